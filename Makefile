@@ -17,7 +17,7 @@ ROUNDS  ?= 50
 AGENTS  ?= 20
 
 .DEFAULT_GOAL := help
-.PHONY: help build k8s image controller-image test-k8s faults-k8s testcluster man packaging release-check demo test short bench bench-peers screenshots fuzz faults fmt lint budgets clean
+.PHONY: help build k8s image controller-image test-k8s faults-k8s testcluster man packaging release-check demo test short goldens bench bench-peers screenshots fuzz faults fmt lint budgets clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -75,8 +75,11 @@ demo: build ## control room on a copy of an example city (CITY=demo, town or cha
 test: ## all tests, with the race detector (needs a C compiler)
 	CGO_ENABLED=1 go test -race -timeout 20m ./...
 
-short: ## quick tests, without the race detector
+short: ## tests that take less than a second each, without the race detector
 	go test -short ./...
+
+goldens: ## rewrite the golden files of all tests and the generated pages of docs/
+	go test ./automation ./beads/bd ./cli ./cli/service ./config ./controller/machine ./formula ./migrate ./tui -update
 
 bench: build ## measure the figures of docs/benchmarks.md
 	go test -run '^$$' -bench . -benchtime 1s ./...

@@ -1,4 +1,4 @@
-// Command gcity keeps the terminal agents of a city running and shows them.
+// Command gcity keeps a city's terminal agents running and shows them in a control room.
 package main
 
 import (
@@ -13,7 +13,7 @@ import (
 var version = "dev"
 
 func main() {
-	// this process only holds the session of one agent: it must stay small, so nothing else is set up in it
+	// a process that holds one agent's session must stay small, so it does not set up anything else
 	if len(os.Args) > 1 && os.Args[1] == "hold" {
 		os.Exit(pty.Hold())
 	}

@@ -32,19 +32,19 @@ type Want struct {
 	Spec      session.Spec // without ID and GC_SESSION_ID; see Spawn
 	MakeDir   bool         // create Spec.Dir if it is missing
 	Policy    restart.Policy
-	Suspended Suspension // why the agent must not run
-	Problem   string     // why the agent cannot start; "" = it can start
-	// if Problem is set: missing programs, one of which would solve it
+	Suspended Suspension // reason why the agent must not run
+	Problem   string     // reason why the agent cannot start, or ""
+	// if Problem is set: missing programs; installing one of them solves it
 	MissingPrograms MissingPrograms
 
-	Prompt Prompt // the agent's instructions, and how its program gets them
+	Prompt Prompt // the agent's instructions, and how its program receives them
 
 	// absolute path of the folder with files that are copied into Spec.Dir at each start; "" = none
 	Overlay string
 	Hooks   []string // kinds of hook files to install in Spec.Dir
 
-	IdleTimeout time.Duration // time without activity after which the agent restarts; 0 = never
-	// an agent with work is shown as stuck if it prints nothing for this time; 0 = never
+	IdleTimeout time.Duration // period without activity after which the agent restarts; 0 = never
+	// an agent with work is shown as stuck if it prints nothing for this long; 0 = never
 	StuckAfter time.Duration
 	// name of the watchdog that uses this agent for triage; "" = an ordinary agent
 	TriageOf  string
@@ -52,16 +52,16 @@ type Want struct {
 	Strategy  restart.Strategy // which other agents restart when this agent crashes
 }
 
-// Prompt describes the instructions of an agent and how its program gets them.
+// Prompt describes an agent's instructions and how its program receives them.
 type Prompt struct {
 	Mode string // "arg", "flag", "typed" or "none"; "" means "none"
 	Flag string // if Mode is "flag": the flag before the text
 
 	Draft *prompt.Draft // rendered at each start; nil = no instructions
-	File  string        // name of the template's file, for display
+	File  string        // name of the template file, for display
 }
 
-// MissingPrograms lists programs that are missing on this host. The zero value lists no programs.
+// MissingPrograms lists programs that are missing on this host. The zero value is an empty list.
 type MissingPrograms struct {
 	Programs []string // any one of them is sufficient
 	Path     string   // the PATH that was searched
@@ -86,7 +86,7 @@ type Pool struct {
 	DrainTimeout time.Duration // 0 = unlimited
 	Dir          string        // absolute path of the folder in which the check runs
 	MakeDir      bool          // create Dir if it is missing
-	Env          []string      // environment of the check, without GC_RUN
+	Env          []string      // environment for the check, without GC_RUN
 	Suspended    Suspension    // like Want.Suspended
 }
 
@@ -94,15 +94,15 @@ type Pool struct {
 type Rig struct {
 	Name, Path, Prefix string
 	Suspended          bool
-	Problem            string // why the folder cannot be used; "" = it can be used
+	Problem            string // reason why the folder cannot be used, or ""
 	Source             string
 }
 
-// Host describes the machine and the controller's environment, on which a plan depends besides the configuration.
-// Fingerprints do not depend on it.
+// Host describes the machine and the controller's environment. A plan depends on them as well as on the
+// configuration. Fingerprints do not depend on it.
 type Host struct {
-	Environ []string // environment of the controller: "K=V"
-	BinDir  string   // added at the front of each agent's PATH
+	Environ []string // the controller's environment: "K=V"
+	BinDir  string   // prepended to each agent's PATH
 
 	// Find reports whether a program exists on a PATH or at an absolute path. It must not wait for folders that do not
 	// respond. If Find is nil, programs in the configuration are assumed to exist, and no presets are found.

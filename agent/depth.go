@@ -1,7 +1,7 @@
 package agent
 
-// Depth returns the length of the longest chain of dependencies between agents. Stopping a city takes at most this
-// number of grace periods.
+// Depth returns the length of the longest dependency chain. Stopping a city takes at most this number of grace
+// periods.
 func Depth(wants []Want) int {
 	needs := map[string][]string{}
 	for i := range wants {

@@ -21,7 +21,7 @@ type environ struct {
 	bin       string
 
 	find     func(program, path string) bool
-	searched map[string]bool // cached results of Find
+	searched map[string]bool // cached results of find
 }
 
 func inherited(h Host) environ {
@@ -49,8 +49,8 @@ func inherited(h Host) environ {
 	return e
 }
 
-// isSessionVariable reports whether a variable is about another session, the service manager, or the controller's own
-// terminal or folder.
+// isSessionVariable reports whether a variable concerns a different session, the service manager, or the controller's
+// own terminal or folder.
 func isSessionVariable(name string) bool {
 	for _, prefix := range []string{"GC_", "TMUX", "WATCHDOG_", "LISTEN_", "MEMORY_PRESSURE_"} {
 		if strings.HasPrefix(name, prefix) {
@@ -65,8 +65,8 @@ func isSessionVariable(name string) bool {
 	return false
 }
 
-// forAgent returns the complete environment of an agent, sorted by name and without GC_SESSION_ID. configured holds the
-// variables that do not come from the controller's environment.
+// forAgent returns the complete environment of an agent, sorted by name and without GC_SESSION_ID. configured
+// contains the variables that do not come from the controller's environment.
 func (e environ) forAgent(c *config.City, a *config.Agent, configured map[string]string,
 	dir string) []string {
 	own := make(map[string]string, len(configured)+12)
@@ -124,7 +124,7 @@ func memberVariables(a *config.Agent, dir string) [4]variable {
 		{"GC_SESSION_NAME", a.SessionName}, {"PWD", dir}}
 }
 
-// forMember converts the environment of one pool member to the environment of another.
+// forMember converts one pool member's environment to that of another member.
 func forMember(env []string, a *config.Agent, dir string) []string {
 	out := slices.Clone(env)
 	for _, v := range memberVariables(a, dir) {
@@ -155,8 +155,8 @@ func prependPath(bin, path string) string {
 	return strings.Join(append([]string{bin}, rest...), ":")
 }
 
-// expand replaces $NAME and ${NAME} by the values of the variables, or by "" for unknown variables. It replaces $$ by a
-// dollar sign. Other dollar signs stay.
+// expand replaces $NAME and ${NAME} with the values of the variables, or with "" for unknown variables. It replaces
+// $$ with a dollar sign. Other dollar signs are kept.
 func expand(s string, vars map[string]string) string {
 	if !strings.Contains(s, "$") {
 		return s

@@ -10,8 +10,8 @@ import (
 	"gcity/session"
 )
 
-// Plan returns the agents that should exist in a city, sorted by name. The result includes all possible members of
-// pools. Plan has no side effects. The fingerprints are the same on every host.
+// Plan returns the agents that should exist in a city, sorted by name. The result includes all possible pool members.
+// Plan has no side effects. The fingerprints are the same on every host.
 func Plan(c *config.City, h Host) []Want {
 	n := 0
 	for i := range c.Agents {
@@ -104,7 +104,7 @@ func members(wants []Want, c *config.City, a *config.Agent, base environ) []Want
 	return wants
 }
 
-// common returns the part of a want that all members of a pool share.
+// common returns the part of a Want that all members of a pool share.
 func common(c *config.City, a *config.Agent, p *config.Program) Want {
 	return Want{
 		Declared: a.Qualified(), Description: a.Description, Rig: a.Rig, Provider: c.ProviderOf(a),
@@ -139,7 +139,7 @@ func patched(a *config.Agent) []string {
 	return out
 }
 
-// problem returns why an agent cannot start, or "" if it can start.
+// problem returns the reason why an agent cannot start, or "" if it can.
 func problem(c *config.City, a *config.Agent, missing string, found []config.Problem) string {
 	r := c.Rig(a.Rig)
 	switch {
@@ -158,7 +158,7 @@ func problem(c *config.City, a *config.Agent, missing string, found []config.Pro
 	return ""
 }
 
-// poolOf returns the pool of an agent. The check of the pool gets the agent's environment without session variables.
+// poolOf returns an agent's pool. The pool's check receives the agent's environment without GC_SESSION_NAME.
 func poolOf(c *config.City, a *config.Agent, base environ) Pool {
 	p := Pool{
 		Spec: a.Spec(), Description: a.Description, Rig: a.Rig, Source: a.Origin.String(),
@@ -178,8 +178,8 @@ func poolOf(c *config.City, a *config.Agent, base environ) Pool {
 	return p
 }
 
-// CommandEnvironment returns the folder and environment for commands of the city, or of a rig. It returns an error if
-// the rig does not exist or its folder cannot be used.
+// CommandEnvironment returns the folder and environment for commands that run for a rig, or for the city if rig is
+// "". It returns an error if the rig does not exist or its folder cannot be used.
 func CommandEnvironment(c *config.City, rig string, h Host) (dir string, env []string, err error) {
 	a := config.Agent{Name: "automation"}
 	a.Rig = rig

@@ -121,7 +121,7 @@ func TestPlanOfRigs(t *testing.T) {
 	c := city(t, pooled)
 	src := filepath.Join(c.Path, "src", "demo")
 	w := planned(t, c, Host{})["demo/worker-2"]
-	want := `the folder of rig "demo" (city.toml:5:1) cannot be used: ` + src + " does not exist; create it, or write another path"
+	want := `the folder of rig "demo" (city.toml:5:1) cannot be used: ` + src + " does not exist; create it, or use a different path"
 	if w.Problem != want {
 		t.Errorf("%q", w.Problem)
 	}
@@ -181,7 +181,7 @@ func TestPools(t *testing.T) {
 
 func TestRigs(t *testing.T) {
 	c := city(t, "[[rigs]]\nname = \"two\"\npath = \"/usr\"\nsuspended = true\n[[rigs]]\nname = \"one\"\npath = \"none\"\n")
-	want := []Rig{{Name: "one", Path: c.Path + "/none", Prefix: "one", Problem: c.Path + "/none does not exist; create it, or write another path", Source: "city.toml:5:1"},
+	want := []Rig{{Name: "one", Path: c.Path + "/none", Prefix: "one", Problem: c.Path + "/none does not exist; create it, or use a different path", Source: "city.toml:5:1"},
 		{Name: "two", Path: "/usr", Prefix: "two", Suspended: true, Source: "city.toml:1:1"}}
 	if diff := cmp.Diff(want, Rigs(c)); diff != "" {
 		t.Error(diff)

@@ -11,13 +11,13 @@ import (
 	"gcity/session"
 )
 
-// missingProgram describes why the program of an agent cannot start.
+// missingProgram describes why an agent's program cannot start.
 type missingProgram struct {
 	why string // "" = the program can start, or its state is unknown
 	MissingPrograms
 }
 
-// program returns the program of an agent on this host.
+// program returns an agent's program on this host, and the reason if the program cannot start.
 func (e environ) program(c *config.City, a *config.Agent) (config.Program, missingProgram) {
 	var sought []string
 	p := c.ProgramOf(a, func(presets []config.Preset) string {
@@ -50,8 +50,8 @@ func runsOnThisHost(provider string) bool {
 	return slices.Contains([]string{"pty", "tmux", "subprocess"}, provider)
 }
 
-// missing describes the program of an agent if it is missing. It returns the zero value if the program exists, or if
-// only a shell can find it.
+// missing describes an agent's program if it is missing. It returns the zero value if the program exists, or if only
+// a shell can find it.
 func (e environ) missing(p *config.Program, a *config.Agent) missingProgram {
 	word, path := p.FirstWord(), e.path(p.Env)
 	if e.find == nil || word == "" || strings.Contains(word, "/") && word[0] != '/' ||
@@ -67,12 +67,12 @@ func (e environ) missing(p *config.Program, a *config.Agent) missingProgram {
 		return missingProgram{fmt.Sprintf("the program %s is not executable or does not "+
 			"exist; it is "+
 			"the command of the provider %q (%s), which %s names. Correct the command, or use "+
-			"another provider",
+			"a different provider",
 			word, p.Name, p.Origins["command"], by), lack}
 	}
 	return missingProgram{fmt.Sprintf("the program %q is not on the PATH, %s; it is the "+
 		"command of the "+
-		"provider %q (%s), which %s names. Install it, or use another provider",
+		"provider %q (%s), which %s names. Install it, or use a different provider",
 		word, path, p.Name, p.Origins["command"], by), lack}
 }
 

@@ -7,7 +7,7 @@ import (
 	"gcity/config"
 )
 
-// Level is the part of the configuration that suspends an agent.
+// Level is the level of the configuration that suspends an agent.
 type Level string
 
 const (
@@ -27,7 +27,7 @@ type Suspension struct {
 // On reports whether the agent must not run.
 func (s Suspension) On() bool { return s != Suspension{} }
 
-// String returns the suspension as text, such as "suspended in city.toml", or "" for the zero value.
+// String returns a description such as "suspended in city.toml", or "" for the zero value.
 func (s Suspension) String() string {
 	if !s.On() {
 		return ""

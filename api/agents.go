@@ -10,7 +10,7 @@ import (
 	"gcity/city"
 )
 
-const peekTime = 5 * time.Second // time limit for the output of all agents of a list
+const peekTime = 5 * time.Second // time limit for the output of all agents in a list
 
 // matching returns a function that compares a value with the query parameter named filter. A missing parameter matches
 // every value.
@@ -30,7 +30,7 @@ func (h listHandlers) agents(w http.ResponseWriter, r *http.Request, _ wire.Rout
 	return h.listAgents(w, r, want)
 }
 
-// agentFilter returns a function that selects the agents in a request's filters.
+// agentFilter returns a function that selects the agents that match a request's filters.
 func agentFilter(r *http.Request) (func(*city.Agent) bool, error) {
 	running, byRunning, err := flag(r, "running")
 	match := matching(r)

@@ -1,5 +1,5 @@
-// Package api offers a running city over HTTP: Serve and Handler offer a city.Control, and client.Client implements
-// one. Both behave in the same way, except for their speed.
+// Package api serves a running city over HTTP: Serve and Handler expose a city.Control, and client.Client implements
+// one on top of the API. Both behave in the same way, except for their speed.
 //
 // The format is JSON and server-sent events. An attached terminal is an HTTP upgrade to frames (see wire.Framer). The
 // API is served on the city's unix socket, only to the city's user. Optionally it is also served over TCP (Keep),
@@ -84,8 +84,7 @@ type server struct {
 	params  func() map[string][]string // query parameters by kind and method, see parametersOf
 }
 
-// Handler returns a handler for the requests of a city. A stream ends with its request; Serve also ends it with the
-// city.
+// Handler returns a handler for requests to a city. A stream ends with its request; Serve also ends it with the city.
 func Handler(c city.Control, o Options) http.Handler {
 	return newServer(context.Background(), c, o)
 }
@@ -172,7 +171,7 @@ func (s *server) checkCity(ctx context.Context, rt wire.Route) error {
 	return nil
 }
 
-// methods holds the handlers of a kind, by method.
+// methods contains the handlers for one kind of request, by HTTP method.
 type methods struct{ get, post, patch, del handler }
 
 func (m methods) of(method string) handler {
@@ -201,7 +200,7 @@ func (m methods) String() string {
 	return strings.Join(names, ", ")
 }
 
-// methods returns the handlers of a kind.
+// methods returns the handlers for a kind.
 func (s *server) methods(k wire.Kind) methods {
 	work, mail := workHandlers{s}, mailHandlers{s}
 	switch k {
@@ -242,7 +241,7 @@ func (s *server) methods(k wire.Kind) methods {
 	return methods{post: s.do}
 }
 
-// reader returns the handler of a kind that supports only reading, or nil for any other kind.
+// reader returns the handler for a kind that supports only reading, or nil for any other kind.
 func (s *server) reader(k wire.Kind) handler {
 	list := listHandlers{s}
 	switch k {

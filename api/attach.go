@@ -16,13 +16,13 @@ import (
 	"gcity/internal/recovery"
 )
 
-// terminalHandler connects clients to the terminals of agents.
+// terminalHandler connects clients to agents' terminals.
 type terminalHandler struct{ *server }
 
 // attach opens an agent's terminal and connects it to the client until either side closes.
 func (h terminalHandler) attach(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	if !strings.EqualFold(r.Header.Get("Upgrade"), wire.Protocol) {
-		return wire.Invalid("attach needs the headers Connection: Upgrade and Upgrade: %s",
+		return wire.Invalid("attach requires the headers Connection: Upgrade and Upgrade: %s",
 			wire.Protocol)
 	}
 	cols, err := number(r, "cols", math.MaxUint16)
@@ -67,7 +67,7 @@ func (h terminalHandler) attach(w http.ResponseWriter, r *http.Request, rt wire.
 }
 
 // join copies data in both directions until either end closes or ctx ends. If the session has ended, the client is
-// notified. If the client disconnects, the session continues.
+// notified. If the client disconnects, the session keeps running.
 func (h terminalHandler) join(ctx context.Context, conn net.Conn, f *wire.Framer,
 	term city.Terminal) {
 	wg := recovery.Group{OnPanic: h.logPanic}
@@ -94,7 +94,7 @@ func (h terminalHandler) join(ctx context.Context, conn net.Conn, f *wire.Framer
 	h.enter(f, term)
 }
 
-// show sends the terminal's output, and finally the reason for its end.
+// show sends the terminal's output, and finally the reason why it ended.
 func (h terminalHandler) show(f *wire.Framer, term city.Terminal) {
 	buf := make([]byte, 32<<10)
 	for {

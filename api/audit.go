@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// audit logs refused requests, and changes over TCP. It logs at most one line per address, kind and minute, with the
+// audit logs rejected requests, and changes over TCP. It logs at most one line per address, kind and minute, with the
 // number of skipped requests.
 type audit struct {
 	log *slog.Logger

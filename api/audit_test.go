@@ -23,21 +23,21 @@ func TestAudit(t *testing.T) {
 			a.note(what, r, 401, "no token")
 		}
 		for range 5 {
-			from("192.0.2.7:1000", "refused")
+			from("192.0.2.7:1000", "rejected")
 			from("192.0.2.7:2000", "changed")
 		}
-		from("[2001:db8::1]:1", "refused")
+		from("[2001:db8::1]:1", "rejected")
 		if got := strings.Count(out.String(), "\n"); got != 3 || !strings.Contains(out.String(), "address=192.0.2.7 method=POST path=/v0/stop status=401") {
 			t.Errorf("%d lines:\n%s", got, out.String())
 		}
 		time.Sleep(auditInterval) // fake time in the synctest bubble
 		out.Reset()
-		from("192.0.2.7:3000", "refused")
+		from("192.0.2.7:3000", "rejected")
 		if !strings.Contains(out.String(), "not_logged_before=4") {
 			t.Error(out.String())
 		}
 		for i := range 3 * maxAuditKeys {
-			from("10.0."+string(rune('a'+i%20))+strings.Repeat("x", i/20)+":1", "refused")
+			from("10.0."+string(rune('a'+i%20))+strings.Repeat("x", i/20)+":1", "rejected")
 		}
 		if len(a.seen) > maxAuditKeys {
 			t.Errorf("%d addresses are remembered", len(a.seen))

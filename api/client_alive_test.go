@@ -17,6 +17,9 @@ import (
 
 // A controller that accepts connections but does not answer counts as silent. A read fails long before its own timeout.
 func TestASilentController(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", path)
@@ -74,6 +77,9 @@ func TestAFullQueueOfConnections(t *testing.T) {
 
 // The client waits for a slow answer as long as the controller answers other requests.
 func TestASlowAnswerIsNotSilence(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", path)

@@ -85,6 +85,9 @@ func curl(t *testing.T, path string) *http.Client {
 
 // A city behind the socket passes the suite for city.Control, like a city in process.
 func TestFar(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	t.Parallel()
 	citytest.Suite(t, controllertest.Harness(func(t *testing.T, c *controllertest.City) city.Control {
 		path, _ := serve(t, c, api.Options{})

@@ -15,22 +15,22 @@ import (
 )
 
 const (
-	lookTime = 2 * time.Second // time limit for one city in a response about all cities
+	snapshotTime = 2 * time.Second // time limit for one city in a response about all cities
 	// time limit for a city's events, because reading the log may take long
-	pageTime   = 10 * time.Second
-	looksAtAll = 1024 // maximum number of cities with a pending snapshot request
+	historyTime      = 10 * time.Second
+	maxSnapshotCalls = 1024 // maximum number of cities with a pending snapshot request
 )
 
-// fleet handles requests for the cities of a directory. It passes requests about one city to a server for that city.
+// fleet handles requests for the cities in a directory. It passes requests about one city to a server for that city.
 type fleet struct {
 	*server
-	dir   visibleCities
-	looks *deadline.Calls[cityState] // pending snapshot requests, by the name of the city
+	dir           visibleCities
+	snapshotCalls *deadline.Calls[cityState] // pending snapshot requests, by the name of the city
 	// pending reads of logs and screens for requests about all cities
 	calls      *pendingCalls
-	lets       map[string]*tenancy
+	tenancies  map[string]*tenancy
 	cityParams func() map[string][]string // returns the query parameters of requests to one city
-	let        *tenancy                   // tenant of the request; nil = no tenant
+	tenant     *tenancy                   // tenant of the request; nil = no tenant
 }
 
 func newFleet(s *server, d city.Directory) *fleet {
@@ -44,7 +44,8 @@ func newFleet(s *server, d city.Directory) *fleet {
 		return parametersOf(slices.DeleteFunc(fleetOperations(), one))
 	})
 	return &fleet{server: s, cityParams: cityParams, dir: visibleCities{Directory: d},
-		looks: deadline.New[cityState](looksAtAll), calls: &pendingCalls{}, lets: tenanciesOf(s.o)}
+		snapshotCalls: deadline.New[cityState](maxSnapshotCalls), calls: &pendingCalls{},
+		tenancies: tenanciesOf(s.o)}
 }
 
 func (f *fleet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -144,19 +145,19 @@ func (f *fleet) pick(ctx context.Context, name string) (city.Control, error) {
 	switch {
 	case i == nil:
 		return nil, wire.UnknownCity(name, all)
-	case !answers(i):
+	case !isReachable(i):
 		return nil, notRunning(i)
 	}
 	ctl, err := f.dir.City(name)
 	if err == nil {
-		err = f.let.checkLimits(ctx, name, ctl)
+		err = f.tenant.checkLimits(ctx, name, ctl)
 	}
 	return ctl, err
 }
 
-// answers reports whether a city accepts requests. A stopping city also accepts them, for example a request that
+// isReachable reports whether a city accepts requests. A stopping city also accepts them, for example a request that
 // shortens its stop.
-func answers(i *city.Info) bool { return i.Running || i.Status == city.CityStopping }
+func isReachable(i *city.Info) bool { return i.Running || i.Status == city.CityStopping }
 
 // notRunning returns the error for a city that is not running.
 func notRunning(i *city.Info) error {
@@ -166,7 +167,7 @@ func notRunning(i *city.Info) error {
 		e.Message += ": " + i.Error
 	}
 	if i.Until != nil {
-		e.Message += "; the next try is at " + i.Until.Local().Format("15:04:05")
+		e.Message += "; the next attempt is at " + i.Until.Local().Format("15:04:05")
 	}
 	return e
 }

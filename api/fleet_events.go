@@ -15,8 +15,8 @@ import (
 	"gcity/internal/recovery"
 )
 
-// maxFleetEvents is the maximum size of a page of events of all cities. Each city is asked for at most this number of
-// events.
+// maxFleetEvents is the maximum number of events on a page for all cities. At most this number of events is requested
+// from each city.
 const maxFleetEvents = 1000
 
 // eventsAnswer is a page of events from several cities.
@@ -136,10 +136,10 @@ func olderThan(from city.Cursor, items []city.Tagged, end city.Cursor) city.Curs
 	return older
 }
 
-// histories requests a page from each city that answers. It records the cities that do not answer in time.
+// histories requests a page from each city that has sent a snapshot. It records the cities that do not respond in time.
 func (f *fleet) histories(ctx context.Context, seen []cityState, q events.Query,
 	from city.Cursor) [][]city.Tagged {
-	ctx, cancel := context.WithTimeout(ctx, pageTime)
+	ctx, cancel := context.WithTimeout(ctx, historyTime)
 	defer cancel()
 	pages := make([][]city.Tagged, len(seen))
 	var wg sync.WaitGroup
@@ -225,7 +225,7 @@ func mergePages(pages [][]city.Tagged, limit int, forward bool) (items []city.Ta
 	}
 }
 
-// mergedEvent is an event of the merged stream, with the cursor after it. Without an event it means that a city was
+// mergedEvent is an event in the merged stream, with the cursor after it. Without an event it means that a city was
 // added.
 type mergedEvent struct {
 	event *city.Tagged
@@ -277,7 +277,7 @@ func (f *fleet) copyCursors(ctx context.Context, d city.Directory,
 	return func(yield func(mergedEvent, error) bool) {
 		for s, err := range city.MergedSteps(ctx, d, from) {
 			if p, ok := errors.AsType[*recovery.Panic](s.Fault); ok {
-				f.o.Log.Error("cannot read the events of a city", "err", p, "stack",
+				f.o.Log.Error("cannot read a city's events", "err", p, "stack",
 					string(p.Stack()))
 			}
 			if !yield(mergedEvent{s.Event, s.At.String()}, err) {

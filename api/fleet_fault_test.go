@@ -56,8 +56,8 @@ func TestFaultyCity(t *testing.T) {
 		bad  faultyCity
 		says string
 	}{
-		{"/v0/agents", faultyCity{look: true}, `"unreachable":[{"city":"bad","error":"bad failed to answer`},
-		{"/health", faultyCity{look: true}, "bad failed to answer"},
+		{"/v0/agents", faultyCity{look: true}, `"unreachable":[{"city":"bad","error":"bad failed to respond`},
+		{"/health", faultyCity{look: true}, "bad failed to respond"},
 		{"/metrics", faultyCity{look: true}, `gcity_city_up{city="bad"} 0`},
 		{"/v0/events", faultyCity{past: true}, `"unreachable":[{"city":"bad"`},
 		{"/v0/agents?peek=1", faultyCity{screen: true}, `"name":"worker"`},

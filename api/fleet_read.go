@@ -25,26 +25,26 @@ type cityState struct {
 	err    error // why the snapshot is missing
 }
 
-// missingCity is a city that is missing in an answer because it did not respond.
+// missingCity is a city that is missing from a response because it did not respond itself.
 type missingCity struct {
 	City  string `json:"city"`
 	Error string `json:"error"` // the reason and the next step
 }
 
 // cityStates requests the snapshots of all cities at the same time and sorts the results by name. A city that does not
-// answer in time delays only this request. It gets no further request until it has answered.
+// respond in time delays only this request. No further request is sent to it until it has responded.
 func (f *fleet) cityStates(ctx context.Context, all []city.Info) []cityState {
 	seen := make([]cityState, len(all))
 	now := time.Now()
 	var wg sync.WaitGroup
 	for i, info := range all {
 		seen[i] = cityState{name: info.Name, info: info}
-		if !answers(&info) {
+		if !isReachable(&info) {
 			seen[i].err = notRunning(&info)
 			continue
 		}
 		wg.Go(func() {
-			g, ok := f.looks.Do(ctx, info.Name, now, lookTime, func() cityState {
+			g, ok := f.snapshotCalls.Do(ctx, info.Name, now, snapshotTime, func() cityState {
 				return f.readCityState(info.Name)
 			})
 			if !ok {
@@ -59,11 +59,11 @@ func (f *fleet) cityStates(ctx context.Context, all []city.Info) []cityState {
 }
 
 func notInTime(name string) error {
-	return &city.Error{Code: city.Unavailable, Message: name + " did not answer in time"}
+	return &city.Error{Code: city.Unavailable, Message: name + " did not respond in time"}
 }
 
 func (f *fleet) readCityState(name string) (g cityState) {
-	ctx, cancel := context.WithTimeout(f.life, lookTime)
+	ctx, cancel := context.WithTimeout(f.life, snapshotTime)
 	defer cancel()
 	g.err = f.safely(name, func() error {
 		c, err := f.dir.City(name)
@@ -91,8 +91,8 @@ func (f *fleet) safely(name string, ask func() error) (err error) {
 	if p, ok := errors.AsType[*recovery.Panic](fault); ok {
 		f.o.Log.Error("a request to a city panicked", "city", name, "err", fault, "stack",
 			string(p.Stack()))
-		return &city.Error{Code: city.Unavailable, Message: name + " failed to answer because of " +
-			"a bug in gcity; see the log"}
+		return &city.Error{Code: city.Unavailable, Message: name + " failed to respond because " +
+			"of a bug in gcity; see the log"}
 	}
 	return err
 }
@@ -206,10 +206,10 @@ type CityAgent struct {
 // agentsAnswer is a page of agents.
 type agentsAnswer struct {
 	wire.List[CityAgent]
-	Unreachable []missingCity `json:"unreachable,omitempty"` // cities that did not answer
+	Unreachable []missingCity `json:"unreachable,omitempty"` // cities that did not respond
 }
 
-// between separates the name of an agent from the name of its city in cursors. Neither name can contain it.
+// between separates an agent's name from its city's name in cursors. Neither name can contain it.
 const between = "@"
 
 func placeOf(a *CityAgent) string { return a.Name + between + a.City }
@@ -339,7 +339,7 @@ func (f *fleet) selectedCities(r *http.Request) visibleCities {
 	return f.dir.of(func(name string) bool { return slices.Contains(names, name) })
 }
 
-// metrics returns the metrics of all cities. city_up is 0 for a city that does not answer.
+// metrics returns the metrics of all cities. city_up is 0 for a city that does not respond.
 func (f *fleet) metrics(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	all, err := f.dir.Cities(r.Context())
 	if err != nil {

@@ -27,10 +27,10 @@ func (f *fleet) registerCity(w http.ResponseWriter, r *http.Request, rt wire.Rou
 	name := rt.City
 	var err error
 	switch {
-	case f.let != nil:
+	case f.tenant != nil:
 		select {
-		case f.let.registrations <- struct{}{}:
-			defer func() { <-f.let.registrations }()
+		case f.tenant.registrations <- struct{}{}:
+			defer func() { <-f.tenant.registrations }()
 		case <-r.Context().Done():
 			return r.Context().Err()
 		}
@@ -64,7 +64,7 @@ func checkName(ctx context.Context, reg city.Registrar, name, path string) error
 }
 
 func otherName(path, is, asked string) error {
-	return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("the city in %s is called %s, "+
+	return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("the city in %s is named %s, "+
 		"not %s: /v0/city/%[2]s/register registers it", path, is, asked)}
 }
 
@@ -85,8 +85,8 @@ func (f *fleet) register(ctx context.Context, reg city.Registrar, name, path str
 			return info, f.redact(err)
 		}
 	}
-	if f.let != nil {
-		return info, f.refuseForeign(path, info.Name, nil)
+	if f.tenant != nil {
+		return info, f.rejectFolder(path, info.Name, nil)
 	}
 	return info, otherName(path, info.Name, name)
 }
@@ -100,7 +100,7 @@ func (f *fleet) unregisterCity(w http.ResponseWriter, r *http.Request, rt wire.R
 	if b, err := body(w, r); err != nil {
 		return err
 	} else if len(b) > 0 && string(b) != "{}" {
-		return wire.Invalid("this request takes no body: the path names the city")
+		return wire.Invalid("this request does not take a body: the path names the city")
 	}
 	all, err := f.dir.Cities(r.Context())
 	if err != nil {

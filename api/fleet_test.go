@@ -78,6 +78,9 @@ func named(name string) *citytest.Fake {
 
 // A city behind the supervisor's socket, next to other cities, passes the suite for city.Control.
 func TestFarInAFleet(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	t.Parallel()
 	citytest.Suite(t, controllertest.Harness(func(t *testing.T, town *controllertest.City) city.Control {
 		m := citytest.NewDirectory(named("other"))
@@ -180,7 +183,7 @@ func TestRegister(t *testing.T) {
 		status     int
 		want       string
 	}{
-		{"/v0/city/wrong/register", `{"path":"/home/new"}`, 409, "is called new, not wrong"},
+		{"/v0/city/wrong/register", `{"path":"/home/new"}`, 409, "is named new, not wrong"},
 		{"/v0/city/new/register", `{"path":"home/new"}`, 400, "absolute path"},
 		{"/v0/city/new/register", ``, 400, "absolute path"},
 		{"/v0/city/new/register", `{"path":"/home/new","x":1}`, 400, "x"},
@@ -189,8 +192,8 @@ func TestRegister(t *testing.T) {
 		{"/v0/city/new/register", `{"path":"/home/new"}`, 200, `"name":"new"`},
 		{"/v0/city/new/register", `{"path":"/home/new"}`, 200, `"name":"new"`}, // repeated
 		{"/v0/cities", `{"path":"/home/new"}`, 200, `"name":"new"`},
-		{"/v0/city/new/unregister", `{"path":"/home/new"}`, 400, "no body"},
-		{"/v0/city/new/unregister", ``, 200, "forgot new"},
+		{"/v0/city/new/unregister", `{"path":"/home/new"}`, 400, "does not take a body"},
+		{"/v0/city/new/unregister", ``, 200, "new is stopped and no longer registered"},
 		{"/v0/city/new/unregister", ``, 404, "no city new"},
 		{"/v0/city/none/unregister", ``, 404, "the cities here are old"},
 		{"/v0/city/%2e%2e/unregister", ``, 400, "invalid city name"},
@@ -352,7 +355,7 @@ func TestHungCity(t *testing.T) {
 			}
 		}
 	}
-	if _, _, body := get(t, hc, "/v0/agents"); !strings.Contains(body, `"unreachable":[{"city":"hung","error":"hung did not answer in time"}]`) || !strings.Contains(body, `"total":2`) {
+	if _, _, body := get(t, hc, "/v0/agents"); !strings.Contains(body, `"unreachable":[{"city":"hung","error":"hung did not respond in time"}]`) || !strings.Contains(body, `"total":2`) {
 		t.Error(body)
 	}
 	if _, _, body := get(t, hc, "/metrics"); !strings.Contains(body, `gcity_city_up{city="hung"} 0`) {

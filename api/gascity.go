@@ -27,7 +27,7 @@ func gascityMethods(s *server, k wire.Kind) (m methods) {
 			continue
 		}
 		h := func(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
-			return answerGascity(s, w, r,
+			return handleGascity(s, w, r,
 				rt, o)
 		}
 		switch o.Method {
@@ -44,8 +44,8 @@ func gascityMethods(s *server, k wire.Kind) (m methods) {
 	return m
 }
 
-// answerGascity handles a request with an operation of package gascity.
-func answerGascity(s *server, w http.ResponseWriter, r *http.Request, rt wire.Route,
+// handleGascity handles a request with an operation of package gascity.
+func handleGascity(s *server, w http.ResponseWriter, r *http.Request, rt wire.Route,
 	o gascity.Operation) error {
 	var sent []byte
 	var err error
@@ -58,7 +58,7 @@ func answerGascity(s *server, w http.ResponseWriter, r *http.Request, rt wire.Ro
 	if err != nil {
 		return err
 	}
-	answer, err := o.Answer(r.Context(), &gascity.Request{
+	response, err := o.Handle(r.Context(), &gascity.Request{
 		City: s.city, Snapshot: snap, Target: rt.Target, Query: r.URL.Query(), Body: sent,
 		Select: func() (beads.Query, error) { return beadQuery(r) },
 		Page:   func(names []string) (int, int, string, error) { return pageOf(r, names) },
@@ -73,7 +73,7 @@ func answerGascity(s *server, w http.ResponseWriter, r *http.Request, rt wire.Ro
 	if err != nil {
 		return err
 	}
-	s.ok(w, snap, answer)
+	s.ok(w, snap, response)
 	return nil
 }
 

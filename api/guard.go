@@ -23,9 +23,9 @@ type Guard struct {
 	Hosts []string
 	// token required in every request; "" = no token is required, unless there are tenants
 	Token string
-	// ReadToken is a second token that permits only reading; "" = none. It has no effect without Token.
+	// ReadToken is a second token that permits only reading; "" = none. It is ignored without Token.
 	ReadToken string
-	Fleet     bool // the guard is for all cities of a machine
+	Fleet     bool // the guard is for all cities on a machine
 
 	// for a fleet, by name; the token of a tenant opens /v0/tenant/NAME
 	Tenants map[string]Tenant
@@ -33,14 +33,14 @@ type Guard struct {
 	keys *atomic.Pointer[keyring] // replaces the tokens above unless it is nil
 }
 
-// requestHeader marks a request from a program. A page of another site cannot set it without a preflight request, which
-// the guard refuses.
+// requestHeader marks a request from a program. A page from another site cannot set it without a preflight request,
+// which the guard rejects.
 const requestHeader = openapi.RequestHeader
 
 // allMethods lists all methods of the API, in the format of the Allow header.
 const allMethods = "GET, POST, PATCH, DELETE"
 
-// lingerTime is how long the body of a refused request is read, so that the client receives the refusal.
+// lingerTime is how long the body of a rejected request is read, so that the client receives the response.
 const lingerTime = time.Second
 
 // guarded returns a handler that passes permitted requests to next.
@@ -60,10 +60,10 @@ func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 		}
 		r = r.WithContext(city.WithPeer(r.Context(),
 			city.Peer{Actor: "api", From: "tcp " + r.RemoteAddr, Remote: true}))
-		by, status, msg := g.refuse(r)
+		by, status, msg := g.check(r)
 		switch {
 		case status != 0:
-			log.note("refused", r, status, msg)
+			log.note("rejected", r, status, msg)
 		case r.Method != http.MethodGet:
 			log.note("changed", r, 0, "")
 		}
@@ -104,31 +104,30 @@ func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 	})
 }
 
-// refuse returns why a request is not permitted. If the status is 0, the request is permitted by the key by, or without
-// a key if by is nil.
-func (g Guard) refuse(r *http.Request) (by *key, status int, msg string) {
-	this, file, shows := "city", "[api] hosts of city.toml", "gcity status"
+// check checks whether a request is permitted. If the status is 0, the request is permitted by the key by, or without a
+// key if by is nil. Otherwise msg is the reason why it is not permitted.
+func (g Guard) check(r *http.Request) (by *key, status int, msg string) {
+	this, file, shows := "city", "[api] hosts in city.toml", "gcity status"
 	if g.Fleet {
-		this, file, shows = "supervisor", "[supervisor] hosts of supervisor.toml",
+		this, file, shows = "supervisor", "[supervisor] hosts in supervisor.toml",
 			"gcity supervisor status"
 	}
 	if !g.knownHost(r) {
-		return nil, http.StatusForbidden, "this " + this + " does not answer to that " +
-			"host name: use " +
+		return nil, http.StatusForbidden, "this " + this + " does not accept that host name: use " +
 			"127.0.0.1 or localhost, or add the name to " + file
 	}
 	if !sameOrigin(r) {
-		return nil, http.StatusForbidden, "pages of other sites may not send " +
-			"requests to this " + this
+		return nil, http.StatusForbidden, "pages from other sites may not send requests to " +
+			"this " + this
 	}
 	reads := r.Method == http.MethodGet
 	if !slices.Contains(strings.Split(allMethods, ", "), r.Method) {
 		return nil, http.StatusMethodNotAllowed, "the API accepts only " + allMethods
 	}
 	if r.ContentLength < 0 {
-		return nil, http.StatusBadRequest, "a body needs the header Content-Length; " +
-			"Transfer-Encoding is not accepted, because a proxy could read such a request " +
-			"differently"
+		return nil, http.StatusBadRequest, "a request with a body needs the header " +
+			"Content-Length; Transfer-Encoding is not accepted, because a proxy could read " +
+			"such a request differently"
 	}
 	if reads && r.ContentLength != 0 {
 		return nil, http.StatusForbidden, "a GET must not have a body"
@@ -151,14 +150,14 @@ func (g Guard) refuse(r *http.Request) (by *key, status int, msg string) {
 	}
 	if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); r.ContentLength != 0 &&
 		!strings.EqualFold(strings.TrimSpace(kind), "application/json") {
-		return nil, http.StatusForbidden, "a body must be JSON and be declared as such: -H " +
+		return nil, http.StatusForbidden, "a body must be JSON, with the header for it: -H " +
 			"'Content-Type: application/json'"
 	}
 	return by, 0, ""
 }
 
-// knownHost reports whether a request uses a host name of this city. Any other name is refused, even if it resolves to
-// this machine. Otherwise a page of another site could send requests under its own name.
+// knownHost reports whether a request uses a host name of this city. Any other name is rejected, even if it resolves to
+// this machine. Otherwise a page from another site could send requests under its own name.
 func (g Guard) knownHost(r *http.Request) bool {
 	host, ok := hostOf(r.Host)
 	if !ok {
@@ -209,7 +208,7 @@ func hostOf(hostport string) (string, bool) {
 	return host, host != "" && len(host) <= 255
 }
 
-// sameOrigin reports whether a request comes from a page of this city, or does not come from a page.
+// sameOrigin reports whether a request comes from a page of this city, or not from a page at all.
 func sameOrigin(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "none", "same-origin":
@@ -226,7 +225,7 @@ func sameOrigin(r *http.Request) bool {
 	return true
 }
 
-// keyOf returns the key for a request's token if the key permits the path. Its duration reveals nothing about any
+// keyOf returns the key for a request's token if the key permits the path. Its running time reveals nothing about any
 // token.
 func keyOf(r *http.Request, keys *keyring) *key {
 	given := r.Header.Values("Authorization")

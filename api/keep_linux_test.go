@@ -21,7 +21,7 @@ func TestKeepUnreadableToken(t *testing.T) {
 	}
 	d, addr := keep(t), freeAddr(t)
 	d.wants <- api.TCP{Addr: addr, TokenFile: filepath.Join(hung, "token")}
-	d.until("", "does not answer")
+	d.until("", "is not available")
 	d.wants <- api.TCP{Addr: addr, TokenFile: file}
 	d.until(addr, "")
 	free()

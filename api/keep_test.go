@@ -101,7 +101,7 @@ func TestKeep(t *testing.T) {
 	}
 	defer other.Close()
 	d.wants <- api.TCP{Addr: two}
-	d.until("", "another program listens on that address")
+	d.until("", "another program is listening on that address")
 	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
 		t.Fatal(err)
 	}
@@ -139,11 +139,14 @@ func TestKeep(t *testing.T) {
 func TestKeepBadAddress(t *testing.T) {
 	d := keep(t)
 	d.wants <- api.TCP{Addr: "192.0.2.1:8080"}
-	d.until("", "no such address")
+	d.until("", "does not have that address")
 }
 
 // The port stays closed while the token cannot be used. A changed token is valid immediately.
 func TestKeepToken(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	t.Parallel()
 	d := keep(t)
 	addr, file := freeAddr(t), filepath.Join(t.TempDir(), "token")
@@ -162,7 +165,7 @@ func TestKeepToken(t *testing.T) {
 	d.wants <- api.TCP{Addr: addr, TokenFile: file}
 	d.until("", "no such file")
 	write("too short")
-	d.until("", "contains no token")
+	d.until("", "does not contain a valid token")
 	write(token)
 	d.until(addr, "")
 	if code := with(token); code != 200 {
@@ -215,6 +218,9 @@ func waitUntil(t *testing.T, done func() bool) {
 // If the token of a tenant cannot be read, this tenant has no access, but other tenants do. The tenant has access again
 // as soon as the token can be read.
 func TestKeepTenants(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	t.Parallel()
 	m := citytest.NewDirectory(named("prod"), named("other"))
 	d := kept(t, func(ctx context.Context, d *listenerProbe) {
@@ -241,7 +247,7 @@ func TestKeepTenants(t *testing.T) {
 		return code
 	}
 	d.wants <- want
-	d.until(addr, "the tenant acme has no access: the token cannot be read")
+	d.until(addr, "tenant acme has no access: the token cannot be read")
 	if a, b := ask("bigcorp", bigToken), ask("acme", acmeToken); a != 200 || b != 401 {
 		t.Errorf("%d, %d", a, b)
 	}
@@ -249,7 +255,7 @@ func TestKeepTenants(t *testing.T) {
 		t.Errorf("%d %s", code, body)
 	}
 	file("acme", acmeToken)
-	d.until(addr, "the tenant thief has no access: the file also has the token of the supervisor")
+	d.until(addr, "tenant thief has no access: the file contains the same token as the supervisor's token file")
 	if code := ask("acme", acmeToken); code != 200 {
 		t.Errorf("the token does not count: %d", code)
 	}

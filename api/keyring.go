@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// keyring holds the tokens that a guard accepts.
+// keyring contains the tokens that a guard accepts.
 type keyring struct {
 	all     *key // key that permits everything; nil = none
 	read    *key // key that permits reading everything; nil = none
@@ -29,8 +29,9 @@ func newKey(token string) *key {
 	return k
 }
 
-// onRevoke calls cut when the key is revoked. back cancels this. If cut is already running, back waits for it.
-func (k *key) onRevoke(cut func()) (back func()) {
+// onRevoke arranges to call cut when the key is revoked. The returned function cancels this or, if cut is already
+// running, waits for it.
+func (k *key) onRevoke(cut func()) (cancel func()) {
 	done := make(chan struct{})
 	stop := context.AfterFunc(k.life, func() { defer close(done); cut() })
 	return func() {
@@ -57,7 +58,7 @@ func (l revocableBody) Read(b []byte) (int, error) {
 	return n, err
 }
 
-var errKeyEnded = errors.New("the token of this request has been revoked")
+var errKeyEnded = errors.New("the token for this request has been revoked")
 
 func (g Guard) keyring() *keyring {
 	k := &keyring{tenants: map[string]*key{}}
@@ -98,7 +99,7 @@ func (k *keyring) replace(before *keyring) (gone []*key) {
 	return gone
 }
 
-// findKey returns the key with this digest if the key permits a path. Its duration does not depend on whether the
+// findKey returns the key with this digest if the key permits a path. Its running time does not depend on whether the
 // tenant exists.
 func (k *keyring) findKey(path string, given [sha256.Size]byte) *key {
 	none := &key{} // a key that no token matches

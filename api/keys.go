@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// keys holds the required tokens.
+// keys contains the required tokens.
 type keys struct {
 	token   string
 	read    string
@@ -41,15 +41,15 @@ func (k *listenerKeeper) readKeys(ctx context.Context) (now keys, err error) {
 	}
 	whose := map[string]string{now.token: "token_file"}
 	if k.fleet {
-		whose[now.token] = "the supervisor"
+		whose[now.token] = "the supervisor's token file"
 	}
 	if now.read, err = k.readToken(ctx, k.want.ReadFile, false); err == nil && now.read != "" &&
 		whose[now.read] != "" {
-		err = fmt.Errorf("the file has the token of %s", whose[now.read])
+		err = fmt.Errorf("the file contains the same token as %s", whose[now.read])
 	}
 	if err != nil {
 		now.read, problems = "", append(problems,
-			fmt.Sprintf("read_token_file cannot be used, so its token is refused: %v", err))
+			fmt.Sprintf("read_token_file cannot be used, so its token is rejected: %v", err))
 	}
 	if now.read != "" {
 		whose[now.read] = "read_token_file"
@@ -76,13 +76,13 @@ func (k *listenerKeeper) readTenants(ctx context.Context, now *keys,
 		case t.TokenFile == "" && t.Token == "":
 			err = fmt.Errorf("token_file is not set")
 		case err == nil && other != "":
-			err = fmt.Errorf("the file also has the token of %s", other)
+			err = fmt.Errorf("the file contains the same token as %s", other)
 		}
 		if err != nil {
-			problems = append(problems, fmt.Sprintf("the tenant %s has no access: %v", name, err))
+			problems = append(problems, fmt.Sprintf("tenant %s has no access: %v", name, err))
 			key = ""
 		} else {
-			whose[key] = "the tenant " + name
+			whose[key] = "tenant " + name
 		}
 		now.tenants[name] = Tenant{Cities: t.Cities, Token: key, MaxAgents: t.MaxAgents,
 			MaxCities: t.MaxCities}

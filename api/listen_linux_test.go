@@ -283,7 +283,7 @@ func TestTerminalEnds(t *testing.T) {
 		{"connection", "d\x00\x00\x00\x02hi", "unexpected EOF"},
 		{"in a frame", "d\x00\x00\x00\x05hi", "unexpected EOF"},
 		{"in a head", "d\x00\x00", "unexpected EOF"},
-		{"too long", "d\x00\x01\x00\x01", "a frame of 65537 bytes is over the limit of 65536"},
+		{"too long", "d\x00\x01\x00\x01", "a frame of 65537 bytes exceeds the limit of 65536"},
 		{"unknown", "?\x00\x00\x00\x00", "the city sent a frame of unknown type '?'"},
 	} {
 		near, far := net.Pipe()

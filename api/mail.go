@@ -87,7 +87,7 @@ type sendRequest struct {
 	Subject string `json:"subject"`
 	Body    string `json:"body"`
 	ReplyTo string `json:"reply_to"` // ID of the message to reply to, in the same thread
-	// accepted, but without effect, because all messages are in the city's store
+	// accepted but ignored, because all messages are in the city's store
 	Rig string `json:"rig"`
 }
 
@@ -101,7 +101,7 @@ func (h mailHandlers) sendMail(w http.ResponseWriter, r *http.Request, _ wire.Ro
 	}
 	if d.To == "" {
 		return wire.Invalid(
-			`the recipient is missing: {"to": "an agent, a pool or a person", ` +
+			`the recipient is missing: {"to": "an agent, a pool or a user", ` +
 				`"subject": "…", "body": "…"}`)
 	}
 	return h.send(w, r, mail.Message{From: d.From, To: d.To, Subject: d.Subject, Text: d.Body})

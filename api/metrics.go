@@ -13,7 +13,7 @@ import (
 	"gcity/city"
 )
 
-// metrics returns a city's metrics in the text format of Prometheus.
+// metrics returns a city's metrics in the Prometheus text format.
 func (s *server) metrics(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	snap, err := s.city.Snapshot(r.Context())
 	if err != nil {
@@ -58,7 +58,7 @@ func (p *metricsPage) writeHeader(name, kind, help string) {
 	fmt.Fprintf(p.groups[p.name], "# HELP %s %s\n# TYPE %s %s\n", p.name, help, p.name, kind)
 }
 
-// addSample adds a sample. labels holds names and values alternately.
+// addSample adds a sample. labels contains alternating names and values.
 func (p *metricsPage) addSample(suffix string, v float64, labels ...string) {
 	b := p.groups[p.name]
 	b.WriteString(p.name + suffix + `{city="` + label(p.city) + `"`)
@@ -82,9 +82,9 @@ func (p *metricsPage) gauge(name, help string, v float64, labels ...string) {
 func (p *metricsPage) addSnapshot(snap *city.Snapshot, now time.Time) {
 	p.gauge("info", "Version of gcity.", 1, "version", snap.Version)
 	p.gauge("uptime_seconds", "Uptime of the controller.", float64(uptime(snap, now)))
-	p.gauge("loop_age_seconds", "Time since the last pass of the loop.",
+	p.gauge("loop_age_seconds", "Time since the last loop pass.",
 		float64(loopAge(snap, now))/1000)
-	p.gauge("degraded", "Number of problems of the city as a whole.",
+	p.gauge("degraded", "Number of problems that affect the whole city.",
 		float64(len(snap.Degraded)))
 	p.gauge("config_rejected", "Whether the configuration on disk is rejected.",
 		boolValue(snap.Config.Rejected != ""))
@@ -106,15 +106,16 @@ func (p *metricsPage) addSnapshot(snap *city.Snapshot, now time.Time) {
 	p.writeHeader("work", "gauge", "Work that is not closed.")
 	p.addSample("", float64(snap.Work.Open), "status", "open")
 	p.addSample("", float64(snap.Work.InProgress), "status", "in_progress")
-	p.gauge("mail_unread", "Unread messages for people.", float64(snap.Mail.Unread))
+	p.gauge("mail_unread", "Unread messages for users.", float64(snap.Mail.Unread))
 }
 
 // addFleet adds the metrics of several cities.
 func (p *metricsPage) addFleet(seen []cityState, now time.Time) {
 	for i := range seen {
 		p.city = seen[i].name
-		p.gauge("city_up", "Whether the city runs and answers.", boolValue(seen[i].snap != nil))
-		p.gauge("city_crashes", "Crashes of the city's loop since it last ran without one.",
+		p.gauge("city_up", "Whether the city is running and responds.",
+			boolValue(seen[i].snap != nil))
+		p.gauge("city_crashes", "Consecutive crashes of the city's loop.",
 			float64(seen[i].info.Crashes))
 	}
 	for i := range seen {
@@ -141,22 +142,23 @@ func (p *metricsPage) addMetrics(g city.Metrics) {
 		name, help string
 		n          uint64
 	}{
-		{"agent_starts_total", "Starts of agents.", g.Starts},
-		{"agent_start_failures_total", "Failed starts of agents.", g.StartsFailed},
-		{"agent_crashes_total", "Unrequested exits of agents.", g.Crashes},
+		{"agent_starts_total", "Agent starts.", g.Starts},
+		{"agent_start_failures_total", "Failed agent starts.", g.StartsFailed},
+		{"agent_crashes_total", "Agent exits that were not requested.", g.Crashes},
 	} {
 		p.writeHeader(c.name, "counter", c.help)
 		p.addSample("", float64(c.n))
 	}
-	p.writeHeader("automation_runs_total", "counter", "Runs of automations by outcome.")
+	p.writeHeader("automation_runs_total", "counter", "Automation runs by outcome.")
 	for _, end := range []string{"fired", "completed", "failed", "skipped"} {
 		p.addSample("", float64(g.Runs[end]), "outcome", end)
 	}
-	p.writeHeader("patrol_duration_seconds", "histogram", "Duration of checks of all agents.")
+	p.writeHeader("patrol_duration_seconds", "histogram", "Duration of patrols, which check "+
+		"all agents.")
 	p.addHistogram(g.Patrol)
-	p.writeHeader("loop_turn_duration_seconds", "histogram", "Duration of passes of the loop.")
+	p.writeHeader("loop_turn_duration_seconds", "histogram", "Duration of loop passes.")
 	p.addHistogram(g.Iteration)
-	p.writeHeader("store_duration_seconds", "histogram", "Duration of calls to the stores of work.")
+	p.writeHeader("store_duration_seconds", "histogram", "Duration of calls to bead stores.")
 	for _, op := range []string{"read", "write"} {
 		by := g.Reads
 		if op == "write" {

@@ -17,7 +17,7 @@ import (
 
 const waitParams = "index wait"
 
-// operations returns all operations of a city.
+// operations returns all operations on a city.
 func operations() []openapi.Operation {
 	all := slices.Concat(reads(), verbs(), writes())
 	for _, o := range gascity.Operations() {
@@ -34,30 +34,30 @@ func reads() []openapi.Operation {
 func cityReads() []openapi.Operation {
 	const get = "GET"
 	return []openapi.Operation{
-		{Method: get, Path: "/health", Summary: "Whether the loop is alive, and the " +
-			"city's problems", Answer: healthAnswer{}, Machine: true},
-		{Method: get, Path: "/v0/health", Summary: "The same as /health", Answer: healthAnswer{},
+		{Method: get, Path: "/health", Summary: "Whether the loop is alive, and the city's " +
+			"problems", Response: healthAnswer{}, Machine: true},
+		{Method: get, Path: "/v0/health", Summary: "The same as /health", Response: healthAnswer{},
 			Machine: true},
-		{Method: get, Path: "/metrics", Summary: "Metrics in the text format of Prometheus",
+		{Method: get, Path: "/metrics", Summary: "Metrics in the Prometheus text format",
 			Text: "text/plain", Machine: true},
 		{Method: get, Path: "/v0/openapi.json", Summary: "This document", Machine: true},
 		{Method: get, Path: "/v0/cities", Summary: "The cities of this server",
-			Query: "limit cursor", Answer: wire.Cities{}, Machine: true},
+			Query: "limit cursor", Response: wire.Cities{}, Machine: true},
 		{Method: get, Path: "/v0/status", Summary: "The status of the city, with the number of " +
 			"agents, pools and rigs", Query: waitParams,
-			Answer: Status{}},
+			Response: Status{}},
 		{Method: get, Path: "/v0/city", Summary: "The same as /v0/status", Query: waitParams,
-			Answer: Status{}},
+			Response: Status{}},
 		{Method: get, Path: "/v0/snapshot", Summary: "The whole state, as the control room uses it",
-			Query: waitParams + " view", Answer: city.Snapshot{}},
+			Query: waitParams + " view", Response: city.Snapshot{}},
 		{Method: get, Path: "/v0/snapshot/stream",
-			Summary: "The same as /v0/snapshot, sent again after each change",
-			Answer:  city.Snapshot{}, Stream: true},
+			Summary:  "The same as /v0/snapshot, sent again after each change",
+			Response: city.Snapshot{}, Stream: true},
 		{Method: get, Path: "/v0/config", Summary: "The active configuration, without secrets",
-			Query: waitParams, Answer: wire.ConfigText{}},
+			Query: waitParams, Response: wire.ConfigText{}},
 		{Method: get, Path: "/v0/config/explain/{agent}", Summary: "The effective values of an " +
 			"agent, a pool or a rig, and their sources", Query: waitParams,
-			Answer: wire.ConfigText{}},
+			Response: wire.ConfigText{}},
 	}
 }
 
@@ -65,45 +65,46 @@ func listReads() []openapi.Operation {
 	const get, paged = "GET", waitParams + " limit cursor "
 	return []openapi.Operation{
 		{Method: get, Path: "/v0/agents", Summary: "The agents",
-			Query: paged + "pool rig running state peek", Answer: wire.Agent{}, List: true},
+			Query: paged + "pool rig running state peek", Response: wire.Agent{}, List: true},
 		{Method: get, Path: "/v0/quarantine", Summary: "The agents in quarantine",
-			Query: paged + "peek", Answer: wire.Agent{}, List: true},
+			Query: paged + "peek", Response: wire.Agent{}, List: true},
 		{Method: get, Path: "/v0/agent/{agent}", Summary: "One agent", Query: waitParams + " peek",
-			Answer: wire.Agent{}},
+			Response: wire.Agent{}},
 		{Method: get, Path: "/v0/agent/{agent}/inspect", Summary: "How the agent is started, its " +
-			"environment without secrets, its crashes", Answer: city.Inspection{}},
+			"environment without secrets, its crashes", Response: city.Inspection{}},
 		{Method: get, Path: "/v0/agent/{agent}/output", Summary: "The agent's last lines",
-			Query: "lines tail before", Answer: gascity.Output{}},
-		{Method: get, Path: "/v0/agent/{agent}/peek", Summary: "The agent's last lines as one text",
-			Query: "lines", Answer: gascity.Peek{}},
+			Query: "lines tail before", Response: gascity.Output{}},
+		{Method: get, Path: "/v0/agent/{agent}/peek", Summary: "The agent's last lines as a " +
+			"single string",
+			Query: "lines", Response: gascity.Peek{}},
 		{Method: get, Path: "/v0/agent/{agent}/output/stream",
 			Summary: "The agent's last lines, sent again after each change",
-			Query:   "lines", Answer: gascity.Output{}, Stream: true},
+			Query:   "lines", Response: gascity.Output{}, Stream: true},
 		{Method: get, Path: "/v0/agent/{agent}/stream",
-			Summary: "The output of the agent's terminal as a stream", Answer: city.Frame{},
+			Summary: "The output of the agent's terminal as a stream", Response: city.Frame{},
 			Stream: true},
 		{Method: get, Path: "/v0/pools", Summary: "The pools", Query: paged + "rig",
-			Answer: city.Pool{}, List: true},
+			Response: city.Pool{}, List: true},
 		{Method: get, Path: "/v0/pool/{pool}", Summary: "One pool", Query: waitParams,
-			Answer: city.Pool{}},
+			Response: city.Pool{}},
 		{Method: get, Path: "/v0/rigs", Summary: "The project folders", Query: paged + "git",
-			Answer: city.Rig{}, List: true},
+			Response: city.Rig{}, List: true},
 		{Method: get, Path: "/v0/rig/{rig}", Summary: "A project folder",
-			Query: waitParams + " git", Answer: city.Rig{}},
+			Query: waitParams + " git", Response: city.Rig{}},
 		{Method: get, Path: "/v0/automations", Summary: "The automations",
-			Query: paged + "rig state gate", Answer: city.Automation{}, List: true},
+			Query: paged + "rig state gate", Response: city.Automation{}, List: true},
 		{Method: get, Path: "/v0/automation/{automation}", Summary: "One automation",
-			Query: waitParams, Answer: city.Automation{}},
+			Query: waitParams, Response: city.Automation{}},
 		{Method: get, Path: "/v0/automation/{automation}/history",
-			Summary: "The automation's runs, newest first", Query: paged, Answer: city.Run{},
+			Summary: "The automation's runs, newest first", Query: paged, Response: city.Run{},
 			List: true},
 		{Method: get, Path: "/v0/automation/{automation}/run/{run}/stream",
-			Summary: "The output of a run as a stream", Answer: city.Piece{}, Stream: true},
+			Summary: "The output of a run as a stream", Response: city.Piece{}, Stream: true},
 		{Method: get, Path: "/v0/watchdogs", Summary: "The watchdogs: the agents that they " +
-			"watch, their health, the last decisions", Query: paged, Answer: city.Watchdog{},
+			"watch, their health, the last decisions", Query: paged, Response: city.Watchdog{},
 			List: true},
 		{Method: get, Path: "/v0/watchdog/{watchdog}", Summary: "A watchdog", Query: waitParams,
-			Answer: city.Watchdog{}},
+			Response: city.Watchdog{}},
 	}
 }
 
@@ -111,19 +112,19 @@ func workReads() []openapi.Operation {
 	const get, paged = "GET", waitParams + " limit cursor "
 	return []openapi.Operation{
 		{Method: get, Path: "/v0/beads", Summary: "Work, newest first", Query: gascity.Filter,
-			Answer: beads.Bead{}, List: true},
+			Response: beads.Bead{}, List: true},
 		{Method: get, Path: "/v0/bead/{bead}", Summary: "One bead", Query: waitParams,
-			Answer: beads.Bead{}},
+			Response: beads.Bead{}},
 		{Method: get, Path: "/v0/mail", Summary: "Messages to one address, or to all addresses",
-			Query: paged + "to agent all status rig", Answer: mail.Message{}, List: true},
+			Query: paged + "to agent all status rig", Response: mail.Message{}, List: true},
 		{Method: get, Path: "/v0/mail/{message}", Summary: "One message", Query: waitParams,
-			Answer: mail.Message{}},
+			Response: mail.Message{}},
 		{Method: get, Path: "/v0/events", Summary: "The newest events, or those after a cursor",
-			Query:  paged + "type actor subject since after_seq before_seq forward order",
-			Answer: events.Event{}, List: true},
+			Query:    paged + "type actor subject since after_seq before_seq forward order",
+			Response: events.Event{}, List: true},
 		{Method: get, Path: "/v0/events/stream", Summary: "Events as a stream; " +
 			"Last-Event-ID resumes it", Query: "type actor subject since" + gascity.Resumes,
-			Answer: events.Event{}, Stream: true},
+			Response: events.Event{}, Stream: true},
 	}
 }
 
@@ -140,8 +141,8 @@ func verbs() []openapi.Operation {
 				path = fmt.Sprintf("/v0/%s/{%[1]s}/%s", n, part)
 			}
 			out = append(out, openapi.Operation{Method: "POST", Path: path, Summary: summary,
-				Body:   v.API.Body,
-				Answer: city.Receipt{}})
+				Body:     v.API.Body,
+				Response: city.Receipt{}})
 			summary = "The same as /" + part // the rest of the path is the alias
 		}
 	}
@@ -152,29 +153,29 @@ func writes() []openapi.Operation {
 	const post = "POST"
 	return []openapi.Operation{
 		{Method: post, Path: "/v0/beads", Summary: "Create a bead", Query: "rig",
-			Body: gascity.NewBead{}, Answer: gascity.CreatedBead{}},
+			Body: gascity.NewBead{}, Response: gascity.CreatedBead{}},
 		{Method: "PATCH", Path: "/v0/bead/{bead}", Summary: "Change a bead",
-			Query: "force", Body: change{}, Answer: city.Receipt{}},
+			Query: "force", Body: change{}, Response: city.Receipt{}},
 		{Method: post, Path: "/v0/bead/{bead}/update", Summary: "The same as PATCH /v0/bead/{bead}",
 			Query: "force",
-			Body:  change{}, Answer: city.Receipt{}},
+			Body:  change{}, Response: city.Receipt{}},
 		{Method: post, Path: "/v0/bead/{bead}/close", Summary: "Close a bead", Query: "force",
-			Answer: city.Receipt{}},
+			Response: city.Receipt{}},
 		{Method: post, Path: "/v0/mail", Summary: "Send a message", Body: sendRequest{},
-			Answer: gascity.Sent{}},
+			Response: gascity.Sent{}},
 		{Method: post, Path: "/v0/mail/{message}/read", Summary: "Mark a message as read",
-			Body:   markRequest{},
-			Answer: mail.Message{}},
+			Body:     markRequest{},
+			Response: mail.Message{}},
 		{Method: post, Path: "/v0/mail/{message}/archive", Summary: "Archive a message",
-			Body:   markRequest{},
-			Answer: city.Receipt{}},
+			Body:     markRequest{},
+			Response: city.Receipt{}},
 		{Method: post, Path: "/v0/mail/{message}/reply", Summary: "Reply to a message",
-			Body:   sendRequest{},
-			Answer: gascity.Sent{}},
+			Body:     sendRequest{},
+			Response: gascity.Sent{}},
 		{Method: post, Path: "/v0/sling", Summary: "Assign work", Body: gascity.Sling{},
-			Answer: city.Receipt{}},
-		{Method: post, Path: "/v0/events", Summary: "Write an event of your own",
-			Body: events.Event{}, Answer: city.Receipt{}},
+			Response: city.Receipt{}},
+		{Method: post, Path: "/v0/events", Summary: "Write a user-defined event",
+			Body: events.Event{}, Response: city.Receipt{}},
 	}
 }
 

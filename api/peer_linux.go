@@ -39,7 +39,7 @@ func (s *server) local(r *http.Request) city.Peer {
 		return city.Peer{}
 	}
 	if cred.Pid <= 0 { // the process is in another PID namespace
-		return city.Peer{From: "a process of another container"}
+		return city.Peer{From: "a process in another container"}
 	}
 	sessions := map[string]string{} // agents by session ID
 	if snap, err := s.city.Snapshot(r.Context()); err == nil {

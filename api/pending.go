@@ -10,8 +10,8 @@ import (
 	"gcity/events"
 )
 
-// pendingCalls holds the calls to cities that have not returned yet. If a call was abandoned some time ago, the city
-// may never answer. Such a city is not called again until the call returns, so the number of hanging calls is limited.
+// pendingCalls contains the calls to cities that have not returned yet. If a call was abandoned some time ago, the city
+// may never respond. Such a city is not called again until the call returns, so the number of hanging calls is limited.
 type pendingCalls struct {
 	mu sync.Mutex
 	of map[string]map[*waiting]bool // by city name
@@ -26,9 +26,9 @@ func (c *pendingCalls) begin(ctx context.Context, name string) (end func(), err 
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for w := range c.of[name] {
-		if !w.left.IsZero() && time.Since(w.left) > lookTime {
-			return nil, &city.Error{Code: city.Unavailable, Message: name + " has not answered " +
-				"an earlier request yet"}
+		if !w.left.IsZero() && time.Since(w.left) > snapshotTime {
+			return nil, &city.Error{Code: city.Unavailable, Message: name + " has not " +
+				"responded to an earlier request yet"}
 		}
 	}
 	if c.of == nil {
@@ -39,13 +39,13 @@ func (c *pendingCalls) begin(ctx context.Context, name string) (end func(), err 
 	}
 	w := &waiting{}
 	c.of[name][w] = true
-	heard := context.AfterFunc(ctx, func() {
+	stop := context.AfterFunc(ctx, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		w.left = time.Now()
 	})
 	return func() {
-		heard()
+		stop()
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if delete(c.of[name], w); len(c.of[name]) == 0 {

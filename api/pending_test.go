@@ -50,8 +50,8 @@ func TestSparing(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		time.Sleep(2 * lookTime)
-		if err := ask(); wire.ErrorOf(err).Message != "a has not answered an earlier request yet" || l.asked != 2 {
+		time.Sleep(2 * snapshotTime)
+		if err := ask(); wire.ErrorOf(err).Message != "a has not responded to an earlier request yet" || l.asked != 2 {
 			t.Errorf("%v, after it was asked %d times", err, l.asked)
 		}
 		close(l.free)

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// This file does not use the package net/http/pprof, because its initialisation would run in every gcity command.
+// This file does not use the package net/http/pprof, because its initialization would run in every gcity command.
 
 // maxProfile is the maximum duration of a profile.
 const maxProfile = 10 * time.Minute

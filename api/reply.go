@@ -67,10 +67,10 @@ type responder struct{ o Options }
 func (s *responder) reply(w http.ResponseWriter, code int, v any) {
 	body, err := json.Marshal(v)
 	if err != nil {
-		s.o.Log.Error("cannot encode an answer as JSON", "err", err)
+		s.o.Log.Error("cannot encode a response as JSON", "err", err)
 		code, body = http.StatusInternalServerError,
 			[]byte(`{"code":"unavailable",`+
-				`"message":"the answer cannot be encoded as JSON; see the log"}`)
+				`"message":"the response cannot be encoded as JSON; see the log"}`)
 	}
 	s.write(w, code, "application/json", append(body, '\n'))
 }
@@ -135,7 +135,7 @@ func body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
 		if _, large := errors.AsType[*http.MaxBytesError](err); large {
-			return nil, wire.Invalid("the request's body is over %d MiB", maxBody>>20)
+			return nil, wire.Invalid("the request's body is larger than %d MiB", maxBody>>20)
 		}
 		return nil, wire.Invalid("cannot read the request's body: %v", err)
 	}
@@ -143,7 +143,8 @@ func body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 		return nil, wire.Invalid("the request's body is not JSON")
 	}
 	if key := duplicateKey(b); key != "" {
-		return nil, wire.Invalid("the request's body has the key %.100q twice: send it once", key)
+		return nil, wire.Invalid("the request's body contains the key %.100q twice: send it "+
+			"only once", key)
 	}
 	return b, rc.SetReadDeadline(time.Time{})
 }
@@ -173,10 +174,9 @@ func flag(r *http.Request, name string) (value, set bool, err error) {
 	return value, true, nil
 }
 
-// catchPanic runs the handler of a request. After a panic it closes the connection, because the response may have
-// started.
-func (s *responder) catchPanic(answer func()) {
-	if fault := recovery.Catch(answer); fault != nil {
+// catchPanic runs a request's handler. After a panic it closes the connection, because the response may have started.
+func (s *responder) catchPanic(handle func()) {
+	if fault := recovery.Catch(handle); fault != nil {
 		s.logPanic(fault)
 		panic(http.ErrAbortHandler)
 	}

@@ -227,7 +227,7 @@ func TestUnknownParameters(t *testing.T) {
 		"/v0/agents?rigg=x":                         "city",
 		"/v0/city/a/beads?state=open":               "status",
 		"/v0/cities?x":                              "limit",
-		"/v0/city/a/snapshot/stream?x=1":            "takes none",
+		"/v0/city/a/snapshot/stream?x=1":            "does not take any",
 	} {
 		if code, _, body := get(t, hc, query); code != 400 || !strings.Contains(body, "unknown query parameter") || !strings.Contains(body, want) {
 			t.Errorf("%s: %d %s", query, code, body)

@@ -22,7 +22,7 @@ func Serve(ctx context.Context, l net.Listener, c city.Control, o Options) error
 	return serve(ctx, l, o, func(s *server) http.Handler { s.city = c; return s })
 }
 
-// ServeFleet is like Serve, for all cities of a directory.
+// ServeFleet is like Serve, for all cities in a directory.
 func ServeFleet(ctx context.Context, l net.Listener, d city.Directory, o Options) error {
 	return serve(ctx, l, o, func(s *server) http.Handler { return newFleet(s, d) })
 }
@@ -45,7 +45,7 @@ func serve(ctx context.Context, l net.Listener, o Options,
 		ReadHeaderTimeout: headTimeout,
 		IdleTimeout:       wire.IdleTimeout,
 		MaxHeaderBytes:    maxHeader,
-		// the general handler would answer requests without a check by the guard
+		// the general handler would respond to requests that the guard has not checked
 		DisableGeneralOptionsHandler: true,
 
 		BaseContext: func(net.Listener) context.Context { return requests },
@@ -73,7 +73,7 @@ func serve(ctx context.Context, l net.Listener, o Options,
 	if busy := conns.drain(patient); busy > 0 && o.Last != nil {
 		select {
 		case <-o.Last.Begun():
-			o.Last.GiveUp("answering %d requests", busy)
+			o.Last.GiveUp("responding to %d requests", busy)
 		default: // the program continues; only this listener closes
 		}
 	}
@@ -88,8 +88,7 @@ func serve(ctx context.Context, l net.Listener, o Options,
 	return err
 }
 
-// conns tracks the connections of a server. Server.Shutdown would wait for connections that have not sent a request
-// yet.
+// conns tracks a server's connections. Server.Shutdown would wait for connections that have not sent a request yet.
 type conns struct {
 	mu      sync.Mutex
 	open    map[net.Conn]*connection
@@ -197,7 +196,7 @@ func (c *conns) count() (active, all int, change <-chan struct{}) {
 	return active, len(c.open), c.changes
 }
 
-// drain waits until all requests have been answered, but at most atMost. It returns the number of requests that are
+// drain waits until all requests have been handled, but at most atMost. It returns the number of requests that are
 // still in progress.
 func (c *conns) drain(atMost time.Duration) (busy int) {
 	return c.waitUntil(atMost, func() int { active, _, _ := c.count(); return active })

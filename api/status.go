@@ -73,7 +73,7 @@ func (s *server) cities(w http.ResponseWriter, r *http.Request, _ wire.Route) er
 	return nil
 }
 
-// Status is a summary of the city in numbers: the answer to GET /v0/status.
+// Status summarizes the city in numbers. It is the response to GET /v0/status.
 type Status struct {
 	Name      string           `json:"name"`
 	Path      string           `json:"path"`
@@ -90,7 +90,7 @@ type Status struct {
 	RigCount  RigCounts        `json:"rigs"`
 	AutoCount AutomationCounts `json:"automations"`
 	Work      city.Work        `json:"work"`
-	Mail      city.MailCount   `json:"mail"` // mail for people
+	Mail      city.MailCount   `json:"mail"` // mail for users
 	// CPU usage of all measured agents in percent of one processor
 	CPU      float64         `json:"cpu"`
 	RSS      int64           `json:"rss"`  // memory of all measured agents, in bytes
@@ -145,8 +145,8 @@ func (s *server) status(w http.ResponseWriter, r *http.Request, _ wire.Route) er
 	return nil
 }
 
-// StatusOf derives the status from a snapshot. The uptime and the age of the loop are measured at now. Both are 0 if no
-// controller created the snapshot.
+// StatusOf derives the status from a snapshot. The uptime and the age of the last loop pass are measured at now. Both
+// are 0 if no controller created the snapshot.
 func StatusOf(snap *city.Snapshot, now time.Time) Status {
 	a := Status{
 		Name: snap.Name, Path: snap.Path, Version: snap.Version, Uptime: uptime(snap, now),

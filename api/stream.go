@@ -28,7 +28,7 @@ type stream struct {
 	gathered []byte
 }
 
-// open starts a stream, or refuses it if there are too many streams.
+// open starts a stream. It returns an error if there are too many streams.
 func (s *server) open(w http.ResponseWriter) (st *stream, done func(), err error) {
 	done, err = s.acquireStream()
 	if err != nil {
@@ -99,14 +99,14 @@ func (st *stream) send(event, id string, v any) error {
 }
 
 func (s *server) errStopped() error {
-	who := "the city's controller"
+	name := "the city's controller"
 	if s.many {
-		who = "the supervisor"
+		name = "the supervisor"
 	}
-	return &city.Error{Code: city.Unavailable, Message: who + " has stopped"}
+	return &city.Error{Code: city.Unavailable, Message: name + " has stopped"}
 }
 
-var errCut = errors.New("the client is gone or too slow")
+var errCut = errors.New("the client has disconnected or is too slow")
 
 // eventsAhead is how many events a stream reads in advance, so that it can write several events in one call.
 const eventsAhead = 64
@@ -300,8 +300,8 @@ func ownCursor(ctx context.Context, c city.Control, text string) (seq uint64, ok
 	return seq, ok
 }
 
-// outputStream streams the last lines of an agent, first immediately and then after each change. It continues across
-// restarts of the agent.
+// outputStream streams an agent's last lines, first immediately and then after each change. It continues when the agent
+// restarts.
 func outputStream(s *server) handler {
 	return func(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 		return streamOutput(s, w, r, rt)

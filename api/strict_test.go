@@ -79,7 +79,7 @@ func TestRefusalsAndChangesAreLogged(t *testing.T) {
 		call(t, "POST", "http://"+addr+"/v0/suspend", "", auth, byProgram)
 	}
 	text := out.String()
-	if strings.Count(text, "over TCP: refused") != 1 || strings.Count(text, "over TCP: changed") != 1 || !strings.Contains(text, "address=127.0.0.1 method=POST path=/v0/suspend") || strings.Contains(text, token) {
+	if strings.Count(text, "over TCP: rejected") != 1 || strings.Count(text, "over TCP: changed") != 1 || !strings.Contains(text, "address=127.0.0.1 method=POST path=/v0/suspend") || strings.Contains(text, token) {
 		t.Error(text)
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"gcity/internal/deadline"
 )
 
-// TCP holds the settings of the API over TCP.
+// TCP contains the settings for the API over TCP.
 type TCP struct {
 	Addr      string // "127.0.0.1:8080"; "" = no listener
 	Hosts     []string
@@ -42,13 +42,13 @@ const (
 	tryAgain  = 2 * time.Second
 	tokenTime = time.Second // timeout for reading a file
 
-	// limit of pending reads, so that a file that never answers does not block other files
+	// limit of pending reads, so that a read that hangs does not block other files
 	tokensAtOnce = 8
 )
 
 // KeepListening serves the API over TCP until ctx ends, with the newest settings from configs. It reports every change
-// of the address, and the reason if it does not listen. It retries after failures. A change of the address closes all
-// connections. A change of a token closes the connections that used the old token.
+// to the address, and the reason if it does not listen. It retries after failures. A change to the address closes all
+// connections. A change to a token closes the connections that used the old token.
 func KeepListening(ctx context.Context, configs <-chan TCP, report func(city.Listener),
 	c city.Control, o Options) {
 	k := &listenerKeeper{section: "[api]", o: o, notify: report}
@@ -58,7 +58,7 @@ func KeepListening(ctx context.Context, configs <-chan TCP, report func(city.Lis
 	k.run(ctx, configs)
 }
 
-// KeepFleetListening is like KeepListening, for all cities of a directory. A tenant with an unreadable token has no
+// KeepFleetListening is like KeepListening, for all cities in a directory. A tenant with an unreadable token has no
 // access, and the reports mention that.
 func KeepFleetListening(ctx context.Context, configs <-chan TCP, report func(city.Listener),
 	d city.Directory, o Options) {
@@ -90,7 +90,8 @@ func (k *listenerKeeper) run(ctx context.Context, wants <-chan TCP) {
 			k.update(ctx)
 		case err := <-k.failed:
 			k.close()
-			k.report(city.Listener{Problem: fmt.Sprintf("the API on %s has failed and restarts: %v",
+			k.report(city.Listener{Problem: fmt.Sprintf("the API on %s has failed and is being "+
+				"restarted: %v",
 				k.want.Addr, err)})
 		}
 		if k.serving == nil && k.want.Addr != "" || k.want.secrets() {
@@ -101,7 +102,7 @@ func (k *listenerKeeper) run(ctx context.Context, wants <-chan TCP) {
 	}
 }
 
-// listenerKeeper is the state of one call of KeepListening.
+// listenerKeeper is the state of one call to KeepListening.
 type listenerKeeper struct {
 	serve   func(context.Context, net.Listener, Options) error
 	fleet   bool
@@ -134,15 +135,15 @@ func (k *listenerKeeper) update(ctx context.Context) {
 	}
 	k.close()
 	if err != nil {
-		k.report(city.Listener{Problem: fmt.Sprintf("the API does not answer on %s: %v",
+		k.report(city.Listener{Problem: fmt.Sprintf("the API is not available on %s: %v",
 			k.want.Addr,
 			err)})
 		return
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", k.want.Addr)
 	if err != nil {
-		k.report(city.Listener{Problem: fmt.Sprintf("the API does not answer on %s: %s; "+
-			"gcity retries",
+		k.report(city.Listener{Problem: fmt.Sprintf("the API is not available on %s: %s; gcity "+
+			"keeps trying",
 			k.want.Addr, k.listenProblem(err))})
 		return
 	}
@@ -200,11 +201,12 @@ func (k *listenerKeeper) report(d city.Listener) {
 		k.o.Log.Warn("some clients have no access to the API over TCP", "address", d.Address, "why",
 			d.Problem)
 	case d.Problem != "":
-		k.o.Log.Warn("the API does not answer over TCP", "why", d.Problem)
+		k.o.Log.Warn("the API is not available over TCP", "why", d.Problem)
 	case d.Address != "":
-		k.o.Log.Info("the API answers over TCP", "address", d.Address, "token_file", d.TokenFile)
+		k.o.Log.Info("the API is available over TCP", "address", d.Address, "token_file",
+			d.TokenFile)
 	default:
-		k.o.Log.Info("the API no longer answers over TCP")
+		k.o.Log.Info("the API is no longer available over TCP")
 	}
 	k.notify(d)
 }
@@ -213,9 +215,10 @@ func (k *listenerKeeper) report(d city.Listener) {
 func (k *listenerKeeper) listenProblem(err error) string {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return "another program listens on that address; stop it, or change " + k.section + " port"
+		return "another program is listening on that address; stop it, or " +
+			"change " + k.section + " port"
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return "this machine has no such address; change " + k.section + " bind"
+		return "this machine does not have that address; change " + k.section + " bind"
 	case errors.Is(err, syscall.EACCES):
 		return "permission denied; use port 1024 or a higher one"
 	}

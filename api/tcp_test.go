@@ -312,6 +312,9 @@ func TestPathTricks(t *testing.T) {
 // Clients that send too little, too much, half a request or nothing are disconnected. Meanwhile other clients get
 // responses.
 func TestHostileClients(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	t.Parallel()
 	everyListener(t, api.Guard{}, func(t *testing.T, addr string) {
 		answered := func(when string) {
@@ -362,6 +365,9 @@ func TestHostileClients(t *testing.T) {
 // Clients of streams that read nothing are disconnected. The number of streams is limited. Streams at the limit do not
 // block other requests.
 func TestStalledReaders(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	t.Parallel()
 	f := town()
 	addr := overTCP(t, f, api.Guard{}, api.Options{MaxStreams: 50, WriteTimeout: 2 * time.Second, KeepAlive: time.Hour})
@@ -432,8 +438,8 @@ func TestReadToken(t *testing.T) {
 		mode os.FileMode
 		want string // in the error
 	}{
-		"good": {token + "\n", 0o600, ""}, "read-only": {token, 0o400, ""}, "open": {token, 0o644, "chmod 600"}, "group": {token, 0o640, "chmod 600"}, "short": {"0123456789abcde", 0o600, "no token"},
-		"empty": {"", 0o600, "no token"}, "two": {token + "\n" + token, 0o600, "no token"}, "long": {strings.Repeat("x", 513), 0o600, "no token"}, "odd": {token + "ü", 0o600, "no token"},
+		"good": {token + "\n", 0o600, ""}, "read-only": {token, 0o400, ""}, "open": {token, 0o644, "chmod 600"}, "group": {token, 0o640, "chmod 600"}, "short": {"0123456789abcde", 0o600, "a valid token"},
+		"empty": {"", 0o600, "a valid token"}, "two": {token + "\n" + token, 0o600, "a valid token"}, "long": {strings.Repeat("x", 513), 0o600, "a valid token"}, "odd": {token + "ü", 0o600, "a valid token"},
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, []byte(c.text), c.mode); err != nil {

@@ -17,9 +17,9 @@ import (
 // Tenant is a user who can see and use only some cities of a machine.
 type Tenant struct {
 	Cities []string // names of the cities, registered or not yet registered
-	// required in every request of the tenant; "" = no access over TCP
+	// required in every request from the tenant; "" = no access over TCP
 	Token     string
-	MaxAgents int // maximum number of agents in all cities of the tenant together; 0 = no limit
+	MaxAgents int // maximum total number of agents in the tenant's cities; 0 = no limit
 	MaxCities int // maximum number of registered cities; 0 = all of Cities
 }
 
@@ -43,7 +43,7 @@ func (t TenantConfig) Same(u TenantConfig) bool {
 
 const tenantPrefix = "/v0/tenant/"
 
-// tenantPath splits the escaped path of a tenant into the tenant's name, or "" if it is invalid, and the rest.
+// tenantPath splits a tenant's escaped path into the tenant's name, or "" if it is invalid, and the rest.
 func tenantPath(path string) (tenant, rest string, ok bool) {
 	rest, ok = strings.CutPrefix(path, tenantPrefix)
 	if !ok {
@@ -59,10 +59,10 @@ func tenantPath(path string) (tenant, rest string, ok bool) {
 
 // asTenant handles a request below a tenant's path. The guard has permitted the request.
 func (f *fleet) asTenant(w http.ResponseWriter, r *http.Request, who, path string) {
-	l := f.lets[who]
+	l := f.tenancies[who]
 	if l == nil {
 		f.fail(w, &city.Error{Code: city.NotFound, Message: "unknown tenant: tenants are " +
-			"declared in [tenants] of supervisor.toml and served over TCP only"})
+			"declared in [tenants] in supervisor.toml and are served only over TCP"})
 		return
 	}
 	select {
@@ -70,8 +70,8 @@ func (f *fleet) asTenant(w http.ResponseWriter, r *http.Request, who, path strin
 		defer func() { <-l.requests }()
 	default:
 		f.fail(w, &city.Error{Code: city.Unavailable,
-			Message: fmt.Sprintf("%d requests of the tenant %s are still being answered: wait "+
-				"for some of them", cap(l.requests), who)})
+			Message: fmt.Sprintf("%d requests from tenant %s are still in progress: wait until "+
+				"some of them have finished", cap(l.requests), who)})
 		return
 	}
 	rt, err := wire.Parse(path)
@@ -91,7 +91,7 @@ func (f *fleet) asTenant(w http.ResponseWriter, r *http.Request, who, path strin
 	r = r.WithContext(city.WithPeer(r.Context(), p))
 	own, one := *f, *f.server
 	one.streams = l.streams
-	own.server, own.let, own.dir = &one, l, f.dir.of(l.has)
+	own.server, own.tenant, own.dir = &one, l, f.dir.of(l.has)
 	own.route(w, r, rt)
 }
 
@@ -103,7 +103,7 @@ func ServeTenant(ctx context.Context, l net.Listener, t TenantConfig, d city.Dir
 		f, with := newFleet(s, d), s.o
 		with.Guard = &Guard{Tenants: map[string]Tenant{t.Name: {Cities: t.Cities,
 			MaxAgents: t.MaxAgents, MaxCities: t.MaxCities}}}
-		f.lets = tenanciesOf(with)
+		f.tenancies = tenanciesOf(with)
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			f.catchPanic(func() {
 				// the previous request on this connection may have set a deadline
@@ -159,8 +159,8 @@ func (t *tenancy) checkLimits(ctx context.Context, name string, c city.Control) 
 	}
 	if n := snap.Declares(); n > t.MaxAgents {
 		return &city.Error{Code: city.Forbidden,
-			Message: fmt.Sprintf("%s declares %d agents, but the tenant %s may have %d: reduce "+
-				"them in city.toml", name, n, t.name, t.MaxAgents)}
+			Message: fmt.Sprintf("%s declares %d agents, but tenant %s may have %d: reduce "+
+				"their number in city.toml", name, n, t.name, t.MaxAgents)}
 	}
 	return nil
 }
@@ -169,7 +169,7 @@ func (t *tenancy) checkLimits(ctx context.Context, name string, c city.Control) 
 // tenant's limit, or if the folder does not belong to the tenant.
 func (f *fleet) checkRegistration(ctx context.Context, reg city.Registrar,
 	name, path string) (string, error) {
-	t := f.let
+	t := f.tenant
 	s, ok := reg.(city.Previewer)
 	if !ok {
 		return "", &city.Error{Code: city.Unavailable, Message: "the city in that folder cannot " +
@@ -177,7 +177,7 @@ func (f *fleet) checkRegistration(ctx context.Context, reg city.Registrar,
 	}
 	about, err := s.Preview(ctx, path)
 	if err != nil || !t.has(about.Name) || name != "" && name != about.Name {
-		return "", f.refuseForeign(path, about.Name, err)
+		return "", f.rejectFolder(path, about.Name, err)
 	}
 	known, err := f.dir.root().Cities(ctx)
 	if err != nil {
@@ -186,7 +186,7 @@ func (f *fleet) checkRegistration(ctx context.Context, reg city.Registrar,
 	// the registered name belongs to another owner, so the current configuration is irrelevant
 	for i := range known {
 		if known[i].Path == about.Path && !t.has(known[i].Name) {
-			return "", f.refuseForeign(path, known[i].Name, nil)
+			return "", f.rejectFolder(path, known[i].Name, nil)
 		}
 	}
 	all := f.dir.seen(known)
@@ -195,7 +195,7 @@ func (f *fleet) checkRegistration(ctx context.Context, reg city.Registrar,
 	})
 	if t.MaxCities > 0 && len(others) >= t.MaxCities {
 		return "", &city.Error{Code: city.Forbidden,
-			Message: fmt.Sprintf("the tenant %s may have %d cities and has %s: unregister one",
+			Message: fmt.Sprintf("tenant %s may have %d cities and already has %s: unregister one",
 				t.name, t.MaxCities, wire.NamesOf(others))}
 	}
 	if t.MaxAgents == 0 {
@@ -213,30 +213,30 @@ func (f *fleet) checkRegistration(ctx context.Context, reg city.Registrar,
 	}
 	if n > t.MaxAgents {
 		return "", &city.Error{Code: city.Forbidden,
-			Message: fmt.Sprintf("with %s, which declares %d agents, the tenant %s would have "+
-				"%d; the limit is %d", about.Name, about.Agents, t.name, n, t.MaxAgents)}
+			Message: fmt.Sprintf("with %s, which declares %d agents, tenant %s would have %d; "+
+				"the limit is %d", about.Name, about.Agents, t.name, n, t.MaxAgents)}
 	}
 	return about.Name, nil
 }
 
-// refuseForeign returns the error for a folder that does not belong to the tenant. The reason is only logged, and not
+// rejectFolder returns the error for a folder that does not belong to the tenant. The reason is only logged, and not
 // part of the error.
-func (f *fleet) refuseForeign(path, is string, why error) error {
-	f.o.Log.Info("a tenant may not register a folder", "tenant", f.let.name, "path", path, "why",
+func (f *fleet) rejectFolder(path, is string, why error) error {
+	f.o.Log.Info("a tenant may not register a folder", "tenant", f.tenant.name, "path", path, "why",
 		why, "called", is)
-	return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("%s contains no city that the "+
-		"tenant %s may register under that name; the log of the machine has details",
-		path, f.let.name)}
+	return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("%s does not contain a city "+
+		"that tenant %s may register under that name; the supervisor's log has details",
+		path, f.tenant.name)}
 }
 
-// redact returns an error that is safe to show a tenant, for an error of the whole machine. The original may contain
-// the names of other tenants' files.
+// redact returns an error that is safe to show a tenant, given an error that concerns the whole machine. The original
+// may contain the names of other tenants' files.
 func (f *fleet) redact(err error) error {
 	e, ok := errors.AsType[*city.Error](err)
-	if f.let == nil || err == nil || ok && e.Code != city.Invalid {
+	if f.tenant == nil || err == nil || ok && e.Code != city.Invalid {
 		return err
 	}
-	f.o.Log.Warn("cities cannot be registered or unregistered", "tenant", f.let.name, "err", err)
+	f.o.Log.Warn("cannot register or unregister a city", "tenant", f.tenant.name, "err", err)
 	return &city.Error{Code: wire.ErrorOf(err).Code, Message: "the machine's list of cities " +
 		"cannot be changed; the supervisor's log has details"}
 }

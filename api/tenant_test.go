@@ -229,15 +229,15 @@ func TestTenantRegisters(t *testing.T) {
 		want       int
 		says       string
 	}{
-		{"/v0/tenant/acme/city/secretproject/register", `{"path":"/home/foreign"}`, 409, "contains no city"},
-		{"/v0/tenant/acme/city/staging/register", `{"path":"/home/foreign"}`, 409, "contains no city"},
-		{"/v0/tenant/acme/city/staging/register", `{"path":"/home/nothing"}`, 409, "contains no city"},
-		{"/v0/tenant/acme/cities", `{"path":"/home/foreign"}`, 409, "contains no city"},
+		{"/v0/tenant/acme/city/secretproject/register", `{"path":"/home/foreign"}`, 409, "does not contain a city"},
+		{"/v0/tenant/acme/city/staging/register", `{"path":"/home/foreign"}`, 409, "does not contain a city"},
+		{"/v0/tenant/acme/city/staging/register", `{"path":"/home/nothing"}`, 409, "does not contain a city"},
+		{"/v0/tenant/acme/cities", `{"path":"/home/foreign"}`, 409, "does not contain a city"},
 		{"/v0/tenant/acme/city/staging/register", `{"path":"/home/large"}`, 403, "would have 6; the limit is 5"},
 		{"/v0/tenant/acme/city/staging/register", `{"path":"/home/staging"}`, 200, `"name":"staging"`},
 		{"/v0/tenant/acme/city/staging/register", `{"path":"/home/staging"}`, 200, `"name":"staging"`},
 		{"/v0/tenant/acme/cities", `{"path":"/home/staging"}`, 200, `"name":"staging"`},
-		{"/v0/tenant/acme/city/third/register", `{"path":"/home/third"}`, 403, "may have 2 cities and has prod, staging"},
+		{"/v0/tenant/acme/city/third/register", `{"path":"/home/third"}`, 403, "may have 2 cities and already has prod, staging"},
 		{"/v0/tenant/acme/cities", `{"path":"/home/third"}`, 403, "unregister one"},
 		{"/v0/tenant/acme/city/staging/unregister", ``, 200, "staging"},
 		{"/v0/tenant/acme/city/third/register", `{"path":"/home/third"}`, 200, `"name":"third"`},
@@ -248,7 +248,7 @@ func TestTenantRegisters(t *testing.T) {
 		}
 	}
 	h.prod.Set(func(s *city.Snapshot) { s.Pools = []city.Pool{{Name: "crew", Max: 10}} })
-	if code, body := h.ask("GET", "/v0/tenant/acme/city/prod/agents", "", acmeToken); code != 403 || !strings.Contains(body, "prod declares 12 agents, but the tenant acme may have 5") {
+	if code, body := h.ask("GET", "/v0/tenant/acme/city/prod/agents", "", acmeToken); code != 403 || !strings.Contains(body, "prod declares 12 agents, but tenant acme may have 5") {
 		t.Errorf("%d %s", code, body)
 	}
 	if code, body := h.ask("POST", "/v0/tenant/acme/city/prod/unregister", "", acmeToken); code != 200 {
@@ -300,7 +300,7 @@ func TestTenantRegistersATakenName(t *testing.T) {
 	h.m.Remove("prod")
 	h.m.Folder("/secretproject", named("prod"))
 	for _, path := range []string{"/v0/tenant/acme/cities", "/v0/tenant/acme/city/prod/register"} {
-		if code, body := h.ask("POST", path, `{"path":"/secretproject"}`, acmeToken); code != 409 || !strings.Contains(body, "contains no city") {
+		if code, body := h.ask("POST", path, `{"path":"/secretproject"}`, acmeToken); code != 409 || !strings.Contains(body, "does not contain a city") {
 			t.Errorf("%s: %d %s", path, code, body)
 		}
 	}

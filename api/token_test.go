@@ -94,7 +94,7 @@ func TestReadOnlyToken(t *testing.T) {
 		}
 	}
 	write("read", token) // the token in token_file
-	d.until(addr, "read_token_file cannot be used, so its token is refused: the file has the token of token_file")
+	d.until(addr, "read_token_file cannot be used, so its token is rejected: the file contains the same token as token_file")
 	if code, body := as("POST", "/v0/resume", token); code != 200 {
 		t.Errorf("the other token: %d %s", code, body)
 	}

@@ -68,7 +68,7 @@ func (v visibleCities) Cities(ctx context.Context) ([]city.Info, error) {
 	return v.seen(all), err
 }
 
-// Watch implements city.Directory. It reports only changes of visible cities.
+// Watch implements city.Directory. It reports only changes to visible cities.
 func (v visibleCities) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 	return func(yield func([]city.Info, error) bool) {
 		var last []city.Info

@@ -61,7 +61,7 @@ func beadQuery(r *http.Request) (beads.Query, error) {
 	}
 	if since := v.Get("closed_since"); since != "" {
 		if q.ClosedSince, err = time.Parse(time.RFC3339Nano, since); err != nil {
-			return q, wire.Invalid("closed_since=%q is not a time: write it as "+
+			return q, wire.Invalid("closed_since=%q is not a time: use the form "+
 				"2026-01-02T15:04:05Z", since)
 		}
 	}

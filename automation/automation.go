@@ -2,10 +2,10 @@
 // its own. The gate decides when: after an interval, at a scheduled time, when a check succeeds, when an event
 // occurs, or only by hand. The action is a shell command or a formula.
 //
-// The package is pure except for reading those files. Scanner finds and reads them. Judge decides whether one
-// automation is due, why, and when it is due next. Runs holds the state of all automations: their latest verdicts,
-// and the runs that are due, queued, active or to be retried. The caller passes in times, records, events and
-// results of checks. The package returns the actions that the caller must carry out.
+// The package has no side effects, except that Scanner finds and reads those files. Judge decides whether one
+// automation is due, why, and when it is due next. Runs keeps the state of all automations: their latest verdicts,
+// and the runs that are due, queued, active or to be retried. The caller passes in times, records, events and check
+// results. The package returns the actions that the caller must carry out.
 package automation
 
 import (
@@ -18,8 +18,8 @@ import (
 	"gcity/internal/toml"
 )
 
-// FileName is the name of an automation's file. The file is in a folder below "automations" of a layer, and that
-// folder's name is the automation's name.
+// FileName is the name of an automation's file. The file is in a subfolder of a layer's folder "automations", and
+// that subfolder's name is the automation's name.
 const FileName = "automation.toml"
 
 // Gate is a kind of condition under which an automation fires.
@@ -60,7 +60,7 @@ const (
 // Definition is a valid automation, as read from its file. It is immutable.
 type Definition struct {
 	Name        string // name of its folder
-	Rig         string // "" = an automation of the city
+	Rig         string // "" = a city automation
 	Description string
 	Source      string // absolute path of the file
 	Layer       formula.Layer
@@ -70,7 +70,7 @@ type Definition struct {
 	Pool    string            // pool that works on the formula, as written; see Target
 	Vars    map[string]string // values for the formula's variables
 	Timeout time.Duration
-	// where Timeout comes from: "the default", "its timeout", "max_timeout in city.toml:3:1"
+	// what sets Timeout: "the default", "its timeout", "max_timeout in city.toml:3:1"
 	Limit string
 
 	Gate         Gate
@@ -79,7 +79,7 @@ type Definition struct {
 	Zone         *time.Location // time zone of Schedule
 	CatchUp      bool           // for a Cron gate: run once if scheduled times were missed
 	Check        string         // shell command of a Condition gate's check
-	CheckTimeout time.Duration  // timeout of the check
+	CheckTimeout time.Duration  // timeout for the check
 	On           string         // for an Event gate: a type, or a prefix of types with "*"
 
 	Overlap Overlap
@@ -91,7 +91,7 @@ type Definition struct {
 
 	WhileSuspended bool // fires even if its rig or the city is suspended
 
-	// why a valid automation is disabled; "" = it is enabled
+	// reason why a valid automation is disabled; "" = it is enabled
 	Off string
 	// hash of all fields above
 	Hash string
@@ -102,7 +102,7 @@ type Definition struct {
 // Scoped returns the name that is unique in the city: "x", or "x:rig:demo".
 func (d Definition) Scoped() string { return Scoped(d.Name, d.Rig) }
 
-// Scoped returns the scoped name of an automation: its name if rig is "", or else NAME:rig:RIG.
+// Scoped returns the scoped name of an automation: its name if rig is "", otherwise NAME:rig:RIG.
 func Scoped(name, rig string) string {
 	if rig == "" {
 		return name
@@ -132,7 +132,7 @@ func (d Definition) When() string {
 	return strings.TrimSpace(string(d.Gate) + " " + d.gateSetting(words))
 }
 
-// TimedOut returns the error of a run that was killed at its timeout. It includes where the timeout is set.
+// TimedOut returns the error for a run that was killed at its timeout. It includes where the timeout is set.
 func (d Definition) TimedOut() string {
 	return fmt.Sprintf("the run did not finish within %s (%s)", exact(d.Timeout), d.Limit)
 }

@@ -25,7 +25,7 @@ type Schedule struct {
 
 func (s Schedule) String() string { return s.text }
 
-// macros returns the cron lines of names such as @daily.
+// macros returns the cron lines for names such as @daily.
 func macros() map[string]string {
 	return map[string]string{
 		"@hourly": "0 * * * *", "@daily": "0 0 * * *", "@midnight": "0 0 * * *",
@@ -103,7 +103,7 @@ func (f field) item(text string) (string, error) {
 		return "", err
 	}
 	if !ranged && stepped {
-		return "", fmt.Errorf("%q: a step needs a range before it: write \"%d-%d/%s\" or \"*/%s\"",
+		return "", fmt.Errorf("%q: a step needs a range before it: use \"%d-%d/%s\" or \"*/%s\"",
 			text, low, f.high, step, step)
 	}
 	if !ranged {
@@ -117,7 +117,7 @@ func (f field) item(text string) (string, error) {
 		high = 7
 	}
 	if high < low {
-		return "", fmt.Errorf("%q is a reversed range; write two ranges, separated by a comma",
+		return "", fmt.Errorf("%q is a reversed range; use two ranges, separated by a comma",
 			text)
 	}
 	plain := fmt.Sprintf("%d-%d", low, high)
@@ -141,14 +141,14 @@ func (f field) value(text string) (int, error) {
 	case text == "":
 		return 0, errors.New("a number is missing")
 	case text == "?":
-		return 0, errors.New(`"?" is not supported; write "*"`)
+		return 0, errors.New(`"?" is not supported; use "*"`)
 	}
 	like := fmt.Sprintf("a number from %d to %d", f.low, f.high)
 	if f.words != "" {
 		like += fmt.Sprintf(" or a name like %q", f.words[:3])
 	}
 	return 0, fmt.Errorf(
-		`%q is invalid; write "*", %s, a range with "-", a step with "/", or several with ","`,
+		`%q is invalid; use "*", %s, a range with "-", a step with "/", or several with ","`,
 		text, like)
 }
 
@@ -180,8 +180,8 @@ func (s Schedule) Next(after time.Time, zone *time.Location) time.Time {
 	return instant(wall, zone)
 }
 
-// nextHourly does the same as Next for schedules with an hour field that begins with "*". While the zone's offset to
-// UTC is constant, wall-clock time and elapsed time advance together.
+// nextHourly is Next for schedules in which the hour field begins with "*". While the zone's offset to UTC is
+// constant, wall-clock time and elapsed time advance together.
 func (s Schedule) nextHourly(after time.Time) time.Time {
 	const most = 200 // maximum number of clock changes to search, enough for some decades
 	wall := wallClock(after)

@@ -8,11 +8,11 @@ type Outcome string
 const (
 	OK          Outcome = "ok"
 	Failed      Outcome = "failed"
-	Interrupted Outcome = "interrupted" // the controller ended during the run
+	Interrupted Outcome = "interrupted" // the controller exited during the run
 )
 
-// Ended records the end of a run. If the run has finally failed, Ended makes the on_failure automation due and
-// returns its scoped name.
+// Ended records the end of a run. If the run has failed and is not retried, Ended makes the on_failure automation due
+// and returns its scoped name.
 func (r *Runs) Ended(scoped string, how Outcome, now time.Time) (follows string) {
 	it := r.items[scoped]
 	if it == nil || it.run == nil {
@@ -41,15 +41,15 @@ func (r *Runs) Ended(scoped string, how Outcome, now time.Time) (follows string)
 	return next.name
 }
 
-// Halted records that a user ended a run. The run is treated as failed and is not retried.
-func (r *Runs) Halted(scoped string, now time.Time) (follows string) {
+// Canceled records that a user canceled a run. The run is treated as failed and is not retried.
+func (r *Runs) Canceled(scoped string, now time.Time) (follows string) {
 	if it := r.items[scoped]; it != nil && it.run != nil {
 		it.run.Retry = max(it.run.Retry, it.d.Retry)
 	}
 	return r.Ended(scoped, Failed, now)
 }
 
-// Queued reports whether another run of the automation follows the active one.
+// Queued reports whether the automation's next run is queued behind the active one.
 func (r *Runs) Queued(scoped string) bool {
 	it := r.items[scoped]
 	return it != nil && it.run != nil && !(it.memory.Queued.IsZero() && it.again.IsZero())
@@ -80,7 +80,7 @@ func (it *item) ended(run *Run, how Outcome, now time.Time) {
 		return
 	}
 	m.Tries = run.Retry + 1
-	// a retry handles the same events again, and events that have occurred since then
+	// a retry handles the same events again, and those that have occurred since then
 	if it.d.Gate == Event && run.Definition.On == it.d.On {
 		m.Again, m.Cursor = m.Cursor, min(m.Cursor, run.After)
 		it.giveBack(run)

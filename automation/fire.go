@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Fire makes an automation due on request of a user, regardless of its gate. by is the user. Fire returns an error
-// if the automation is disabled, or if it has an active run and does not queue another.
+// Fire makes an automation due at a user's request, regardless of its gate. by is the user. Fire returns an error if
+// the automation is disabled, or if it has an active run and does not queue the next one.
 func (r *Runs) Fire(scoped, by string, now time.Time) error {
 	it := r.items[scoped]
 	switch {
@@ -44,7 +44,7 @@ func (it *item) queue(now time.Time) {
 	it.memory.Queued = now
 }
 
-// Withdraw cancels a manual request that still waits for a slot. ok is false if no manual request waits.
+// Withdraw cancels a manual request that is still waiting for a slot. ok is false if no such request is waiting.
 func (r *Runs) Withdraw(scoped string) (ok bool) {
 	it := r.items[scoped]
 	if it == nil || it.want == nil || it.want.By == "" {

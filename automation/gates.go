@@ -13,9 +13,9 @@ type Kind struct {
 	keys  []key  // keys that no other gate uses
 
 	parse func(*converter) // nil = no keys to read
-	// fills in the verdict and returns true if the gate is open
+	// judge fills in the verdict and returns true if the gate is open
 	judge func(Definition, Facts, time.Time, *Verdict) bool
-	// returns the part of When after the gate's name; nil = it is empty
+	// describe returns the part of When after the gate's name; nil = it is empty
 	describe func(Definition, func(time.Duration) string) string
 
 	passes bool // with overlap Skip, a run that becomes due during another run is skipped
@@ -86,16 +86,16 @@ func conditionGate() Kind {
 		Gate: Condition, needs: "check", judge: Definition.condition,
 		keys: []key{
 			{name: "check", kind: "string", def: "required", gate: Condition,
-				doc: "Shell command; the gate opens when it exits with 0."},
+				doc: "Shell command; the gate opens when it exits with status 0."},
 			{name: "check_timeout", kind: "duration", def: "`\"10s\"`", gate: Condition,
-				doc: "Timeout of the check; at least 100ms."},
+				doc: "Timeout for the check; at least 100ms."},
 		},
 		parse: func(s *converter) {
 			s.d.Check, s.d.CheckTimeout = s.text["check"], s.checking
 			s.checkMinimum("check_timeout", s.checking, MinTime)
 			if strings.TrimSpace(s.d.Check) == "" {
-				s.addProblem("check", "is empty; write a shell command that exits with 0 when "+
-					"work is due")
+				s.addProblem("check", "is empty; set a shell command that exits with status 0 "+
+					"when work is due")
 			}
 		},
 		describe: func(d Definition, _ func(time.Duration) string) string { return d.Check },
@@ -125,7 +125,7 @@ func manualGate() Kind {
 	}
 }
 
-// GateSetting returns the gate's interval, schedule, check or type of event. For Manual it returns "".
+// GateSetting returns the gate's interval, schedule, check or event type. For Manual it returns "".
 func (d Definition) GateSetting() string { return d.gateSetting(time.Duration.String) }
 
 func (d Definition) gateSetting(span func(time.Duration) string) string {

@@ -6,23 +6,23 @@ import (
 	"time"
 )
 
-// Limits of automatic runs.
+// Limits for automatic runs.
 const (
 	// Late is the maximum delay of a scheduled run without catch_up. Older times were missed because the machine
 	// slept or the clock was set. A last run that is further than Late in the future is ignored, because the clock
 	// was set back.
 	Late = 3 * time.Hour
-	// Rate is the maximum number of runs of an event gate within RateWindow. If more events occur, each run handles
-	// several.
+	// Rate is the maximum number of runs that an event gate starts within RateWindow. If more events occur, each run
+	// handles several.
 	Rate       = 10
 	RateWindow = time.Minute
-	// MaxDepth is the maximum length of a chain of runs that trigger each other by events.
+	// MaxDepth is the maximum length of a chain of runs that trigger each other with events.
 	MaxDepth = 8
 	// MaxBackoff limits the doubling of retry_backoff.
 	MaxBackoff = time.Hour
 )
 
-// Facts is the known state of one automation, as input of Judge. The zero value describes an automation that has
+// Facts is the known state of one automation, an input to Judge. The zero value describes an automation that has
 // never run. Times are wall-clock times. They can be inconsistent, because the clock may be changed.
 type Facts struct {
 	Born      time.Time // when the automation was first seen with this schedule; zero = unknown
@@ -31,7 +31,7 @@ type Facts struct {
 	Skipped   time.Time // when a run was last skipped because another run was active
 	Running   time.Time // start of the active run; zero = no run is active
 	Queued    time.Time // when the queued run became due; zero = none is queued
-	Suspended string    // why the automation must not fire: "with the city", "with rig demo"
+	Suspended string    // reason why the automation must not fire: "with the city", "with rig demo"
 
 	Tries    int       // number of the next retry; 0 = no retry is due
 	FailedAt time.Time // end of the latest failed run
@@ -50,7 +50,7 @@ type ScheduleCache struct {
 	from, next time.Time
 }
 
-// nextScheduled returns the first time of the schedule after from.
+// nextScheduled returns the first scheduled time after from.
 func (d Definition) nextScheduled(from time.Time, s *ScheduleCache) time.Time {
 	if s.sum != d.Hash || from.Before(s.from) || !from.Before(s.next) {
 		*s = ScheduleCache{d.Hash, from, d.Schedule.Next(from, d.Zone)}
@@ -65,7 +65,7 @@ type CheckFacts struct {
 	Done    bool      // a check has finished; the fields below are its result
 	Fresh   bool      // no run was opened for this result yet
 	Code    int       // exit code; -1 = killed by a signal
-	Err     string    // why the result is unknown: "timed out after 10s"
+	Err     string    // reason why the result is unknown: "timed out after 10s"
 }
 
 // EventFacts is the known state of the events that an automation waits for.
@@ -76,7 +76,7 @@ type EventFacts struct {
 	Depth  int    // greatest Depth of these events
 }
 
-// Verdict is the decision of Judge about one automation.
+// Verdict is Judge's decision about one automation.
 type Verdict struct {
 	Due     bool
 	Reason  string    // never empty
@@ -256,7 +256,7 @@ func (d Definition) event(f Facts, now time.Time, v *Verdict) bool {
 	return true
 }
 
-// noEvents returns the reason of an event gate for which no event has occurred since the last run.
+// noEvents returns the reason for an event gate if no event has occurred since the last run.
 func (d Definition) noEvents(last, now time.Time) string {
 	if last.IsZero() {
 		return fmt.Sprintf("event: no %s yet", d.On)
@@ -268,12 +268,12 @@ func (d Definition) noEvents(last, now time.Time) string {
 	return fmt.Sprintf("event: no %s since %s", d.On, last.In(d.Zone).Format(layout))
 }
 
-// events returns the reason of an event gate for which events have occurred.
+// events returns the reason for an event gate if events have occurred.
 func (d Definition) events(e EventFacts) string {
 	return fmt.Sprintf("event: %d %s since seq %d", e.Count, d.On, e.Cursor)
 }
 
-// again returns the verdict about an automation with a failed run that is to be retried. The gate is ignored until
+// again returns the verdict about an automation that is to be retried after a failed run. The gate is ignored until
 // the retries are over.
 func (d Definition) again(f Facts, now time.Time, v Verdict) Verdict {
 	wait := d.backoff(f.Tries)
@@ -310,7 +310,7 @@ func words(d time.Duration) string {
 	return text
 }
 
-// exact does the same as words but keeps fractions of a second.
+// exact is like words but keeps fractions of a second.
 func exact(d time.Duration) string {
 	if d%time.Second != 0 {
 		return d.String()

@@ -5,7 +5,7 @@ import "time"
 // Minimum durations. A smaller value is probably a typing error, and would keep the machine busy.
 const (
 	MinInterval = time.Second
-	MinTime     = 100 * time.Millisecond // minimum of all other durations
+	MinTime     = 100 * time.Millisecond // minimum for all other durations
 )
 
 // key describes one key of [automation], for the parser and for docs/automations.md.
@@ -35,7 +35,7 @@ func actionKeys() []key {
 			"`formula` is required."},
 		{name: "pool", kind: "string", doc: "Pool that works on the formula: `NAME`, in the " +
 			"automation's rig if it has one, or `RIG/NAME`."},
-		{name: "vars", kind: "table of strings", doc: "Values for the variables of the formula: " +
+		{name: "vars", kind: "table of strings", doc: "Values for the formula's variables: " +
 			"`[automation.vars]`, then `NAME = \"value\"`."},
 		{name: "gate", kind: "string", def: "required", doc: "What starts a run: `cooldown`, " +
 			"`cron`, `condition`, `event` or `manual`."},
@@ -46,10 +46,10 @@ func runKeys() []key {
 	return []key{
 		{name: "timeout", kind: "duration", def: "`\"1m\"`, with a formula `\"30s\"`",
 			doc: "A run that takes longer is killed with all its processes and counts as failed; " +
-				"at least 100ms. `max_timeout` of city.toml limits it."},
+				"at least 100ms. `max_timeout` in city.toml limits it."},
 		{name: "overlap", kind: "string", def: "`\"skip\"`",
-			doc: "What happens if the gate opens during a run: `skip` starts no further run, " +
-				"`queue` starts one more run afterwards."},
+			doc: "What happens if the gate opens during a run: `skip` does not start another " +
+				"run, `queue` starts one more run afterwards."},
 		{name: "retry", kind: "int", def: "`0`", doc: "Number of retries after a failed run, " +
 			"at most 100."},
 		{name: "retry_backoff", kind: "duration", def: "`\"10s\"`",

@@ -15,8 +15,8 @@ import (
 // patience is the default time limit for a scan.
 const patience = 10 * time.Second
 
-// maxReading is the maximum number of layers that are being read. While that many reads block, the scanner starts
-// no further ones.
+// maxReading is the maximum number of layers that are being read. While that many reads block, the scanner does not
+// start more.
 const maxReading = 256
 
 // layerCache is the content of a layer's folder when it was read. It is immutable, because a read that returns late
@@ -71,7 +71,7 @@ func readLayer(dir string, before *layerCache, local *time.Location, now time.Ti
 	return s
 }
 
-// withError returns a copy of the cached content with the error of the failed read.
+// withError returns a copy of the cached content with the error from the failed read.
 func (s *layerCache) withError(why error) *layerCache {
 	return &layerCache{err: why, names: s.names, files: s.files, found: s.found,
 		warnings: s.warnings}
@@ -110,8 +110,7 @@ func (s *layerCache) warn(path, text string) {
 	s.warnings = append(s.warnings, toml.At(toml.Place{File: path}, "", "%s", text))
 }
 
-// misplaced returns why a folder without a readable file cannot be used as an automation, or "" if the
-// folder is acceptable.
+// misplaced returns the reason why a folder without an automation file looks like a mistake, or "" if it does not.
 func misplaced(folder string) string {
 	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
 		return "is a dangling link"
@@ -132,7 +131,7 @@ func misplaced(folder string) string {
 	return ""
 }
 
-// reason returns the text of a file system error without the path.
+// reason returns the text of a file system error without the operation and the path.
 func reason(err error) string {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {

@@ -26,7 +26,7 @@ func TestALayerThatDoesNotAnswer(t *testing.T) {
 	w.layers = []formula.Layer{w.layers[0], never, w.layers[1]}
 	const both = "a manual \"one\"\nb:rig:demo manual \"two\"\n"
 	told := "problem: " + filepath.Join(never.Dir, Folder) + ": cannot read automations (rig " +
-		"hung): the folder does not answer; the automations that were read before stay valid\n"
+		"hung): the folder does not respond; the automations that were read earlier stay in use\n"
 	first := w.scan()
 	w.want(first, both+told)
 	w.write("city", "a", byHand("new"))

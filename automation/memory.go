@@ -9,7 +9,7 @@ import (
 	"gcity/events"
 )
 
-// Memory is the persistent state of one automation. It outlives the records of runs, which may be pruned.
+// Memory is the persistent state of one automation. It outlives run records, which may be pruned.
 type Memory struct {
 	// when the automation was first seen with this gate
 	Born time.Time `json:"born"`
@@ -29,7 +29,7 @@ type Memory struct {
 	Skipped time.Time `json:"skipped,omitzero"`
 	Queued  time.Time `json:"queued,omitzero"`
 
-	On     string `json:"on,omitempty"`     // the type of events that the following fields refer to
+	On     string `json:"on,omitempty"`     // the event type that the following fields refer to
 	Cursor uint64 `json:"cursor,omitempty"` // events up to this seq are handled
 	From   uint64 `json:"from,omitempty"`   // Cursor before the latest run
 	Seen   uint64 `json:"seen,omitempty"`   // events up to this seq need no run; 0 = up to Cursor
@@ -42,13 +42,13 @@ type Memory struct {
 // keepRemoved is how long the state of a removed automation is retained, in case its folder comes back.
 const keepRemoved = 30 * 24 * time.Hour
 
-// maxAbsence is how long an automation may be missing, for example during an edit, and still handle the events of
+// maxAbsence is how long an automation may be missing, for example during an edit, and still handle the events from
 // that time.
 const maxAbsence = time.Hour
 
-// Note adds information from a run's record that Memory may lack. The program may have ended after it wrote the
-// record and before it stored Memory. seq is the run's latest event, retry the number of the retry; both may be 0.
-// Call Note in the order of the records, oldest first.
+// Note adds information from a run's record that may be missing from Memory. The program may have ended after it
+// wrote the record and before it stored Memory. seq is the run's latest event, retry the number of the retry; both
+// may be 0. Call Note in the order of the records, oldest first.
 func (m Memory) Note(opened time.Time, open bool, seq uint64, retry int) Memory {
 	// if the clock was set back, the newer seq shows the newer run
 	if !opened.After(m.Last) && (m.Tries > 0 || seq <= m.Cursor) {
@@ -188,7 +188,7 @@ func (it *item) begin(newest uint64, now time.Time, first bool) {
 	}
 }
 
-// leave records that an automation was removed. An active run continues.
+// leave records that an automation was removed. An active run keeps running.
 func (r *Runs) leave(it *item, now time.Time) {
 	it.want, it.pending, it.follows = nil, batch{}, ""
 	it.forgetUnhandled()
@@ -227,7 +227,7 @@ func (r *Runs) From() (seq uint64, ok bool) {
 	return seq, ok
 }
 
-// See handles an event of the log. Events must be passed in order. See ignores events that were passed before.
+// See handles an event from the log. Events must be passed in order. See ignores events that were passed before.
 func (r *Runs) See(e events.Event) {
 	depth := -1
 	for _, it := range r.order {
@@ -242,7 +242,7 @@ func (r *Runs) See(e events.Event) {
 			depth = Depth(e)
 		}
 		if depth >= MaxDepth {
-			// an event about an earlier skip causes no further report
+			// an event about an earlier skip is not reported again
 			if e.Type != events.AutomationSkipped {
 				it.skippedByDepth++
 			}

@@ -12,12 +12,12 @@ import (
 	"gcity/internal/toml"
 )
 
-// Override changes single keys of an automation, from city.toml. A nil field changes nothing.
+// Override changes single keys of an automation, as set in city.toml. A nil field changes nothing.
 type Override struct {
 	At     toml.Place            // position of the override's table
 	Places map[string]toml.Place // positions of the override's keys, if known
 
-	Name, Rig string // the automation; Rig "" = an automation of the city
+	Name, Rig string // the automation; Rig "" = a city automation
 
 	Enabled                         *bool
 	Gate, Schedule, Check, On, Pool *string
@@ -31,7 +31,7 @@ func (o Override) place(key string) toml.Place {
 	return o.At
 }
 
-// overridesKey is the name of the overrides' tables in city.toml.
+// overridesKey is the name of the override tables in city.toml.
 const overridesKey = "automations.overrides"
 
 // assign groups overrides by automation. It adds a problem for each override of an automation that does not exist.
@@ -49,7 +49,7 @@ func (c *Catalog) assign(all map[string]foundFile, o Options) map[string][]Overr
 	return out
 }
 
-// rigKey returns how to refer to an automation of a rig where the rig has a key of its own.
+// rigKey returns advice on referring to a rig's automation where the rig is a separate key.
 func rigKey(_, rig string) string {
 	if rig == "" {
 		return "remove the key rig"
@@ -57,11 +57,11 @@ func rigKey(_, rig string) string {
 	return fmt.Sprintf("add rig = %q", rig)
 }
 
-// scopedName returns how to refer to an automation of a rig where its name includes the rig.
-func scopedName(name, rig string) string { return fmt.Sprintf("write %q", Scoped(name, rig)) }
+// scopedName returns advice on referring to a rig's automation where the name includes the rig.
+func scopedName(name, rig string) string { return fmt.Sprintf("use %q", Scoped(name, rig)) }
 
-// unknown returns the error for an automation that does not exist, with a suggestion. advice returns how to refer to
-// an automation that exists.
+// unknown returns the error for an automation that does not exist, with a suggestion. advice returns the advice on
+// referring to an automation that exists.
 func unknown(name, rig string, all map[string]foundFile,
 	advice func(name, rig string) string) string {
 	var names []string
@@ -145,9 +145,9 @@ func (f foundFile) override(all []Override, local *time.Location) foundFile {
 	return f
 }
 
-// resolveOnFailure resolves on_failure to an automation of the same rig, or else of the city. An automation is
-// broken if its on_failure does not exist, or if a chain of on_failure leads back to the automation. If its
-// on_failure cannot run, resolveOnFailure adds a warning.
+// resolveOnFailure resolves on_failure to an automation in the same rig, or else in the city. An automation is broken
+// if its on_failure does not exist, or if a chain of on_failure leads back to the automation. If its on_failure
+// cannot run, resolveOnFailure adds a warning.
 func (c *Catalog) resolveOnFailure(all map[string]foundFile) {
 	at := map[string]int{}
 	for i, d := range c.Automations {

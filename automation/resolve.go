@@ -22,29 +22,28 @@ type formulaFile struct {
 	err     error
 }
 
-// resolveInput is the input of a check of formulas and pools. It is read-only, because the check runs in the
+// resolveInput is the input for checking formulas and pools. It is read-only, because the check runs in the
 // background.
 type resolveInput struct {
 	automations []Definition
 	written     map[string]spec // the files' contents, by scoped name
 	layers      []formula.Layer
-	// rigs with layers that did not answer; "" = the city's layers, which all rigs use
-	unanswered map[string]bool
-	pools      []string
-	before     map[string]*formulaFile
-	now        time.Time
+	// rigs with unresponsive layers; "" = the city's layers, which all rigs use
+	unresponsive map[string]bool
+	pools        []string
+	before       map[string]*formulaFile
+	now          time.Time
 }
 
-// resolution is the result of a check of formulas and pools.
+// resolution is the result of checking formulas and pools.
 type resolution struct {
 	wrong    map[string]toml.Problems // problems of broken automations, by scoped name
 	problems toml.Problems
 	used     map[string]*formulaFile // formulas that were read, by path
 }
 
-// resolve marks an automation as broken if it would create nothing, or work that no agent takes. The reason is a
-// missing pool or formula, or variables that do not fit. Formulas are read in the background. If that blocks, the
-// previous result is used.
+// resolve marks an automation as broken if its pool or formula is missing, or if its variables do not fit the
+// formula. Formulas are read in the background. If that blocks, the previous result is used.
 func (s *Scanner) resolve(c *Catalog, o resolveInput, patience time.Duration) {
 	if s.last != nil {
 		o.before = s.last.used
@@ -53,9 +52,9 @@ func (s *Scanner) resolve(c *Catalog, o resolveInput, patience time.Duration) {
 	if !ok {
 		m = cmp.Or(s.last, &resolution{})
 		c.Problems = append(c.Problems, toml.At(toml.Place{}, "",
-			"cannot read the formulas of automations: %v; the formulas that were read "+
-				"before stay valid",
-			errNoAnswer))
+			"cannot read the automations' formulas: %v; the formulas that were read earlier "+
+				"stay in use",
+			errUnresponsive))
 	}
 	s.last = m
 	c.Problems = append(c.Problems, m.problems...)
@@ -79,7 +78,7 @@ func (o resolveInput) resolve() *resolution {
 		if d.Pool != "" && o.pools != nil && !slices.Contains(o.pools, d.Target()) {
 			problems = append(problems, written.problem("pool", "%s", d.unknownPool(o.pools)))
 		}
-		if d.Formula != "" && !o.unanswered[""] && !o.unanswered[d.Rig] {
+		if d.Formula != "" && !o.unresponsive[""] && !o.unresponsive[d.Rig] {
 			more, err := k.check(d, written)
 			if err != nil {
 				m.problems = append(m.problems, toml.At(toml.Place{}, "", "%v", err))
@@ -102,7 +101,7 @@ func (d Definition) unknownPool(pools []string) string {
 	}
 	if target != d.Pool && slices.Contains(pools, d.Pool) {
 		return fmt.Sprintf("rig %s has no pool %q, and the city's pool of that name does not "+
-			"work for rigs: add a pool to the rig, or make this an automation of the city", d.Rig,
+			"work for rigs: add a pool to the rig, or make this an automation for the city", d.Rig,
 			d.Pool)
 	}
 	if near := toml.Meant(target, pools); near != "" {
@@ -169,7 +168,7 @@ func (k *formulaChecker) load(name string, among []formula.Source) (*formula.For
 	return x.formula, x.err
 }
 
-// wrongVars compares the given values with the variables of the formula.
+// wrongVars compares the given values with the formula's variables.
 func (d Definition) wrongVars(f *formula.Formula, written spec) (problems toml.Problems) {
 	var names []string
 	for _, v := range f.Vars {
@@ -193,7 +192,7 @@ func (d Definition) wrongVars(f *formula.Formula, written spec) (problems toml.P
 	for _, name := range f.RequiredVars() {
 		if strings.TrimSpace(d.Vars[name]) == "" {
 			problems = append(problems, written.problem("formula",
-				"%s needs the variable %s; set %s = \"…\" below [%s.vars]",
+				"%s needs the variable %s; set %s = \"…\" in [%s.vars]",
 				f.Name, name, name, written.table))
 		}
 	}
@@ -203,11 +202,11 @@ func (d Definition) wrongVars(f *formula.Formula, written spec) (problems toml.P
 // stamp is the state of a file when it was read.
 type stamp struct {
 	info fs.FileInfo
-	sure bool // a later change of the file always changes info
+	sure bool // a later change to the file always changes info
 }
 
-// stampOf returns the stamp of a file that is read now. If the file was written just before, another write may
-// leave its modification time unchanged.
+// stampOf returns the stamp of a file that is read now. If the file was written just before, a later write may leave
+// its modification time unchanged.
 func stampOf(info fs.FileInfo, now time.Time) stamp {
 	return stamp{info, now.Sub(info.ModTime()) > 2*time.Second}
 }

@@ -65,15 +65,15 @@ b2 broken
 b3 broken
   city/automations/b3/automation.toml:4:8: automation.pool: pool "tester" not found; did you mean "demo/tester"?
 b4:rig:demo broken
-  demo/low/automations/b4/automation.toml:4:8: automation.pool: rig demo has no pool "alone", and the city's pool of that name does not work for rigs: add a pool to the rig, or make this an automation of the city
+  demo/low/automations/b4/automation.toml:4:8: automation.pool: rig demo has no pool "alone", and the city's pool of that name does not work for rigs: add a pool to the rig, or make this an automation for the city
 c1 broken
   city/automations/c1/automation.toml:3:11: automation.formula: formula "nosuch" not found; the formulas are asks, bad, plain
 c2 broken
   city/automations/c2/automation.toml:3:11: automation.formula: formula "pain" not found; did you mean "plain"?
 c3 broken
-  city/automations/c3/automation.toml:3:11: automation.formula: asks needs the variable goal; set goal = "…" below [automation.vars]
+  city/automations/c3/automation.toml:3:11: automation.formula: asks needs the variable goal; set goal = "…" in [automation.vars]
 c3b broken
-  city/automations/c3b/automation.toml:3:11: automation.formula: asks needs the variable goal; set goal = "…" below [automation.vars]
+  city/automations/c3b/automation.toml:3:11: automation.formula: asks needs the variable goal; set goal = "…" in [automation.vars]
 c4 broken
   city/automations/c4/automation.toml:6:7: automation.vars.hwo: formula asks has no such variable; did you mean "how"?
   city/automations/c4/automation.toml:7:8: automation.vars.zzzz: formula asks has no such variable; its variables are goal and how

@@ -10,8 +10,8 @@ import (
 // MaxActive is the default maximum number of concurrent runs.
 const MaxActive = 8
 
-// Runs holds the state of all automations of a city and decides which runs start. It has no clock and has no side
-// effects: its owner reports what has happened, and carries out what Advance returns. Equal calls give equal results.
+// Runs keeps the state of a city's automations and decides which runs start. It has no clock and no side effects: its
+// owner reports what has happened, and carries out what Advance returns. The same calls produce the same results.
 //
 // A run that is due waits for a slot. Then it is opened: the owner writes a record, calls Opened, starts the run,
 // and calls Ended. Manual requests come first, then the runs that have waited longest. Runs is not safe for
@@ -22,7 +22,7 @@ type Runs struct {
 	order []*item // sorted by scoped name
 	rev   uint64
 
-	closed string        // why no run could be opened in the latest Advance
+	closed string        // reason why no run could be opened in the latest Advance
 	loaded bool          // Load was called
 	began  time.Time     // when Load was first called
 	now    time.Time     // time of the latest Advance
@@ -38,7 +38,7 @@ type item struct {
 
 	judgedAt      time.Time // when Judge was last called
 	settled       bool      // nothing but the time has changed since then
-	suspended     string    // why the automation was suspended when Judge was last called
+	suspended     string    // reason why the automation was suspended when Judge was last called
 	verdict       Verdict
 	scheduleCache ScheduleCache
 	check         CheckFacts
@@ -47,7 +47,7 @@ type item struct {
 	run           *Run        // the run that is active or being opened; nil = none
 	skipReported  bool        // a skip because of the active run was reported
 	follows       string      // the failed automation that the queued run follows
-	// when another run was requested while the current run was being opened; zero = not requested
+	// when the next run was requested while the current run was being opened; zero = not requested
 	again time.Time
 
 	// when to try again to open the run; zero = no attempt has failed
@@ -57,7 +57,7 @@ type item struct {
 
 	seen       uint64 // seq of the latest event that See has handled
 	pending    batch
-	skipReason string // why events were skipped since the latest run; "" = none were skipped
+	skipReason string // reason why events were skipped since the latest run; "" = none were skipped
 	// number of events skipped since the last Advance, because of MaxDepth
 	skippedByDepth int
 }
@@ -90,7 +90,7 @@ type Run struct {
 	Depth   int       // greatest depth of those events; see Depth
 
 	events batch
-	gate   string // the reason of the gate, if the run was due before a user requested it
+	gate   string // the gate's reason, if the run was due before a user requested it
 }
 
 // began returns when a run was opened, or when it became due if it is not open yet.
@@ -101,12 +101,13 @@ func (r *Run) began() time.Time {
 	return r.Opened
 }
 
-// World is the input of Advance that Runs does not store.
+// World is the input to Advance that Runs does not store.
 type World struct {
-	// returns why no automation of the rig fires: "with the city", "with rig demo"; "" = not suspended
+	// Suspended returns the reason why the rig's automations do not fire: "with the city", "with rig demo"; "" = not
+	// suspended
 	Suspended func(rig string) string
-	Closed    string // why no run can be opened now; "" = runs can be opened
-	// reports whether the end of the last run is still being recorded, which delays the next run; nil = never
+	Closed    string // reason why no run can be opened now, or ""
+	// Ending reports whether the end of the last run is still being recorded, which delays the next run; nil = never
 	Ending func(scoped string) bool
 	Patrol time.Duration // minimum interval between two checks of a condition
 }
@@ -131,7 +132,7 @@ func (d *Actions) pass(scoped string, depth int, format string, args ...any) {
 	d.Skipped = append(d.Skipped, SkippedRun{scoped, fmt.Sprintf(format, args...), depth})
 }
 
-// NewRuns returns a Runs without automations. most is the maximum number of concurrent runs; 0 = MaxActive.
+// NewRuns returns an empty Runs. most is the maximum number of concurrent runs; 0 = MaxActive.
 func NewRuns(most int) *Runs {
 	if most <= 0 {
 		most = MaxActive
@@ -139,7 +140,7 @@ func NewRuns(most int) *Runs {
 	return &Runs{most: most, items: map[string]*item{}}
 }
 
-// get returns the item with this name. It creates the item if it does not exist.
+// get returns the item with this name, and creates it if necessary.
 func (r *Runs) get(name string) *item {
 	if it := r.items[name]; it != nil {
 		return it
@@ -153,7 +154,7 @@ func (r *Runs) get(name string) *item {
 	return it
 }
 
-// Advance decides about all automations, and opens runs that are due while slots are free.
+// Advance evaluates all automations, and opens runs that are due while slots are free.
 func (r *Runs) Advance(now time.Time, w World) Actions {
 	var actions Actions
 	r.now, r.patrol = now, w.Patrol
@@ -174,8 +175,8 @@ func (r *Runs) judge(it *item, now time.Time, w World, actions *Actions) {
 		return
 	}
 	if it.skippedByDepth > 0 {
-		it.skipReason = fmt.Sprintf("%d %s skipped: a chain of %d runs triggered one another "+
-			"by events", it.skippedByDepth, it.d.On, MaxDepth)
+		it.skipReason = fmt.Sprintf("%d %s skipped: they end a chain of %d runs that triggered "+
+			"each other", it.skippedByDepth, it.d.On, MaxDepth)
 		actions.pass(it.name, MaxDepth, "%s", it.skipReason)
 		it.skippedByDepth = 0
 	}
@@ -191,10 +192,10 @@ func (r *Runs) judge(it *item, now time.Time, w World, actions *Actions) {
 		return
 	}
 	v := Judge(it.d, it.facts(suspended, w.Patrol, now), now)
-	// after a start of the program, the events of a retry may not be read yet
+	// right after the program has started, the retry's events may not have been read yet
 	reading := v.Due && v.Retry > 0 && it.seen < it.memory.Again && now.Sub(r.began) < catchUpLimit
 	if reading {
-		v.Due, v.Reason = false, v.Reason+"; the events of the retry are still being read"
+		v.Due, v.Reason = false, v.Reason+"; the retry's events are still being read"
 	}
 	if it.run == nil && it.verdict.differs(v) {
 		actions.TextChanged = true
@@ -227,7 +228,7 @@ func (r *Runs) judge(it *item, now time.Time, w World, actions *Actions) {
 	}
 }
 
-// catchUpLimit is how long a retry waits until its events are read from the log. The log may no longer contain some
+// catchUpLimit is how long a retry waits for its events to be read from the log. The log may no longer contain some
 // of them.
 const catchUpLimit = 10 * time.Minute
 
@@ -236,8 +237,8 @@ func (v Verdict) differs(w Verdict) bool {
 	return v.off != w.off || !v.Next.Equal(w.Next) || w.Next.IsZero() && v.Reason != w.Reason
 }
 
-// upToDate reports whether the previous verdict still holds: nothing has happened, and its time has not come yet. A
-// condition is always evaluated again.
+// upToDate reports whether the previous verdict is still valid: nothing has happened, and its next time has not been
+// reached. A condition is always evaluated again.
 func (it *item) upToDate(suspended string, now time.Time) bool {
 	if !it.settled || it.want != nil || it.run != nil || it.skippedByDepth > 0 ||
 		it.d.Gate == Condition ||
@@ -308,7 +309,7 @@ const (
 	maxUnopened = time.Minute
 )
 
-// Opened records that the record of a run is written. From now on, its events are handled and its gate takes the
+// Opened records that a run's record was written. From now on, its events count as handled, and its gate takes the
 // run into account.
 func (r *Runs) Opened(scoped string, now time.Time) {
 	it := r.items[scoped]
@@ -327,8 +328,8 @@ func (r *Runs) Opened(scoped string, now time.Time) {
 	r.rev++
 }
 
-// Unopened records that the record of a run could not be written, so the run did not start. The run stays due and
-// is tried again later. A manual request is canceled instead.
+// Unopened records that a run's record could not be written, so the run did not start. The run stays due and is
+// retried later. A manual request is canceled instead.
 func (r *Runs) Unopened(scoped, why string, now time.Time) {
 	it := r.items[scoped]
 	if it == nil || it.run == nil || !it.run.Opened.IsZero() {
@@ -352,7 +353,7 @@ func (r *Runs) Unopened(scoped, why string, now time.Time) {
 	}
 }
 
-// giveBack adds the events of a run to the pending events again.
+// giveBack returns a run's events to the pending events.
 func (it *item) giveBack(run *Run) {
 	it.settled = false
 	if it.d.Gate == Event && run.Definition.On == it.d.On {
@@ -361,8 +362,8 @@ func (it *item) giveBack(run *Run) {
 	run.events = batch{}
 }
 
-// Checked records the result of a condition's check. check is the command that ran. err is why the exit code is
-// unknown, or "" if it is known. The result is ignored if the command has been changed since.
+// Checked records the result of a condition's check. check is the command that ran. err is the reason why the exit
+// code is unknown, or "" if it is known. The result is ignored if the command has changed since.
 func (r *Runs) Checked(scoped, check string, code int, err string) {
 	it := r.items[scoped]
 	switch {

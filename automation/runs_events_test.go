@@ -32,7 +32,7 @@ func TestEvents(t *testing.T) {
 	d.happen("bead.closed", 0) // event 1046
 	out, _ := d.look(0)
 	d.is(out, "e(1 in 1045-1046)")
-	d.is(d.state("e"), "due: event: 1 bead.* since seq 1045; the record of the run is being written")
+	d.is(d.state("e"), "due: event: 1 bead.* since seq 1045; the run's record is being written")
 	d.happen("bead.closed", 0)
 	d.r.Unopened("e", "the disk is full", d.now)
 	d.is(d.turn(0), "")
@@ -178,8 +178,8 @@ func TestOnItsOwnEvents(t *testing.T) {
 		d.now = d.now.Add(time.Second)
 		out, opened := d.look(0)
 		if len(opened) == 0 {
-			if !strings.HasPrefix(out, "!e: 1 automation.completed skipped: a chain of 8 runs "+
-				"triggered one another") {
+			if !strings.HasPrefix(out, "!e: 1 automation.completed skipped: they end a chain of 8 runs "+
+				"that triggered each other") {
 				t.Errorf("%q", out)
 			}
 			break

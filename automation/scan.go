@@ -15,7 +15,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// Folder is the folder of automations in a layer.
+// Folder is the name of the folder in a layer that contains automations.
 const Folder = "automations"
 
 // Options are the city's settings for automations.
@@ -35,7 +35,7 @@ type Options struct {
 type Catalog struct {
 	Automations []Definition // valid automations, including disabled ones
 	Broken      []Broken
-	// problems of the city's settings, and of folders that cannot be read
+	// problems with the city's settings, and with folders that cannot be read
 	Problems toml.Problems
 	Warnings toml.Problems // excludes the warnings about single automations
 	Revision string        // hash of all fields above
@@ -53,9 +53,9 @@ type Broken struct {
 // Scoped returns the scoped name of the broken automation.
 func (b Broken) Scoped() string { return Scoped(b.Name, b.Rig) }
 
-// Scanner finds automations in the folders of layers. It caches files, so a scan without changes needs one stat
-// call per file. Layers are read in the background. A layer that does not answer blocks one thread, and is not read
-// again until it answers. A Scanner is not safe for concurrent use. Its zero value is ready to use.
+// Scanner finds automations in the folders of layers. It caches files, so a scan without changes needs one stat call
+// per file. Layers are read in the background. A layer that does not respond blocks one thread, and is not read again
+// until it responds. A Scanner is not safe for concurrent use. Its zero value is ready to use.
 type Scanner struct {
 	local     *time.Location
 	reading   *deadline.Calls[*layerCache]
@@ -74,9 +74,10 @@ type foundFile struct {
 
 func (f foundFile) scoped() string { return Scoped(f.name, f.layer.Rig) }
 
-// Scan reads layers, ordered from lowest to highest. In the city, and in each rig, an automation of a higher layer
+// Scan reads layers, ordered from lowest to highest. In the city, and in each rig, an automation in a higher layer
 // replaces an automation with the same name in a lower layer. Scan waits at most half of o.Patience for the layers,
-// and then for the rest of o.Patience for their formulas. It does not wait again for a layer that has not answered yet.
+// and then for the rest of o.Patience for their formulas. It does not wait again for a layer that has not responded
+// yet.
 func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog {
 	began, limit := time.Now(), cmp.Or(o.Patience, patience)
 	if o.Local == nil {
@@ -89,15 +90,15 @@ func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog
 		s.local, s.layers, s.last = o.Local, nil, nil
 	}
 	var c Catalog
-	all, mute := map[string]foundFile{}, map[string]bool{}
+	all, unresponsive := map[string]foundFile{}, map[string]bool{}
 	for i, saw := range s.read(layers, limit/2, now) {
 		l := layers[i]
 		dir := filepath.Join(l.Dir, Folder)
 		if saw.err != nil {
-			mute[l.Rig] = true
+			unresponsive[l.Rig] = true
 			c.Problems = append(c.Problems, toml.At(toml.Place{File: dir}, "",
-				"cannot read automations (%s): %s; the automations that were read "+
-					"before stay valid", l.Title,
+				"cannot read automations (%s): %s; the automations that were read earlier stay "+
+					"in use", l.Title,
 				reason(saw.err)))
 		}
 		for name, k := range saw.found {
@@ -113,15 +114,15 @@ func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog
 		written[scoped] = f.spec
 	}
 	s.resolve(&c, resolveInput{automations: slices.Clone(c.Automations), written: written,
-		layers:     layers,
-		unanswered: mute, pools: o.Pools, now: now},
+		layers:       layers,
+		unresponsive: unresponsive, pools: o.Pools, now: now},
 		max(limit-time.Since(began), time.Millisecond)) // 0 would be no limit
 	c.resolveOnFailure(all)
 	c.computeHashes()
 	return c
 }
 
-var errNoAnswer = errors.New("the folder does not answer")
+var errUnresponsive = errors.New("the folder does not respond")
 
 // read reads all layers in parallel and caches the results.
 func (s *Scanner) read(layers []formula.Layer, patience time.Duration,
@@ -139,7 +140,7 @@ func (s *Scanner) read(layers []formula.Layer, patience time.Duration,
 		dir := filepath.Join(l.Dir, Folder)
 		saw, ok := s.reading.Do(context.Background(), dir, began, patience, see[i])
 		if !ok {
-			saw = cmp.Or(s.layers[dir], &layerCache{}).withError(errNoAnswer)
+			saw = cmp.Or(s.layers[dir], &layerCache{}).withError(errUnresponsive)
 		}
 		out[i], layerCaches[dir] = saw, saw
 	}

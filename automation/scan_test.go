@@ -232,10 +232,10 @@ e broken
 f broken
   city/automations/f/automation.toml:4:14: automation.on_failure: leads back to itself: f → d → e → f
 i broken
-  city/automations/i/automation.toml:4:14: automation.on_failure: the city has no automation "b", but rig demo has one: write "b:rig:demo"
+  city/automations/i/automation.toml:4:14: automation.on_failure: the city has no automation "b", but rig demo has one: use "b:rig:demo"
 j broken
-  city/automations/j/automation.toml:4:14: automation.on_failure: rig demo has no automation "off", but the city has one: write "off"
-warning: automations.skip: rig demo has no automation "off", but the city has one: write "off"
+  city/automations/j/automation.toml:4:14: automation.on_failure: rig demo has no automation "off", but the city has one: use "off"
+warning: automations.skip: rig demo has no automation "off", but the city has one: use "off"
 `)
 }
 

@@ -75,7 +75,7 @@ func specOf(doc *toml.Doc) (s spec, ok bool) {
 	return s, ok
 }
 
-// noTable adds the problem of a file without an [automation] table.
+// noTable adds the problem for a file without an [automation] table.
 func noTable(root toml.Table) {
 	written := root.Keys()
 	if len(written) == 0 {
@@ -133,12 +133,12 @@ func (s *converter) addProblem(key, format string, args ...any) {
 	s.problems = append(s.problems, s.problem(key, format, args...))
 }
 
-// problem returns a problem of a key. Its position is where the key is set: in the file, or in an override.
+// problem returns a problem with a key. Its position is where the key is set: in the file, or in an override.
 func (s spec) problem(key, format string, args ...any) toml.Problem {
 	return s.problemAt(key, key, format, args...)
 }
 
-// problemAt returns a problem of a key. Its position is that of the key named place, because key may not be set.
+// problemAt returns a problem with a key. Its position is that of the key named place, because key may not be set.
 func (s spec) problemAt(place, key, format string, args ...any) toml.Problem {
 	at, ok := s.place[place]
 	if !ok {
@@ -193,12 +193,12 @@ func (s *converter) action() {
 	case !s.has("formula") && !s.has("exec"):
 		s.addProblem("", "neither formula nor exec is set; set one")
 	case s.has("exec") && strings.TrimSpace(s.d.Exec) == "":
-		s.addProblem("exec", "is empty; write a shell command")
+		s.addProblem("exec", "is empty; set a shell command")
 	case s.has("exec") && s.has("pool"):
 		s.addProblem("pool",
 			"applies only to a formula; exec runs in the controller, without a pool")
 	case s.has("exec") && s.has("vars"):
-		s.addProblem("vars", "applies only to a formula; write the values into the exec command")
+		s.addProblem("vars", "applies only to a formula; put the values in the exec command")
 	case s.has("formula"):
 		if wrong := formula.NameProblem(s.d.Formula); wrong != "" {
 			s.addProblem("formula", "%s", wrong)
@@ -209,13 +209,13 @@ func (s *converter) action() {
 			rig, name = "rig", rig
 		}
 		if formula.NameProblem(rig) != "" || formula.NameProblem(name) != "" {
-			s.addProblem("pool", "%q is not the name of a pool; write NAME or RIG/NAME", s.d.Pool)
+			s.addProblem("pool", "%q is not a valid pool name; use NAME or RIG/NAME", s.d.Pool)
 		}
 	}
 	s.limit()
 }
 
-// limit sets the timeout and the description of its origin.
+// limit sets the timeout and the description of what sets it.
 func (s *converter) limit() {
 	s.d.Timeout, s.d.Limit = ExecTimeout, "the default"
 	if s.d.Formula != "" {
@@ -313,6 +313,6 @@ func (s *converter) failure() {
 	s.d.OnFailure = s.text["on_failure"]
 	name, rig, scoped := strings.Cut(s.d.OnFailure, ":rig:")
 	if formula.NameProblem(name) != "" || scoped && formula.NameProblem(rig) != "" {
-		s.addProblem("on_failure", "%q is not the name of an automation", s.d.OnFailure)
+		s.addProblem("on_failure", "%q is not a valid automation name", s.d.OnFailure)
 	}
 }

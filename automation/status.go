@@ -65,12 +65,13 @@ func (it *item) status(r *Runs) Status {
 		s.State, s.Reason, s.Since, s.Until, s.Run = Running, run.Reason, run.began(), time.Time{},
 			&run
 		if run.Opened.IsZero() {
-			s.State, s.Reason = Ready, run.Reason+"; the record of the run is being written"
+			s.State, s.Reason = Ready, run.Reason+"; the run's record is being written"
 		}
 	case it.want != nil:
 		run := *it.want
 		s.State, s.Since, s.Until, s.Run = Ready, run.Since, it.unopened, &run
-		s.Reason = fmt.Sprintf("%s; waits for a slot (at most %d automations run at the same time)",
+		s.Reason = fmt.Sprintf("%s; waiting for a slot (at most %d automations run at the same "+
+			"time)",
 			run.Reason,
 			r.most)
 		switch {
@@ -93,7 +94,7 @@ func (it *item) status(r *Runs) Status {
 	return s
 }
 
-// Next returns the earliest time after now at which another run becomes due; zero = unknown. It does not consider
+// Next returns the earliest time after now at which a run becomes due, or zero if it is unknown. It does not consider
 // the results of checks or the ends of runs.
 func (r *Runs) Next(now time.Time) time.Time {
 	var first time.Time

@@ -78,7 +78,7 @@ func (x *Batch) take(i int, b Bead) (Bead, error) {
 	ready.ID, ready.ParentID, ready.Needs = b.ID, b.ParentID, words(b.Needs)
 	if b.ID != "" {
 		if _, twice := x.names[b.ID]; twice {
-			return Bead{}, invalid("id", "%s is used by another bead of the batch", quote(b.ID))
+			return Bead{}, invalid("id", "%s is used by another bead in the batch", quote(b.ID))
 		}
 		x.names[b.ID] = i
 	}
@@ -126,7 +126,7 @@ func Cycle(ids []string, next func(id string) []string) []string {
 
 func arrows(path []string) string { return strings.Join(path, " → ") }
 
-// AddedLinks returns the IDs to which changed links and old does not. The store must check that they exist.
+// AddedLinks returns the IDs that changed links to and old does not. The store must check that they exist.
 func AddedLinks(old, changed Bead) []string {
 	had := links(old)
 	if old.ParentID != changed.ParentID {
@@ -200,7 +200,7 @@ func (x *Batch) GivenIDs() []string {
 	return out
 }
 
-// AssignIDs assigns IDs to the beads without an ID and replaces all "$name" links by IDs. The creation times start at
+// AssignIDs assigns IDs to the beads without an ID and replaces all "$name" links with IDs. The creation times start at
 // now and are one nanosecond apart. The caller owns the result.
 func (x *Batch) AssignIDs(now time.Time, next func() string) []Bead {
 	out := make([]Bead, len(x.beads))
@@ -234,7 +234,7 @@ func (x *Batch) AssignIDs(now time.Time, next func() string) []Bead {
 	return out
 }
 
-// CreateOne implements Store.Create with CreateAll. It refuses an ID "$name", which is valid only within a batch.
+// CreateOne implements Store.Create with CreateAll. It rejects an ID "$name", which is valid only within a batch.
 func CreateOne(ctx context.Context, s Batcher, b Bead) (Bead, error) {
 	if strings.HasPrefix(b.ID, "$") {
 		return Bead{}, CheckID(b.ID)

@@ -1,6 +1,6 @@
-// Package beads defines work: tasks, their assignees, their dependencies and their results. It has the data types, the
-// interface of stores, and the rules that do not depend on a store. The stores are subpackages: sqlite is the embedded
-// store, fake is for tests, and beadstest is the test suite that all stores pass.
+// Package beads defines work: tasks, their assignees, their dependencies and their results. It contains the data types,
+// the Store interface, and the rules that do not depend on a store. Subpackages implement the stores: sqlite is the
+// embedded store, and fake is for tests. Package beadstest is the test suite that all stores pass.
 //
 // A bead is never changed in place: a store returns copies, accepts a Patch, and counts the revisions.
 package beads
@@ -128,7 +128,7 @@ type Store interface {
 // Optional abilities of stores. A caller uses a type assertion and reports a missing ability.
 type (
 	// Batcher creates several beads, or none if one of them cannot be created. The result is in the same order. Within
-	// the batch, Needs and ParentID may refer to a bead with the ID "$name"; the store replaces these names by IDs.
+	// the batch, Needs and ParentID may refer to a bead with the ID "$name"; the store replaces these names with IDs.
 	// Each bead is created a nanosecond after the previous one.
 	Batcher interface {
 		CreateAll(ctx context.Context, all []Bead) ([]Bead, error)
@@ -170,7 +170,7 @@ type (
 		Restore(ctx context.Context, all []Bead) (Restored, error)
 	}
 
-	// CallLimiter returns the timeout of one call. It is for stores that call another program, because the default
+	// CallLimiter returns the timeout for one call. It is for stores that call another program, because the default
 	// timeout is shorter.
 	CallLimiter interface {
 		CallLimit() time.Duration
@@ -200,6 +200,6 @@ type Unreadable struct {
 // is a failure of the store itself.
 var (
 	ErrNotFound   = errors.New("no such bead")
-	ErrConflict   = errors.New("in conflict with the current state")
-	ErrUnreadable = errors.New("the record cannot be read by this version of gcity")
+	ErrConflict   = errors.New("conflict with the current state")
+	ErrUnreadable = errors.New("this version of gcity cannot read the record")
 )

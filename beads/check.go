@@ -138,7 +138,8 @@ func checkWords(b Bead) error {
 			b.Priority.Level(), Someday.Level())
 	}
 	if !token(b.Type) {
-		return invalid("type", "is %s: use a word of lower-case letters, digits, - and _",
+		return invalid("type", "is %s: use lower-case letters, digits, - and _, starting with "+
+			"a letter",
 			quote(b.Type))
 	}
 	if err := checkLine("title", b.Title, MaxTitle); err != nil {
@@ -163,7 +164,7 @@ func token(s string) bool {
 
 func checkLinks(b Bead) error {
 	if len(b.Needs) > MaxNeeds {
-		return invalid("needs", "are %d, but at most %d are allowed: use one bead that "+
+		return invalid("needs", "number %d, but at most %d are allowed: use one bead that "+
 			"groups several",
 			len(b.Needs), MaxNeeds)
 	}
@@ -189,7 +190,7 @@ func checkLinks(b Bead) error {
 
 func checkLabels(b Bead) error {
 	if len(b.Labels) > MaxLabels {
-		return invalid("labels", "are %d, but at most %d are allowed", len(b.Labels), MaxLabels)
+		return invalid("labels", "number %d, but at most %d are allowed", len(b.Labels), MaxLabels)
 	}
 	for _, l := range b.Labels {
 		if strings.Contains(l, ",") {
@@ -288,7 +289,7 @@ func CheckPrefix(prefix string) error {
 	return nil
 }
 
-// quote returns a string quoted and shortened for a message.
+// quote returns a string in quotes, shortened for use in a message.
 func quote(s string) string {
 	if len(s) > 60 {
 		s = strings.ToValidUTF8(s[:60], "") + "…"

@@ -1,6 +1,6 @@
 package beads
 
-// ClosedError is the error for a call to a store that failed repeatedly. The store gets no calls until the next probe.
+// ClosedError is the error for a call to a store that failed repeatedly. The store is not called until the next probe.
 type ClosedError struct {
 	Text string
 	Why  error

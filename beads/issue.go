@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// An issue is a piece of work in the format of the tool `bd`. Fields of an issue without an equivalent in a bead are
-// stored in the bead's metadata, under the prefix foreign, and Export restores them. Fields of a bead without an
-// equivalent in an issue are stored in the issue's metadata.
+// An issue is a piece of work in the format of the tool `bd`. Issue fields without an equivalent in a bead are stored
+// in the bead's metadata, under the prefix foreign, and Export restores them. Bead fields without an equivalent in an
+// issue are stored in the issue's metadata.
 const (
 	// prefix of a metadata key, followed by the name of the issue's field
 	foreign       = "bd."
@@ -21,7 +21,7 @@ const (
 	statusDeleted = "tombstone"
 )
 
-var errOther = errors.New("no issue")
+var errOther = errors.New("not an issue")
 
 // link is one entry of an issue's dependencies.
 type link struct {
@@ -193,7 +193,7 @@ func (b *Bead) takeStatus(status string) {
 func decodeError(err error) error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		kind, _, _ := strings.Cut(wrong.Value, " ")
-		return fmt.Errorf("a JSON %s is not valid there", kind)
+		return fmt.Errorf("a JSON %s is not valid here", kind)
 	}
 	return err
 }

@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// maxLine is the maximum length of a line of an import, in bytes. It is enough for the largest bead with every
-// character escaped.
+// maxLine is the maximum length of an imported line, in bytes. It is enough for the largest bead with every character
+// escaped.
 const maxLine = 4 << 20
 
-// Export writes all beads of a store as lines of JSON, oldest first, in the format of `bd export`. It returns the
+// Export writes all beads in a store as lines of JSON, oldest first, in the format of `bd export`. It returns the
 // number of beads.
 func Export(ctx context.Context, s Store, w io.Writer) (int, error) {
 	all, err := s.List(ctx, Query{Limit: -1})
@@ -46,7 +46,7 @@ type Imported struct {
 	Problems []Problem `json:"problems,omitempty"`
 }
 
-// Problem is an invalid line of an import, which was skipped.
+// Problem is an invalid line in an import, which was skipped.
 type Problem struct {
 	Line   int    `json:"line"` // line number, counted from 1
 	ID     string `json:"id,omitempty"`
@@ -61,7 +61,7 @@ func (p Problem) Error() string {
 }
 
 // Import imports lines written by Export or `bd export` into a store, which must be a Restorer. Importing the same
-// lines again changes nothing. An issue replaces the bead with the same ID if the issue was updated later. Invalid
+// lines again changes nothing. An issue reindexs the bead with the same ID if the issue was updated later. Invalid
 // lines are listed in the result. All valid lines are imported, or none.
 func Import(ctx context.Context, s Store, r io.Reader) (Imported, error) {
 	var done Imported
@@ -86,7 +86,7 @@ func Import(ctx context.Context, s Store, r io.Reader) (Imported, error) {
 // read collects the beads to restore. If two lines have the same ID, the later line is used.
 func read(r io.Reader, done *Imported) ([]Bead, error) {
 	var all []Bead
-	place := map[string]int{}
+	index := map[string]int{}
 	in := bufio.NewReaderSize(r, 64<<10)
 	for n := 1; ; n++ {
 		line, err := readLine(in)
@@ -114,11 +114,11 @@ func read(r io.Reader, done *Imported) ([]Bead, error) {
 			done.Problems = append(done.Problems, Problem{Line: n, ID: b.ID, Reason: err.Error()})
 			continue
 		}
-		if i, again := place[b.ID]; again {
+		if i, again := index[b.ID]; again {
 			all[i] = b
 			continue
 		}
-		place[b.ID] = len(all)
+		index[b.ID] = len(all)
 		all = append(all, b)
 	}
 }

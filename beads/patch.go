@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Patch describes a change of a bead. A field that is nil or empty changes nothing.
+// Patch describes a change to a bead. A field that is nil or empty changes nothing.
 type Patch struct {
 	Title       *string   `json:"title,omitempty"`
 	Status      *Status   `json:"status,omitempty"`
@@ -23,15 +23,15 @@ type Patch struct {
 	AddLabels    []string          `json:"add_labels,omitempty"`
 	RemoveLabels []string          `json:"remove_labels,omitempty"`
 	SetMetadata  map[string]string `json:"set_metadata,omitempty"` // keys to set; "" removes a key
-	// the patch fails with ErrConflict if the bead has another revision
+	// the patch fails with ErrConflict if the bead has a different revision
 	IfRev *uint64 `json:"if_rev,omitempty"`
 }
 
 // Closing returns the patch that closes a bead.
 func Closing() Patch { return Patch{Status: new(StatusClosed)} }
 
-// Apply returns the patched bead. If nothing changes, the revision stays the same. The store must check that a new
-// parent and new needs exist.
+// Apply returns the patched bead. If nothing changes, the revision does not change either. The store must check that a
+// new parent and new needs exist.
 func (p Patch) Apply(b Bead, now time.Time) (Bead, error) {
 	if p.IfRev != nil && *p.IfRev != b.Rev {
 		return Bead{}, fmt.Errorf("bead %s was changed in the meantime (revision %d, not %d): "+

@@ -2,7 +2,7 @@ package beads
 
 import "time"
 
-// Restored holds the number of restored beads by outcome.
+// Restored counts the restored beads by outcome.
 type Restored struct {
 	Created   int `json:"created"`
 	Updated   int `json:"updated"`

@@ -8,7 +8,7 @@ import (
 	"gcity/internal/screen"
 )
 
-// checkLine refuses a text that a screen would not show unchanged, so that all readers see the same text.
+// checkLine rejects a string that a terminal would not show unchanged, so that all readers see the same string.
 func checkLine(field, s string, most int) error {
 	if len(s) > most {
 		return invalid(field, "has %d bytes, but at most %d are allowed", len(s), most)
@@ -17,20 +17,20 @@ func checkLine(field, s string, most int) error {
 		return nil
 	}
 	if strings.ContainsAny(s, "\n\r\t") {
-		return invalid(field, "is more than one line, or has a tab")
+		return invalid(field, "contains a line break or a tab")
 	}
 	if err := checkText(field, s, most); err != nil {
 		return err
 	}
-	// the replacement for characters that a screen cannot show; emoji may be shortened, but not replaced
+	// the replacement for characters that a terminal cannot show; emoji may be shortened, but not replaced
 	const unshown = string(utf8.RuneError)
 	if strings.Count(screen.Plain(s), unshown) != strings.Count(s, unshown) {
-		return invalid(field, "has characters that cannot be shown: %s", quote(s))
+		return invalid(field, "contains characters that cannot be displayed: %s", quote(s))
 	}
 	return nil
 }
 
-// checkText is like checkLine for a text of several lines, which may contain tabs.
+// checkText is like checkLine, but the string may have several lines and contain tabs.
 func checkText(field, s string, most int) error {
 	if len(s) > most {
 		return invalid(field, "has %d bytes, but at most %d are allowed", len(s), most)
@@ -44,23 +44,23 @@ func checkText(field, s string, most int) error {
 		case r == '\n':
 			line++
 		case r == utf8.RuneError && !strings.HasPrefix(s[i:], string(utf8.RuneError)):
-			return invalid(field, "is not UTF-8 in line %d", line)
+			return invalid(field, "is not valid UTF-8 in line %d", line)
 		case r != '\t' && hidden(r):
-			return invalid(field, "has the character %U in line %d, which is invisible or hides "+
-				"others: remove it", r, line)
+			return invalid(field, "contains the character %U in line %d, which is invisible or "+
+				"hides others: remove it", r, line)
 		}
 	}
 	return nil
 }
 
-// Text returns a text in the form in which beads store it. It refuses a text with invisible characters, or with
+// Text returns a string in the form in which beads store it. It rejects a string with invisible characters, or with
 // characters that change how other characters are displayed.
 func Text(field, s string, most int) (string, error) {
 	s = lineEnds(s)
 	return s, checkText(field, s, most)
 }
 
-// ordinary reports whether a text is one line of printable ASCII. Such a text needs no further checks.
+// ordinary reports whether a string is one line of printable ASCII. Such a string needs no further checks.
 func ordinary(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
@@ -70,9 +70,9 @@ func ordinary(s string) bool {
 	return true
 }
 
-// hidden reports whether a screen would replace a character, or whether the character changes how others are displayed.
-// Such characters are control characters, direction marks and invisible characters. Joiners are not hidden, because
-// some scripts and emoji need them.
+// hidden reports whether a terminal would replace a character, or whether the character changes how others are
+// displayed. Such characters are control characters, direction marks and invisible characters. Joiners are not hidden,
+// because some scripts and emoji need them.
 func hidden(r rune) bool {
 	switch {
 	case r < 0x20 || r >= 0x7f && r < 0xa0:

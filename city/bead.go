@@ -75,7 +75,7 @@ func PrefixText(all []Prefix) string {
 	return "bead IDs of this city start with " + strings.Join(parts, ", ")
 }
 
-// WorkError converts an error of a bead store to an *Error. A nil error and an *Error are returned unchanged.
+// WorkError converts an error from a bead store to an *Error. A nil error and an *Error are returned unchanged.
 func WorkError(err error) error {
 	if err == nil {
 		return nil

@@ -24,9 +24,9 @@ type beadEvent struct {
 	Depth int `json:"depth,omitempty"`
 }
 
-// BeadEvent returns the event for a change of a bead from was to b. If was is nil, the bead is new. by is the
-// author, and "" means an operator; a new message names its own author. depth is the value for automation.Depth. If
-// nothing changed, the returned event has no type.
+// BeadEvent returns the event for the change of a bead from was to b. If was is nil, the bead is new. by is the author,
+// and "" means an operator; a new message names its own author. depth is the value for automation.Depth. If nothing
+// changed, the returned event has no type.
 func BeadEvent(was *beads.Bead, b beads.Bead, by string, depth int) events.Event {
 	if by == "" {
 		by = "operator"
@@ -53,14 +53,14 @@ func BeadEvent(was *beads.Bead, b beads.Bead, by string, depth int) events.Event
 		e.Type = events.BeadUpdated
 	}
 	data, err := json.Marshal(word)
-	if err == nil { // texts and numbers can always be marshalled
+	if err == nil { // strings and numbers can always be marshaled
 		e.Payload = data
 	}
 	return e
 }
 
-// ChangeText describes in words a change of a bead that the type of its event does not describe. For other changes it
-// returns "".
+// ChangeText describes a change to a bead in words if the event type does not describe it. For other changes it returns
+// "".
 func ChangeText(was *beads.Bead, b beads.Bead) string {
 	if was == nil || was.Rev == b.Rev {
 		return ""
@@ -69,9 +69,9 @@ func ChangeText(was *beads.Bead, b beads.Bead) string {
 	m, is := mail.FromBead(b)
 	switch {
 	case opened && is:
-		return b.ID + " is in the inbox of " + m.To + " again"
+		return b.ID + " is back in the inbox of " + m.To
 	case opened:
-		return "opened " + b.ID + " again"
+		return "reopened " + b.ID
 	case !is:
 		return ""
 	case m.Archived && was.Status != beads.StatusClosed:
@@ -89,9 +89,9 @@ func isRead(b beads.Bead) bool {
 	return m.Read
 }
 
-// RoomOf returns whether a client's event may use the disk reserve on a full disk. Events about beads may use it,
-// because they report a change that has already happened. A client that gets an error for its event might repeat
-// the change.
+// RoomOf returns UseReserve if a client's event may use the disk reserve when the disk is full. Events about beads may
+// use it, because they report a change that has already happened. A client that receives an error for its event might
+// repeat the change.
 func RoomOf(e *events.Event) events.Room {
 	if strings.HasPrefix(e.Type, "bead.") {
 		return events.UseReserve

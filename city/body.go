@@ -11,8 +11,8 @@ import (
 	"unicode"
 )
 
-// DecodeBody reads one JSON value and refuses unknown fields. An empty body leaves into unchanged. Errors are
-// *Error and describe the problem in JSON terms.
+// DecodeBody decodes one JSON value and rejects unknown fields. An empty body leaves into unchanged. Errors are *Error
+// and describe the problem in JSON terms.
 func DecodeBody(body []byte, into any) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil
@@ -21,7 +21,7 @@ func DecodeBody(body []byte, into any) error {
 	d.DisallowUnknownFields()
 	err := d.Decode(into)
 	if err == nil && len(bytes.TrimSpace(body[d.InputOffset():])) > 0 {
-		err = errors.New("there is text after the JSON value")
+		err = errors.New("unexpected text after the JSON value")
 	}
 	if err != nil {
 		return &Error{Code: Invalid, Message: "invalid request body: " +
@@ -42,7 +42,7 @@ func bodyProblem(err error) string {
 			is)
 	}
 	if wrong, ok := errors.AsType[*time.ParseError](err); ok {
-		return fmt.Sprintf("invalid time %q; write it like %q", wrong.Value, "2026-03-01T12:00:00Z")
+		return fmt.Sprintf("invalid time %q; use the form %q", wrong.Value, "2026-03-01T12:00:00Z")
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		return "unknown field " + name

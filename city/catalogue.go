@@ -11,7 +11,7 @@ type Catalogued interface {
 	Formulas(ctx context.Context, rig string) ([]Formula, error)
 }
 
-// Validation holds the errors and warnings of a configuration. Secrets in them are replaced by ***.
+// Validation contains the errors and warnings for a configuration. Secrets in them are replaced with ***.
 type Validation struct {
 	Valid    bool     `json:"valid"`
 	Errors   []string `json:"errors"`   // each with its file and line if they are known; never null
@@ -54,6 +54,6 @@ type NewRig struct {
 // are kept. A remote city may not implement it.
 type RigEditor interface {
 	AddRig(ctx context.Context, r NewRig) (Receipt, error)
-	// RemoveRig removes a rig from city.toml, but not its folder. It refuses a rig that has agents or work in progress.
+	// RemoveRig removes a rig from city.toml, but not its folder. It fails if the rig has agents or work in progress.
 	RemoveRig(ctx context.Context, name string) (Receipt, error)
 }

@@ -43,7 +43,7 @@ type Control interface {
 	Attach(ctx context.Context, agent string, v Viewer) (Terminal, error)
 	// Do executes a command and returns when it is done, not when it is accepted. Errors are *Error. A Fire is done
 	// when its run has started. The run may wait for a free slot first; if ctx ends before the start, the run is
-	// cancelled.
+	// canceled.
 	Do(ctx context.Context, c Command) (Receipt, error)
 }
 
@@ -84,7 +84,7 @@ type Receipt struct {
 	Message string `json:"message"`       // for users: "restarted worker, pid 4711"
 
 	Bead *beads.Bead `json:"bead,omitempty"` // the bead that was created or changed
-	Send *Send       `json:"send,omitempty"` // the progress of a sent text
+	Send *Send       `json:"send,omitempty"` // the progress of a nudge
 }
 
 // Code classifies an Error. The API sends it unchanged.
@@ -109,7 +109,7 @@ const ConfigRefused = "config_refused"
 // Ended is the value of Error.Details if the controller has exited.
 const Ended = "controller_ended"
 
-// Error is a refusal or failure with a message for users.
+// Error is a rejection or failure with a message for users.
 type Error struct {
 	Code    Code   `json:"code"`
 	Message string `json:"message"` // what failed, why, and the next step
@@ -123,6 +123,6 @@ type Listener struct {
 	Address string // "127.0.0.1:8080"; "" = not listening
 	// TokenFile is the file with the token that requests need; "" = no token is needed.
 	TokenFile string
-	// why the city does not listen or, if it listens, which clients it refuses; with the next step; "" = no problem
+	// why the city does not listen or, if it listens, which clients it rejects; with the next step; "" = no problem
 	Problem string
 }

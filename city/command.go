@@ -28,7 +28,7 @@ type (
 		// do not wait for the session's host to confirm the exit; processes may still run there
 		Force bool `json:"force,omitempty"`
 	}
-	// Suspend writes the suspended flag into the configuration. Agent "" = the whole city.
+	// Suspend sets the suspended flag in the configuration. Agent "" = the whole city.
 	Suspend struct {
 		Agent string `json:"-"`
 	}
@@ -48,7 +48,7 @@ type (
 	Clear struct {
 		Agent string `json:"-"`
 	}
-	// RequestRestart is a request by an agent for its own restart.
+	// RequestRestart is an agent's request for its own restart.
 	RequestRestart struct {
 		Agent string `json:"-"`
 	}
@@ -62,8 +62,8 @@ type (
 		// a drain with a reason, the agent restarts regardless of its restart policy.
 		Why string `json:"why,omitempty"`
 	}
-	// Undrain cancels a Drain, and the session continues. If a Final drain has already stopped the session, a new
-	// one starts.
+	// Undrain cancels a Drain. The session keeps running. If a Final drain has already stopped the session, a new one
+	// starts.
 	Undrain struct {
 		Agent string `json:"-"`
 	}
@@ -88,7 +88,7 @@ type (
 	CheckPool struct {
 		Pool string `json:"-"`
 	}
-	// SuspendRig writes a rig's suspended flag into the configuration.
+	// SuspendRig sets a rig's suspended flag in the configuration.
 	SuspendRig struct {
 		Rig string `json:"-"`
 	}
@@ -96,17 +96,17 @@ type (
 	ResumeRig struct {
 		Rig string `json:"-"`
 	}
-	// Nudge types a text into an agent's terminal and submits it. The text is queued until the agent is ready and
-	// the input line has no draft. The receipt reports the progress.
+	// Nudge types text into an agent's terminal and submits it. It is queued until the agent is ready and the input
+	// line has no draft. The receipt reports the progress.
 	Nudge struct {
 		Agent string `json:"-"`
 		Text  string `json:"text"`
 		Now   bool   `json:"now,omitempty"` // type the text even if the input line contains a draft
 	}
-	// Unsend cancels queued texts.
+	// Unsend cancels queued nudges.
 	Unsend struct {
 		Agent string `json:"-"`
-		ID    uint64 `json:"id,omitempty"` // ID of one text; 0 = all texts queued for the agent
+		ID    uint64 `json:"id,omitempty"` // ID of one nudge; 0 = all nudges queued for the agent
 	}
 	// SendKeys sends named keys to an agent's terminal.
 	SendKeys struct {
@@ -136,11 +136,11 @@ type (
 		// closes a molecule even if it has open steps; the steps stay open
 		Force bool `json:"force,omitempty"`
 	}
-	// Reload reads the configuration now. Confirm applies a configuration that waits for a confirmation because it
+	// Reload reads the configuration now. Confirm applies a configuration that is waiting for confirmation because it
 	// would remove most of the running agents.
 	Reload struct {
 		Confirm bool `json:"confirm,omitempty"`
-		// the revision to confirm; "" = the one that currently waits
+		// the revision to confirm; "" = the one that is waiting
 		Revision string `json:"revision,omitempty"`
 	}
 	// Emit writes a user-defined event.

@@ -8,7 +8,7 @@ import (
 	"gcity/beads"
 )
 
-// Progress holds the numbers of closed beads and of all beads in a convoy.
+// Progress counts the closed beads and all beads in a convoy.
 type Progress struct {
 	Closed int `json:"closed"`
 	Total  int `json:"total"`
@@ -30,7 +30,7 @@ func ProgressOf(children []beads.Bead) Progress {
 	return p
 }
 
-// CloseConvoy closes a convoy if a change of a bead has left it without open beads. The change may have closed the
+// CloseConvoy closes a convoy if a change to a bead has left it without open beads. The change may have closed the
 // bead, added a closed bead, or removed the last open bead. CloseConvoy returns the convoy before and after. ok is
 // false if there is nothing to close.
 func CloseConvoy(ctx context.Context, store beads.Store, child, changed beads.Bead) (was,

@@ -21,27 +21,27 @@ type Directory interface {
 	// Watch yields the result of Cities immediately and after each change. A slow reader misses intermediate lists.
 	// The sequence ends when ctx ends, or with an error when the directory is no longer available.
 	Watch(ctx context.Context) iter.Seq2[[]Info, error]
-	// City returns the city with this name. For an unknown name the error is an *Error NotFound. The result stays
-	// valid when the city is stopped and started. While the city does not run, its methods fail with *Error
-	// Unavailable and the reason.
+	// City returns the city with this name. For an unknown name the error is an *Error NotFound. The result stays valid
+	// when the city is stopped and started. While the city is not running, its methods fail with *Error Unavailable and
+	// the reason.
 	City(name string) (Control, error)
 }
 
-// ErrNoSupervisor is the error of Watch if no process maintains the list of cities. A supervisor may start later.
+// ErrNoSupervisor is the error from Watch if no process maintains the list of cities. A supervisor may start later.
 var ErrNoSupervisor = errors.New("no supervisor is running")
 
 // SupervisorStatus is a Directory that one process maintains. It also reports the state of that process.
 type SupervisorStatus interface {
 	// StartedAt returns the start time of the process.
 	StartedAt() time.Time
-	// Problems returns problems of the process and its files that are not specific to one city. It does not block.
+	// Problems returns problems with the process and its files that are not specific to one city. It does not block.
 	Problems() []string
 }
 
 // Registrar is a Directory to which cities can be added.
 type Registrar interface {
-	// Register adds the city in a folder and starts it. path is absolute, and the name is that in the city's
-	// configuration. Registering a city twice is not an error. If another folder is registered under this name, the
+	// Register adds the city in a folder and starts it. path is absolute. The name is taken from the city's
+	// configuration. Registering a city twice is not an error. If a different folder is registered under this name, the
 	// error is an *Error Conflict that names the folder.
 	Register(ctx context.Context, path string) (Info, error)
 	// Unregister stops a city and its agents and removes the city from the list. For an unknown name the error is
@@ -56,7 +56,7 @@ type Previewer interface {
 	Preview(ctx context.Context, path string) (Declared, error)
 }
 
-// Declared holds the name, path and size of a city according to its configuration.
+// Declared contains the name, path and size of a city according to its configuration.
 type Declared struct {
 	Name   string
 	Path   string // absolute, without symbolic links
@@ -67,14 +67,15 @@ type Declared struct {
 type Condition string
 
 const (
-	// the city's parts are being created, or remains of an earlier run are being stopped
+	// the city's parts are being created, or leftovers from an earlier run are being stopped
 	CityStarting  Condition = "starting"
 	CityRunning   Condition = "running"
 	CitySuspended Condition = "suspended" // running, but suspended
 	CityStopping  Condition = "stopping"
-	// the city's loop crashed, but its agents continue; the next try is at Until
+	// the city's loop crashed, but its agents keep running; the next attempt is at Until
 	CityCrashed Condition = "crashed"
-	// the city cannot start because of its configuration, its folder or another controller; the next try is at Until
+	// the city cannot start because of its configuration, its folder or another controller; the next attempt is at
+	// Until
 	CityRefused Condition = "refused"
 	CityStopped Condition = "stopped" // not running
 )
@@ -85,12 +86,12 @@ type Info struct {
 	Path    string    `json:"path"` // absolute, without symbolic links
 	Running bool      `json:"running"`
 	Status  Condition `json:"status"`
-	// why the city does not run, or another problem, and the next step
+	// why the city is not running, or another problem, and the next step
 	Error   string     `json:"error,omitempty"`
 	Since   time.Time  `json:"since,omitzero"`  // start of the status
-	Until   *time.Time `json:"until,omitempty"` // time of the next try
+	Until   *time.Time `json:"until,omitempty"` // time of the next attempt
 	Crashes int        `json:"crashes,omitempty"`
-	// sessions of an earlier run that still run, if the city does not run
+	// sessions from an earlier run that are still running, if the city is not running
 	LeftoverSessions int `json:"left,omitempty"`
 }
 
@@ -113,7 +114,7 @@ type Tagged struct {
 // without an entry is read from the end of its log. A city with seq 0 is read from the start.
 type Cursor map[string]uint64
 
-// String returns "cityA:5,cityB:12", sorted by name. The text is the ID of an event in the merged stream.
+// String returns "cityA:5,cityB:12", sorted by name. The string is the ID of an event in the merged stream.
 func (c Cursor) String() string {
 	var b strings.Builder
 	for i, name := range slices.Sorted(maps.Keys(c)) {
@@ -137,7 +138,7 @@ func ParseCursor(s string) (Cursor, error) {
 		seq, err := strconv.ParseUint(number, 10, 64)
 		_, twice := c[name]
 		if !ok || name == "" || err != nil || twice {
-			return nil, &Error{Code: Invalid, Message: "invalid cursor: write it like " +
+			return nil, &Error{Code: Invalid, Message: "invalid cursor: use the form " +
 				"cityA:5,cityB:12, with each city once"}
 		}
 		c[name] = seq

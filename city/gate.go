@@ -13,7 +13,7 @@ const GateType = "gate"
 // AwaitingGate is the status text of a bead that an open gate blocks.
 const AwaitingGate = "awaiting gate"
 
-// Gates holds open gates by ID.
+// Gates maps IDs to open gates.
 type Gates map[string]beads.Bead
 
 // GatesIn returns the open gates in a list of beads.

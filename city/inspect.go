@@ -14,14 +14,14 @@ const (
 	CrashAge   = 7 * 24 * time.Hour
 )
 
-// Inspection holds details of an agent that are not in a snapshot. It contains no secrets.
+// Inspection contains details of an agent that are not in a snapshot. It contains no secrets.
 type Inspection struct {
 	Agent string    `json:"agent"` // qualified name
 	At    time.Time `json:"at"`
 	// nil = the effective configuration does not declare the agent
 	Spec *Spec      `json:"spec,omitempty"`
 	Env  []Variable `json:"env"` // environment of the agent's next session, sorted by name
-	// the rendered prompt that the agent gets at its start
+	// the rendered prompt that the agent receives at its start
 	Prompt string `json:"prompt,omitempty"`
 	// PromptFile is the template; PromptMode is "arg", "flag", "typed" or "none"; "" = no prompt.
 	PromptFile string `json:"prompt_file,omitempty"`
@@ -74,7 +74,7 @@ type Spec struct {
 	Restart     RestartPolicy `json:"restart"`
 }
 
-// RestartPolicy is the effective policy for restarts of an agent.
+// RestartPolicy is an agent's effective restart policy.
 type RestartPolicy struct {
 	Mode      string        `json:"mode"` // "always", "on-failure", "never"
 	MinUptime time.Duration `json:"min_uptime_ns"`
@@ -132,14 +132,13 @@ type Crash struct {
 	NoStart bool   `json:"no_start,omitempty"` // the agent never ran; of Exit, only At is known
 }
 
-// CrashQuery returns a query for the events of an agent that CrashOf can convert. The result is newest first.
+// CrashQuery returns a query for an agent's events that CrashOf can convert. The result is newest first.
 func CrashQuery(agent string, now time.Time) events.Query {
 	return events.Query{Types: []string{events.AgentCrashed, events.AgentStartFailed},
 		Subject: agent, Since: now.Add(-CrashAge), Limit: MaxCrashes}
 }
 
-// CrashOf converts the event of a crash. ok is false for other events. Fields that are missing in the payload stay
-// empty.
+// CrashOf converts a crash event. ok is false for other events. Fields that are missing in the payload stay empty.
 func CrashOf(e *events.Event) (c Crash, ok bool) {
 	c = Crash{Exit: Exit{At: e.TS, Code: -1}, Seq: e.Seq, Why: e.Message}
 	switch e.Type {

@@ -12,13 +12,13 @@ import (
 	"gcity/mail"
 )
 
-// MailCount holds the numbers of messages for a recipient, without archived messages.
+// MailCount counts the messages for a recipient, without archived ones.
 type MailCount struct {
 	Unread int `json:"unread"`
 	Total  int `json:"total"`
 }
 
-// MailTally holds the numbers of messages by address.
+// MailTally counts messages by address.
 type MailTally map[string]MailCount
 
 // Add counts a bead if it is a message that is not archived.
@@ -37,7 +37,7 @@ func (t MailTally) add(b beads.Bead, times int) {
 	t[m.To] = n
 }
 
-// TallyMail counts all messages of a store that are not archived. It does not read them if the store is a
+// TallyMail counts all messages in a store that are not archived. It does not read them if the store is a
 // beads.ShareCounter.
 func TallyMail(ctx context.Context, store beads.Store) (MailTally, error) {
 	t, err := MailTally{}, errors.ErrUnsupported
@@ -59,7 +59,7 @@ func TallyMail(ctx context.Context, store beads.Store) (MailTally, error) {
 	return t, err
 }
 
-// Merge adds the numbers of another tally.
+// Merge adds the counts from another tally.
 func (t MailTally) Merge(o MailTally) {
 	for to, n := range o {
 		have := t[to]
@@ -67,8 +67,8 @@ func (t MailTally) Merge(o MailTally) {
 	}
 }
 
-// CountMail sets the numbers of messages in a snapshot that is not published yet. An agent's number includes
-// messages to its pool. The numbers for users count messages addressed to neither an agent nor a pool.
+// CountMail sets the message counts in a snapshot that is not published yet. An agent's count includes messages to its
+// pool. The counts for users include messages addressed to neither an agent nor a pool.
 func (s *Snapshot) CountMail(t MailTally) {
 	s.Mail = MailCount{}
 	if len(t) == 0 {
@@ -89,7 +89,7 @@ func (s *Snapshot) CountMail(t MailTally) {
 	}
 }
 
-// isUserAddress reports whether an address belongs to no agent and no pool.
+// isUserAddress reports whether an address belongs to neither an agent nor a pool.
 func (s *Snapshot) isUserAddress(to string) bool {
 	if name, pool := strings.CutPrefix(to, mail.PoolPrefix); pool {
 		_, known := s.Pool(name)
@@ -111,8 +111,8 @@ func (p *Pool) mayHave(name string) bool {
 	return ok && err == nil && i >= 1 && i <= p.Max && n == strconv.Itoa(i)
 }
 
-// Address resolves the recipient of mail: an agent or a pool, by its qualified name or by an unambiguous last part,
-// or "pool:NAME". Any other name is taken for a person's and is returned unchanged. Errors are *Error.
+// Address resolves the recipient of mail: an agent or a pool, by its qualified name or by an unambiguous last part, or
+// "pool:NAME". Any other name is treated as a user's and is returned unchanged. Errors are *Error.
 func (s *Snapshot) Address(name string) (string, error) {
 	name = strings.TrimSpace(name)
 	pool, forced := strings.CutPrefix(name, mail.PoolPrefix)
@@ -144,7 +144,7 @@ func (s *Snapshot) Address(name string) (string, error) {
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1:
-		return "", &Error{Code: Invalid, Message: fmt.Sprintf("%.60q is ambiguous: write %s", name,
+		return "", &Error{Code: Invalid, Message: fmt.Sprintf("%.60q is ambiguous: use %s", name,
 			choices(found))}
 	case forced:
 		return "", &Error{Code: NotFound, Message: fmt.Sprintf("pool %.60q not found; `gcity "+
@@ -174,8 +174,8 @@ func choices(all []string) string {
 	return text
 }
 
-// SendMail sends a message. To may be any name that Address accepts, and an empty From means a person. If no agent
-// can read the message now, it waits in the inbox, and the receipt says so.
+// SendMail sends a message. To may be any name that Address accepts, and an empty From means a user. If no agent can
+// currently read the message, it waits in the inbox, and the receipt says so.
 func SendMail(ctx context.Context, c Control, m mail.Message) (Receipt, error) {
 	s, err := c.Snapshot(ctx)
 	if err != nil {
@@ -199,7 +199,7 @@ func SendMail(ctx context.Context, c Control, m mail.Message) (Receipt, error) {
 	return r, nil
 }
 
-// unread returns the reason why no agent currently reads the mail of an address, or "".
+// unread returns the reason why no agent currently reads mail to an address, or "".
 func (s *Snapshot) unread(to string) string {
 	if name, pool := strings.CutPrefix(to, mail.PoolPrefix); pool {
 		if p, ok := s.Pool(name); ok && p.Suspended {
@@ -221,16 +221,16 @@ func (s *Snapshot) unread(to string) string {
 	case ok || to == mail.Person:
 		return ""
 	case s.isUserAddress(to):
-		return fmt.Sprintf("; no agent or pool has the name %q, so the message waits for a person "+
-			"of that name", to)
+		return fmt.Sprintf("; no agent or pool has the name %q, so the message waits for a "+
+			"user with that name", to)
 	}
 	return "; this pool member is not running and reads the message when it runs again"
 }
 
-// Mail returns the messages of an address, newest first. It returns only unread messages, unless all is set. It never
-// returns archived messages. to is any name that Address accepts. An agent gets its own messages and those of its pool
-// that no other member has taken. If to is "", Mail returns the messages for users, which are addressed to no agent and
-// no pool.
+// Mail returns the messages to an address, newest first. It returns only unread messages, unless all is set. It never
+// returns archived messages. to is any name that Address accepts. For an agent, Mail returns its own messages and those
+// to its pool that no other member has taken. If to is "", Mail returns the messages for users, which are addressed to
+// neither an agent nor a pool.
 func Mail(ctx context.Context, c Control, to string, all bool) ([]mail.Message, error) {
 	s, err := c.Snapshot(ctx)
 	if err != nil {
@@ -274,7 +274,7 @@ func mailAt(ctx context.Context, c Control, s *Snapshot, to string) ([]beads.Bea
 }
 
 // MayRead reports whether a reader may read a message. An agent may read its own messages and its pool's. Users ("")
-// may read messages that belong to no agent and no pool.
+// may read messages that belong to neither an agent nor a pool.
 func (s *Snapshot) MayRead(m mail.Message, reader string) bool {
 	if reader == "" {
 		return s.isUserAddress(m.To)

@@ -11,17 +11,17 @@ import (
 	"gcity/internal/recovery"
 )
 
-// Merged yields the events of all cities of a directory: first those after a cursor, then live events. It ends when
-// ctx ends or the directory is no longer available.
+// Merged yields the events of all cities in a directory: first those after a cursor, then live events. It ends when ctx
+// ends or the directory is no longer available.
 //
-// A city that joins later contributes its events since then, including its start. If it wrote earlier events while
-// the stream was open, one event of type events.Gap replaces them. A removed city leaves the stream. A restarted
-// city continues at its position.
+// A city that joins later contributes its events since then, including its start. If it wrote earlier events while the
+// stream was open, a single event of type events.Gap replaces them. A removed city leaves the stream. A restarted city
+// continues at its position.
 //
-// Events from before the start of the stream are sorted by time. Later events are in order only within a city. At
-// most one event of each city waits for a slow reader. An events.Gap also replaces events that are missing in a
-// log, and reports a cursor beyond a log or a read error. At its end the stream waits only briefly for cities that
-// do not answer.
+// Events from before the start of the stream are sorted by time. Later events are in order only within a city. At most
+// one event of each city waits for a slow reader. An events.Gap also replaces events that are missing in a log, and
+// reports a cursor beyond a log or a read error. At its end, the stream waits only briefly for cities that do not
+// respond.
 func Merged(ctx context.Context, d Directory, from Cursor) iter.Seq2[Tagged, error] {
 	return func(yield func(Tagged, error) bool) {
 		for s, err := range MergedSteps(ctx, d, from) {
@@ -69,7 +69,7 @@ const (
 	// maxEventDelay is how long the stream waits for an event that may be the oldest. Events of slower cities are
 	// yielded when they arrive.
 	maxEventDelay = time.Second
-	// retryMin and retryMax limit the delay before a running city that failed to deliver events is asked again. The
+	// retryMin and retryMax limit the delay before a running city that failed to deliver events is queried again. The
 	// delay doubles each time.
 	retryMin, retryMax = 100 * time.Millisecond, 5 * time.Second
 	// readBefore is how far back the events of a joining city are read, because the city may have started before
@@ -98,7 +98,7 @@ type merge struct {
 	running    sync.WaitGroup
 }
 
-// retryDelay is a delay before a city is asked for its events again.
+// retryDelay is the delay before the stream requests a city's events again.
 type retryDelay struct {
 	until time.Time
 	took  time.Duration
@@ -107,7 +107,7 @@ type retryDelay struct {
 // finish waits for all goroutines of the stream, but not longer than finishTimeout.
 func (m *merge) finish() {
 	ended := make(chan struct{})
-	// in a goroutine, because the wait may last until all cities have answered
+	// in a goroutine, because the wait may last until all cities have responded
 	go func() { m.running.Wait(); close(ended) }()
 	late := time.NewTimer(finishTimeout)
 	defer late.Stop()
@@ -207,8 +207,8 @@ func (m *merge) opening(now time.Time) bool {
 	return false
 }
 
-// completeCursor returns the cursor with every city of the directory. A city that does not run or does not answer
-// has an unknown end. The cursor then contains 0, so that a reader that resumes gets all of its events.
+// completeCursor returns the cursor with every city in the directory. The end of a city that is not running or does not
+// respond is unknown. The cursor then contains 0, so that a reader that resumes receives all of the city's events.
 func (m *merge) completeCursor() Cursor {
 	var all Cursor
 	for i := range m.cities {
@@ -277,7 +277,7 @@ func (m *merge) next(now time.Time) (best *feed, wake time.Time) {
 func (m *merge) handleOffer(o offer) (joined bool) {
 	f := o.feed
 	if m.feeds[f.name] != f {
-		return false // the stream does not use this feed any more
+		return false // the stream no longer uses this feed
 	}
 	f.slow = false
 	switch {
@@ -304,7 +304,7 @@ func (m *merge) updateCities(all []Info) {
 	for i := range all {
 		name := all[i].Name
 		here[name] = true
-		// another city now has this name
+		// a different city now has this name
 		if path, seen := m.paths[name]; seen && path != all[i].Path {
 			m.removeCity(name)
 			delete(m.at, name)
@@ -313,7 +313,7 @@ func (m *merge) updateCities(all []Info) {
 			m.joinedAt[name] = time.Now()
 		}
 		m.paths[name] = all[i].Path
-		// ask for the events of the city again as soon as it runs
+		// request the city's events again as soon as it runs
 		if r, resting := m.retries[name]; resting && !all[i].Running {
 			m.retries[name] = retryDelay{took: r.took}
 		}

@@ -29,13 +29,13 @@ type feed struct {
 
 	nextEvent *events.Event // the next event to yield
 	headTime  time.Time     // time of nextEvent, by which feeds are sorted
-	// the fault that nextEvent reports; if it is set, nextEvent is not an event of the log
+	// the fault that nextEvent reports; if it is set, nextEvent is not an event in the log
 	fault error
 	asked time.Time // when an event was last requested
 	slow  bool      // the stream no longer waits for this feed
 }
 
-// offer is a message of a feed.
+// offer is a message from a feed.
 type offer struct {
 	feed        *feed
 	event       *events.Event
@@ -52,7 +52,7 @@ func (f *feed) before(g *feed) bool {
 	return f.name < g.name
 }
 
-// run reads until ctx ends or the city is unavailable.
+// run reads until ctx ends or the city becomes unavailable.
 func (f *feed) run(ctx context.Context, d Directory, after uint64, known bool,
 	offers chan<- offer) {
 	say := func(o offer) bool {
@@ -111,7 +111,7 @@ func (f *feed) read(ctx context.Context, d Directory, after uint64, known bool,
 	after = min(after, last)
 	f.position = after
 	for e, err := range c.Events(ctx, after) {
-		made := IsInsertedGap(&e) // a gap that another stream has inserted
+		made := IsInsertedGap(&e) // a gap event that another stream has inserted
 		switch {
 		case err != nil:
 			return
@@ -129,8 +129,8 @@ func (f *feed) read(ctx context.Context, d Directory, after uint64, known bool,
 	}
 }
 
-// startPosition returns the position from which a city without a cursor entry is read. It reports a gap for events that
-// the city wrote earlier while the stream was open.
+// startPosition returns the position from which a city without a cursor entry is read. If the city wrote earlier events
+// while the stream was open, past is a gap event that replaces them.
 func (f *feed) startPosition(ctx context.Context, c Control, last uint64) (after uint64,
 	past *events.Event, err error) {
 	if f.since.IsZero() {
@@ -170,9 +170,9 @@ func IsInsertedGap(e *events.Event) bool { return e.Type == events.Gap && e.Acto
 func GapEvent(from, to uint64, at time.Time) events.Event { return *gapEvent(from, to, at) }
 
 func gapEvent(from, to uint64, at time.Time) *events.Event {
-	what := fmt.Sprintf("the events %d to %d are missing from the log", from, to)
+	what := fmt.Sprintf("events %d to %d are missing from the log", from, to)
 	if from == to {
-		what = fmt.Sprintf("the event %d is missing from the log", from)
+		what = fmt.Sprintf("event %d is missing from the log", from)
 	}
 	payload, _ := json.Marshal(map[string]uint64{"from": from, "to": to}) // cannot fail
 	return &events.Event{Seq: to, TS: at, Type: events.Gap, Actor: gapActor,

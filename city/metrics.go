@@ -19,14 +19,14 @@ type MetricsSource interface {
 	Metrics() Metrics
 }
 
-// Metrics holds the counters and timings of a city since its controller started.
+// Metrics contains the counters and timings of a city since its controller started.
 type Metrics struct {
-	Starts, StartsFailed, Crashes uint64 // numbers of starts and crashes of agents
+	Starts, StartsFailed, Crashes uint64 // agent starts, failed starts and crashes
 	// number of automation runs by result: "fired", "completed", "failed", "skipped"
 	Runs map[string]uint64
 
-	Patrol    Timing            // durations of checks of all agents
-	Iteration Timing            // durations of passes of the loop
+	Patrol    Timing            // durations of patrols, which check all agents
+	Iteration Timing            // durations of loop passes
 	Reads     map[string]Timing // durations of calls to bead stores, by rig; "" = the city's store
 	Writes    map[string]Timing
 }

@@ -55,9 +55,9 @@ func PeerOf(ctx context.Context) Peer {
 	return p
 }
 
-// reports reports whether gcity's own commands write events of this type, after they have changed a store or the
-// configuration.
-func reports(kind string) bool {
+// isReportedBySelf reports whether gcity's own commands write events of this type after they have changed a store or
+// the configuration.
+func isReportedBySelf(kind string) bool {
 	return slices.Contains([]string{
 		events.BeadCreated, events.BeadUpdated, events.BeadClosed, events.BeadImported,
 		events.StoreRestored,
@@ -65,7 +65,7 @@ func reports(kind string) bool {
 	}, kind)
 }
 
-// Signed returns a command with its peer as the author. It refuses a command that names another actor, and an event
+// Signed returns a command with its peer as the author. It rejects a command that names a different actor, and an event
 // of a type that only gcity writes.
 func Signed(c Command, p Peer) (Command, error) {
 	var err error
@@ -75,7 +75,7 @@ func Signed(c Command, p Peer) (Command, error) {
 			return nil, &Error{Code: Invalid, Message: err.Error()}
 		}
 		if err := events.Reserved(c.Event.Type); err != nil &&
-			(p.Remote || !reports(c.Event.Type)) {
+			(p.Remote || !isReportedBySelf(c.Event.Type)) {
 			return nil, &Error{Code: Invalid, Message: err.Error()}
 		}
 		c.Event.Actor, err = p.sign(c.Event.Actor)
@@ -107,14 +107,14 @@ func (p Peer) signBy(name string) (string, error) {
 	return name, nil
 }
 
-// sign returns the name of the peer, or refuses a different name in the command.
+// sign returns the name of the peer, or an error if the command contains a different name.
 func (p Peer) sign(name string) (string, error) {
 	switch {
 	case p == Peer{}:
 		return name, nil
 	case !p.Agent && slices.Contains(componentNames(), p.Actor):
-		return "", &Error{Code: Forbidden, Message: fmt.Sprintf("only gcity itself acts as %q: "+
-			"unset GC_AGENT and GC_AUTOMATION", p.Actor)}
+		return "", &Error{Code: Forbidden, Message: fmt.Sprintf("only gcity itself can act as "+
+			"%q: unset GC_AGENT and GC_AUTOMATION", p.Actor)}
 	case p.Actor == "" && name != "controller":
 		return cmp.Or(name, "operator"), nil
 	case name != "" && name != p.Actor:

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Pool is a group of identical agents in the JSON form of the API. A check decides how many members it has.
+// Pool is a group of identical agents in the JSON form of the API. A check determines how many members it has.
 type Pool struct {
 	Name        string `json:"name"` // qualified name: "rig/name" or "name"
 	Description string `json:"description,omitempty"`
@@ -65,7 +65,7 @@ type Rig struct {
 	Work *RigWork `json:"work,omitempty"` // work in the rig's store; nil = not counted
 }
 
-// RigWork counts the beads in the store of a rig.
+// RigWork counts the beads in a rig's store.
 type RigWork struct {
 	Open       int `json:"open"`
 	InProgress int `json:"in_progress"`
@@ -90,11 +90,11 @@ type Usage struct {
 // Next describes what happens next unless something changes.
 type Next struct {
 	At *time.Time `json:"at,omitempty"` // nil = no fixed time; What contains the condition
-	// what happens: "restarted", "killed if it does not answer", …
+	// what happens: "restarted", "killed if it does not respond", …
 	What string `json:"what"`
 }
 
-// Held is a configuration that needs a confirmation, because it would remove too many running agents.
+// Held is a configuration that needs confirmation, because it would remove too many running agents.
 type Held struct {
 	Revision string    `json:"revision"` // 12 hex digits
 	Since    time.Time `json:"since"`
@@ -113,14 +113,14 @@ func (s *Snapshot) Pool(name string) (*Pool, bool) {
 	return nil, false
 }
 
-// The reason of a pool that restarts ends with ReasonGap, PoolRestarts and the progress.
+// The reason of a pool that is being restarted ends with ReasonGap, PoolRestarts and the progress.
 const (
 	ReasonGap    = "; "
 	PoolRestarts = "restarting, "
 )
 
-// Restarting returns the progress of the pool's restart: "restarting, 1 of 3 done". It returns "" if the pool does not
-// restart.
+// Restarting returns the progress of the pool's restart: "restarting, 1 of 3 done". It returns "" if the pool is not
+// being restarted.
 func (p *Pool) Restarting() string {
 	_, progress, ok := strings.Cut(p.Reason, ReasonGap+PoolRestarts)
 	if !ok {

@@ -19,7 +19,7 @@ func GetRun(ctx context.Context, c Control, id string) (Run, error) {
 	}
 	if b.Type != RunType {
 		return Run{}, &Error{Code: NotFound, Message: fmt.Sprintf(
-			"the bead %s is not a run of an automation", id)}
+			"the bead %s is not an automation run", id)}
 	}
 	return runOf(b), nil
 }

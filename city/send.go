@@ -7,19 +7,19 @@ import (
 	"gcity/beads"
 )
 
-// Stage is the progress of a text on its way to an agent.
+// Stage is the progress of a nudge on its way to an agent.
 type Stage string
 
 const (
 	Queued    Stage = "queued"    // waits for its turn, or for the condition in Why
 	Typing    Stage = "typing"    // is being written to the terminal
 	Submitted Stage = "submitted" // was written to the terminal, followed by Enter
-	// the agent has printed output since the text was submitted
+	// the agent has printed output since the nudge was submitted
 	Acknowledged Stage = "acknowledged"
-	GivenUp      Stage = "given up" // was not typed and will not be; Why has the reason
+	GivenUp      Stage = "given up" // was not typed and will not be; Why contains the reason
 )
 
-// Text describes the stage. An agent that prints something has not necessarily read the text.
+// Text describes the stage. An agent that prints something has not necessarily read the nudge.
 func (s Stage) Text() string {
 	if s == Acknowledged {
 		return "submitted; output followed"
@@ -27,11 +27,11 @@ func (s Stage) Text() string {
 	return string(s)
 }
 
-// Over reports whether no further attempt to type the text follows. A submitted text may still be acknowledged.
+// Over reports whether no further attempt to type the nudge follows. A submitted nudge may still be acknowledged.
 func (s Stage) Over() bool { return s == Submitted || s == Acknowledged || s == GivenUp }
 
-// Send is a text that was sent to an agent by Nudge. Queued texts are listed in the order in which they will be
-// typed: texts sent with Now first, then all others as they were sent.
+// Send is text that was sent to an agent with Nudge. Queued nudges are listed in the order in which they will be typed:
+// nudges sent with Now first, then all others in the order in which they were sent.
 type Send struct {
 	ID    uint64    `json:"id"`   // unique while the controller runs
 	Text  string    `json:"text"` // first line of the text, cut to MaxSendShown bytes
@@ -42,18 +42,18 @@ type Send struct {
 	Since time.Time `json:"since"`         // start of this stage
 }
 
-// Limits for texts.
+// Limits for nudges.
 const (
-	MaxSendShown = 80      // bytes of a text's first line in a Snapshot
-	MaxSends     = 20      // texts that may be queued for one agent
-	MaxSend      = 1 << 20 // bytes of one text, and of all texts queued for one agent
+	MaxSendShown = 80      // bytes of a nudge's first line in a Snapshot
+	MaxSends     = 20      // nudges that may be queued for one agent
+	MaxSend      = 1 << 20 // bytes of one nudge, and of all nudges queued for one agent
 )
 
-// Tidy returns a command with its text in the form in which it is typed. It refuses texts that are invalid in a
-// bead: a terminal would interpret their control characters as keys, and users would not see the whole text.
+// Tidy returns a command with its text in the form in which it is typed. It rejects text that is not valid in a bead: a
+// terminal would interpret the control characters as keys, and users would not see the whole text.
 func Tidy(c Command) (Command, error) {
 	n, ok := c.(Nudge)
-	if !ok || len(n.Text) > MaxSend { // refused later with a different message
+	if !ok || len(n.Text) > MaxSend { // rejected later with a different message
 		return c, nil
 	}
 	text, err := beads.Text("text", n.Text, MaxSend)

@@ -20,10 +20,10 @@ type SlingRequest struct {
 	Title       string            `json:"title,omitempty"`
 	Description string            `json:"description,omitempty"`
 	Vars        map[string]string `json:"vars,omitempty"` // variables of the formula
-	// notify the recipient by a text in its terminal
+	// notify the recipient with a nudge
 	Nudge bool   `json:"nudge,omitempty"`
 	By    string `json:"by,omitempty"`    // the author; "" = a user
-	Force bool   `json:"force,omitempty"` // reassign the work if it has another assignee
+	Force bool   `json:"force,omitempty"` // reassign the work if it has a different assignee
 	// number of automation runs that led to the request through events
 	Depth int `json:"depth,omitempty"`
 }
@@ -41,15 +41,15 @@ func (s SlingRequest) Check() error {
 	problem := ""
 	switch {
 	case s.Bead == "" && s.Formula == "" && strings.TrimSpace(s.Title) == "":
-		problem = "nothing to assign: give a bead, a formula, or a title for a new bead"
+		problem = "nothing to assign: specify a bead, a formula, or a title for a new bead"
 	case strings.TrimSpace(s.Target) == "" && s.Bead == "":
-		problem = "no target: give an agent, a pool or a rig"
+		problem = "no target: specify an agent, a pool or a rig"
 	case s.Bead != "" && s.Formula == "" && (s.Title != "" || s.Description != ""):
 		problem = "a title and a description are for new beads; this bead has its own"
 	case s.Formula != "" && s.NoFormula:
-		problem = "a formula is named, and no_formula excludes formulas: choose one"
+		problem = "a formula and no_formula exclude each other: use only one of them"
 	case s.Formula == "" && s.NoFormula && len(s.Vars) > 0:
-		problem = "variables need a formula"
+		problem = "variables require a formula"
 	}
 	if problem != "" {
 		return &Error{Code: Invalid, Message: problem}
@@ -60,9 +60,9 @@ func (s SlingRequest) Check() error {
 	return nil
 }
 
-// Sling assigns a piece of work to an agent, a pool or a rig. An agent becomes the assignee; members of a pool find
-// the work by its label. The receipt has the bead. If a requested nudge cannot be typed, the work is assigned
-// nevertheless and the receipt says why. Errors are *Error: Conflict for work that is closed or assigned to another
+// Sling assigns a piece of work to an agent, a pool or a rig. An agent becomes the assignee; members of a pool find the
+// work by its label. The receipt contains the bead. If a requested nudge cannot be typed, the work is still assigned,
+// and the receipt contains the reason. Errors are *Error: Conflict for work that is closed or assigned to another
 // agent.
 func Sling(ctx context.Context, c Control, s SlingRequest) (Receipt, error) {
 	if err := s.Check(); err != nil {
@@ -79,25 +79,26 @@ func Sling(ctx context.Context, c Control, s SlingRequest) (Receipt, error) {
 		r.Message += "; no agent could be notified: " + err.Error()
 		return r, nil
 	}
-	who := snap.notifiedOf(r.Bead.Assignee, r.Bead.Labels)
-	if who == "" {
+	recipient := snap.agentToNotify(r.Bead.Assignee, r.Bead.Labels)
+	if recipient == "" {
 		r.Message += "; no agent is running to notify; the next one to start will find it"
 		return r, nil
 	}
-	told, err := c.Do(ctx, Nudge{Agent: who, Text: fmt.Sprintf("Work for you: %s %s", r.Bead.ID,
+	nudged, err := c.Do(ctx, Nudge{Agent: recipient, Text: fmt.Sprintf("Work for you: %s %s",
+		r.Bead.ID,
 		r.Bead.Title)})
 	if err != nil {
-		r.Message += fmt.Sprintf("; %s could not be notified: %v", who, err)
+		r.Message += fmt.Sprintf("; %s could not be notified: %v", recipient, err)
 		return r, nil
 	}
-	r.Send = told.Send
-	r.Message += "; " + told.Message
+	r.Send = nudged.Send
+	r.Message += "; " + nudged.Message
 	return r, nil
 }
 
-// notifiedOf returns the agent to notify about a piece of work: the assignee, or a running member of the pool in
-// the work's labels. It prefers a member without work.
-func (s *Snapshot) notifiedOf(assignee string, labels []string) string {
+// agentToNotify returns the agent to notify about a piece of work: the assignee, or a running member of the pool in the
+// work's labels. It prefers a member without work.
+func (s *Snapshot) agentToNotify(assignee string, labels []string) string {
 	if a, ok := s.Agent(assignee); ok {
 		return a.Name
 	}

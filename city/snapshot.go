@@ -18,8 +18,8 @@ const (
 	Suspended   State = "suspended"   // the agent, its rig or the city is suspended
 	Exited      State = "exited"      // exited, and `restart` does not restart it
 	Stopped     State = "stopped"     // has no session, and no controller is running to start one
-	Failed      State = "failed"      // cannot be started; the next try is at Until
-	// the process was alive when last seen, but the provider does not answer
+	Failed      State = "failed"      // cannot be started; the next attempt is at Until
+	// the process was alive when last seen, but the provider does not respond
 	Unknown State = "unknown"
 )
 
@@ -46,8 +46,8 @@ func (s State) Urgency() int {
 	return 0
 }
 
-// Level is the part of the configuration that suspends an agent or a pool: its own setting, or that of its rig or
-// city. It is "" for an agent or a pool that is not suspended.
+// Level is the level at which an agent or a pool is suspended: its own setting, or that of its rig or city. It is ""
+// for an agent or a pool that is not suspended.
 type Level string
 
 const (
@@ -56,8 +56,8 @@ const (
 	CityLevel  Level = "city"
 )
 
-// Snapshot is the state of a city at one moment. It is immutable after it is published, so copy it before you change
-// it.
+// Snapshot is the state of a city at one point in time. It is immutable after it is published, so copy it before you
+// change it.
 type Snapshot struct {
 	Name        string       `json:"name"`
 	Path        string       `json:"path"`
@@ -78,7 +78,7 @@ type Snapshot struct {
 	Automations []Automation `json:"automations"`         // sorted by scoped name
 	Watchdogs   []Watchdog   `json:"watchdogs,omitempty"` // sorted by name
 	Work        Work         `json:"work"`
-	// work assigned to agents that do not run, sorted by agent name
+	// work assigned to agents that are not running, sorted by agent name
 	Stranded []Stranded `json:"stranded,omitempty"`
 	// mail for users, which is addressed to neither an agent nor a pool
 	Mail    MailCount `json:"mail,omitzero"`
@@ -95,19 +95,19 @@ type Snapshot struct {
 	Ending   *Ending `json:"ending,omitempty"` // set while the city stops its agents
 }
 
-// ConfigInfo describes the effective configuration, and a newer one that was refused or is held.
+// ConfigInfo describes the effective configuration, and a newer one that was rejected or is held.
 type ConfigInfo struct {
 	Revision string    `json:"revision"` // 12 hex digits
 	Loaded   time.Time `json:"loaded"`   // when it became effective
 	// why the configuration on disk is not effective; "" = it is effective
 	Rejected string   `json:"rejected,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
-	Held     *Held    `json:"held,omitempty"` // a newer configuration that needs a confirmation
+	Held     *Held    `json:"held,omitempty"` // a newer configuration that needs confirmation
 	// variables in the controller's environment that take precedence over the file: "GC_SESSION=tmux"
 	Environ []string `json:"environ,omitempty"`
 }
 
-// WorkStore describes the store of a city's work. The zero value is the embedded store.
+// WorkStore describes the city's bead store. The zero value is the embedded store.
 type WorkStore struct {
 	Provider string `json:"provider,omitempty"` // "bd" or "exec:SCRIPT"
 	// host of bd's database server, as configured
@@ -115,11 +115,11 @@ type WorkStore struct {
 	Port int    `json:"port,omitempty"`
 }
 
-// Console holds a city's settings for the control room.
+// Console contains a city's settings for the control room.
 type Console struct {
-	// name of the theme for users without a choice of their own; "" = none
+	// name of the theme for users who have not chosen one; "" = none
 	Theme string `json:"theme,omitempty"`
-	// colour of the city: a number from 0 to 255, or "#rrggbb"
+	// color of the city: a number from 0 to 255, or "#rrggbb"
 	Colour string `json:"colour,omitempty"`
 }
 
@@ -157,8 +157,8 @@ type Agent struct {
 	Session *Session `json:"session,omitempty"`
 	PID     int      `json:"pid,omitempty"`
 	Frozen  bool     `json:"frozen,omitempty"` // stopped by SIGSTOP
-	// number of automatic restarts; a new controller continues it after a hand-over, and after a crash if the crash
-	// history is saved on disk
+	// number of automatic restarts; a new controller continues the count after a handover, and after a crash if the
+	// crash history is saved on disk
 	Restarts int `json:"restarts"`
 	// number of crashes within the restart window; in quarantine, the number that led to it
 	Crashes int   `json:"crashes"`
@@ -168,7 +168,7 @@ type Agent struct {
 	Drain *DrainInfo `json:"drain,omitempty"` // set if the agent was asked to finish
 	Usage *Usage     `json:"usage,omitempty"` // nil = not measured, or not yet
 
-	// queued texts, and for a minute also the last text that was typed or given up
+	// queued nudges, and for a minute also the last nudge that was typed or given up
 	Sends []Send `json:"sends,omitempty"`
 
 	Workload
@@ -192,7 +192,7 @@ type Workload struct {
 	AwaitsGate string `json:"awaits_gate,omitempty"`
 }
 
-// Declaration holds the settings that determine how an agent runs.
+// Declaration contains the settings that determine how an agent runs.
 type Declaration struct {
 	DependsOn   []string      `json:"depends_on,omitempty"`
 	IdleTimeout time.Duration `json:"idle_timeout_ns,omitempty"` // 0 = no timeout

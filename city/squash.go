@@ -13,7 +13,7 @@ import (
 // time after it is closed.
 const WispLabel = "wisp"
 
-// DigestType is the type of a bead that summarises a wisp. The bead is created as closed and is kept.
+// DigestType is the type of a bead that summarizes a wisp. The bead is created as closed and is kept.
 const DigestType = "digest"
 
 // digestOf is the prefix of a digest's label, followed by the ID of its wisp. A wisp has only one digest, even if
@@ -23,7 +23,7 @@ const digestOf = "digest-of:"
 // DigestKey is the metadata key under which a wisp stores the ID of its digest.
 const DigestKey = "digest"
 
-// Wisp is a wisp in progress, with its steps in the order of their creation.
+// Wisp is a wisp in progress, with its steps in the order in which they were created.
 type Wisp struct {
 	Root       beads.Bead
 	Done, Open []beads.Bead
@@ -51,7 +51,7 @@ func Wisps(ctx context.Context, c Control, agent string) ([]Wisp, error) {
 		return nil, WorkError(err)
 	}
 	var out []Wisp
-	looked := map[string]bool{}
+	seen := map[string]bool{}
 	for _, b := range slices.Backward(mine) {
 		root := b
 		if id := b.Metadata[MoleculeKey]; b.Type != beads.TypeMolecule && id != "" {
@@ -62,12 +62,12 @@ func Wisps(ctx context.Context, c Control, agent string) ([]Wisp, error) {
 				return nil, err
 			}
 		}
-		if looked[root.ID] || root.Type != beads.TypeMolecule ||
+		if seen[root.ID] || root.Type != beads.TypeMolecule ||
 			root.Status == beads.StatusClosed || !slices.Contains(root.Labels, WispLabel) ||
 			root.Assignee != "" && root.Assignee != agent {
 			continue
 		}
-		looked[root.ID] = true
+		seen[root.ID] = true
 		w := Wisp{Root: root}
 		all, err := c.Beads(ctx, beads.Query{Parent: root.ID, NotType: NotWork(), Limit: -1})
 		if err != nil {
@@ -85,7 +85,7 @@ func Wisps(ctx context.Context, c Control, agent string) ([]Wisp, error) {
 	return out, nil
 }
 
-// Squash writes a digest of a finished wisp and closes the wisp. After an interruption it can be called again.
+// Squash writes a digest of a finished wisp and closes the wisp. It can be called again after an interruption.
 func Squash(ctx context.Context, c Control, w Wisp, by, words string) (digest beads.Bead,
 	err error) {
 	kept, err := c.Beads(ctx, beads.Query{Labels: []string{digestOf + w.Root.ID}, Type: DigestType,

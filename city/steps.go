@@ -42,7 +42,7 @@ func WithoutAssigned(ctx context.Context, list Lister, ready []beads.Bead) ([]be
 		byID[all[i].ID] = &all[i]
 	}
 	// a molecule that describes an assigned bead belongs to the assignee of that bead
-	goes := func(root *beads.Bead) bool {
+	isAssigned := func(root *beads.Bead) bool {
 		of := byID[root.ParentID]
 		return of != nil && of.Metadata[MoleculeKey] == root.ID && routed(*of)
 	}
@@ -51,14 +51,14 @@ func WithoutAssigned(ctx context.Context, list Lister, ready []beads.Bead) ([]be
 			return false
 		}
 		if b.Type == beads.TypeMolecule {
-			return goes(&b)
+			return isAssigned(&b)
 		}
 		root := byID[b.ParentID]
-		return root != nil && root.Type == beads.TypeMolecule && (routed(*root) || goes(root))
+		return root != nil && root.Type == beads.TypeMolecule && (routed(*root) || isAssigned(root))
 	}), nil
 }
 
-// StepsOf returns the ready beads that are part of an agent's work: steps in the order of their creation, and
+// StepsOf returns the ready beads that are part of an agent's work: steps in the order in which they were created, and
 // molecules with only closed steps.
 func StepsOf(ctx context.Context, list Lister, agent string) ([]beads.Bead, error) {
 	unclosed := []beads.Status{beads.StatusOpen, beads.StatusInProgress}
@@ -69,17 +69,17 @@ func StepsOf(ctx context.Context, list Lister, agent string) ([]beads.Bead, erro
 	}
 	var out []beads.Bead
 	// keyed by molecule, because a molecule may be reached both directly and through its bead
-	looked := map[string]bool{}
+	seen := map[string]bool{}
 	for _, b := range mine {
 		root, of := b.ID, beads.Query{Parent: b.ID, Type: beads.TypeMolecule, Ready: true,
 			Limit: -1}
 		if b.Type != beads.TypeMolecule {
 			root = b.Metadata[MoleculeKey]
 		}
-		if root == "" || looked[root] {
+		if root == "" || seen[root] {
 			continue
 		}
-		looked[root] = true
+		seen[root] = true
 		if b.Type != beads.TypeMolecule {
 			left, err := list(ctx, beads.Query{Parent: root, Status: unclosed, Limit: 1})
 			if err != nil {

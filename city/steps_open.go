@@ -18,7 +18,7 @@ func OpenSteps(ctx context.Context, list Lister, id string) (open []beads.Bead, 
 		if err != nil {
 			return nil, err
 		}
-		for i := len(steps) - 1; i >= 0; i-- { // in the order of their creation
+		for i := len(steps) - 1; i >= 0; i-- { // in the order in which they were created
 			if b := steps[i]; !seen[b.ID] {
 				seen[b.ID] = true
 				line = append(line, b.ID)
@@ -66,8 +66,8 @@ func StepsOpen(n int) string {
 	return fmt.Sprintf("%d steps are", n)
 }
 
-// Allowed returns an error for a change that a store would accept although it makes no sense. If the bead does not
-// exist, Allowed returns nil, because the store reports that.
+// Allowed returns an error for a change that a store would accept although it is not allowed: closing a molecule with
+// open steps without Force. If the bead does not exist, Allowed returns nil, because the store reports that.
 func (c UpdateBead) Allowed(ctx context.Context, s interface {
 	Get(ctx context.Context, id string) (beads.Bead, error)
 	List(ctx context.Context, q beads.Query) ([]beads.Bead, error)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Ending is the progress of a stop of the city. The snapshot's agents show which agents the stop waits for.
+// Ending is the progress of stopping the city. The snapshot's agents show which agents the stop waits for.
 type Ending struct {
 	Since   time.Time `json:"since"`
 	Hurried bool      `json:"hurried,omitempty"` // a user has cut the grace period short
@@ -16,7 +16,7 @@ type Ending struct {
 	Waits []string `json:"waits,omitempty"`
 }
 
-// StopReport reports the progress of a stop and does not repeat lines. The zero value is ready to use.
+// StopReport reports the progress of a stop without repeating lines. The zero value is ready to use.
 type StopReport struct {
 	reported map[string]bool
 	counted  map[string]bool // agents that a report has counted but not named
@@ -43,7 +43,7 @@ func (f *StopReport) NewLines(s *Snapshot) []string {
 		return a.Running || a.State == Stopping || a.State == Starting
 	})...)
 	for _, what := range e.Waits {
-		lines = append(lines, f.unlessReported("waits: "+what)...)
+		lines = append(lines, f.unlessReported("waiting: "+what)...)
 	}
 	return lines
 }
@@ -82,7 +82,7 @@ func (f *StopReport) agents(s *Snapshot, of func(*Agent) bool) []string {
 		lines = append(lines, f.unlessReported(line)...)
 	}
 	if more > 0 {
-		lines = append(lines, fmt.Sprintf("waits for %d more agents", more))
+		lines = append(lines, fmt.Sprintf("waiting for %d more agents", more))
 	}
 	return lines
 }
@@ -101,7 +101,7 @@ func (f *StopReport) unlessReported(line string) []string {
 
 // waitLine describes the state of an agent that a stop waits for.
 func (a *Agent) waitLine() string {
-	text := "waits for " + a.Name
+	text := "waiting for " + a.Name
 	if a.Provider != "" {
 		text += " (" + a.Provider + ")"
 	}

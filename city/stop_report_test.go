@@ -27,33 +27,33 @@ func TestNotifying(t *testing.T) {
 	}
 	tell("stopping since 12:00:00: remaining agents are killed at 12:00:25; gives up " +
 		"at 12:00:35\n" +
-		"waits for a (exec:./s): stopping since 12:00:00, the city is stopped, until 12:00:05")
+		"waiting for a (exec:./s): stopping since 12:00:00, the city is stopped, until 12:00:05")
 	tell("")
 	s.Agents[0].Until, s.Agents[0].Reason = nil, "it does not go"
-	tell("waits for a (exec:./s): stopping since 12:00:00, it does not go")
+	tell("waiting for a (exec:./s): stopping since 12:00:00, it does not go")
 	s.Agents[0].State = Exited
 	s.Ending.Hurried, s.Ending.Until, s.Ending.Waits = true, at.Add(11*time.Second),
 		[]string{"the run of x is ending"}
-	tell("stopping since 12:00:00: gives up at 12:00:11\nwaits: the run of x is ending")
+	tell("stopping since 12:00:00: gives up at 12:00:11\nwaiting: the run of x is ending")
 	s.Ending.Waits = nil
 	for i := range 100 {
 		s.Agents = append(s.Agents, Agent{Name: fmt.Sprint("m", i), State: Stopping, Since: at})
 	}
 	lines := f.NewLines(s)
-	if len(lines) != maxNamedAgents || lines[len(lines)-1] != "waits for 93 more agents" {
+	if len(lines) != maxNamedAgents || lines[len(lines)-1] != "waiting for 93 more agents" {
 		t.Errorf("%q", lines)
 	}
 	tell("")
 	// Remaining agents are named, even if there were too many to name before.
 	s.Agents = s.Agents[len(s.Agents)-2:]
-	tell("waits for m98: stopping since 12:00:00, \nwaits for m99: stopping since 12:00:00, ")
+	tell("waiting for m98: stopping since 12:00:00, \nwaiting for m99: stopping since 12:00:00, ")
 	tell("")
 	s.Ending = nil
 	tell("")
 	f = StopReport{}
 	s.Agents = []Agent{{Name: "a", State: Starting, Reason: "declared", Since: at},
 		{Name: "b", State: Running, Running: true, Since: at}}
-	if got := f.Unsettled(s); len(got) != 1 || got[0] != "waits for a: starting since "+
+	if got := f.Unsettled(s); len(got) != 1 || got[0] != "waiting for a: starting since "+
 		"12:00:00, declared" || len(f.Unsettled(s)) != 0 {
 		t.Errorf("%q", got)
 	}

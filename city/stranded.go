@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Stranded is work that is assigned to an agent that does not run and will not start by itself.
+// Stranded is work that is assigned to an agent that is not running and will not start by itself.
 type Stranded struct {
 	Agent string `json:"agent"`
 	// continues a sentence after the agent's name: "is suspended with rig demo"
@@ -32,7 +32,7 @@ func (s *Snapshot) StrandedLines() []string {
 	var out []string
 	for i, w := range s.Stranded {
 		if i == strandedLines && len(s.Stranded) > i+1 {
-			out = append(out, fmt.Sprintf("and work of %d more agents that do not run",
+			out = append(out, fmt.Sprintf("and work of %d more agents that are not running",
 				len(s.Stranded)-i))
 			break
 		}

@@ -26,7 +26,7 @@ func TestStrandedLines(t *testing.T) {
 		}
 	}
 	s.Stranded = append(s.Stranded, s.Stranded...)
-	if lines := s.StrandedLines(); len(lines) != 5 || lines[4] != "and work of 8 more agents that do not run" {
+	if lines := s.StrandedLines(); len(lines) != 5 || lines[4] != "and work of 8 more agents that are not running" {
 		t.Errorf("of many: %q", lines)
 	}
 }

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// Remedy is the decision that a watchdog makes at a check.
+// Remedy is a watchdog's decision at a check.
 type Remedy string
 
 const (
-	// no session is running: remove what is left of the last one, then start the agent
+	// no session is running: remove the leftovers of the last one, then start the agent
 	RemedyStart Remedy = "start"
 	RemedyWake  Remedy = "wake" // the agent has been silent for too long: type the wake text
 	// the agent has been silent for too long, and the provider cannot type: restart it
@@ -105,7 +105,7 @@ type Escalation struct {
 	To      string    `json:"to"` // address of the user's mail
 	Message string    `json:"message"`
 	Seen    bool      `json:"seen,omitempty"` // acknowledged by a user
-	By      string    `json:"by,omitempty"`   // the user that acknowledged it
+	By      string    `json:"by,omitempty"`   // the user who acknowledged it
 }
 
 // Stuck means that an agent has work and its output has not changed for too long.
@@ -150,7 +150,7 @@ type (
 		Watchdog string `json:"-"`
 		Decision Remedy `json:"decision"`
 		Reason   string `json:"reason"`
-		// ID of the check; "" = the current one; a finished check is refused with Conflict
+		// ID of the check; "" = the current one; a finished check is rejected with Conflict
 		Beat string `json:"beat,omitempty"`
 		By   string `json:"by,omitempty"`
 	}

@@ -36,7 +36,7 @@ type wave struct {
 	left, total int
 }
 
-// See evaluates the next snapshot and returns its most important wave, or the zero Wave.
+// See evaluates the next snapshot and returns its most important wave, or the zero Wave if there is none.
 func (ws *Waves) See(s *Snapshot) Wave {
 	var stops, drains, starts int
 	var stopped, drained time.Time // the latest deadlines

@@ -99,8 +99,8 @@ type Run struct {
 // RunVoid is the outcome of a run that never started. Its record was written after the run had been canceled.
 const RunVoid = "void"
 
-// RunLabel is the prefix of the label on an automation's runs and on the beads that these create. The automation's name
-// follows.
+// RunLabel is the prefix of the label on an automation's runs and on the beads that the runs create. The automation's
+// name follows.
 const RunLabel = "automation-run:"
 
 // PoolLabel is the prefix of the label that assigns a bead to a pool. The pool's name follows.

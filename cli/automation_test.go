@@ -181,7 +181,7 @@ func TestAutomationRunShowsOutput(t *testing.T) {
 	}{
 		{"all", "", pieces, nil, "größe\nthe end\n", "70 bytes"},
 		{"nothing", "", nil, nil, "kept\n", "digest: run br-1: ok"},
-		{"cut", "", pieces[:3], &city.Error{Code: city.Unavailable, Message: "the line is cut"}, "größe\n", "cannot print the rest of the output of run br-1: the line is cut"},
+		{"cut", "", pieces[:3], &city.Error{Code: city.Unavailable, Message: "the line is cut"}, "größe\n", "cannot print the rest of the output from run br-1: the line is cut"},
 		{"cut at once", "", nil, &city.Error{Code: city.Unavailable, Message: "the line is cut"}, "kept\n", "the line is cut"},
 		{"json", " --json", pieces, nil, "", ""},
 	} {
@@ -249,7 +249,7 @@ func (o *opener) Write(p []byte) (int, error) {
 // While a run waits for a free slot, automation run prints that it waits.
 func TestAutomationRunSaysThatItWaits(t *testing.T) {
 	s := busyCity()
-	s.snapshot.Automations = []city.Automation{{Name: "ninth", Gate: "manual", State: city.AutomationDue, Reason: "by hand; waits for a slot (at most 8 automations run at the same time)"}}
+	s.snapshot.Automations = []city.Automation{{Name: "ninth", Gate: "manual", State: city.AutomationDue, Reason: "by hand; waiting for a slot (at most 8 automations run at the same time)"}}
 	s.holds = make(chan struct{})
 	errs := &opener{holds: s.holds}
 	a := &env.Env{Printer: output.Printer{Err: errs}}
@@ -259,7 +259,7 @@ func TestAutomationRunSaysThatItWaits(t *testing.T) {
 	if err != nil || r.Bead == nil {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if want := "ninth is due: by hand; waits for a slot (at most 8 automations run at the same time); ctrl-c cancels the request\n"; errs.text.String() != want {
+	if want := "ninth is due: by hand; waiting for a slot (at most 8 automations run at the same time); ctrl-c cancels the request\n"; errs.text.String() != want {
 		t.Errorf("told %q, want %q", errs.text.String(), want)
 	}
 }

@@ -45,7 +45,7 @@ func TestBeadRoutes(t *testing.T) {
 		{"bead list --all --json", `"total": 5`, ""},
 		{"bead list --all --limit 2 --json", `"total": 5`, ""},
 		{"bead ready --all", "of the rig", ""},
-		{"bead list --all --rig demo", "", "use one of them"},
+		{"bead list --all --rig demo", "", "use only one of them"},
 		{"bead list --type nothing --all", "no matching work in the city and its rigs", ""},
 	} {
 		_, out, errs := runCLI(t, s, strings.Fields(step.line)...)

@@ -35,10 +35,10 @@ func TestBeadLife(t *testing.T) {
 		{"bead update br-1 --status in_progress --assignee me --if-rev 1", "updated br-1: first\n", ""},
 		{"bead update br-1 --status open --if-rev 1", "", "was changed in the meantime"},
 		{"bead close br-1 de-1 --reason well", "closed br-1: first\nclosed de-1: there\n", ""},
-		{"bead update br-1 --assignee me", "br-1 has these values already: first\n", ""},
+		{"bead update br-1 --assignee me", "br-1 already has these values: first\n", ""},
 		{"bead create", "", "TITLE is missing"},
 		{"bead create --force", "", "if an argument begins with \"-\", put \"--\" before it"},
-		{"bead create x --description a --description-file -", "", "exclude each other"},
+		{"bead create x --description a --description-file -", "", "mutually exclusive"},
 		{"bead create x --needs de-1", "", "de-1 is in the store of rig demo, and links work only within one store"},
 		{"bead update br-2 --parent de-1", "", "de-1 is in the store of rig demo, and links work only within one store"},
 		{"bead update br-2", "", "no change given"},
@@ -271,7 +271,7 @@ func TestBeadClaim(t *testing.T) {
 	if code, _, text := runCLI(t, s, "bead", "update", "br-1", "--claim", "--assignee", "w-2"); code != exit.CodeConflict || !strings.Contains(text, "br-1 is already assigned to w-1") {
 		t.Errorf("%d, %s", code, text)
 	}
-	if _, out, _ := runCLI(t, s, "bead", "update", "br-1", "--claim", "--assignee", mine); out != "br-1 has these values already: first\n" {
+	if _, out, _ := runCLI(t, s, "bead", "update", "br-1", "--claim", "--assignee", mine); out != "br-1 already has these values: first\n" {
 		t.Error(out)
 	}
 	runCLI(t, s, "bead", "close", "br-1")

@@ -25,7 +25,7 @@ import (
 func startCommand(e *env.Env) *cobra.Command {
 	var stay, standalone, yes bool
 	c := &cobra.Command{
-		Use: "start", Short: "Start the city with the supervisor of this machine",
+		Use: "start", Short: "Start the city with this machine's supervisor",
 		Args: env.Exactly(0),
 		Long: `start registers the city with the supervisor, which keeps its agents running. It
 starts a supervisor in the background if needed. If the city is not registered and
@@ -33,13 +33,14 @@ has its own service, start starts that service instead. It prints what it starte
 on stdout, and the agents that it is waiting for on stderr. It waits at most ten
 minutes.
 With --standalone gcity starts the agents once and exits; it does not restart
-agents that exit later. With --foreground this process stays and keeps the agents
-running, as gcity --headless does; without a city.toml it offers to write one.`,
+agents that exit later. With --foreground gcity stays in the foreground and keeps
+the agents running, as gcity --headless does; without a city.toml, it offers to write
+one.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case stay && standalone:
-				return exit.Usage("--foreground and --standalone exclude each other: use " +
-					"one of them")
+				return exit.Usage("--foreground and --standalone are mutually exclusive; " +
+					"use only one of them")
 			case yes && !stay:
 				return exit.Usage("--yes works only with --foreground")
 			case stay:
@@ -53,13 +54,13 @@ running, as gcity --headless does; without a city.toml it offers to write one.`,
 	c.Flags().BoolVar(&stay, "foreground", false,
 		"stay in the foreground and keep the agents running, without a supervisor")
 	c.Flags().BoolVarP(&yes, "yes", "y", false,
-		"with --foreground: write a missing city.toml without asking")
+		"with --foreground: write city.toml without asking if it is missing")
 	c.Flags().BoolVar(&standalone, "standalone", false,
 		"start the agents once and exit, without a supervisor")
 	return env.WithSource(e, c)
 }
 
-// settle runs the city's machine until nothing is left to do, and prints which agents it started.
+// settle starts the city's agents once and prints which agents it started.
 func settle(ctx context.Context, e *env.Env) error {
 	dir, err := e.CityDir()
 	if err != nil {
@@ -95,8 +96,8 @@ func settle(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
-	return fleet.ReportStart(e, s, did, "; no controller is running, so an agent that exits is "+
-		"not restarted: run `gcity start` for that")
+	return fleet.ReportStart(e, s, did, "; no controller is running, so agents that exit are "+
+		"not restarted; run `gcity start` to keep them running")
 }
 
 func stopCommand(e *env.Env) *cobra.Command {
@@ -108,8 +109,8 @@ stops the sessions that are still alive. It unregisters a registered city, so th
 the supervisor does not start it again. While it waits, it prints on stderr what it
 waits for and the time limit: shutdown_timeout for each link of the longest chain
 of depends_on, plus half a minute. After that limit it lists what may still be
-running and exits with code 1. A second stop in the meantime kills the agents at
-once.`,
+running and exits with status 1. Running stop again in the meantime kills the agents
+at once.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			what, err := stopCity(cmd.Context(), e)
 			if err != nil {
@@ -129,7 +130,7 @@ func stopCity(ctx context.Context, e *env.Env) (string, error) {
 	defer l.Close()
 	if l.Live {
 		err := stopLive(ctx, e, l)
-		// another command stopped the city first; it is not known whether all agents have stopped
+		// another command stopped the city first, so some agents may still be running
 		if exit.IsInterrupted(err) {
 			if _, err = stopOrphans(ctx, e, l.Dir); exit.IsStopped(err) {
 				err = nil
@@ -138,7 +139,7 @@ func stopCity(ctx context.Context, e *env.Env) (string, error) {
 		return "the city is stopped", err
 	}
 	if e.ReadOnly {
-		return "", env.RefusedReadOnly("stop")
+		return "", env.ReadOnlyError("stop")
 	}
 	home, entry, is := fleet.Enrolled(e, l.Dir)
 	if !is {
@@ -167,12 +168,12 @@ func stopOrphans(ctx context.Context, e *env.Env, dir string) (string, error) {
 		return "", err
 	}
 	if ended == 0 && served {
-		return "no controller was running; stopped the Dolt server of the city", nil
+		return "no controller was running; stopped the city's Dolt server", nil
 	}
 	if ended == 0 {
 		return "", exit.NotRunning("nothing is running for %s", dir)
 	}
-	return fmt.Sprintf("no controller was running; %s stopped", describe.Count(ended, "session")),
+	return fmt.Sprintf("no controller was running; stopped %s", describe.Count(ended, "session")),
 		nil
 }
 
@@ -248,8 +249,7 @@ than half of the running agents is held: reload prints what it would change, the
 previous configuration stays in force, and the exit code is 4. --confirm applies
 the held configuration if it has not changed since.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return reload(cmd.Context(), e,
-				confirm)
+			return reload(cmd.Context(), e, confirm)
 		},
 	}
 	c.Flags().BoolVar(&confirm, "confirm", false,
@@ -268,8 +268,7 @@ func reload(ctx context.Context, e *env.Env, confirm bool) error {
 	if wrong, ok := errors.AsType[*city.Error](err); ok && wrong.Code == city.Invalid {
 		return &exit.Failure{Code: exit.CodeConfig,
 			Err: fmt.Errorf("the configuration on disk is invalid, so the previous one stays "+
-				"in force:\n%w",
-				err)}
+				"in force:\n%w", err)}
 	}
 	if code, _ := exit.Verdict(err); code != exit.CodeConflict {
 		return err

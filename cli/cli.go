@@ -1,12 +1,13 @@
-// Package cli is gcity's command line: Main, the table of commands, and the commands about one city as a whole.
+// Package cli implements gcity's command line: Main, the table of commands, and the commands that act on a city as a
+// whole.
 //
-// A command is a function over an env.Env. Every command that reads or changes a city uses a city.Control: the
-// running controller's if there is one, otherwise one from package offline. Package host puts the parts of a
-// running city together.
+// A command is a function that takes an env.Env. Every command that reads or changes a city uses a city.Control: the
+// running controller's if there is one, otherwise one from package offline. Package host assembles the parts of a
+// running city.
 //
 // # Concurrency
 //
-// A command runs in the goroutine of Main.
+// Commands run in the goroutine that calls Main.
 package cli
 
 import (
@@ -61,7 +62,7 @@ func Main(args []string, version string) int {
 	return run(context.Background(), e, args)
 }
 
-// run executes one command line and prints errors on stderr only.
+// run executes one command line, prints its error on stderr, and returns the exit code.
 func run(ctx context.Context, e *env.Env, args []string) int {
 	root := tree(e, args)
 	if len(args) > 0 && strings.HasPrefix(args[0], "__complete") {
@@ -72,7 +73,7 @@ func run(ctx context.Context, e *env.Env, args []string) int {
 	root.SetIn(e.In)
 	root.SetOut(e.Out)
 	root.SetErr(e.Err)
-	err := otherName(args)
+	err := gasCityCommand(args)
 	if err == nil {
 		err = unknownHelp(root, args)
 	}
@@ -96,7 +97,7 @@ type branch struct {
 	needsAll    bool // the command reads the tree of all other commands
 }
 
-// branches are the top-level commands, in the order of the help.
+// branches returns the top-level commands in the order in which the help lists them.
 func branches() []branch {
 	var out []branch
 	group := ""

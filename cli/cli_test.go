@@ -24,7 +24,7 @@ import (
 	"gcity/events"
 )
 
-var rewrite = flag.Bool("rewrite", false, "rewrite the golden files")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // Human-readable output is compared character by character. It includes hostile names and reasons (L12).
 func TestGolden(t *testing.T) {
@@ -50,7 +50,7 @@ func TestGolden(t *testing.T) {
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", name)
-	if *rewrite {
+	if *update {
 		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +60,7 @@ func golden(t *testing.T, name, got string) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got; -rewrite to accept):\n%s", name, diff)
+		t.Errorf("%s (-want +got; -update to accept):\n%s", name, diff)
 	}
 }
 

@@ -45,7 +45,7 @@ func completions(e *env.Env, root *cobra.Command) {
 }
 
 // bashWords splits the command line when the package bash-completion, which the generated script relies on, is not
-// installed. Unlike bash it does not split at colons, because names of automations contain them.
+// installed. Unlike bash, it does not split at colons, because automation names contain them.
 const bashWords = `
     if ! declare -F _get_comp_words_by_ref >/dev/null 2>&1; then
         local line=${COMP_LINE:0:$COMP_POINT}
@@ -56,7 +56,8 @@ const bashWords = `
     fi
 `
 
-// bashColons removes from the proposals the part up to the last colon, which bash treats as a separate word.
+// bashColons removes the part up to the last colon from each completion, because bash treats that part as a separate
+// word.
 const bashColons = `
     __gcity_process_completion_results
     if [[ $cur == *:* && $COMP_WORDBREAKS == *:* ]] && ! declare -F __ltrim_colon_completions >/dev/null 2>&1; then

@@ -21,7 +21,7 @@ import (
 	"gcity/tui"
 )
 
-// configFile gives the control room access to the configuration of a city. It implements tui.ConfigFile.
+// configFile gives the control room access to a city's configuration. It implements tui.ConfigFile.
 type configFile struct {
 	app *env.Env
 	dir string
@@ -39,9 +39,9 @@ func (f *configFile) Path(file string) string {
 	return filepath.Join(f.dir, file)
 }
 
-// ReadOnlyReason implements tui.ConfigFile. It returns why the control room does not edit a file, or "" for a file that
-// it may edit. Files outside of the city's folder are read-only, as in config.Source.SetSuspended, because other cities
-// may use them.
+// ReadOnlyReason implements tui.ConfigFile. It returns the reason why the control room may not edit a file, or "" if it
+// may. Files outside the city's folder are read-only, as in config.Source.SetSuspended, because other cities may use
+// them.
 func (f *configFile) ReadOnlyReason(file string) string {
 	const here = "To change an agent only for this city, use " +
 		"[[patches.agents]] in " + config.FileName +
@@ -56,13 +56,13 @@ func (f *configFile) ReadOnlyReason(file string) string {
 	case file == "" || filepath.IsLocal(file) && filepath.Ext(file) == ".toml":
 		return ""
 	case filepath.IsLocal(file):
-		return "This file is not a TOML file; use your own editor for it."
+		return "This file is not a TOML file; edit it in your own editor."
 	}
-	return "This file is outside the city's folder, and other cities may use it too; use your " +
-		"own editor for it. " + here
+	return "This file is outside the city's folder, and other cities may use it too; edit it in " +
+		"your own editor. " + here
 }
 
-// parse reads the configuration with data as the content of one of its files.
+// parse reads the configuration, with data in place of the contents of one of its files.
 func (f *configFile) parse(file string, data []byte, s *city.Snapshot) (*config.City, error) {
 	if file == "" {
 		return folder.ParseConfig(f.dir, data, s)
@@ -72,8 +72,8 @@ func (f *configFile) parse(file string, data []byte, s *city.Snapshot) (*config.
 	return src.Load()
 }
 
-// Check returns the errors for which a controller would refuse the configuration, and the line of the first error
-// in this file. An error in another file names its own position and sets no line.
+// Check returns the errors for which a controller would reject the configuration, and the line of the first error
+// in this file. Errors in other files contain their own positions and do not set line.
 func (f *configFile) Check(file string, data []byte) (problems []string, line int) {
 	_, err := f.parse(file, data, f.running(context.Background()))
 	wrong, ok := errors.AsType[*config.Error](err)
@@ -136,8 +136,8 @@ func (f *configFile) Plan(ctx context.Context, file string, data []byte) (tui.Pl
 	return out, nil
 }
 
-// Replace writes now to the file, and fails if the file no longer contains was. It keeps the permissions of the
-// file and a symbolic link to it.
+// Replace replaces the file's contents, was, with now. It fails if the file no longer contains was. It preserves the
+// file's permissions, and a symbolic link to it.
 func (f *configFile) Replace(file string, was, now []byte) error {
 	there, err := os.ReadFile(f.Path(file))
 	if err != nil {

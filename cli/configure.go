@@ -66,7 +66,7 @@ func configCommand(e *env.Env) *cobra.Command {
 		"first list the files and topologies that make up the configuration")
 	show.Flags().BoolVar(&secrets, "show-secrets", false, env.RevealHelp)
 	show.Flags().BoolVar(&validate, "validate", false,
-		"only check: print every error with its position, and exit 78 if there is one")
+		"only check: print every error with its position, and exit with status 78 if there is one")
 	return env.Group("config", "Show and check the configuration", env.WithSource(e, show),
 		env.WithSource(e, explain), configCheck(e), schemaCommand(e))
 }
@@ -107,11 +107,11 @@ func checkConfig(e *env.Env, strict bool) error {
 	}
 	out := checkedConfig{Errors: []string{}, Warnings: []string{}}
 	c, err := e.LoadAt(dir, nil)
-	refused, isRefused := errors.AsType[*config.Error](err)
+	invalid, isInvalid := errors.AsType[*config.Error](err)
 	switch {
-	case isRefused:
-		out.Errors = append(out.Errors, folder.ProblemLines(refused.Problems)...)
-		out.Warnings = append(out.Warnings, folder.ProblemLines(refused.Warnings)...)
+	case isInvalid:
+		out.Errors = append(out.Errors, folder.ProblemLines(invalid.Problems)...)
+		out.Warnings = append(out.Warnings, folder.ProblemLines(invalid.Warnings)...)
 	case err != nil:
 		return err
 	default:
@@ -150,17 +150,17 @@ func printCheck(e *env.Env, out *checkedConfig) error {
 func schemaCommand(e *env.Env) *cobra.Command {
 	var of string
 	c := &cobra.Command{
-		Use: "schema", Short: "Print a JSON Schema of city.toml for editors",
+		Use: "schema", Short: "Print a JSON Schema for city.toml, for use in editors",
 		Args: env.Exactly(0),
-		Long: `schema prints a JSON Schema (draft 7) of city.toml, of a file that it includes, or of
-a topology.toml. Editors that use taplo for TOML find the schema by a comment in the
-first line of the file:
+		Long: `schema prints a JSON Schema (draft 7) for city.toml, for a file that it includes, or
+for a topology.toml. Editors that use taplo for TOML find the schema through a comment
+in the first line of the file:
 
   #:schema ./.gc/city.schema.json
 
-Write the schema again after an upgrade of gcity: an old schema lacks the new keys.
-gcity rejects everything that the schema rejects. A file that passes the schema may
-still have errors that only "gcity config check" finds.`,
+Generate the schema again after you upgrade gcity: an old schema does not contain new
+keys. gcity rejects everything that the schema rejects. A file that the schema accepts
+may still have errors that only "gcity config check" finds.`,
 		Example: "  gcity config schema > .gc/city.schema.json",
 		RunE: func(*cobra.Command, []string) error {
 			text := host.SchemaText(of)

@@ -26,11 +26,11 @@ import (
 	"gcity/prefs"
 )
 
-// unknownHelp returns an error if the help of a command that does not exist is requested.
+// unknownHelp returns an error if args request the help of an unknown command.
 func unknownHelp(root *cobra.Command, args []string) error {
 	_, words := commandWords(args)
-	asks := slices.Contains(words, "--help") || slices.Contains(words, "-h")
-	if !asks {
+	requested := slices.Contains(words, "--help") || slices.Contains(words, "-h")
+	if !requested {
 		return nil
 	}
 	root.InitDefaultHelpCmd()
@@ -47,11 +47,11 @@ func consoleCommand(e *env.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "gcity",
 		Short: "A control room and supervisor for a city of terminal agents",
-		Long: `gcity keeps the agents of a city.toml running, and shows them.
+		Long: `gcity keeps the agents in a city.toml running, and shows what they are doing.
 
-Without a command it opens the control room of the city: it runs the city, or joins
-the controller that is already running. Without a city.toml it offers to write one.
-With --all it shows all cities of this machine.` + installedAs(e.Program),
+Without a command it opens the city's control room: it runs the city, or joins the
+controller that is already running. Without a city.toml, it offers to write one.
+With --all it shows all cities on this machine.` + installedAs(e.Program),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil
@@ -67,7 +67,8 @@ With --all it shows all cities of this machine.` + installedAs(e.Program),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case headless && all:
-				return exit.Usage("--all and --headless exclude each other: use one of them")
+				return exit.Usage("--all and --headless are mutually exclusive; " +
+					"use only one of them")
 			case headless:
 				return host.Headless(cmd.Context(), e)
 			case all:
@@ -86,17 +87,17 @@ With --all it shows all cities of this machine.` + installedAs(e.Program),
 	})
 	c.CompletionOptions.DisableDefaultCmd = true
 	c.PersistentFlags().StringVar(&e.Dir, "city", "",
-		"the city's `folder` (default: GC_CITY_PATH, or the nearest folder with a city.toml from "+
-			"here upwards)")
-	c.PersistentFlags().BoolVar(&e.JSON, "json", false, "print JSON in the format of the API")
-	c.PersistentFlags().BoolVar(&e.ReadOnly, "read-only", false, "refuse every change")
+		"the city's `folder` (default: $GC_CITY_PATH, or the nearest folder with a city.toml, "+
+			"from the current one upward)")
+	c.PersistentFlags().BoolVar(&e.JSON, "json", false, "print JSON in the API's format")
+	c.PersistentFlags().BoolVar(&e.ReadOnly, "read-only", false, "do not change anything")
 	c.Flags().BoolVar(&headless, "headless", false, "run the city without a control room, as a "+
 		"service does")
-	c.Flags().BoolVar(&all, "all", false, "show all cities of this machine")
+	c.Flags().BoolVar(&all, "all", false, "show all cities on this machine")
 	return env.WithSource(e, c)
 }
 
-// console opens the control room. Without a terminal it prints the status of the city instead.
+// console opens the control room. Without a terminal it prints the city's status instead.
 func console(ctx context.Context, e *env.Env) error {
 	if !e.InTTY || !e.OutTTY || e.Getenv("TERM") == "dumb" {
 		if err := status(ctx, e); err != nil {
@@ -127,11 +128,11 @@ func console(ctx context.Context, e *env.Env) error {
 	return hostRoom(ctx, e, l.Dir)
 }
 
-// nextCommands names the commands for a city that keeps running. It has its own line, because terminals break long
-// lines within words.
+// nextCommands names the commands for a city that keeps running. It is printed on its own line, because terminals
+// break long lines within words.
 const nextCommands = "`gcity` opens its control room again, and `gcity stop` stops it"
 
-// join opens the control room of a city that another process runs.
+// join opens the control room for a city that another process is running.
 func join(ctx context.Context, e *env.Env, l *env.Link) error {
 	exit, err := openRoom(ctx, e, roomOptions{city: l.Control, dir: l.Dir, readOnly: e.ReadOnly,
 		logger: folder.QuietLogger()})
@@ -151,7 +152,7 @@ func join(ctx context.Context, e *env.Env, l *env.Link) error {
 		case err != nil:
 			e.Sayf("the controller does not respond; `gcity status` shows what is still running")
 		case exit == roomLeave:
-			e.Sayf("%s keeps running, with %s\n"+nextCommands, output.SafeText(s.Name),
+			e.Sayf("%s keeps running with %s\n"+nextCommands, output.SafeText(s.Name),
 				describe.Count(s.Count()[city.Running], "agent"))
 		default:
 			e.Sayf("the control room has closed; the city keeps running")
@@ -166,7 +167,7 @@ func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 	defer logs.Close()
 	signals, quiet := host.ListenSignals()
 	defer quiet()
-	// the control room handles ctrl-c; a signal that arrives before it is open waits in this channel
+	// the control room handles ctrl-c; this channel buffers a signal that arrives before the control room is open
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, syscall.SIGINT)
 	defer signal.Stop(interrupts)
@@ -181,7 +182,8 @@ func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 	obeyed := make(chan error, 1)
 	roomCtx, closeRoom := context.WithCancel(ctx)
 	defer closeRoom()
-	// both goroutines return on their own unless the loop hangs; then Obey returns an error and the process exits
+	// both goroutines return on their own unless the loop hangs; then HandleSignals returns an error and the process
+	// exits
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		defer closeRoom()
@@ -243,10 +245,10 @@ func leaveRoom(e *env.Env, h *host.City, exit roomExit, signals chan<- os.Signal
 	case roomHangup:
 		// the terminal was closed or the control room failed: the city keeps running in this process
 		h.Loop.SetMode("headless")
-	case roomStopCity, roomInterrupted: // Obey has received no signal yet, so send one
+	case roomStopCity, roomInterrupted: // HandleSignals has not received a signal yet, so send one
 		e.Sayf("stopping the city; ctrl-c kills its agents at once")
 		signals <- syscall.SIGTERM
-	default: // a SIGTERM from outside closed the control room, and Obey has received it too
+	default: // a SIGTERM from outside closed the control room; HandleSignals has received it too
 		e.Sayf("stopping the city")
 	}
 }
@@ -295,10 +297,10 @@ func stopLive(ctx context.Context, e *env.Env, l *env.Link) error {
 	return errors.Join(err, folder.WaitReleased(ctx, l.Dir, pid))
 }
 
-// allCities shows all cities: in a control room, or as a table without a terminal.
+// allCities shows all cities in a control room, or in a table without a terminal.
 func allCities(ctx context.Context, e *env.Env) error {
 	if e.Dir != "" {
-		return exit.Usage("--all and --city exclude each other: use one of them")
+		return exit.Usage("--all and --city are mutually exclusive; use only one of them")
 	}
 	d, closeIt, err := fleet.Directory(e)
 	if err != nil {

@@ -20,15 +20,14 @@ func daemonCommand(e *env.Env) *cobra.Command {
 		Use: "run", Short: "Run the city without a control room (the same as gcity start " +
 			"--foreground)",
 		Args: env.Exactly(0),
-		Long: `run keeps the agents of the city running until it is stopped. It logs to stderr
-and to .gc/controller.log. Without a city.toml it offers to write one.`,
+		Long: `run keeps the city's agents running until the city is stopped. It logs to stderr
+and to .gc/controller.log. Without a city.toml, it offers to write one.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return foreground(cmd.Context(), e,
-				yes)
+			return foreground(cmd.Context(), e, yes)
 		},
 	})
 	run.Flags().BoolVarP(&yes, "yes", "y", false,
-		"write a missing city.toml without asking")
+		"write city.toml without asking if it is missing")
 	start := env.WithSource(e, &cobra.Command{
 		Use: "start", Short: "Start the city in the background, with its service if it has one",
 		Args: env.Exactly(0),
@@ -47,8 +46,8 @@ and to .gc/controller.log. Without a city.toml it offers to write one.`,
 	logs := &cobra.Command{
 		Use: "logs", Short: "Print the log of the city's controller", Args: env.Exactly(0),
 		Long: `logs prints the newest lines of .gc/controller.log. Every controller of the city
-writes to that file, however it was started. For a service, logs also prints the
-command that shows its lines in the journal.`,
+writes to that file, however it was started. If the city has a service, logs also
+prints the command that shows the service's journal.`,
 		RunE: func(*cobra.Command, []string) error { return service.DaemonLogs(e, lines) },
 	}
 	logs.Flags().IntVarP(&lines, "lines", "n", 100, "print at most this many lines")
@@ -64,7 +63,7 @@ func daemonStart(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	if e.ReadOnly {
-		return env.RefusedReadOnly("daemon start")
+		return env.ReadOnlyError("daemon start")
 	}
 	if held, err := folder.IsHeld(dir); err == nil && held {
 		return &exit.Failure{Code: exit.CodeConflict,
@@ -73,8 +72,8 @@ func daemonStart(ctx context.Context, e *env.Env) error {
 	}
 	for _, u := range service.Units(e, "city", dir) {
 		if len(e.Files) > 0 || e.Strict {
-			return exit.Usage("the service's unit sets which files are read; to change them, run " +
-				"`gcity daemon install` again with -f or --strict")
+			return exit.Usage("the service's unit file contains the flags -f and --strict; to " +
+				"change them, run `gcity daemon install` again with the new flags")
 		}
 		err := service.StartUnit(ctx, e, u, dir)
 		if !errors.Is(err, service.ErrUnreachable) {

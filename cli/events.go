@@ -88,7 +88,7 @@ func listEvents(ctx context.Context, e *env.Env, f eventFlags, forward bool) err
 	return nil
 }
 
-// followEvents prints the matching events of the log, then new events until the user interrupts it.
+// followEvents prints the matching events in the log, then new events until the user interrupts it.
 func followEvents(ctx context.Context, e *env.Env, l *env.Link, q events.Query) error {
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
@@ -155,7 +155,7 @@ func eventCommand(e *env.Env) *cobra.Command {
 		},
 	}
 	emit.Flags().StringVar(&subject, "subject", "", "what the event is about")
-	emit.Flags().StringVar(&message, "message", "", "one line of text for the reader")
+	emit.Flags().StringVar(&message, "message", "", "a one-line message for the reader")
 	emit.Flags().StringVar(&payload, "payload", "", "any JSON value")
 	return env.Group("event", "Append to the event log", emit)
 }

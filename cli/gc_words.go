@@ -13,14 +13,14 @@ import (
 //go:embed gc_words.txt
 var gcWordsText string
 
-// cityCommands returns the commands that in Gas City take the folder of the city as an argument.
+// cityCommands returns the commands that take the city's folder as an argument in Gas City.
 func cityCommands() []string {
 	return []string{"start", "stop", "restart", "status", "suspend", "resume", "reload", "doctor"}
 }
 
-// otherName returns an error if the command line uses a command of Gas City that gcity does not have. The error
+// gasCityCommand returns an error if the command line uses a Gas City command that gcity does not have. The error
 // names the equivalent.
-func otherName(args []string) error {
+func gasCityCommand(args []string) error {
 	before, words := commandWords(args)
 	if len(words) == 0 {
 		return nil
@@ -40,7 +40,7 @@ func otherName(args []string) error {
 		if !strings.HasPrefix(to, "gcity") {
 			return exit.Usage("gcity has no %q: %s", name, to)
 		}
-		return exit.Usage("%q has another name in gcity: %s", name,
+		return exit.Usage("%q has a different name in gcity: %s", name,
 			commandLine(to, before, words[n:]))
 	}
 	return nil
@@ -58,7 +58,8 @@ func gcWords() map[string]string {
 	return out
 }
 
-// commandWords splits a command line into the global flags before the command, and the rest.
+// commandWords splits a command line into the global flags before the command, and the rest. It returns nil, nil if
+// the line has no command or begins with a flag that is not global.
 func commandWords(args []string) (before, words []string) {
 	for i := 0; i < len(args); i++ {
 		switch {
@@ -115,6 +116,6 @@ func installedAs(program string) string {
 	}
 	return `
 
-This is gcity, installed as gc. For a command that has another name in gcity, it
+This is gcity, installed as gc. For a command that has a different name in gcity, it
 prints that name and does nothing else.`
 }

@@ -55,21 +55,21 @@ func TestGCWords(t *testing.T) {
 	}
 }
 
-// A Gas City command that has another name in gcity prints the gcity command.
+// A Gas City command that has a different name in gcity prints the gcity command.
 func TestOtherName(t *testing.T) {
 	dir := t.TempDir()
 	for line, want := range map[string]string{
-		"session kill X":               `"session kill" has another name in gcity: gcity agent kill X`,
-		"--city d session nudge X a|b": `"session nudge" has another name in gcity: gcity --city d agent nudge X 'a|b'`,
-		"order run tick --rig shop":    `"order run" has another name in gcity: gcity automation run tick --rig shop`,
-		"pack fetch":                   `"pack fetch" has another name in gcity: gcity topology fetch`,
-		"boot":                         `"boot" has another name in gcity: gcity watchdog status`,
-		"boot unknown":                 `"boot" has another name in gcity: gcity watchdog status`,
-		"nudge X hello":                `"nudge" has another name in gcity: gcity agent nudge X hello`,
-		"start-session X":              `"start-session" has another name in gcity: gcity agent resume X`,
-		"runtime drain-ack":            `"runtime drain-ack" has another name in gcity: gcity agent drain-ack`,
-		"bd close b-1 --reason=done":   `"bd" has another name in gcity: gcity bead close b-1 --reason=done`,
-		"import install":               `"import install" has another name in gcity: gcity topology fetch`,
+		"session kill X":               `"session kill" has a different name in gcity: gcity agent kill X`,
+		"--city d session nudge X a|b": `"session nudge" has a different name in gcity: gcity --city d agent nudge X 'a|b'`,
+		"order run tick --rig shop":    `"order run" has a different name in gcity: gcity automation run tick --rig shop`,
+		"pack fetch":                   `"pack fetch" has a different name in gcity: gcity topology fetch`,
+		"boot":                         `"boot" has a different name in gcity: gcity watchdog status`,
+		"boot unknown":                 `"boot" has a different name in gcity: gcity watchdog status`,
+		"nudge X hello":                `"nudge" has a different name in gcity: gcity agent nudge X hello`,
+		"start-session X":              `"start-session" has a different name in gcity: gcity agent resume X`,
+		"runtime drain-ack":            `"runtime drain-ack" has a different name in gcity: gcity agent drain-ack`,
+		"bd close b-1 --reason=done":   `"bd" has a different name in gcity: gcity bead close b-1 --reason=done`,
+		"import install":               `"import install" has a different name in gcity: gcity topology fetch`,
 		"session prune --before 7d":    `gcity has no "session prune": ended sessions are not stored, so there is nothing to prune`,
 		"start " + dir:                 "in gcity the city's folder is set with --city: gcity --city " + dir + " start",
 		"agent list":                   "",
@@ -81,7 +81,7 @@ func TestOtherName(t *testing.T) {
 		"agent nudge X session kill":   "",
 		"start " + dir + "/none":       "",
 	} {
-		err := otherName(strings.Fields(line))
+		err := gasCityCommand(strings.Fields(line))
 		got := ""
 		if err != nil {
 			got = err.Error()

@@ -200,7 +200,7 @@ func TestTextIsNoKey(t *testing.T) {
 	for _, keys := range [][]string{
 		{"Enter", "C-c", "M-x", "F5", "S-Tab"}, {"Hello"}, {"enterr"}, {"Enterr you"}, {"X"}, {"IC"}, {"I"}, {":q", "ZZ"}, {"Entre-nous"}, {"Done"}, {"ls"}, {""},
 	} {
-		if wrong := agents.Misspelt(keys); wrong != "" {
+		if wrong := agents.Misspelled(keys); wrong != "" {
 			t.Errorf("%q: %s", keys, wrong)
 		}
 	}

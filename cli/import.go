@@ -24,8 +24,8 @@ lists what has no equivalent. It does not change the original, and the rigs stay
 they are. Without --out it writes to DIR-gcity, next to the original.`,
 		RunE: func(_ *cobra.Command, args []string) error { return importGasCity(e, args[0], out) },
 	}
-	gasCity.Flags().StringVar(&out, "out", "", "the folder to write; it must be new or empty")
-	return env.Group("import", "Convert cities of other programs", gasCity)
+	gasCity.Flags().StringVar(&out, "out", "", "the folder to write to; it must be new or empty")
+	return env.Group("import", "Convert cities from other programs", gasCity)
 }
 
 func importGasCity(e *env.Env, dir, out string) error {

@@ -27,7 +27,7 @@ func initCommand(e *env.Env) *cobra.Command {
 		yes  bool
 	)
 	c := &cobra.Command{
-		Use: "init [DIR]", Short: "Write a first city.toml; existing files stay as they are",
+		Use: "init [DIR]", Short: "Write an initial city.toml; existing files are not changed",
 		Args: env.Between(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir := "."
@@ -39,8 +39,8 @@ func initCommand(e *env.Env) *cobra.Command {
 			return initCity(e, dir, name, yes)
 		},
 	}
-	c.Flags().StringVar(&name, "name", "", "the city's name (default: the name of the folder)")
-	c.Flags().BoolVarP(&yes, "yes", "y", false, "write it without asking")
+	c.Flags().StringVar(&name, "name", "", "the city's name (default: the folder's name)")
+	c.Flags().BoolVarP(&yes, "yes", "y", false, "write city.toml without asking")
 	return c
 }
 
@@ -52,8 +52,8 @@ func initCity(e *env.Env, dir, name string, yes bool) error {
 	file := filepath.Join(dir, config.FileName)
 	if _, err := os.Lstat(file); err == nil {
 		return &exit.Failure{Code: exit.CodeConflict,
-			Err: fmt.Errorf("%s exists and was not changed; `gcity plan --city %s` shows what "+
-				"the city would start", file, dir)}
+			Err: fmt.Errorf("%s already exists and was not changed; `gcity plan --city %s` shows "+
+				"what the city would start", file, dir)}
 	}
 	if name == "" {
 		name = folder.DefaultCityName(filepath.Base(dir))
@@ -67,7 +67,7 @@ func initCity(e *env.Env, dir, name string, yes bool) error {
 		return fmt.Errorf("the city.toml that gcity writes is invalid (this is a bug in gcity): %w",
 			err)
 	}
-	// the user has requested this file, so it is written without a question if pasted lines follow the command
+	// the user has requested this file, so gcity writes it without asking if pasted lines follow the command
 	asks := e.InTTY && e.OutTTY && !yes && !env.TypedAhead(e)
 	if asks && !env.Ask(e, fmt.Sprintf("write %s?", file)) {
 		e.Sayf("nothing was written")
@@ -92,8 +92,7 @@ func initCity(e *env.Env, dir, name string, yes bool) error {
 	return nil
 }
 
-// foreground runs the city in this process. If there is no city.toml, it writes one. It asks first unless yes is
-// set.
+// foreground runs the city in this process. Without a city.toml, it writes one. It asks first unless yes is set.
 func foreground(ctx context.Context, e *env.Env, yes bool) error {
 	_, err := e.CityDir()
 	if none, ok := errors.AsType[env.NoCity](err); ok {
@@ -102,7 +101,7 @@ func foreground(ctx context.Context, e *env.Env, yes bool) error {
 		case e.ReadOnly:
 			return err
 		case !yes && !asks:
-			return exit.Usage("%v; add --yes to write a city.toml and run it", err)
+			return exit.Usage("%v; add --yes to write a city.toml and run the city", err)
 		case !yes && !env.Ask(e, "no city found here; write "+
 			filepath.Join(none.Dir, config.FileName)+" and run it?"):
 			return err
@@ -128,9 +127,9 @@ func firstContact(e *env.Env) error {
 		e.Sayf("found: a git repository")
 	}
 	if found := foundAgents(exec.LookPath); len(found) > 0 {
-		e.Sayf("found: %s (city.toml will have them as comments)", strings.Join(found, ", "))
+		e.Sayf("found: %s (city.toml will list them in comments)", strings.Join(found, ", "))
 	}
-	e.Sayf("The first city.toml has one agent, a shell. No other file changes.")
+	e.Sayf("The initial city.toml defines one agent, a shell. No other files are changed.")
 	if env.TypedAhead(e) {
 		return fmt.Errorf("%w; the terminal had unread input, so gcity did not ask: run "+
 			"`gcity init`", err)
@@ -174,7 +173,7 @@ func startedAs(p config.Preset) string {
 	return "`" + q.CommandLine() + "`"
 }
 
-// firstText is the beginning of the city.toml of a new city. It is a format string with two arguments: the city's
+// firstText is the beginning of a new city's city.toml. It is a format string with two arguments: the city's
 // name and the command of its shell.
 const firstText = `# The agents of this city. gcity keeps them running, and applies each saved
 # change to this file.
@@ -195,12 +194,12 @@ name = %s
 
 [[agents]]
 name          = "shell"
-description   = "a shell to watch, to type into, to attach to"
+description   = "a shell to watch, type into and attach to"
 start_command = %s
 
 # [[agents]]
 # name          = "worker"
-# dir           = "work"                  # its folder below this one, created if it is missing
+# dir           = "work"                  # a folder below this one, created if it is missing
 # start_command = "./worker.sh"           # run by sh -c, unchanged
 # env           = { LEVEL = "debug" }
 # restart       = "on-failure"            # always | on-failure | never
@@ -223,7 +222,7 @@ start_command = %s
 # exec     = "./tidy.sh"
 `
 
-// firstConfig returns the city.toml of a new city.
+// firstConfig returns the city.toml for a new city.
 func firstConfig(name, shell string, look func(string) (string, error)) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, firstText, strconv.Quote(name), strconv.Quote(shellCommand(shell, look)))
@@ -232,12 +231,12 @@ func firstConfig(name, shell string, look func(string) (string, error)) string {
 			continue
 		}
 		fmt.Fprintf(&b, "\n# %s is installed on this machine. To add it to the city, started as "+
-			"%s, remove the # signs.\n", p.DisplayName, startedAs(p))
+			"%s, uncomment these lines.\n", p.DisplayName, startedAs(p))
 		fmt.Fprintf(&b, "# [[agents]]\n# name          = %q\n# dir           = %q\n# "+
 			"provider      = %q\n", p.Name, "work", p.Name)
 		if len(p.Dialogs) > 0 {
-			b.WriteString("# emits_permission_warning = true         # answer its questions at " +
-				"startup with yes, such as whether to trust the folder\n")
+			b.WriteString("# emits_permission_warning = true         # answer yes to its " +
+				"questions at startup, such as whether to trust the folder\n")
 		}
 	}
 	return b.String()

@@ -20,12 +20,11 @@ import (
 func manCommand(e *env.Env) *cobra.Command {
 	var dir string
 	c := &cobra.Command{
-		Use: "man [COMMAND…]", Short: "Print the manual page of a command, or write all " +
+		Use: "man [COMMAND…]", Short: "Print the manual page for a command, or write all " +
 			"pages to files",
 		Args: cobra.ArbitraryArgs,
-		Long: `man prints the manual page of gcity, or of one of its commands, in the format that
-the program man reads. With --dir it writes all pages into a folder, one file
-each.`,
+		Long: `man prints the manual page for gcity, or for one of its commands, in the format that
+man(1) reads. With --dir it writes all pages to a folder, each to its own file.`,
 		Example: "  gcity man agent nudge | man -l -\n  gcity man --dir ~/.local/share/man/man1",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if dir == "" {
@@ -46,10 +45,10 @@ each.`,
 	return c
 }
 
-// manPages writes the page of each command into a folder.
+// manPages writes the manual page for each command and each guide to a folder.
 func manPages(e *env.Env, root *cobra.Command, dir string) error {
 	if e.ReadOnly {
-		return env.RefusedReadOnly("man --dir")
+		return env.ReadOnlyError("man --dir")
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("cannot create the folder for the pages: %w", err)
@@ -63,7 +62,7 @@ func manPages(e *env.Env, root *cobra.Command, dir string) error {
 		}
 		if err := disk.Replace(filepath.Join(dir, manName(c)+".1"), []byte(b.String()),
 			0o644); err != nil {
-			return fmt.Errorf("cannot write a page: %w", err)
+			return fmt.Errorf("cannot write a manual page: %w", err)
 		}
 		written++
 		for _, below := range shown(c) {
@@ -79,17 +78,17 @@ func manPages(e *env.Env, root *cobra.Command, dir string) error {
 	for _, t := range guide.Topics() {
 		page := []byte(t.Man(e.Version, roff))
 		if err := disk.Replace(filepath.Join(dir, "gcity-"+t.Name+".7"), page, 0o644); err != nil {
-			return fmt.Errorf("cannot write the manual page of a guide: %w", err)
+			return fmt.Errorf("cannot write the manual page for a guide: %w", err)
 		}
 		written++
 	}
-	e.Sayf("wrote %s into %s", describe.Count(written, "page"), dir)
+	e.Sayf("wrote %s to %s", describe.Count(written, "page"), dir)
 	return nil
 }
 
 func manName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
 
-// shown returns the subcommands of a command that are not hidden.
+// shown returns a command's subcommands that are not hidden.
 func shown(c *cobra.Command) []*cobra.Command {
 	var out []*cobra.Command
 	for _, below := range c.Commands() {
@@ -100,8 +99,8 @@ func shown(c *cobra.Command) []*cobra.Command {
 	return out
 }
 
-// manPage writes a page in the format of man. It does not use cobra/doc, because the package initialization of
-// cobra/doc would cost each holder 0.35 ms and 200 KB.
+// manPage writes a page in the format that man reads. It does not use cobra/doc, because the package initialization
+// of cobra/doc would cost each holder 0.35 ms and 200 KB.
 func manPage(w io.Writer, c *cobra.Command, version string) error {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -140,7 +139,7 @@ func manPage(w io.Writer, c *cobra.Command, version string) error {
 		line(".SH EXIT STATUS")
 		for _, e := range [][2]string{{"0", "done"}, {"1", "failed"},
 			{"2", "invalid command line"}, {"3", "not running"},
-			{"4", "already running, or in conflict with the current state"},
+			{"4", "already running, or conflict with the current state"},
 			{"78", "the configuration is invalid"}} {
 			line(".TP\n.B %s\n%s", e[0], e[1])
 		}
@@ -157,7 +156,7 @@ func manOptions(line func(format string, args ...any), c *cobra.Command) {
 	for _, flags := range []struct {
 		title string
 		set   *pflag.FlagSet
-	}{{"OPTIONS", c.NonInheritedFlags()}, {"OPTIONS OF ALL COMMANDS", c.InheritedFlags()}} {
+	}{{"OPTIONS", c.NonInheritedFlags()}, {"GLOBAL OPTIONS", c.InheritedFlags()}} {
 		title := ".SH " + flags.title
 		flags.set.VisitAll(func(f *pflag.Flag) {
 			if f.Hidden || f.Name == "help" {
@@ -177,7 +176,7 @@ func manOptions(line func(format string, args ...any), c *cobra.Command) {
 	}
 }
 
-// paragraphs writes a text as filled paragraphs and leaves its indented lines as they are.
+// paragraphs writes text as filled paragraphs, but leaves indented lines as they are.
 func paragraphs(b *strings.Builder, text string) {
 	verbatim, gap := false, false
 	for line := range strings.SplitSeq(text, "\n") {
@@ -203,7 +202,7 @@ func paragraphs(b *strings.Builder, text string) {
 	}
 }
 
-// roff escapes a text so that man reads none of it as a macro or an escape sequence.
+// roff escapes s so that man does not interpret any of it as a macro or an escape sequence.
 func roff(s string) string {
 	s = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "…", `\&...`, "\n",
 		" ").Replace(s)

@@ -17,7 +17,7 @@ import (
 // Each command has a man page that contains its help and passes mandoc's lint.
 func TestManPages(t *testing.T) {
 	dir := t.TempDir()
-	if code, out, errs := runCLI(t, demoCity(), "man", "--dir", dir); code != 0 || !strings.Contains(out, " pages into ") {
+	if code, out, errs := runCLI(t, demoCity(), "man", "--dir", dir); code != 0 || !strings.Contains(out, " pages to ") {
 		t.Fatalf("exit %d, %s%s", code, out, errs)
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*.1"))

@@ -13,6 +13,9 @@ import (
 
 // Commands report a city whose folder does not respond.
 func TestACityThatDoesNotAnswer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs whole cities")
+	}
 	if !hungfs.InNamespace(t) {
 		return
 	}

@@ -34,11 +34,11 @@ func planCommand(e *env.Env) *cobra.Command {
 		Use: "plan", Short: "Show what the configuration on disk would change now, without " +
 			"applying it",
 		Long: `plan shows what the configuration on disk would change now, without applying it.
-While a controller runs, it also lists pools, rigs, watchdogs and restart policies
+While a controller is running, it also lists pools, rigs, watchdogs and restart policies
 that change.
 
-Every planned start is checked as the controller checks it: the folder, the program, the
-session provider and the environment. The exit code is 3 if one of them cannot succeed.`,
+plan checks every planned start as the controller does: the folder, the program, the
+session provider and the environment. The exit code is 3 if any start would fail.`,
 		Args: env.Exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return plan(cmd.Context(), e) },
 	})
@@ -76,7 +76,7 @@ type heldShape struct {
 	Since   *time.Time `json:"since,omitempty"` // set if the controller already holds it
 }
 
-// planInput is the input of a plan: what should run, and what is running.
+// planInput is the input to a plan: what should run, and what is running.
 type planInput struct {
 	wants     []agent.Want
 	pools     []agent.Pool
@@ -87,7 +87,7 @@ type planInput struct {
 	clock     func(time.Time) string
 	unknown   map[string]error // providers that cannot list their sessions, with the error
 	unable    func(provider string) (why string)
-	// unfit returns why an agent cannot start, "" if no reason is known
+	// unfit returns the reason why an agent cannot start, or "" if none is known
 	unfit func(w *agent.Want) (why string)
 }
 
@@ -154,7 +154,7 @@ func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snaps
 	v := planInput{wants: folder.PlanOf(c, dir, running), pools: folder.PoolPlan(c, dir),
 		clock: e.Clock, running: running, unable: sessions.Vetter(ctx, provider, e.SayVerySlow)}
 	tested := v.unable
-	// the city is not trusted: a warning reports that, and its programs are not tested
+	// a warning reports that the city is not trusted, and its programs are not run to test them
 	if grant.Err() != nil {
 		tested = func(string) string { return "" }
 	}
@@ -173,8 +173,8 @@ func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snaps
 		out.InForce = v.running.Config.Revision
 		if c.Workspace.Name != v.running.Name {
 			return out, &exit.Failure{Code: exit.CodeConfig,
-				Err: fmt.Errorf("workspace.name cannot change while the city is running: %q is "+
-					"in the file, %q in the running city; stop the city first", c.Workspace.Name,
+				Err: fmt.Errorf("workspace.name cannot change while the city is running: it is %q "+
+					"in the file and %q in the running city; stop the city first", c.Workspace.Name,
 					v.running.Name)}
 		}
 		if v.inForce = out.InForce == out.Revision; !v.inForce {
@@ -190,8 +190,8 @@ func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snaps
 	return out, nil
 }
 
-// held returns the details if the running controller would hold this configuration because it removes most of the
-// running agents, otherwise nil.
+// held returns the removals if the running controller would hold this configuration because it removes most of the
+// running agents. Otherwise it returns nil.
 func (v planInput) held(revision string) *heldShape {
 	wanted := map[string]bool{}
 	for _, w := range v.wants {
@@ -200,7 +200,7 @@ func (v planInput) held(revision string) *heldShape {
 	out := heldShape{Removes: []string{}}
 	for i := range v.running.Agents {
 		g := &v.running.Agents[i]
-		// this session is not in the configuration, so an edit cannot remove it
+		// a session that the configuration does not define cannot be removed by an edit
 		if !g.Running || g.Source == "" {
 			continue
 		}
@@ -230,7 +230,7 @@ func changes(v planInput) []change {
 	stays := map[string]bool{}
 	for name, size := range sizes {
 		maps.Copy(stays, folder.SelectMembers(folder.Members(v.wants, name), size,
-			func(name string) pool.Candidate { return v.standingOf(name, alive) }))
+			func(name string) pool.Candidate { return v.candidate(name, alive) }))
 	}
 	var out []change
 	for _, w := range v.wants {
@@ -278,9 +278,9 @@ func (v planInput) removed(planned []change) (out []change) {
 	return out
 }
 
-// standingOf returns the standing of a pool's member. Without a controller the busy members are unknown, so the
-// standing shows only whether the member is alive or leaving.
-func (v planInput) standingOf(name string, alive map[string]session.Status) pool.Candidate {
+// candidate returns the pool candidate for a member. Without a controller it is not known which members are busy, so
+// candidate sets only Alive and Leaving.
+func (v planInput) candidate(name string, alive map[string]session.Status) pool.Candidate {
 	st, lives := alive[name]
 	s := pool.Candidate{Alive: lives && !st.Drain.Acked, Leaving: st.Drain.On()}
 	if v.running != nil {
@@ -291,7 +291,7 @@ func (v planInput) standingOf(name string, alive map[string]session.Status) pool
 	return s
 }
 
-// formerPool returns the pool of an agent that was removed from the configuration, "" if it was in none.
+// formerPool returns the pool of an agent that was removed from the configuration, or "" if it was not in a pool.
 func (v planInput) formerPool(name string) string {
 	if v.running != nil {
 		if g, ok := v.running.Agent(name); ok && g.Pool != "" {
@@ -328,7 +328,7 @@ func (v planInput) sizes(alive map[string]session.Status) map[string]int {
 	return out
 }
 
-// change returns what would happen to one agent of the configuration.
+// change returns what would happen to one agent in the configuration.
 func (v planInput) change(w agent.Want, st session.Status, lives bool) change {
 	c := change{Agent: w.Name, Pool: w.Pool, Change: "none"}
 	drift := st.Drift(&w.Spec)
@@ -355,7 +355,7 @@ func (v planInput) change(w agent.Want, st session.Status, lives bool) change {
 	case lives:
 		c.Reason = "runs as configured"
 	default:
-		c.Change, c.Reason = v.begin(w)
+		c.Change, c.Reason = v.planStart(w)
 	}
 	return v.checked(w, c)
 }
@@ -387,9 +387,9 @@ func (v planInput) retries(w agent.Want, c change) bool {
 		(g.State == city.Failed || g.State == city.Backoff || g.State == city.Starting)
 }
 
-// begin returns what would happen to an agent without a session. It starts, unless the running controller has a
-// reason not to start it. A change of the agent's definition, or a resume, removes that reason.
-func (v planInput) begin(w agent.Want) (change, why string) {
+// planStart returns what would happen to an agent without a session. It starts, unless the running controller has a
+// reason not to start it. A change to the agent's definition, or a resume, removes that reason.
+func (v planInput) planStart(w agent.Want) (change, why string) {
 	if w.TriageOf != "" {
 		return "none", "triage agent of watchdog " + w.TriageOf + "; starts only for its checks"
 	}
@@ -414,7 +414,7 @@ func (v planInput) begin(w agent.Want) (change, why string) {
 	case edit != "" && g.State == city.Starting:
 		return "restart", edit + "; it is currently starting"
 	case edit != "":
-		return "start", edit + ends(g)
+		return "start", edit + editEffect(g)
 	case g.State == city.Failed && g.Until == nil && !g.Available && !v.inForce:
 		return "start", "the problem that prevented its start is gone"
 	}
@@ -429,8 +429,8 @@ func (v planInput) begin(w agent.Want) (change, why string) {
 	return "start", "not running"
 }
 
-// ends returns the end of a sentence, which says how a changed definition affects the state of an agent.
-func ends(g *city.Agent) string {
+// editEffect returns a clause that says how a changed definition affects an agent that is not running.
+func editEffect(g *city.Agent) string {
 	switch {
 	case g.State == city.Quarantined:
 		return "; its quarantine ends"
@@ -446,19 +446,19 @@ func printPlan(e *env.Env, p planShape) error {
 	n := len(p.Settings)
 	rows := make([][]output.Cell, 0, len(p.Items))
 	for _, c := range p.Items {
-		colour := output.Dim
+		color := output.Dim
 		switch c.Change {
 		case "start":
-			colour = output.Green
+			color = output.Green
 		case "restart", "wait", "drain":
-			colour = output.Yellow
+			color = output.Yellow
 		case "stop", "fail", "remove":
-			colour = output.Red
+			color = output.Red
 		}
 		if c.Change != "none" && c.Change != "wait" {
 			n++
 		}
-		rows = append(rows, []output.Cell{output.Tinted(c.Change, colour),
+		rows = append(rows, []output.Cell{output.Tinted(c.Change, color),
 			output.Tinted(c.Agent, output.Bold), output.Plain(c.Reason)})
 	}
 	if len(rows) > 0 {

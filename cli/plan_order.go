@@ -9,7 +9,7 @@ import (
 	"gcity/cli/folder"
 )
 
-// order changes a start to a wait if an agent that it depends on will not be running.
+// order changes a start to a wait if the agent depends on one that will not be running.
 func (v planInput) order(all []change, sizes map[string]int) {
 	up, needs, ofPool := map[string]bool{}, map[string][]string{}, map[string][]string{}
 	becomes := map[string]string{}
@@ -52,8 +52,8 @@ func (v planInput) order(all []change, sizes map[string]int) {
 	}
 }
 
-// willBeUp reports whether w does not block the agents that depend on it after the change: w is running, or it has
-// exited as configured.
+// willBeUp reports whether the agents that depend on w can run after the change: w is running, or it has exited as
+// configured.
 func (v planInput) willBeUp(w agent.Want, change string) bool {
 	if change == "start" || change == "restart" {
 		return true

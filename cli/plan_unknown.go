@@ -16,14 +16,14 @@ import (
 func unknownLines(p *session.PartialError) []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(p.Unknown)) {
-		out = append(out, fmt.Sprintf("sessions of %s are unknown, so this plan leaves "+
+		out = append(out, fmt.Sprintf("the sessions of %s are unknown, so this plan leaves "+
 			"them out: %v", name, p.Unknown[name]))
 	}
 	return out
 }
 
-// cannotRestart returns why an agent with a changed definition could not start again, or "" if it can. Such an
-// agent is not restarted.
+// cannotRestart returns the reason why an agent with a changed definition could not start again, or "" if it could.
+// The controller does not restart an agent that could not start again.
 func (v planInput) cannotRestart(w agent.Want, st session.Status) string {
 	if w.Problem != "" || !st.ProviderChanged(&w.Spec) || v.unable == nil {
 		return w.Problem
@@ -31,8 +31,8 @@ func (v planInput) cannotRestart(w agent.Want, st session.Status) string {
 	return v.unable(w.Spec.Provider)
 }
 
-// unlistedReason returns why it is unknown whether an agent without a session is running: its provider may be
-// unable to list sessions. It returns "" for an agent that is known not to run.
+// unlistedReason returns the reason why it is unknown whether an agent without a session is running: its provider may
+// be unable to list sessions. It returns "" for an agent that is known not to be running.
 func (v planInput) unlistedReason(name string) string {
 	if len(v.unknown) == 0 {
 		return ""
@@ -40,13 +40,13 @@ func (v planInput) unlistedReason(name string) string {
 	if v.running == nil {
 		return "waits until the sessions of " +
 			strings.Join(slices.Sorted(maps.Keys(v.unknown)), ", ") +
-			" can be listed, because it may run there"
+			" can be listed, because it may be running there"
 	}
 	g, ok := v.running.Agent(name)
 	if ok && g.Running && v.unknown[cmp.Or(g.Provider, "pty")] != nil {
 		return "unknown: the sessions of " + g.Provider + " cannot be listed"
 	}
-	// the controller gave the same reason
+	// the controller waits for the same reason
 	if ok && g.State == city.Waiting && len(g.DependsOn) == 0 {
 		return g.Reason
 	}

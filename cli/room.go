@@ -35,7 +35,7 @@ const (
 type roomOptions struct {
 	city     city.Control   // if nil, the room shows all cities
 	dir      string         // folder of the city
-	cities   city.Directory // if nil, the room uses the directory of this machine, if there is one
+	cities   city.Directory // if nil, the room uses this machine's directory, if there is one
 	hosting  bool
 	readOnly bool
 	logger   *slog.Logger
@@ -73,7 +73,7 @@ func openRoom(ctx context.Context, e *env.Env, o roomOptions) (roomExit, error) 
 				c}
 		},
 		StateFileOf: func(folder string) string { return env.MemoryFile(e.Getenv, folder) },
-		Preferences: env.Person(e, own, files.Config),
+		Preferences: env.RoomPrefs(e, own, files.Config),
 		Changes: env.WatchPrefs(watching, e, &wg, env.OwnPrefs{Files: files, Last: own},
 			o.logger),
 		FPS:        own.FPS,
@@ -90,11 +90,11 @@ func openRoom(ctx context.Context, e *env.Env, o roomOptions) (roomExit, error) 
 	return tui.Run(ctx, options)
 }
 
-// exitTimeout is the timeout, after the control room has closed, for a write to the terminal and for a response
-// from a city.
+// exitTimeout is the timeout for writes to the terminal and for responses from a city after the control room has
+// closed.
 const exitTimeout = time.Second
 
-// timedWriter writes to a terminal that may be blocked, and gives up after exitTimeout so that the process can exit. It
+// timedWriter writes to a terminal that may be blocked. It gives up after exitTimeout so that the process can exit. It
 // is not safe for concurrent use.
 type timedWriter struct {
 	to   io.Writer

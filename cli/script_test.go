@@ -55,6 +55,9 @@ func TestMain(m *testing.M) {
 
 // The scripts in testdata run commands against real cities, with real processes on real terminals.
 func TestScripts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs whole cities")
+	}
 	commands := map[string]func(*testscript.TestScript, bool, []string){
 		"code": code, "until": until, "pid": pidOf, "gone": gone, "alive": aliveNow, "signal": signalTo,
 		"marked": marked, "doltpid": serverPID,

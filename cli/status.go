@@ -21,7 +21,7 @@ import (
 func statusCommand(e *env.Env) *cobra.Command {
 	var watch bool
 	c := &cobra.Command{
-		Use: "status", Short: "Show the state of the city and of each agent", Args: env.Exactly(0),
+		Use: "status", Short: "Show the state of the city and its agents", Args: env.Exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if watch {
 				return watchStatus(cmd.Context(), e)
@@ -29,7 +29,7 @@ func statusCommand(e *env.Env) *cobra.Command {
 			return status(cmd.Context(), e)
 		},
 	}
-	c.Flags().BoolVarP(&watch, "watch", "w", false, "print it again after each change")
+	c.Flags().BoolVarP(&watch, "watch", "w", false, "print the status again after each change")
 	return c
 }
 
@@ -139,7 +139,7 @@ func writeStatus(e *env.Env, w io.Writer, s *city.Snapshot, live bool) error {
 	)
 }
 
-// summary returns the city's folder, configuration and resource usage.
+// summary returns short facts about the city: its folder, configuration, API address, work, mail and resource usage.
 func summary(s *city.Snapshot) []string {
 	out := []string{output.SafeLine(s.Path), "config " + cmp.Or(s.Config.Revision, "invalid")}
 	if s.API != "" {
@@ -168,7 +168,7 @@ func summary(s *city.Snapshot) []string {
 	return out
 }
 
-// automationCount returns a text such as "4 automations: 1 broken, 1 failing", or "" if there are no automations.
+// automationCount returns a summary such as "4 automations: 1 broken, 1 failing", or "" if there are no automations.
 func automationCount(s *city.Snapshot) string {
 	states, failing := map[city.AutomationState]int{}, 0
 	for i := range s.Automations {
@@ -218,7 +218,7 @@ func headline(e *env.Env, s *city.Snapshot, live bool) string {
 		how += " · " + e.Paint(output.Yellow, "stopping")
 		if s.Ending != nil {
 			how += " since " + e.Clock(s.Ending.Since) + ", until " + e.Clock(s.Ending.Until) +
-				" at most"
+				" at the latest"
 		}
 	}
 	if s.Suspended {
@@ -227,8 +227,7 @@ func headline(e *env.Env, s *city.Snapshot, live bool) string {
 	return e.Paint(output.Bold, output.SafeLine(s.Name)) + " · " + output.HeadCount(s) + " · " + how
 }
 
-// troubles returns the problems of the city as a whole that need a user's attention, as lines that are safe to
-// print.
+// troubles returns the city-wide problems that need the user's attention, as lines that are safe to print.
 func troubles(e *env.Env, s *city.Snapshot) []string {
 	var out []string
 	if s.Config.Rejected != "" {

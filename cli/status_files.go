@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// snapshotTimeout is the timeout of status for the snapshot of a controller.
+	// snapshotTimeout is how long status waits for a controller's snapshot.
 	snapshotTimeout = 2 * time.Second
 	// sessionsTimeout is the timeout for listing the sessions when the controller does not respond.
 	sessionsTimeout = 5 * time.Second
@@ -27,11 +27,11 @@ const (
 	shownEvents = 10
 )
 
-// statusOfFiles prints what the files and sessions of a city show when its controller does not respond. It always
+// statusOfFiles prints the state that a city's files and sessions show when its controller does not respond. It always
 // returns an error.
 func statusOfFiles(ctx context.Context, e *env.Env, dir string) error {
-	silent := fmt.Errorf("the controller of %s has not responded for %s: %s", dir, snapshotTimeout,
-		doctor.SilentRemedy(dir))
+	silent := fmt.Errorf("the controller for %s did not respond within %s: %s", dir,
+		snapshotTimeout, doctor.SilentRemedy(dir))
 	if e.JSON {
 		return silent
 	}
@@ -48,12 +48,12 @@ func statusOfFiles(ctx context.Context, e *env.Env, dir string) error {
 		e.Sayf("\ncannot read the events: %s", output.SafeLine(err.Error()))
 		return silent
 	}
-	e.Sayf("\nlast events")
+	e.Sayf("\nrecent events")
 	e.WriteEventLines("  ", output.OldestFirst(last))
 	return silent
 }
 
-// writeSessions writes a table of the sessions of a city, as their holders report them.
+// writeSessions writes a table of a city's sessions, as their holders report them.
 func writeSessions(ctx context.Context, e *env.Env, dir string) error {
 	provider, closeSessions, err := sessions.OpenSessions(sessions.SessionOptions{
 		Dir: dir, Grant: folder.Trusted(dir, nil), Observe: true, Logger: folder.QuietLogger(),
@@ -64,8 +64,7 @@ func writeSessions(ctx context.Context, e *env.Env, dir string) error {
 	defer closeSessions()
 	all, err := provider.List(ctx)
 	slices.SortFunc(all, func(x, y session.Status) int {
-		return city.CompareNames(x.Agent,
-			y.Agent)
+		return city.CompareNames(x.Agent, y.Agent)
 	})
 	rows := make([][]output.Cell, 0, len(all))
 	for _, st := range all {

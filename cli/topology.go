@@ -34,8 +34,7 @@ new topologies to that file. Without names it fetches all topologies that
 [topologies.NAME] tables declare. It fetches newer commits only with --update.
 gcity never fetches anything on its own.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return fetchTopologies(cmd.Context(),
-				e, args, update)
+			return fetchTopologies(cmd.Context(), e, args, update)
 		},
 	}
 	fetch.Flags().BoolVar(&update, "update", false, "fetch the newest commit of each ref")
@@ -44,7 +43,7 @@ gcity never fetches anything on its own.`,
 	return c
 }
 
-// remotes returns the topologies that the configuration uses from repositories.
+// remotes returns the city's folder and the topologies that its configuration uses from repositories.
 func remotes(e *env.Env) (dir string, _ []topology.Remote, err error) {
 	if dir, err = e.CityDir(); err != nil {
 		return "", nil, err
@@ -84,12 +83,12 @@ func topologies(e *env.Env) error {
 	for i, s := range states {
 		source := redact.Text(s.Source)
 		shapes[i] = topologyShape{s.Name, source, s.Ref, s.Commit, "fetched"}
-		colour := output.Green
+		color := output.Green
 		if s.Stale != "" {
-			shapes[i].State, colour = redact.Text(s.Stale), output.Yellow
+			shapes[i].State, color = redact.Text(s.Stale), output.Yellow
 		}
 		rows = append(rows, []output.Cell{{Text: s.Name}, {Text: source}, {Text: s.Ref},
-			{Text: fmt.Sprintf("%.12s", s.Commit)}, {Text: shapes[i].State, Colour: colour}})
+			{Text: fmt.Sprintf("%.12s", s.Commit)}, {Text: shapes[i].State, Color: color}})
 	}
 	switch {
 	case e.JSON:
@@ -178,7 +177,7 @@ func checkTopologies(names []string, wants []topology.Remote) error {
 func sayFetched(e *env.Env, r topology.Result) {
 	switch {
 	case r.Repaired:
-		e.Sayf("fetched %s at %.12s again, because its files differed from those of the commit",
+		e.Sayf("fetched %s at %.12s again, because its files differed from those in the commit",
 			r.Name, r.Commit)
 	case r.Was == r.Commit:
 		e.Sayf("%s is already at %.12s", r.Name, r.Commit)

@@ -23,16 +23,16 @@ func trustCommand(e *env.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use: "trust [DIR]", Short: "Show every program that a city would run, and trust it",
 		Args: env.Between(0, 1),
-		Long: `trust shows the owner of a city and every program that it would run, and asks
+		Long: `trust shows a city's owner and every program that the city would run, and asks
 whether these programs may run. Until you agree, none of them runs: commands that
 read the city only parse its files, and commands that start it fail with exit code
-78. A city that you made with "gcity init" is trusted from the start.
+78. A city that you created with "gcity init" is trusted from the start.
 
-After your own edits and commits gcity does not ask again. It asks about a new or
+After your own edits and commits, gcity does not ask again. It asks about a new or
 changed program if something other than "git commit" has changed the git checkout
 that the program comes from.
 
-With GCITY_TRUST=all every city is trusted. With folders = ["~/src"] in the [trust]
+With GCITY_TRUST=all, every city is trusted. With folders = ["~/src"] in the [trust]
 table of your config.toml, every city below these folders is trusted.`,
 		Example: "  gcity trust\n  gcity trust ~/src/clone --yes\n  gcity trust --list\n  gcity " +
 			"trust --revoke ~/src/clone",
@@ -52,7 +52,7 @@ table of your config.toml, every city below these folders is trusted.`,
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "trust the city without asking")
 	c.Flags().BoolVar(&list, "list", false, "list the cities that you trust")
 	c.Flags().BoolVar(&revoke, "revoke", false,
-		"withdraw the trust; a running controller keeps running")
+		"revoke the trust in a city; a running controller keeps running")
 	return c
 }
 
@@ -66,7 +66,7 @@ func trustCity(ctx context.Context, e *env.Env, args []string, yes bool) error {
 		return err
 	}
 	if e.ReadOnly && yes {
-		return env.RefusedReadOnly("trust --yes")
+		return env.ReadOnlyError("trust --yes")
 	}
 	shown := consent.DescribeTrust(c)
 	asks := !yes && e.InTTY && e.ErrTTY && !e.JSON && !shown.Trusted && !e.ReadOnly
@@ -94,14 +94,14 @@ func trustCity(ctx context.Context, e *env.Env, args []string, yes bool) error {
 	}
 	if !shown.Trusted {
 		return &exit.Failure{Code: exit.CodeConfig,
-			Err: fmt.Errorf("the city is not trusted; run `gcity trust %s --yes` to let these "+
-				"programs run", shell.Quote(dir))}
+			Err: fmt.Errorf("the city is not trusted; run `gcity trust %s --yes` to allow these "+
+				"programs to run", shell.Quote(dir))}
 	}
 	e.Sayf("the city in %s is trusted: %s", output.SafeLine(dir), shown.Why)
 	return nil
 }
 
-// reloadTrusted makes a running controller reload a configuration that it refused because the city was not trusted.
+// reloadTrusted makes a running controller reload a configuration that it rejected because the city was not trusted.
 func reloadTrusted(ctx context.Context, e *env.Env, dir string) {
 	near, closeNear, err := e.Dial(dir)
 	if err != nil {
@@ -111,7 +111,7 @@ func reloadTrusted(ctx context.Context, e *env.Env, dir string) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	if _, err := near.Do(ctx, city.Reload{}); err != nil {
-		e.Warn("the city is trusted, but its controller has not reloaded the " +
+		e.Warn("the city is trusted, but its controller could not reload the " +
 			"configuration: " + err.Error())
 	}
 }
@@ -134,7 +134,7 @@ func listTrusted(e *env.Env) error {
 
 func revokeTrust(e *env.Env, args []string) error {
 	if e.ReadOnly {
-		return env.RefusedReadOnly("trust --revoke")
+		return env.ReadOnlyError("trust --revoke")
 	}
 	dir, err := fleet.CityOf(e, args)
 	if err != nil && len(args) > 0 { // the folder may no longer exist
@@ -145,7 +145,7 @@ func revokeTrust(e *env.Env, args []string) error {
 	}
 	was, err := folder.Ledger().Revoke(dir)
 	if err != nil {
-		return fmt.Errorf("cannot revoke the trust in %s: %w", dir, err)
+		return fmt.Errorf("cannot revoke trust in %s: %w", dir, err)
 	}
 	if !was {
 		return e.Receipt(city.Receipt{Message: dir + " was not trusted"})

@@ -29,8 +29,8 @@ func versionCommand(e *env.Env) *cobra.Command {
 	}
 }
 
-// holderKind returns which program holds a session in this build: "embedded" is the small program, "self" is gcity
-// itself.
+// holderKind returns which program this build runs as the holder of a session: "embedded" is a small embedded program,
+// "self" is gcity itself.
 func holderKind() string {
 	if holdbin.Image() == nil {
 		return "self"
@@ -54,8 +54,7 @@ func completionCommand(e *env.Env) *cobra.Command {
 		}
 	}
 	return env.Group("completion", "Print a completion script for your shell",
-		shell("bash", bashCompletion,
-			"source <(gcity completion bash)"),
+		shell("bash", bashCompletion, "source <(gcity completion bash)"),
 		shell("zsh", func(r *cobra.Command, w io.Writer) error { return r.GenZshCompletion(w) },
 			`gcity completion zsh > "${fpath[1]}/_gcity"`),
 		shell("fish", func(r *cobra.Command,

@@ -25,13 +25,13 @@ const maxFragments = 200
 // agentFileCache caches prompts and overlays, so that each file and folder is read only once.
 type agentFileCache struct {
 	files           map[string]prompt.File   // files by path
-	fileErrors      map[string]error         // errors of files, by path
+	fileErrors      map[string]error         // errors from reading files, by path
 	fragments       map[string][]prompt.File // fragments by folder
 	parsed          map[string]*prompt.Template
 	promptErrors    map[string]string // why prompts could not be parsed, by the prompt's key
 	topologyPrompts map[string]bool   // results of needsTopology, by the prompt's key
 	overlays        map[string]overlay.Tree
-	overlayErrors   map[string]error  // errors of overlays
+	overlayErrors   map[string]error  // errors from reading overlays
 	folderHashes    map[string]string // hashes of folders for the revision, by path
 	unresponsive    map[string]bool   // whether a folder does not respond, by path
 }
@@ -57,13 +57,13 @@ func (d agentFileReader) checkResponds(folder string) error {
 		d.agentFiles.unresponsive[folder] = unresponsive
 	}
 	if unresponsive {
-		return fmt.Errorf("%s does not respond; check what is mounted there, or write another path",
-			folder)
+		return fmt.Errorf("%s does not respond; check what is mounted there, or use a "+
+			"different path", folder)
 	}
 	return nil
 }
 
-// read resolves the prompt and the files that an agent gets when it starts.
+// read resolves the prompt and the files that an agent receives when it starts.
 func (d agentFileReader) read(a *Agent) {
 	a.PromptTemplate, a.OverlayDir = d.pathOf(a, "prompt_template", a.PromptTemplate),
 		d.pathOf(a, "overlay_dir", a.OverlayDir)
@@ -72,8 +72,7 @@ func (d agentFileReader) read(a *Agent) {
 	} else if at, written := a.Origins["inject_fragments"]; written && len(a.InjectFragments) > 0 {
 		d.city.Warnings = append(d.city.Warnings,
 			Problem{Origin: at, Key: "agents.inject_fragments",
-				Message: "has no effect without a prompt; write prompt_template, or " +
-					"remove this key"})
+				Message: "is ignored without a prompt; set prompt_template, or remove this key"})
 	}
 	if a.OverlayDir != "" {
 		d.overlay(a)
@@ -89,12 +88,12 @@ func (d agentFileReader) warnUnusedFragments() {
 	}
 	c.Warnings = append(c.Warnings, Problem{Origin: c.Origins["workspace.global_fragments"],
 		Key: "workspace.global_fragments",
-		Message: "has no effect, because no agent has a prompt; write prompt_template for agents " +
+		Message: "is ignored, because no agent has a prompt; set prompt_template for agents " +
 			"that need one, or remove this key"})
 }
 
-// pathOf returns the absolute path for a path in a key of an agent. The path is relative to the file with the key. If
-// the path is invalid, pathOf returns "".
+// pathOf returns the absolute path for a path in an agent's key. The path is relative to the file with the key. If the
+// path is invalid, pathOf returns "".
 func (d agentFileReader) pathOf(a *Agent, key, path string) string {
 	if path == "" {
 		return ""
@@ -137,7 +136,7 @@ func (d agentFileReader) prompt(a *Agent) {
 	}
 }
 
-// needsTopology reports whether a prompt depends on the fragments of a topology. It uses only files already read.
+// needsTopology reports whether a prompt depends on the fragments in a topology. It uses only files already read.
 func (d agentFileReader) needsTopology(a *Agent, t *prompt.Template, shared string,
 	own, appended []string) bool {
 	if len(d.agentFiles.fragments[shared]) == 0 || slices.Contains(own, shared) {
@@ -182,7 +181,7 @@ func (d agentFileReader) warnUnsetValues(a *Agent, t *prompt.Template) {
 		if f.Tested || slices.Contains(names, f.Name) {
 			continue
 		}
-		msg := fmt.Sprintf("{{.%s}} is neither a value of prompts nor in the env of %s, so it "+
+		msg := fmt.Sprintf("{{.%s}} is neither a prompt value nor set in the env of %s, so it "+
 			"stays empty", f.Name, a.Qualified())
 		if near := keys.Suggest(f.Name, names); near != "" {
 			msg += fmt.Sprintf("; did you mean {{.%s}}?", near)
@@ -196,7 +195,7 @@ func (d agentFileReader) warnUnsetValues(a *Agent, t *prompt.Template) {
 	}
 }
 
-// source reads a file that a prompt uses, and adds it to the sources of the configuration.
+// source reads a file that a prompt uses, and adds it to the configuration's sources.
 func (d agentFileReader) source(path string) (prompt.File, error) {
 	if err := d.agentFiles.fileErrors[path]; err != nil {
 		return prompt.File{}, err

@@ -27,9 +27,9 @@ func TestPromptsAndOverlaysThatDoNotAnswer(t *testing.T) {
 		said = append(said, strings.TrimSuffix(w.String(), "; the agent cannot be started"))
 	}
 	want := "city.toml:3:19: agents.prompt_template: cannot be read: HUNG/p does not respond; " +
-		"check what is mounted there, or write another path\n" +
+		"check what is mounted there, or use a different path\n" +
 		"city.toml:4:15: agents.overlay_dir: cannot be used: HUNG/o does not respond; check what " +
-		"is mounted there, or write another path"
+		"is mounted there, or use a different path"
 	if want = strings.ReplaceAll(want, "HUNG", hung); strings.Join(said, "\n") != want ||
 		c.Agents[0].Fault != strings.SplitN(want, "\n", 2)[0] {
 		t.Errorf("%v, want %s", said, want)

@@ -58,7 +58,7 @@ pool = { max = 3 }
 	if m := c.Member(&c.Agents[0], 2); m.Prompt != c.Agents[0].Prompt {
 		t.Error("the members of a pool do not share what they are told")
 	}
-	if want := "prompts/a.md.tmpl:1:1: {{.MODE}} is neither a value of prompts nor in the env of " +
+	if want := "prompts/a.md.tmpl:1:1: {{.MODE}} is neither a prompt value nor set in the env of " +
 		"c, so it stays empty"; len(c.Warnings) != 1 || c.Warnings[0].String() != want {
 		t.Errorf("%v", c.Warnings)
 	}
@@ -93,8 +93,8 @@ func TestPromptAndOverlayProblems(t *testing.T) {
 			"city.toml:3:19: agents.prompt_template: cannot be read: DIR/q: no such file " +
 				"or directory" + failed},
 		{agent + "prompt_template = \"../q\"\n", "", "city.toml:3:19: agents.prompt_template: " +
-			"\"../q\" leaves the city's folder; " +
-			"write the absolute path \"UP/q\" if you intend that" + failed},
+			"\"../q\" is outside the city's folder; use the absolute " +
+			"path \"UP/q\" if this is intended" + failed},
 		{agent + "prompt_template = \"p\"\ninject_fragments = [\"x\"]\n", "",
 			"city.toml:4:20: agents.inject_fragments: fragment \"x\" not found; defined fragments: s; " +
 				"it is ignored"},

@@ -14,7 +14,7 @@ type script struct{ hash, problem string }
 // checker checks the complete city: names, templates, scripts, routes and the city's own tables.
 type checker struct{ *loading }
 
-// checkCity runs the checks that need all files: conflicts of names, templates, paths, scripts.
+// checkCity runs the checks that need all files: name conflicts, templates, paths, scripts.
 func (d checker) checkCity() {
 	d.cityName()
 	rigChecker(d).rigs()
@@ -98,8 +98,8 @@ func (d checker) sessionOf(a *Agent, taken map[string]string) {
 	}
 	name, err := d.city.sessionName(a)
 	if err == nil && taken[name] != "" && taken[name] != a.Qualified() {
-		err = fmt.Errorf("creates the same name %q for the sessions of %q and %q; put {{.Agent}} "+
-			"into the template", name, taken[name], a.Qualified())
+		err = fmt.Errorf("creates the same name %q for the sessions of %q and %q; add "+
+			"{{.Agent}} to the template", name, taken[name], a.Qualified())
 	}
 	if err != nil {
 		if !d.failed(key) {

@@ -18,7 +18,7 @@ func (c *City) ProviderOf(a *Agent) string {
 	return c.Session.Provider
 }
 
-// Policy returns the restart policy of an agent, from the city's [daemon] table.
+// Policy returns an agent's restart policy, from the city's [daemon] table.
 func (c *City) Policy(a *Agent) restart.Policy {
 	return restart.Policy{
 		Mode: a.Restart, MinUptime: a.MinUptime,
@@ -37,8 +37,8 @@ func (c *City) Rig(name string) *Rig {
 	return nil
 }
 
-// Prefix returns the prefix of the IDs of the city's own beads. It is derived from the city's name, and differs from
-// the prefixes of the rigs.
+// Prefix returns the ID prefix of the city's own beads. It is derived from the city's name, and differs from the
+// prefixes of the rigs.
 func (c *City) Prefix() string {
 	p := strings.ToLower(prefixOf(c.Workspace.Name))
 	if p == "" || strings.ContainsFunc(p, func(r rune) bool {
@@ -49,7 +49,7 @@ func (c *City) Prefix() string {
 	return p
 }
 
-// PrefixOf returns the prefix of the IDs of a rig's beads. For "" and an unknown rig it returns the city's prefix.
+// PrefixOf returns the ID prefix of a rig's beads. For "" and an unknown rig, it returns the city's prefix.
 func (c *City) PrefixOf(rig string) string {
 	if r := c.Rig(rig); r != nil {
 		return r.Prefix
@@ -96,7 +96,7 @@ func (c *City) SessionOf(name string) string {
 	return session
 }
 
-// HooksOf returns the kinds of hook files that an agent gets.
+// HooksOf returns the kinds of hook files that are installed for an agent.
 func (c *City) HooksOf(a *Agent) []string {
 	if a.HooksInstalled {
 		return nil
@@ -155,7 +155,7 @@ func (c *City) Parts() []Part {
 	return out
 }
 
-// remote returns the topology with this name, or adds it. Several files may declare parts of one topology.
+// remote returns the topology with this name, or adds it. Several files may declare parts of the same topology.
 func (c *City) remote(name string, at Origin) *Remote {
 	i := slices.IndexFunc(c.Remotes, func(r Remote) bool { return r.Name == name })
 	if i < 0 {

@@ -84,7 +84,7 @@ func (d composer) topologyDir(base, word string) (dir string, err error) {
 	return dir, err
 }
 
-// apply adds the agents of topologies to the city or a rig, and returns the formula layers of the topologies.
+// apply adds the agents of topologies to the city or a rig, and returns the topologies' formula layers.
 func (d composer) apply(entries []entry, r *Rig) []formula.Layer {
 	var layers []formula.Layer
 	var done []*pack
@@ -177,13 +177,13 @@ func cityNames(packs []*pack) map[string]bool {
 	return out
 }
 
-// belongsTo reports whether an agent of a topology belongs to the rig r, or to the city if r is nil.
+// belongsTo reports whether an agent in a topology belongs to the rig r, or to the city if r is nil.
 func (a *Agent) belongsTo(ofCity map[string]bool, r *Rig) bool {
 	forCity := a.Scope == "city" || a.Scope == "" && ofCity[a.Name]
 	return ofCity == nil || forCity == (r == nil)
 }
 
-// copyAgents copies the agents of one topology that belong to the city or to a rig, and returns their number.
+// copyAgents copies the agents in one topology that belong to the city or to a rig, and returns their number.
 func (d composer) copyAgents(p *pack, ofCity map[string]bool, e entry, r *Rig) (n int) {
 	c := d.city
 	for i := range p.agents {
@@ -202,7 +202,7 @@ func (d composer) copyAgents(p *pack, ofCity map[string]bool, e entry, r *Rig) (
 		if r != nil {
 			if at, written := a.Origins["dir"]; written {
 				d.warnOnce(Problem{Origin: at, Key: "agents.dir",
-					Message: "has no effect in a rig that uses this topology, because its agents " +
+					Message: "is ignored in a rig that uses this topology, because its agents " +
 						"work in the rig's folder"})
 			}
 			a.Dir, a.Origins["dir"] = r.Name, e.at

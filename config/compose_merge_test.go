@@ -225,8 +225,8 @@ func TestTopologyIsWatched(t *testing.T) {
 	for i := range files.MaxTreeFiles {
 		put(t, filepath.Join(dir, "p", fmt.Sprint(i)), "")
 	}
-	want := "p: the topology's folder has more than 5000 files or 64 MB; changes in the " +
-		"remaining files are not noticed"
+	want := "p: the topology's folder has more than 5000 files or 64 MB; changes to the remaining files are not " +
+		"detected"
 	if c, err := src.Load(); err != nil || len(c.Warnings) != 1 || c.Warnings[0].String() != want {
 		t.Errorf("%v, %v", c, err)
 	}

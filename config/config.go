@@ -1,4 +1,5 @@
-// Package config reads and validates the TOML files of a city. Values have positions. All errors are reported together.
+// Package config reads and validates a city's TOML files. It records the position of each value, and reports all errors
+// together.
 //
 // # Concurrency
 //
@@ -44,7 +45,7 @@ type City struct {
 	// the files that were read, as absolute paths; the configuration itself is first
 	Sources  []string
 	Warnings []Problem // problems that are not errors
-	// positions of keys outside lists of tables, by path: "daemon.patrol_interval"
+	// positions of the keys that are not in lists of tables, by path: "daemon.patrol_interval"
 	Origins map[string]Origin
 
 	Remotes []Remote // topologies from git repositories
@@ -95,13 +96,13 @@ type Workspace struct {
 	Topology string // a topology before all others
 }
 
-// StartProblems holds the reasons why one agent cannot be started; "" = none.
+// StartProblems contains the reasons why one agent cannot be started; "" = none.
 type StartProblems struct {
 	ScriptProblem string // why the agent's session_setup_script cannot be read
-	Fault         string // any other problem of this agent, with its position
+	Fault         string // any other problem with this agent, and its position
 }
 
-// patches holds the tables that change other declarations.
+// patches contains the tables that change other declarations.
 type patches struct {
 	agents    []patch
 	rigs      []rigPatch
@@ -149,7 +150,7 @@ type Agent struct {
 	Patches []Origin // positions of the tables that change the agent; the last one takes precedence
 }
 
-// Startup holds the keys about starting a program and passing the prompt. Agents and providers have these keys.
+// Startup contains the keys for starting a program and passing the prompt. Agents and providers have these keys.
 type Startup struct {
 	Args                   []string
 	PromptMode, PromptFlag string        // "" = the provider's value
@@ -160,7 +161,7 @@ type Startup struct {
 	Env                    map[string]string
 }
 
-// AgentFiles holds the keys about the prompt and the files that an agent gets when it starts.
+// AgentFiles contains the keys for the prompt and the files that an agent receives when it starts.
 type AgentFiles struct {
 	PromptTemplate    string // absolute path of a file; "" = none
 	InjectFragments   []string
@@ -169,13 +170,13 @@ type AgentFiles struct {
 	HooksInstalled    bool
 }
 
-// Routing holds the keys about how work reaches an agent.
+// Routing contains the keys that determine how work reaches an agent.
 type Routing struct {
-	WorkQuery, SlingQuery string // shell lines; "" = the built-in behaviour
+	WorkQuery, SlingQuery string // shell lines; "" = the built-in behavior
 	DefaultSlingFormula   string
 }
 
-// Derived holds values that are derived while the configuration is loaded.
+// Derived contains values that are derived while the configuration is loaded.
 type Derived struct {
 	// SessionName and ScriptHash are empty for a pool of several members. Each member has its own; see City.Member.
 	SessionName string
@@ -183,15 +184,15 @@ type Derived struct {
 
 	StartProblems
 
-	// Prompt is PromptTemplate with its fragments; nil = the agent gets no prompt
+	// Prompt is PromptTemplate with its fragments; nil = the agent has no prompt
 	Prompt      *prompt.Template
-	OverlayHash string   // hash of the content of OverlayDir, in hexadecimal
+	OverlayHash string   // hash of OverlayDir's content, in hexadecimal
 	Rig         string   // the rig that Dir names; "" = none
 	Needs       []string // qualified names of the agents and pools in DependsOn, sorted
 }
 
-// Provider is one [providers.X] table: the program of an agent and how it is started. The preset of the same name
-// supplies the values that are not set.
+// Provider is one [providers.X] table: an agent's program and how it is started. The preset with the same name supplies
+// the values that are not set.
 type Provider struct {
 	Name        string
 	DisplayName string
@@ -201,7 +202,7 @@ type Provider struct {
 	Origin  Origin            // position of the table, or "preset claude" without a table
 	Origins map[string]Origin // position of each key that is set, by its TOML name
 
-	// IgnorePreset means that the preset of the same name is ignored.
+	// IgnorePreset means that the preset with the same name is ignored.
 	IgnorePreset bool `key:"_replace"`
 }
 
@@ -217,7 +218,7 @@ type Pool struct {
 type Rig struct {
 	Name      string
 	Path      string // absolute
-	Prefix    string // prefix of the IDs of the rig's beads, unique in the city
+	Prefix    string // ID prefix of the rig's beads, unique in the city
 	Suspended bool
 
 	// absolute folder of the rig's own formulas and automations; it may be missing; "" = none
@@ -262,7 +263,7 @@ type Beads struct {
 	Provider string // "" or "file" = the built-in store; "bd"; "exec:SCRIPT"
 }
 
-// Keeper returns the provider, and "" for each name of the built-in store.
+// Keeper returns the provider, or "" for the built-in store.
 func (b Beads) Keeper() string {
 	if b.Provider == "file" {
 		return ""
@@ -277,7 +278,7 @@ type Dolt struct {
 	Managed bool // gcity starts and stops the server
 }
 
-// Server returns the address of the server. Missing parts get defaults, also if gcity runs the server.
+// Server returns the address of the server. Missing parts are set to their defaults, even if gcity runs the server.
 func (d Dolt) Server() (host string, port int) {
 	if !d.Managed && d.Host == "" && d.Port == 0 {
 		return "", 0
@@ -325,14 +326,14 @@ type Events struct {
 
 // Console is the [console] table.
 type Console struct {
-	Theme  string // theme of the control room for users without their own choice; "" = none
-	Colour string // colour of the city, in the form of colour.Parse; "" = none
+	Theme  string // theme of the control room for users who have not chosen one; "" = none
+	Colour string // color of the city, as accepted by colour.Parse; "" = none
 }
 
 // defaultProvider is the session provider if none is configured.
 const defaultProvider = "pty"
 
-// API is the [api] table: the TCP listener of the city.
+// API is the [api] table: the city's TCP listener.
 type API struct {
 	Port      int      // 0 = no listener
 	Bind      string   // an address, or "localhost"

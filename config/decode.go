@@ -18,11 +18,11 @@ func (d decoder) table(n *toml.Node, path string, p place) {
 		}
 		switch {
 		case k.Status == keys.Dropped:
-			d.warn(kid.At, k.Path, "has no effect; remove it")
+			d.warn(kid.At, k.Path, "is ignored; remove it")
 		case k.Status == keys.Later:
 			d.addUnsupported(kid, k)
 		case kid.Key == k.Alias && k.Kind != keys.Tables && n.Get(k.Name()) != nil:
-			d.problem(kid.At, kid.Key, "is another name for %s, and both are set; keep one",
+			d.problem(kid.At, kid.Key, "is another name for %s, and both are set; keep only one",
 				k.Word())
 		default:
 			d.supported(kid, k, p)
@@ -61,12 +61,12 @@ func (d decoder) unknown(n *toml.Node, table string) {
 			d.problem(n.At, key, "unknown %s here; it belongs to %s", what, in)
 			return
 		}
-		d.problem(n.At, key, "unknown %s; %s has %s", what, d.schema.ByPath[table].Header(),
+		d.problem(n.At, key, "unknown %s; %s supports %s", what, d.schema.ByPath[table].Header(),
 			toml.List(d.supportedKeys(table)))
 	}
 }
 
-// inner returns a table inside this table that has the key name. At the top level it searches [[agents]].
+// inner returns a table inside this table that contains the key name, or "". At the top level it searches [[agents]].
 func (d decoder) inner(table, name string) string {
 	if table == "" {
 		if k := d.schema.ByPath[keys.Join("agents", name)]; k != nil &&
@@ -83,7 +83,7 @@ func (d decoder) inner(table, name string) string {
 	return ""
 }
 
-// tableWith returns a supported table that has the key name.
+// tableWith returns a supported table that contains the key name, or "".
 func (d decoder) tableWith(name string) string {
 	for _, table := range []string{"agents", "agents.pool", "workspace", "daemon", "session",
 		"events", "api", "rigs", "providers.*", "automations", "watchdogs"} {
@@ -108,9 +108,10 @@ func (d decoder) supportedKeys(table string) []string {
 	return out
 }
 
-// addUnsupported reports keys that are not implemented yet, once per table. Unknown and dropped keys are separate.
+// addUnsupported reports keys that are not implemented yet, once per table. Unknown and dropped keys are reported
+// separately.
 func (d decoder) addUnsupported(n *toml.Node, k *keys.Key) {
-	refuse := true
+	report := true
 	for _, t := range toml.TablesOf(n) {
 		only := len(t.Kids) > 0
 		for _, kid := range t.Kids {
@@ -119,14 +120,14 @@ func (d decoder) addUnsupported(n *toml.Node, k *keys.Key) {
 			case c == nil:
 				d.unknown(kid, k.Path)
 			case c.Status == keys.Dropped:
-				d.warn(kid.At, c.Path, "has no effect; remove it")
+				d.warn(kid.At, c.Path, "is ignored; remove it")
 				continue
 			}
 			only = false
 		}
-		refuse = refuse && !only
+		report = report && !only
 	}
-	if refuse {
+	if report {
 		d.problem(n.At, keys.Join(k.Table(), n.Key), "is not supported yet; remove it, because "+
 			"this version ignores it")
 	}
@@ -136,7 +137,7 @@ func (d decoder) supported(n *toml.Node, k *keys.Key, p place) {
 	switch k.Kind {
 	case keys.Table:
 		if n.Shape != toml.ShapeTable {
-			d.problem(n.At, k.Path, "is %s; it must be a table: write [%s] on a line of its own",
+			d.problem(n.At, k.Path, "is %s; it must be a table: put [%s] on a line of its own",
 				n.Shape, k.Path)
 			return
 		}
@@ -160,8 +161,8 @@ func (d decoder) supported(n *toml.Node, k *keys.Key, p place) {
 // entries decodes a table of named tables. Each named table becomes one element.
 func (d decoder) entries(n *toml.Node, k *keys.Key) {
 	if n.Shape != toml.ShapeTable {
-		d.problem(n.At, k.Path, "is %s; each %s is a separate table: write [%s.NAME] on a "+
-			"line of its own", n.Shape, strings.TrimSuffix(k.Name(), "s"), k.Path)
+		d.problem(n.At, k.Path, "is %s; each %s is a separate table: put [%s.NAME] on a line "+
+			"of its own", n.Shape, strings.TrimSuffix(k.Name(), "s"), k.Path)
 		return
 	}
 	for _, kid := range n.Kids {
@@ -171,7 +172,7 @@ func (d decoder) entries(n *toml.Node, k *keys.Key) {
 			continue
 		}
 		if kid.Shape != toml.ShapeTable {
-			d.problem(kid.At, path, "is %s; it must be a table: write [%s] on a line of its own",
+			d.problem(kid.At, path, "is %s; it must be a table: put [%s] on a line of its own",
 				kid.Shape, path)
 			continue
 		}
@@ -194,7 +195,7 @@ func (d decoder) list(n *toml.Node, k *keys.Key) {
 		noun = "patch"
 	}
 	if n.Shape == toml.ShapeTable || len(tables) != len(n.Kids) {
-		d.problem(n.At, keys.Join(k.Table(), n.Key), "is %s; each %s is a separate table: write "+
+		d.problem(n.At, keys.Join(k.Table(), n.Key), "is %s; each %s is a separate table: put "+
 			"[[%s]] on a line of its own", n.Shape, noun, k.Path)
 		return
 	}
@@ -293,7 +294,7 @@ func (d decoder) variable(n *toml.Node, k *keys.Key) {
 	path := keys.Join(k.Path, n.Key)
 	switch {
 	case n.Key == "" || strings.ContainsAny(n.Key, "=\x00"):
-		d.problem(n.At, path, "is not a valid name of an environment variable")
+		d.problem(n.At, path, "is not a valid environment variable name")
 	case keys.Reserved(n.Key):
 		d.warn(n.At, path, "is set by gcity for every agent, so this value is ignored")
 	}

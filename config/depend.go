@@ -12,7 +12,7 @@ import (
 // dependencies resolves depends_on.
 type dependencies struct{ *loading }
 
-// depend resolves the dependencies of all agents, and refuses unknown names and cycles.
+// depend resolves the dependencies of all agents, and reports unknown names and cycles.
 func (d dependencies) depend() {
 	c := d.city
 	defer func() { d.rigChecked = nil }()
@@ -42,8 +42,8 @@ func (d dependencies) depend() {
 }
 
 // needed returns the agent or pool that name refers to. The agent's own rig takes precedence over the city. If the name
-// is invalid, the agent is nil and the text is the reason. The text is "" if a file that could not be read may declare
-// the name.
+// is invalid, the agent is nil and the string is the reason. The string is "" if a file that could not be read may
+// declare the name.
 func (d dependencies) needed(a *Agent, name string) (*Agent, string) {
 	var at []string // where the name may be declared
 	if a.Rig != "" && !strings.Contains(name, "/") {
@@ -58,8 +58,8 @@ func (d dependencies) needed(a *Agent, name string) (*Agent, string) {
 		case other == a:
 			self = true
 		case other.Qualified() != q:
-			return nil, fmt.Sprintf("is a member of the pool %q; depend on the pool, which is up "+
-				"when one member runs", other.Qualified())
+			return nil, fmt.Sprintf("is a member of the pool %q; depend on the pool, which is "+
+				"ready when one of its members is running", other.Qualified())
 		default:
 			return other, ""
 		}

@@ -39,7 +39,7 @@ func (c printer) explainAgent(a *Agent, member string) string {
 	return b.String()
 }
 
-// cityRows returns rows for the values that an agent gets from the city.
+// cityRows returns rows for the values that an agent inherits from the city.
 func (c printer) cityRows(s keys.Schema, a *Agent) []row {
 	var out []row
 	if by, _ := c.programKey(a); strings.HasPrefix(by, "workspace.") {
@@ -68,12 +68,12 @@ func (c printer) cityRows(s keys.Schema, a *Agent) []row {
 	return out
 }
 
-// derivedRows returns rows for the values that are derived from an agent's values. For a pool of several members it
+// derivedRows returns rows for the values that are derived from an agent's values. For a pool with several members, it
 // omits the values that differ between members.
 func (c printer) derivedRows(a *Agent, member bool) []row {
 	var out []row
 	single := member || a.Spec().Max == 1
-	e, _ := c.Expand(a) // Load has refused invalid templates, so the problems are ignored
+	e, _ := c.Expand(a) // Load has rejected invalid templates, so the problems are ignored
 	if single {
 		out = append(out, row{"session", toml.Quote(a.SessionName), ""})
 	}
@@ -86,7 +86,7 @@ func (c printer) derivedRows(a *Agent, member bool) []row {
 	}
 	if p := c.ProgramOf(a, noPreset); p.SelectedBy == "" {
 		out = append(out, row{"command", "the first of these that is found: " +
-			toml.List(presetNames(presets())), "not set; write agents.provider or " +
+			toml.List(presetNames(presets())), "not set; set agents.provider or " +
 			"agents.start_command"})
 	} else if p.Line == "" {
 		out = append(out, row{"command", c.shown(new(p.CommandLine())), ""})
@@ -114,7 +114,7 @@ func (c printer) derivedRows(a *Agent, member bool) []row {
 // noPreset returns no preset, so the program is chosen on the machine on which the agent starts.
 func noPreset([]Preset) string { return "" }
 
-// explainProgram writes the values that an agent gets from its provider.
+// explainProgram writes the values that an agent inherits from its provider.
 func (c printer) explainProgram(b *strings.Builder, s keys.Schema, a *Agent) {
 	p := c.ProgramOf(a, noPreset)
 	if p.Provider.Name == "" {

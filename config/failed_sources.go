@@ -10,7 +10,7 @@ type failedSources struct {
 	topologies map[string]bool
 }
 
-// affects reports whether a source of one of these rigs could not be read. The name "" means the city.
+// affects reports whether a source for one of these rigs could not be read. The name "" means the city.
 func (u *failedSources) affects(rigs ...string) bool {
 	return u.files || slices.ContainsFunc(rigs, func(r string) bool { return u.topologies[r] })
 }

@@ -70,7 +70,7 @@ func (p place) field(k *keys.Key) any {
 	return root.FieldByIndex(index).Addr().Interface()
 }
 
-// values returns a pointer to the struct that holds the table's values.
+// values returns a pointer to the struct that contains the table's values.
 func (p place) values() any {
 	switch {
 	case p.agent != nil:

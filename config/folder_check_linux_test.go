@@ -34,8 +34,8 @@ func TestRigsFolderDoesNotAnswer(t *testing.T) {
 	revision := ""
 	for range 5 {
 		c := load()
-		if want := project + " does not respond; check what is mounted there, or write " +
-			"another path"; c.Rigs[0].Problem != want || c.Rigs[1].Problem != "" {
+		if want := project + " does not respond; check what is mounted there, or use a different " +
+			"path"; c.Rigs[0].Problem != want || c.Rigs[1].Problem != "" {
 			t.Errorf("%q, want %q; %q", c.Rigs[0].Problem, want, c.Rigs[1].Problem)
 		}
 		if revision != "" && c.Revision != revision {

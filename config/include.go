@@ -58,7 +58,8 @@ func (d decoder) include(root *toml.Node) {
 		path, err := resolve(d.city.Path, d.city.Path, d.city.Include[i])
 		if err != nil {
 			d.failedSources.files = true
-			err = errors.New("leaves the city's folder; write an absolute path if you intend that")
+			err = errors.New("is outside the city's folder; use an absolute path if this is " +
+				"intended")
 		} else {
 			err = d.decodePart(path)
 		}
@@ -113,9 +114,8 @@ func (d decoder) readIncluded(path string) ([]byte, error) {
 	var f *toml.Fault
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("cannot be included: file not found: %s; create it or "+
-			"remove this entry",
-			path)
+		return nil, fmt.Errorf("cannot be included: file not found: %s; create it or remove "+
+			"this entry", path)
 	case errors.As(err, &f):
 		return nil, fmt.Errorf("cannot be included: %s", f.Msg)
 	case err != nil:
@@ -123,7 +123,7 @@ func (d decoder) readIncluded(path string) ([]byte, error) {
 	}
 	d.hashes[path] = files.Sum(data)
 	if d.size+len(data) > files.MaxSize {
-		return nil, fmt.Errorf("cannot be included: the files together are larger than %d MB",
+		return nil, fmt.Errorf("cannot be included: the files are larger than %d MB in total",
 			files.MaxSize>>20)
 	}
 	return data, nil

@@ -115,9 +115,9 @@ nam = "x"
 	}
 	want := strings.ReplaceAll(
 		`city.toml:2:2: include: "none.toml" cannot be included: file not found: DIR/none.toml; create it or remove this entry
-city.toml:2:15: include: "../up.toml" leaves the city's folder; write an absolute path if you intend that
+city.toml:2:15: include: "../up.toml" is outside the city's folder; use an absolute path if this is intended
 city.toml:2:70: include: "rooms" cannot be included: it is not a regular file
-blank.toml: the file has only comments; an included file needs at least one key or table
+blank.toml: the file contains only comments; an included file needs at least one key or table
 broken.toml:1:9: expected end of table array name delimiter ']', but the line ends
 city.toml:2:29: include: "city.toml" is this file itself; remove it
 city.toml:2:55: include: "./good.toml" is included twice; remove one of them
@@ -125,9 +125,9 @@ city.toml:6:1: agents.nam: unknown key; did you mean "name"?
 other.toml:1:1: include: an included file cannot include other files; list them in city.toml
 other.toml:2:1: name: unknown key; it belongs to [[agents]]. A key belongs to the [header] above it
 other.toml:3:1: agnts: unknown table; did you mean "agents"?
-other.toml:6:1: automations: is a list of tables; it must be a table: write [automations] on a line of its own
-wrong.toml:3:14: agents.min_uptime: "soon" is not a duration; write it like "500ms", "30s", "5m" or "1h30m"
-wrong.toml:4:1: rigs: is a table; each rig is a separate table: write [[rigs]] on a line of its own
+other.toml:6:1: automations: is a list of tables; it must be a table: put [automations] on a line of its own
+wrong.toml:3:14: agents.min_uptime: "soon" is not a duration; use a value such as "500ms", "30s", "5m" or "1h30m"
+wrong.toml:4:1: rigs: is a table; each rig is a separate table: put [[rigs]] on a line of its own
 twice.toml:2:8: agents.name: another agent already has the name "a", at city.toml:5:8; choose a different name`, "DIR", dir)
 	if err.Error() != want {
 		t.Errorf("got\n%s\nwant\n%s", err, want)
@@ -150,8 +150,8 @@ func TestIncludesTogetherAreLimited(t *testing.T) {
 	big := "[[agents]]\nname = \"a\"\n" + "#" + strings.Repeat("x", files.MaxSize/2)
 	dir := folderOf(t, map[string]string{FileName: "include = [\"one.toml\", \"two.toml\"]\n",
 		"one.toml": big, "two.toml": big})
-	want := `city.toml:1:24: include: "two.toml" cannot be included: the files together are ` +
-		`larger than 10 MB`
+	want := `city.toml:1:24: include: "two.toml" cannot be included: the files are larger ` +
+		`than 10 MB in total`
 	if _, err := Load(dir); err == nil || err.Error() != want {
 		t.Errorf("got %v\nwant %s", err, want)
 	}

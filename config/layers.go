@@ -14,7 +14,7 @@ import (
 // Layers returns the folders with formulas and automations of the city, lowest precedence first. Built-in formulas are
 // not included. The layers of rigs come after the city's.
 func (c *City) Layers() []formula.Layer {
-	dir, _ := resolve(c.Path, c.Path, c.Formulas.Dir) // Load has refused invalid paths
+	dir, _ := resolve(c.Path, c.Path, c.Formulas.Dir) // Load has rejected invalid paths
 	out := append(slices.Clone(c.formulaLayers), formula.Layer{Dir: dir, Title: "city"})
 	for i := range c.Rigs {
 		r := &c.Rigs[i]
@@ -54,7 +54,7 @@ type override struct {
 	origins map[string]Origin
 }
 
-// checkWork checks the keys about work. It runs after all files are read.
+// checkWork checks the keys for work. It runs after all files are read.
 func (d checker) checkWork() {
 	c := d.city
 	at := c.Origins["formulas.dir"]
@@ -86,7 +86,7 @@ func wispDefault(d *loading, one, other string, value *time.Duration, def time.D
 	}
 	*value = def
 	addWarning(d, Problem{Origin: at, Key: "daemon." + one, Message: fmt.Sprintf(
-		"is set, but daemon.%s is not and has the value %q; set both keys", other,
+		"is set, but daemon.%s is not set and defaults to %q; set both keys", other,
 		shortDuration(def))})
 }
 

@@ -14,7 +14,6 @@ import (
 	"strings"
 )
 
-// Limits of a file.
 const (
 	maxProblems = 50 // maximum number of reported problems
 )
@@ -105,9 +104,9 @@ func (d decoder) environment(environ []string) {
 	}
 }
 
-// revision returns a hash of the sources and of the folders of topologies, fragments and overlays. The hash covers
-// which rig folders are missing, because their creation changes the effect of the configuration. A source that cannot
-// be read has no hash; its key reports the error.
+// revision returns a hash of the sources and of the topology, fragment and overlay folders. The hash covers which rig
+// folders are missing, because creating them changes the effect of the configuration. A source that cannot be read has
+// no hash; its key reports the error.
 func (d *loading) revision() string {
 	h := sha256.New()
 	for _, path := range d.city.Sources {
@@ -127,8 +126,8 @@ func (d *loading) revision() string {
 		if more {
 			d.city.Warnings = append(d.city.Warnings,
 				Problem{Origin: Origin{File: d.city.displayPath(dir)}, Message: fmt.Sprintf(
-					"the topology's folder has more than %d files or %d MB; changes in the "+
-						"remaining files are not noticed", files.MaxTreeFiles,
+					"the topology's folder has more than %d files or %d MB; changes to the "+
+						"remaining files are not detected", files.MaxTreeFiles,
 					files.MaxTreeSize>>20)})
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"gcity/pool"
 )
 
-// derived holds values that are derived for one member of a pool while the configuration is loaded.
+// derived contains values that are derived for one pool member while the configuration is loaded.
 type derived struct{ session, scriptHash, scriptProblem string }
 
 // Spec returns the limits of an agent's pool. An agent without a pool is treated as a pool with one permanent member.
@@ -36,18 +36,18 @@ func (d checker) checkPools() bool {
 		case d.failed("agents.pool.max"):
 		case s.Min > s.Max:
 			d.addError(a.Origins["pool.min"], "agents.pool.min",
-				fmt.Sprintf("is %d, but max is not set; write max = %d or more", s.Min, s.Min))
+				fmt.Sprintf("is %d, but max is not set; set max = %d or more", s.Min, s.Min))
 		default:
 			c.Warnings = append(c.Warnings, Problem{Origin: a.Origin, Key: "agents.pool.max",
-				Message: "is not set, so the pool is off and no member runs; write max = 1 or " +
+				Message: "is not set, so the pool is off and no member runs; set max = 1 or " +
 					"more, or max = 0 to keep it off"})
 		}
 		if total += max(1, s.Max); total > keys.MaxAgents {
 			if at.File == "" {
 				at = a.Origin
 			}
-			d.addError(at, "agents", fmt.Sprintf("this agent exceeds the limit of %d agents in a "+
-				"city, including all members of pools", keys.MaxAgents))
+			d.addError(at, "agents", fmt.Sprintf("this agent exceeds the limit of %d agents in "+
+				"a city, including all pool members", keys.MaxAgents))
 			return false
 		}
 	}
@@ -101,8 +101,7 @@ func nameConflict(name string, a, other *Agent) string {
 			whose = fmt.Sprintf("the rig %q", a.Rig)
 		}
 		return fmt.Sprintf("two topologies of %s have an agent %q, this one and the one at %s; "+
-			"rename one of the agents, or remove one of the topologies",
-			whose, a.Name, at)
+			"rename one of the agents, or remove one of the topologies", whose, a.Name, at)
 	case name == a.Qualified() && name == other.Qualified():
 		of := ""
 		if a.Rig != "" {

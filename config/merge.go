@@ -22,8 +22,8 @@ func (d decoder) addDuplicate(was, is Origin, key string) {
 	}
 	msg := fmt.Sprintf("is already set at %s; ", was)
 	if d.strict {
-		d.addError(is, key, msg+"remove one of the two, because --strict allows a key in "+
-			"only one file")
+		d.addError(is, key, msg+"remove one of the two, because --strict allows a key in only "+
+			"one file")
 		return
 	}
 	d.city.Warnings = append(d.city.Warnings,
@@ -31,7 +31,7 @@ func (d decoder) addDuplicate(was, is Origin, key string) {
 			Message: visible(msg + "this value takes effect")})
 }
 
-// mergedTable returns the entries of a table of strings, merged with the entries of earlier files.
+// mergedTable merges the entries of a string table with those from earlier files.
 func (d decoder) mergedTable(field any, by map[string]string) map[string]string {
 	was, ok := field.(*map[string]string)
 	if !ok || len(*was) == 0 {

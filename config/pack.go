@@ -68,8 +68,8 @@ type packRef struct {
 	at        Origin // position of the reference that leads to it
 }
 
-// topology reads the topology in a folder, at most once. It reports an invalid topology and returns nil. way is the
-// chain of references to the topology, ending with the current one.
+// topology reads the topology in a folder, at most once. It reports an invalid topology and returns nil. chain contains
+// the references to the topology, ending with the current one.
 func (d composer) topology(dir, key string, chain []packRef) *pack {
 	ref := chain[len(chain)-1]
 	if i := slices.IndexFunc(chain[:len(chain)-1], func(r packRef) bool {
@@ -115,7 +115,7 @@ func (d composer) topology(dir, key string, chain []packRef) *pack {
 	return p
 }
 
-// openPack reads the file of a topology, without the topologies that it includes.
+// openPack reads a topology's file, without the topologies that it includes.
 func (d composer) openPack(dir, key string, ref packRef) *pack {
 	path, data, err := d.packFile(dir)
 	if err != nil {
@@ -161,7 +161,7 @@ func (d composer) packFile(dir string) (path string, data []byte, err error) {
 			path, data, err = other, more, packErr
 		}
 	} else if _, packErr := files.ReadSource(other); packErr == nil {
-		err = fmt.Errorf("%s has both %s and %s; keep one", dir, TopologyFile, PackFile)
+		err = fmt.Errorf("%s has both %s and %s; keep only one", dir, TopologyFile, PackFile)
 	}
 	d.city.Sources = append(d.city.Sources, path)
 	switch {
@@ -175,7 +175,7 @@ func (d composer) packFile(dir string) (path string, data []byte, err error) {
 				err, name)
 		}
 	case err == nil && d.size+len(data) > files.MaxSize:
-		err = fmt.Errorf("the files together are larger than %d MB", files.MaxSize>>20)
+		err = fmt.Errorf("the files are larger than %d MB in total", files.MaxSize>>20)
 	}
 	return path, data, err
 }
@@ -188,7 +188,7 @@ func (d composer) required(root *toml.Node, p *pack) {
 	}
 	if t == nil {
 		d.addError(Origin{File: p.file}, "topology",
-			`is missing; every topology starts with [topology], name = "…" and schema = 1`)
+			`is missing; every topology must start with [topology], name = "…" and schema = 1`)
 		return
 	}
 	for name, like := range map[string]string{"name": `"…"`, "schema": "1"} {
@@ -199,7 +199,7 @@ func (d composer) required(root *toml.Node, p *pack) {
 	}
 }
 
-// packFormulas resolves the path of a topology's formulas folder.
+// packFormulas resolves the path of a topology's formula folder.
 func (d composer) packFormulas(p *pack) {
 	at, written := p.origins["formulas.dir"]
 	path, err := resolve(p.dir, p.dir, p.Formulas.Dir)
@@ -229,9 +229,8 @@ func (d composer) checkAgentNames(p *pack) {
 			if q == p && a.Name != "" {
 				if first := seen[a.Name]; first != nil {
 					d.addError(a.Origins["name"], "agents.name",
-						fmt.Sprintf("another agent of this topology already has the name %q, at "+
-							"%s; choose a different name",
-							a.Name, first.Origins["name"]))
+						fmt.Sprintf("another agent in this topology already has the name %q, at "+
+							"%s; choose a different name", a.Name, first.Origins["name"]))
 				}
 				seen[a.Name] = a
 			}

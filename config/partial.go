@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Legible returns the readable part of an invalid configuration, for callers that only need the store and the names of
-// agents. It returns nil if an error may affect these. The result must not be used to run the city.
-func (s Source) Legible() *City {
+// LoadPartial returns the readable part of an invalid configuration, for callers that only need the store and the names
+// of agents. It returns nil if an error may affect these. The result must not be used to run the city.
+func (s Source) LoadPartial() *City {
 	dir, err := Canonical(s.Dir)
 	if err != nil {
 		return nil

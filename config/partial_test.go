@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Legible returns nil only if a mistake may affect the city's name, its store or its agents.
-func TestLegible(t *testing.T) {
+// LoadPartial returns nil only if a mistake may affect the city's name, its store or its agents.
+func TestLoadPartial(t *testing.T) {
 	const good = "[workspace]\nname = \"town\"\n[beads]\nprovider = \"bd\"\n[[agents]]\nname = " +
 		"\"ann\"\nstart_command = \"x\"\n"
 	for text, legible := range map[string]bool{
@@ -42,7 +42,7 @@ func TestLegible(t *testing.T) {
 		if _, err := Load(dir); err == nil {
 			t.Fatalf("it is not refused: %s", text)
 		}
-		c := Source{Dir: dir}.Legible()
+		c := Source{Dir: dir}.LoadPartial()
 		if (c != nil) != legible {
 			t.Errorf("%v, want %v:\n%s", c != nil, legible, text)
 		}

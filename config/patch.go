@@ -13,7 +13,7 @@ type patch struct {
 	table string // the table with the patch, for example "patches.agents"
 	// dir and name of the agent as declared; dir may be omitted unless it is a rig
 	dir, name string
-	values    Agent // the new values of the agent; Agent.Env has the variables to add
+	values    Agent // the agent's new values; Agent.Env contains the variables to add
 	remove    []string
 	origin    Origin
 	origins   map[string]Origin // position of each key that is set, by its name in an agent's table
@@ -108,7 +108,7 @@ func (d patcher) copyValues(p *patch, a *Agent, table string) (changed bool) {
 	return changed
 }
 
-// changePool changes the pool of an agent, or makes the agent a pool.
+// changePool changes an agent's pool, or makes the agent a pool.
 func (d patcher) changePool(p *patch, a *Agent) bool {
 	own := Pool{}
 	if a.Pool != nil {
@@ -142,7 +142,7 @@ func (d patcher) unknownAgent(p *patch) string {
 		a := &c.Agents[i]
 		switch {
 		case a.Name == p.name && a.Rig != "":
-			return fmt.Sprintf("; that agent is in the rig %q: write dir = %[1]q", a.Rig)
+			return fmt.Sprintf("; that agent is in the rig %q: set dir = %[1]q", a.Rig)
 		case a.Name == p.name && a.Dir == "":
 			return "; the agent with that name has no dir: remove the key dir"
 		case a.Name == p.name:
@@ -156,9 +156,8 @@ func (d patcher) unknownAgent(p *patch) string {
 	}
 	for i := range c.Agents {
 		if s := c.Agents[i].Spec(); s.Max > 1 && s.Index(name) > 0 {
-			return fmt.Sprintf("; it is a member of the pool %q, and only the whole pool "+
-				"can be patched",
-				s.Name)
+			return fmt.Sprintf("; it is a member of the pool %q, and only the whole pool can "+
+				"be patched", s.Name)
 		}
 	}
 	if near := keys.Suggest(p.name, names); near != "" {
@@ -167,7 +166,8 @@ func (d patcher) unknownAgent(p *patch) string {
 	return "; remove this patch, or declare the agent"
 }
 
-// unknownDir returns advice about a patch with a dir that is neither a rig, which may be gone, nor an agent's folder.
+// unknownDir returns advice about a patch with a dir that is neither a rig, which may have been removed, nor an agent's
+// folder.
 func (d patcher) unknownDir(p *patch) string {
 	c := d.city
 	var rigs []string

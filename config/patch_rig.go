@@ -38,7 +38,7 @@ func (d patcher) patchRigs() {
 	}
 }
 
-// changeRig replaces the values of a rig by those of a patch.
+// changeRig replaces a rig's values with those from a patch, and returns their number.
 func (d patcher) changeRig(r, p *Rig) (changes int) {
 	for _, k := range d.schema.Tables["rigs"] {
 		at, written := p.Origins[k.Name()]
@@ -105,9 +105,8 @@ func (d patcher) unknownOverride(r *Rig, name string, theirs map[string]*Agent) 
 	}
 	for i := range d.city.Agents {
 		if a := &d.city.Agents[i]; a.Name == name {
-			return msg + fmt.Sprintf("; [[patches.agents]] can change the agent with "+
-				"that name at %s",
-				a.Origin)
+			return msg + fmt.Sprintf("; [[patches.agents]] can change the agent with that name "+
+				"at %s", a.Origin)
 		}
 	}
 	if len(names) > 0 {

@@ -14,8 +14,8 @@ func (c *City) folderOf(o Origin) string {
 	return filepath.Join(c.Path, filepath.Dir(o.File))
 }
 
-// PathOf returns the absolute path for a path in a key of an agent. A relative path is relative to the file that
-// contains the key. That file declares the agent, belongs to a topology, or contains a patch.
+// PathOf returns the absolute path for a path in an agent's key. A relative path is relative to the file that contains
+// the key. That file declares the agent, belongs to a topology, or contains a patch.
 func (c *City) PathOf(a *Agent, key, path string) (string, error) {
 	at, written := a.Origins[key]
 	if !written {
@@ -28,8 +28,8 @@ func (c *City) PathOf(a *Agent, key, path string) (string, error) {
 	return out, err
 }
 
-// enclosed returns an error if a path in a file of a fetched topology leads out of the topology's copy. Symbolic
-// links that lead out are refused when the topology is fetched.
+// enclosed returns an error if a path in a file of a fetched topology leads out of the topology's copy. Symbolic links
+// that lead out are rejected when the topology is fetched.
 func (c *City) enclosed(folder, written, path string) error {
 	copies := filepath.Join(c.Path, ".gc", "topologies")
 	rel, err := filepath.Rel(copies, folder)
@@ -41,10 +41,10 @@ func (c *City) enclosed(folder, written, path string) error {
 		return nil
 	}
 	return fmt.Errorf("%q is outside the repository of the topology %q: a fetched topology may "+
-		"use only its own files; set the key in [[patches.agents]] of %s", written, name, FileName)
+		"use only its own files; set the key in [[patches.agents]] in %s", written, name, FileName)
 }
 
-// resolve returns the absolute path for a path of the configuration. A relative path is relative to base, or to the
+// resolve returns the absolute path for a path in the configuration. A relative path is relative to base, or to the
 // city if it begins with "//". A relative path that leaves the city with ".." is an error, unless it stays in base.
 // Symbolic links are not checked.
 func resolve(city, base, path string) (string, error) {
@@ -57,8 +57,8 @@ func resolve(city, base, path string) (string, error) {
 	}
 	out := filepath.Join(base, path)
 	if !within(city, out) && !within(base, out) {
-		return "", fmt.Errorf("%q leaves the city's folder; write the absolute path %q if you "+
-			"intend that", filepath.Clean(path), out)
+		return "", fmt.Errorf("%q is outside the city's folder; use the absolute path %q if "+
+			"this is intended", filepath.Clean(path), out)
 	}
 	return out, nil
 }

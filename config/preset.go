@@ -2,19 +2,18 @@ package config
 
 import (
 	_ "embed"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	burnt "github.com/BurntSushi/toml"
+	"gcity/internal/toml"
 )
 
 //go:embed presets.toml
 var presetsText string
 
-// Preset is a known program, with the way to start it. A [providers.NAME] table of the same name overrides it.
+// Preset is a known program and how it is started. A [providers.NAME] table with the same name overrides it.
 type Preset struct {
 	Provider
 	Dialogs []Dialog
@@ -26,7 +25,7 @@ type Preset struct {
 // Dialog is a question that a program may ask when it starts.
 type Dialog struct {
 	Name string `toml:"name"`
-	// if all these texts are on the screen, the question is, too; white space in a text matches any white space
+	// if all these strings are on the screen, the question is too; white space in a string matches any white space
 	Says []string `toml:"says"`
 	Keys []string `toml:"keys"` // keys that answer the question, in the form of session.Keyer
 }
@@ -59,11 +58,7 @@ func readPresets() []Preset {
 	var file struct {
 		Presets []presetTable `toml:"presets"`
 	}
-	meta, err := burnt.Decode(presetsText, &file)
-	if err == nil && len(meta.Undecoded()) > 0 {
-		err = fmt.Errorf("unknown key %s", meta.Undecoded()[0])
-	}
-	if err != nil {
+	if err := toml.Decode([]byte(presetsText), &file); err != nil {
 		// cannot happen: the file is embedded, and a test reads it
 		panic("config: presets.toml: " + err.Error())
 	}

@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// Problem is one error or warning of a configuration.
+// Problem is one error or warning in a configuration.
 type Problem struct {
 	Origin
 	Key     string // dotted path such as "agents.idle_timeout"; "" = the whole file
-	Message string // what is wrong, and what to write instead
+	Message string // what is wrong, and how to fix it
 }
 
 func (p Problem) String() string {
@@ -25,7 +25,7 @@ func (p Problem) String() string {
 	return out
 }
 
-// Error holds all errors of a configuration: first those of unreadable files, then all others in file order.
+// Error contains all errors in a configuration: first those about unreadable files, then all others in file order.
 type Error struct {
 	Path     string // the city's folder
 	Problems []Problem

@@ -12,14 +12,14 @@ import (
 	"gcity/internal/shell"
 )
 
-// Program is the program of an agent with its arguments and settings.
+// Program is an agent's program with its arguments and settings.
 type Program struct {
 	// key that selects the program, for example "agents.provider"; "" = the first preset that is found
 	SelectedBy string
 	// the start_command, a shell line that is run unchanged; "" = Command and Args are used
 	Line string
 	// effective values, in which the agent's own values override the provider's. Name is "" if a start_command selects
-	// the program, or if no program is found. Origins has the position of each value
+	// the program, or if no program is found. Origins contains the position of each value
 	Provider
 	Dialogs []Dialog // questions that the program may ask when it starts
 }
@@ -168,7 +168,7 @@ func (p *Provider) merge(other *Provider, applies func(key string) bool) {
 	}
 }
 
-// withoutAnswers returns the dialogs without their answers, so that gcity recognises them but the user answers them.
+// withoutAnswers returns the dialogs without their answers, so that gcity recognizes them but the user answers them.
 func withoutAnswers(all []Dialog) []Dialog {
 	out := slices.Clone(all)
 	for i := range out {
@@ -177,8 +177,8 @@ func withoutAnswers(all []Dialog) []Dialog {
 	return out
 }
 
-// ProviderNamed returns the provider with this name: the preset, overridden by the [providers] table of the same name.
-// Name is "" if neither exists.
+// ProviderNamed returns the provider with this name: the preset, overridden by the [providers] table with the same
+// name. Name is "" if neither exists.
 func (c *City) ProviderNamed(name string) (Provider, []Dialog) {
 	var out Provider
 	var dialogs []Dialog
@@ -213,7 +213,7 @@ func (c *City) providerNames() []string {
 	return names
 }
 
-// provider returns the provider with this name, or adds it. Several files may declare parts of one provider.
+// provider returns the provider with this name, or adds it. Several files may declare parts of the same provider.
 func (c *City) provider(name string, at Origin) *Provider {
 	i := slices.IndexFunc(c.Providers, func(p Provider) bool { return p.Name == name })
 	if i < 0 {
@@ -224,7 +224,7 @@ func (c *City) provider(name string, at Origin) *Provider {
 	return &c.Providers[i]
 }
 
-// unknownProvider returns an error text if no provider has this name, and otherwise "".
+// unknownProvider returns an error message if no provider has this name, or "" if one has.
 func (c *City) unknownProvider(name string) string {
 	if name == "" {
 		return ""
@@ -233,7 +233,7 @@ func (c *City) unknownProvider(name string) string {
 		return ""
 	}
 	if slices.Contains([]string{"pty", "tmux", "subprocess", "k8s"}, name) {
-		return fmt.Sprintf("unknown provider %q; it is a session provider: write session = %q",
+		return fmt.Sprintf("unknown provider %q; it is a session provider: set session = %q",
 			name, name)
 	}
 	if near := keys.Suggest(name, c.providerNames()); near != "" {

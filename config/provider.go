@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// providerChecker checks the providers and the keys that agents get from them.
+// providerChecker checks the providers and the keys that agents inherit from them.
 type providerChecker struct{ *loading }
 
 // providers checks the providers, and that every referenced provider exists.
@@ -45,11 +45,11 @@ func (d providerChecker) provider(p *Provider) {
 		// a topology that could not be read may set the command
 	case all.Command == "":
 		d.addError(p.Origin, table,
-			fmt.Sprintf(`has no command, and no preset has the name %q; write command = "…"%s`,
+			fmt.Sprintf(`has no command, and no preset has the name %q; set command = "…"%s`,
 				p.Name, d.suggestPreset(p)))
 	case all.PromptMode == "flag" && all.PromptFlag == "":
 		d.addError(p.Origins["prompt_mode"], table+".prompt_mode",
-			"is \"flag\", but prompt_flag is not set; write prompt_flag = \"--…\"")
+			"is \"flag\", but prompt_flag is not set; set prompt_flag = \"--…\"")
 	}
 }
 
@@ -69,11 +69,11 @@ func (d providerChecker) checkPromptFlag(a *Agent) {
 	}
 	if p := d.city.ProgramOf(a, func([]Preset) string { return "" }); p.PromptFlag == "" {
 		addStartProblem(d.loading, a, origin, "agents.prompt_mode",
-			`is "flag", but prompt_flag is not set; write prompt_flag = "--…"`)
+			`is "flag", but prompt_flag is not set; set prompt_flag = "--…"`)
 	}
 }
 
-// warnIgnoredKeys reports keys that have no effect because a start_command is run unchanged.
+// warnIgnoredKeys reports keys that are ignored because a start_command is run unchanged.
 func (d providerChecker) warnIgnoredKeys(a *Agent) {
 	by, _ := d.city.programKey(a)
 	if !strings.HasSuffix(by, "start_command") {
@@ -82,9 +82,8 @@ func (d providerChecker) warnIgnoredKeys(a *Agent) {
 	for _, key := range []string{"provider", "args"} {
 		if origin, written := a.Origins[key]; written {
 			d.city.Warnings = append(d.city.Warnings, Problem{Origin: origin, Key: "agents." + key,
-				Message: fmt.Sprintf("has no effect: %s sets the command of %q, which is "+
-					"run unchanged",
-					by, a.Qualified())})
+				Message: fmt.Sprintf("is ignored: %s sets the command of %q, which is run "+
+					"unchanged", by, a.Qualified())})
 		}
 	}
 }

@@ -69,7 +69,7 @@ func (d *loading) duplicateOf(p Problem, same string) int {
 	return -1
 }
 
-// withoutRig returns a message without the name of the current rig, to recognise the same error in another rig.
+// withoutRig returns a message without the name of the current rig, to recognize the same error in another rig.
 func (d *loading) withoutRig(msg string) string {
 	if d.rigChecked == nil || *d.rigChecked == "" {
 		return msg
@@ -87,7 +87,7 @@ func (d *loading) markCauses(from int) {
 	}
 }
 
-// affected returns a text that lists the rigs with a problem, "" if only one rig has it.
+// affected returns a list of the rigs with a problem, or "" if only one rig has it.
 func (a *problemInfo) affected() string {
 	const most = 12
 	if len(a.rigs) < 2 {
@@ -120,8 +120,8 @@ func (d *loading) problem(at int, key, format string, args ...any) {
 	d.addError(d.origin(at), key, fmt.Sprintf(format, args...))
 }
 
-// addError adds an error. It escapes the text of the file, because a key may be any text. An error in a topology that
-// several rigs use is reported only once.
+// addError adds an error. It escapes text from the file, because a key may contain any characters. An error in a
+// topology that several rigs use is reported only once.
 func (d *loading) addError(o Origin, key, msg string) {
 	p := Problem{Origin: o, Key: visible(key), Message: visible(msg)}
 	same := d.withoutRig(p.Message)
@@ -210,7 +210,8 @@ func (d *loading) failure() *Error {
 	return &Error{Path: d.city.Path, Problems: d.problems, Warnings: d.city.Warnings}
 }
 
-// addTopologyError reports once why a topology cannot be read. Errors of the lock file have their position there.
+// addTopologyError reports once why a topology cannot be read. Errors in the lock file are reported at their position
+// in that file.
 func (d *loading) addTopologyError(at Origin, key, known string, err error) {
 	before := len(d.problems)
 	if wrong, is := errors.AsType[toml.Problems](err); is {

@@ -34,8 +34,7 @@ func (d rigChecker) rigs() {
 			if other := names[r.Name]; other != nil {
 				d.addError(r.Origins["name"], "rigs.name",
 					fmt.Sprintf("another rig already has the name %q, at %s; choose a "+
-						"different name",
-						r.Name, other.Origins["name"]))
+						"different name", r.Name, other.Origins["name"]))
 				continue
 			}
 			names[r.Name] = r
@@ -71,11 +70,11 @@ func (d rigChecker) prefix(r *Rig, taken map[string]*Rig) {
 	case !clash:
 		taken[strings.ToLower(r.Prefix)] = r
 	case other == nil:
-		d.addError(at, key, fmt.Sprintf("%q%s is the prefix of the city's own work; write another "+
-			"one, like prefix = %q", r.Prefix, how, unusedPrefix(r.Name, taken)))
+		d.addError(at, key, fmt.Sprintf("%q%s is the prefix of the city's own work; use a "+
+			"different one, such as prefix = %q", r.Prefix, how, unusedPrefix(r.Name, taken)))
 	default:
-		d.addError(at, key, fmt.Sprintf("%q%s is the prefix of the rig %q at %s; write another "+
-			"one, like prefix = %q", r.Prefix, how, other.Name,
+		d.addError(at, key, fmt.Sprintf("%q%s is the prefix of the rig %q at %s; use a "+
+			"different one, such as prefix = %q", r.Prefix, how, other.Name,
 			other.Origin, unusedPrefix(r.Name, taken)))
 	}
 }

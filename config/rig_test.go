@@ -37,7 +37,7 @@ func TestPrefixesAreUnique(t *testing.T) {
 	const text = "[workspace]\nname = \"alpha\"\n[[rigs]]\nname = \"alpine\"\npath = \"/usr\"\n"
 	_, err := Parse("/srv/app", []byte(text))
 	want := `city.toml:4:8: rigs.prefix: "al", derived from the name "alpine", is the prefix ` +
-		`of the city's own work; write another one, like prefix = "alp"`
+		`of the city's own work; use a different one, such as prefix = "alp"`
 	if err == nil || err.Error() != want {
 		t.Fatalf("got %v\nwant %s", err, want)
 	}
@@ -78,12 +78,12 @@ func TestRigsFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		"none": filepath.Join(dir, "none") + " does not exist; create it, or write " +
-			"another path",
-		"file":      filepath.Join(dir, "file") + " is not a folder; write another path",
+		"none": filepath.Join(dir, "none") + " does not exist; create it, or use a different " +
+			"path",
+		"file":      filepath.Join(dir, "file") + " is not a folder; use a different path",
 		"file/more": "stat " + filepath.Join(dir, "file/more") + ": not a directory",
-		"locked": locked + " cannot be entered (permission denied); change its permissions, or write " +
-			"another path",
+		"locked": locked + " cannot be entered (permission denied); change its permissions, or use a different " +
+			"path",
 		"/usr": "",
 	} {
 		if path == "locked" && os.Getuid() == 0 {

@@ -22,9 +22,9 @@ func (d checker) checkRoutes() {
 	}
 }
 
-// invalidTarget returns why the default target of a rig is invalid. It returns "" if the target exists, or if a file
-// that could not be read may declare it. The rig is searched first, then the city, then the last parts of all names. A
-// target with the prefix "pool:" must be a pool.
+// invalidTarget returns the reason why a rig's default target is invalid. It returns "" if the target exists, or if a
+// file that could not be read may declare it. The rig is searched first, then the city, then the last parts of all
+// names. A target with the prefix "pool:" must be a pool.
 func (d checker) invalidTarget(r *Rig) string {
 	name, forced := strings.CutPrefix(strings.TrimSpace(r.DefaultSlingTarget), "pool:")
 	fits := func(q string) bool {
@@ -58,6 +58,6 @@ func (d checker) invalidTarget(r *Rig) string {
 	case near != "":
 		return fmt.Sprintf("%q is %s; did you mean %q?", name, kind, near)
 	default:
-		return fmt.Sprintf("%q is %s; write the name of an agent or pool, or remove it", name, kind)
+		return fmt.Sprintf("%q is %s; use the name of an agent or pool, or remove it", name, kind)
 	}
 }

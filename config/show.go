@@ -21,8 +21,8 @@ import (
 
 // TOML returns the effective configuration: every value that is set or has a default, with its origin as a comment. The
 // result is one file that can be loaded, with included files, topologies and patches merged. Comments mark the parts
-// that cannot be expressed: secrets, which are printed as ***, and the formulas and automations of topologies. Further
-// examples are prompts that use fragments of a topology, and {{.ConfigDir}} in files of other folders.
+// that cannot be expressed: secrets, which are printed as ***, and the formulas and automations of topologies. Other
+// such parts are prompts that use fragments from a topology, and {{.ConfigDir}} in files in other folders.
 func (c *City) TOML() string {
 	body := printer{c}.tables()
 	var b strings.Builder
@@ -39,7 +39,7 @@ func (c *City) TOML() string {
 	return b.String()
 }
 
-// Revealed returns a copy that shows secrets in the output of TOML and Explain. Show it only to the owner of the city.
+// Revealed returns a copy that shows secrets in the output of TOML and Explain. Show it only to the city's owner.
 func (c *City) Revealed() *City {
 	open := *c
 	open.showSecrets = true

@@ -115,8 +115,8 @@ func TestShow(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"wroker":  `no such agent "wroker" in city.toml; did you mean "worker"?`,
-		"nothing": `no such agent as "nothing" in city.toml`,
-		"my-projct": `no such agent as "my-projct" in city.toml; or did you mean the rig ` +
+		"nothing": `no such agent "nothing" in city.toml`,
+		"my-projct": `no such agent "my-projct" in city.toml; or did you mean the rig ` +
 			`"my-project"?`,
 		"packer-13": `no such agent "packer-13" in city.toml; did you mean "packer"?`,
 	} {
@@ -264,9 +264,9 @@ inject_fragments = ["manners"]
 			t.Errorf("%s is told something else", was.Qualified())
 		}
 	}
-	for _, want := range []string{"# secrets are shown as ***", "# this file does not contain the formulas and " +
-		"automations of the topology team",
-		"# prompt_template = ", "# its prompt uses fragments of the topology",
+	for _, want := range []string{"# secrets are shown as ***", "# this file does not contain the formulas and automations from the " +
+		"topology team",
+		"# prompt_template = ", "# its prompt uses fragments from the topology",
 		"# in this file {{.ConfigDir}} is a different folder: pre_start"} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("%q is not said in\n%s", want, shown)

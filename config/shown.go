@@ -17,8 +17,8 @@ func (c printer) movedRows(a *Agent, all []row) (out []row, notes []string) {
 	folder := c.folderOf(a.Origin)
 	quoted := strings.Trim(toml.Quote(folder), `"`)
 	if c.topologyPrompts[a.Qualified()] {
-		notes = append(notes, "its prompt uses fragments of the topology, which this file does "+
-			"not contain: copy them to prompts/shared of the city")
+		notes = append(notes, "its prompt uses fragments from the topology, which this file "+
+			"does not contain: copy them to prompts/shared in the city")
 	}
 	for _, r := range all {
 		switch r.key {
@@ -48,7 +48,7 @@ func (c printer) omittedParts(secrets bool) []string {
 	}
 	for _, p := range c.cityTopologies {
 		if p.Formulas.Dir != "" {
-			out = append(out, "this file does not contain the formulas and automations of "+
+			out = append(out, "this file does not contain the formulas and automations from "+
 				"the topology "+p.Topology.Name)
 		}
 	}

@@ -133,7 +133,7 @@ func (d decoder) decodeAll(root *toml.Node, more []string) {
 	d.readAdditional(more)
 }
 
-// Inputs holds the files and folders from which a configuration is read.
+// Inputs contains the files and folders from which a configuration is read.
 type Inputs struct {
 	Files   []string // city.toml is first; some files may be unreadable
 	Trees   []string // folders of topologies, with all their files
@@ -160,7 +160,7 @@ func (s Source) Inputs() (Inputs, error) {
 	return in, nil
 }
 
-// Part is one file or folder of a configuration.
+// Part is one file or folder in a configuration.
 type Part struct {
 	Kind string `json:"kind"` // "file" or "topology"
 	Path string `json:"path"` // relative to the city, or absolute if it is outside

@@ -17,8 +17,8 @@ func parseTOML(data []byte, needs string) (*toml.Node, []*toml.Fault) {
 		return nil, []*toml.Fault{files.TooLarge()}
 	}
 	if at := bytes.IndexByte(data, 0); at >= 0 {
-		return nil, []*toml.Fault{{At: at, Msg: "contains a NUL byte; it is not a text file, or " +
-			"was not written completely"}}
+		return nil, []*toml.Fault{{At: at, Msg: "contains a NUL byte; it is not a text file, " +
+			"or was not written completely"}}
 	}
 	data = toml.BlankBOM(data)
 	if msg := blank(data, needs); msg != "" {
@@ -49,7 +49,7 @@ func blank(data []byte, needs string) string {
 	}
 	switch {
 	case comments:
-		return "the file has only comments; " + needs
+		return "the file contains only comments; " + needs
 	case len(data) > 0:
 		return "the file is blank; " + needs
 	}

@@ -118,7 +118,7 @@ func (c *City) notFound(err error, name string, names []string) error {
 	if near := keys.Suggest(name, names); near != "" {
 		return fmt.Errorf("%w %q in %s; did you mean %q?", err, name, where, near)
 	}
-	return fmt.Errorf("%w as %q in %s", err, name, where)
+	return fmt.Errorf("%w %q in %s", err, name, where)
 }
 
 // find returns the agent or pool with this name, which is a qualified name or a unique last part. For the name of a
@@ -192,10 +192,9 @@ func (c *City) suggestWatchdog(p *Watchdog) string {
 		w := &c.Watchdogs[i]
 		if w.Name == p.Name {
 			if w.Rig != "" {
-				return fmt.Sprintf("; that watchdog is in the rig %q: write rig = %[1]q", w.Rig)
+				return fmt.Sprintf("; that watchdog is in the rig %q: set rig = %[1]q", w.Rig)
 			}
-			return "; the watchdog with that name belongs to the city: " +
-				"remove the key rig"
+			return "; the watchdog with that name belongs to the city: remove the key rig"
 		}
 		if w.Rig == p.Rig {
 			names = append(names, w.Qualified())

@@ -15,7 +15,7 @@ func (c *City) vars(a *Agent) placeholder.Values {
 		Agent:     a.Qualified(), Name: a.Name, Rig: a.Rig, Session: a.SessionName}
 }
 
-// Expanded holds the expanded templates and paths of an agent.
+// Expanded contains an agent's expanded templates and paths.
 type Expanded struct {
 	Dir          string // absolute path of the working folder
 	MakeDir      bool   // create the folder if it is missing

@@ -12,7 +12,7 @@ import (
 	"gcity/trust"
 )
 
-// Programs returns all programs of the configuration, in the order of the agents. It omits the programs of automations.
+// Programs returns all programs in the configuration, in the order of the agents. It omits the programs of automations.
 func (c *City) Programs() []trust.Program {
 	r := programList{city: c}
 	for _, p := range []struct{ what, key, provider string }{

@@ -91,12 +91,12 @@ func (d watchdogChecker) agentsOf(w *Watchdog) {
 	if w.Triage != "" && w.Triage == w.Watches {
 		d.addError(w.Origins["triage"], "watchdogs.triage",
 			fmt.Sprintf("%q is the agent that the watchdog watches, so a hang would not be "+
-				"noticed; name another agent, or remove this key", w.Triage))
+				"detected; use a different agent, or remove this key", w.Triage))
 	}
 }
 
-// invalidAgent returns why a name does not refer to a single agent that always runs. It returns "" if the name is
-// valid, or if a file that could not be read may declare it.
+// invalidAgent returns the reason why a name does not refer to a single agent that always runs. It returns "" if the
+// name is valid, or if a file that could not be read may declare it.
 func (d watchdogChecker) invalidAgent(w *Watchdog, name string) string {
 	a := d.agentsByName[name]
 	rig, _ := cutRig(name)
@@ -106,9 +106,9 @@ func (d watchdogChecker) invalidAgent(w *Watchdog, name string) string {
 	case a == nil:
 		return "is not an agent" + dependencies(d).suggestion(name, nil)
 	case a.Pool != nil && a.Qualified() == name:
-		return "is a pool; name an agent that always runs"
+		return "is a pool; use an agent that always runs"
 	case a.Pool != nil:
-		return fmt.Sprintf("is a member of the pool %q, which decides whether it runs; name an "+
+		return fmt.Sprintf("is a member of the pool %q, which decides whether it runs; use an "+
 			"agent that always runs", a.Qualified())
 	}
 	return ""
@@ -131,7 +131,7 @@ func (d watchdogChecker) heartbeat(w *Watchdog) {
 	w.Heartbeat = path
 }
 
-// checkDependencies refuses dependencies on a triage agent, because it does not run all the time.
+// checkDependencies reports dependencies on triage agents, because these do not run all the time.
 func (d watchdogChecker) checkDependencies(triageAgents map[string]*Watchdog) {
 	for i := range d.city.Agents {
 		a := &d.city.Agents[i]
@@ -146,9 +146,10 @@ func (d watchdogChecker) checkDependencies(triageAgents map[string]*Watchdog) {
 	}
 }
 
-// checkTriageCycles refuses triage agents that watch each other in a cycle. No agent would notice their failure.
+// checkTriageCycles reports triage agents that watch each other in a cycle, because no other agent would notice their
+// failure.
 func (d watchdogChecker) checkTriageCycles(triageAgents map[string]*Watchdog) {
-	// returns the watchdog of the triage agent that the watchdog of this triage agent watches
+	// returns the next watchdog in the chain: the one whose triage agent is watched by this triage agent's watchdog
 	watches := func(triage string) *Watchdog {
 		if w := triageAgents[triage]; w != nil && triageAgents[w.Watches] != nil {
 			return triageAgents[w.Watches]

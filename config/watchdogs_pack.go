@@ -18,7 +18,7 @@ func (w *Watchdog) Qualified() string {
 	return w.Rig + "/" + w.Name
 }
 
-// checkWatched refuses watchdogs of a topology that watch an agent outside of the topology.
+// checkWatched reports watchdogs in a topology that watch an agent outside the topology.
 func (d composer) checkWatched(p *pack, names []string) {
 	for i := range p.watchdogs {
 		w := &p.watchdogs[i]
@@ -37,7 +37,7 @@ func (d composer) checkWatched(p *pack, names []string) {
 	}
 }
 
-// copyWatchdogs copies the watchdogs of one topology for agents that belong to the city or to a rig.
+// copyWatchdogs copies the watchdogs in one topology for agents that belong to the city or to a rig.
 func (d composer) copyWatchdogs(p *pack, ofCity map[string]bool, e entry, r *Rig) {
 	for i := range p.watchdogs {
 		w := p.watchdogs[i]
@@ -91,7 +91,7 @@ func (d patcher) patchWatchdogs() {
 	}
 }
 
-// changeWatchdog replaces the values of a watchdog by those of a patch.
+// changeWatchdog replaces a watchdog's values with those from a patch, and returns their number.
 func (d patcher) changeWatchdog(w, p *Watchdog) (changes int) {
 	for _, k := range d.schema.Tables["watchdogs"] {
 		at, written := p.Origins[k.Name()]
@@ -115,7 +115,7 @@ func (d watchdogChecker) qualify(w *Watchdog, name string) string {
 	return name
 }
 
-// qualifyAddress is like qualify, for the address of a message, such as "pool:NAME".
+// qualifyAddress is like qualify, for a mail address such as "pool:NAME".
 func (d watchdogChecker) qualifyAddress(w *Watchdog, to string) string {
 	if name, pool := strings.CutPrefix(to, "pool:"); pool {
 		return "pool:" + d.qualify(w, name)
@@ -136,9 +136,8 @@ func (d watchdogChecker) heartbeatOf(w *Watchdog, at Origin) (string, error) {
 		base, whose = r.Path, fmt.Sprintf("the rig %q", r.Name)
 	}
 	if !filepath.IsLocal(w.Heartbeat) {
-		return "", fmt.Errorf("%q leaves the folder of %s; write an absolute path if you "+
-			"intend that",
-			w.Heartbeat, whose)
+		return "", fmt.Errorf("%q is outside the folder of %s; use an absolute path if this is "+
+			"intended", w.Heartbeat, whose)
 	}
 	return filepath.Join(base, w.Heartbeat), nil
 }

@@ -123,7 +123,7 @@ func TestProblemsOfTopologiesWatchdogs(t *testing.T) {
 		"rig": {lane, `every = "7m"`, `rig = "north"`, lane +
 			":22:1: watchdogs.rig: unknown key"},
 		"leaves": {lane, `"beats/witness"`, `"../../x"`, lane +
-			`:23:13: watchdogs.heartbeat: "../../x" leaves the folder of the rig "north"`},
+			`:23:13: watchdogs.heartbeat: "../../x" is outside the folder of the rig "north"`},
 		"no such watchdog": {"city.toml", "name = \"care\"", "name = \"cere\"",
 			`city.toml:17:8: patches.watchdogs.name: unknown watchdog "south/cere"; did you ` +
 				`mean "south/care"?`},

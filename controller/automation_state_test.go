@@ -19,7 +19,7 @@ func TestUnusableAutomationState(t *testing.T) {
 	}{
 		"cut off": {`{"version":1,"automations":{` + well, "the file is damaged", 0},
 		"of later": {`{"version":2,"automations":{` + well + `}}`,
-			"the file has version 2, but this program reads only 1", 0},
+			"the file has version 2, but this program reads only version 1", 0},
 		"one is bad": {`{"version":1,"automations":{` + well + `,"bad":{"cursor":"x"}}}`, "bad: ",
 			1},
 		"as it is":    {`{"version":1,"automations":{` + well + `}}`, "", 1},

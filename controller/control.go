@@ -20,8 +20,8 @@ func (c *Controller) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	return c.currentSnapshot(), nil
 }
 
-// currentSnapshot returns the published snapshot with two current values: the time of the loop's last iteration, and
-// the sequence number of the newest event.
+// currentSnapshot returns the published snapshot, updated with the time of the loop's last iteration and the sequence
+// number of the newest event.
 func (c *Controller) currentSnapshot() *city.Snapshot {
 	s := *c.snap.Load()
 	s.Patrol.Last = c.pulse.Last()
@@ -94,7 +94,7 @@ func (c *Controller) deliver(ctx context.Context, cmd effect.Command) error {
 	return c.send(ctx, cmd)
 }
 
-// Do implements city.Control. If ctx ends first, the command is still performed, except for a run that has not
+// Do implements city.Control. If ctx ends first, the command still takes effect, except for a run that has not
 // started yet.
 func (c *Controller) Do(ctx context.Context, cmd city.Command) (city.Receipt, error) {
 	peer := city.PeerOf(ctx)
@@ -112,7 +112,7 @@ func (c *Controller) Do(ctx context.Context, cmd city.Command) (city.Receipt, er
 		return city.Receipt{}, err
 	}
 	id := c.lastID.Add(1)
-	reply := make(chan effect.Answer, 1)
+	reply := make(chan effect.Reply, 1)
 	c.replies.Store(id, reply)
 	defer c.replies.Delete(id)
 	if err := c.deliver(ctx, effect.Command{ID: id, Cmd: cmd, Peer: peer}); err != nil {
@@ -133,7 +133,7 @@ func (c *Controller) Do(ctx context.Context, cmd city.Command) (city.Receipt, er
 					cmd.Target(), context.Cause(ctx))}
 		}
 		return city.Receipt{}, &city.Error{Code: city.Unavailable,
-			Message: fmt.Sprintf("%s is in progress but was not done in time: %v", cmd.Verb(),
+			Message: fmt.Sprintf("%s is in progress but did not complete in time: %v", cmd.Verb(),
 				context.Cause(ctx))}
 	case <-c.done:
 		select {
@@ -151,27 +151,27 @@ func hasEnded() *city.Error {
 		Message: perform.ErrEnded.Error()}
 }
 
-func resultOf(a effect.Answer) (city.Receipt, error) {
+func resultOf(a effect.Reply) (city.Receipt, error) {
 	if a.Err != nil {
 		return city.Receipt{}, a.Err
 	}
 	return a.Receipt, nil
 }
 
-// answer sends an answer to the Do call that waits for it, if any.
-func (c *Controller) answer(a effect.Answer) {
+// reply sends a reply to the Do call that is waiting for it, if any.
+func (c *Controller) reply(a effect.Reply) {
 	if reply, ok := c.replies.LoadAndDelete(a.ID); ok {
-		reply.(chan effect.Answer) <- a
+		reply.(chan effect.Reply) <- a
 	}
 }
 
-// refuseAll refuses the commands that the loop did not handle.
-func (c *Controller) refuseAll() {
+// rejectAll rejects the commands that the loop did not handle.
+func (c *Controller) rejectAll() {
 	for {
 		select {
 		case in := <-c.inbox:
 			if cmd, ok := in.(effect.Command); ok {
-				c.answer(effect.Answer{ID: cmd.ID, Err: hasEnded()})
+				c.reply(effect.Reply{ID: cmd.ID, Err: hasEnded()})
 			}
 		default:
 			return
@@ -282,7 +282,7 @@ func wrap(name string, err error) error {
 		return err
 	case errors.Is(err, session.ErrNotFound):
 		return &city.Error{Code: city.Conflict,
-			Message: fmt.Sprintf("agent %s has no session now", name)}
+			Message: fmt.Sprintf("agent %s currently has no session", name)}
 	case errors.Is(err, session.ErrRefused):
 		return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("agent %s: %v", name, err)}
 	}

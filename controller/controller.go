@@ -43,9 +43,9 @@ import (
 // Options configures the controller of a city.
 type Options struct {
 	Dir string // the city's folder, absolute, symlinks resolved
-	// a path that leads to the folder even after the folder was moved (see Hold.Via); "" = Dir
+	// a path that leads to the folder even after the folder was moved (see Hold.StablePath); "" = Dir
 	At       string
-	Mode     string // shown as Snapshot.Mode; only Supervised changes the controller's behaviour
+	Mode     string // shown as Snapshot.Mode; only Supervised changes the controller's behavior
 	Version  string // version of gcity
 	Provider session.Provider
 	Log      *events.Log
@@ -55,7 +55,7 @@ type Options struct {
 	Files  []string // additional configuration files; see config.Source
 	Strict bool     // see config.Source
 
-	// Stores opens the store of a rig, or of the city if rig is "". It may be called several times and from any
+	// Stores opens a rig's store, or the city's store if rig is "". It may be called several times and from any
 	// goroutine. If Stores is nil, the city has no work and no automations.
 	Stores func(rig string) (beads.Store, error)
 
@@ -71,24 +71,23 @@ type Options struct {
 	// good is the configuration if it is valid. It is called outside the loop, one call at a time. It may be nil.
 	OnConfigRead func(revision string, good *config.City)
 
-	// CheckTrust returns the reason why the programs of a configuration and of its automations may not run. For nil, it
-	// checks the configuration on disk. It is called outside the loop, before a change comes into force. It may be
-	// nil.
+	// CheckTrust returns an error if the programs of a configuration and of its automations may not run. For nil, it
+	// checks the configuration on disk. It is called outside the loop, before a change is applied. It may be nil.
 	CheckTrust func(*config.City) error
 
 	// SetListener is called with the wanted TCP listener whenever it changes. The loop calls it, so it must not block.
 	// ListenerStates delivers the state of the listener. If SetListener is nil, the state is unknown.
 	SetListener func(config.API)
-	// Allow returns an error if a configuration with this many agents must not come into force. It is called
-	// outside the loop, after edits. It may be nil.
+	// Allow returns an error if a configuration with this many agents must not be applied. It is called outside the
+	// loop, after edits. It may be nil.
 	Allow          func(ctx context.Context, agents int) error
 	ListenerStates <-chan city.Listener
 
-	// OpenFiles is this process's limit of open files; 0 = unknown. The controller warns if the limit is too low.
+	// OpenFiles is this process's limit on open files; 0 = unknown. The controller warns if the limit is too low.
 	OpenFiles uint64
 
-	// Faults delivers panics of other parts of the city. Each panic ends the controller like a panic of the
-	// controller itself. The channel has capacity one, and senders must not block. It may be nil.
+	// Faults delivers panics from other parts of the city. Each panic ends the controller, as a panic in the
+	// controller itself does. The channel has capacity one, and senders must not block. It may be nil.
 	Faults chan error
 
 	// signals that folders of automations may have changed; nil = only patrols check the folders
@@ -122,7 +121,7 @@ type Controller struct {
 	lastStopReport city.StopReport // the last logged report about a slow stop
 
 	inbox     chan effect.Input
-	replies   sync.Map // command id → chan answer
+	replies   sync.Map // command ID → chan effect.Reply
 	lastID    atomic.Uint64
 	done      chan struct{} // closed when Run has returned
 	gaveUp    chan struct{} // closed by GiveUp, which ends a stop of the city
@@ -210,7 +209,7 @@ func (c *Controller) world() perform.World {
 		OnConfigRead: c.o.OnConfigRead,
 		CheckTrust:   c.o.CheckTrust,
 		SetListener:  c.o.SetListener, Allow: c.o.Allow, CheckFolder: c.o.CheckFolder,
-		Inbox: c.inbox, Answer: c.answer, OnPanic: c.recordPanic, Snapshot: c.currentSnapshot,
+		Inbox: c.inbox, Reply: c.reply, OnPanic: c.recordPanic, Snapshot: c.currentSnapshot,
 		InForce:   c.inForce.Load,
 		Translate: c.translate, Patrolled: c.metrics.patrolled, Called: c.metrics.storeCalled,
 	}
@@ -275,13 +274,13 @@ func tiersOf(cfg *config.City) []config.Watchdog {
 	return tiers
 }
 
-// Run runs the city until ctx ends, or until a city.Shutdown is done. When ctx ends, Run stops the agents
-// gracefully. It returns nil after a clean end, or an error that lists agents that did not stop in time. After a
-// panic it returns a *recovery.Panic, and the agents continue.
+// Run runs the city until ctx ends, or until a city.Shutdown is done. When ctx ends, Run stops the agents gracefully.
+// It returns nil after a clean end, or an error that lists agents that did not stop in time. After a panic it returns
+// a *recovery.Panic, and the agents keep running.
 func (c *Controller) Run(ctx context.Context) error { return c.run(ctx, false) }
 
-// RunOnce brings the city to its configured state once, and returns with the agents running. It ignores exits of
-// agents in the meantime. It returns early if ctx ends.
+// RunOnce brings the city to its configured state once, and returns with the agents running. It ignores agents' exits
+// in the meantime. It returns early if ctx ends.
 func (c *Controller) RunOnce(ctx context.Context) error { return c.run(ctx, true) }
 
 // SetMode changes Snapshot.Mode, for example to headless when the console has closed.

@@ -64,9 +64,9 @@ func TestAStopIsBounded(t *testing.T) {
 			}
 			s.hangs.Store(true)
 			began := time.Now()
-			answers := make(chan error, 2)
+			replies := make(chan error, 2)
 			for range asked {
-				go func() { _, err := w.Do(t.Context(), city.Shutdown{}); answers <- err }()
+				go func() { _, err := w.Do(t.Context(), city.Shutdown{}); replies <- err }()
 				synctest.Wait()
 			}
 			by := began.Add(w.StopLimit())
@@ -85,7 +85,7 @@ func TestAStopIsBounded(t *testing.T) {
 				if time.Now().After(by.Add(ShutdownLimit)) {
 					t.Fatalf("it has not ended after %s: %+v", time.Since(began), snap.Ending)
 				}
-				if len(answers) > 0 { // the command was answered, so the snapshot may be the final one
+				if len(replies) > 0 { // the command was answered, so the snapshot may be the final one
 					continue
 				}
 				e := snap.Ending
@@ -105,7 +105,7 @@ func TestAStopIsBounded(t *testing.T) {
 				}
 			}
 			for range asked {
-				if err := <-answers; err == nil ||
+				if err := <-replies; err == nil ||
 					!strings.Contains(err.Error(), "slow (by tmux, session ") {
 					t.Errorf("answered with %v", err)
 				}
@@ -140,7 +140,7 @@ func TestStopCannotListSessions(t *testing.T) {
 			t.Errorf("%+v, %v", snap.Ending, err)
 		}
 		if err := <-w.ended; err == nil || !strings.Contains(err.Error(),
-			"it is unknown whether agents still run") {
+			"it is unknown whether agents are still running") {
 			t.Errorf("Run: %v", err)
 		}
 	})

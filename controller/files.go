@@ -10,8 +10,8 @@ const (
 // FilesNeeded returns the number of open files that a controller with this many agents needs.
 func FilesNeeded(agents int) uint64 { return uint64(filesBase + filesPerAgent*agents) }
 
-// FewFiles returns a warning if the limit of open files is too low for this many agents, and "" otherwise. A limit
-// of 0 is unknown.
+// FewFiles returns a warning if the limit on open files is too low for this many agents, and "" otherwise. A limit of
+// 0 means that it is unknown.
 func FewFiles(limit uint64, agents int) string {
 	need := FilesNeeded(agents)
 	if limit == 0 || limit >= need {
@@ -22,7 +22,7 @@ func FewFiles(limit uint64, agents int) string {
 		agents, need, MoreFiles(agents))
 }
 
-// MoreFiles returns advice on how to raise the limit of open files.
+// MoreFiles returns advice on how to raise the limit on open files.
 func MoreFiles(agents int) string {
 	return fmt.Sprintf("start the controller after `ulimit -n %[1]d`, or set LimitNOFILE=%[1]d "+
 		"in its service",

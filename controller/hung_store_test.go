@@ -98,7 +98,7 @@ func TestCityWithAHungStore(t *testing.T) {
 		}
 		s, _ := w.Snapshot(t.Context())
 		if len(s.Degraded) != 1 || !strings.HasPrefix(s.Degraded[0],
-			"the work of the city cannot be read since ") {
+			"the work of the city cannot be read (failing since ") {
 			t.Errorf("degraded: %q", s.Degraded)
 		}
 		w.fake.Crash("a", 3, "")

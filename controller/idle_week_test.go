@@ -34,6 +34,9 @@ every = "10m"
 
 // In a week without activity, the controller writes no events and starts exactly one triage session per beat.
 func TestAnIdleWeek(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, chained)
 		end := w.begin()

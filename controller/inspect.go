@@ -23,12 +23,12 @@ import (
 
 // Subject is the agent that an inspection describes, with the sources of its facts.
 type Subject struct {
-	City    string          // folder of the city
+	City    string          // the city's folder
 	Agent   string          // qualified name
-	Want    *agent.Want     // declaration of the agent; nil = not declared
-	Session *session.Status // current session of the agent; nil = none
+	Want    *agent.Want     // the agent's declaration; nil = not declared
+	Session *session.Status // the agent's current session; nil = none
 	Past    []events.Event  // events selected by city.CrashQuery
-	Limits  session.Limits  // limits of the provider of Want
+	Limits  session.Limits  // limits of Want's provider
 }
 
 // pastLimit is the timeout for reading the event log.
@@ -77,8 +77,8 @@ func (c *Controller) Inspect(ctx context.Context, name string) (*city.Inspection
 	return out, nil
 }
 
-// AddPrompt adds the prompt that a new session of the agent would get, without secrets. w is nil if the agent is
-// not declared.
+// AddPrompt adds the prompt that a new session of the agent would receive, with secrets replaced. w is nil if the
+// agent is not declared.
 func AddPrompt(ctx context.Context, out *city.Inspection, w *agent.Want) {
 	if w == nil || w.Prompt.Draft == nil {
 		return
@@ -91,7 +91,7 @@ func AddPrompt(ctx context.Context, out *city.Inspection, w *agent.Want) {
 	}
 }
 
-// Inspect returns the inspection, without secrets; see internal/redact.
+// Inspect returns the inspection, with secrets replaced; see internal/redact.
 func (s *Subject) Inspect(now time.Time) *city.Inspection {
 	out := &city.Inspection{Agent: s.Agent, At: now, Env: []city.Variable{},
 		Drift: []city.Difference{}, Crashes: []city.Crash{}}
@@ -192,7 +192,7 @@ func differences(st *session.Status, w *agent.Want) []city.Difference {
 	if len(drift) == 0 {
 		return out
 	}
-	born := bornWith(st)
+	environ := initialEnviron(st)
 	for _, text := range drift {
 		at := strings.LastIndexByte(text, ' ')
 		d := city.Difference{Field: text[:at], What: text[at+1:]}
@@ -202,14 +202,15 @@ func differences(st *session.Status, w *agent.Want) []city.Difference {
 			d.Hidden = true
 		case isEnv:
 			d.Wants = redact.Value(lookUp(w.Spec.Env, name))
-			d.Runs, d.RunsUnknown = redact.Value(lookUp(born, name)), born == nil
+			d.Runs, d.RunsUnknown = redact.Value(lookUp(environ, name)), environ == nil
 		case d.Field == session.ProviderField:
 			d.Wants, d.Runs = w.Spec.Provider, st.Provider
 		case d.Field == "command" || d.Field == "args":
 			d.Wants = redact.Text(w.Spec.Command)
 			// a command line with a prompt may contain secrets
-			if _, told := st.Fingerprint.Fields["prompt_template"]; !told && w.Prompt.Draft == nil {
-				d.Runs = redact.Text(commandOf(st, born))
+			_, hasPrompt := st.Fingerprint.Fields["prompt_template"]
+			if !hasPrompt && w.Prompt.Draft == nil {
+				d.Runs = redact.Text(commandOf(st, environ))
 			}
 			d.RunsUnknown = d.Runs == ""
 		default:
@@ -242,9 +243,9 @@ func wanted(w *agent.Want, field string) string {
 	return ""
 }
 
-// bornWith returns the initial environment of a session's process, or nil if it is unknown. A process with another
-// session ID has reused the PID.
-func bornWith(st *session.Status) []string {
+// initialEnviron returns the initial environment of a session's process, or nil if it is unknown. A process with a
+// different session ID has reused the PID.
+func initialEnviron(st *session.Status) []string {
 	if st.PID <= 0 {
 		return nil
 	}
@@ -257,8 +258,8 @@ func bornWith(st *session.Status) []string {
 
 // commandOf returns the command line of a session's process, or of the program that replaced its shell. It returns
 // "" if the command line is unknown.
-func commandOf(st *session.Status, born []string) string {
-	if born == nil {
+func commandOf(st *session.Status, environ []string) string {
+	if environ == nil {
 		return ""
 	}
 	args := proc.Args(st.PID)

@@ -10,7 +10,7 @@ import (
 // Supervised is the Mode of a city that its supervisor serves over TCP.
 const Supervised = "supervised"
 
-// listenerOf returns the [api] section, or the zero value if the city has no TCP listener itself.
+// listenerOf returns the [api] section, or the zero value if the city has no TCP listener of its own.
 func (c *Controller) listenerOf(cfg *config.City) config.API {
 	if cfg.API.Port == 0 || c.o.Mode == Supervised {
 		return config.API{}
@@ -31,10 +31,10 @@ func (c *Controller) ignores(cfg *config.City) string {
 	return text
 }
 
-// slowStop is the duration of a stop after which the log reports what the stop waits for.
+// slowStop is the duration after which the log reports what a stop is waiting for.
 const slowStop = time.Second
 
-// logSlowStop logs once what a slow stop waits for.
+// logSlowStop logs what a slow stop is waiting for. It logs each item once.
 func (c *Controller) logSlowStop(now time.Time) {
 	s := c.snap.Load()
 	if s.Ending == nil || now.Sub(s.Ending.Since) < slowStop {

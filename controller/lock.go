@@ -15,7 +15,7 @@ import (
 )
 
 // Hold is the ownership of a city: the locks on its folder and on .gc/controller.lock. It keeps the folder open, so
-// that it can use both after the folder was moved.
+// that both remain usable after the folder was moved.
 type Hold struct {
 	dir    string
 	folder *disk.Held
@@ -55,12 +55,13 @@ func (e *RunningError) Error() string {
 	return fmt.Sprintf("controller already running for %s (pid %d)", e.Path, e.PID)
 }
 
-// lockLinger is the maximum time for which the lock of a killed controller may stay locked. A child process
-// inherits the lock and keeps it until it executes another program.
+// lockLinger is how long a killed controller's lock may stay locked. A child process inherits the lock and keeps it
+// until it executes another program.
 const lockLinger = 3 * time.Second
 
 // Acquire locks the city in dir, and creates .gc (0700) if necessary. It returns a *RunningError if another process
-// holds the lock. The pid file is only a hint. If its process is dead, Acquire waits some seconds for the lock.
+// holds the lock. The pid file is only a hint. If its process is dead, Acquire waits up to a few seconds for the
+// lock.
 func Acquire(dir string) (*Hold, error) { return acquire(dir, lockLinger) }
 
 func acquire(dir string, patience time.Duration) (*Hold, error) {
@@ -142,14 +143,14 @@ func (h *Hold) Check() error {
 	if old.AtPath() {
 		return nil
 	}
-	if err := h.take(0); err != nil { // no patience, so that the loop does not wait
+	if err := h.take(0); err != nil { // do not wait for another owner
 		return err
 	}
 	return old.Release()
 }
 
 // Release unlocks the city. It first removes the pid file, so that the file never names a process without the lock.
-// It keeps the pid file of another controller.
+// It does not touch the files of another controller that has taken over.
 func (h *Hold) Release() error {
 	lock := h.lock.Load()
 	if !lock.AtPath() {

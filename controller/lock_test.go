@@ -19,6 +19,9 @@ import (
 // A second controller is refused, and the error contains the PID of the first controller. This also applies if the
 // runtime folder is removed: the first controller creates the folder again and locks it.
 func TestHold(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	dir := t.TempDir()
 	first, err := Acquire(dir)
 	if err != nil {
@@ -55,6 +58,9 @@ func TestHold(t *testing.T) {
 // If a city's folder is moved, the controller keeps its lock at the new path and creates nothing at the old path.
 // The same applies to the runtime folder.
 func TestHoldOfAMovedCity(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for _, what := range []string{"", ".gc"} {
 		dir := filepath.Join(t.TempDir(), "city")
 		if err := os.Mkdir(dir, 0o700); err != nil {
@@ -168,6 +174,9 @@ func TestLosingTheCityLeavesTheAgents(t *testing.T) {
 // The pid file is optional. If it cannot be written, for example on a full or read-only disk, the city can still be
 // locked.
 func TestHoldWithoutAPidFile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, ".gc/daemon.pid/full"), 0o700); err != nil {
 		t.Fatal(err)

@@ -22,19 +22,19 @@ const (
 	// batch is the maximum number of inputs that one iteration of the loop handles.
 	batch = 256
 	// In a city with more than freeAgents agents, the minimum interval between two snapshots is drawCost for each
-	// further agent.
+	// additional agent.
 	freeAgents = 50
 	drawCost   = 50 * time.Microsecond
 )
 
-// loop is the state of one run of a controller, except for the machine.
+// loop is the state of a controller's run, except for the machine.
 type loop struct {
 	c       *Controller
 	oneShot bool
 	patrol  *time.Ticker
 	pulse   *time.Ticker
 	wake    *time.Timer
-	limit   *time.Timer // timer of the stop of the city
+	limit   *time.Timer // expires when the controller gives up stopping the city
 	exits   <-chan session.Exit
 	// signals that the sessions should be listed
 	changes           <-chan struct{}
@@ -90,7 +90,7 @@ func (c *Controller) run(ctx context.Context, oneShot bool) error {
 	}
 	c.runner.Finish(c.m.LoopState().LeftRunning)
 	c.saveHistories()
-	c.refuseAll()
+	c.rejectAll()
 	c.publishEnd()
 	return errors.Join(err, c.shutdownPanic())
 }
@@ -158,12 +158,12 @@ func (l *loop) handleInputs(ctx context.Context) error {
 	}
 }
 
-// iterate passes one input and all waiting inputs to the machine, performs the effects, and publishes a snapshot.
+// iterate passes one input and all waiting inputs to the machine, executes the effects, and publishes a snapshot.
 func (l *loop) iterate(in effect.Input) {
 	c := l.c
 	now := time.Now()
 	l.effects = l.effects[:0]
-	// the whole program was suspended or had no processor time, and probably the agents too
+	// the whole program was suspended or got no CPU time, and so probably were the agents
 	if !l.next.IsZero() && now.Sub(l.next) > stalled {
 		l.effects = append(l.effects, c.m.Step(now, effect.Stalled{})...)
 	}
@@ -184,20 +184,20 @@ func (l *loop) iterate(in effect.Input) {
 		l.effects = append(l.effects, c.m.Step(now, effect.LogHealth{Degraded: h})...)
 	}
 	c.limit.Store(int64(c.m.StopLimit()))
-	answers := c.perform(now, l.effects)
+	replies := c.perform(now, l.effects)
 	clear(l.effects)
 	if l.awaitingFirstList && c.m.LoopState().Listed {
 		l.awaitingFirstList = false
 		l.publish(now, true)
 		close(c.firstList)
 	}
-	l.publish(now, len(answers) > 0)
+	l.publish(now, len(replies) > 0)
 	c.logSlowStop(now)
 	c.metrics.iterated(time.Since(now))
 	c.pulse.Stamp()
-	// a client with an answer must find the command's result in the snapshot
-	for _, a := range answers {
-		c.answer(a)
+	// a client that receives a reply must find the command's result in the snapshot
+	for _, a := range replies {
+		c.reply(a)
 	}
 	if c.o.Heartbeat != nil {
 		c.o.Heartbeat(status(c.snap.Load()))
@@ -269,22 +269,23 @@ func (l *loop) over() bool {
 	return l.c.m.LoopState().Ended || (l.oneShot && l.c.m.OneShotDone())
 }
 
-// abandon ends the stop of a city although some agents did not stop in time.
+// abandon ends the city's stop although some agents did not stop in time.
 func (l *loop) abandon(ctx context.Context) error {
 	now := time.Now()
 	for _, a := range l.c.perform(now, l.c.m.GiveUpAgents(now)) {
-		l.c.answer(a)
+		l.c.reply(a)
 	}
 	return l.result(ctx)
 }
 
 func (l *loop) result(ctx context.Context) error {
 	if lost := l.c.m.LoopState().Lost; lost != nil {
-		return fmt.Errorf("another controller took over, so this one leaves its agents: %w", lost)
+		return fmt.Errorf("another controller took over the city, so this one left its agents "+
+			"running: %w", lost)
 	}
 	if left := l.c.m.LoopState().StillRunning; left != "" {
-		return fmt.Errorf("the city has ended, but some agents may still be running: %s; %s",
-			left, machine.ListInterval)
+		return fmt.Errorf("the city was stopped, but some agents may still be running: %s; %s",
+			left, machine.StillRunningAdvice)
 	}
 	if l.oneShot && ctx.Err() != nil {
 		return fmt.Errorf("the city did not reach its configured state: %w", context.Cause(ctx))
@@ -292,9 +293,9 @@ func (l *loop) result(ctx context.Context) error {
 	return nil
 }
 
-// perform performs effects. It first writes events in order, then starts the other effects. It returns the answers
-// that can be sent because their events are written (L9).
-func (c *Controller) perform(now time.Time, effects []effect.Effect) (answers []effect.Answer) {
+// perform executes effects. It first writes events in order, and then starts the other effects. It returns the
+// replies, which may be sent only after the events were written (L9).
+func (c *Controller) perform(now time.Time, effects []effect.Effect) (replies []effect.Reply) {
 	var records []events.Event
 	for _, f := range effects {
 		if r, ok := f.(effect.Record); ok {
@@ -310,7 +311,7 @@ func (c *Controller) perform(now time.Time, effects []effect.Effect) (answers []
 		c.m.EventsWritten()
 		last, err := c.o.Log.Append(records...)
 		if err != nil {
-			c.o.Logger.Warn("events could not be written", "err", err)
+			c.o.Logger.Warn("cannot write events", "err", err)
 		} else {
 			first = last - uint64(len(records)) + 1
 		}
@@ -319,20 +320,20 @@ func (c *Controller) perform(now time.Time, effects []effect.Effect) (answers []
 	for _, f := range effects {
 		switch f := f.(type) {
 		case effect.Record:
-			for _, a := range f.Answers {
+			for _, a := range f.Replies {
 				if first > 0 {
 					a.Receipt.Seq = first + written
 				}
-				answers = append(answers, a)
+				replies = append(replies, a)
 			}
 			written++
-		case effect.Reply:
-			answers = append(answers, f.Answer)
+		case effect.SendReply:
+			replies = append(replies, f.Reply)
 		default:
 			c.runner.Run(f)
 		}
 	}
-	return answers
+	return replies
 }
 
 // journal writes events that are important to an operator to the controller's log.
@@ -359,7 +360,7 @@ func status(s *city.Snapshot) string {
 	case s.Config.Rejected != "":
 		text += ", the configuration was rejected"
 	case s.Config.Held != nil:
-		text += ", a configuration change waits for confirmation"
+		text += ", a configuration change is waiting for confirmation"
 	}
 	return text
 }

@@ -355,6 +355,9 @@ const slow = "[daemon]\npatrol_interval = \"1h\"\n"
 // After ninety days of random crashes, lost sessions, failed starts and edits, the laws also hold in the loop.
 // Nothing leaks, and all agents run again when the faults end (L1–L8, L10).
 func TestNinetyDays(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	synctest.Test(t, func(t *testing.T) {

@@ -46,7 +46,7 @@ func TestHistoryOutlivesTheController(t *testing.T) {
 		synctest.Wait()
 		w.fake.Crash("a", 3, "")
 		synctest.Wait()
-		path := filepath.Join(w.dir, ".gc", memory.MemoryFile)
+		path := filepath.Join(w.dir, ".gc", memory.CrashHistoryFile)
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 			t.Fatal(info, err)
 		}
@@ -93,7 +93,7 @@ func TestUnusableHistory(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w := newTown(t, two)
 			content := strings.ReplaceAll(content, "CITY", w.dir)
-			if err := os.WriteFile(filepath.Join(w.dir, ".gc", memory.MemoryFile), []byte(content),
+			if err := os.WriteFile(filepath.Join(w.dir, ".gc", memory.CrashHistoryFile), []byte(content),
 				0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -120,7 +120,7 @@ func TestUnusableHistory(t *testing.T) {
 func TestHistoryThatCannotBeWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)
-		path := filepath.Join(w.dir, ".gc", memory.MemoryFile)
+		path := filepath.Join(w.dir, ".gc", memory.CrashHistoryFile)
 		if err := os.MkdirAll(filepath.Join(path, "in the way"), 0o700); err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,7 @@ import (
 	"gcity/events"
 )
 
-// metrics holds counters and measurements of a controller. No decision depends on them.
+// metrics contains a controller's counters and timings. No decision depends on them.
 type metrics struct {
 	mu  sync.Mutex
 	now city.Metrics
@@ -65,7 +65,7 @@ func (g *metrics) iterated(took time.Duration) {
 	g.now.Iteration.Add(took)
 }
 
-// storeCalled counts a call of a scope's store.
+// storeCalled counts a call to a scope's store.
 func (g *metrics) storeCalled(scope string, writes bool, took time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -16,8 +16,8 @@ import (
 )
 
 // Observe returns the state of a city that has no controller. It uses the machine and the effects of a controller,
-// but performs only effects that read. The caller needs no lock. Of the options, Observe uses Dir, Provider, Host
-// and Stores.
+// but executes only effects that read. The caller need not hold the city's lock. Observe uses only the options Dir,
+// Provider, Host and Stores.
 func Observe(ctx context.Context, o Options, c *config.City, now time.Time,
 	about machine.Observation) (*city.Snapshot, error) {
 	_, measures := o.Provider.(session.Meter)
@@ -30,7 +30,7 @@ func Observe(ctx context.Context, o Options, c *config.City, now time.Time,
 	} {
 		for waiting := []effect.Input{next}; len(waiting) > 0; waiting = waiting[1:] {
 			if in, ok := waiting[0].(effect.Listed); ok {
-				if _, partly := effect.Unanswered(in.Err); in.Err != nil && !partly {
+				if _, partly := effect.FailedProviders(in.Err); in.Err != nil && !partly {
 					return nil, in.Err
 				}
 			}
@@ -46,8 +46,8 @@ func Observe(ctx context.Context, o Options, c *config.City, now time.Time,
 	return s, nil
 }
 
-// NewRunner returns what performs effects for a city that has no controller. snapshot returns the state of the city.
-// The caller must call Cancel.
+// NewRunner returns a runner that executes effects for a city that has no controller. snapshot returns the state of
+// the city. The caller must call Cancel.
 func NewRunner(o Options, c *config.City, snapshot func() *city.Snapshot) *perform.Runner {
 	return perform.New(perform.World{Dir: o.Dir, Provider: o.Provider, Host: o.Host,
 		Stores: o.Stores, Logger: slog.New(slog.DiscardHandler),

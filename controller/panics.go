@@ -12,7 +12,7 @@ import (
 	"gcity/internal/screen"
 )
 
-// recordPanic records a panic of a goroutine of the city. It is safe for concurrent use.
+// recordPanic records a panic in one of the city's goroutines. It is safe for concurrent use.
 func (c *Controller) recordPanic(err error) {
 	select {
 	case c.faults <- err:
@@ -20,20 +20,21 @@ func (c *Controller) recordPanic(err error) {
 	}
 }
 
-// runCatchingPanics runs the loop. It returns a panic of the loop separately, as fault.
+// runCatchingPanics runs the loop. If the loop panics, it returns the panic as fault.
 func (l *loop) runCatchingPanics(run func() error) (err, fault error) {
 	fault = recovery.Catch(func() { err = run() })
 	return err, fault
 }
 
 // crash ends the controller after a panic. Its memory is unreliable, so it saves no state and leaves the agents
-// running. It only writes city.crashed to the log. The next controller starts as after a SIGKILL.
+// running. It only writes city.crashed to the log. The next controller starts as it would after a SIGKILL.
 func (c *Controller) crash(fault error) error {
 	var stack []byte
 	if p, ok := errors.AsType[*recovery.Panic](fault); ok {
 		stack = p.Stack()
 	}
-	c.o.Logger.Error("the city's controller crashed; its agents continue", "err", fault, "stack",
+	c.o.Logger.Error("the city's controller crashed; its agents keep "+
+		"running", "err", fault, "stack",
 		string(stack))
 	why, _ := screen.FirstItem(fault.Error())
 	end := recovery.Group{OnPanic: func(again error) {
@@ -42,17 +43,17 @@ func (c *Controller) crash(fault error) error {
 	end.Go(func() {
 		if _, err := c.o.Log.Append(events.Event{TS: time.Now(), Type: events.CityCrashed,
 			Actor: effect.ActorController, Message: why}); err != nil {
-			c.o.Logger.Warn("events could not be written", "err", err)
+			c.o.Logger.Warn("cannot write events", "err", err)
 		}
 	})
 	end.Go(c.runner.Abandon)
-	// the panic may have left a lock locked, so the wait has a limit
+	// the panic may have left a mutex locked, so the wait has a limit
 	if !end.WaitFor(perform.BreakLimit + time.Second) {
 		c.o.Logger.Error("some effects in flight have not ended")
 		c.runner.Cancel()
 	}
-	c.refuseAll()
-	return fmt.Errorf("the city's controller crashed; its agents continue, and the next "+
+	c.rejectAll()
+	return fmt.Errorf("the city's controller crashed; its agents keep running, and the next "+
 		"controller adopts them: %w", fault)
 }
 

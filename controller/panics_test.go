@@ -100,6 +100,9 @@ func pidsOf(s *city.Snapshot) map[string]int {
 // A panic in any goroutine ends the controller and is reported, but ends no agent. The next controller has the same
 // agent processes.
 func TestAPanicEndsTheControllerAlone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"gcity/events"
 )
 
-// checkSender refuses a command that names an agent as its sender but comes from another peer.
+// checkSender rejects a command that names an agent as its sender but comes from a different peer.
 func (c *Controller) checkSender(cmd city.Command, p city.Peer) error {
 	by := ""
 	switch cmd := cmd.(type) {
@@ -29,15 +29,15 @@ func (c *Controller) checkSender(cmd city.Command, p city.Peer) error {
 	if _, isAgent := c.snap.Load().Agent(by); !isAgent {
 		return nil
 	}
-	return &city.Error{Code: city.Forbidden, Message: fmt.Sprintf("this command comes from %s "+
-		"and cannot name the agent %q; leave out the name", p, by)}
+	return &city.Error{Code: city.Forbidden, Message: fmt.Sprintf("this command comes from %s, "+
+		"so it cannot name agent %q as its sender; omit the name", p, by)}
 }
 
 // confirmTime is the timeout for confirm to read the store.
 const confirmTime = 5 * time.Second
 
-// confirm refuses a client's report of a bead's change that the store does not show. If the store fails, confirm
-// accepts the report, so that the event of a real change is not lost.
+// confirm rejects a client's event about a bead if it contradicts the store. If the store fails, confirm accepts the
+// event, so that the record of a real change is not lost.
 func (c *Controller) confirm(ctx context.Context, cmd city.Command) error {
 	e, ok := cmd.(city.Emit)
 	if !ok || !strings.HasPrefix(e.Event.Type, "bead.") || e.Event.Type == events.BeadImported ||
@@ -57,11 +57,11 @@ func (c *Controller) confirm(ctx context.Context, cmd city.Command) error {
 			continue
 		case err == nil && e.Event.Type == events.BeadClosed && b.Status != beads.StatusClosed:
 			return &city.Error{Code: city.Conflict,
-				Message: fmt.Sprintf("bead %s is %s, not closed: no event is written", b.ID,
+				Message: fmt.Sprintf("bead %s is %s, not closed: no event was written", b.ID,
 					b.Status)}
 		}
 		return nil
 	}
-	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no bead is called %q: event %s "+
-		"is not written", e.Event.Subject, e.Event.Type)}
+	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf("bead %q not found: event "+
+		"%s was not written", e.Event.Subject, e.Event.Type)}
 }

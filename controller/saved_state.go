@@ -8,14 +8,14 @@ import (
 	"gcity/controller/memory"
 )
 
-// restoreAutomations reads the state of automations that the previous controller saved.
+// restoreAutomations reads the automation state that the previous controller saved.
 func (c *Controller) restoreAutomations(past *machine.InitialState) {
 	states, err := memory.ReadAutomations(c.o.Dir)
 	if err != nil {
-		past.AutomationsProblem = err.Error() + "; a copy of the file is .gc/" +
+		past.AutomationsProblem = err.Error() + "; the file was copied to .gc/" +
 			memory.AutomationsFile + memory.BadSuffix
 		if failed := memory.CopyBadAutomations(c.o.Dir); failed != nil {
-			past.AutomationsProblem = fmt.Sprintf("%v; and the file cannot be copied: %v", err,
+			past.AutomationsProblem = fmt.Sprintf("%v; the file cannot be copied: %v", err,
 				failed)
 		}
 		c.o.Logger.Warn("automations start without their saved state", "err",
@@ -39,8 +39,8 @@ func (c *Controller) restoreHistories(first *effect.Configuration, past *machine
 	}
 }
 
-// saveHistories saves the crash histories that the loop could not save before it ended. No effect is in flight any
-// more.
+// saveHistories saves the crash histories that the loop could not save before it ended. It must be called when no
+// effect is in flight.
 func (c *Controller) saveHistories() {
 	content, due, err := c.m.LastMemory()
 	if !due {

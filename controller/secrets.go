@@ -8,7 +8,7 @@ import (
 	"gcity/internal/redact"
 )
 
-// withoutSecrets replaces the secrets in an event of the controller. For example, the reason in an event may
+// withoutSecrets returns a controller event with its secrets replaced. For example, the reason in an event may
 // contain a command line.
 func withoutSecrets(e events.Event) events.Event {
 	e.Message = redact.Text(e.Message)

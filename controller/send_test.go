@@ -25,7 +25,7 @@ func TestTextThatWaits(t *testing.T) {
 		before := time.Now()
 		r, err := w.Do(t.Context(), city.Nudge{Agent: "a", Text: "patient"})
 		if took := time.Since(before); err != nil || r.Send == nil || r.Send.Stage != city.Queued ||
-			r.Send.Why != effect.WhyDraft || took != outbox.SendAnswer {
+			r.Send.Why != effect.WhyDraft || took != outbox.ReportAfter {
 			t.Fatalf("after %v: %+v, %+v, %v", took, r, r.Send, err)
 		}
 		if r, err := w.Do(t.Context(), city.SendKeys{Agent: "a", Keys: []string{"Up"}}); err !=
@@ -87,7 +87,7 @@ func TestTextsOfAnEndingCity(t *testing.T) {
 	})
 }
 
-// Texts from the configuration and texts from commands have the same size limit.
+// Messages from the configuration and texts from commands have the same size limit.
 func TestTextsHaveOneLimit(t *testing.T) {
 	if city.MaxSend != session.MaxText {
 		t.Errorf("%d and %d", city.MaxSend, session.MaxText)

@@ -15,7 +15,7 @@ func TestStatusLine(t *testing.T) {
 		"1 of 2 agents running, 1 quarantined, the " +
 			"configuration was rejected": {Rejected: "city.toml:1:1: no"},
 		"1 of 2 agents running, 1 quarantined, a configuration " +
-			"change waits for confirmation": {Held: &city.Held{}},
+			"change is waiting for confirmation": {Held: &city.Held{}},
 	} {
 		if got := status(&city.Snapshot{Agents: agents, Config: c}); got != want {
 			t.Errorf("%q, want %q", got, want)

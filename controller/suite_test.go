@@ -129,5 +129,8 @@ func record(t *testing.T, c city.Control, e events.Event) {
 }
 
 func TestNear(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	citytest.Suite(t, citytest.Harness{Open: open, Hold: hold, Record: record})
 }

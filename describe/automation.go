@@ -6,8 +6,8 @@ import (
 	"gcity/city"
 )
 
-// Limits describes how long a run of an automation may take, how often it is retried, and how a due run during a run is
-// handled.
+// Limits describes an automation's limits: how long a run may take, how often it is retried, what happens if a run is
+// due while another one is in progress, and whether the automation also runs while suspended.
 func Limits(a *city.Automation) string {
 	text := "timeout " + Setting(a.Timeout)
 	switch {

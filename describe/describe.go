@@ -1,7 +1,7 @@
-// Package describe turns values of a snapshot into sentences. The control room, the command line and the API get their
-// common texts from here. Where they phrase the same fact differently, each form has its own function.
+// Package describe turns snapshot values into phrases. The control room, the command line and the API share these
+// phrases. If they describe a fact in different words, each form has its own function.
 //
-// The texts are not sanitized: a caller must make them safe before it prints them on a terminal.
+// The results are not sanitized. Callers must sanitize them before printing them on a terminal.
 package describe
 
 import (
@@ -12,7 +12,7 @@ import (
 	"gcity/city"
 )
 
-// Reason returns why an agent is in its state. The text is complete without the name of the state.
+// Reason returns the reason for an agent's state. It makes sense without the name of the state.
 func Reason(a *city.Agent) string {
 	if a.State == city.Suspended {
 		return "suspended " + a.Reason
@@ -36,7 +36,7 @@ func Processes(n int) string {
 	return fmt.Sprintf("%d processes", n)
 }
 
-// Mode describes the mode of a controller: "hosted by a control room", "headless", "supervised".
+// Mode describes a controller's mode: "hosted by a control room", "headless", "supervised".
 func Mode(mode string) string {
 	if mode == "console" {
 		return "hosted by a control room"
@@ -44,7 +44,7 @@ func Mode(mode string) string {
 	return mode
 }
 
-// Setting returns a duration in the form of a configuration: "5m", "1h30m".
+// Setting formats a duration as in a configuration file: "5m", "1h30m".
 func Setting(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
@@ -56,7 +56,7 @@ func Setting(d time.Duration) string {
 	return s
 }
 
-// Work returns the numbers of open beads and of beads in progress in a store.
+// Work describes the number of open beads and of beads in progress: "4 open, 2 in progress".
 func Work(open, inProgress int) string {
 	return fmt.Sprintf("%d open, %d in progress", open, inProgress)
 }
@@ -64,7 +64,7 @@ func Work(open, inProgress int) string {
 // Fixed is the message for an attempt to change a list of cities that cannot be changed through this connection.
 const Fixed = "the list of cities cannot be changed through this connection"
 
-// Declared returns where something is declared, and which files change it.
+// Declared describes where something is declared and which files change it.
 func Declared(source string, patched []string) string {
 	if len(patched) == 0 {
 		return source
@@ -72,29 +72,29 @@ func Declared(source string, patched []string) string {
 	return source + ", changed at " + strings.Join(patched, " and ")
 }
 
-// Ended is the message for the end of an agent's session.
-func Ended(agent string) string { return "the session of " + agent + " has ended" }
+// Ended is the message that an agent's session has ended.
+func Ended(agent string) string { return agent + "'s session has ended" }
 
 // HeldBack is the message for a delayed restart. It lists the changed fields.
 func HeldBack(drift []string) string {
 	return "a restart is held back: " + strings.Join(drift, ", ")
 }
 
-// ToldToFinish returns why an agent is draining.
+// ToldToFinish is the reason for a drain that was requested.
 func ToldToFinish(by string) string { return "asked to finish by " + by }
 
-// ConvoyItself returns why a bead cannot be part of a convoy.
+// ConvoyItself is the message for a bead that cannot be part of a convoy because it is one.
 func ConvoyItself(id string) string { return id + " is a convoy itself" }
 
-// WaitedFor describes a drain without a deadline.
-const WaitedFor = "no deadline"
+// NoDeadline describes a drain without a deadline.
+const NoDeadline = "no deadline"
 
 // Idle describes the effect of an idle timeout.
 func Idle(timeout time.Duration) string {
 	return "restarts after " + Setting(timeout) + " without activity"
 }
 
-// NotWhileAttached is the exception that follows the text of Idle.
+// NotWhileAttached is an exception to append to the result of Idle.
 const NotWhileAttached = ", except while a user is attached"
 
 // SessionsStop returns how many sessions stop: "1 session stops", "3 sessions stop".

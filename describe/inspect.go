@@ -7,7 +7,7 @@ import (
 	"gcity/city"
 )
 
-// Ready returns when a starting agent is considered running. It is only for a spec that has a condition.
+// Ready describes when a starting agent is considered running. The spec must contain a readiness condition.
 func Ready(s *city.Spec) string {
 	var parts []string
 	if s.ReadyPrefix != "" {
@@ -41,7 +41,7 @@ func Restart(p *city.RestartPolicy) string {
 	return text
 }
 
-// RestartLines describes what happens when an agent exits, with the reasons, in several lines.
+// RestartLines describes what happens when an agent exits, one fact per line.
 func RestartLines(s *city.Spec) []string {
 	p := &s.Restart
 	lines := []string{p.Mode}
@@ -68,7 +68,7 @@ func RestartLines(s *city.Spec) []string {
 	case "rest_for_one":
 		lines = append(lines, "agents that depend on it restart with it")
 	case "one_for_all":
-		lines = append(lines, "all agents in its group of dependencies restart too")
+		lines = append(lines, "all agents in its dependency group restart too")
 	}
 	return lines
 }
@@ -76,10 +76,10 @@ func RestartLines(s *city.Spec) []string {
 // Unrecorded is the message for a field that has an unknown value in the running session.
 const Unrecorded = "unknown: gcity keeps only a fingerprint of the running value"
 
-// NotStarted returns why an agent could not be started.
+// NotStarted is the message for an agent that could not be started.
 func NotStarted(why string) string { return "not started: " + why }
 
-// Variables is the part of an environment that has the same origin.
+// Variables are the environment variables with the same origin.
 type Variables struct {
 	Title string
 	All   []city.Variable

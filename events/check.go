@@ -7,7 +7,7 @@ type Report struct {
 	Events uint64 `json:"events"` // number of valid events
 	First  uint64 `json:"first"`  // first and last seq; 0 = no events
 	Last   uint64 `json:"last"`
-	// missing seqs: their lines were damaged or removed; at most MaxSpans
+	// missing seqs: their lines were damaged or removed; at most MaxSpans spans
 	Missing []Span   `json:"missing,omitempty"`
 	Damaged uint64   `json:"damaged"`          // number of damaged lines
 	Damage  []Damage `json:"damage,omitempty"` // the last few damaged lines

@@ -1,23 +1,23 @@
-// Package events is the event log of a city. Events are only appended, and are read by cursor.
+// Package events implements the event log of a city. The log is append-only and is read by cursor.
 //
 // # On disk
 //
 // The log is events.jsonl in the city's .gc folder. Each line is a JSON object of at most 64 KiB with a seq, which
-// increases by one per event, also across processes. A full file is renamed to events-<first seq>.jsonl and does
-// not change any more. Each line ends with crc, a checksum of the rest of the line. A line without a valid checksum
-// is torn, damaged or written by another program. Readers count it and skip it. A damaged line does not affect
+// increases by one per event, even if several processes write. A full file is renamed to events-<first seq>.jsonl and
+// does not change any more. Each line ends with crc, a checksum of the rest of the line. A line without a valid
+// checksum is torn, damaged or written by another program. Readers count it and skip it. A damaged line does not affect
 // other lines. Events must be written with Log or "gcity event emit": only the process that holds the lock,
 // events.lock, can assign a seq.
 //
-// Writers repair what a crashed writer has left: they cut off an incomplete last line and assign its seq to an
-// events.repaired. They do not use the seq of a damaged complete line again, because a reader may have seen it.
+// Writers repair the log after a writer has crashed: they cut off an incomplete last line and assign its seq to an
+// events.repaired event. They do not reuse the seq of a damaged complete line, because a reader may have seen it.
 //
 // # Concurrency
 //
-// All methods of Log and Reader are safe for concurrent use. Reading takes no lock and never waits for a write.
-// Each Log has one goroutine, the keeper. It flushes to the disk, retries failed writes, and polls for lines of
-// other processes while followers wait. Close stops it. Followers are not registered: a follower reads from its
-// position, then waits for a channel that the next append closes.
+// All methods of Log and Reader are safe for concurrent use. Reading takes no lock and never waits for a write. Each
+// Log has one goroutine, the keeper. It flushes to the disk, retries failed writes, and polls for lines from other
+// processes while followers wait. Close stops it. Followers are not registered: a follower reads from its position,
+// then waits on a channel that the next append closes.
 package events
 
 import (
@@ -62,7 +62,7 @@ func Reserved(kind string) error {
 		return nil
 	}
 	return fmt.Errorf("the event type %q is reserved: only gcity writes events of the families "+
-		"%s; use another word before the dot", kind, strings.Join(own, ", "))
+		"%s; use a different word before the dot", kind, strings.Join(own, ", "))
 }
 
 // Types of events that gcity writes. Agents and scripts define their own types.
@@ -78,8 +78,8 @@ const (
 	AgentReleased    = "agent.released"
 	AgentSuspended   = "agent.suspended"
 	AgentResumed     = "agent.resumed"
-	AgentNudged      = "agent.nudged" // a text was typed and submitted
-	// AgentNudgeDropped: a text for an agent was dropped or withdrawn; the message contains the reason.
+	AgentNudged      = "agent.nudged" // input was typed and submitted
+	// AgentNudgeDropped: a nudge was dropped or canceled; the message contains the reason.
 	AgentNudgeDropped = "agent.nudge_dropped"
 	// AgentUnequipped: an agent runs without a part of its configuration; the message contains the reason.
 	AgentUnequipped = "agent.unequipped"
@@ -100,7 +100,7 @@ const (
 	BeadClosed  = "bead.closed"
 	// BeadImported is written once per import instead of once per bead.
 	BeadImported = "bead.imported"
-	// StoreRestored: a backup or a new store has replaced all work of the city or a rig.
+	// StoreRestored: all work of the city or of a rig was replaced by a backup or a new store.
 	StoreRestored = "store.restored"
 
 	// MailSent and MailRead are about messages. Their subject is the message's ID. They replace bead.created, and
@@ -108,8 +108,8 @@ const (
 	MailSent = "mail.sent"
 	MailRead = "mail.read"
 
-	// StoreFailing: a store of work has failed repeatedly and is not called for a while. The subject is the rig of
-	// the store; "" = the city. StoreHealed: the store works again.
+	// StoreFailing: a bead store has failed repeatedly and is not called for a while. The subject is the store's rig;
+	// "" = the city. StoreHealed: the store works again.
 	StoreFailing = "store.failing"
 	StoreHealed  = "store.healed"
 
@@ -120,8 +120,8 @@ const (
 
 	CitySuspended = "city.suspended"
 	CityResumed   = "city.resumed"
-	// CityCrashed: the loop of a city has crashed, and its agents continue. The message contains the time of the
-	// next try.
+	// CityCrashed: a city's loop has crashed; its agents keep running. The message contains the time of the next
+	// attempt.
 	CityCrashed  = "city.crashed"
 	RigAdded     = "rig.added"
 	RigRemoved   = "rig.removed"
@@ -135,7 +135,7 @@ const (
 	// it decided to do nothing. WatchdogActed is an action with its result.
 	WatchdogTriaged      = "watchdog.triaged"
 	WatchdogActed        = "watchdog.acted"
-	WatchdogDegraded     = "watchdog.degraded" // the thresholds decide in place of the triage agent
+	WatchdogDegraded     = "watchdog.degraded" // the thresholds decide instead of the triage agent
 	WatchdogRestored     = "watchdog.restored" // the triage agent decides again
 	WatchdogEscalated    = "watchdog.escalated"
 	WatchdogCommand      = "watchdog.command" // result of a watchdog's escalate_command

@@ -186,7 +186,7 @@ func TestSyncErrorForEver(t *testing.T) {
 	if err := l.Close(); !errors.Is(err, syscall.EIO) {
 		t.Fatalf("Close: %v", err)
 	}
-	if h := l.Health(); !strings.Contains(h.Degraded, "power cut") {
+	if h := l.Health(); !strings.Contains(h.Degraded, "power failure") {
 		t.Fatalf("health %+v", h)
 	}
 	files, err := list(dir)

@@ -148,7 +148,7 @@ func (f file) open() (*os.File, error) {
 	return o, nil
 }
 
-// firstSeq returns the seq of the first valid line of an open file, or 0.
+// firstSeq returns the seq of the first valid line in an open file, or 0.
 func firstSeq(f *os.File) (uint64, error) {
 	info, err := f.Stat()
 	if err != nil {

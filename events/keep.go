@@ -9,7 +9,7 @@ import (
 	"gcity/internal/disk"
 )
 
-// keep is the keeper's loop: it flushes to the disk, retries failed writes, and polls for lines of other processes
+// keep is the keeper's loop: it flushes to the disk, retries failed writes, and polls for lines from other processes
 // while followers wait.
 func (l *Log) keep() {
 	timer := time.NewTimer(time.Hour)
@@ -30,7 +30,7 @@ func (l *Log) keep() {
 	}
 }
 
-// runDueTasks runs the tasks that are due. It returns the time until the next task.
+// runDueTasks runs the tasks that are due. It returns the time until the next task, or any = false if no task remains.
 func (l *Log) runDueTasks(now time.Time, nextPoll *time.Time) (wait time.Duration, any bool) {
 	syncAt, retryAt, queued := l.flushDue(now)
 	next := func(at time.Time) {
@@ -54,7 +54,7 @@ func (l *Log) runDueTasks(now time.Time, nextPoll *time.Time) (wait time.Duratio
 	return wait, any
 }
 
-// flushDue writes the queued events if that is due. It returns when the next sync and the next retry are due.
+// flushDue writes the queued events if a retry is due. It returns when the next sync and the next retry are due.
 func (l *Log) flushDue(now time.Time) (syncAt, retryAt time.Time, queued bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -74,7 +74,7 @@ func (l *Log) retryAt() (at time.Time, ok bool) {
 	return l.reserve.retry, l.reserve.err != nil
 }
 
-// pollDue polls for lines of other processes if that is due. It reports whether another poll is needed.
+// pollDue polls for lines from other processes if a poll is due. It reports whether another poll is needed.
 func (l *Log) pollDue(now time.Time, next *time.Time) bool {
 	if l.o.Poll < 0 {
 		return false
@@ -93,7 +93,7 @@ func (l *Log) pollDue(now time.Time, next *time.Time) bool {
 	return true
 }
 
-// pollOthers reads complete lines of other processes. It does not take the lock of the file, because complete lines
+// pollOthers reads complete lines from other processes. It does not take the lock of the file, because complete lines
 // do not change.
 func (l *Log) pollOthers(now time.Time) {
 	l.mu.Lock()
@@ -157,12 +157,12 @@ func (l *Log) replaceAfterSyncError(f *os.File, last uint64, err error, now time
 	if now.Sub(l.state.renewed) < renewPause {
 		return
 	}
-	l.queue.note(fmt.Sprintf("the disk failed to confirm events up to %d: %v. A power cut may "+
-		"lose some of them; the log continues in a new file", last, err), nil, now)
+	l.queue.note(fmt.Sprintf("the disk failed to confirm events up to %d: %v. A power failure "+
+		"may lose some of them; the log is continued in a new file", last, err), nil, now)
 	_ = l.flush(now, false) // health stores the error
 }
 
-// Close writes and flushes queued events and ends every Follow. It waits for the lock of another process for at
+// Close writes and flushes the queued events and ends every Follow. It waits for the lock of another process for at
 // most one second. The error contains the number of lost events.
 func (l *Log) Close() error {
 	l.mu.Lock()

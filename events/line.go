@@ -39,8 +39,8 @@ type entry struct {
 	body  []byte // the part of the line from the comma after the seq to the seal
 }
 
-// prepare encodes an event. It shortens fields that are too long, and marks them. The event of the entry is what
-// readers will get.
+// prepare encodes an event. It shortens fields that are too long, and marks them. The entry's event is the event as
+// readers will see it.
 func prepare(e Event, now time.Time) (entry, error) {
 	if err := e.Check(); err != nil {
 		return entry{}, err
@@ -69,7 +69,7 @@ func prepare(e Event, now time.Time) (entry, error) {
 		b = append(append(b, `,"payload":`...), p...)
 		e.Payload = p
 	}
-	// a field was changed, so decode the event that readers will get
+	// a field was changed, so decode the event as readers will see it
 	if !whole {
 		line := seal(nil, 0, b)
 		if err := json.Unmarshal(line, &e); err != nil {
@@ -149,9 +149,9 @@ func maxClaimedSeq(line []byte, last uint64) uint64 {
 	}
 }
 
-// appendString appends s as a JSON string of at most limit bytes. It returns false if readers will not get exactly
-// s, because it was cut (and marked by an ellipsis) or is not UTF-8. All control characters are escaped, so that
-// the file is safe to show in a terminal.
+// appendString appends s as a JSON string of at most limit bytes. It returns false if readers will not see exactly s,
+// because it was cut (and marked with an ellipsis) or is not UTF-8. All control characters are escaped, so that the
+// file is safe to show in a terminal.
 func appendString(dst []byte, s string, limit int) ([]byte, bool) {
 	const hex = "0123456789abcdef"
 	whole, end := true, len(dst)+limit-len(`…"`)

@@ -22,14 +22,14 @@ type Options struct {
 	SegmentSize int64 // size in bytes after which a new file is started; 0 = 64 MiB
 	Queue       int   // maximum number of queued events; 0 = 4096; the oldest are dropped
 
-	// Poll is the interval at which the file is checked for lines of other processes while followers wait. 0 = 250
+	// Poll is the interval at which the file is checked for lines from other processes while followers wait. 0 = 250
 	// ms. Negative = the file is checked only when this Log appends.
 	Poll time.Duration
 
-	// Refuse prevents all writes, with this error as the reason. It is for simulated cities.
-	Refuse error
+	// WriteError, if set, makes all writes fail with this error. It is for simulated cities.
+	WriteError error
 
-	// Broken is called with a panic of the keeper. The log then no longer flushes and must be opened again. If
+	// Broken is called with a panic from the keeper. After that, the log no longer flushes and must be opened again. If
 	// Broken is nil, the program exits with the panic.
 	Broken func(error)
 
@@ -45,11 +45,11 @@ const (
 )
 
 var (
-	// ErrQueued reports that events could not be written and are queued in memory. They are written in order as
-	// soon as possible, or replaced by an events.gap. Health returns the reason.
-	ErrQueued = errors.New("the event log cannot be written now")
-	// ErrRefused reports that AppendNow could not write an event.
-	ErrRefused = errors.New("the event was not written")
+	// ErrQueued reports that events could not be written and are queued in memory. They are written in order as soon as
+	// possible, or replaced by an events.gap event. Health returns the reason.
+	ErrQueued = errors.New("the event log cannot be written at the moment")
+	// ErrNotWritten reports that AppendNow could not write an event.
+	ErrNotWritten = errors.New("the event was not written")
 	// ErrClosed reports that the log is closed.
 	ErrClosed = errors.New("the event log is closed")
 )
@@ -87,7 +87,7 @@ type Health struct {
 	// description of the problem and what to do about it; "" = no problem
 	Degraded string `json:"degraded,omitempty"`
 	Queued   int    `json:"queued"` // number of queued events
-	// number of lost events that no events.gap contains yet
+	// number of lost events that no events.gap event reports yet
 	Dropped uint64   `json:"dropped"`
 	Skipped uint64   `json:"skipped"`          // number of damaged lines found so far
 	Damage  []Damage `json:"damage,omitempty"` // the last few damaged lines
@@ -131,12 +131,12 @@ func setDefault(d *time.Duration, to time.Duration) {
 	}
 }
 
-// Append writes events as one batch and returns the seq of the last event. When it returns, readers in all
-// processes can see the events. They are flushed to the disk in the background within 50 ms. Append blocks for its
-// own write, and for at most 50 ms for the write of another process.
+// Append writes events as one batch and returns the seq of the last event. When it returns, readers in all processes
+// can see the events. They are flushed to the disk in the background within 50 ms. Append blocks for its own write, and
+// for at most 50 ms for a write by another process.
 //
-// If events cannot be written, they are queued and last is 0; see ErrQueued. If Check refuses an event, the whole
-// batch is refused. Append does not retain batch.
+// If events cannot be written, they are queued and last is 0; see ErrQueued. If Check rejects an event, the whole batch
+// is rejected. Append does not retain batch.
 func (l *Log) Append(batch ...Event) (last uint64, err error) {
 	now := time.Now()
 	entries := make([]entry, 0, len(batch))
@@ -167,8 +167,8 @@ func (l *Log) Append(batch ...Event) (last uint64, err error) {
 	return l.tail.last, nil
 }
 
-// AppendNow writes an event of a client and returns its seq. Unlike Append, it does not queue: if the event is not
-// in the file, the error wraps ErrRefused. While another process holds the lock, AppendNow retries until ctx ends.
+// AppendNow writes an event from a client and returns its seq. Unlike Append, it does not queue: if the event is not in
+// the file, the error wraps ErrNotWritten. While another process holds the lock, AppendNow retries until ctx ends.
 func (l *Log) AppendNow(ctx context.Context, e Event, room Room) (seq uint64, err error) {
 	en, err := prepare(e, time.Now())
 	if err != nil {
@@ -205,15 +205,15 @@ func (l *Log) appendNow(e entry, room Room, now time.Time) (seq uint64, err erro
 		}
 		l.queue.clear()
 	}
-	return 0, fmt.Errorf("%w: %w. %s", ErrRefused, why, advice(why, "Then try again"))
+	return 0, fmt.Errorf("%w: %w. %s", ErrNotWritten, why, advice(why, "Then try again"))
 }
 
 // Last returns the highest known seq, or 0.
 func (l *Log) Last() uint64 { return l.recent.newest() }
 
-// Changed returns a channel that is closed when an event after the given seq exists, or when the log is closed.
-// Lines of other processes are noticed within Options.Poll. If after is higher than the newest seq, the channel may
-// be closed too early.
+// Changed returns a channel that is closed when an event after the given seq exists, or when the log is closed. Lines
+// from other processes are noticed within Options.Poll. If after is higher than the newest seq, the channel may be
+// closed too early.
 func (l *Log) Changed(after uint64) <-chan struct{} {
 	ch, first := l.recent.changed(after)
 	if first && l.polling.CompareAndSwap(false, true) {
@@ -321,10 +321,10 @@ func (l *Log) Health() Health {
 	return h
 }
 
-// health holds the latest error of each operation.
+// health contains the latest error from each operation.
 type health struct {
-	write  error // error of the last write; nil = it succeeded
-	sync   error // error of flushing the file suspect
+	write  error // error from the last write; nil = it succeeded
+	sync   error // error from flushing the file suspect
 	rotate error
 	read   error
 
@@ -335,7 +335,7 @@ type health struct {
 	rotated time.Time // when a rotation last failed
 }
 
-// describe returns a text about the problems, with the number of queued and lost events.
+// describe describes the problems, with the number of queued and lost events. It returns "" if the log works.
 func (h *health) describe(queued int, dropped uint64, reserve error) string {
 	var s []string
 	switch {
@@ -345,30 +345,29 @@ func (h *health) describe(queued int, dropped uint64, reserve error) string {
 			lost = fmt.Sprintf(" (%d older events are lost)", dropped)
 		}
 		s = append(s, fmt.Sprintf("events cannot be written and %d are queued in memory%s: %v. %s",
-			queued, lost, h.write, advice(h.write, "They are written then")))
+			queued, lost, h.write, advice(h.write, "They are then written")))
 	case h.write != nil:
 		s = append(s, fmt.Sprintf("events cannot be written: %v. %s", h.write, advice(h.write, "")))
 	case reserve != nil:
-		s = append(s, fmt.Sprintf("events of clients are refused, and those of the controller "+
-			"use the reserve: %v. %s",
+		s = append(s, fmt.Sprintf("events from clients are rejected, and events from the "+
+			"controller use the reserve: %v. %s",
 			reserve, advice(reserve, "")))
 	}
 	if h.sync != nil {
-		s = append(s, fmt.Sprintf("the disk failed to save events, and a power cut may lose "+
-			"some: %v. Check the disk", h.sync))
+		s = append(s, fmt.Sprintf("the disk failed to save events, and a power failure may "+
+			"lose some of them: %v. Check the disk", h.sync))
 	}
 	if h.rotate != nil {
 		s = append(s, fmt.Sprintf("the event log exceeds its maximum size: %v", h.rotate))
 	}
 	if h.read != nil {
-		s = append(s, fmt.Sprintf("events of other processes cannot be read: %v", h.read))
+		s = append(s, fmt.Sprintf("events from other processes cannot be read: %v", h.read))
 	}
 	return strings.Join(s, "; ")
 }
 
 func (l *Log) path(name string) string { return filepath.Join(l.dir, name) }
 
-// wakeKeeper wakes the keeper.
 func (l *Log) wakeKeeper() {
 	select {
 	case l.kick <- struct{}{}:

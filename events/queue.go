@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// queue holds the events to write, in order. Normally an event stays in the queue for one write only. While writes
+// queue contains the events to write, in order. Normally an event stays in the queue for one write only. While writes
 // fail, the queue grows. When it is full, it drops and counts the oldest events.
 type queue struct {
-	notes   []entry // events of the log itself, which are written first
+	notes   []entry // events from the log itself, which are written first
 	entries []entry
 	bytes   int
 
@@ -48,7 +48,7 @@ func (q *queue) trim(limit int) {
 
 const maxNotes = 16
 
-// note queues an event of the log itself.
+// note queues an event from the log itself.
 func (q *queue) note(message string, payload []byte, now time.Time) {
 	if len(q.notes) == maxNotes {
 		return
@@ -59,7 +59,7 @@ func (q *queue) note(message string, payload []byte, now time.Time) {
 	}
 }
 
-// pending returns what to write: first notes, then an events.gap if events were dropped, then the events.
+// pending returns the entries to write: the notes, then an events.gap event if events were dropped, then the events.
 func (q *queue) pending(cause error, now time.Time) []entry {
 	if len(q.notes) == 0 && q.dropped == 0 {
 		return q.entries

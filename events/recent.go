@@ -10,15 +10,15 @@ const (
 	recentBytes  = 8 << 20
 )
 
-// recent caches the newest events in decoded form, and wakes waiting followers. Therefore followers need not read
-// the files for new events. It has its own lock, so that readers never wait for a write.
+// recent caches the newest events in decoded form, so that followers need not read the files for new events. It also
+// wakes waiting followers. It has its own lock, so that readers never wait for a write.
 type recent struct {
 	mu    sync.Mutex
 	last  uint64
 	floor uint64 // items contains all readable events after this seq
 	items []item
 	bytes int
-	wake  chan struct{} // closed when the next event is added; nil = no follower waits
+	wake  chan struct{} // closed when the next event is added; nil = no follower is waiting
 	done  bool
 }
 
@@ -94,8 +94,8 @@ func (r *recent) waited() bool {
 	return r.wake != nil
 }
 
-// changed returns a channel that is closed when there is an event after a seq. first reports whether no other
-// follower waited before.
+// changed returns a channel that is closed when there is an event after a seq. first reports whether no other follower
+// was waiting.
 func (r *recent) changed(after uint64) (ch <-chan struct{}, first bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -110,8 +110,8 @@ func (r *recent) changed(after uint64) (ch <-chan struct{}, first bool) {
 	return r.wake, first
 }
 
-// since fills buf with events after a seq. If the cache lacks some of them, reaches is false and floor is the seq
-// after which the cache begins.
+// since fills buf with events after a seq. If the cache does not contain all of them, reaches is false and floor is the
+// seq after which the cache begins.
 func (r *recent) since(after uint64, buf []Event) (found []Event, floor uint64, reaches bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -21,7 +21,7 @@ const (
 type Room int
 
 const (
-	// LeaveReserve is for events that can be sent again. They are refused when the disk is full.
+	// LeaveReserve is for events that can be sent again. They are rejected when the disk is full.
 	LeaveReserve Room = iota
 	// UseReserve is for events about something that has already happened.
 	UseReserve

@@ -62,14 +62,14 @@ func TestReserveOfAFullDisk(t *testing.T) {
 		}
 		own++
 	}
-	if seq, err := l.AppendNow(t.Context(), Event{Type: "client.note"}, LeaveReserve); seq != 0 || !errors.Is(err, ErrRefused) || !errors.Is(err, syscall.ENOSPC) {
+	if seq, err := l.AppendNow(t.Context(), Event{Type: "client.note"}, LeaveReserve); seq != 0 || !errors.Is(err, ErrNotWritten) || !errors.Is(err, syscall.ENOSPC) {
 		t.Fatalf("AppendNow on a full disk = %d, %v", seq, err)
 	}
 	if _, err := l.AppendNow(t.Context(), Event{Type: "bead.closed"}, UseReserve); err != nil {
 		t.Fatalf("an event that may use the reserve: %v", err)
 	}
 	own++
-	if h := l.Health(); h.Queued != 0 || !strings.Contains(h.Degraded, "those of the controller use the reserve") || !strings.Contains(h.Degraded, "Free some space") {
+	if h := l.Health(); h.Queued != 0 || !strings.Contains(h.Degraded, "events from the controller use the reserve") || !strings.Contains(h.Degraded, "Free some space") {
 		t.Fatalf("health %+v", h)
 	}
 
@@ -81,7 +81,7 @@ func TestReserveOfAFullDisk(t *testing.T) {
 	if !errors.Is(err, ErrQueued) || own < reserveSize/maxLine/2 {
 		t.Fatalf("%d events, then %v", own, err)
 	}
-	if _, err := l.AppendNow(t.Context(), Event{Type: "client.note"}, LeaveReserve); !errors.Is(err, ErrRefused) {
+	if _, err := l.AppendNow(t.Context(), Event{Type: "client.note"}, LeaveReserve); !errors.Is(err, ErrNotWritten) {
 		t.Fatalf("AppendNow while events wait: %v", err)
 	}
 	if h := l.Health(); h.Queued != 1 || !strings.Contains(h.Degraded, "1 are queued in memory") {
@@ -92,7 +92,7 @@ func TestReserveOfAFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	wait(t, l, uint64(1+own))
-	for err = ErrRefused; errors.Is(err, ErrRefused); { // the reserve is filled again within a second
+	for err = ErrNotWritten; errors.Is(err, ErrNotWritten); { // the reserve is filled again within a second
 		_, err = l.AppendNow(t.Context(), Event{Type: "client.note", Subject: "later"}, LeaveReserve)
 	}
 	if err != nil {
@@ -168,7 +168,7 @@ func childRefused(dir string) {
 			acknowledged++
 		}
 	}
-	if !errors.Is(err, ErrRefused) || !errors.Is(err, syscall.EFBIG) {
+	if !errors.Is(err, ErrNotWritten) || !errors.Is(err, syscall.EFBIG) {
 		must(fmt.Errorf("not refused: %w", err))
 	}
 	limit.Cur = limit.Max
@@ -188,7 +188,7 @@ func TestAppendNowWaitsForTheLock(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := l.AppendNow(ctx, Event{Type: "test.x"}, LeaveReserve); !errors.Is(err, ErrRefused) || !errors.Is(err, errBusy) {
+	if _, err := l.AppendNow(ctx, Event{Type: "test.x"}, LeaveReserve); !errors.Is(err, ErrNotWritten) || !errors.Is(err, errBusy) {
 		t.Fatalf("AppendNow of an impatient caller: %v", err)
 	}
 	done := make(chan error, 1)

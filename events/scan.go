@@ -92,8 +92,8 @@ type scanner struct {
 }
 
 // next returns the next line without its newline, and its offset. If no complete line follows, it returns io.EOF.
-// Afterwards, s.off is the offset of the line's end. The line may be used until the next call. If a line is much
-// too long, only its beginning is returned, which is enough to refuse it.
+// Afterwards, s.off is the offset of the line's end. The line may be used until the next call. If a line is much too
+// long, only its beginning is returned, which is enough to reject it.
 func (s *scanner) next() (line []byte, off int64, err error) {
 	i := bytes.IndexByte(s.buf, '\n')
 	if i < 0 {
@@ -132,7 +132,8 @@ func (s *scanner) fill() error {
 	}
 }
 
-// skip skips a line that is longer than the window. If the end of the line is not written yet, the position stays.
+// skip skips a line that is longer than the window. If the end of the line is not written yet, the position does not
+// change.
 func (s *scanner) skip() (line []byte, off int64, err error) {
 	line, s.buf = s.buf, nil
 	block := make([]byte, window)
@@ -167,8 +168,8 @@ func lastBreak(r io.ReaderAt, end int64) (int64, error) {
 	return 0, nil
 }
 
-// visitor is called with a line without its newline, the line's offset, and the offset of the next line. The line
-// may be used only during the call. It returns whether more lines are wanted.
+// visitor is called with a line without its newline, the line's offset, and the offset of the next line. The line may
+// be used only during the call. It reports whether more lines are wanted.
 type visitor func(line []byte, off, to int64) (more bool)
 
 // backward visits the complete lines before the offset end. The last line comes first.

@@ -15,15 +15,15 @@ import (
 const (
 	firstBackoff = 10 * time.Millisecond
 	maxBackoff   = time.Second
-	// wait before another attempt to start a new file
+	// wait before the next attempt to start a new file
 	renewPause = time.Minute
 
-	// decodeAtMost is the maximum number of bytes of other processes' lines that are decoded for recent. Followers
-	// read the rest from the file.
+	// decodeAtMost is the maximum number of bytes from other processes that are decoded for recent. Followers read the
+	// rest from the file.
 	decodeAtMost = 1 << 20
 )
 
-// flush writes the queued events and records whether that succeeded. If spare is set, it writes nothing that would
+// flush writes the queued events and records whether the write succeeded. If spare is set, it writes nothing that would
 // need the reserve. The caller must hold l.mu.
 func (l *Log) flush(now time.Time, spare bool) error {
 	err := l.write(now, spare)
@@ -41,8 +41,8 @@ func (l *Log) flush(now time.Time, spare bool) error {
 }
 
 func (l *Log) write(now time.Time, spare bool) error {
-	if l.o.Refuse != nil {
-		return l.o.Refuse
+	if l.o.WriteError != nil {
+		return l.o.WriteError
 	}
 	lock, err := lockFile(l.path(lockName), l.o.lockWait)
 	if err != nil {
@@ -149,7 +149,7 @@ func rotatedInto(segments []file, info fs.FileInfo) bool {
 	return false
 }
 
-// readForeign reads complete lines of other processes.
+// readForeign reads complete lines from other processes.
 func (l *Log) readForeign(size int64, now time.Time) error {
 	few := size-l.tail.end <= decodeAtMost
 	var items []item
@@ -196,7 +196,7 @@ func (l *Log) heal(now time.Time) error {
 		if _, err := l.f.Write([]byte{'\n'}); err != nil {
 			return err
 		}
-		l.note(now, "the last line of the event log had no newline; it was completed", torn)
+		l.note(now, "the last line of the event log had no newline; the newline was added", torn)
 		return l.readForeign(info.Size()+1, now)
 	}
 	if err := l.f.Truncate(l.tail.end); err != nil {
@@ -298,7 +298,7 @@ func (l *Log) put(out []entry, now time.Time) error {
 	return errors.Join(err, seekErr)
 }
 
-// advice returns what a user can do about an error. If then is not "", it is appended.
+// advice says what a user can do about an error. If then is not "", it is appended.
 func advice(err error, then string) string {
 	do := "It is retried every second"
 	switch {

@@ -10,7 +10,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// maxCooked is the maximum total size of the texts of a molecule, in bytes.
+// maxCooked is the maximum total size of a molecule's titles and descriptions, in bytes.
 const maxCooked = 4 << 20
 
 // maxHeading is the maximum length in bytes of a title that is taken from a description.
@@ -25,7 +25,7 @@ type Molecule struct {
 
 // Item is the root or a step of a molecule.
 type Item struct {
-	Ref string // for the root the name of the formula, for a step its ID
+	Ref string // for the root the formula's name, for a step its ID
 	// one line of at most MaxTitle bytes; for the root the beginning of the description or, without one, the formula's
 	// name
 	Title       string
@@ -33,10 +33,10 @@ type Item struct {
 	Needs       []string // refs of the steps that must be done first
 }
 
-// Cook expands a formula with values for its variables. In titles and descriptions it replaces {{name}} by the value,
-// the default, or "". Undeclared names stay unchanged. Inserted values are not expanded again. Cook returns an error
-// for a variable that is missing, is unknown, or makes a title invalid. A required variable with an empty value counts
-// as missing.
+// Cook expands a formula with values for its variables. In titles and descriptions it replaces {{name}} with the
+// value, the default, or "". Undeclared names are kept unchanged. Inserted values are not expanded again. Cook
+// returns an error for a variable that is missing, is unknown, or makes a title invalid. A required variable with an
+// empty value counts as missing.
 func Cook(f *Formula, vars map[string]string) (Molecule, error) {
 	values, err := f.values(vars)
 	if err != nil {
@@ -120,7 +120,7 @@ func (f *Formula) title(s Step, values map[string]string) (string, error) {
 	return title, nil
 }
 
-// heading returns the title of a molecule: the first line of its description, shortened if it is long. Without a
+// heading returns a molecule's title: the first line of its description, shortened if it is long. Without a
 // description, the title is the formula's name.
 func heading(name, description string) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(description), "\n")
@@ -151,7 +151,7 @@ func (f *Formula) text(what, text string, values map[string]string) (string, err
 	return out, nil
 }
 
-// replace inserts values for {{name}}. It stops when the text exceeds the size that stores accept.
+// replace inserts values for {{name}}. It stops when the result exceeds the size that stores accept.
 func replace(text string, values map[string]string) string {
 	const longest = MaxName + 20 // maximum length of the text between the braces, including blanks
 	var b strings.Builder

@@ -1,6 +1,6 @@
-// Package formula expands recipes into work. It reads *.formula.toml files and reports their errors with positions. If
-// several layers of folders contain a formula of the same name, it selects one file. It converts ("cooks") a formula to
-// a molecule, which a store can save.
+// Package formula expands recipes into work. It reads *.formula.toml files and reports their errors with positions.
+// If several layers contain a formula with the same name, it selects one file. It converts ("cooks") a formula to a
+// molecule, which a store can save.
 package formula
 
 import (
@@ -11,17 +11,17 @@ import (
 	"gcity/internal/toml"
 )
 
-// Suffix is the end of the file name of every formula. The part before it is the formula's name.
+// Suffix is the suffix of every formula's file name. The part before it is the formula's name.
 const Suffix = ".formula.toml"
 
-// Limits of a formula.
+// Limits for a formula.
 const (
 	MaxSize  = 256 << 10 // maximum size of a file in bytes
 	MaxSteps = 1000
 	MaxVars  = 100
 	// maximum length of a formula's name, a step's ID or a variable's name, in characters
 	MaxName  = 64
-	MaxTitle = 500 // maximum size of a title after cooking, in bytes
+	MaxTitle = 500 // maximum length of a title after cooking, in bytes
 	MaxText  = 256 << 10
 )
 
@@ -53,7 +53,8 @@ type Step struct {
 	Needs                  []string // IDs of the steps that must be done first
 }
 
-// Parse parses a formula. file is the file's name in problems. The error is a toml.Problems that contains all problems.
+// Parse parses a formula. file is the name that problems show. The error is a toml.Problems that contains all
+// problems.
 func Parse(file string, data []byte) (*Formula, error) {
 	return read(toml.Read(file, data, MaxSize), file)
 }
@@ -104,11 +105,12 @@ func nameOf(t toml.Table, key, missing string) string {
 	return name
 }
 
-// NameProblem returns why a text is not a valid name of a formula, step or automation. It returns "" for a valid name.
+// NameProblem returns the reason why text is not a valid name for a formula, step or automation. It returns "" for a
+// valid name.
 func NameProblem(text string) string {
 	switch {
 	case text == "":
-		return "is empty; write a name"
+		return "is empty; a name is required"
 	case len(text) > MaxName:
 		return fmt.Sprintf("is %d characters long; the limit is %d", len(text), MaxName)
 	case strings.ContainsFunc(text, func(r rune) bool {
@@ -159,8 +161,8 @@ func vars(root toml.Table) []Var {
 				t.Wrong("default", "must be a string: put it in quotes")
 			}
 			if v.Required {
-				t.Wrong("default", "is never used, because required = true demands a value; keep "+
-					"only one of the two")
+				t.Wrong("default", "is never used, because required = true requires a value; "+
+					"keep only one of the two")
 			}
 		}
 		t.WarnUnknown("description", "required", "default")

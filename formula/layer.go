@@ -30,9 +30,10 @@ type Source struct {
 	Layer Layer
 }
 
-// Resolve finds the formulas in layers. If several layers have a file of the same name, the file in the highest layer
-// is used. This also applies to a broken file, because a file in a lower layer may describe other work. The result is
-// sorted by name. If a folder cannot be read, Resolve returns an error, because the folder may contain formulas.
+// Resolve finds the formulas in layers. If several layers contain a file with the same name, the file in the highest
+// layer is used. This also applies to a broken file, because a file in a lower layer may describe different work. The
+// result is sorted by name. If a folder cannot be read, Resolve returns an error, because the folder may contain
+// formulas.
 func Resolve(layers []Layer) ([]Source, error) {
 	found := map[string]Source{}
 	for _, l := range layers {
@@ -55,7 +56,7 @@ func Resolve(layers []Layer) ([]Source, error) {
 	}), nil
 }
 
-// Find reads the formula with this name. among is the result of Resolve. If no formula has this name, the error
+// Find reads the formula with this name. candidates is the result of Resolve. If no formula has this name, the error
 // suggests a similar name.
 func Find(name string, candidates []Source) (*Formula, error) {
 	i, ok := slices.BinarySearchFunc(candidates, name, func(s Source, name string) int {

@@ -12,17 +12,17 @@ import (
 	"gcity/internal/disk"
 )
 
-// Linked is the result of Link. Its lists contain sorted names of formulas.
+// Linked is the result of Link. Its lists contain formula names, sorted.
 type Linked struct {
 	Made, Removed []string
 	// names for which a regular file exists instead of a link; the file is kept and used
 	Kept []string
 }
 
-// Link updates the links in dir, a folder in a scope's ".beads". Afterwards dir contains a symbolic link for each
-// winner, with the name of the winner's file. Link creates both folders if necessary; see disk.OwnFolder. It removes
-// all other links with names of formulas, but never touches regular files. Each link is replaced atomically. A second
-// call with the same winners changes nothing. After an error, Link continues with the remaining links.
+// Link updates the links in dir, a folder in a scope's ".beads". Afterwards dir contains a symbolic link to each
+// winner's file. Link creates both folders if necessary; see disk.OwnFolder. It removes all other links named like
+// formulas, but never touches regular files. Each link is replaced atomically. A second call with the same winners
+// changes nothing. After an error, Link continues with the remaining links.
 func Link(dir string, winners []Source) (Linked, error) {
 	var done Linked
 	var errs []error
@@ -32,12 +32,12 @@ func Link(dir string, winners []Source) (Linked, error) {
 			err = disk.MkdirAll(dir, 0o700)
 		}
 		if err != nil {
-			return done, fmt.Errorf("cannot create the folder of formulas: %w", err)
+			return done, fmt.Errorf("cannot create the formula folder: %w", err)
 		}
 	}
 	entries, err := disk.ReadDir(dir)
 	if err != nil && (len(winners) > 0 || !errors.Is(err, fs.ErrNotExist)) {
-		return done, fmt.Errorf("cannot read the folder of formulas: %w", err)
+		return done, fmt.Errorf("cannot read the formula folder: %w", err)
 	}
 	for _, e := range entries {
 		name, ok := strings.CutSuffix(e.Name(), Suffix)

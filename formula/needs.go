@@ -8,7 +8,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// readNeeds checks that all needed steps exist, and that steps do not wait for each other.
+// readNeeds checks that all needed steps exist, and that there are no cycles.
 func readNeeds(all []Step, tables []toml.Table) {
 	names, valid := ids(all), true
 	at := make(map[string]int, len(all))
@@ -51,7 +51,7 @@ func written(t toml.Table, i int) (key string, item int) {
 	return "needs", i
 }
 
-// some shortens a list of names for a message.
+// some shortens a list of names for an error message.
 func some(names []string) []string {
 	if len(names) > 12 {
 		return append(slices.Clone(names[:12]), "more")
@@ -59,7 +59,7 @@ func some(names []string) []string {
 	return names
 }
 
-// cycleText describes a cycle of steps for a message.
+// cycleText describes a cycle of steps for an error message.
 func cycleText(ring []string) string {
 	if len(ring) == 1 {
 		return "step " + ring[0] + " waits for itself"

@@ -12,7 +12,7 @@ import (
 	"gcity/internal/disk"
 )
 
-// The built-in formulas of gcity. They do not belong to a particular city, and any layer can override them.
+// gcity's built-in formulas. They do not belong to a particular city, and any layer can override them.
 //
 //go:embed system/*.formula.toml
 var system embed.FS

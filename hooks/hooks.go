@@ -1,5 +1,5 @@
-// Package hooks installs hook files for several kinds of agent programs. With them, the program calls gcity: for
-// its prompt at the start, for mail before each turn, and for work when it is idle. Other content of these files is
+// Package hooks installs hook files for several kinds of agent programs. With them, the program calls gcity: for its
+// prompt when it starts, for mail before each turn, and for work when it is idle. Other content in these files is
 // kept.
 //
 // # Concurrency
@@ -29,10 +29,10 @@ const maxFile = 4 << 20
 //go:embed files/opencode.js
 var opencode string
 
-// hook is a shell command that an agent program runs at an event.
+// hook is a shell command that an agent program runs on an event.
 type hook struct {
 	event   string
-	matcher string // restricts the event to some occasions; "" = all
+	matcher string // restricts the hook to some occurrences of the event; "" = all
 	line    string
 	has     string // an existing command that contains this text is treated as this hook
 }
@@ -41,7 +41,7 @@ type hook struct {
 type kind struct {
 	name   string
 	file   string // path in the working folder
-	others string // other file for the same purpose, which is not gcity's; "" = none
+	others string // file with the same purpose that gcity does not install; "" = none
 	// content of the whole file; "" = the file is JSON, and the hooks are merged into it
 	text  string
 	hooks []hook
@@ -49,7 +49,7 @@ type kind struct {
 	flat bool
 }
 
-// guarded returns a command that runs line only in an agent of gcity.
+// guarded returns a command that runs line only in an agent that gcity started.
 func guarded(line string) string { return `test -z "$GC_AGENT" || ` + line }
 
 func of(event, line string) hook { return hook{event: event, line: guarded(line), has: line} }
@@ -91,8 +91,8 @@ type Report struct {
 }
 
 // Install installs the hook files of the given kinds in a folder. A second call changes nothing. It never writes
-// outside of the folder, even if the folder contains links. Failures are reported as problems, because agents also
-// work without hooks.
+// outside the folder, even if the folder contains links. Failures are reported as problems, because agents also work
+// without hooks.
 func Install(dir string, names []string) Report {
 	var r Report
 	root, err := os.OpenRoot(dir)
@@ -112,7 +112,7 @@ func Install(dir string, names []string) Report {
 		disk.SweepTemps(root, path.Dir(k.file))
 		written, err := k.install(root)
 		if err != nil {
-			r.Problems = append(r.Problems, fmt.Sprintf("cannot install the hooks of %s: %s %v",
+			r.Problems = append(r.Problems, fmt.Sprintf("cannot install hooks for %s: %s %v",
 				name, k.file, withoutPath(err)))
 		}
 		if written {
@@ -160,7 +160,7 @@ func (k *kind) read(root *os.Root) ([]byte, fs.FileMode, error) {
 	case err != nil:
 		return nil, 0, err
 	case !info.Mode().IsRegular():
-		return nil, 0, errors.New("is not a file of this folder, and was not changed")
+		return nil, 0, errors.New("is not a regular file, and was not changed")
 	case info.Size() > maxFile:
 		return nil, 0, fmt.Errorf("is larger than %d MB, and was not changed", maxFile>>20)
 	}
@@ -173,8 +173,8 @@ func (k *kind) read(root *os.Root) ([]byte, fs.FileMode, error) {
 	return data, info.Mode().Perm(), err
 }
 
-// begins is the beginning of the first line of a generated file. A hash of the rest follows. If the hash does not
-// match, a user has changed the file.
+// begins is the prefix of the first line of a generated file. A hash of the rest follows. If the hash does not match,
+// a user has changed the file.
 const begins = "// gcity, sha256 "
 
 // updatedFile returns the new content of a generated file. It returns nil if the file is up to date, or if a user has

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// member is a member of a JSON object. Objects are represented as lists, to keep the order of their members.
+// member is a member of a JSON object. Objects are represented as lists, to preserve the order of their members.
 type member struct {
 	key   string
 	value json.RawMessage
@@ -77,8 +77,8 @@ func find(members []member, key string) *member {
 	return nil
 }
 
-// merged returns the content of a file with the hooks of a kind added. It returns nil if the file has all of them.
-// Invalid JSON is not changed.
+// merged returns the content of a file with a kind's hooks added. It returns nil if the file already contains all of
+// them. Invalid JSON is not changed.
 func (k *kind) merged(old []byte) ([]byte, error) {
 	if len(bytes.TrimSpace(old)) == 0 {
 		old = []byte("{}")
@@ -123,7 +123,7 @@ func (k *kind) merged(old []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// add appends a hook to the hooks of its event, unless the event has it already.
+// add appends a hook to the hooks of its event, unless it is already there. It reports whether it added the hook.
 func (k *kind) add(events *[]member, h hook) (bool, error) {
 	at := find(*events, h.event)
 	if at == nil {
@@ -161,7 +161,7 @@ func (k *kind) entry(h hook) json.RawMessage {
 		{"hooks", slices.Concat([]byte("["), one, []byte("]"))}})
 }
 
-// indentOf returns the indentation that a file uses, or two blanks if it has none.
+// indentOf returns the indentation that a file uses, or two spaces if it has none.
 func indentOf(old []byte) string {
 	for line := range bytes.Lines(old) {
 		if in := line[:len(line)-len(bytes.TrimLeft(line, " \t"))]; len(in) > 0 &&

@@ -53,7 +53,7 @@ type Message struct {
 
 	// ID of the first message of the thread; "" = this message is the first one, or is not in a thread
 	Thread  string `json:"thread_id,omitempty"`
-	ReplyTo string `json:"reply_to,omitempty"` // the ID of the message that this message answers
+	ReplyTo string `json:"reply_to,omitempty"` // the ID of the message that this message replies to
 
 	// number of automation runs in the chain that led to the message; an event of each run triggered the next run
 	Depth int `json:"-"`
@@ -87,8 +87,8 @@ func FromBead(b beads.Bead) (m Message, ok bool) {
 	return m, true
 }
 
-// ToBead returns the bead of a message to send. It makes the texts safe to print (L12), and ignores ID, Sent, Read and
-// Archived. Call Check first to find out whether the message can be sent.
+// ToBead returns the bead for a message to send. It makes the subject and the text safe to print (L12), and ignores ID,
+// Sent, Read and Archived. Call Check first, because ToBead does not validate the message.
 func ToBead(m Message) beads.Bead {
 	text := clean(m.Text)
 	b := beads.Bead{
@@ -112,14 +112,14 @@ func ToBead(m Message) beads.Bead {
 	return b
 }
 
-// Check returns why a message cannot be sent, or nil if it can.
+// Check returns an error if a message cannot be sent.
 func Check(m Message) error {
 	switch {
 	case strings.TrimSpace(m.Subject) == "" && strings.TrimSpace(m.Text) == "":
-		return fmt.Errorf("the message is empty: it needs a subject or a text")
+		return fmt.Errorf("the message is empty: it needs a subject or text")
 	case len(m.Text) > MaxText:
-		return fmt.Errorf("the text has %d bytes, but at most %d are allowed: write it to a "+
-			"file, and send the file's name", len(m.Text), MaxText)
+		return fmt.Errorf("the text has %d bytes, but at most %d are allowed: save it to a "+
+			"file and send the file's name", len(m.Text), MaxText)
 	case m.To != strings.TrimSpace(m.To) || m.To == "" || line(m.To) != m.To:
 		return fmt.Errorf("invalid address %.60q: use the name of an agent, a pool or a user",
 			m.To)
@@ -128,8 +128,8 @@ func Check(m Message) error {
 	return err
 }
 
-// Reply returns the answer to a message. The answer goes to the sender of the message, or to the recipient if the
-// sender itself answers.
+// Reply returns a reply to a message. The reply goes to the sender of the message, or to its recipient if the sender
+// itself replies.
 func Reply(to Message, from, text string) Message {
 	whom := to.From
 	if whom == cmp.Or(line(from), Person) {
@@ -143,7 +143,7 @@ func Reply(to Message, from, text string) Message {
 		ReplyTo: to.ID}
 }
 
-// Query returns the query for messages to an address, read or not, without archived messages. The address "" means all
+// Query returns the query for read and unread messages to an address, without archived ones. The address "" means all
 // addresses.
 func Query(to string) beads.Query {
 	q := beads.Query{Type: Type, Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress},
@@ -156,7 +156,7 @@ func Query(to string) beads.Query {
 	return q
 }
 
-// ThreadQuery returns the query for the answers in a thread, including archived ones. The query does not find the first
+// ThreadQuery returns the query for the replies in a thread, including archived ones. The query does not find the first
 // message of the thread; its ID is the ID of the thread.
 func ThreadQuery(id string) beads.Query {
 	return beads.Query{Type: Type, Labels: []string{labelThread + id}, Limit: -1}
@@ -168,11 +168,11 @@ func ReadPatch() beads.Patch { return beads.Patch{AddLabels: []string{labelRead}
 // UnreadPatch marks a message as unread.
 func UnreadPatch() beads.Patch { return beads.Patch{RemoveLabels: []string{labelRead}} }
 
-// ArchivePatch archives a message. The bead is closed and kept.
+// ArchivePatch archives a message. It closes the bead and does not delete it.
 func ArchivePatch() beads.Patch { return beads.Closing() }
 
-// TakePatch assigns a message to a pool to one of the pool's members. The change fails with ErrConflict if another
-// member has already taken the message.
+// TakePatch assigns a message that was sent to a pool to one of the pool's members. The change fails with ErrConflict
+// if another member has already taken the message.
 func TakePatch(b beads.Bead, member string) beads.Patch {
 	p := beads.Patch{Assignee: &member, IfRev: &b.Rev}
 	for _, l := range b.Labels {
@@ -183,7 +183,7 @@ func TakePatch(b beads.Bead, member string) beads.Patch {
 	return p
 }
 
-// subject returns the subject for lists: the given subject, or the beginning of the text.
+// subject returns the given subject, or the beginning of the text if no subject is given.
 func subject(given, text string) string {
 	s := line(given)
 	if s == "" {
@@ -197,8 +197,8 @@ func line(s string) string {
 	return strings.TrimSpace(screen.Plain(strings.Join(strings.Fields(s), " ")))
 }
 
-// clean returns a text that is safe to print and store. It cleans each line separately, and splits long lines, because
-// screen.Plain would shorten them.
+// clean returns the text in a form that is safe to print and store. It cleans each line separately, and splits long
+// lines, because screen.Plain would shorten them.
 func clean(text string) string {
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	for i, l := range lines {
@@ -218,7 +218,7 @@ func clean(text string) string {
 // result must stay below the limit of a line.
 const maxPiece = 400
 
-// cut shortens a text to a number of bytes, at a character boundary.
+// cut shortens a string to a number of bytes, at a character boundary.
 func cut(s string, most int) string {
 	if len(s) <= most {
 		return s

@@ -12,9 +12,9 @@ const (
 	remindText  = 500 // maximum length of each text, in bytes
 )
 
-// Reminder returns a text about unread mail for an agent: senders, texts, and how to read the remaining messages. It
-// takes the messages newest first. Without mail it returns "". No message can end the reminder with a closing tag in
-// its text.
+// Reminder returns a reminder of unread mail for an agent: senders, texts, and how to read the remaining messages. It
+// takes the messages newest first. If there are no messages, it returns "". No message can end the reminder with a
+// closing tag in its text.
 func Reminder(unread []Message) string {
 	if len(unread) == 0 {
 		return ""
@@ -25,7 +25,7 @@ func Reminder(unread []Message) string {
 	if len(unread) == 1 {
 		noun = "message"
 	}
-	fmt.Fprintf(&b, "<system-reminder>\nThere is mail for you: %d unread %s.\n", len(unread), noun)
+	fmt.Fprintf(&b, "<system-reminder>\nYou have mail: %d unread %s.\n", len(unread), noun)
 	for i := range min(len(unread), maxReminder) {
 		m := unread[len(unread)-1-i]
 		fmt.Fprintf(&b, "\n%s from %s: %s\n", m.ID, plain(m.From), plain(m.Subject))
@@ -43,11 +43,11 @@ func Reminder(unread []Message) string {
 		fmt.Fprintf(&b, "\n%d more: `gc mail inbox` lists all.\n", more)
 	}
 	fmt.Fprintf(&b, "\n`gc mail read ID` shows a message and marks it as read, `gc mail reply ID "+
-		"TEXT` answers it, `gc mail archive ID` archives it.\n</system-reminder>\n")
+		"TEXT` replies to it, `gc mail archive ID` archives it.\n</system-reminder>\n")
 	return b.String()
 }
 
-// unmarked returns a function that changes those tags in a text that would end a reminder.
+// unmarked returns a function that replaces the tags that would end a reminder.
 func unmarked() func(string) string {
 	mark := regexp.MustCompile(`(?i)<(\s*/?\s*system-reminder)`)
 	return func(s string) string { return mark.ReplaceAllString(s, "‹$1") }
@@ -56,8 +56,8 @@ func unmarked() func(string) string {
 // leftMessagesText is the maximum length of each message in LeftMessages, in bytes.
 const leftMessagesText = 8 << 10
 
-// LeftMessages returns the text at an agent's start about the messages that its previous session left for it. Without
-// messages it returns "". It takes the messages newest first. No message can end the text with a closing tag.
+// LeftMessages returns a text for an agent's start with the messages that the agent's previous session left for it. It
+// takes the messages newest first. Without messages, it returns "". No message can end the text with a closing tag.
 func LeftMessages(own []Message) string {
 	if len(own) == 0 {
 		return ""
@@ -68,7 +68,7 @@ func LeftMessages(own []Message) string {
 		"left for yourself, newest last.\n")
 	for i := range min(len(own), maxReminder) {
 		m := own[min(len(own), maxReminder)-1-i]
-		fmt.Fprintf(&b, "\n%s of %s: %s\n", m.ID, m.Sent.UTC().Format("2006-01-02 15:04:05Z"),
+		fmt.Fprintf(&b, "\n%s, sent %s: %s\n", m.ID, m.Sent.UTC().Format("2006-01-02 15:04:05Z"),
 			plain(m.Subject))
 		if text := strings.TrimSpace(m.Text); text != "" && text != m.Subject {
 			short := cut(text, leftMessagesText)

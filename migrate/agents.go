@@ -14,7 +14,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// agent is an agent of the original city: either a folder in agents, or an older [[agent]] table.
+// agent is an agent in the original city: either a folder in agents, or an older [[agent]] table.
 type agent struct {
 	name  string // name in the converted city
 	was   string // name in the original city
@@ -28,11 +28,11 @@ type agent struct {
 	prompt           string
 }
 
-// readAgents reads the agents of a pack.
+// readAgents reads a pack's agents.
 func (c *conversion) readAgents(p *pack) error {
 	entries, err := os.ReadDir(filepath.Join(p.dir, "agents"))
 	if err != nil && !os.IsNotExist(err) {
-		return fmt.Errorf("cannot read the agents of %s: %w", c.displayPath(p.dir), err)
+		return fmt.Errorf("cannot read the agents in %s: %w", c.displayPath(p.dir), err)
 	}
 	for _, e := range entries {
 		if !e.IsDir() || strings.HasPrefix(e.Name(), ".") || strings.HasPrefix(e.Name(), "_") {
@@ -42,7 +42,7 @@ func (c *conversion) readAgents(p *pack) error {
 			return err
 		}
 	}
-	files := []*source{p.manual}
+	files := []*source{p.manifest}
 	if p.dir == c.dir {
 		files = append(files, c.files...)
 	}
@@ -123,22 +123,22 @@ func keysOf(n *toml.Node, s *source) map[string]value {
 func (c *conversion) applyShared() error {
 	c.place(c.order)
 	for _, p := range append([]*pack{c.root}, c.order...) {
-		for _, s := range c.manuals(p) {
+		for _, s := range c.manifests(p) {
 			c.defaults(p, s)
 		}
 	}
-	// the commands of the city apply to every agent without its own commands
+	// the city's commands apply to every agent that has no commands of its own
 	for _, s := range c.files {
 		for _, p := range c.order {
 			c.defaults(p, s)
 		}
 	}
 	c.dropFallbacks()
-	if err := c.clashes(); err != nil {
+	if err := c.renameConflicting(); err != nil {
 		return err
 	}
 	for _, p := range append(slices.Clone(c.order), c.root) {
-		for _, s := range c.manuals(p) {
+		for _, s := range c.manifests(p) {
 			if err := c.patchAgents(p, s); err != nil {
 				return err
 			}
@@ -149,7 +149,7 @@ func (c *conversion) applyShared() error {
 	return nil
 }
 
-// globals adds the commands in the [global] table of a pack to its agents.
+// globals adds the commands in a pack's [global] table to its agents.
 func (c *conversion) globals(p *pack, s *source) {
 	n := s.root.Get("global").Get("session_live")
 	if n == nil || n.Shape != toml.ShapeArray {
@@ -164,11 +164,11 @@ func (c *conversion) globals(p *pack, s *source) {
 	}
 }
 
-// manuals returns the files that describe a pack: its pack.toml and, for the city's own pack, the files of the city.
-func (c *conversion) manuals(p *pack) []*source {
+// manifests returns the files that describe a pack: its pack.toml and, for the city's own pack, the city's files.
+func (c *conversion) manifests(p *pack) []*source {
 	var out []*source
-	if p.manual != nil {
-		out = append(out, p.manual)
+	if p.manifest != nil {
+		out = append(out, p.manifest)
 	}
 	if p == c.root {
 		out = append(out, c.files...)
@@ -188,7 +188,7 @@ func (c *conversion) defaults(p *pack, s *source) {
 			case "provider", "default_sling_formula", "append_fragments", "scope",
 				"install_agent_hooks":
 			default:
-				c.note(s.at(kid.At), "%s of [%s] has no equivalent", kid.Key, table)
+				c.note(s.at(kid.At), "%s in [%s] has no equivalent", kid.Key, table)
 				continue
 			}
 			for _, a := range p.agents {
@@ -225,9 +225,9 @@ func (c *conversion) dropFallbacks() {
 	}
 }
 
-// clashes renames imported agents with the same name as another agent of the city or rig. Gas City distinguishes such
-// agents by the name of their import.
-func (c *conversion) clashes() error {
+// renameConflicting renames imported agents that have the same name as another agent in the city or rig. Gas City
+// distinguishes such agents by the names of their imports.
+func (c *conversion) renameConflicting() error {
 	groups := [][]*pack{append([]*pack{c.root}, c.directFirst(c.root.imports)...)}
 	for _, r := range c.rigs {
 		groups = append(groups, c.directFirst(r.imports))
@@ -243,14 +243,12 @@ func (c *conversion) clashes() error {
 				if first != nil && first != a {
 					name := p.binding + "." + a.was
 					c.note(a.place, "the agent %s was renamed to %s: %s also declares an agent "+
-						"of that name",
-						a.was, name, first.place)
+						"with that name", a.was, name, first.place)
 					a.name = name
 				}
 				if other := taken[a.name]; other != nil && other != a {
 					return fmt.Errorf("%s: the name %q is already used by the agent at %s; "+
-						"rename one of them",
-						a.place, a.name, other.place)
+						"rename one of them", a.place, a.name, other.place)
 				}
 				taken[a.name] = a
 			}
@@ -275,7 +273,7 @@ func (c *conversion) directFirst(imports []imported) []*pack {
 	return out
 }
 
-// lookupIn returns the agent to which a name in the files of the city refers. It may be an agent of a rig. rigName may
+// lookupIn returns the agent to which a name in the city's files refers, or nil. It may be a rig's agent. rigName may
 // be "".
 func (c *conversion) lookupIn(rigName, name string) *agent {
 	for _, a := range c.root.agents {
@@ -293,7 +291,7 @@ func (c *conversion) lookupIn(rigName, name string) *agent {
 	return c.lookup(c.root, name)
 }
 
-// lookup returns the agent to which a name in the files of a pack refers: NAME or BINDING.NAME.
+// lookup returns the agent to which a name in a pack's files refers, or nil. The name is NAME or BINDING.NAME.
 func (c *conversion) lookup(p *pack, name string) *agent {
 	binding, bare, qualified := strings.Cut(name, ".")
 	if qualified {
@@ -355,7 +353,8 @@ func (c *conversion) isRig(name string) bool {
 	return slices.ContainsFunc(c.rigs, func(r *rig) bool { return r.name == name })
 }
 
-// patchAgents applies the [[patches.agent]] tables of a file. A patch for one rig is written as a patch instead.
+// patchAgents applies the [[patches.agent]] tables in a file. It skips the city's patches for a single rig, which
+// cityPatches writes as patches.
 func (c *conversion) patchAgents(p *pack, s *source) error {
 	patches := s.root.Get("patches")
 	for _, key := range []string{"agent", "agents"} {
@@ -411,7 +410,7 @@ func (c *conversion) patch(a *agent, n *toml.Node, s *source) {
 	}
 }
 
-// namedSessions converts the [[named_session]] tables of a file to agents.
+// namedSessions converts the [[named_session]] tables in a file to agents.
 func (c *conversion) namedSessions(p *pack, s *source) {
 	for _, key := range []string{"named_session", "named_sessions"} {
 		for _, n := range toml.TablesOf(s.root.Get(key)) {
@@ -435,7 +434,7 @@ func (c *conversion) namedSession(p *pack, v value) {
 		switch kid.Key {
 		case "template", "name", "mode", "scope", "dir":
 		default:
-			c.note(v.src.at(kid.At), "%s of a named session has no equivalent", kid.Key)
+			c.note(v.src.at(kid.At), "%s in a named session has no equivalent", kid.Key)
 		}
 	}
 	if name != "" && name != a.was && name != template {
@@ -468,7 +467,7 @@ func (c *conversion) namedSession(p *pack, v value) {
 // scope returns where an agent belongs: "city", "rig", or "" for both.
 func (a *agent) scope() string { return a.keys["scope"].text() }
 
-// known reports whether a provider name is that of a preset or of a declared provider.
+// known reports whether provider is the name of a preset or a declared provider.
 func (c *conversion) known(provider string) bool {
 	if slices.ContainsFunc(config.Presets(), func(p config.Preset) bool {
 		return p.Name == provider
@@ -476,7 +475,7 @@ func (c *conversion) known(provider string) bool {
 		return true
 	}
 	for _, p := range append([]*pack{c.root}, c.order...) {
-		for _, s := range c.manuals(p) {
+		for _, s := range c.manifests(p) {
 			if s.root.Get("providers").Get(provider) != nil {
 				return true
 			}

@@ -12,7 +12,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// knownKeys returns the keys of a table that have an effect in gcity.
+// knownKeys returns a table's keys that have an effect in gcity.
 func (c *conversion) knownKeys(table string) map[string]bool {
 	if c.schema == nil {
 		c.schema = map[string]map[string]bool{}
@@ -36,14 +36,14 @@ func (c *conversion) knownKeys(table string) map[string]bool {
 	return c.schema[table]
 }
 
-// plainTable copies the keys of a table that gcity supports, and adds notes about all other keys.
+// plainTable copies the keys that gcity supports from a table to out, and adds notes about all other keys.
 func (c cityWriter) plainTable(out *table, name string, n *toml.Node, s *source, except ...string) {
 	known := c.knownKeys(name)
 	for _, kid := range n.Kids {
 		switch {
 		case slices.Contains(except, kid.Key):
 		case !known[kid.Key] || kid.Shape == toml.ShapeTable || kid.Shape == toml.ShapeTables:
-			c.note(s.at(kid.At), "%s of [%s] has no equivalent", kid.Key, name)
+			c.note(s.at(kid.At), "%s in [%s] has no equivalent", kid.Key, name)
 		default:
 			out.set(kid.Key, render(kid))
 		}
@@ -87,8 +87,7 @@ func (c cityWriter) workspace() *table {
 			continue
 		}
 		c.plainTable(t, "workspace", w, s, "name", "includes", "topology", "topologies", "pack",
-			"packs",
-			"default_rig_includes", "max_active_sessions", "provider", "prefix")
+			"packs", "default_rig_includes", "max_active_sessions", "provider", "prefix")
 		if p := w.TextOf("provider"); p != "" && c.known(p) {
 			t.text("provider", p)
 		} else if p != "" {
@@ -97,25 +96,26 @@ func (c cityWriter) workspace() *table {
 		}
 		for key, why := range map[string]string{
 			"default_rig_includes": "add the topologies to each new rig",
-			"prefix":               "the prefix of the city's work is derived from its name",
+			"prefix":               "the prefix for the city's work is derived from its name",
 		} {
 			if n := w.Get(key); n != nil {
-				c.note(s.at(n.At), "%s of [workspace] has no equivalent; %s", key, why)
+				c.note(s.at(n.At), "%s in [workspace] has no equivalent; %s", key, why)
 			}
 		}
 	}
-	t.texts("topologies", c.words(c.root.imports, "city"))
+	t.texts("topologies", c.topologyNames(c.root.imports, "city"))
 	return t
 }
 
-// words returns the names of the topologies that replace imports. Some of these topologies contain only formulas.
-func (c *conversion) words(imports []imported, scope string) []string {
+// topologyNames returns the names of the topologies that replace imports. Some of these topologies contain only
+// formulas.
+func (c *conversion) topologyNames(imports []imported, scope string) []string {
 	var out []string
 	for _, p := range c.flat(imports) {
 		switch {
 		case c.hasAgentsFor(p, scope):
 			out = append(out, p.rel)
-		case len(p.agents) == 0 && (c.hasFormulas(p) || p.manual.root.Get("providers") != nil):
+		case len(p.agents) == 0 && (c.hasFormulas(p) || p.manifest.root.Get("providers") != nil):
 			out = append(out, p.rel)
 		case c.hasFormulas(p):
 			c.formulaPacks = append(c.formulaPacks, p)
@@ -128,7 +128,7 @@ func (c *conversion) words(imports []imported, scope string) []string {
 	return out
 }
 
-// slingTarget returns the agent that receives the work of a rig, or "" if this agent does not exist.
+// slingTarget returns the agent that receives a rig's work, or "" if this agent does not exist.
 func (c cityWriter) slingTarget(r *rig, name string) string {
 	if !strings.Contains(name, "/") {
 		if a := c.lookupIn(r.name, name); a != nil {
@@ -143,7 +143,7 @@ func (c cityWriter) slingTarget(r *rig, name string) string {
 	return target
 }
 
-// cityName returns the name of the city: its registered name or, without one, the name in its files.
+// cityName returns the city's name: its registered name or, without one, the name in its files.
 func (c *conversion) cityName() string {
 	var names []string
 	if c.site != nil {
@@ -152,7 +152,7 @@ func (c *conversion) cityName() string {
 	for _, s := range c.files {
 		names = append(names, s.root.Get("workspace").TextOf("name"))
 	}
-	if c.root.manual != nil {
+	if c.root.manifest != nil {
 		names = append(names, c.root.name)
 	}
 	for _, name := range append(names, filepath.Base(c.dir)) {
@@ -171,7 +171,7 @@ func (c *conversion) hasAgentsFor(p *pack, scope string) bool {
 	})
 }
 
-// section adds the content of one file to a table.
+// section adds the keys in one file to a table.
 func (c cityWriter) section(t *table, name string, s *source) {
 	at, below, nested := strings.Cut(name, ".")
 	n := s.root.Get(at)
@@ -217,7 +217,7 @@ func (c cityWriter) orderOverrides(b *strings.Builder) {
 					} else if known[key] {
 						t.set(key, render(kid))
 					} else {
-						c.note(s.at(kid.At), "%s of an override has no equivalent", kid.Key)
+						c.note(s.at(kid.At), "%s in an override has no equivalent", kid.Key)
 					}
 				}
 				t.write(b, "[[automations.overrides]]")
@@ -226,9 +226,9 @@ func (c cityWriter) orderOverrides(b *strings.Builder) {
 	}
 }
 
-// providers writes the [providers] tables of a pack.
+// providers writes a pack's [providers] tables.
 func (c *conversion) providers(b *strings.Builder, p *pack) {
-	for _, s := range c.manuals(p) {
+	for _, s := range c.manifests(p) {
 		n := s.root.Get("providers")
 		if n == nil || n.Shape != toml.ShapeTable {
 			continue
@@ -252,7 +252,7 @@ func (c *conversion) provider(b *strings.Builder, n *toml.Node, s *source) {
 		case known[kid.Key]:
 			t.set(kid.Key, render(kid))
 		default:
-			c.note(s.at(kid.At), "%s of the provider %s has no equivalent", kid.Key, n.Key)
+			c.note(s.at(kid.At), "%s in the provider %s has no equivalent", kid.Key, n.Key)
 		}
 	}
 	presets := config.Presets()
@@ -276,7 +276,7 @@ func (c *conversion) provider(b *strings.Builder, n *toml.Node, s *source) {
 			c.note(s.at(n.Get("base").At), "the provider %s has the command of %s, but not its "+
 				"other settings", n.Key, name)
 		default:
-			c.note(s.at(n.Get("base").At), "base of the provider %s has no equivalent", n.Key)
+			c.note(s.at(n.Get("base").At), "base in the provider %s has no equivalent", n.Key)
 		}
 	}
 	if t.values["command"] == "" && preset(n.Key) == nil {
@@ -296,8 +296,8 @@ func (c cityWriter) rootAgents(b *strings.Builder) {
 	for _, a := range c.root.agents {
 		if a.scope() == "rig" && a.keys["dir"].Node == nil {
 			c.note(a.place,
-				`%s has scope "rig" and no dir, so no rig has it; write dir = "RIG" `+
-					"and convert again", a.name)
+				`%s has scope "rig" and no dir, so it does not belong to any rig; set `+
+					`dir = "RIG" and convert again`, a.name)
 			continue
 		}
 		e.agent(a).write(b, "agents")
@@ -331,17 +331,17 @@ func (c cityWriter) writeRigs(b *strings.Builder) {
 				if known[kid.Key] {
 					t.set(kid.Key, render(kid))
 				} else {
-					c.note(r.src.at(kid.At), "%s of the rig %s has no equivalent", kid.Key, r.name)
+					c.note(r.src.at(kid.At), "%s in the rig %s has no equivalent", kid.Key, r.name)
 				}
 			}
 		}
-		t.texts("topologies", c.words(r.imports, "rig"))
+		t.texts("topologies", c.topologyNames(r.imports, "rig"))
 		t.write(b, "[[rigs]]")
 		c.rigPatches(b, r)
 	}
 }
 
-// siteOf returns the settings of a rig from the site file, which is specific to a machine.
+// siteOf returns a rig's settings in the site file, which is specific to a machine.
 func (c cityWriter) siteOf(name string) []*toml.Node {
 	if c.site == nil {
 		return nil
@@ -358,7 +358,7 @@ func (c cityWriter) siteOf(name string) []*toml.Node {
 	return nil
 }
 
-// rigPath returns the folder of a rig. The conversion does not move the folder.
+// rigPath returns a rig's folder. The conversion does not move the folder.
 func (c cityWriter) rigPath(r *rig) string {
 	path := r.node.TextOf("path")
 	for _, n := range c.siteOf(r.name) {
@@ -368,8 +368,8 @@ func (c cityWriter) rigPath(r *rig) string {
 	}
 	if path == "" {
 		path = filepath.Join("rigs", r.name)
-		c.note(r.src.at(r.node.At), "the rig %s has no path; its agents do not start until path "+
-			"in city.toml is its folder", r.name)
+		c.note(r.src.at(r.node.At), "the rig %s has no path; its agents do not start until you "+
+			"set path in city.toml to its folder", r.name)
 		return path
 	}
 	return c.inCity(path)
@@ -390,7 +390,7 @@ func (c cityWriter) rigPatches(b *strings.Builder, r *rig) {
 
 // cityPatches writes the city's patches for agents of individual rigs.
 func (c cityWriter) cityPatches(b *strings.Builder) {
-	for _, s := range c.manuals(c.root) {
+	for _, s := range c.manifests(c.root) {
 		for _, key := range []string{"agent", "agents"} {
 			for _, n := range toml.TablesOf(s.root.Get("patches").Get(key)) {
 				if dir := n.TextOf("dir"); dir != "" {
@@ -416,8 +416,7 @@ func (c cityWriter) writePatch(b *strings.Builder, header string, v value, name,
 		return
 	}
 	a := &agent{name: target.name, was: target.was, pack: c.root, dir: c.dir, place: v.place(),
-		table: true,
-		keys:  keysOf(v.Node, v.src)}
+		table: true, keys: keysOf(v.Node, v.src)}
 	e, out := emitter{conversion: c.conversion, base: c.dir, pack: c.root}, &emitted{}
 	if header == "patches.agents" {
 		out.main.text("dir", inRig)
@@ -443,10 +442,10 @@ func (c cityWriter) writePatch(b *strings.Builder, header string, v value, name,
 	out.write(b, header)
 }
 
-// unknownTables adds notes about tables in the city's files without an equivalent.
+// unknownTables adds notes about tables in the original files that have no equivalent.
 func (c cityWriter) unknownTables() {
 	for _, p := range append([]*pack{c.root}, c.order...) {
-		for _, s := range c.manuals(p) {
+		for _, s := range c.manifests(p) {
 			for _, kid := range s.root.Kids {
 				switch kid.Key {
 				case "workspace", "providers", "imports", "defaults", "agent", "agents",
@@ -457,7 +456,7 @@ func (c cityWriter) unknownTables() {
 				case "global":
 					for _, key := range kid.Kids {
 						if key.Key != "session_live" {
-							c.note(s.at(key.At), "%s of [global] has no equivalent", key.Key)
+							c.note(s.at(key.At), "%s in [global] has no equivalent", key.Key)
 						}
 					}
 				case "mail":
@@ -471,7 +470,7 @@ func (c cityWriter) unknownTables() {
 	}
 }
 
-// packTable adds notes about keys of [pack] without an equivalent.
+// packTable adds notes about keys in [pack], and about a pack's folders, that have no equivalent.
 func (c cityWriter) packTable(p *pack, s *source) {
 	n := s.root.Get("pack")
 	if n == nil {
@@ -481,7 +480,7 @@ func (c cityWriter) packTable(p *pack, s *source) {
 		switch kid.Key {
 		case "name", "schema", "version", "requires_gc", "includes", "description":
 		default:
-			c.note(s.at(kid.At), "%s of [pack] has no equivalent", kid.Key)
+			c.note(s.at(kid.At), "%s in [pack] has no equivalent", kid.Key)
 		}
 	}
 	for _, folder := range []string{"commands", "doctor", "skills", "mcp", "lifecycle"} {

@@ -11,16 +11,15 @@ import (
 	"gcity/internal/toml"
 )
 
-// unlimited is the maximum size of a pool that has no limit in the original.
+// unlimited is the maximum size for a pool that has no limit in the original.
 const unlimited = 5
 
 // copied lists the agent keys with the same meaning in both formats.
 var copied = []string{"description", "suspended", "args", "prompt_mode", "prompt_flag", "nudge",
-	"ready_delay_ms",
-	"ready_prompt_prefix", "process_names", "emits_permission_warning", "hooks_installed",
-	"default_sling_formula"}
+	"ready_delay_ms", "ready_prompt_prefix", "process_names", "emits_permission_warning",
+	"hooks_installed", "default_sling_formula"}
 
-// emitted holds the tables of one converted agent.
+// emitted contains the tables for one converted agent.
 type emitted struct {
 	main, env, pool table
 }
@@ -31,7 +30,7 @@ func (e *emitted) write(b *strings.Builder, header string) {
 	e.pool.write(b, "["+header+".pool]")
 }
 
-// emitter writes the agents of one file.
+// emitter writes the agents in one file.
 type emitter struct {
 	*conversion
 	base string // the folder in the original city to which paths in the file are relative
@@ -39,7 +38,7 @@ type emitter struct {
 	pack *pack
 }
 
-// agent returns the converted tables of an agent.
+// agent returns the converted tables for an agent.
 func (e emitter) agent(a *agent) *emitted {
 	out := &emitted{}
 	out.main.text("name", a.name)
@@ -73,7 +72,7 @@ func (e emitter) keys(a *agent, out *emitted) {
 			if e.known(v.text()) {
 				out.main.text(key, v.text())
 			} else {
-				e.note(v.place(), "unknown provider %q of %s; add a [providers.%s] table",
+				e.note(v.place(), "unknown provider %q for %s; add a [providers.%s] table",
 					v.text(), a.name, v.text())
 			}
 		case "idle_timeout":
@@ -97,7 +96,7 @@ func (e emitter) keys(a *agent, out *emitted) {
 			if slices.Contains(copied, key) {
 				out.main.set(key, render(v.Node))
 			} else {
-				e.note(v.place(), "the key %s of agent %s has no equivalent%s", key, a.name,
+				e.note(v.place(), "the key %s in agent %s has no equivalent%s", key, a.name,
 					instead[key])
 			}
 		}
@@ -105,9 +104,9 @@ func (e emitter) keys(a *agent, out *emitted) {
 	e.fragments(a, out)
 }
 
-// instead has advice for keys without an equivalent.
+// instead contains advice for keys without an equivalent.
 var instead = map[string]string{
-	"option_defaults":  "; write the program's own options into args",
+	"option_defaults":  "; put the program's own options in args",
 	"max_session_age":  "; the closest key is idle_timeout",
 	"sleep_after_idle": "; idle_timeout restarts an idle agent",
 	"session":          "; agents run in terminals, see session in `gcity help config`",
@@ -115,9 +114,9 @@ var instead = map[string]string{
 		`on = "agent.crashed"`,
 	"on_boot": "; the closest is an automation with gate = \"event\" and " +
 		`on = "controller.started"`,
-	"resume_command": "; the presets resume conversations on their own",
-	"skills":         "; put the skill files into the agent's overlay folder",
-	"mcp":            "; put the configuration of the servers into the agent's overlay folder",
+	"resume_command": "; the presets resume conversations automatically",
+	"skills":         "; put the skill files in the agent's overlay folder",
+	"mcp":            "; put the server configuration in the agent's overlay folder",
 }
 
 // fragments writes the fragments that are appended to the prompt.
@@ -152,7 +151,7 @@ func (e emitter) list(key string, v value, a *agent, out *emitted) {
 			}
 			name = now
 		} else if !slices.Contains([]string{"claude", "gemini", "opencode", "copilot"}, name) {
-			e.note(v.place(), "unknown kind of hooks %q for %s", name, a.name)
+			e.note(v.place(), "unknown hooks %q for %s; the hooks were omitted", name, a.name)
 			continue
 		}
 		names = append(names, name)
@@ -160,7 +159,7 @@ func (e emitter) list(key string, v value, a *agent, out *emitted) {
 	out.main.texts(key, names)
 }
 
-// lines converts the shell lines of a key and appends them to its existing lines.
+// lines converts a key's shell lines and appends them to its existing lines.
 func (e emitter) lines(key string, v value, a *agent, out *emitted) {
 	var list []string
 	for _, line := range v.texts() {
@@ -178,7 +177,7 @@ func (e emitter) lines(key string, v value, a *agent, out *emitted) {
 	out.main.texts(key, list)
 }
 
-// find returns the path in the converted file for a path of an agent. ok is false if the file or folder does not exist.
+// find converts an agent's path to a path in the converted file. It returns false if the file or folder does not exist.
 func (e emitter) find(a *agent, v value) (string, bool) {
 	written := v.text()
 	if strings.HasPrefix(written, "//") || strings.Contains(written, "{{") {
@@ -217,7 +216,7 @@ func (e emitter) moved(path string) string {
 func (e emitter) path(key string, v value, a *agent, out *emitted) {
 	path, ok := e.find(a, v)
 	if !ok {
-		e.note(v.place(), "%s of %s names %s, which does not exist; it was omitted", key, a.name,
+		e.note(v.place(), "%s for %s names %s, which does not exist; it was omitted", key, a.name,
 			v.text())
 		return
 	}
@@ -227,7 +226,7 @@ func (e emitter) path(key string, v value, a *agent, out *emitted) {
 	out.main.text(key, path)
 }
 
-// folder writes the working folder of an agent.
+// folder writes an agent's working folder.
 func (e emitter) folder(a *agent, out *emitted) {
 	dir, work := a.keys["dir"], a.keys["work_dir"]
 	inRig := e.isRig(dir.text()) || a.pack != e.root && a.scope() == "rig"
@@ -235,13 +234,13 @@ func (e emitter) folder(a *agent, out *emitted) {
 	case dir.Node != nil && a.pack == e.root:
 		out.main.text("dir", dir.text())
 	case dir.Node != nil:
-		e.note(dir.place(), "dir of %s has no equivalent in a topology", a.name)
+		e.note(dir.place(), "dir for %s has no equivalent in a topology", a.name)
 	}
 	switch {
 	case work.Node == nil:
 	case inRig:
-		e.note(work.place(), "%s works in the folder of its rig: work_dir has no equivalent for "+
-			"agents of rigs", a.name)
+		e.note(work.place(), "%s works in its rig's folder: work_dir has no equivalent for a "+
+			"rig's agents", a.name)
 	case !strings.Contains(work.text(), "{{.Rig"):
 		if text := e.template(work, a, work.text()); !strings.Contains(text, "$") {
 			out.main.text("dir", text)
@@ -249,26 +248,26 @@ func (e emitter) folder(a *agent, out *emitted) {
 		}
 		fallthrough
 	default:
-		e.note(work.place(), "work_dir of %s has no equivalent; it works in the folder of the city",
-			a.name)
+		e.note(work.place(), "work_dir for %s has no equivalent; the agent works in the city's "+
+			"folder", a.name)
 	}
 }
 
-// prompt writes the prompt of an agent.
+// prompt writes an agent's prompt.
 func (e emitter) prompt(a *agent, out *emitted) {
 	if v := a.keys["prompt_template"]; v.text() != "" {
 		if path, ok := e.find(a, v); ok {
 			out.main.text("prompt_template", path)
 			return
 		}
-		e.note(v.place(), "the prompt %s of %s does not exist", v.text(), a.name)
+		e.note(v.place(), "the prompt %s for %s does not exist", v.text(), a.name)
 	}
 	if a.prompt != "" {
 		out.main.text("prompt_template", e.moved(a.prompt))
 	}
 }
 
-// size writes the number of sessions of an agent.
+// size writes an agent's number of sessions.
 func (e emitter) size(a *agent, out *emitted) {
 	low, lowAt := e.bound(a, "min_active_sessions", "min")
 	high, highAt := e.bound(a, "max_active_sessions", "max")
@@ -292,15 +291,15 @@ func (e emitter) size(a *agent, out *emitted) {
 			high = limit
 		default:
 			high = max(unlimited, low)
-			e.note(a.place, "%s has no limit of sessions, so its pool has max = %d", a.name, high)
+			e.note(a.place, "%s has no limit on sessions, so its pool has max = %d", a.name, high)
 		}
 	}
 	if a.always && low < 1 {
 		low = 1
 	}
 	if low > high {
-		e.note(lowAt.place(), "min_active_sessions of %s is greater than its maximum; it is now %d",
-			a.name, high)
+		e.note(lowAt.place(), "min_active_sessions for %s was greater than its maximum; it is "+
+			"now %d", a.name, high)
 		low = high
 	}
 	out.pool.number("min", low)
@@ -308,7 +307,7 @@ func (e emitter) size(a *agent, out *emitted) {
 	if check.text() != "" {
 		out.pool.text("check", e.shellLine(check, a, check.text()))
 		if check.Key == "scale_check" {
-			e.note(check.place(), "the check of %s must print how many members the pool should "+
+			e.note(check.place(), "the check for %s must print how many members the pool should "+
 				"have in total, not how many more", a.name)
 		}
 	}
@@ -342,7 +341,7 @@ func (e emitter) bound(a *agent, key, older string) (int, value) {
 	}
 	n, err := strconv.Atoi(v.Text)
 	if err != nil {
-		e.note(v.place(), "%s of %s is not a whole number and was omitted", key, a.name)
+		e.note(v.place(), "%s for %s is not a whole number and was omitted", key, a.name)
 		return 0, value{}
 	}
 	return n, v
@@ -360,7 +359,7 @@ func (e emitter) limit() int {
 	return 0
 }
 
-// overlay writes the overlays of an agent: first the pack's, then the agent's own.
+// overlay writes an agent's overlays: first the pack's, then the agent's own.
 func (e emitter) overlay(a *agent, out *emitted) {
 	var layers []string
 	provider := e.providerOf(a)
@@ -387,7 +386,7 @@ func (e emitter) overlay(a *agent, out *emitted) {
 				return
 			}
 		} else {
-			e.note(v.place(), "the overlay %s of %s does not exist; it was omitted", v.text(),
+			e.note(v.place(), "the overlay %s for %s does not exist; it was omitted", v.text(),
 				a.name)
 		}
 	}

@@ -12,16 +12,16 @@ import (
 	"gcity/internal/toml"
 )
 
-// pack is a pack of the original city: the city's own pack, or an imported one.
+// pack is a pack in the original city: the city's own pack, or an imported one.
 type pack struct {
-	dir     string // absolute
-	name    string
-	manual  *source // the pack's pack.toml, nil if it does not exist
-	imports []imported
-	agents  []*agent
-	inCity  bool   // imported by the city itself, not only by a rig
-	rel     string // the pack's folder in the converted city
-	binding string // the name of the pack's first import
+	dir      string // absolute
+	name     string
+	manifest *source // the pack's pack.toml, or nil if it does not exist
+	imports  []imported
+	agents   []*agent
+	inCity   bool   // imported by the city itself, not only by a rig
+	rel      string // the pack's folder in the converted city
+	binding  string // the name of the pack's first import
 }
 
 // imported is an import of a pack.
@@ -31,7 +31,7 @@ type imported struct {
 	closed  bool // set by transitive = false, which omits the imports of the imported pack
 }
 
-// rig is a rig of the original city.
+// rig is a rig in the original city.
 type rig struct {
 	name    string
 	src     *source
@@ -45,9 +45,9 @@ func (c *conversion) read() error {
 	if err != nil {
 		return err
 	}
-	manual := filepath.Join(c.dir, config.PackFile)
-	if _, err := os.Stat(manual); city == nil && err != nil {
-		return fmt.Errorf("%s has neither a %s nor a %s; name the folder of a city", c.dir,
+	manifest := filepath.Join(c.dir, config.PackFile)
+	if _, err := os.Stat(manifest); city == nil && err != nil {
+		return fmt.Errorf("%s has neither a %s nor a %s; specify a city's folder", c.dir,
 			config.FileName, config.PackFile)
 	}
 	if city == nil {
@@ -55,8 +55,7 @@ func (c *conversion) read() error {
 		c.note(config.PackFile, "the folder has no city.toml, so the city has no rigs")
 	} else if len(packmodel.Marks(c.dir, city.root)) == 0 {
 		return fmt.Errorf("the city in %s is %w: gcity can read it without conversion; `gcity "+
-			"--city %s config check` checks it", c.dir,
-			ErrNotPackModel, c.dir)
+			"--city %s config check` checks it", c.dir, ErrNotPackModel, c.dir)
 	}
 	c.files = []*source{city}
 	for _, file := range (value{city.root.Get("include"), city}).texts() {
@@ -106,23 +105,23 @@ func (c *conversion) pack(dir, binding string, way []string) (*pack, error) {
 	if p := c.packs[dir]; p != nil {
 		return p, nil
 	}
-	manual, err := c.open(filepath.Join(dir, config.PackFile))
+	manifest, err := c.open(filepath.Join(dir, config.PackFile))
 	if err != nil {
 		return nil, err
 	}
-	if manual == nil && dir != c.dir {
+	if manifest == nil && dir != c.dir {
 		return nil, fmt.Errorf("%s does not exist in %s", config.PackFile, c.displayPath(dir))
 	}
-	p := &pack{dir: dir, manual: manual, name: filepath.Base(dir), binding: binding}
-	if manual != nil {
-		if name := manual.root.Get("pack").TextOf("name"); name != "" {
+	p := &pack{dir: dir, manifest: manifest, name: filepath.Base(dir), binding: binding}
+	if manifest != nil {
+		if name := manifest.root.Get("pack").TextOf("name"); name != "" {
 			p.name = name
 		}
-		if p.imports, err = c.importsOf(manual, manual.root, dir,
+		if p.imports, err = c.importsOf(manifest, manifest.root, dir,
 			append(slices.Clone(way), dir)); err != nil {
 			return nil, err
 		}
-		legacy := value{manual.root.Get("pack").Get("includes"), manual}
+		legacy := value{manifest.root.Get("pack").Get("includes"), manifest}
 		more, err := c.included(legacy, dir, append(slices.Clone(way), dir))
 		if err != nil {
 			return nil, err
@@ -145,7 +144,7 @@ func (c *conversion) importsOf(src *source, in *toml.Node, base string, way []st
 		return nil, nil
 	}
 	if imports.Shape != toml.ShapeTable {
-		return nil, fmt.Errorf("%s: imports is not a table; write [imports.NAME]",
+		return nil, fmt.Errorf("%s: imports is not a table; use [imports.NAME]",
 			src.at(imports.At))
 	}
 	for _, n := range imports.Kids {
@@ -172,7 +171,7 @@ type place struct {
 	base string
 }
 
-// find reads the pack of an import. If the pack exists only in a repository, it adds a note and returns nil.
+// find reads an import's pack. If the pack exists only in a repository, it adds a note and returns nil.
 func (c *conversion) find(at place, binding, from string, way []string) (*pack, error) {
 	dir := from
 	switch {
@@ -180,8 +179,7 @@ func (c *conversion) find(at place, binding, from string, way []string) (*pack, 
 		if dir = cached(c.dir, binding); dir == "" {
 			c.note(at.src.at(at.node.At), "the import %s is in a repository (%s) and was not "+
 				"converted; copy the pack into the city, use its folder as source, and "+
-				"convert again",
-				binding, from)
+				"convert again", binding, from)
 			return nil, nil
 		}
 	case strings.HasPrefix(from, "//"):
@@ -208,7 +206,7 @@ func remote(from string) bool {
 		strings.HasPrefix(from, "github.com/")
 }
 
-// cached returns the folder of Gas City's copy in the city of a pack from a repository, or "" if it does not exist.
+// cached returns the folder in the city with Gas City's copy of a pack from a repository, or "" if it does not exist.
 func cached(city, binding string) string {
 	for _, folder := range []string{".gc/cache/packs", ".gc/packs", ".gc/cache/imports"} {
 		dir := filepath.Join(city, folder, binding)
@@ -308,7 +306,7 @@ func (c *conversion) readRigs() error {
 
 // readDefaults reads the packs for new rigs, so that they are also converted.
 func (c *conversion) readDefaults() error {
-	for _, s := range append(slices.Clone(c.files), c.root.manual) {
+	for _, s := range append(slices.Clone(c.files), c.root.manifest) {
 		if s == nil {
 			continue
 		}
@@ -325,13 +323,14 @@ func (c *conversion) readDefaults() error {
 		for _, p := range c.flat(list) {
 			words = append(words, p.rel)
 		}
-		c.note(s.at(n.Get("imports").At), "gcity adds no pack to new rigs; add topologies = %s "+
-			"to a new rig", quoteAll(words))
+		c.note(s.at(n.Get("imports").At), "gcity does not add packs to new rigs; add "+
+			"topologies = %s to each new rig", quoteAll(words))
 	}
 	return nil
 }
 
-// flat returns the packs of imports without duplicates. An imported pack comes before the packs that import it.
+// flat returns the imported packs, and the packs that they import, without duplicates. An imported pack comes before
+// the packs that import it.
 func (c *conversion) flat(imports []imported) []*pack {
 	var out []*pack
 	var walk func(list []imported, deep bool)

@@ -40,7 +40,7 @@ type Note struct {
 
 func (n Note) String() string { return n.Place + ": " + n.Text }
 
-// ErrNotPackModel is the error for a city that needs no conversion.
+// ErrNotPackModel is the error for a city that does not need to be converted.
 var ErrNotPackModel = errors.New("not in the pack format")
 
 // FolderError is the error for a folder that cannot be read or written. It occurs before the conversion has any effect.
@@ -63,14 +63,14 @@ func Convert(dir, out string) (*Report, error) {
 	return c.report, c.write()
 }
 
-// folders returns the two folders of a conversion as absolute paths, or an error if one of them cannot be used.
+// folders returns a conversion's two folders as absolute paths, or an error if one of them cannot be used.
 func folders(dir, out string) (string, string, error) {
 	real, err := config.Canonical(dir)
 	if err != nil {
 		return "", "", fmt.Errorf("cannot read the city in %s: %w", dir, err)
 	}
 	if info, err := os.Stat(real); err != nil || !info.IsDir() {
-		return "", "", fmt.Errorf("%s is not a folder; name the folder of a city", dir)
+		return "", "", fmt.Errorf("%s is not a folder; specify a city's folder", dir)
 	}
 	if out == "" {
 		out = real + "-gcity"
@@ -82,8 +82,8 @@ func folders(dir, out string) (string, string, error) {
 		out = filepath.Join(parent, filepath.Base(out))
 	}
 	if within(real, out) {
-		return "", "", fmt.Errorf("%s is inside the city %s, which must not be changed; name a "+
-			"folder outside of it with --out", out, real)
+		return "", "", fmt.Errorf("%s is inside the city %s, which must not be changed; specify a "+
+			"folder outside the city with --out", out, real)
 	}
 	entries, err := os.ReadDir(out)
 	switch {
@@ -91,7 +91,7 @@ func folders(dir, out string) (string, string, error) {
 	case err != nil:
 		return "", "", fmt.Errorf("cannot write to %s: %w", out, err)
 	case len(entries) > 0:
-		return "", "", fmt.Errorf("%s is not empty; name a new folder with --out", out)
+		return "", "", fmt.Errorf("%s is not empty; specify a new folder with --out", out)
 	}
 	return real, out, nil
 }
@@ -129,7 +129,7 @@ func (c *conversion) note(place, format string, args ...any) {
 	}
 }
 
-// source is a TOML file of the original city.
+// source is a TOML file in the original city.
 type source struct {
 	path, name string
 	root       *toml.Node
@@ -169,7 +169,7 @@ func (c *conversion) displayPath(path string) string {
 	return path
 }
 
-// at returns the position of an offset in a file, for messages.
+// at returns an offset's position in the file, for messages.
 func (s *source) at(offset int) string {
 	if offset < 0 {
 		return s.name
@@ -189,7 +189,7 @@ type value struct {
 
 func (v value) place() string { return v.src.at(v.At) }
 
-// text returns a string value, "" for other types.
+// text returns a string value, or "" for other types.
 func (v value) text() string {
 	if v.Node == nil || v.Shape != toml.ShapeString {
 		return ""
@@ -197,7 +197,7 @@ func (v value) text() string {
 	return v.Text
 }
 
-// texts returns the strings of a list.
+// texts returns the strings in a list.
 func (v value) texts() []string {
 	if v.Node == nil {
 		return nil

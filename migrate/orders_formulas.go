@@ -13,7 +13,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// automationFiles returns the order files of a pack, by name.
+// automationFiles returns a pack's order files, by name.
 func automationFiles(p *pack) map[string]string {
 	out := map[string]string{}
 	for _, folder := range []string{"formulas/orders", "formulas/automations", "orders"} {
@@ -37,7 +37,7 @@ func automationFiles(p *pack) map[string]string {
 	return out
 }
 
-// formulaFiles returns the formula files of a pack, by name.
+// formulaFiles returns a pack's formula files, by name.
 func formulaFiles(p *pack) map[string]string {
 	out := map[string]string{}
 	entries, _ := os.ReadDir(filepath.Join(p.dir, "formulas"))
@@ -68,7 +68,7 @@ func sortedKeys(m map[string]string) []string {
 	return out
 }
 
-// orders writes the orders of a pack as automations.
+// orders writes a pack's orders as automations.
 func (c *conversion) orders(p *pack) error {
 	files := automationFiles(p)
 	for _, name := range sortedKeys(files) {
@@ -93,7 +93,7 @@ func (c *conversion) orders(p *pack) error {
 	return nil
 }
 
-// reason returns an error without the file's name and positions.
+// reason returns an error's message without the file's name and positions.
 func reason(err error) string {
 	if all, ok := err.(toml.Problems); ok && len(all) > 0 {
 		return strings.TrimPrefix(all[0].Key+": "+all[0].Message, ": ")
@@ -132,7 +132,7 @@ func (c *conversion) automation(p *pack, name string, s *source) string {
 			"timezone", "catch_up":
 			t.set(kid.Key, render(kid))
 		default:
-			c.note(s.at(kid.At), "%s of the order %s has no equivalent", kid.Key, name)
+			c.note(s.at(kid.At), "%s in the order %s has no equivalent", kid.Key, name)
 		}
 	}
 	var b strings.Builder
@@ -141,7 +141,7 @@ func (c *conversion) automation(p *pack, name string, s *source) string {
 	return b.String()
 }
 
-// orderPool writes the pool of an order.
+// orderPool writes an order's pool.
 func (c *conversion) orderPool(p *pack, s *source, n *toml.Node, t *table) {
 	pool, ok := c.renamed(p, n.Text)
 	if !ok {
@@ -154,8 +154,8 @@ func (c *conversion) orderPool(p *pack, s *source, n *toml.Node, t *table) {
 	t.text("pool", pool)
 }
 
-// orderLine returns the shell line of an order. The variables for the folders of the pack and of the order become paths
-// relative to the automation's folder.
+// orderLine converts an order's shell line. The variables for the pack's and the order's folders become paths relative
+// to the automation's folder.
 func orderLine(p *pack, s *source, line string) string {
 	from, _ := filepath.Rel(p.dir, filepath.Dir(s.path))
 	up := "$AUTOMATION_DIR/../../.."
@@ -166,7 +166,7 @@ func orderLine(p *pack, s *source, line string) string {
 	return strings.NewReplacer("${ORDER_DIR}", own, "$ORDER_DIR", own).Replace(line)
 }
 
-// formulas writes the formulas of a pack.
+// formulas writes a pack's formulas.
 func (c *conversion) formulas(p *pack) error {
 	files := formulaFiles(p)
 	for _, name := range sortedKeys(files) {
@@ -211,14 +211,14 @@ func (c *conversion) formula(p *pack, name, path string) (string, error) {
 	for _, kid := range s.root.Kids {
 		if !slices.Contains([]string{"formula", "description", "version", "vars", "steps",
 			"extends"}, kid.Key) {
-			c.note(s.at(kid.At), "%s of the formula %s has no effect", kid.Key, f.Name)
+			c.note(s.at(kid.At), "%s in the formula %s has no effect", kid.Key, f.Name)
 		}
 	}
 	for _, step := range toml.TablesOf(s.root.Get("steps")) {
 		for _, kid := range step.Kids {
 			if !slices.Contains([]string{"id", "title", "description", "needs", "depends_on"},
 				kid.Key) {
-				c.note(s.at(kid.At), "%s of a step of the formula %s has no effect", kid.Key,
+				c.note(s.at(kid.At), "%s in a step of the formula %s has no effect", kid.Key,
 					f.Name)
 			}
 		}

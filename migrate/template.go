@@ -14,16 +14,15 @@ var field = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\{\{-?\s*\.([A-Za-z]+)\s*-?\}\}`)
 })
 
-// inShell maps fields of templates to the environment variables with the same value.
+// inShell maps template fields to the environment variables with the same value.
 var inShell = map[string]string{
 	"Rig": "$GC_RIG", "RigName": "$GC_RIG", "RigRoot": "$GC_RIG_PATH", "Agent": "$GC_AGENT",
-	"AgentName": "$GC_AGENT",
-	"AgentBase": "${GC_AGENT##*/}", "Name": "${GC_AGENT##*/}", "CityRoot": "$GC_CITY_PATH",
-	"City":     "$GC_CITY_NAME",
+	"AgentName": "$GC_AGENT", "AgentBase": "${GC_AGENT##*/}", "Name": "${GC_AGENT##*/}",
+	"CityRoot": "$GC_CITY_PATH", "City": "$GC_CITY_NAME",
 	"CityName": "$GC_CITY_NAME", "WorkDir": "$GC_DIR", "Session": "$GC_SESSION_NAME",
 }
 
-// template converts a shell line. It returns "" if the line has a field without a replacement.
+// template converts a shell line. It returns "" if the line contains a field that has no replacement.
 func (e emitter) template(v value, a *agent, text string) string {
 	text = field().ReplaceAllStringFunc(text, func(m string) string {
 		switch name := field().FindStringSubmatch(m)[1]; name {
@@ -42,7 +41,7 @@ func (e emitter) template(v value, a *agent, text string) string {
 		}
 	})
 	if _, err := placeholder.Expand(text, placeholder.Values{}); err != nil {
-		e.note(v.place(), "%s of %s was omitted: it %s", v.Key, a.name, err)
+		e.note(v.place(), "%s for %s was omitted: it %s", v.Key, a.name, err)
 		return ""
 	}
 	return text
@@ -58,7 +57,7 @@ func (e emitter) shellLine(v value, a *agent, text string) string {
 		if variable, ok := inShell[name]; ok {
 			return variable
 		}
-		e.note(v.place(), "%s of %s names {{.%s}}, which has no equivalent", v.Key, a.name, name)
+		e.note(v.place(), "%s for %s uses {{.%s}}, which has no equivalent", v.Key, a.name, name)
 		return ""
 	})
 	return text

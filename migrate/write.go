@@ -24,10 +24,10 @@ const (
 // agents for the city.
 const rigSuffix = "-rigs"
 
-// formulasSuffix is the end of the name of a topology folder that contains only the formulas of a pack.
+// formulasSuffix is the end of the name of a topology folder that contains only a pack's formulas.
 const formulasSuffix = "-formulas"
 
-// layerCopy describes an overlay with files that are copied over those in a folder of the converted city.
+// layerCopy describes an overlay layer. Its files are copied over those in a folder in the converted city.
 type layerCopy struct{ from, to string }
 
 // write writes the converted city to a temporary folder next to its destination, checks it, and renames the folder.
@@ -86,14 +86,13 @@ func (c *conversion) write() (err error) {
 // check loads the converted city in the same way as a controller.
 func (c *conversion) check() error {
 	city, err := config.Load(c.stage)
-	if refused, ok := errors.AsType[*config.Error](err); ok {
-		lines := make([]string, len(refused.Problems))
-		for i, p := range refused.Problems {
+	if invalid, ok := errors.AsType[*config.Error](err); ok {
+		lines := make([]string, len(invalid.Problems))
+		for i, p := range invalid.Problems {
 			lines[i] = "  " + p.String()
 		}
 		return fmt.Errorf("the city cannot be converted in its current form; these parts of the "+
-			"result would be invalid:\n%s",
-			strings.Join(lines, "\n"))
+			"result would be invalid:\n%s", strings.Join(lines, "\n"))
 	}
 	if err != nil {
 		return err
@@ -123,7 +122,7 @@ func fileOf(place string) string {
 	return file
 }
 
-// copyAll copies the files of the city, and of packs outside the city.
+// copyAll copies the city's files, and the files of packs outside the city.
 func (c *conversion) copyAll() error {
 	skip := []string{filepath.Join(c.dir, ".gc")}
 	for _, r := range c.rigs {
@@ -178,7 +177,7 @@ func (t *tree) copy(c *conversion, from, to string) error {
 	})
 }
 
-// link copies a symbolic link if its target is in the copied folder. Otherwise it copies the content of the target.
+// link copies a symbolic link if its target is in the copied folder. Otherwise it copies the target's content.
 func (t *tree) link(c *conversion, from, path, target string) error {
 	to, err := os.Readlink(path)
 	if err == nil && !filepath.IsAbs(to) && within(from, filepath.Join(filepath.Dir(path), to)) {
@@ -276,8 +275,8 @@ func (c *conversion) prompts(p *pack) error {
 	return nil
 }
 
-// shared copies the fragments of a pack to two folders that gcity reads: one next to the topology, and the city's
-// folder for all agents.
+// shared copies a pack's fragments to two folders that gcity reads: one next to the topology, and the city's folder for
+// all agents.
 func (c *conversion) shared(p *pack) error {
 	folders := []string{"template-fragments", filepath.Join("prompts", "shared")}
 	for _, folder := range folders {
@@ -327,7 +326,7 @@ func (c *conversion) fragment(rel string, data []byte, keep bool) error {
 	path := filepath.Join(c.stage, rel)
 	if was, err := os.ReadFile(path); err == nil && (keep || bytes.Equal(was, data)) {
 		if !bytes.Equal(was, data) {
-			c.note(rel, "several packs have a fragment file of this name; the city's file, or "+
+			c.note(rel, "several packs have a fragment file with this name; the city's file, or "+
 				"else the first one, is used for all")
 		}
 		return nil
@@ -335,7 +334,7 @@ func (c *conversion) fragment(rel string, data []byte, keep bool) error {
 	return writeFile(path, string(data))
 }
 
-// topologies writes the topology of a pack. If twoLevels is true for the pack, it writes a second topology for rigs.
+// topologies writes a pack's topology. If twoLevels is true for the pack, it also writes a second topology for rigs.
 func (c *conversion) topologies(p *pack) error {
 	two := c.twoLevels(p)
 	inRigs := slices.ContainsFunc(c.rigs, func(r *rig) bool {
@@ -390,13 +389,13 @@ func (c *conversion) topologyTable(b *strings.Builder, p *pack, suffix string) {
 	t := &table{}
 	t.text("name", p.name+suffix)
 	t.number("schema", 1)
-	if n := p.manual.root.Get("pack").Get("version"); n != nil && n.Shape == toml.ShapeString {
+	if n := p.manifest.root.Get("pack").Get("version"); n != nil && n.Shape == toml.ShapeString {
 		t.text("version", n.Text)
 	}
 	t.write(b, "[topology]")
 }
 
-// overlayLayer copies a layer of an overlay.
+// overlayLayer copies one layer of an overlay.
 func (c *conversion) overlayLayer(o layerCopy) error {
 	t := &tree{}
 	if filepath.Base(filepath.Dir(o.from)) != "per-provider" {
@@ -412,6 +411,6 @@ func (c *conversion) noteUnconverted() {
 			"import` to move it")
 	}
 	if exists(filepath.Join(c.dir, ".gc", "events.jsonl")) {
-		c.note(".gc", "sessions, logs and mail of the running city were not converted")
+		c.note(".gc", "the original city's sessions, logs and mail were not converted")
 	}
 }

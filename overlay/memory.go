@@ -52,7 +52,7 @@ func saveRecord(file string, r *record) error {
 	return nil
 }
 
-// RecordCopied records the current content of files as copied. It is for a caller that has changed files of
+// RecordCopied records the current content of files as copied. Callers use it after they have changed files in
 // Report.Written, so that these files continue to follow the overlay. Files that were never copied stay foreign.
 func RecordCopied(to, memory string, paths []string) error {
 	file := fileOf(memory, to)

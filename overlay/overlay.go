@@ -21,10 +21,10 @@ import (
 	"gcity/internal/disk"
 )
 
-// Limits of an overlay.
+// Limits for an overlay.
 const (
-	MaxFiles = 2000     // limit for the files, and also for the folders
-	MaxSize  = 32 << 20 // bytes of all files together
+	MaxFiles = 2000     // maximum number of files, and of folders
+	MaxSize  = 32 << 20 // maximum total size of the files in bytes
 )
 
 // File is one file of an overlay.
@@ -51,8 +51,8 @@ type Report struct {
 	Written []string
 }
 
-// Apply copies the files of the overlay from into the existing folder to. It writes nothing outside of that folder,
-// whatever links it contains. It records the copied files in the folder memory, which it creates if necessary.
+// Apply copies the files of the overlay from into the existing folder to. It never writes outside that folder, even
+// if the folder contains links. It records the copied files in the folder memory, which it creates if necessary.
 func Apply(ctx context.Context, from, to, memory string) (Report, error) {
 	tree, err := Scan(ctx, from)
 	if err != nil {
@@ -101,8 +101,8 @@ type applier struct {
 	changed  bool // the record has changed and must be saved
 }
 
-// removeTemps removes temporary files of an Apply that was killed, in the folders that this Apply or an earlier one
-// writes to.
+// removeTemps removes temporary files that a killed Apply left behind. It searches the folders that this Apply or an
+// earlier one writes to.
 func (a *applier) removeTemps(files []File) {
 	folders := map[string]bool{}
 	for _, f := range files {
@@ -149,7 +149,7 @@ func (a *applier) file(f File) error {
 	return nil
 }
 
-// isBlocked reports whether the path of a file contains a link that is dangling or leads out of the folder.
+// isBlocked reports whether a file's path contains a link that is dangling or leads out of the folder.
 func (a *applier) isBlocked(at string) bool {
 	for dir := path.Dir(at); dir != "."; dir = path.Dir(dir) {
 		if info, err := a.dst.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink != 0 {
@@ -223,7 +223,7 @@ func (a *applier) write(f File, data []byte, replace bool) (put bool, err error)
 		put, err = a.place(temp, f.Path)
 	}
 	if !put || !replace {
-		_ = a.dst.Remove(temp) // the temporary file was renamed, or is not needed any more
+		_ = a.dst.Remove(temp) // the temporary file was renamed, or is no longer needed
 	}
 	return put, err
 }

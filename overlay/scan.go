@@ -108,7 +108,7 @@ func read(root *os.Root, at string, most int64) ([]byte, fs.FileMode, error) {
 	return data, info.Mode().Perm(), nil
 }
 
-// plainly returns the error inside a *PathError, without the name of the system call.
+// plainly returns the error inside a *PathError, which omits the system call and the path.
 func plainly(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err

@@ -1,6 +1,6 @@
 package pool
 
-// Candidate is the state of one possible member, an input of Choose.
+// Candidate is the state of one possible member, an input to Choose.
 type Candidate struct {
 	In      bool // the member is currently wanted
 	Alive   bool // its session is alive, and it has not reported that it has finished

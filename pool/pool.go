@@ -1,5 +1,5 @@
-// Package pool decides how many members a pool has, and which members these are. It has no side effects: check
-// commands run elsewhere.
+// Package pool decides how many members a pool has, and which members these are. It has no side effects and does not
+// run check commands.
 package pool
 
 import (

@@ -1,6 +1,6 @@
-// Package prefs reads the preferences of the user at the terminal. They do not belong to a city: examples are the
-// appearance of the control room, keys and confirmations. Invalid preferences never prevent work. They are reported
-// with their position, and all other preferences apply.
+// Package prefs reads the user's preferences, such as the appearance of the control room, keys and confirmations. They
+// do not belong to a city. Invalid preferences are not errors: they are reported with their position, and all other
+// preferences apply.
 package prefs
 
 import (
@@ -22,7 +22,7 @@ const MaxSize = 256 << 10
 // Prefs are a user's preferences. They are immutable.
 type Prefs struct {
 	Theme         string   // Auto, or the name of one of Themes; "" = not set
-	Columns       []string // columns of the list of agents, from left to right; nil = the default
+	Columns       []string // columns of the agent list, from left to right; nil = the default
 	ReducedMotion bool
 	MouseOff      bool  // the terminal keeps the mouse
 	ASCII         *bool // nil = determined by the locale
@@ -46,9 +46,9 @@ const (
 	AskAlways = "always" // ask before every action
 	AskNever  = "never"  // ask only for actions that require typed text
 
-	GoHeadless = "headless" // the city continues without a screen
+	GoHeadless = "headless" // the city keeps running without a control room
 	StopCity   = "stop"     // the city stops with its agents
-	LeaveCity  = "leave"    // the controller exits, and the agents continue
+	LeaveCity  = "leave"    // the controller exits, and the agents keep running
 )
 
 // Binding assigns keys to an action. If Keys is empty, the action has no key.
@@ -58,7 +58,7 @@ type Binding struct {
 	Position string // position: "/home/a/.config/gcity/config.toml:12:1"
 }
 
-// Columns returns the columns that the list of agents may have.
+// Columns returns the columns that the agent list may have.
 func Columns() []string {
 	return []string{"state", "name", "task", "why", "age", "context", "pool", "cpu", "mem",
 		"restarts", "mail", "provider", "pid"}
@@ -67,7 +67,7 @@ func Columns() []string {
 // Files are the locations of preferences. The zero value has no locations.
 type Files struct {
 	Config string // the file; it may be missing
-	Themes string // the folder of the user's themes; it may be missing
+	Themes string // the folder with the user's themes; it may be missing
 }
 
 // Find returns the locations from the environment: below $XDG_CONFIG_HOME, otherwise below ~/.config. Without a
@@ -127,7 +127,8 @@ func lines(all toml.Problems) []string {
 	return out
 }
 
-// ownThemes returns all themes. A user's theme replaces a built-in theme of the same name.
+// ownThemes returns the built-in themes and the user's own. A user's theme replaces a built-in theme with the same
+// name.
 func ownThemes(dir string) (all []themes.Theme, problems []string) {
 	for _, name := range themes.Names() {
 		t, err := themes.Load(name)
@@ -142,7 +143,7 @@ func ownThemes(dir string) (all []themes.Theme, problems []string) {
 	}
 	found, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		problems = append(problems, fmt.Sprintf("cannot read the folder of themes: %v", err))
+		problems = append(problems, fmt.Sprintf("cannot read the themes folder: %v", err))
 	}
 	for _, e := range found {
 		if filepath.Ext(e.Name()) != ".toml" || e.Name()[0] == '.' || e.IsDir() {

@@ -97,7 +97,7 @@ func TestMistakesAreReportedAndIgnored(t *testing.T) {
 		`theme = 5`:                           `config.toml:1:9: theme: is a whole number`,
 		`columns = ["name", "cpus"]`:          `config.toml:1:20: columns: unknown column "cpus"; did you mean "cpu"?`,
 		`columns = ["name", "name"]`:          `config.toml:1:20: columns: "name" is listed twice`,
-		`columns = ["cpu"]`:                   `config.toml:1:11: columns: lacks "name"`,
+		`columns = ["cpu"]`:                   `config.toml:1:11: columns: does not contain "name"`,
 		`columns = "name"`:                    `config.toml:1:11: columns: is a string; it must be a list`,
 		`ascii = "yes"`:                       `config.toml:1:9: ascii: unknown value "yes"; the values are auto`,
 		`ascii = 3`:                           `config.toml:1:9: ascii: is a whole number; it must be true or false`,

@@ -12,8 +12,7 @@ import (
 // read takes all valid values from the file.
 func (p *Prefs) read(t toml.Table) {
 	t.WarnUnknown("theme", "columns", "reduced_motion", "mouse", "ascii", "fps", "confirm",
-		"on_hangup",
-		"detach_keys", "keys", "trust")
+		"on_hangup", "detach_keys", "keys", "trust")
 	p.Theme = oneOf(t, "theme", "", append(p.themeNames(), Auto))
 	p.Columns = columns(t)
 	p.ReducedMotion = t.Flag("reduced_motion", false)
@@ -26,7 +25,7 @@ func (p *Prefs) read(t toml.Table) {
 	p.OnHangup = oneOf(t, "on_hangup", GoHeadless, []string{GoHeadless, StopCity, LeaveCity})
 	leave, err := detach.Parse(t.Text("detach_keys"))
 	if err != nil {
-		t.Wrong("detach_keys", "%v; the value stays %s", err, leave)
+		t.Wrong("detach_keys", "%v; %s is used instead", err, leave)
 	}
 	p.Detach = leave
 	if own, ok := t.Table("trust"); ok {
@@ -76,7 +75,7 @@ func oneOf(t toml.Table, key, fallback string, known []string) string {
 	return fallback
 }
 
-// columns returns the valid columns, each once. The name of the agent is always included.
+// columns returns the valid columns, each once. The agent's name is always included.
 func columns(t toml.Table) []string {
 	var out []string
 	known := Columns()
@@ -94,7 +93,8 @@ func columns(t toml.Table) []string {
 		}
 	}
 	if len(out) > 0 && !slices.Contains(out, "name") {
-		t.Warn("columns", `lacks "name", which identifies the agent; it is added in front`)
+		t.Warn("columns", `does not contain "name", which identifies the agent; it is added as `+
+			"the first column")
 		out = slices.Insert(out, 0, "name")
 	}
 	return out
@@ -112,7 +112,7 @@ func ascii(t toml.Table) *bool {
 	return &on
 }
 
-// bindings returns the keys of actions. An ID may be quoted, or use dots as TOML keys.
+// bindings returns the keys for actions. An action's ID may be one quoted TOML key, or a dotted key.
 func bindings(t toml.Table, above string) []Binding {
 	var out []Binding
 	for _, name := range t.Keys() {

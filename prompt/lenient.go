@@ -15,8 +15,8 @@ type Note struct {
 	Column int
 }
 
-// Lenient parses a template like Parse, but omits unusable fragments and unusable names in behind. If main is invalid,
-// its text is used verbatim. Lenient fails only if this is also impossible.
+// Lenient parses a template like Parse, but omits unusable fragments and unusable names in appended. If main is
+// invalid, its text is used verbatim. Lenient fails only if this is also impossible.
 func Lenient(main File, fragments []File, appended []string) (*Template, []Note, error) {
 	var notes []Note
 	all := append(slices.Clone(fragments), main)

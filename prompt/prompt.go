@@ -1,5 +1,5 @@
-// Package prompt renders the instructions that agents get at their start. Templates use the language of text/template.
-// A template consists of a file and fragments. The time and the size of rendering are limited.
+// Package prompt renders the instructions that agents receive when they start. Templates use the syntax of
+// text/template. A template consists of a file and fragments. Rendering is limited in time and size.
 //
 // # Concurrency
 //
@@ -35,7 +35,7 @@ type Error struct {
 	File    string
 	Line    int // counted from 1; 0 = unknown
 	Message string
-	// missing name in the list of fragments to append; "" = the error has another cause
+	// name of the missing fragment if it is in the list of fragments to append; otherwise ""
 	Appended string
 }
 
@@ -74,9 +74,9 @@ type Field struct {
 	Tested bool // the template only tests whether the value is set
 }
 
-// Parse parses a template. behind lists the names of fragments to append to it. If two fragments have the same name,
-// the later one is used. Parse returns an *Error for anything that cannot be rendered with any values: syntax errors,
-// missing fragments, and fragments that use each other in a cycle.
+// Parse parses a template. appended lists the names of fragments to append to it. If two fragments have the same
+// name, the later one is used. Parse returns an *Error for anything that no values could make renderable: syntax
+// errors, missing fragments, and fragments that use each other in a cycle.
 func Parse(main File, fragments []File, appended []string) (*Template, error) {
 	t := &Template{set: template.New(main.Name).Option("missingkey=zero").
 		Funcs(functions(nil, nil)), main: main.Name, append: slices.Clone(appended),
@@ -153,11 +153,11 @@ func (t *Template) add(f File, name string) error {
 	return nil
 }
 
-// maxNested is the maximum nesting of parentheses and blocks. It exists because the parser and the renderer are
-// recursive.
+// maxNested is the maximum nesting depth of parentheses and blocks. It is limited because the parser and the renderer
+// are recursive.
 const maxNested = 1000
 
-// nested returns the first line at which a text is nested too deeply, or 0.
+// nested returns the first line at which text is nested too deeply, or 0.
 func nested(text string) int {
 	parens, deep := 0, 0
 	var blocks []int // nesting levels of each open block, because each "else if" adds a level
@@ -192,7 +192,7 @@ func nested(text string) int {
 	return 0
 }
 
-// firstWords returns the keyword at the beginning of an action, or "" if the action begins with another text.
+// firstWords returns the keyword at the beginning of an action, or "" if the action begins with anything else.
 func firstWords(action string) string {
 	words := strings.FieldsFunc(strings.TrimPrefix(action[:min(len(action), 64)], "-"),
 		func(r rune) bool {
@@ -207,7 +207,7 @@ func firstWords(action string) string {
 	return words[0]
 }
 
-// parseError converts an error of the parser, which has the form "template: NAME:12: TEXT".
+// parseError converts an error from the parser, which has the form "template: NAME:12: TEXT".
 func parseError(f File, err error) *Error {
 	msg := strings.TrimPrefix(err.Error(), "template: ")
 	e := &Error{File: f.Name, Message: "is not a valid template: " + msg}
@@ -308,7 +308,7 @@ func (t *Template) Fields() []Field {
 	return slices.Compact(out)
 }
 
-// Mentions reports whether the rendered text may depend on a value. The result may be true although the value is not
+// Mentions reports whether the rendered text may depend on a value. The result may be true even if the value is not
 // used.
 func (t *Template) Mentions(field string) bool {
 	for name := range t.reachable() {
@@ -319,8 +319,8 @@ func (t *Template) Mentions(field string) bool {
 	return false
 }
 
-// Render renders the template. It always returns, because steps and output are limited and ctx can end it. The error is
-// an *Error.
+// Render renders the template. It always terminates, because steps and output are limited and ctx is checked. The
+// error is an *Error.
 func (t *Template) Render(ctx context.Context, v Values) (string, error) {
 	set, err := t.set.Clone()
 	if err != nil {
@@ -350,7 +350,7 @@ func (t *Template) Render(ctx context.Context, v Values) (string, error) {
 	if text := out.String(); strings.IndexByte(text, 0) < 0 {
 		return text, nil
 	}
-	return "", &Error{File: t.main, Message: "renders to a text with a NUL character, which no " +
+	return "", &Error{File: t.main, Message: "renders to text with a NUL character, which no " +
 		"program accepts"}
 }
 

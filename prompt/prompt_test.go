@@ -112,7 +112,7 @@ func TestRenderEnds(t *testing.T) {
 		`{{printf "%*d" 999999 1}}`:                                                              "p: cannot be rendered: it is too long; the limit of a prompt is 1024 KiB",
 		`{{$x := "\\"}}` + strings.Repeat("{{$x = js $x}}", 60):                                  "p: cannot be rendered: it is too long; the limit of a prompt is 1024 KiB",
 		"a\n{{index .AgentName 99}}":                                                             `p:2: cannot be rendered: executing "p" at <index .AgentName 99>: error calling index: index out of range: 99`,
-		`{{"\x00"}}`:                                                                             "p: renders to a text with a NUL character, which no program accepts",
+		`{{"\x00"}}`:                                                                             "p: renders to text with a NUL character, which no program accepts",
 	} {
 		p, err := Parse(File{"p", in}, nil, nil)
 		if err != nil {

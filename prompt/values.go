@@ -10,7 +10,7 @@ import (
 	"text/template"
 )
 
-// Values holds the values for a template.
+// Values contains the values for a template.
 type Values struct {
 	CityRoot  string // absolute path of the city's folder
 	AgentName string // qualified name
@@ -18,20 +18,20 @@ type Values struct {
 	TemplateName  string
 	RigName       string
 	WorkDir       string // absolute path of the working folder
-	IssuePrefix   string // prefix of the IDs of the agent's beads
+	IssuePrefix   string // ID prefix of the agent's beads
 	Branch        string // branch that is checked out in WorkDir
 	DefaultBranch string
 	WorkQuery     string // shell command that lists the agent's work
-	// shell command that assigns work to the agent; {} is replaced by the bead's ID
+	// shell command that assigns work to the agent; {} is replaced with the bead's ID
 	SlingQuery string
 
-	// configured variables of the agent by name; the values above take precedence
+	// the agent's configured variables, by name; the values above take precedence
 	Env map[string]string
-	// returns the session name of an agent; nil = the session has the agent's name
+	// Session returns an agent's session name; if Session is nil, the session has the agent's name
 	Session func(name string) string
 }
 
-// Draft is a template with the currently known values. It is immutable.
+// Draft is a template with the values that are known so far. It is immutable.
 type Draft struct {
 	Template *Template
 	Values   Values
@@ -53,15 +53,16 @@ func (v *Values) data() map[string]string {
 	return out
 }
 
-// Limits for one rendering. A step is one execution of a block. Work is the size of the output of functions, in bytes.
+// Limits for one rendering. A step is one execution of a block. Work is the size of the output that functions
+// produce, in bytes.
 const (
 	maxSteps = 20_000
 	maxWork  = 64 << 20
 	maxWide  = 3       // maximum number of digits of a width or precision in printf
-	maxFmt   = 4 << 10 // maximum size of a format in bytes
+	maxFmt   = 4 << 10 // maximum length of a format in bytes
 )
 
-// budget is the remaining steps and work of a rendering. It is not safe for concurrent use.
+// budget is the remaining number of steps and amount of work for a rendering. It is not safe for concurrent use.
 type budget struct {
 	ctx          context.Context
 	steps, bytes int
@@ -84,7 +85,7 @@ func (b *budget) step() error {
 	return nil
 }
 
-// spend counts the bytes of a text before the text is created.
+// spend counts the bytes of output before the output is created.
 func (b *budget) spend(n int) error {
 	switch b.bytes -= n; {
 	case b.ctx.Err() != nil:
@@ -96,8 +97,8 @@ func (b *budget) spend(n int) error {
 	return nil
 }
 
-// functions returns the functions of a template. b limits the functions that create text. If b is nil, they must not be
-// called.
+// functions returns the functions of a template. b limits the functions that produce output. If b is nil, they must
+// not be called.
 func functions(b *budget, v *Values) template.FuncMap {
 	joined := func(times int, do func(args ...any) string) func(args ...any) (string, error) {
 		return func(args ...any) (string, error) {
@@ -164,7 +165,7 @@ func size(args ...any) int {
 	return n
 }
 
-// printed returns an upper bound on the length of a formatted text. For a format with a very large width, the bound
+// printed returns an upper bound on the length of printf's output. For a format with a very large width, the bound
 // exceeds every limit.
 func printed(format string, args []any) int {
 	const tooMuch = 9 * MaxText

@@ -1,5 +1,5 @@
 // Package restart decides whether and when an agent restarts after its process has exited. It has no side effects.
-// Times are arguments, so the same history and death always give the same verdict.
+// Times are arguments, so the same history and death always result in the same verdict.
 package restart
 
 import (
@@ -17,14 +17,14 @@ const (
 	Never     Mode = "never"
 )
 
-// Policy is the configured reaction to exits of an agent.
+// Policy is the configured reaction to an agent's exits.
 type Policy struct {
 	Mode      Mode
 	MinUptime time.Duration // with Always, an exit with code 0 before this uptime counts as a crash
 	// more crashes than this number within Window lead to quarantine; 0 = unlimited
 	MaxRestarts int
 	Window      time.Duration
-	// wait before the second consecutive restart, doubled for each further restart; 0 = no wait
+	// wait before the second consecutive restart, doubled for each additional restart; 0 = no wait
 	Backoff    time.Duration
 	MaxBackoff time.Duration // maximum wait; for agents, the patrol interval
 }
@@ -64,7 +64,7 @@ type History struct {
 	Streak int `json:"streak,omitempty"`
 }
 
-// Died records a death and returns the verdict about it.
+// Died records a death and returns the verdict on it.
 func (h *History) Died(now time.Time, d Death, p Policy) Verdict {
 	reason := d.String()
 	crash := d.crash(p)
@@ -117,9 +117,9 @@ func (h *History) next(now time.Time, p Policy) time.Time {
 	return now.Add(wait + jitter(now, wait/10))
 }
 
-// Again returns when to retry a start that could not begin because something was missing. No process has run, so
-// the history does not change. tries is the number of consecutive attempts, starting with 1. The wait doubles with
-// each attempt and is never 0.
+// Again returns the time at which to retry a start that could not begin because something was missing. No process has
+// run, so the history does not change. tries is the number of consecutive attempts, starting with 1. The wait doubles
+// with each attempt and is never 0.
 func (p Policy) Again(now time.Time, tries int) time.Time {
 	wait := p.Backoff
 	if wait <= 0 {
@@ -134,8 +134,8 @@ func (p Policy) Again(now time.Time, tries int) time.Time {
 	return now.Add(wait)
 }
 
-// Paced returns when an agent restarts after an exit that does not count as a crash. The interval between two
-// starts is at least Backoff, so that a program that exits immediately does not keep the machine busy.
+// Paced returns the time at which an agent restarts after an exit that does not count as a crash. The interval
+// between two starts is at least Backoff, so that a program that exits immediately does not keep the machine busy.
 func (p Policy) Paced(now time.Time, uptime time.Duration) time.Time {
 	return now.Add(max(0, p.Backoff-max(0, uptime)))
 }
@@ -189,7 +189,7 @@ func (d Death) String() string {
 	}
 }
 
-// jitter returns a duration from 0 to less than span. The same time always gives the same duration.
+// jitter returns a duration from 0 to less than span. The same arguments always produce the same duration.
 func jitter(now time.Time, span time.Duration) time.Duration {
 	if span <= 0 {
 		return 0

@@ -6,8 +6,8 @@ import (
 	"image/draw"
 )
 
-// lineArms has the widths of the strokes of a line-drawing character, from the middle of its cell: up, right, down,
-// left; 0 = no stroke.
+// lineArms contains the stroke widths of a line-drawing character, from the middle of its cell: up, right, down, left;
+// 0 = no stroke.
 type lineArms [4]int
 
 // lineSigns returns the line-drawing characters that this program draws itself, so that they join between cells. A

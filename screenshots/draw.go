@@ -235,8 +235,8 @@ func (s *style) simple(n int, pal palette) {
 	}
 }
 
-// extended parses a colour from a palette of 256 or 16 million colours. It returns the colour and the number of
-// parameters.
+// extended parses a color from the 256-color palette or an RGB color. It returns the color and the number of parameters
+// that it used.
 func extended(codes []string, pal palette) (*color.RGBA, int) {
 	num := func(i int) int {
 		if i >= len(codes) {

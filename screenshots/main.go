@@ -1,8 +1,9 @@
 // Command screenshots takes pictures of the control room. It shows a recorded city in the real control room in a real
-// terminal, types the keys of a shot's script, and draws the screen. The clock shows the time of the recording, and
-// changes only when the script says so. Therefore the same tape gives the same pictures. `make screenshots` calls it.
+// terminal, types the keys in a shot's script, and draws the screen. The clock shows the time of the recording, and
+// advances only when the script says so. Therefore a tape always produces the same pictures. `make screenshots` runs
+// this command.
 //
-// The tape is a recorded run of the demo city; -record makes a new one.
+// The tape is a recorded run of the demo city; -record records a new one.
 package main
 
 import (
@@ -23,11 +24,11 @@ func main() {
 		"contains the tape (the recorded run)")
 	flag.StringVar(&o.only, "only", "",
 		`take only pictures with this in their names; "tour" is the animated one`)
-	flag.BoolVar(&o.record, "record", false, "make a new tape first: two minutes of the demo city")
-	flag.StringVar(&o.bin, "gcity", "bin/gcity", "the program that runs the city for a tape")
-	flag.StringVar(&o.demo, "demo", "examples/demo", "the folder of the city that is recorded")
-	flag.StringVar(&o.project, "project", "", "show this tape in this terminal; for the "+
-		"program's own use")
+	flag.BoolVar(&o.record, "record", false, "record a new tape first (two minutes)")
+	flag.StringVar(&o.bin, "gcity", "bin/gcity", "the gcity binary for recording a new tape")
+	flag.StringVar(&o.demo, "demo", "examples/demo", "the folder of the city to record")
+	flag.StringVar(&o.project, "project", "", "replay this tape in the current terminal "+
+		"(internal)")
 	flag.StringVar(&o.as, "as", "", "with -project: plain, ascii")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -6,14 +6,14 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// cellStyle holds the SGR parameters of a cell.
+// cellStyle contains the SGR parameters of a cell.
 type cellStyle struct{ fore, back, weight, line, reverse string }
 
-// seen reports whether a blank with this ink looks different from an empty cell.
+// seen reports whether a blank in this style looks different from an empty cell.
 func (i cellStyle) seen() bool { return i.back != "" || i.line != "" || i.reverse != "" }
 
 // canonical returns a normal form of a line that looks the same. Normal forms are needed because the earlier content of
-// the screen determines which blanks a program writes or skips, and with which ink.
+// the screen determines which blanks a program writes or skips, and in which style.
 func canonical(line string) string {
 	var out strings.Builder
 	var now, set cellStyle

@@ -80,7 +80,7 @@ func (p *player) Inspect(_ context.Context, agent string) (*city.Inspection, err
 	if a := upTo(p.tape.About[agent], p.now()); a != nil {
 		return a, nil
 	}
-	return nil, &city.Error{Code: city.NotFound, Message: "no agent is called " + agent}
+	return nil, &city.Error{Code: city.NotFound, Message: "there is no agent " + agent}
 }
 
 // Output implements city.Control.
@@ -88,12 +88,12 @@ func (p *player) Output(_ context.Context, agent string, _ int) (string, error) 
 	if text := upTo(p.tape.Words[agent], p.now()); text != "" {
 		return text, nil
 	}
-	return "", &city.Error{Code: city.NotFound, Message: "no output of " + agent +
+	return "", &city.Error{Code: city.NotFound, Message: "no output from " + agent +
 		" is recorded"}
 }
 
-// heard returns the events up to a time.
-func (p *player) heard(at time.Time) []events.Event {
+// eventsUntil returns the events up to a time.
+func (p *player) eventsUntil(at time.Time) []events.Event {
 	n, _ := slices.BinarySearchFunc(p.tape.Events, at, func(e events.Event, at time.Time) int {
 		if e.TS.After(at) {
 			return 1
@@ -110,7 +110,7 @@ func (p *player) History(_ context.Context, q events.Query) ([]events.Event, err
 		limit = events.DefaultLimit
 	}
 	var found []events.Event
-	for _, e := range p.heard(p.now()) {
+	for _, e := range p.eventsUntil(p.now()) {
 		if q.Match(&e) {
 			found = append(found, e)
 		}
@@ -127,7 +127,7 @@ func (p *player) Events(ctx context.Context, after uint64) iter.Seq2[events.Even
 	return func(yield func(events.Event, error) bool) {
 		for {
 			at, moved := p.look()
-			for _, e := range p.heard(at) {
+			for _, e := range p.eventsUntil(at) {
 				if e.Seq <= after {
 					continue
 				}
@@ -253,11 +253,11 @@ func (p *player) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece
 
 // Attach implements city.Control.
 func (p *player) Attach(context.Context, string, city.Viewer) (city.Terminal, error) {
-	return nil, &city.Error{Code: city.Unavailable, Message: "this is a recording: there is no " +
+	return nil, &city.Error{Code: city.Unavailable, Message: "this is a recording; there is no " +
 		"terminal to attach to"}
 }
 
-// Do implements city.Control. It returns the recorded answer at the recorded time.
+// Do implements city.Control. It returns the recorded receipt at the recorded time.
 func (p *player) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	body, err := city.Encode(c)
 	if err != nil {
@@ -277,5 +277,5 @@ func (p *player) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 		return s.Receipt, nil
 	}
 	return city.Receipt{}, &city.Error{Code: city.Conflict,
-		Message: fmt.Sprintf("this is a recording without the command %s %s", c.Verb(), c.Target())}
+		Message: fmt.Sprintf("the recording does not contain %s %s", c.Verb(), c.Target())}
 }

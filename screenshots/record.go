@@ -19,10 +19,10 @@ import (
 	"gcity/internal/disk"
 )
 
-// length is how long a recording takes.
+// length is the duration of a recording.
 const length = 110 * time.Second
 
-// cues are the actions of a user in the recorded city, by the time since the start of the recording.
+// cues are the user actions in the recorded city, with their times since the start of the recording.
 var cues = []struct {
 	at time.Duration
 	do city.Command
@@ -84,7 +84,7 @@ func record(ctx context.Context, bin, demo, file string) (err error) {
 	return clean.save(file)
 }
 
-// dial waits until the city answers.
+// dial connects to the city's controller. It waits until the controller responds.
 func dial(ctx context.Context, folder string) (*client.Client, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -101,13 +101,13 @@ func dial(ctx context.Context, folder string) (*client.Client, error) {
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("the demo city does not start: %w", err)
+			return nil, fmt.Errorf("the demo city did not start: %w", err)
 		case <-again.C:
 		}
 	}
 }
 
-// listen records everything for the length of the demo, or until ctx ends.
+// listen records the city for the length of a recording, or until ctx ends.
 func (r *recorder) listen(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, length)
 	defer cancel()
@@ -123,7 +123,7 @@ func (r *recorder) listen(ctx context.Context) error {
 	return r.err
 }
 
-// note adds an entry to the tape, with the time.
+// note calls f to add an entry to the tape, with the current time.
 func (r *recorder) note(f func(t *recording, at time.Time)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -14,8 +14,8 @@ type shot struct {
 	name       string
 	cols, rows int
 	at         float64 // seconds since the start of the tape
-	// "plain": without colours; "ascii": only ASCII; "fleet": all cities, including the one of the tape;
-	// "watchdogs": with watchdogs
+	// "plain": without colors; "ascii": only ASCII; "fleet": all cities, including the one of the tape; "watchdogs":
+	// with watchdogs
 	as    string
 	light bool // the terminal has a light background
 	steps []step
@@ -23,7 +23,7 @@ type shot struct {
 
 // Interesting times of the tape, in seconds since its start.
 const (
-	calm = 77.6 // one agent is in quarantine, two agents drain, an automation fails
+	calm = 77.6 // one agent is in quarantine, two are draining, an automation is failing
 	busy = 49.9 // a run is also in progress
 )
 
@@ -63,7 +63,7 @@ func shots() []shot {
 	}
 }
 
-// take takes the picture.
+// take takes the picture and stores it in a folder.
 func (s shot) take(ctx context.Context, tapeFile, folder string, p *pen) (err error) {
 	st, err := openRoom(ctx, tapeFile, s)
 	if err != nil {

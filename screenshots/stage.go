@@ -77,7 +77,7 @@ func openRoom(ctx context.Context, tapeFile string, s shot) (*terminalRoom, erro
 	return st, st.order(0)
 }
 
-// read updates the screen, and answers queries for the terminal's background.
+// read updates the screen, and responds to queries for the terminal's background.
 func (s *terminalRoom) read() {
 	buf := make([]byte, 32<<10)
 	for {
@@ -125,7 +125,7 @@ func (s *terminalRoom) close() error {
 	return err
 }
 
-// order makes the control room show a later time.
+// order makes the control room show the given number of seconds later.
 func (s *terminalRoom) order(seconds float64) error {
 	s.at += seconds
 	_, err := io.WriteString(s.orders, strconv.FormatFloat(s.at, 'f', 3, 64)+"\n")
@@ -137,12 +137,12 @@ func (s *terminalRoom) look() (lines []string, more chan struct{}, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.gone {
-		err = errors.New("the control room has ended")
+		err = errors.New("the control room has exited")
 	}
 	return s.screen.Lines(s.cols, s.rows), s.more, err
 }
 
-// sees waits until the screen shows a text and then does not change for a moment.
+// sees waits until the screen shows want and then does not change for a moment.
 func (s *terminalRoom) sees(want string) error {
 	late := time.After(patience)
 	rest := time.NewTimer(quiet)
@@ -168,7 +168,7 @@ func (s *terminalRoom) sees(want string) error {
 	}
 }
 
-// step is an action of a user, and a text on the screen that shows its result.
+// step is a user action, and text on the screen that shows its result.
 type step struct {
 	keys string
 	sees string // "" = wait for a moment without output

@@ -15,7 +15,7 @@ import (
 	"gcity/events"
 )
 
-// recording is a recording of a city over a few minutes. Every entry has its time.
+// recording is a recording of a city over a few minutes. Each entry contains its time.
 type recording struct {
 	Began  time.Time               `json:"began"`
 	Ended  time.Time               `json:"ended"`
@@ -25,7 +25,7 @@ type recording struct {
 	Frames map[string][]timedFrame `json:"frames"` // by agent
 	// last output when the terminal closed, by agent
 	Words map[string][]words   `json:"words"`
-	Runs  map[string][]printed `json:"runs"` // by ID of the run
+	Runs  map[string][]printed `json:"runs"` // by run ID
 	Said  []sentCommand        `json:"said"`
 
 	About map[string][]timedEvent[*about] `json:"about"` // inspections, by agent
@@ -43,7 +43,7 @@ type timedEvent[T any] struct {
 	It T         `json:"it"`
 }
 
-// words is the last output of an agent.
+// words is an agent's last output.
 type words = timedEvent[string]
 
 // timedFrame is a piece of a terminal's output, or the end of the output.
@@ -61,7 +61,7 @@ type printed struct {
 	End   bool       `json:"end,omitempty"`
 }
 
-// sentCommand is a command with the response of the city.
+// sentCommand is a command with the city's response.
 type sentCommand struct {
 	At      time.Time       `json:"at"`
 	Verb    string          `json:"verb"`
@@ -81,7 +81,8 @@ func upTo[T any](all []timedEvent[T], at time.Time) (it T) {
 	return it
 }
 
-// anonymous replaces texts that identify the machine on which a tape was made. pairs alternates old and new texts.
+// anonymous returns a copy of the tape without strings that identify the machine on which it was made. pairs alternates
+// old and new strings.
 func (t *recording) anonymous(pairs ...string) (*recording, error) {
 	raw, err := json.Marshal(t)
 	if err != nil {
@@ -120,7 +121,7 @@ func (t *recording) save(file string) error {
 func loadRecording(file string) (*recording, error) {
 	f, err := os.Open(file)
 	if err != nil {
-		return nil, fmt.Errorf("no recorded city found; go run ./screenshots -record makes one: %w",
+		return nil, fmt.Errorf("no tape found; record one with `go run ./screenshots -record`: %w",
 			err)
 	}
 	defer f.Close()

@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-// tourAction is an action of a user in the tour, with its time since the start.
+// tourAction is a user action in the tour, with its time in seconds since the start.
 type tourAction struct {
 	at   int
 	keys []string
 }
 
-// Limits of the tour: its start, in seconds since the start of the tape, and its length in seconds.
+// The start of the tour, in seconds since the start of the tape, and its length in seconds.
 const (
 	tourFrom   = 12
 	tourLength = 60
@@ -44,8 +44,8 @@ func script() []tourAction {
 	}
 }
 
-// tour writes an animation in version 2 of asciinema's format: the changed lines of every step, with the times of the
-// tape.
+// tour writes an animation in version 2 of the asciicast format: the lines that change in each step, with their times
+// on the tape.
 func tour(ctx context.Context, tapeFile, file string) (err error) {
 	s := shot{cols: 120, rows: 36, at: tourFrom}
 	st, err := openRoom(ctx, tapeFile, s)
@@ -110,7 +110,7 @@ func (c *cast) put(v any) error {
 	return e.Encode(v)
 }
 
-// frame writes the changes to the stage since the last frame.
+// frame writes the lines of the screen that have changed since the last frame.
 func (c *cast) frame(st *terminalRoom, at float64) error {
 	lines, _, err := st.look()
 	if err != nil {

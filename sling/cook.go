@@ -30,7 +30,7 @@ func given(vars map[string]string) func(*formula.Formula) map[string]string {
 }
 
 // valuesFor returns the values for a formula that describes the steps of a bead's work. If the formula declares the
-// variables bead, issue or title, they get the bead's ID or title. Values of the request take precedence.
+// variables bead, issue or title, they are set to the bead's ID or title. Values in the request take precedence.
 func valuesFor(b beads.Bead, req city.SlingRequest) func(*formula.Formula) map[string]string {
 	return func(f *formula.Formula) map[string]string {
 		vars := map[string]string{}
@@ -47,8 +47,8 @@ func valuesFor(b beads.Bead, req city.SlingRequest) func(*formula.Formula) map[s
 	}
 }
 
-// moleculeOrder describes a formula to cook: its name, the rig in which it is looked up, its values, and a function
-// that completes the root bead.
+// moleculeOrder describes a formula to cook: its name, the rig in which it is looked up, its variables, and a
+// function that completes the root bead.
 type moleculeOrder struct {
 	name, rig string
 	vars      func(*formula.Formula) map[string]string
@@ -83,7 +83,7 @@ func (s *Slinger) attach(ctx context.Context, of locatedBead, name string, j job
 	b, req := of.bead, j.req
 	shape := func(root *beads.Bead) {
 		root.ParentID = b.ID
-		// without a bead, the root keeps the title and description of the formula
+		// for a bead that was created by this request, the root keeps the formula's title and description
 		if req.Bead != "" {
 			root.Title = cmp.Or(req.Title, root.Title)
 			root.Description = cmp.Or(req.Description, root.Description)
@@ -98,8 +98,8 @@ func (s *Slinger) attach(ctx context.Context, of locatedBead, name string, j job
 	return whole.ID, nil
 }
 
-// Molecule converts a cooked formula to beads for a Batcher: a root, and a child for each step. Only the root gets
-// the labels, because one agent does all steps of the molecule.
+// Molecule converts a cooked formula to beads for a Batcher: a root, and a child for each step. Only the root has the
+// labels, because one agent does all steps of the molecule.
 func Molecule(m formula.Molecule, labels []string) []beads.Bead {
 	const root = "$root"
 	step := func(ref string) string { return "$step." + ref }

@@ -1,4 +1,4 @@
-// Package sling decides which agent or pool gets work, and assigns it. It does not need a controller: the command
+// Package sling decides which agent or pool receives work, and assigns it. It does not need a controller: the command
 // line uses it for a city that is not running.
 package sling
 
@@ -37,14 +37,14 @@ type Slinger struct {
 	Host   agent.Host
 	Scopes []string // scopes with a store: "" = the city, otherwise a rig
 	Store  func(rig string) (beads.Store, error)
-	// returns the formula with this name for a rig, or for the city if rig is ""
+	// FindFormula returns the formula with this name for a rig, or for the city if rig is ""
 	FindFormula func(name, rig string) (*formula.Formula, error)
 }
 
 // Result is the result of assigning work.
 type Result struct {
 	Bead    beads.Bead
-	Events  []events.Event // events of the changes, in their order; empty = nothing changed
+	Events  []events.Event // events of the changes, in order; empty = nothing changed
 	Message string
 
 	created []createdBeads // beads and molecules that were created for this request, in order
@@ -53,23 +53,23 @@ type Result struct {
 // createdBeads is a bead or a molecule that was created for a request.
 type createdBeads struct {
 	root beads.Bead // the bead, or the root of the molecule, at its creation
-	// the bead that the molecule describes, before the change; without an ID for a molecule without a bead
+	// the bead that the molecule was made for, before the change; may be the zero value
 	of    beads.Bead
 	store beads.Store
 }
 
-// assignee is the agent or pool that gets the work.
+// assignee is the agent or pool that receives the work.
 type assignee struct {
 	agent, pool string
 	rig         string
 	by          *config.Agent // the configuration of the agent or pool; nil if it was removed
-	note        string        // a remark that is appended to the answer
+	note        string        // a remark that is appended to the reply
 }
 
 func (h *assignee) name() string { return cmp.Or(h.agent, h.pool) }
 
-// Sling assigns the requested work. If that fails, it closes the beads that it has created. An error that a user
-// can correct is a *city.Error.
+// Sling assigns the requested work. If that fails, it closes the beads that it has created. Errors that a user can
+// correct are *city.Error values.
 func (s *Slinger) Sling(ctx context.Context, req city.SlingRequest) (out Result, err error) {
 	if err := req.Check(); err != nil {
 		return Result{}, err
@@ -91,16 +91,16 @@ func (s *Slinger) Sling(ctx context.Context, req city.SlingRequest) (out Result,
 // dispatch assigns an existing bead.
 func (s *Slinger) dispatch(ctx context.Context, req city.SlingRequest, out *Result) error {
 	var to *assignee
-	var nobody error
+	var noTarget error
 	if req.Target != "" {
-		to, nobody = s.target(req.Target)
+		to, noTarget = s.target(req.Target)
 	}
 	f, err := s.find(ctx, req.Bead)
-	if e, wrong := errors.AsType[*city.Error](err); nobody != nil && wrong &&
+	if e, wrong := errors.AsType[*city.Error](err); noTarget != nil && wrong &&
 		e.Code == city.NotFound {
-		return &city.Error{Code: city.NotFound, Message: nobody.Error() + "; and " + e.Message}
+		return &city.Error{Code: city.NotFound, Message: noTarget.Error() + "; and " + e.Message}
 	}
-	if err = cmp.Or(nobody, err); err != nil {
+	if err = cmp.Or(noTarget, err); err != nil {
 		return err
 	}
 	if to == nil {
@@ -147,7 +147,7 @@ type locatedBead struct {
 func (s *Slinger) find(ctx context.Context, id string) (f locatedBead, err error) {
 	if beads.CheckID(id) != nil {
 		return f, &city.Error{Code: city.NotFound,
-			Message: fmt.Sprintf("no bead has the id %.60q", id)}
+			Message: fmt.Sprintf("bead %.60q not found: the ID is invalid", id)}
 	}
 	var lost error
 	for _, f.rig = range s.Scopes {
@@ -179,7 +179,7 @@ func checkAssignable(b beads.Bead, to *assignee, force bool) error {
 		return conflict("%s is a %s and cannot be assigned as work", b.ID, b.Type)
 	case b.Status == beads.StatusClosed:
 		return conflict("%s is closed; run `gcity bead update %s --status open` to reopen it, or "+
-			"create another bead", b.ID, b.ID)
+			"create a new bead", b.ID, b.ID)
 	case b.Assignee != "" && b.Assignee != to.agent && !force:
 		return conflict("%s is assigned to %s and is %s; use --force to reassign it", b.ID,
 			b.Assignee,
@@ -207,8 +207,8 @@ func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *assignee,
 		b.Description = cmp.Or(req.Description, b.Description)
 	}
 	recipe, from := req.Formula, ""
-	byHabit := recipe == "" && to.defaultFormula() != "" && !req.NoFormula
-	if byHabit { // check this before anything is created
+	byDefault := recipe == "" && to.defaultFormula() != "" && !req.NoFormula
+	if byDefault { // check this before anything is created
 		if _, err := s.cook(to.defaultFormula(), to.rig,
 			valuesFor(beads.Bead{ID: "new", Title: req.Title}, req)); err != nil {
 			return err
@@ -227,7 +227,7 @@ func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *assignee,
 	}
 	out.created = append(out.created, createdBeads{root: out.Bead, store: store})
 	out.Events = append(out.Events, city.BeadEvent(nil, out.Bead, req.By, req.Depth))
-	if byHabit {
+	if byDefault {
 		f := locatedBead{out.Bead, store, to.rig}
 		molecule, err := s.attach(ctx, f, to.defaultFormula(), job{req, to, out})
 		if err != nil {
@@ -239,8 +239,8 @@ func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *assignee,
 	return s.runSlingQuery(ctx, store, req, to, out)
 }
 
-// assign assigns a bead: by its assignee, by a label, or by the agent's sling_query. It allows for other processes
-// that change the bead at the same time.
+// assign assigns a bead: by its assignee, by a label, or by the agent's sling_query. It retries if other processes
+// change the bead at the same time.
 func (s *Slinger) assign(ctx context.Context, f locatedBead, molecule string, j job) error {
 	store, b, req, to, out := f.store, f.bead, j.req, j.to, j.out
 	for try := range changeTries {
@@ -284,7 +284,7 @@ func (h *assignee) query() string {
 	return h.by.SlingQuery
 }
 
-// defaultFormula returns the name of the formula for work of this agent, or "" if it has none.
+// defaultFormula returns the name of the default formula for this agent's work, or "" if it has none.
 func (h *assignee) defaultFormula() string {
 	if h.by == nil {
 		return ""
@@ -292,7 +292,7 @@ func (h *assignee) defaultFormula() string {
 	return h.by.DefaultSlingFormula
 }
 
-// patch returns the change that assigns a bead only to this agent or pool.
+// patch returns the change that assigns a bead to this agent or pool and to no other.
 func (h *assignee) patch(was beads.Bead) beads.Patch {
 	p := beads.Patch{Assignee: &h.agent, IfRev: &was.Rev}
 	for _, l := range was.Labels {
@@ -303,15 +303,15 @@ func (h *assignee) patch(was beads.Bead) beads.Patch {
 	if h.pool != "" {
 		p.AddLabels = []string{city.PoolLabel + h.pool}
 	}
-	// the previous assignee has started the bead and must not continue to work on it
+	// the previous assignee had started work on the bead and must not continue
 	if was.Status == beads.StatusInProgress && was.Assignee != h.agent {
 		p.Status = new(beads.StatusOpen)
 	}
 	return p
 }
 
-// runSlingQuery runs the sling_query of the agent that gets the work. It runs in the folder of the agent's rig, with {}
-// replaced by the bead's ID.
+// runSlingQuery runs the sling_query of the agent that receives the work. It runs in the folder of the agent's rig,
+// with {} replaced by the bead's ID.
 func (s *Slinger) runSlingQuery(ctx context.Context, store beads.Store, req city.SlingRequest,
 	to *assignee, out *Result) error {
 	if to.query() == "" {

@@ -269,7 +269,7 @@ func TestSlingUndoes(t *testing.T) {
 		{city.SlingRequest{Target: "odd", Bead: b.ID, Formula: "polish"}, "tw-7"},
 	} {
 		out, err := s.Sling(t.Context(), c.req)
-		want := "exit 3: the hook is full; what was created for it was closed: " + c.want
+		want := "exit 3: the hook is full; the beads created for it were closed: " + c.want
 		if e, ok := errors.AsType[*city.Error](err); !ok || e.Code != city.Unavailable || !strings.HasSuffix(e.Message, want) {
 			t.Errorf("%+v: %v", c.req, err)
 		}
@@ -334,7 +334,7 @@ func TestSlingLeavesAssignedWork(t *testing.T) {
 				t.Fatal(err)
 			}
 			err := <-failed
-			want := "what was created for it was closed: tw-2"
+			want := "the beads created for it were closed: tw-2"
 			if c.left {
 				want = "tw-2 was created for it and could not be closed"
 			}
@@ -364,7 +364,7 @@ func TestSlingUndoesTheSlowerOfTwo(t *testing.T) {
 		return recipe(name, rig)
 	}
 	_, err := s.Sling(t.Context(), city.SlingRequest{Target: "cook", Bead: b.ID})
-	if err == nil || !strings.Contains(err.Error(), "assigned to ann") || !strings.HasSuffix(err.Error(), "what was created for it was closed: tw-2") {
+	if err == nil || !strings.Contains(err.Error(), "assigned to ann") || !strings.HasSuffix(err.Error(), "the beads created for it were closed: tw-2") {
 		t.Error(err)
 	}
 	if root, err := stores[""].Get(t.Context(), "tw-2"); err != nil || root.Status != beads.StatusClosed {

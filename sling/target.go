@@ -12,7 +12,8 @@ import (
 	"gcity/mail"
 )
 
-// target returns the agent or pool with the name of a request's target.
+// target returns the agent or pool that a request's target refers to: by its name, or by the name of a rig with a
+// default target.
 func (s *Slinger) target(name string) (*assignee, error) {
 	name = strings.TrimSpace(name)
 	to, err := s.City.Address(name)
@@ -46,7 +47,7 @@ func (s *Slinger) target(name string) (*assignee, error) {
 			suggest.NotFound("agent or pool", rig.DefaultSlingTarget, s.names()))}
 }
 
-// assignee returns the agent or pool with this address, or nil for the address of a person.
+// assignee returns the agent or pool with this address, or nil if neither exists.
 func (s *Slinger) assignee(to string) *assignee {
 	if pool, is := strings.CutPrefix(to, mail.PoolPrefix); is {
 		p, ok := s.City.Pool(pool)

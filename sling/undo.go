@@ -12,12 +12,12 @@ import (
 	"gcity/city"
 )
 
-// undoLimit is the timeout for closing the beads of work that could not be assigned.
+// undoLimit is the timeout for closing the beads that were created for work that could not be assigned.
 const undoLimit = 20 * time.Second
 
 // undo closes the beads that were created for work that could not be assigned. It adds the result to the error.
 func (out *Result) undo(ctx context.Context, req city.SlingRequest, why error) error {
-	// not the context of the request, which may have expired
+	// do not use the request's deadline, which may have expired
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
 	defer cancel()
 	var gone, left []string
@@ -32,7 +32,7 @@ func (out *Result) undo(ctx context.Context, req city.SlingRequest, why error) e
 	}
 	text := why.Error()
 	if len(gone) > 0 {
-		text += "; what was created for it was closed: " + strings.Join(gone, ", ")
+		text += "; the beads created for it were closed: " + strings.Join(gone, ", ")
 	}
 	for _, l := range left {
 		text += "; " + l
@@ -44,15 +44,15 @@ func (out *Result) undo(ctx context.Context, req city.SlingRequest, why error) e
 	return e
 }
 
-// taken describes how an agent or pool has taken a bead since the bead was created, or returns "". A sling_query
-// may fail after it has assigned the work.
+// taken describes how an agent or pool has taken a bead since the bead was created, or returns "" if none has. A
+// sling_query may fail after it has assigned the work.
 func taken(as, now beads.Bead) string {
 	newPool := func(l string) bool {
 		return strings.HasPrefix(l, city.PoolLabel) && !slices.Contains(as.Labels, l)
 	}
 	switch {
 	case now.Status == beads.StatusInProgress && as.Status != beads.StatusInProgress:
-		return "begun"
+		return "in progress"
 	case now.Assignee != "" && now.Assignee != as.Assignee:
 		return "assigned to " + now.Assignee
 	case slices.ContainsFunc(now.Labels, newPool):
@@ -86,7 +86,7 @@ func (m createdBeads) all(ctx context.Context) (line []beads.Bead, of beads.Bead
 			as = m.root
 		case len(line):
 			as = m.of
-			// the bead has another molecule now
+			// the bead has a different molecule now
 			if of.Metadata[city.MoleculeKey] != m.root.ID {
 				continue
 			}
@@ -98,8 +98,8 @@ func (m createdBeads) all(ctx context.Context) (line []beads.Bead, of beads.Bead
 	return line, of, nil
 }
 
-// undo closes the created beads, children first. It also removes the reference to the molecule from the bead that
-// it describes.
+// undo closes the created beads, children first. It also restores the reference to a molecule in the bead that the
+// molecule was made for.
 func (m createdBeads) undo(ctx context.Context, req city.SlingRequest, out *Result) error {
 	line, was, err := m.all(ctx)
 	if err != nil {
@@ -129,7 +129,7 @@ func (m createdBeads) undo(ctx context.Context, req city.SlingRequest, out *Resu
 	return nil
 }
 
-// recordChange adds the event of a change, if the bead has changed.
+// recordChange adds an event if the bead has changed.
 func (out *Result) recordChange(was, now beads.Bead, req city.SlingRequest) {
 	if e := city.BeadEvent(&was, now, req.By, req.Depth); e.Type != "" {
 		out.Events = append(out.Events, e)

@@ -8,8 +8,8 @@ import (
 	"gcity/city"
 )
 
-// Allow returns an error if the number of agents that a city declares would exceed max_agents of the city's tenant.
-// The controller calls it before an edited configuration takes effect.
+// Allow returns an error if the number of agents that a city declares would exceed the max_agents limit of the city's
+// tenant. The controller calls it before an edited configuration takes effect.
 func (s *Supervisor) Allow(ctx context.Context, path string, agents int) error {
 	t, others := s.tenantCities(path)
 	if t.MaxAgents == 0 {
@@ -20,10 +20,9 @@ func (s *Supervisor) Allow(ctx context.Context, path string, agents int) error {
 		sum += s.declared(ctx, path, control)
 	}
 	if sum > t.MaxAgents {
-		return fmt.Errorf("the city declares %d agents, which gives tenant %s %d agents in "+
-			"total; max_agents of [tenants.%s] in supervisor.toml is %d", agents, t.Name, sum,
-			t.Name,
-			t.MaxAgents)
+		return fmt.Errorf("the city declares %d agents, so tenant %s would have %d agents in "+
+			"total; max_agents in [tenants.%s] in supervisor.toml is %d", agents, t.Name, sum,
+			t.Name, t.MaxAgents)
 	}
 	return nil
 }
@@ -44,8 +43,8 @@ func (s *Supervisor) TenantOf(path string) string {
 	return ""
 }
 
-// tenantCities returns the tenant of a city, or the zero value, and the tenant's other cities by folder. The control
-// of a city that is not running is nil.
+// tenantCities returns a city's tenant, or the zero value, and the tenant's other cities by folder. The control of a
+// city that is not running is nil.
 func (s *Supervisor) tenantCities(path string) (t Tenant, others map[string]city.Control) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

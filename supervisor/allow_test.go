@@ -22,7 +22,7 @@ func TestAllow(t *testing.T) {
 				t.Errorf("%s with %d: %v", path, most, err)
 			}
 		}
-		if err := l.s.Allow(t.Context(), "/c/one", 4); err == nil || !strings.Contains(err.Error(), "which gives tenant acme 7 agents in total; max_agents") {
+		if err := l.s.Allow(t.Context(), "/c/one", 4); err == nil || !strings.Contains(err.Error(), "so tenant acme would have 7 agents in total; max_agents") {
 			t.Error(err)
 		}
 		l.over("")

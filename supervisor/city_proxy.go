@@ -10,7 +10,7 @@ import (
 	"gcity/events"
 )
 
-// proxy is the city.Control of a registered city, whether the city is running or not.
+// proxy is the city.Control for a registered city, whether the city is running or not.
 type proxy struct {
 	s    *Supervisor
 	path string
@@ -25,13 +25,13 @@ var (
 	_ city.RigEditor     = (*proxy)(nil)
 )
 
-// now returns the control of the running city, or an error if the city is not running.
+// now returns the running city's control, or an error if the city is not running.
 func (p *proxy) now() (city.Control, error) {
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
 	w := p.s.workers[p.path]
 	if w == nil {
-		return nil, &city.Error{Code: city.NotFound, Message: "the city of " + p.path +
+		return nil, &city.Error{Code: city.NotFound, Message: "the city in " + p.path +
 			" is no longer registered"}
 	}
 	if w.running != nil && (w.state == city.CityRunning || w.state == city.CityStopping) {
@@ -42,7 +42,7 @@ func (p *proxy) now() (city.Control, error) {
 		text += ": " + w.why
 	}
 	if !w.until.IsZero() {
-		text += "; next try at " + w.until.Local().Format("15:04:05")
+		text += "; next attempt at " + w.until.Local().Format("15:04:05")
 	}
 	return nil, &city.Error{Code: city.Unavailable, Message: text}
 }
@@ -125,7 +125,7 @@ func (p *proxy) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	return asked(p, func(c city.Control) (beads.Bead, error) { return city.GetBead(ctx, c, id) })
 }
 
-// Gauges implements city.MetricsSource. A city that does not run has no counters.
+// Metrics implements city.MetricsSource. It returns the zero value for a city that is not running.
 func (p *proxy) Metrics() city.Metrics {
 	c, err := p.now()
 	if g, ok := c.(city.MetricsSource); err == nil && ok {

@@ -15,7 +15,7 @@ import (
 // itself.
 type unlogged struct{ *recovery.Panic }
 
-// guarded calls f, which is code of a city, and returns a panic of f as an unlogged error.
+// guarded calls f, which runs a city's code, and returns a panic in f as an unlogged error.
 func guarded(f func() error) (err error) {
 	fault := recovery.Catch(func() { err = f() })
 	if p, ok := errors.AsType[*recovery.Panic](fault); ok {
@@ -24,7 +24,7 @@ func guarded(f func() error) (err error) {
 	return err
 }
 
-// runRecovering runs the worker in its own goroutine. A panic of the worker itself does not affect other cities.
+// runRecovering runs the worker in its own goroutine. A panic in the worker itself does not affect other cities.
 func (w *worker) runRecovering() {
 	defer close(w.done)
 	defer w.s.removeWorker(w)
@@ -42,7 +42,7 @@ func (w *worker) runRecovering() {
 	}
 }
 
-// recordLimit is the time limit for writing a crash into the city's log.
+// recordLimit is the timeout for recording a crash in the city's log.
 const recordLimit = 5 * time.Second
 
 // setRefused records that the city cannot be opened, and why.
@@ -53,8 +53,7 @@ func (w *worker) setRefused(err error, until time.Time) {
 	w.s.mu.Unlock()
 	if c, ok := errors.AsType[*recovery.Panic](err); ok {
 		w.s.o.Logger.Error("a city crashed while it was being opened", "city", w.entry().Name,
-			"path",
-			w.path, "error", text, "stack", string(c.Stack()))
+			"path", w.path, "error", text, "stack", string(c.Stack()))
 	} else if news {
 		w.s.o.Logger.Warn("a city cannot be opened", "city", w.entry().Name, "path", w.path, "why",
 			text, "again", until)
@@ -69,7 +68,7 @@ func (w *worker) setRefused(err error, until time.Time) {
 	}
 }
 
-// setCrashed records that a city ended on its own or by a panic. The city's agents continue.
+// setCrashed records that a city ended on its own or because of a panic. The city's agents keep running.
 func (w *worker) setCrashed(err error, until time.Time) {
 	var n int
 	w.set(func() {
@@ -84,8 +83,8 @@ func (w *worker) setCrashed(err error, until time.Time) {
 	if ours {
 		args = append(args, "stack", string(own.Stack()))
 	}
-	w.s.o.Logger.Error("a city crashed; its agents continue", args...)
-	if _, told := errors.AsType[*recovery.Panic](err); ours || !told {
+	w.s.o.Logger.Error("a city crashed; its agents keep running", args...)
+	if _, logged := errors.AsType[*recovery.Panic](err); ours || !logged {
 		w.record(err, n, until)
 	}
 }
@@ -94,12 +93,12 @@ func (w *worker) setCrashed(err error, until time.Time) {
 func why(err error) string {
 	line := firstLine(err.Error())
 	if !strings.Contains(line, "agents") {
-		line += "; the city's agents continue"
+		line += "; the city's agents keep running"
 	}
 	return line
 }
 
-// record writes the crash into the city's own log, unless that log does not respond.
+// record records the crash in the city's own log, unless that log does not respond.
 func (w *worker) record(err error, n int, until time.Time) {
 	if w.s.o.Record == nil {
 		return
@@ -109,22 +108,20 @@ func (w *worker) record(err error, n int, until time.Time) {
 		"until": until})
 	e := events.Event{Type: events.CityCrashed, Actor: "supervisor",
 		Message: firstLine(err.Error()), Payload: payload}
-	told := make(chan error, 1)
+	written := make(chan error, 1)
 	// may never return if the file system hangs
-	go func() { told <- recovery.Try(func() error { return w.s.o.Record(w.path, e) }) }()
+	go func() { written <- recovery.Try(func() error { return w.s.o.Record(w.path, e) }) }()
 	late := time.NewTimer(recordLimit)
 	defer late.Stop()
 	select {
-	case err := <-told:
+	case err := <-written:
 		if err != nil {
-			w.s.o.Logger.Warn("cannot write the crash into the city's log", "path", w.path, "error",
+			w.s.o.Logger.Warn("cannot record the crash in the city's log", "path", w.path, "error",
 				err)
 		}
 	case <-late.C:
-		w.s.o.Logger.Warn("cannot write the crash into the city's log: the write did not "+
-			"finish in time",
-			"path",
-			w.path)
+		w.s.o.Logger.Warn("cannot record the crash in the city's log: the write did not "+
+			"finish in time", "path", w.path)
 	}
 }
 

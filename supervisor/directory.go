@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	// nameTimeout is the time limit for reading a city's name from its folder.
+	// nameTimeout is the timeout for reading a city's name from its folder.
 	nameTimeout = 2 * time.Second
 	// watchInterval is the polling interval for changes in the cities' own snapshots, which cause no notification.
 	watchInterval = time.Second
-	// settleLimit is how long Register waits until a city runs or has failed.
+	// settleLimit is how long Register waits until a city is running or has failed.
 	settleLimit = 20 * time.Second
 )
 
@@ -28,10 +28,10 @@ func (s *Supervisor) Cities(context.Context) ([]city.Info, error) {
 	return all, nil
 }
 
-// Began implements city.SupervisorStatus.
+// StartedAt implements city.SupervisorStatus.
 func (s *Supervisor) StartedAt() time.Time { return s.began }
 
-// Troubles implements city.SupervisorStatus.
+// Problems implements city.SupervisorStatus.
 func (s *Supervisor) Problems() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -41,7 +41,7 @@ func (s *Supervisor) Problems() []string {
 		})
 }
 
-// SetLimitsProblem records why the limits of tenants have no effect. An empty problem means that they are in effect.
+// SetLimitsProblem records why the tenants' limits have no effect. An empty problem means that they are in effect.
 func (s *Supervisor) SetLimitsProblem(problem string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,7 +67,7 @@ func (s *Supervisor) list() ([]city.Info, <-chan struct{}) {
 	return out, s.changed
 }
 
-// info returns the state of a city without calling it. The caller holds mu.
+// info returns a city's state without calling it. The caller holds mu.
 func (w *worker) info() city.Info {
 	i := city.Info{Name: w.name, Path: w.path, Status: w.state, Error: w.why, Since: w.since,
 		Crashes: w.crashes}
@@ -95,8 +95,7 @@ func (w *worker) info() city.Info {
 		i.Error = snap.Away
 	case age > 3*max(snap.Patrol.Interval, 5*time.Second):
 		i.Error = fmt.Sprintf("the city's loop has not responded for %s; see `gcity "+
-			"supervisor logs`",
-			age.Round(time.Second))
+			"supervisor logs`", age.Round(time.Second))
 	case snap.Config.Rejected != "":
 		i.Error = "the changed configuration is invalid, and the previous one " +
 			"stays active: " + firstLine(snap.Config.Rejected)
@@ -137,7 +136,7 @@ func (s *Supervisor) City(name string) (city.Control, error) {
 	return nil, s.unknown(name)
 }
 
-// Register implements city.Registrar. It returns when the city runs, or when it is known why it does not run.
+// Register implements city.Registrar. It returns when the city is running, or when it is known why it is not.
 func (s *Supervisor) Register(ctx context.Context, path string) (city.Info, error) {
 	e, err := s.identify(ctx, path)
 	if err != nil {
@@ -172,7 +171,7 @@ func (s *Supervisor) nameTaken(e Entry) error {
 	return NameConflict(Named(all, func(path string) string { return names[path] }), e)
 }
 
-// Survey implements city.Previewer.
+// Preview implements city.Previewer.
 func (s *Supervisor) Preview(ctx context.Context, path string) (city.Declared, error) {
 	e, err := s.identify(ctx, path)
 	if err != nil || s.o.Agents == nil {
@@ -193,7 +192,7 @@ func (s *Supervisor) Preview(ctx context.Context, path string) (city.Declared, e
 	return city.Declared{Name: e.Name, Path: e.Path, Agents: saw.n}, nil
 }
 
-// identify returns the path and the name of a folder that is to be registered.
+// identify returns the path and the name of a folder that should be registered.
 func (s *Supervisor) identify(ctx context.Context, path string) (Entry, error) {
 	if !filepath.IsAbs(path) {
 		return Entry{}, &city.Error{Code: city.Invalid,
@@ -202,7 +201,7 @@ func (s *Supervisor) identify(ctx context.Context, path string) (Entry, error) {
 	return identify(ctx, s.folders, path, s.o.Name)
 }
 
-// folder is the result of reading a folder that is to be registered; count is the result of counting its agents.
+// folder is the result of reading a folder that should be registered; count is the result of counting its agents.
 type folder struct {
 	entry Entry
 	err   error
@@ -240,7 +239,7 @@ func identify(ctx context.Context, looks *deadline.Calls[folder], path string,
 	return saw.entry, nil
 }
 
-// settled waits until a city runs or has failed.
+// settled waits until a city is running or has failed, for at most settleLimit, and returns its state.
 func (s *Supervisor) settled(ctx context.Context, e Entry) (city.Info, error) {
 	ctx, cancel := context.WithTimeout(ctx, settleLimit)
 	defer cancel()
@@ -297,14 +296,14 @@ func (s *Supervisor) Unregister(ctx context.Context, name string) (city.Receipt,
 		return city.Receipt{}, &city.Error{Code: city.Unavailable,
 			Message: "no longer registered: " + err.Error()}
 	}
-	text := name + " is stopped and no longer registered"
+	text := name + " has stopped and is no longer registered"
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case w.ended == 1:
-		text += "; 1 session of an earlier run was stopped"
+		text += "; 1 session from an earlier run was stopped"
 	case w.ended > 1:
-		text += fmt.Sprintf("; %d sessions of an earlier run were stopped", w.ended)
+		text += fmt.Sprintf("; %d sessions from an earlier run were stopped", w.ended)
 	}
 	return city.Receipt{Message: text}, nil
 }

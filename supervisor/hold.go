@@ -17,13 +17,13 @@ type Running struct {
 	PID int `json:"pid"`
 	// start time of that process, as in proc.Stat, to distinguish it from a later process with the same pid
 	Start   uint64    `json:"start"`
-	Home    string    `json:"home"` // home folder of the supervisor
+	Home    string    `json:"home"` // the supervisor's home folder
 	Socket  string    `json:"socket"`
 	Version string    `json:"version"`
 	Started time.Time `json:"started"`
 }
 
-// RunningError means that a supervisor is already running.
+// RunningError is the error for a supervisor that is already running.
 type RunningError struct{ Running }
 
 func (e *RunningError) Error() string {
@@ -104,7 +104,7 @@ func tryLock(path string) (*disk.Lock, error) {
 const lockRetryLimit = time.Second
 
 // socketRecord returns the path of the second record, which is in the socket folder. A supervisor with the same socket
-// folder but another home reads it.
+// folder but a different home reads it.
 func (h Home) socketRecord() string { return filepath.Join(h.Run, "supervisor.json") }
 
 // holder returns the recorded owner of a lock.
@@ -120,7 +120,7 @@ func (h Home) holder(lock string) Running {
 	return r
 }
 
-// Find returns the supervisor that runs the cities of a home. The supervisor may have been started in another
+// Find returns the supervisor that runs the cities of a home. The supervisor may have been started in a different
 // environment. ok is false if no supervisor is running.
 func Find(h Home) (_ Running, ok bool, err error) {
 	r, err := readRecord(h.record())

@@ -18,7 +18,7 @@ const (
 	endLimit   = 90 * time.Second // for stopping the sessions
 )
 
-// countLeftovers counts the sessions of an earlier run in the background.
+// countLeftovers counts the sessions from an earlier run in the background.
 func (w *worker) countLeftovers() {
 	if w.s.o.CountLeftovers == nil {
 		return
@@ -33,12 +33,13 @@ func (w *worker) countLeftovers() {
 		return n
 	})
 	if err != nil {
-		w.s.o.Logger.Warn("cannot count the sessions of an earlier run", "path", w.path, "why", err)
+		w.s.o.Logger.Warn("cannot count the sessions from an earlier run", "path", w.path,
+			"why", err)
 	}
 }
 
-// endUnopened ends the worker of a city that is not open. It stops the sessions of an earlier run, unless they are to
-// continue.
+// endUnopened ends the worker of a city that is not open. It stops the sessions from an earlier run, unless they should
+// keep running.
 func (w *worker) endUnopened(err error, broken bool) {
 	if w.isLeaving() {
 		w.discardOpening()
@@ -55,13 +56,12 @@ func (w *worker) endUnopened(err error, broken bool) {
 	case err != nil && w.s.o.Busy(err):
 		err = nil
 	case errors.Is(err, errUnresponsive):
-		err = fmt.Errorf("it is unknown whether the city's agents continue: %w", err)
+		err = fmt.Errorf("it is unknown whether the city's agents are still running: %w", err)
 	case w.s.o.StopLeftovers != nil:
 		err = w.stopLeftovers()
 	case broken && err != nil:
-		err = fmt.Errorf("the city's agents continue, because the city cannot be opened again to "+
-			"stop them: %w",
-			err)
+		err = fmt.Errorf("the city's agents keep running, because the city cannot be opened again "+
+			"to stop them: %w", err)
 	default:
 		err = nil
 	}
@@ -90,5 +90,5 @@ func (w *worker) stopLeftovers() error {
 	if err == nil || w.s.o.Busy(err) {
 		return nil
 	}
-	return fmt.Errorf("agents of an earlier run may still be running: %w", err)
+	return fmt.Errorf("agents from an earlier run may still be running: %w", err)
 }

@@ -54,14 +54,14 @@ func TestSessionsOfARefusedCity(t *testing.T) {
 			}
 		}
 		r, err := l.s.Unregister(t.Context(), "gone")
-		if err != nil || !strings.Contains(r.Message, "; 2 sessions of an earlier run were stopped") || !slices.Equal(ended(), []string{"/c/gone"}) {
+		if err != nil || !strings.Contains(r.Message, "; 2 sessions from an earlier run were stopped") || !slices.Equal(ended(), []string{"/c/gone"}) {
 			t.Errorf("%v, %v, %v", r, err, ended())
 		}
 		l.stop()
 		l.want("bad stopping, busy stopped, hard stopping, mute stopping, taken stopping")
 		err = <-l.end
-		if err == nil || strings.Count(err.Error(), "\n") != 1 || !strings.Contains(err.Error(), "hard (/c/hard): agents of an earlier run may still be running: one does not end") ||
-			!strings.Contains(err.Error(), "mute (/c/mute): it is unknown whether the city's agents continue: the city's folder does not answer") {
+		if err == nil || strings.Count(err.Error(), "\n") != 1 || !strings.Contains(err.Error(), "hard (/c/hard): agents from an earlier run may still be running: one does not end") ||
+			!strings.Contains(err.Error(), "mute (/c/mute): it is unknown whether the city's agents are still running: the city's folder does not respond") {
 			t.Errorf("%v", err)
 		}
 		if got := ended(); !slices.Equal(got, []string{"/c/bad", "/c/gone", "/c/hard", "/c/taken"}) {
@@ -166,7 +166,7 @@ func TestUncountedSessionsAreLogged(t *testing.T) {
 		l.begin("/c/bad")
 		time.Sleep(time.Second)
 		l.stop()
-		if !strings.Contains(l.logs.String(), "cannot count the sessions of an earlier run") {
+		if !strings.Contains(l.logs.String(), "cannot count the sessions from an earlier run") {
 			t.Errorf("the log:\n%s", &l.logs)
 		}
 	})

@@ -7,10 +7,10 @@ import (
 	"gcity/city"
 )
 
-// The name of a city is its address. Therefore two workers never have the same name, not even just after a city was
-// renamed in the registry or removed from it.
+// A city's name is its address. Therefore two workers never have the same name, not even just after a city was renamed
+// in the registry or removed from it.
 
-// takenError means that a city cannot start because another city still uses its name.
+// takenError is the error for a city that cannot start because another city still uses its name.
 type takenError struct {
 	name, path string // name and path of the other city
 	next       string // name that the other city will have next; "" = it is stopping
@@ -21,8 +21,8 @@ func (e *takenError) Error() string {
 		return fmt.Sprintf("the name %q is still used by %s, which is being stopped", e.name,
 			e.path)
 	}
-	return fmt.Sprintf("the name %q is still used by %s, which gets the name %q at its next start",
-		e.name, e.path, e.next)
+	return fmt.Sprintf("the name %q is still used by %s, which will be called %q from its "+
+		"next start", e.name, e.path, e.next)
 }
 
 // takeName gives a city that is neither running nor being opened its next name. While another running or stopping
@@ -61,8 +61,8 @@ func (w *worker) takeName() error {
 	return e
 }
 
-// inUse reports whether the city runs or is being opened. It then keeps its name, because it was opened with it. The
-// caller holds mu.
+// inUse reports whether the city is running or being opened. It then keeps its name, because it was opened with that
+// name. The caller holds mu.
 func (w *worker) inUse() bool { return w.running != nil || w.opens }
 
 // retryNames retries the cities that wait for a name. The caller holds mu.
@@ -74,7 +74,7 @@ func (s *Supervisor) retryNames() {
 	}
 }
 
-// rename sets the name of a city for its next start. The caller holds mu.
+// rename sets a city's name for its next start. The caller holds mu.
 func (w *worker) rename(name string) {
 	if w.next == name {
 		return

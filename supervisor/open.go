@@ -46,7 +46,8 @@ func (w *worker) startOpening() (e Entry) {
 	return e
 }
 
-// slot waits until the city may be opened. It waits only briefly for a city that is to stop.
+// slot waits until the city may be opened, and reports whether it may. It waits only briefly for a city that should
+// stop.
 func (w *worker) slot() bool {
 	select {
 	case w.s.slots <- struct{}{}:
@@ -73,7 +74,7 @@ func (w *worker) tryOpen(to chan<- opened, e Entry) {
 	to <- o
 }
 
-// discardOpening closes a city that is not wanted any more, once its opening has finished.
+// discardOpening closes a city that is no longer wanted, once it has been opened.
 func (w *worker) discardOpening() {
 	if w.opening == nil {
 		return

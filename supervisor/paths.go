@@ -9,7 +9,7 @@ import (
 	"gcity/internal/disk"
 )
 
-// Home contains the folders of a supervisor. Both belong to one user.
+// Home contains a supervisor's folders. Both belong to one user.
 type Home struct {
 	Dir string // GC_HOME, or ~/.gc: contains the registry, the settings and the log
 	Run string // $XDG_RUNTIME_DIR/gc, or Dir: contains the lock and the socket
@@ -65,8 +65,7 @@ func makePrivate(dir string) error {
 	} else if info.Mode().Perm() != 0o700 {
 		if err := os.Chmod(real, 0o700); err != nil {
 			return fmt.Errorf("%s is accessible to other users (%v), and its mode cannot be "+
-				"changed: %w",
-				dir, info.Mode().Perm(), err)
+				"changed: %w", dir, info.Mode().Perm(), err)
 		}
 	}
 	return nil
@@ -78,7 +77,7 @@ func (h Home) Registry() string { return filepath.Join(h.Dir, registryName) }
 // Settings returns the path of the supervisor's configuration.
 func (h Home) Settings() string { return filepath.Join(h.Dir, settingsName) }
 
-// Token returns the path of the API's token. The settings may name another file.
+// Token returns the default path of the file with the API's token. The settings may name a different file.
 func (h Home) Token() string { return filepath.Join(h.Dir, "api.token") }
 
 // Log returns the path of the supervisor's log.

@@ -24,7 +24,7 @@ type readResult struct {
 	// names from the configurations of cities without a name in the registry
 	names  map[string]string
 	regErr error
-	fault  error // the panic of the read; the other fields are then invalid
+	fault  error // the panic during the read; the other fields are then invalid
 }
 
 // readFiles reads the registry and the settings, and the configurations of cities that are registered without a
@@ -43,9 +43,9 @@ type refresher struct {
 	// the read in progress has exceeded its time limit, so its result will be outdated
 	late  bool
 	more  bool        // the files may have changed since the read started
-	timer *time.Timer // fires when the read is late, or when a doubtful result is to be checked
+	timer *time.Timer // fires when the read is late, or when a doubtful result should be checked
 
-	// number of reads in a row that would stop cities and were not applied yet
+	// number of reads in a row that would stop cities and have not been applied yet
 	doubts int
 	last   []Entry // entries found by the last of the reads that doubts counts
 
@@ -111,9 +111,8 @@ func (e *refresher) timerExpired() {
 	e.late = true
 	e.served = append(e.served, e.waiting...)
 	e.waiting = nil
-	e.s.setProblem(fmt.Errorf("%s does not answer: running cities are not affected, but "+
-		"changes of "+
-		"the registry are not noticed; check the file system that is mounted there",
+	e.s.setProblem(fmt.Errorf("%s does not respond: running cities are not affected, but "+
+		"changes to the registry are not detected; check the file system that is mounted there",
 		e.s.o.Home.Dir))
 	e.notifyCallers()
 }
@@ -161,7 +160,7 @@ func (e *refresher) notifyCallers() {
 	e.served = nil
 }
 
-// readNow requests a read, and waits until the content of the files is applied or refused.
+// readNow requests a read, and waits until the content of the files has been applied or rejected.
 func (s *Supervisor) readNow(ctx context.Context) {
 	done := make(chan struct{})
 	select {

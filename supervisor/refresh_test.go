@@ -85,7 +85,7 @@ func TestARegistryThatDoesNotAnswer(t *testing.T) {
 		if n := l.beaten() - was; n < 29 {
 			t.Errorf("%d beats", n)
 		}
-		if p := l.s.Problem(); !strings.Contains(p, l.h.Dir+" does not answer") {
+		if p := l.s.Problem(); !strings.Contains(p, l.h.Dir+" does not respond") {
 			t.Errorf("%q", p)
 		}
 		l.want("a running, b running")

@@ -33,10 +33,10 @@ var validName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 })
 
-// CheckName returns why a name is not valid for a city, or "".
+// CheckName returns the reason why a name is not valid for a city, or "" if it is valid.
 func CheckName(name string) string { return checkName("city", name) }
 
-// checkName returns why a name is not valid for a city or a tenant, or "".
+// checkName returns the reason why a name is not valid for a city or a tenant, or "" if it is valid.
 func checkName(kind, name string) string {
 	if len(name) > 200 || !validName().MatchString(name) {
 		return fmt.Sprintf("invalid %s name %q: use letters, digits, and . _ -, starting with "+
@@ -83,7 +83,7 @@ func parseRegistry(file string, data []byte) ([]Entry, error) {
 		e := Entry{Path: t.Text("path"), Name: t.Text("name")}
 		switch {
 		case !t.Has("path"):
-			t.Wrong("", "path is missing: set it to the folder of the city")
+			t.Wrong("", "path is missing: set it to the city's folder")
 		case !filepath.IsAbs(e.Path):
 			t.Wrong("path", "is %q; it must be absolute", e.Path)
 		}
@@ -97,8 +97,8 @@ func parseRegistry(file string, data []byte) ([]Entry, error) {
 			} else if i := slices.IndexFunc(all, func(o Entry) bool {
 				return o.Name == e.Name
 			}); i >= 0 {
-				t.Wrong("name", "%q is already the name of %s; set another [workspace] name in "+
-					"the city.toml of %s and here, or remove this entry",
+				t.Wrong("name", "%q is already the name of %s; set a different [workspace] name "+
+					"in the city.toml in %s and here, or remove this entry",
 					e.Name, all[i].Path, e.Path)
 			}
 		}
@@ -138,13 +138,12 @@ func NameConflict(all []Entry, e Entry) error {
 		if o.Name != e.Name || o.Path == e.Path {
 			continue
 		}
-		help := fmt.Sprintf(": set another [workspace] name in the city.toml of %s, or `gcity "+
-			"unregister %s`", e.Path, o.Path)
+		help := fmt.Sprintf(": set a different [workspace] name in the city.toml in %s, or run "+
+			"`gcity unregister %s`", e.Path, o.Path)
 		if gone(o.Path) {
 			help = fmt.Sprintf(", which no longer exists: if the city is now in %s, run "+
 				"`gcity unregister %s` to free the name and to stop the old city if it is "+
-				"still running",
-				e.Path, o.Path)
+				"still running", e.Path, o.Path)
 		}
 		return &city.Error{Code: city.Conflict,
 			Message: fmt.Sprintf("the name %q is taken by %s%s", e.Name, o.Path, help)}
@@ -174,8 +173,8 @@ func Remove(ctx context.Context, h Home, path string) (was bool, err error) {
 	return was, err
 }
 
-// editPatience is the time limit for waiting until another process has finished its edit.
-const editPatience = 10 * time.Second
+// editTimeout is how long an edit waits until another process has finished its edit.
+const editTimeout = 10 * time.Second
 
 // edit changes the registry under its lock. Text between the entries is kept.
 func edit(ctx context.Context, h Home, change func(data []byte, all []Entry) ([]byte,
@@ -210,7 +209,7 @@ func edit(ctx context.Context, h Home, change func(data []byte, all []Entry) ([]
 }
 
 func lockRegistry(ctx context.Context, h Home) (unlock func(), err error) {
-	ctx, cancel := context.WithTimeout(ctx, editPatience)
+	ctx, cancel := context.WithTimeout(ctx, editTimeout)
 	defer cancel()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
@@ -224,8 +223,8 @@ func lockRegistry(ctx context.Context, h Home) (unlock func(), err error) {
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("another process has been changing the registry of cities for "+
-				"too long: %w", err)
+			return nil, fmt.Errorf("another process has locked the registry of cities for more "+
+				"than %s: %w", editTimeout, err)
 		case <-tick.C:
 		}
 	}
@@ -266,7 +265,7 @@ func appendEntry(data []byte, e Entry) []byte {
 	return []byte(text + e.String())
 }
 
-// addEntry adds an entry to a valid file. If the entry cannot be appended, it writes the whole file again.
+// addEntry adds an entry to a valid file. If the entry cannot be appended, it rewrites the whole file.
 func addEntry(data []byte, all []Entry, e Entry) []byte {
 	now := append(slices.Clone(all), e)
 	out := appendEntry(data, e)
@@ -283,7 +282,7 @@ func marshalRegistry(all []Entry) (out []byte) {
 	return out
 }
 
-// removeEntry removes an entry from a valid file. If it cannot do so by removing lines, it writes the whole file again.
+// removeEntry removes an entry from a valid file. If it cannot do so by removing lines, it rewrites the whole file.
 func removeEntry(data []byte, all []Entry, path string) []byte {
 	rest := slices.DeleteFunc(slices.Clone(all), func(o Entry) bool { return o.Path == path })
 	if out, ok := cutLines(string(data), path); ok {
@@ -334,8 +333,8 @@ func hasContent(line string) bool {
 	return line != "" && !strings.HasPrefix(line, "#")
 }
 
-// Named returns the entries with their names. An entry without a name gets the name in the city's configuration, or
-// otherwise the name of its folder. If that name is taken or invalid, the entry gets the folder's name with a
+// Named returns the entries with their names. An entry without a name receives the name in the city's configuration, or
+// otherwise the name of its folder. If that name is taken or invalid, the entry receives the folder's name with a
 // number.
 func Named(all []Entry, look func(path string) string) []Entry {
 	out := slices.Clone(all)
@@ -361,7 +360,7 @@ func Named(all []Entry, look func(path string) string) []Entry {
 	return out
 }
 
-// unnamed returns a free name for a city: the name of its folder with a number.
+// unnamed returns an unused name for a city: the name of its folder with a number.
 func unnamed(path string, taken map[string]bool) string {
 	base := strings.Trim(strings.Map(func(r rune) rune {
 		if validName().MatchString("x" + string(r)) {

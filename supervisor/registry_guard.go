@@ -9,7 +9,7 @@ import (
 	"gcity/city"
 )
 
-// wouldStopCities reports whether applying these entries would stop one of the current cities.
+// wouldStopCities reports whether applying these entries would stop a current city.
 func (s *Supervisor) wouldStopCities(all []Entry) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -38,13 +38,10 @@ func (s *Supervisor) emptyProblem() error {
 		return nil
 	}
 	return fmt.Errorf("%s is empty, but its cities (%d) keep running. Run `gcity register "+
-		"DIR` to add "+
-		"one again, or `gcity unregister NAME` to stop one",
-		s.o.Home.Registry(), n)
+		"DIR` to add one again, or `gcity unregister NAME` to stop one", s.o.Home.Registry(), n)
 }
 
-// restore writes the current cities into an empty registry before a change, so that the change affects only one
-// city.
+// restore writes the current cities to an empty registry before a change, so that the change affects only one city.
 func (s *Supervisor) restore(ctx context.Context) error {
 	if all, err := Read(s.o.Home); err != nil || len(all) > 0 {
 		return nil // the change that follows reports the error
@@ -65,7 +62,7 @@ func (s *Supervisor) restore(ctx context.Context) error {
 	return nil
 }
 
-// applyRead applies the result of a read. An invalid file, or a registry that is suddenly empty, changes nothing.
+// applyRead applies the result of a read. It does not apply an invalid file, or a registry that is suddenly empty.
 func (s *Supervisor) applyRead(saw readResult) {
 	if saw.regErr == nil && len(saw.entries) == 0 {
 		saw.regErr = s.emptyProblem()

@@ -103,7 +103,7 @@ func TestRegistry(t *testing.T) {
 		t.Errorf("a name that is taken by what was moved: %v", err)
 	}
 	there := t.TempDir()
-	if err := NameConflict([]Entry{{there, "b"}}, Entry{"/e", "b"}); err == nil || !strings.Contains(err.Error(), "set another [workspace] name") || strings.Contains(err.Error(), "gone") {
+	if err := NameConflict([]Entry{{there, "b"}}, Entry{"/e", "b"}); err == nil || !strings.Contains(err.Error(), "set a different [workspace] name") || strings.Contains(err.Error(), "gone") {
 		t.Errorf("a name that is taken by what is there: %v", err)
 	}
 	if err := Add(ctx, h, Entry{"/e", ".."}); err == nil {

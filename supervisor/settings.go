@@ -16,10 +16,10 @@ import (
 	"gcity/internal/toml"
 )
 
-// Settings is the content of supervisor.toml.
+// Settings are the settings in supervisor.toml.
 type Settings struct {
 	Port      int    // TCP port; 0 = only the unix socket
-	AnyPort   bool   // neither Port nor Bind is in the file: the API is optional
+	AnyPort   bool   // neither Port nor Bind is in the file, so the API is optional
 	Bind      string // IP address, or "localhost"
 	Patrol    time.Duration
 	TokenFile string // absolute path; "" = no token required
@@ -30,7 +30,7 @@ type Settings struct {
 	Warnings  []string // messages about settings that have no effect
 }
 
-// Tenant is a user of a shared machine with access to its own cities only.
+// Tenant is a user of a shared machine with access only to the tenant's own cities.
 type Tenant struct {
 	Name      string
 	Cities    []string // names of the tenant's cities
@@ -49,7 +49,7 @@ func (t *Tenant) equal(u *Tenant) bool {
 	return slices.Equal(t.Cities, u.Cities) && reflect.DeepEqual(a, b)
 }
 
-// Defaults returns the settings of a home without supervisor.toml.
+// Defaults returns the settings for a home without a supervisor.toml.
 func Defaults(h Home) Settings {
 	return Settings{Port: 8080, AnyPort: true, Bind: "127.0.0.1", Patrol: 10 * time.Second,
 		TokenFile: h.Token(), MakeToken: true}
@@ -63,7 +63,7 @@ func ReadSettings(h Home) (Settings, error) {
 		return Defaults(h), nil
 	}
 	if err != nil {
-		return Settings{}, fmt.Errorf("cannot read the settings of the supervisor: %w", err)
+		return Settings{}, fmt.Errorf("cannot read the supervisor's settings: %w", err)
 	}
 	s := readSettings(h, d.Root())
 	if p := d.Problems(); len(p) > 0 {
@@ -101,7 +101,7 @@ func readSettings(h Home, root toml.Table) Settings {
 		s.Hosts = t.Texts("hosts")
 		if s.Port != 0 && s.TokenFile == "" && !local(s.Bind) {
 			t.Wrong("bind", "is %q, which other machines can reach, and without a token every "+
-				"client can do everything: remove `token = false`", s.Bind)
+				"client has full access: remove `token = false`", s.Bind)
 		}
 	}
 	if all, ok := root.Table("tenants"); ok {
@@ -111,7 +111,7 @@ func readSettings(h Home, root toml.Table) Settings {
 			}
 		}
 		slices.SortFunc(s.Tenants, func(x, y Tenant) int { return strings.Compare(x.Name, y.Name) })
-		onlyOnce(all, s.Tenants)
+		checkShared(all, s.Tenants)
 	}
 	return s
 }
@@ -133,8 +133,7 @@ func (h Home) tokens(t toml.Table, s *Settings) {
 
 func (h Home) tenant(name string, t toml.Table) Tenant {
 	t.RefuseUnknown("cities", "token", "token_file", "socket", "max_agents", "max_cities",
-		"max_cpus",
-		"max_memory", "resource_limit")
+		"max_cpus", "max_memory", "resource_limit")
 	if wrong := checkName("tenant", name); wrong != "" {
 		t.Wrong("", "%s", wrong)
 	}
@@ -187,7 +186,7 @@ func notInToken(r rune) bool { return r <= ' ' || r > '~' }
 // limitKeys returns the keys of a tenant's limits.
 func limitKeys() []string { return []string{"max_agents", "max_cities", "max_cpus", "max_memory"} }
 
-// limits reads the limits of a tenant from its own table or from resource_limit, as in Gas City.
+// limits reads a tenant's limits from its own table or from resource_limit, as in Gas City.
 func (one *Tenant) limits(t toml.Table) {
 	if t.Has("max_agents") {
 		one.MaxAgents = t.Number("max_agents", 0, 1_000_000)
@@ -198,21 +197,22 @@ func (one *Tenant) limits(t toml.Table) {
 	if text, ok := t.Scalar("max_cpus"); ok {
 		n, err := strconv.ParseFloat(text, 64)
 		if err != nil || n < 0.01 || n > 10_000 {
-			t.Wrong("max_cpus", "%q is not a number of processors; write 2 or 0.5", text)
+			t.Wrong("max_cpus", "%q is not a number of processors; use a number such as 2 or 0.5",
+				text)
 		}
 		one.MaxCPUs = n
 	} else if t.Has("max_cpus") {
-		t.Wrong("max_cpus", "is not a number of processors; write 2 or 0.5")
+		t.Wrong("max_cpus", "is not a number of processors; use a number such as 2 or 0.5")
 	}
 	if text, ok := t.Scalar("max_memory"); ok {
 		n, ok := bytesOf(text)
 		if !ok {
-			t.Wrong("max_memory", "%q is not an amount of memory of at least 1 MB; write \"4G\" "+
-				"or \"512M\"", text)
+			t.Wrong("max_memory", "%q is not an amount of memory of at least 1 MB; use a value "+
+				"such as \"4G\" or \"512M\"", text)
 		}
 		one.MaxMemory = n
 	} else if t.Has("max_memory") {
-		t.Wrong("max_memory", "is not an amount of memory; write \"4G\" or \"512M\"")
+		t.Wrong("max_memory", "is not an amount of memory; use a value such as \"4G\" or \"512M\"")
 	}
 }
 
@@ -233,8 +233,8 @@ func bytesOf(text string) (int64, bool) {
 	return int64(n), true
 }
 
-// onlyOnce refuses a city that belongs to several tenants.
-func onlyOnce(all toml.Table, tenants []Tenant) {
+// checkShared reports an error for each city that belongs to several tenants.
+func checkShared(all toml.Table, tenants []Tenant) {
 	owner := map[string]string{}
 	for _, one := range tenants {
 		t, _ := all.Table(one.Name)
@@ -247,7 +247,7 @@ func onlyOnce(all toml.Table, tenants []Tenant) {
 	}
 }
 
-// file returns the absolute path of a path in the settings. Relative paths are below the home.
+// file returns the absolute form of a path in the settings. Relative paths are relative to the home folder.
 func (h Home) file(path string) string {
 	if path == "" || filepath.IsAbs(path) {
 		return path

@@ -1,12 +1,12 @@
-// Package supervisor runs the cities of a machine in one process. The registry, a file that users may edit, lists
+// Package supervisor runs a machine's cities in one process. The registry, a file that users may edit, lists
 // them. Cities share no state and no lock. A city that crashes is retried later and does not affect the others.
 //
 // # Concurrency
 //
-// Run has one goroutine that makes all decisions, and one for each city (worker.go). The goroutine of a city opens
-// it, runs it and waits before the next try. The deciding goroutine waits only for its inputs: other goroutines
-// read the files (refresh.go), and the results are inputs. Reading a file or opening a city may never return. Such a
-// call leaves a goroutine behind but blocks nothing else. When Run has returned, all other goroutines have ended.
+// Run has one goroutine that makes all decisions, and one for each city (worker.go). A city's goroutine opens the city,
+// runs it, and waits before the next attempt. The deciding goroutine waits only for its inputs: other goroutines read
+// the files (refresh.go), and the results are inputs. Reading a file or opening a city may never return. Such a call
+// leaves a goroutine behind, but does not block anything else. When Run has returned, all other goroutines have ended.
 // Exported methods may be called concurrently.
 package supervisor
 
@@ -48,32 +48,34 @@ type Options struct {
 
 	// Open opens a city. It may never return, and may panic.
 	Open func(ctx context.Context, e Entry) (City, error)
-	// Name returns the name of a city from its configuration, or "" if it cannot be read. It may never return.
+	// Name returns a city's name from its configuration, or "" if the configuration cannot be read. It may never
+	// return.
 	Name func(path string) string
-	// Agents returns the maximum number of agents that a city's configuration allows, or why the configuration is
-	// invalid. It may never return.
+	// Agents returns the maximum number of agents that a city's configuration allows, or an error if the
+	// configuration is invalid. It may never return.
 	Agents func(path string) (int, error)
-	// Left counts the running sessions of a city without a controller. It may never return.
+	// CountLeftovers counts the running sessions of a city without a controller. It may never return.
 	CountLeftovers func(ctx context.Context, path string) (int, error)
-	// End stops the sessions of a city without a controller and returns their number. If Busy recognizes the error,
-	// the sessions belong to another controller.
+	// StopLeftovers stops the sessions of a city without a controller and returns how many there were. If Busy
+	// recognizes the error, the sessions belong to another controller.
 	StopLeftovers func(ctx context.Context, path string) (int, error)
-	// Record writes an event into the log of a city that has no controller.
+	// Record writes an event to the log of a city that has no controller.
 	Record func(path string, e events.Event) error
-	// Watch returns a channel that receives a value when the configuration of a city changes, until ctx ends. Watch
-	// may never return.
+	// Watch returns a channel that receives a value when a city's configuration changes, until ctx ends. Watch may
+	// never return.
 	Watch func(ctx context.Context, path string) <-chan struct{}
-	// Busy reports whether an error of Open means that another controller runs the city.
+	// Busy reports whether an error from Open means that another controller is running the city.
 	Busy func(error) bool
 
 	// receives a value when the registry or the settings may have changed; nil = both are read at every patrol
 	Changes <-chan struct{}
-	// called after each change of the settings; must not block; may be nil
+	// called after each change to the settings; must not block; may be nil
 	Apply        func(Settings)
 	ReportStatus func(status string) // called once per Pulse with a status line; may be nil
 	// maximum number of cities that are opened at the same time; 0 = depends on the number of processors
 	MaxOpening int
-	Pulse      time.Duration // interval of ReportStatus and of periodic checks; 0 = 1 s
+	// interval between calls of ReportStatus and between periodic checks; 0 = 1 s
+	Pulse time.Duration
 	// a city that takes longer to open is treated as hung; 0 = 15 s
 	OpenTimeout time.Duration
 	// UntilEmpty ends Run when there has been no city for 30 pulses
@@ -88,12 +90,12 @@ type Supervisor struct {
 	reloads chan struct{}
 	// requests for a read of the files; the sent channel is closed after the read
 	readRequests chan chan<- struct{}
-	readsOver    chan struct{}           // closed when the files are not read any more
+	readsOver    chan struct{}           // closed when the files are no longer read
 	read         func() readResult       // reads the registry and the settings; may never return
 	names        *deadline.Calls[string] // calls that read names from configurations
 	folders      *deadline.Calls[folder] // calls that read folders for registration
 	counts       *deadline.Calls[count]  // calls that count the agents in configurations
-	leftovers    *deadline.Calls[int]    // calls that count the sessions of earlier runs
+	leftovers    *deadline.Calls[int]    // calls that count the sessions from earlier runs
 
 	mu      sync.Mutex
 	workers map[string]*worker // all workers, by path
@@ -102,11 +104,11 @@ type Supervisor struct {
 	settings Settings
 	problem  string // problem with the registry or the settings; "" = none
 	listener city.Listener
-	limits   string // why the limits of tenants have no effect; "" = they are in effect
+	limits   string // why the tenants' limits have no effect; "" = they are in effect
 	applied  bool   // Options.Apply has been called once
 	ending   ending
 	changed  chan struct{}   // closed and replaced at every change
-	life     context.Context // context of everything that Run starts
+	life     context.Context // context for everything that Run starts
 	wg       sync.WaitGroup  // counts the goroutines of workers
 }
 
@@ -213,7 +215,7 @@ func (s *Supervisor) Hurry() {
 	}
 }
 
-// Problem returns the problem of the registry or the settings, or "".
+// Problem returns the problem with the registry or the settings, or "" if both are valid.
 func (s *Supervisor) Problem() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -324,7 +324,7 @@ func TestACityThatCannotBeOpened(t *testing.T) {
 					t.Errorf("%+v", i)
 				}
 			case "h1", "h2", "h3", "h4":
-				if i.Status == city.CityRunning || i.Status == city.CityRefused && !strings.Contains(i.Error, "does not answer") || l.count(i.Path) != 1 {
+				if i.Status == city.CityRunning || i.Status == city.CityRefused && !strings.Contains(i.Error, "does not respond") || l.count(i.Path) != 1 {
 					t.Errorf("%+v, %d", i, l.count(i.Path))
 				}
 			default:
@@ -471,7 +471,7 @@ func TestRegistrar(t *testing.T) {
 			t.Errorf("%+v, %v", d, err)
 		}
 		r, err := l.s.Unregister(ctx, "a")
-		if err != nil || !strings.Contains(r.Message, "a is stopped") || !l.city(filepath.Join(real, "a")).over {
+		if err != nil || !strings.Contains(r.Message, "a has stopped") || !l.city(filepath.Join(real, "a")).over {
 			t.Errorf("%v, %v", r, err)
 		}
 		if _, err := l.s.City("a"); err == nil {
@@ -527,7 +527,7 @@ func TestNamesAreUnique(t *testing.T) {
 		if c := must(l.s.City("a")); must(c.Snapshot(t.Context())).Path != "/d/a" {
 			t.Error("a has changed")
 		}
-		if all := must(l.s.Cities(t.Context())); !strings.Contains(all[1].Error, `the name "a" is still used by /d/a, which gets the name "b" at its next start`) {
+		if all := must(l.s.Cities(t.Context())); !strings.Contains(all[1].Error, `the name "a" is still used by /d/a, which will be called "b" from its next start`) {
 			t.Errorf("%+v", all[1])
 		}
 		l.city("/d/a").fails <- errors.New("once")
@@ -639,7 +639,7 @@ func TestStopOfACityThatDoesNotRun(t *testing.T) {
 		l.stop()
 		synctest.Wait()
 		close(answer)
-		l.over("odd (/c/odd): the city's agents continue, because the city cannot be opened again to stop them: no")
+		l.over("odd (/c/odd): the city's agents keep running, because the city cannot be opened again to stop them: no")
 		if !l.city("/c/late").ended {
 			t.Error("its agents run on")
 		}
@@ -694,7 +694,7 @@ func TestLeaveOfACityThatDoesNotRespond(t *testing.T) {
 		deaf := l.city("/c/b")
 		deaf.deaf = true
 		l.s.Leave()
-		l.over("b (/c/b): the city did not stop in time; its agents continue")
+		l.over("b (/c/b): the city did not stop in time; its agents keep running")
 		synctest.Wait()
 		if deaf.ended || l.city("/c/a").ended {
 			t.Error("agents were told to end")

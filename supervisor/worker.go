@@ -17,23 +17,22 @@ var retryDelays = restart.Policy{Backoff: 10 * time.Second, MaxBackoff: 300 * ti
 const (
 	// time limit for stopping a city but not its agents
 	leaveLimit = 30 * time.Second
-	closeLimit = 5 * time.Second // time limit for opening a city that is not wanted any more
+	closeLimit = 5 * time.Second // time limit for opening a city that is no longer wanted
 )
 
 var (
 	errGone         = errors.New("the city is no longer registered")
-	errUnresponsive = errors.New("the city's folder does not answer; check the file " +
-		"system that is " +
-		"mounted there")
+	errUnresponsive = errors.New("the city's folder does not respond; check the file " +
+		"system that is mounted there")
 )
 
-// worker runs one city for the supervisor. live is its goroutine. The supervisor's mu guards the fields that other
-// goroutines read.
+// worker runs one city for the supervisor, in the goroutine of runRecovering. The supervisor's mu guards the fields
+// that other goroutines read.
 type worker struct {
 	s    *Supervisor
 	path string
 	gone chan struct{} // closed to stop the worker
-	left chan struct{} // closed before gone if the agents are to continue
+	left chan struct{} // closed before gone if the agents should keep running
 	done chan struct{} // closed when the worker has stopped
 	wake chan struct{} // requests an immediate retry
 
@@ -49,13 +48,13 @@ type worker struct {
 	since   time.Time
 	until   time.Time
 	crashes int
-	lives   int  // number of sessions of an earlier run, if the city could not be opened
-	ended   int  // number of sessions of an earlier run that were stopped when the worker ended
+	lives   int  // number of sessions from an earlier run, if the city could not be opened
+	ended   int  // number of sessions from an earlier run that were stopped when the worker ended
 	running City // nil = the city is not running
 	opens   bool // the city is being opened with its current name
 	how     ending
 	again   *Entry // the city was registered again before it had stopped
-	err     error  // the error with which the city ended
+	err     error  // the error from stopping the city
 }
 
 type opened struct {
@@ -69,7 +68,7 @@ func newWorker(s *Supervisor, e Entry) *worker {
 		wake: make(chan struct{}, 1), edits: make(chan struct{}, 1)}
 }
 
-// run runs the city until it is not wanted any more. Then it stops the agents, unless they are to continue. A city
+// run runs the city until it is no longer wanted. Then it stops the agents, unless they should keep running. A city
 // that is being opened, or that crashed and waits for a retry, may also have agents.
 func (w *worker) run() {
 	for tries, broken := 0, false; ; {
@@ -107,8 +106,7 @@ func (w *worker) run() {
 			} else {
 				tries = 0
 				w.setState(city.CityStopped, "the city was stopped, but not by the "+
-					"supervisor; run "+
-					"`gcity start` in its folder to start it again", until)
+					"supervisor; run `gcity start` in its folder to start it again", until)
 			}
 		}
 		if !w.pause(until) && (!broken || w.isLeaving()) {
@@ -123,7 +121,7 @@ func (w *worker) runCity(c City) error {
 	ctx, stop := context.WithCancel(context.Background())
 	stops := true
 	defer func() {
-		if stops { // the end of ctx would also stop agents that are to continue
+		if stops { // the end of ctx would also stop agents that should keep running
 			stop()
 		}
 	}()
@@ -146,15 +144,15 @@ func (w *worker) runCity(c City) error {
 		case err := <-ended:
 			return err
 		case <-late.C:
-			return errors.New("the city did not stop in time; its agents continue")
+			return errors.New("the city did not stop in time; its agents keep running")
 		}
 	}
 	stop()
 	return <-ended
 }
 
-// pause waits until the city is to be retried: until a time (unless it is zero), a request, or a change of its
-// configuration. It returns false if the city is not wanted any more.
+// pause waits until the city should be retried: until a time (unless it is zero), a request, or a change to its
+// configuration. It returns false if the city is no longer wanted.
 func (w *worker) pause(until time.Time) bool {
 	ctx, cancel := context.WithCancel(w.s.lifetime())
 	defer cancel()
@@ -180,7 +178,7 @@ func (w *worker) pause(until time.Time) bool {
 	return true
 }
 
-// watch reports edits of the configuration until ctx ends. If an earlier watch has not returned, it does not start
+// watch reports edits to the configuration until ctx ends. If an earlier watch has not returned, it does not start
 // another one.
 func (w *worker) watch(ctx context.Context) <-chan struct{} {
 	if w.s.o.Watch == nil || !w.startWatching() {
@@ -230,7 +228,7 @@ func (w *worker) begin() (err error) {
 	return err
 }
 
-// setState records the state of the city.
+// setState records the city's state.
 func (w *worker) setState(state city.Condition, why string, until time.Time) {
 	w.set(func() {
 		w.changeState(state)

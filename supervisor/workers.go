@@ -8,7 +8,7 @@ import (
 	"gcity/city"
 )
 
-// reconcile makes the workers match the registry. A city without a name in the registry keeps its name, or gets the
+// reconcile makes the workers match the registry. A city without a name in the registry keeps its name, or takes the
 // one in its configuration.
 func (s *Supervisor) reconcile(entries []Entry, names map[string]string) {
 	s.mu.Lock()
@@ -52,7 +52,7 @@ func (s *Supervisor) lifetime() context.Context {
 	return s.life
 }
 
-// addWorker starts the worker of a city. The caller holds mu.
+// addWorker starts a worker for a city. The caller holds mu.
 func (s *Supervisor) addWorker(e Entry) *worker {
 	w := newWorker(s, e)
 	s.workers[e.Path] = w

@@ -11,13 +11,13 @@ import (
 type Style struct {
 	Bold, Faint, Italic, Underline, Reverse bool
 
-	// Text and Ground are colours: "0" to "15" for the terminal's own colours, up to "255" for the palette, or
-	// "#rrggbb"; "" = none.
+	// Text and Ground are colors: "0" to "15" for the terminal's own colors, up to "255" for the palette, or "#rrggbb";
+	// "" = none.
 	Text, Ground string
 }
 
-// parse parses "bold cyan on #101820". A colour is one of the sixteen names ("red", "bright-red", …), a number of
-// the 256-colour palette, or #rrggbb.
+// parse parses "bold cyan on #101820". A color is one of the sixteen names ("red", "bright-red", …), a number in the
+// 256-color palette, or #rrggbb.
 func parse(style string) (Style, error) {
 	var s Style
 	paint := &s.Text // paint points to s.Ground after the word "on"

@@ -1,5 +1,5 @@
-// Package themes holds the appearance of the control room: a dozen styles, which are named by their meaning, and the
-// glyphs. A theme is a small TOML file. The built-in themes are embedded.
+// Package themes defines the appearance of the control room: a dozen styles, named by their meaning, and the glyphs. A
+// theme is a small TOML file. The built-in themes are embedded.
 package themes
 
 import (
@@ -19,7 +19,7 @@ type Token int
 const (
 	Text   Token = iota // main text
 	Dim                 // secondary text: units, times, hints
-	Accent              // the single accent colour: focus and cursor
+	Accent              // the single accent color: focus and cursor
 	Title               // names of panels and dialogs
 	Rule                // thin lines
 	Good                // running as configured
@@ -33,7 +33,7 @@ const (
 	Tokens // number of tokens
 )
 
-// names returns the keys of a theme file, in the order of the tokens.
+// names returns the keys of a theme file, in token order.
 func names() [Tokens]string {
 	return [Tokens]string{"text", "dim", "accent", "title", "rule", "good", "busy", "warn", "bad",
 		"off", "select", "key"}
@@ -49,7 +49,7 @@ type Theme struct {
 // Style returns the style of a token.
 func (t *Theme) Style(k Token) Style { return t.styles[k] }
 
-// Default is the theme that uses the terminal's own sixteen colours. It sets no background. The selected row is
+// Default is the theme that uses the terminal's own sixteen colors. It sets no background. The selected row is
 // reversed.
 const Default = "terminal"
 
@@ -79,12 +79,12 @@ func Load(name string) (Theme, error) {
 			strings.Join(Names(), ", "))
 	}
 	if err != nil {
-		return Theme{}, fmt.Errorf("cannot read the theme %q: %w", name, err)
+		return Theme{}, fmt.Errorf("cannot read theme %q: %w", name, err)
 	}
 	return Parse(name, data)
 }
 
-// MaxSize bounds a theme file, in bytes.
+// MaxSize is the maximum size of a theme file, in bytes.
 const MaxSize = 64 << 10
 
 // Parse parses a theme file. name is used in errors as NAME.toml. Tokens that are not in the file have no style.
@@ -92,12 +92,12 @@ func Parse(name string, data []byte) (Theme, error) {
 	return read(name, toml.Read(name+".toml", data, MaxSize))
 }
 
-// Open reads a user's theme file. The theme has the file's name. Errors contain file, line and column.
+// Open reads a user's theme file. The theme is named after the file. Errors contain the file, line and column.
 func Open(path string) (Theme, error) {
 	name := strings.TrimSuffix(filepath.Base(path), ".toml")
 	doc, err := toml.Load(path, path, MaxSize)
 	if err != nil {
-		return Theme{}, fmt.Errorf("cannot read the theme %q: %w", name, err)
+		return Theme{}, fmt.Errorf("cannot read theme %q: %w", name, err)
 	}
 	return read(name, doc)
 }
@@ -124,10 +124,10 @@ func read(name string, doc *toml.Doc) (Theme, error) {
 	return t, nil
 }
 
-// Colourless returns the theme without colours: only bold, faint and reversed text. Except for the selected row, all
-// its distinctions are also visible in words or glyphs.
-func Colourless() Theme {
-	t := Theme{Name: "colourless", Description: "bold, faint and reversed text only"}
+// Colorless returns the theme without colors: only bold, faint and reversed text. Except for the selected row, all its
+// distinctions are also visible in words or glyphs.
+func Colorless() Theme {
+	t := Theme{Name: "colorless", Description: "bold, faint and reversed text only"}
 	t.styles[Select].Reverse = true
 	for _, k := range []Token{Accent, Title, Warn, Bad, Key} {
 		t.styles[k].Bold = true

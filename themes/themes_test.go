@@ -71,8 +71,8 @@ func TestParseRefusesWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
-func TestColourlessUsesNoColour(t *testing.T) {
-	th := Colourless()
+func TestColorlessUsesNoColor(t *testing.T) {
+	th := Colorless()
 	for k := range Tokens {
 		if s := th.Style(k); s.Text != "" || s.Ground != "" || s.Reverse != (k == Select) {
 			t.Errorf("token %d: %+v", k, s)

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// contained returns an error if a copy has a symbolic link that leads out of the copy. Otherwise the author of the
-// repository could choose which files of this machine the city reads.
+// contained returns an error if a copy contains a symbolic link that leads out of the copy. With such a link, the
+// repository's author could choose which files on this machine the city reads.
 func contained(folder string) error {
 	root, err := os.OpenRoot(folder)
 	if err != nil {

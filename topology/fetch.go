@@ -15,7 +15,7 @@ import (
 	"gcity/internal/shell"
 )
 
-// Timeouts of git.
+// Timeouts for git.
 const (
 	fetchLimit = 5 * time.Minute
 	callLimit  = time.Minute
@@ -31,11 +31,11 @@ type Result struct {
 	Repaired bool
 }
 
-// Fetch updates the copy of a topology to the commit in the lock file. Sometimes it fetches the newest commit of the
-// ref instead, and updates the lock file: if the lock file has no commit, if the source or the ref has changed, or if
-// update is set. It runs git without prompts and hooks, for a few minutes at most. environ is the environment for git.
-// A correct copy is not changed; a copy with changed or missing files is replaced. After an error the copy and the lock
-// file are unchanged.
+// Fetch updates a topology's copy to the commit in the lock file. If the lock file has no commit, if the source or the
+// ref has changed, or if update is set, it fetches the newest commit of the ref instead and updates the lock file. It
+// runs git without prompts and hooks, for a few minutes at most. environ is the environment for git. A correct copy is
+// not changed; a copy with changed or missing files is replaced. After an error, the copy and the lock file are
+// unchanged.
 func Fetch(ctx context.Context, city string, w Remote, update bool, environ []string) (Result,
 	error) {
 	r, err := fetch(ctx, city, w, update, environ)
@@ -94,7 +94,7 @@ func fetch(ctx context.Context, city string, w Remote, update bool, environ []st
 
 // check returns an error if the source or the ref must not be passed to git.
 func (w Remote) check() error {
-	if why := Refused(w.From); why != "" {
+	if why := RejectReason(w.From); why != "" {
 		return errors.New("its source " + why)
 	}
 	if w.From == "" || strings.HasPrefix(w.From, "-") || strings.HasPrefix(w.Ref, "-") {
@@ -137,7 +137,7 @@ func (g git) replace(
 	return commit, nil
 }
 
-// swap replaces the old copy by a new copy.
+// swap replaces the old copy with a new copy.
 func swap(fresh, folder string) error {
 	old := fresh + ".old"
 	if err := disk.Rename(folder, filepath.Base(old)); err != nil &&

@@ -37,13 +37,13 @@ type Remote struct {
 	Path   string // the topology's folder in the repository; "" means its root
 }
 
-// File names of a topology. Its folder has one of these files.
+// Names of the files that declare a topology. A topology's folder contains one of them.
 const (
 	File     = "topology.toml"
 	PackFile = "pack.toml"
 )
 
-// missingFile returns the name of the file that a copy needs to be a topology if the file is missing, or else "".
+// missingFile returns the name of the file that a copy must contain to be a topology, or "" if the copy contains it.
 func (w Remote) missingFile(folder string) string {
 	for _, name := range []string{File, PackFile} {
 		if _, err := os.Stat(filepath.Join(folder, w.Path, name)); err == nil {
@@ -62,7 +62,7 @@ func (w Remote) checkFetched(folder, commit string) error {
 	return nil
 }
 
-// Pin is the entry of one topology in a lock file.
+// Pin is a topology's entry in a lock file.
 type Pin struct {
 	Source, Ref string
 	Commit      string // full commit ID in hexadecimal
@@ -71,7 +71,7 @@ type Pin struct {
 // Lock maps the names of topologies to their pins.
 type Lock map[string]Pin
 
-// ReadLock reads the lock file of a city. If the file does not exist, the lock is empty.
+// ReadLock reads a city's lock file. If the file does not exist, the lock is empty.
 func ReadLock(city string) (Lock, error) {
 	path := filepath.Join(city, LockFile)
 	doc, err := toml.Load(path, LockFile, maxLock)
@@ -111,7 +111,7 @@ func ReadLock(city string) (Lock, error) {
 	return out, nil
 }
 
-// write replaces the lock file of a city.
+// write replaces a city's lock file.
 func (l Lock) write(city string) error {
 	var b strings.Builder
 	b.WriteString("# The commits of this city's topologies. `gcity topology fetch` writes this " +
@@ -135,14 +135,14 @@ func (l Lock) write(city string) error {
 	return nil
 }
 
-// quote returns a TOML string. s has no control characters, because the configuration refuses them.
+// quote returns a TOML string. s has no control characters, because the configuration does not allow them.
 func quote(s string) string { return strconv.Quote(s) }
 
 func isCommit(s string) bool {
 	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// Folder returns the path of a topology's copy. The copy may not exist.
+// Folder returns the path of a topology's copy, which may not exist.
 func Folder(city, name string) string { return filepath.Join(city, ".gc", "topologies", name) }
 
 // head returns the commit of a copy, or "" if the copy does not exist.
@@ -173,7 +173,7 @@ func Fetched(city string, w Remote) (string, error) {
 	return folder, nil
 }
 
-// stale returns why a copy cannot be used, or "" if it can be used.
+// stale returns the reason why a copy cannot be used, or "" if it can be used.
 func (l Lock) stale(folder string, w Remote) string {
 	pin, held := l[w.Name]
 	at := head(folder)

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// Limits for the content of a repository. They suit topologies, which consist of text.
+// Limits on the size of a repository. They are large enough for topologies, which consist of text.
 const (
-	maxSize      = 256 << 20 // bytes of the repository and of the checked-out files
+	maxSize      = 256 << 20 // bytes in the repository and the checked-out files
 	maxFiles     = 50_000
 	sizeInterval = 200 * time.Millisecond // interval of the size checks while git fetches
 )
@@ -24,8 +24,8 @@ type bounds struct {
 	interval time.Duration
 }
 
-// watch runs do with a context that is canceled when the folder exceeds the bounds. It then returns the error about the
-// bounds, and otherwise the error of do.
+// watch runs do with a context that is canceled when the folder exceeds the bounds. In that case watch returns an error
+// about the bounds. Otherwise it returns the error from do.
 func (b bounds) watch(ctx context.Context, dir string, do func(ctx context.Context) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	var wg sync.WaitGroup
@@ -67,7 +67,7 @@ func (e *tooLarge) Error() string {
 }
 
 // check returns an error if a folder exceeds the bounds. It ignores files that disappear during the check, such as
-// temporary files of git.
+// git's temporary files.
 func (b bounds) check(dir string) error {
 	var size int64
 	files := 0

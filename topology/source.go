@@ -23,11 +23,11 @@ const allowed = "https:ssh:file"
 var tokens = []string{"ghp_", "gho_", "ghu_", "ghs_", "github_pat_", "glpat-", "gldt-",
 	"x-token-auth"}
 
-// Refused returns why a source must not be passed to git, or "" if it may be passed. The text does not contain the
-// source, which may include a secret.
-func Refused(source string) string {
+// RejectReason returns the reason why a source must not be passed to git, or "" if it may be passed. The reason does
+// not contain the source, which may include a secret.
+func RejectReason(source string) string {
 	if StartsHelper(source) {
-		return "names a helper program of git, which can run any command; use a URL with " +
+		return "names a git helper program, which can run any command; use a URL with " +
 			"https:// or ssh://, or the folder of a repository"
 	}
 	scheme, rest, isURL := strings.Cut(source, "://")
@@ -40,10 +40,9 @@ func Refused(source string) string {
 	}
 	if hasPassword(rest) {
 		return "contains a password or token, which would be " +
-			"written to " + LockFile + "; remove it, and store it with a credential " +
-			"helper of git: " +
-			"`git config --global credential.helper store` (or cache, libsecret, osxkeychain, " +
-			"manager), then `git credential approve`"
+			"written to " + LockFile + "; remove it, and store it with a git credential " +
+			"helper: `git config --global credential.helper store` (or cache, libsecret, " +
+			"osxkeychain, manager), then `git credential approve`"
 	}
 	return ""
 }

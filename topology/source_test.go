@@ -68,7 +68,7 @@ func TestRefused(t *testing.T) {
 		"ssh://me:hunter2@example.org/x.git":         "credential helper",
 		"https://example.org/x?access_token=hunter2": "credential helper",
 	} {
-		got := Refused(source)
+		got := RejectReason(source)
 		if want == "" && got != "" || !strings.Contains(got, want) || strings.Contains(got, "hunter2") {
 			t.Errorf("%s: %q", source, got)
 		}

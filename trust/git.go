@@ -32,8 +32,7 @@ func Heads(dir string, programs []Program) map[string]Head {
 	return out
 }
 
-// gitDirOf returns the folder of a checkout's repository: DIR/.git, or the folder that a file of that name points
-// to.
+// gitDirOf returns the folder of a checkout's repository: DIR/.git, or the folder that a file with that name points to.
 func gitDirOf(dir string) (string, bool) {
 	path := filepath.Join(dir, ".git")
 	info, err := os.Stat(path)
@@ -53,7 +52,7 @@ func gitDirOf(dir string) (string, bool) {
 	return to, true
 }
 
-// interrupted returns the names of the files in a repository that exist while a merge, a rebase or a similar command
+// interrupted returns the names of files in a repository that exist while a merge, a rebase or a similar command
 // waits for the user. Until then, the checkout can contain files of commits that HEAD does not contain.
 func interrupted() []string {
 	return []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply"}
@@ -121,7 +120,7 @@ func commitOf(gitDir string) string {
 			return commit
 		}
 	}
-	// the format of the refs is not known here, so any change to their files is treated as a new commit
+	// this package does not parse reftables, so any change to their files is treated as a new commit
 	for _, dir := range []string{gitDir, common} {
 		if tables := text(filepath.Join(dir, "reftable", "tables.list")); tables != "" {
 			sum := sha256.Sum256([]byte(tables))
@@ -131,8 +130,8 @@ func commitOf(gitDir string) string {
 	return ""
 }
 
-// committedHere reports whether only `git commit` has led from a commit to the current one, according to the log of
-// a checkout.
+// committedHere reports whether only `git commit` has led from a commit to the current one, according to the checkout's
+// log.
 func committedHere(gitDir, from string) bool {
 	lines := strings.Split(strings.TrimSpace(text(filepath.Join(gitDir, "logs", "HEAD"))), "\n")
 	at := commitOf(gitDir)
@@ -180,7 +179,7 @@ func originIn(config string) string {
 	return ""
 }
 
-// maxText is the maximum number of bytes that are read from a file of a repository.
+// maxText is the maximum size in bytes of a repository's file that is read.
 const maxText = 16 << 20
 
 func text(path string) string {

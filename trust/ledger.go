@@ -24,7 +24,7 @@ type Ledger struct {
 	folders func() []string // returns folders in which every city is trusted; may be nil
 }
 
-// Everything is the value of GCITY_TRUST that makes every city trusted.
+// Everything is the value of GCITY_TRUST with which every city is trusted.
 const Everything = "all"
 
 // Open returns the ledger for an environment: below $XDG_STATE_HOME, otherwise ~/.local/state. folders returns the
@@ -46,7 +46,7 @@ func (l *Ledger) file(dir string) string {
 	return filepath.Join(l.dir, hex.EncodeToString(sum[:12])+".json")
 }
 
-// Always reports whether a city is trusted without a record, and by which setting.
+// Always reports whether a city is trusted without a record, and returns the setting that makes it trusted.
 func (l *Ledger) Always(dir string) (why string, always bool) {
 	if l.all {
 		return "GCITY_TRUST=" + Everything, true
@@ -82,7 +82,7 @@ func (l *Ledger) check(dir string, programs func() ([]Program, error)) error {
 	}
 	all, err := programs()
 	if err != nil {
-		return fmt.Errorf("cannot list the programs of the city in %s: %w", dir, err)
+		return fmt.Errorf("cannot list the programs that the city in %s runs: %w", dir, err)
 	}
 	if _, refused := judgeNow(dir, rec, all); refused != nil {
 		return refused
@@ -90,8 +90,8 @@ func (l *Ledger) check(dir string, programs func() ([]Program, error)) error {
 	return nil
 }
 
-// judgeNow judges programs that the caller has read from the files of the checkouts. Before it accepts a new program as
-// a local edit, it waits until git has finished: a pull writes the files before it moves HEAD.
+// judgeNow judges programs that the caller has read from the files in the checkouts. Before it accepts a new program as
+// a local edit, it waits until git has finished, because a pull writes the files before it moves HEAD.
 func judgeNow(dir string, rec *Record, programs []Program) (Record, *Refusal) {
 	isNew := func(p Program) bool { return !slices.Contains(rec.Programs, p.Sum()) }
 	if !slices.ContainsFunc(programs, isNew) {
@@ -114,7 +114,7 @@ func (l *Ledger) Extend(dir string, programs []Program) error {
 	return l.Save(renewed)
 }
 
-// Load reads the record of a city. It returns nil if there is none.
+// Load reads a city's record. It returns nil if there is none.
 func (l *Ledger) Load(dir string) (*Record, error) {
 	if l.dir == "" {
 		return nil, nil
@@ -169,7 +169,7 @@ func (l *Ledger) revokedFile(dir string) string {
 	return strings.TrimSuffix(l.file(dir), ".json") + ".revoked"
 }
 
-// revoked reports whether the last answer of the user was to withdraw the trust. The city has no record.
+// revoked reports whether the user has withdrawn the trust and not confirmed it since. The city has no record.
 func (l *Ledger) revoked(dir string) bool {
 	if l.dir == "" {
 		return false
@@ -178,7 +178,7 @@ func (l *Ledger) revoked(dir string) bool {
 	return err == nil
 }
 
-// Revoke withdraws the record of a city, and reports whether there was one.
+// Revoke withdraws a city's record, and reports whether there was one.
 func (l *Ledger) Revoke(dir string) (bool, error) {
 	if l.dir == "" {
 		return false, nil

@@ -1,5 +1,5 @@
-// Package trust decides whether the programs that a city names may run. A user answers once for each city. Edits by
-// the local user extend the answer; commits from elsewhere do not.
+// Package trust decides whether the programs that a city names may run. The user decides once for each city. Edits by
+// the local user extend the trust; commits from elsewhere do not.
 //
 // # Concurrency
 //
@@ -77,7 +77,8 @@ func (r Record) equal(other Record) bool {
 // Head is the state of a git checkout.
 type Head struct {
 	Commit string // "" = no commit yet
-	// Busy: files of a commit may exist before HEAD moves, because git changes the checkout or a merge is open.
+	// Busy is set if files from a commit may exist before HEAD moves, because git is changing the checkout or a merge
+	// is open.
 	Busy bool
 	// Since reports whether every commit after the given one was made in this checkout, by `git commit`.
 	Since func(commit string) bool
@@ -101,8 +102,7 @@ func (r *Refusal) Error() string {
 // Command returns the command that asks the user.
 func (r *Refusal) Command() string { return "gcity trust " + shell.Quote(r.Dir) }
 
-// Judge decides whether the programs of a city may run. rec is the city's record, or nil. renewed is the record to
-// store.
+// Judge decides whether a city's programs may run. rec is the city's record, or nil. renewed is the record to store.
 func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) (renewed Record,
 	refused *Refusal) {
 	if rec == nil {
@@ -121,8 +121,7 @@ func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) (
 	if len(added) > 0 {
 		return *rec, &Refusal{Dir: dir, New: added, Why: fmt.Sprintf(
 			"%s is new or has changed (%s) since you trusted it, and HEAD of the git checkout %s "+
-				"has changed",
-			added[0].What, added[0].At, where)}
+				"has changed", added[0].What, added[0].At, where)}
 	}
 	return rec.with(programs, heads), nil
 }
@@ -167,8 +166,8 @@ func checkoutOf(file string, heads map[string]Head) string {
 	}
 }
 
-// Grant decides whether the programs of a city may run. The zero value refuses. The decision is made at the first
-// use.
+// Grant decides whether a city's programs may run. The zero value does not allow them to run. The decision is made at
+// the first use.
 type Grant struct {
 	refused func() error
 }
@@ -186,6 +185,6 @@ func (l *Ledger) Check(dir string, programs func() ([]Program, error)) Grant {
 	return Grant{sync.OnceValue(func() error { return l.check(dir, programs) })}
 }
 
-// Running returns the grant for a city that a controller of this user is running: it was checked when the
+// Running returns the grant for a city that one of this user's controllers is running: it was checked when the
 // controller started.
 func Running() Grant { return Grant{func() error { return nil }} }

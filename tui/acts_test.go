@@ -152,7 +152,7 @@ func TestActsOnWork(t *testing.T) {
 	}
 }
 
-// Actions in Mail reach the city: a message is read, answered, marked and archived.
+// Actions in Mail reach the city: a message is read, responded, marked and archived.
 func TestActsOnMail(t *testing.T) {
 	s := newInCity(t)
 	if _, err := city.SendMail(t.Context(), s.city, mail.Message{From: "lead", To: mail.Person, Subject: "may I merge?", Text: "The branch is green."}); err != nil {

@@ -60,11 +60,11 @@ func TestOutfitOfAnAgent(t *testing.T) {
 			in.PromptFile = "/srv/bright-lights/prompts/scout.md.tmpl"
 			in.Spec.Overlay, in.Spec.Hooks = "/srv/bright-lights/overlays/scout", []string{"claude", "gemini"}
 		}, []string{"program     claude, the first one found on this host", "prompt      prompts/scout.md.tmpl, as the last argument",
-			"overlay     the files of overlays/scout, copied into the agent's folder", "hooks       files for claude, gemini, copied into the agent's folder"}},
+			"overlay     files from overlays/scout, copied to the agent's folder", "hooks       files for claude, gemini, copied to the agent's folder"}},
 		{func(in *city.Inspection) {
 			in.Spec.Program, in.PromptFile, in.PromptMode, in.PromptFlag = "codex", "/opt/prompts/scout.md", "flag", "--say"
 		}, []string{"program     codex", "prompt      /opt/prompts/scout.md, as the argument of the flag --say"}},
-		{func(in *city.Inspection) { in.PromptFile, in.PromptMode = "/opt/p.md", "none" }, []string{"prompt      /opt/p.md, not passed: the agent can ask with `gc prime`"}},
+		{func(in *city.Inspection) { in.PromptFile, in.PromptMode = "/opt/p.md", "none" }, []string{"prompt      /opt/p.md, not passed; the agent can request it with `gc prime`"}},
 	} {
 		s := demo(t, 80, 24)
 		s.choose("scout")

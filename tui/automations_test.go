@@ -148,7 +148,7 @@ func TestTheAutomationsCursorIsItsOwn(t *testing.T) {
 	s.change(func(n *city.Snapshot) { n.Automations = nil })
 	s.press("j", "G", "g", "enter", "t", "d")
 	s.wants()
-	s.shows("No automations. Each has a file of its own, below /srv/bright-lights:", "cannot show details of the agent, pool, automation or watchdog: there is no automation")
+	s.shows("No automations yet. Each automation has its own file below /srv/bright-lights:", "cannot show details of the agent, pool, automation or watchdog: there is no automation")
 }
 
 // If something prevents a run, firing asks for confirmation and shows the gate. Otherwise the automation fires
@@ -300,7 +300,7 @@ func TestAutomationDetails(t *testing.T) {
 	}
 	s.press("d")
 	s.find(nil, "")
-	s.shows("This automation never ran.", "No runs are recorded.")
+	s.shows("This automation has never run.", "No runs are recorded.")
 	s.change(func(n *city.Snapshot) { n.Automations = n.Automations[1:] })
 	s.shows("This automation is no longer part of the city.")
 }
@@ -341,7 +341,7 @@ func TestSeekAlwaysAnswers(t *testing.T) {
 	for _, c := range []struct {
 		city city.Control
 		want string
-	}{{f, "the store is gone"}, {slowCity{f}, "no answer from the city within 10s"}} {
+	}{{f, "the store is gone"}, {slowCity{f}, "no response from the city within 10s"}} {
 		box := feed.NewMailbox()
 		r := &feed.Runner{Ctx: t.Context(), City: c.city, Mailbox: box, Log: slog.New(slog.DiscardHandler), Fail: func() { t.Error(errors.New("it panicked")) }}
 		r.QueryBeads(feed.QueryBeads{ID: 7})

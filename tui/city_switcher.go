@@ -15,8 +15,9 @@ import (
 	"gcity/tui/terminal"
 )
 
-// roomSwitcher holds the rooms of the visited cities and shows one of them. The other rooms have no streams, but
-// commands that were started in them still finish. The model's goroutine owns all fields except the fields after mu.
+// roomSwitcher keeps the rooms of the visited cities and shows one of them. The other rooms do not read from their
+// cities, but commands that were started in them still finish. The model's goroutine owns all fields except the fields
+// after mu.
 type roomSwitcher struct {
 	options   Options
 	root      *feed.Runner
@@ -72,7 +73,7 @@ func newRoomSwitcher(r *feed.Runner, o Options, fresh terminal.ScreenMaker) *roo
 	if o.StateFile != "" && t.home != nil {
 		old, err := feed.ReadSavedRoom(o.StateFile)
 		if err != nil {
-			r.Log.Warn("the stored state of the control room cannot be read", "error", err)
+			r.Log.Warn("cannot read the control room's stored state", "error", err)
 		}
 		state.RestoreRoom(m, old)
 		m.ShowHint = err == nil && old.Version == 0
@@ -124,7 +125,7 @@ func (t *roomSwitcher) openCity(r *feed.Runner, e feed.SwitchCity) {
 	r.OpenCity(e, known, keep)
 }
 
-// existingRoom returns the existing room that a switch leads to, or nil.
+// existingRoom returns the room that a switch goes to, or nil if it does not exist yet.
 func (t *roomSwitcher) existingRoom(e feed.SwitchCity) *cityRoom {
 	if e.Home {
 		return t.home
@@ -136,7 +137,7 @@ func (t *roomSwitcher) existingRoom(e feed.SwitchCity) *cityRoom {
 	return s
 }
 
-// showOpenedCity shows the room that a switch leads to.
+// showOpenedCity shows the room of a city that was opened for a switch, or reports why it could not be opened.
 func (r *room) showOpenedCity(a *feed.OpenedCity) tea.Cmd {
 	t := r.switcher
 	old := t.current
@@ -189,7 +190,7 @@ func (r *room) showOpenedCity(a *feed.OpenedCity) tea.Cmd {
 	return tea.Sequence(cmd, r.runEffects(todo))
 }
 
-// selectOnArrival selects the agent that the switch was for, and shows which city this is.
+// selectOnArrival selects the agent that the switch was for, and shows the name of the city.
 func selectOnArrival(m *state.Room, a *feed.OpenedCity, from *state.Room) []feed.Effect {
 	switch {
 	case m.FleetRoom:

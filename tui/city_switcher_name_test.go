@@ -17,6 +17,9 @@ import (
 // A city that was stopped, renamed and started again can be opened by its new name, from its old room and from the
 // list.
 func TestCityWithAnotherName(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	a := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true})
 	d := citytest.NewDirectory(a, citytest.NewFake("beta", city.Agent{Name: "two", Running: true}))
 	home, err := d.City("beta")
@@ -30,7 +33,7 @@ func TestCityWithAnotherName(t *testing.T) {
 	if _, err := d.Unregister(t.Context(), "alpha"); err != nil {
 		t.Fatal(err)
 	}
-	c.sees("no answer for")
+	c.sees("no response for")
 	renamed := citytest.NewFake("gamma", city.Agent{Name: "three", Running: true})
 	d.Add("gamma", "/alpha", renamed)
 	c.sees("2 of 2 @")
@@ -55,7 +58,7 @@ func TestAnotherCityIsNotShownInItsPlace(t *testing.T) {
 	if _, err := d.Unregister(t.Context(), "beta"); err != nil {
 		t.Fatal(err)
 	}
-	c.sees("no answer for")
+	c.sees("no response for")
 	impostor := citytest.NewFake("beta", city.Agent{Name: "impostor", Running: true})
 	impostor.Set(func(s *city.Snapshot) { s.Path = "/elsewhere" })
 	d.Add("beta", "/elsewhere", impostor)
@@ -104,6 +107,9 @@ func TestTheNewerSwitchCounts(t *testing.T) {
 
 // Esc in the room of all cities goes back to the previous room, unless the program started there.
 func TestBackFromAllCities(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	d := citytest.NewDirectory(citytest.NewFake("beta", city.Agent{Name: "two", Running: true}))
 	c := inHouse(t, Options{City: citytest.NewFake("cottage", city.Agent{Name: "one", Running: true}), Cities: d, Folder: "/cottage", Mode: state.Joined})
 	c.sees("2 cities @")
@@ -131,7 +137,7 @@ func TestBackFromAllCities(t *testing.T) {
 func TestHowACityOfTheListComesBack(t *testing.T) {
 	s := among(t, 200, 20)
 	s.m.OpenedAs = "bright-lights"
-	for why, want := range map[string]string{"no supervisor is running here": "; run `gcity start` there to start it again", feed.NoAnswerYet: feed.NoAnswerYet + "; the data shown"} {
+	for why, want := range map[string]string{"no supervisor is running here": "; run `gcity start` there to start it again", feed.NoResponseYet: feed.NoResponseYet + "; the data shown"} {
 		s.hear(feed.News{Unreachable: &why})
 		s.shows(want)
 		s.hides("run `gcity` there")

@@ -83,6 +83,9 @@ func (c *console) to(name string) {
 // After a switch, the room reads only snapshots of the previous city, which the list of cities needs. Commands that
 // were started there still finish; their results and the cursor are shown on return.
 func TestLeavingACityEndsItsStreams(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	a := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}, city.Agent{Name: "two", Running: true})
 	b := citytest.NewFake("beta", city.Agent{Name: "one", Running: true})
 	held := make(chan struct{})
@@ -123,6 +126,9 @@ func TestLeavingACityEndsItsStreams(t *testing.T) {
 
 // Commands to a city fail if its name now belongs to another city.
 func TestCityWasReplaced(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	a := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true})
 	b := citytest.NewFake("beta", city.Agent{Name: "one", Running: true})
 	d := citytest.NewDirectory(a, b)
@@ -142,6 +148,9 @@ func TestCityWasReplaced(t *testing.T) {
 
 // The list shows an outage of the directory. After the outage, it shows the cities that were added in the meantime.
 func TestTheListGoesAndComesBack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	d := citytest.NewDirectory(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}))
 	c := inHouse(t, Options{Cities: d, Mode: state.Joined})
 	c.sees("1/1")
@@ -188,7 +197,7 @@ func TestLookout(t *testing.T) {
 			return l.Published
 		}
 		time.Sleep(2 * feed.FleetRefreshGap)
-		if f := list(); !f.Find("alpha").Answered || f.Find("alpha").Summary.Running != 1 || !f.Find("beta").Answered {
+		if f := list(); !f.Find("alpha").Responded || f.Find("alpha").Summary.Running != 1 || !f.Find("beta").Responded {
 			t.Fatalf("%+v", f)
 		}
 		d.Hang("alpha", true)
@@ -196,7 +205,7 @@ func TestLookout(t *testing.T) {
 		fakes["beta"].Set(func(s *city.Snapshot) { s.Agents[0].State = city.Quarantined })
 		time.Sleep(2 * feed.FleetRefreshGap)
 		f := list()
-		if c := f.Find("alpha"); c.Unresponsive == "" || c.Summary.Running != 1 || c.LastAnswer.IsZero() {
+		if c := f.Find("alpha"); c.Unresponsive == "" || c.Summary.Running != 1 || c.LastResponse.IsZero() {
 			t.Errorf("a city that hangs: %+v", c)
 		}
 		if c := f.Find("beta"); c.Summary.Held != 1 || len(c.Summary.Needs) != 1 || c.Unresponsive != "" {
@@ -222,6 +231,9 @@ func TestLookout(t *testing.T) {
 // The supervisor refuses a city that this program already runs. The list still shows its real state, and the city can
 // be opened from there.
 func TestTheHostedCityIsInTheList(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	f := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true})
 	d := citytest.NewDirectory(f, citytest.NewFake("beta", city.Agent{Name: "one", Running: true}))
 	own, err := d.City("alpha") // its controller loop runs, as for a city in this process
@@ -233,7 +245,7 @@ func TestTheHostedCityIsInTheList(t *testing.T) {
 	c := inHouse(t, Options{City: own, Cities: refused, Folder: "/alpha", Mode: state.Hosting})
 	c.sees("1 of 2 @")
 	c.keys("@")
-	c.sees("1/1 run")
+	c.sees("1/1 up")
 	c.keys("all cit")
 	c.sees("1 of 1")
 	c.keys("\r")
@@ -250,6 +262,9 @@ func TestTheHostedCityIsInTheList(t *testing.T) {
 
 // The state of the room is stored separately for each city.
 func TestEachCityRemembersItself(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	dir := t.TempDir()
 	d := citytest.NewDirectory(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}), citytest.NewFake("beta", city.Agent{Name: "one", Running: true}))
 	memory := func(folder string) string { return filepath.Join(dir, strings.TrimPrefix(folder, "/")+".json") }
@@ -288,7 +303,7 @@ func BenchmarkLookout(b *testing.B) {
 	r := &feed.Runner{Ctx: b.Context(), Mailbox: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler), Fail: func() {}}
 	r.Cities.Directory = d
 	l := feed.NewFleetWatcher(r)
-	l.Mailbox, l.Answered = r.Mailbox, true
+	l.Mailbox, l.Responded = r.Mailbox, true
 	infos, _ := d.Cities(b.Context())
 	l.Infos = infos
 	for _, in := range infos {
@@ -307,7 +322,7 @@ func BenchmarkFrameFleet(b *testing.B) {
 	f := &fleet.List{}
 	for i := range 50 {
 		name := fmt.Sprintf("city-%02d", i)
-		f.Rows = append(f.Rows, fleet.City{DisplayName: name, Answered: true, Summary: fleet.Summarize(crowd(100), epoch),
+		f.Rows = append(f.Rows, fleet.City{DisplayName: name, Responded: true, Summary: fleet.Summarize(crowd(100), epoch),
 			Info: city.Info{Name: name, Path: "/" + name, Running: true, Status: city.CityRunning}})
 	}
 	for b.Loop() {
@@ -332,6 +347,9 @@ func (l *late) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 
 // A room that was opened before the supervisor started detects it later.
 func TestSupervisorStartsLater(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	a := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true})
 	b := citytest.NewFake("beta", city.Agent{Name: "two", Running: true})
 	d := &late{Directory: citytest.NewDirectory(a, b)}

@@ -61,7 +61,7 @@ func TestAnotherConfigurationIsNotConfirmed(t *testing.T) {
 		s.change(change)
 		s.press("y")
 		s.wants()
-		s.shows("not confirmed: the configuration changed meanwhile")
+		s.shows("not confirmed: the configuration has changed")
 	}
 }
 

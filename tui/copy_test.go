@@ -154,7 +154,7 @@ func TestClipByProgram(t *testing.T) {
 		return n.Results[0]
 	}
 	put("cat >" + got + "\n(sleep 300 >&- 2>&- <&-) &") // a program that serves the clipboard stays in the background
-	if r := run(); len(r.Receipts) != 1 || r.Receipts[0] != "copied the name by wl-copy" {
+	if r := run(); len(r.Receipts) != 1 || r.Receipts[0] != "copied the name with wl-copy" {
 		t.Errorf("%+v", r)
 	}
 	if b, err := os.ReadFile(got); err != nil || string(b) != "builder\nidle" {

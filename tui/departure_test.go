@@ -130,7 +130,7 @@ func TestEscStaysBeforeTheAnswer(t *testing.T) {
 	p, _ := effectOf[feed.SendCommands](s)
 	s.press("esc")
 	s.wants()
-	s.shows("staying; the drains are canceled")
+	s.shows("staying; the drains will be canceled")
 	s.hear(feed.News{Results: []feed.Result{{ID: p.ID, Title: p.Title, Total: 3, Receipts: []string{"", ""}, Failures: []string{"chatty: no session"}, FailedIndexes: []int{1}}}})
 	s.wants(city.Undrain{Agent: "builder"}, city.Undrain{Agent: "idle"})
 	s.wait(2 * details.DefaultDrainTimeout)

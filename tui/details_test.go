@@ -137,7 +137,7 @@ func TestLinesHang(t *testing.T) {
 func TestAgentVerbsInThePoolDetails(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press("2", "d", "u")
-	s.shows("cannot release the agent: this text shows pool batch, not an agent")
+	s.shows("cannot release the agent: this page shows pool batch, not an agent")
 }
 
 // The details know the last output from the pane, before the city reads it.

@@ -59,7 +59,7 @@ func TestDrainOfASurplusMemberIsNotCanceled(t *testing.T) {
 	for _, key := range []string{"D", "u"} {
 		s.press(key)
 		s.wants()
-		s.shows("worker-3 is draining because pool worker scales down; to keep it, press 2, then >")
+		s.shows("worker-3 is draining because pool worker is scaling down; to keep it, press 2, then >")
 	}
 	s.press("esc")
 	s.choose("worker-2")
@@ -146,7 +146,7 @@ func TestDrainWithoutDeadlineIsShown(t *testing.T) {
 	s.pool("worker", func(p *city.Pool) { p.Timeout = 0 })
 	s.choose("worker-1")
 	s.press("D")
-	s.shows("; without a")
+	s.shows(", without a")
 	s.press("n")
 	s.pool("worker", func(p *city.Pool) { p.Timeout = 90 * time.Second })
 	s.press("D")
@@ -176,7 +176,7 @@ func TestAPoolIsNotShortOfAMemberThatTheUserDrains(t *testing.T) {
 	drained("operator", 1)
 	s.wait(2 * panel.MaxShort)
 	drained("operator", 1)
-	s.shows("draining   worker", "waits for worker-2 to finish")
+	s.shows("draining   worker", "waiting for worker-2 to finish")
 	drained("operator", 2) // another member is missing
 	s.wait(panel.MaxShort)
 	s.shows("short      worker")
@@ -198,5 +198,5 @@ func TestADrainSaysWhomItLeavesOut(t *testing.T) {
 	s.press("space")
 	s.choose("builder")
 	s.press("space", "D")
-	s.shows("Left out: flaky is in backoff.")
+	s.shows("Not drained: flaky is in backoff.")
 }

@@ -88,7 +88,7 @@ func TestEditAMistake(t *testing.T) {
 	}
 	refuse("teams/one.toml:2:1: agents.naem: no such key")
 	s.press("e")
-	s.shows("teams/one.toml, line 2: has the error", "city.toml, line 12: declares builder")
+	s.shows("teams/one.toml, line 2: contains the error", "city.toml, line 12: declares builder")
 	s.press("enter")
 	if e, ok := effectOf[feed.Edit](s); !ok || e.At != (feed.FileLine{File: "teams/one.toml", Line: 2}) {
 		t.Errorf("%+v, %v", e, ok)

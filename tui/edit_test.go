@@ -106,6 +106,9 @@ func drafts(t *testing.T, path string) []string {
 // The user edits a copy until it is valid and the user has confirmed its plan. Until then the configuration is
 // unchanged.
 func TestTerminalEditConfig(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	path, ed := writing(t, `case $1 in +2) sed -i s/wrong/two/ "$file";; *) echo wrong >>"$file";; esac; echo EDITED`)
 	c := open(t, "hosting", 100, 30, "EDITOR="+ed, "TUI_CONFIG="+path)
 	c.sees("builder")
@@ -140,7 +143,7 @@ func TestTerminalEditorThatStops(t *testing.T) {
 	c.sees("builder")
 	c.keys("e")
 	c.sees("it says one, two, three, four")
-	c.insist("n", "the edit is discarded")
+	c.insist("n", "the edit was discarded")
 	c.keys("\x03")
 	c.sees("keep the city running in the background")
 	c.answer("h")
@@ -150,7 +153,7 @@ func TestTerminalEditorThatStops(t *testing.T) {
 // The room is visible again before the plan of an edit is known, however long planning takes. A panic in planning ends
 // the room but not the process.
 func TestTerminalPlanOfAnEdit(t *testing.T) {
-	for word, end := range map[string]string{"endless": "hand over <nil>", "panic": "ended the control room failed in its editor: as asked in a plan"} {
+	for word, end := range map[string]string{"endless": "hand over <nil>", "panic": "ended the control room panicked in editor: as asked in a plan"} {
 		t.Run(word, func(t *testing.T) {
 			t.Parallel()
 			path, ed := writing(t, "echo "+word+" >>$file")
@@ -198,8 +201,8 @@ func TestEditDraft(t *testing.T) {
 		{name: "the editor fails at once", script: "exit 1", err: "failed with exit status 1"},
 		{name: "the editor is killed", script: "echo two >>$1; kill -KILL $$", err: "was killed by SIGKILL", left: 1},
 		{name: "ctrl+c", script: "echo two >>$1; kill -INT $$", plan: "restart  builder: it says one, two", left: 1},
-		{name: "no editor", editor: "/nonexistent/vi -x", err: `the editor "/nonexistent/vi -x" does not exist; EDITOR names it`},
-		{name: "no program", editor: "/dev/null", err: `cannot run the editor "/dev/null"; EDITOR names it`},
+		{name: "no editor", editor: "/nonexistent/vi -x", err: `the editor "/nonexistent/vi -x" was not found (set by EDITOR)`},
+		{name: "no program", editor: "/dev/null", err: `cannot run the editor "/dev/null" (set by EDITOR)`},
 		{name: "the copy is gone", script: "rm $1", err: "cannot read the edited file"},
 		{name: "mistakes", script: "echo wrong >>$1", problems: 1, left: 1},
 		{name: "a change", script: "echo two >>$1", plan: "restart  builder: it says one, two", left: 1},

@@ -7,9 +7,9 @@ import (
 	"gcity/tui/state"
 )
 
-// Types of other packages that callers of Run use.
+// Types from other packages that callers of Run use.
 type (
-	// Preferences holds the preferences of the user.
+	// Preferences are the user's preferences.
 	Preferences = feed.Preferences
 	// ConfigFile is the configuration that the room edits.
 	ConfigFile = feed.ConfigFile
@@ -17,9 +17,9 @@ type (
 	Plan = feed.Plan
 	// Change is the planned effect on one agent.
 	Change = feed.Change
-	// Mode determines what the user may do and what happens on leaving.
+	// Mode determines what the user may do, and what happens when the user leaves.
 	Mode = state.Mode
-	// Exit is the way in which the control room ended.
+	// Exit is the way in which the control room was left.
 	Exit = feed.Exit
 )
 

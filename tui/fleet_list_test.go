@@ -83,7 +83,7 @@ func TestClickOnATitleOfTheFleet(t *testing.T) {
 	f := demoFleet(epoch)
 	for i := range 60 {
 		name := fmt.Sprintf("town-%02d", i)
-		f.Rows = append(f.Rows, fleet.City{DisplayName: name, Answered: true, Summary: fleet.Summary{Agents: 1, Held: 1, Needs: []fleet.Need{{Agent: "a", DisplayName: "a", State: city.Quarantined, Why: "crashed"}}},
+		f.Rows = append(f.Rows, fleet.City{DisplayName: name, Responded: true, Summary: fleet.Summary{Agents: 1, Held: 1, Needs: []fleet.Need{{Agent: "a", DisplayName: "a", State: city.Quarantined, Why: "crashed"}}},
 			Info: city.Info{Name: name, Path: "/srv/" + name, Running: true, Status: city.CityRunning}})
 	}
 	s.hear(feed.News{Fleet: f})

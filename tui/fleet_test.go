@@ -73,7 +73,7 @@ func TestFleetOrder(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	s.shows("last answer 1m ago: no answer within 2s", "retries in 8s: its loop panicked", "1 failed; 1 quarantined")
+	s.shows("last response 1m ago: no response with", "retries in 8s: its loop panicked", "1 failed; 1 quarantined")
 }
 
 func TestFleetShowsWhatIsLeft(t *testing.T) {
@@ -102,7 +102,7 @@ func TestFleetKeepsStillUnderTheCursor(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	s.sail("harbour")
 	f := demoFleet(epoch)
-	f.Find("harbour").Unresponsive = "no answer within 2s"
+	f.Find("harbour").Unresponsive = "no response within 2s"
 	s.hear(feed.News{Fleet: f})
 	if s.m.Cities.SelectedKey != "harbour" || s.m.Cities.Rows[0].Info.Name != "delta" || s.m.Cities.Rows[5].Info.Name != "harbour" {
 		t.Errorf("the cursor is on %s, the rows %v", s.m.Cities.SelectedKey, s.text())
@@ -360,7 +360,7 @@ func TestHomeIsInNoList(t *testing.T) {
 	s.m.HomeSnap, s.m.HomeSeen = demoSnapshot(epoch), epoch
 	s.shows("9 cities @") // including the 8 registered cities
 	s.press("@")
-	s.shows("cottage-by-the-lake  ! trouble", "6/12 run", "not registered")
+	s.shows("cottage-by-the-lake  ! trouble", "6/12 up", "not registered")
 	s.typeIn("cottage")
 	s.press("enter")
 	if e, _ := effectOf[feed.SwitchCity](s); !e.Home {
@@ -400,7 +400,7 @@ func TestCallOfAnotherCity(t *testing.T) {
 	s := &city.Snapshot{Agents: []city.Agent{{Name: "deacon", State: city.Running, Running: true, Since: epoch}},
 		Watchdogs: []city.Watchdog{{Name: "daemon", Watches: "deacon", Freshness: city.VeryStale,
 			Escalated: &city.Escalation{At: epoch, To: "overseer", Message: "3 wakes did not help"}}}}
-	c := fleet.City{Info: city.Info{Name: "chain", Running: true, Status: city.CityRunning}, Answered: true, Summary: fleet.Summarize(s, epoch)}
+	c := fleet.City{Info: city.Info{Name: "chain", Running: true, Status: city.CityRunning}, Responded: true, Summary: fleet.Summarize(s, epoch)}
 	if c.AttentionCount() != 1 || len(c.Summary.Needs) != 1 || !strings.Contains(c.Summary.Needs[0].Why, "watchdog daemon calls: 3 wakes did not help") {
 		t.Errorf("%d wait for a person: %+v", c.AttentionCount(), c.Summary.Needs)
 	}
@@ -409,7 +409,7 @@ func TestCallOfAnotherCity(t *testing.T) {
 	}
 	s.Watchdogs[0].Escalated.Seen = true
 	if c.Summary = fleet.Summarize(s, epoch); c.AttentionCount() != 0 || c.Why(epoch) != "" {
-		t.Errorf("it is answered, and yet: %+v", c.Summary)
+		t.Errorf("it is responded, and yet: %+v", c.Summary)
 	}
 }
 
@@ -418,7 +418,7 @@ func TestStuckElsewhere(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	b := fleet.Summarize(&city.Snapshot{Agents: []city.Agent{{Name: "monitor", State: city.Running, Running: true, Since: epoch.Add(-time.Hour),
 		Stuck: &city.Stuck{Since: epoch.Add(-10 * time.Minute), Task: "gc-4"}}}}, epoch)
-	s.hear(feed.News{Fleet: &fleet.List{Rows: []fleet.City{{DisplayName: "harbour", Answered: true, Summary: b, Info: city.Info{Name: "harbour", Path: "/srv/harbour", Running: true, Status: city.CityRunning}}}}})
+	s.hear(feed.News{Fleet: &fleet.List{Rows: []fleet.City{{DisplayName: "harbour", Responded: true, Summary: b, Info: city.Info{Name: "harbour", Path: "/srv/harbour", Running: true, Status: city.CityRunning}}}}})
 	s.shows("! stuck", "monitor")
 	s.hides("● running")
 	s.sail("harbour")

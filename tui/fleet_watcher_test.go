@@ -46,7 +46,7 @@ func TestWhyTheListCannotBeReadIsLoggedOnce(t *testing.T) {
 		r.Spawn("cities", l.Run)
 		fails("the socket is gone")
 		fails("supervisor.json is damaged")
-		if n := strings.Count(log.String(), "the stream of the list of cities ended"); n != 2 {
+		if n := strings.Count(log.String(), "the stream of city lists ended"); n != 2 {
 			t.Errorf("two reasons are logged %d times:\n%.1000s", n, log.String())
 		}
 		cancel()

@@ -143,7 +143,7 @@ func scenes() map[string]func(s *stage) {
 			withAll(s)
 			s.point("prune-branches")
 			s.press("enter")
-			s.find(nil, "the bead store did not answer")
+			s.find(nil, "the bead store did not respond")
 		},
 		"automation-live":         func(s *stage) { withAll(s); s.live("nightly", 60) },
 		"automation-live-details": func(s *stage) { withAll(s); s.live("nightly", 60); s.press("enter"); s.find(someWork(), "") },

@@ -34,7 +34,7 @@ func TestHelpIsReadToItsEnd(t *testing.T) {
 	s.shows("Pools, asks first")
 	wide := demo(t, 200, 60)
 	wide.press("?")
-	wide.shows("undo or release: undo the last verb (30 s); else end quarantine, backoff or drain; ack")
+	wide.shows("undo or release: undo the last verb (30 s); otherwise end quarantine, backoff or drain, or ack")
 }
 
 // The meaning of symbols and the preferences file are found by words that a user would search for.
@@ -45,7 +45,7 @@ func TestHelpKnowsSignsAndPreferences(t *testing.T) {
 	for text, want := range map[string][]string{
 		"prefer": {"columns = [", "[keys]", "in ~/.config/gcity/config.toml"}, "columns": {"the columns of Agents"},
 		"prefs": {"theme"}, "legend": {"quarantined", "marked: verbs act on"}, "↻": {"restarts after a delay"}, "◌": {"waiting: it starts"},
-		"is sorted": {"at the title of a column"},
+		"is sorted": {"next to a column title"},
 	} {
 		s.press("?")
 		s.press(strings.Split(text, "")...)
@@ -77,7 +77,7 @@ func TestHelpBeginsWithWhatWorksHere(t *testing.T) {
 				t.Errorf("%s: the cursor is on %q", want[0], item.Line)
 			}
 		}
-		if all := strings.Join(heads, ","); !strings.Contains(all, "Move,Look,Agent,") || !strings.HasSuffix(all, "Screen,Signs and files") {
+		if all := strings.Join(heads, ","); !strings.Contains(all, "Move,Look,Agent,") || !strings.HasSuffix(all, "Screen,Symbols and files") {
 			t.Errorf("sections: %s", all)
 		}
 		for range f.Found {

@@ -365,7 +365,7 @@ func TestSling(t *testing.T) {
 	s.typeIn("thank")
 	s.press("enter")
 	s.wantsErrands()
-	s.shows("Hand gc-7 to idle?", "It is assigned to builder (open).")
+	s.shows("Sling gc-7 to idle?", "It is assigned to builder (open).")
 	s.press("y")
 	s.wantsErrands(feed.Sling{Request: city.SlingRequest{Target: "idle", Bead: "gc-7", Nudge: true, Force: true}})
 	s.press("B")

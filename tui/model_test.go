@@ -97,7 +97,7 @@ func TestCursorSurvivesTheAgentsEnd(t *testing.T) {
 	s.shows("no agents yet", "[[agents]]")
 }
 
-// A question can be answered immediately. Keys that were sent before the user could see the question are refused with
+// A question can be responded immediately. Keys that were sent before the user could see the question are refused with
 // a message.
 func TestQuestionsTakeTheirOwnKeysAtOnce(t *testing.T) {
 	s := demo(t, 120, 40)
@@ -343,7 +343,7 @@ func TestLostCityIsSaid(t *testing.T) {
 	s.hear(feed.News{Unreachable: &why})
 	s.hides("cannot be reached")
 	s.wait(5 * time.Minute)
-	s.shows("no patrol by the controller for 5m")
+	s.shows("the controller's last patrol was 5m")
 }
 
 func TestRoomLeavesAStoppedCityAtOnce(t *testing.T) {
@@ -356,8 +356,8 @@ func TestRoomLeavesAStoppedCityAtOnce(t *testing.T) {
 	}{
 		{state.Joined, true, "the city stopped 1h00 ago; run `gcity` there", false},
 		{state.ReadOnly, true, "the city stopped", false},
-		{state.Joined, false, "no answer for 1h00: the controller has exited; run `gcity` there to start it again", false},
-		{state.ReadOnly, false, "no answer for 1h00: the controller has exited", false},
+		{state.Joined, false, "no response for 1h00: the controller has exited; run `gcity` there to start it again", false},
+		{state.ReadOnly, false, "no response for 1h00: the controller has exited", false},
 		{state.Hosting, false, "the city cannot be reached", true},
 	} {
 		s := newStage(t, Options{Mode: c.mode})
@@ -371,7 +371,7 @@ func TestRoomLeavesAStoppedCityAtOnce(t *testing.T) {
 		s.wait(time.Hour)
 		s.shows(c.banner)
 		if c.shutDown {
-			s.hides("no answer for", "is shutting down", "r restart", "a attach", "restarts in 0s", "no patrol by the controller")
+			s.hides("no response for", "is shutting down", "r restart", "a attach", "restarts in 0s", "the controller's last patrol")
 		}
 		s.press("q")
 		f, left := effectOf[feed.Quit](s)
@@ -396,7 +396,7 @@ func TestDetailsOfARemovedCity(t *testing.T) {
 		why, again := "nobody answers", ""
 		s.hear(feed.News{Unreachable: &why})
 		s.wait(5 * time.Second)
-		s.shows("no answer from the city for 5s: this is its last known state")
+		s.shows("no response from the city for 5s: this is its last known state")
 		s.hear(feed.News{Unreachable: &again})
 		s.hides("this is how it was")
 	}

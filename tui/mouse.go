@@ -28,10 +28,10 @@ func handlePointer(m *state.Room, msg any) (todo []feed.Effect) {
 	m.UI++
 	switch msg := msg.(type) {
 	case tea.MouseClickMsg:
-		m.HandOn()
+		m.UserActed()
 		return click(m, msg)
 	case wheel:
-		m.HandOn()
+		m.UserActed()
 		scrollWheel(m, msg)
 	case tea.PasteMsg:
 		paste(m, msg.Content)
@@ -87,8 +87,8 @@ func click(m *state.Room, c tea.MouseClickMsg) []feed.Effect {
 	return openRow(m, a.Panel)
 }
 
-// clickOverlay chooses the clicked answer, or moves the cursor to a row of a list. A double click runs the row. Other
-// clicks do nothing, so that no question closes by accident.
+// clickOverlay selects the clicked answer, or moves the cursor to the clicked row of a list. A double click runs the
+// row. Other clicks do nothing, so that a question is not closed by accident.
 func clickOverlay(m *state.Room, x, y int, double bool) []feed.Effect {
 	_, lines, w, _, _ := view.OverlayContent(m)
 	left, top, h := view.OverlayPosition(m, len(lines), w)

@@ -188,7 +188,7 @@ func TestMouseIsUsedUntilItIsTurnedOff(t *testing.T) {
 	used(s, true)
 	s.press("M")
 	used(s, false)
-	s.shows("the terminal uses the mouse again, also at the next start")
+	s.shows("the terminal uses the mouse again, also in later sessions")
 	kept, next := state.SavedRoomOf(s.m), demo(t, 120, 40)
 	state.RestoreRoom(next.m, kept)
 	used(next, false)

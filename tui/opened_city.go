@@ -76,12 +76,13 @@ func cancelSwitch(m *state.Room) {
 
 func switchFailed(m *state.Room, id int, why string) {
 	if m.Switch.ID == id {
-		state.ShowFailure(m, "cannot go to "+m.Switch.Name+": "+widget.Plain(why))
+		state.ShowFailure(m, "cannot switch to "+m.Switch.Name+": "+widget.Plain(why))
 		m.Switch = state.CitySwitch{}
 	}
 }
 
-// resetLeftRoom resets a room that the user has left, and restores its status line from before the switch.
+// resetLeftRoom ends the switch in the room that the user has left, and restores the status line from before the
+// switch.
 func resetLeftRoom(m *state.Room) {
 	m.Status, m.Switch = m.Switch.Before, state.CitySwitch{}
 }

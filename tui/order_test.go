@@ -253,7 +253,7 @@ func TestAKeyMovesTheCursorInTheOrderThatWasSeen(t *testing.T) {
 		}
 		s.now = s.now.Add(late)
 		s.send(tuitest.KeyPress("j"))
-		if seen := late < widget.Glance; (s.m.Agents.SelectedKey == before[at+1]) != seen {
+		if seen := late < widget.ReactionTime; (s.m.Agents.SelectedKey == before[at+1]) != seen {
 			t.Errorf("%v after the rows moved, j goes to %s; below the cursor was %s", late,
 				s.m.Agents.SelectedKey, before[at+1])
 		}
@@ -273,7 +273,7 @@ func TestRowsRestAfterTheyHaveMoved(t *testing.T) {
 	if set(city.Running); !slices.Equal(s.order(), before) {
 		t.Error("rows move a second after they have moved")
 	}
-	if s.wait(widget.Rest); slices.Equal(s.order(), before) {
+	if s.wait(widget.MinReorderInterval); slices.Equal(s.order(), before) {
 		t.Error("rows never move again")
 	}
 }

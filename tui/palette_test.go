@@ -72,7 +72,7 @@ func TestPaletteVerbsWithNames(t *testing.T) {
 func TestPaletteSaysWhyNot(t *testing.T) {
 	for line, why := range map[string]string{
 		"restrat worker-2":        `unknown verb "restrat"; did you mean "restart"?`,
-		"restart qqqqq":           `no agent is called "qqqqq"`,
+		"restart qqqqq":           `unknown agent "qqqqq"`,
 		"drain scout":             "scout is quarantined: there is nothing to drain",
 		"undrain idle":            "idle is running: the agent is not draining",
 		"release idle":            "idle is running: there is nothing to release",
@@ -82,8 +82,8 @@ func TestPaletteSaysWhyNot(t *testing.T) {
 		"fire wisp-compact":       "wisp-compact is broken",
 		"attach scout":            "the agent has no terminal to attach to",
 		"undo":                    "no verb in the last 30s",
-		"scale qqqqq 3":           `no pool is called "qqqqq"`,
-		"goto \x1b]0;x\x07qqqqq1": `no agent, pool, automation or watchdog is called`,
+		"scale qqqqq 3":           `unknown pool "qqqqq"`,
+		"goto \x1b]0;x\x07qqqqq1": `unknown agent, pool, automation or watchdog`,
 	} {
 		s := pooled(t, 120, 40)
 		s.change(withAutomations)
@@ -178,12 +178,12 @@ func TestEnterRunsTheActionOfThatName(t *testing.T) {
 	for _, keys := range [][]string{{":", "up", "enter"}, {":", "up", "up", "enter"}} {
 		s.press(keys...)
 		s.wants()
-		s.shows("is called", "selects the closest match")
+		s.shows("unknown ", "selects the closest match")
 		s.press("esc")
 	}
 	for line, why := range map[string]string{
-		"fire release": `no automation is called "release"`, "fire ": "fire needs AUTOMATION", "resume shop/test": `no agent, pool or rig is called "shop/test"`,
-		"release sct": `no agent is called "sct"`, "goto wrk2": "is called", "empty": `unknown verb "empty"`, "filw": `unknown verb "filw"`,
+		"fire release": `unknown automation "release"`, "fire ": "fire needs AUTOMATION", "resume shop/test": `unknown agent, pool or rig "shop/test"`,
+		"release sct": `unknown agent "sct"`, "goto wrk2": "unknown agent, pool, automation or watchdog", "empty": `unknown verb "empty"`, "filw": `unknown verb "filw"`,
 	} {
 		s.line(line, "enter")
 		s.wants()
@@ -208,7 +208,7 @@ func TestEnterRunsTheActionOfThatName(t *testing.T) {
 	s.press("?")
 	s.typeIn("empty")
 	s.press("enter")
-	s.shows(`nothing is called "empty"`, "down selects the closest match")
+	s.shows(`no action matches "empty"`, "down selects the closest match")
 	s.press("esc", "?")
 	s.typeIn("quit")
 	s.press("enter")
@@ -331,7 +331,7 @@ func TestPaletteNounsLeadToPanels(t *testing.T) {
 		t.Errorf("sorted by %q", way)
 	}
 	s.line("sort weight", "enter")
-	s.shows(`no column is called "weight"`)
+	s.shows(`unknown column "weight"`)
 }
 
 // A row that cannot run now is listed with the reason. The most recently used lines come first.
@@ -380,7 +380,7 @@ func TestEnterWithoutAMatchKeepsTheListOpen(t *testing.T) {
 	s.shows("Members of worker")
 	s.typeIn("zzz")
 	s.press("enter")
-	s.shows("Members of worker", `nothing is called "zzz"`)
+	s.shows("Members of worker", `no action matches "zzz"`)
 	s.press("esc")
 	s.hides("Members of worker")
 }

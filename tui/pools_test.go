@@ -163,7 +163,7 @@ func TestThePoolsCursorIsItsOwn(t *testing.T) {
 	if s.m.Pools.Current() != nil {
 		t.Error("a cursor on nothing")
 	}
-	s.shows("No pools.")
+	s.shows("No pools yet.")
 }
 
 func TestPoolsAreFiltered(t *testing.T) {

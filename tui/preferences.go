@@ -57,7 +57,7 @@ func reloadPreferences(m *state.Room, p feed.Preferences) {
 	state.ShowSuccess(m, "the preferences were reloaded")
 }
 
-// receiveBackground handles the terminal's answer about its background.
+// receiveBackground handles the terminal's report of its background color.
 func receiveBackground(m *state.Room, msg tea.BackgroundColorMsg) {
 	m.Terminal.Background = state.BackgroundLight
 	if msg.Color == nil || msg.IsDark() {
@@ -66,7 +66,7 @@ func receiveBackground(m *state.Room, msg tea.BackgroundColorMsg) {
 	state.ApplyTheme(m)
 }
 
-// previewTheme applies the theme under the cursor of the finder until the cursor moves.
+// previewTheme applies the theme under the finder's cursor until the cursor moves.
 func previewTheme(m *state.Room) {
 	want := ""
 	if name, ok := strings.CutPrefix(finderRowLine(m), state.ThemeID); ok && !m.Terminal.NoColor {

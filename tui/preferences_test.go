@@ -32,7 +32,7 @@ func TestOwnerOfTheTheme(t *testing.T) {
 		{"dark", "light", false, "dark"},
 		{"", "of-somebody", false, "terminal"},
 		{"auto", "light", false, "light"}, // the background is not known yet
-		{"dark", "", true, "colourless"},
+		{"dark", "", true, "colorless"},
 	} {
 		s := newStage(t, Options{NoColor: c.noColor, Preferences: feed.Preferences{Theme: c.person}})
 		s.size(120, 40)
@@ -41,7 +41,7 @@ func TestOwnerOfTheTheme(t *testing.T) {
 		if got := s.m.Theme.Name; got != c.want {
 			t.Errorf("person %q, city %q: %s, want %s", c.person, c.city, got, c.want)
 		}
-		if unknown := c.city == "of-somebody"; unknown != strings.Contains(s.text(), `asks for the unknown theme "of-somebody"`) {
+		if unknown := c.city == "of-somebody"; unknown != strings.Contains(s.text(), `sets an unknown theme: "of-somebody"`) {
 			t.Errorf("city %q: an unknown theme is told: %v", c.city, !unknown)
 		}
 	}
@@ -133,7 +133,7 @@ func TestPreferencesAreReloadedInAnOpenRoom(t *testing.T) {
 	}
 	s.press("esc", "?")
 	s.press(strings.Split("terminal; ", "")...)
-	s.shows("ctrl+] leaves it")
+	s.shows("ctrl+] detaches")
 	s.hear(feed.News{Preferences: &feed.Preferences{Problems: []string{"config.toml:1:9: theme: \"drak\" is not known"},
 		Keys: []keymap.Binding{{Action: "agent.restrat", Keys: []string{"R"},
 			Position: "config.toml:3:1"}}}})

@@ -4,6 +4,9 @@ import "testing"
 
 // In a real terminal, an automation is fired, its runs are shown, and work is added and closed.
 func TestTerminalAutomationsAndWork(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	t.Parallel()
 	c := open(t, "hosting automations", 100, 30)
 	c.sees("prober")

@@ -28,7 +28,7 @@ func TestTerminalAttachUnanswered(t *testing.T) {
 		c.sees("attaching to builder; ctrl+c cancels")
 		c.signal(syscall.SIGINT) // like ctrl+c before the terminal is in raw mode
 		c.keys("lost" + key)
-		c.sees("canceled the attach to builder")
+		c.sees("canceled attaching to builder")
 		c.keys("j") // the room works again
 		c.sees("0 chatty")
 		c.keys("k")

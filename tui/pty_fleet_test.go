@@ -60,6 +60,9 @@ func openFleet(t *testing.T, mode string, cols, rows uint16) *console {
 
 // The user can open a city from the list of all cities and go back. Commands in a city reach only that city.
 func TestTerminalFleet(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	t.Parallel()
 	c := openFleet(t, "all", 120, 40)
 	c.sees("all cities")
@@ -91,12 +94,15 @@ func TestTerminalFleet(t *testing.T) {
 
 // A city that does not answer, and one that cannot be opened, can be shown and left again.
 func TestTerminalSilentCities(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	t.Parallel()
 	c := openFleet(t, "all", 120, 40)
 	c.sees("quarry")
 	c.keys("/swamp\r")
 	c.sees("1 of 4")
-	c.coax("\r", "no answer yet")
+	c.coax("\r", "no response yet")
 	c.coax("@", "/swamp 1 of 4")
 	c.coax("\x1b", "Cities 4")
 	c.keys("/quarry\r")
@@ -108,6 +114,9 @@ func TestTerminalSilentCities(t *testing.T) {
 
 // Repeated switches between two cities, with resizes, leave no descriptor of the previous city open.
 func TestTerminalSwitchStorm(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	t.Parallel()
 	c := openFleet(t, "joined", 100, 30)
 	c.sees("this is the worker of alpha")
@@ -145,6 +154,9 @@ func TestTerminalSwitchStorm(t *testing.T) {
 
 // If this program runs a city, leaving another city's room asks about the city that the program runs, and says so.
 func TestTerminalLeavingElsewhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	t.Parallel()
 	c := openFleet(t, "hosting", 120, 40)
 	c.sees("this is the worker of alpha")
@@ -169,10 +181,10 @@ func TestTerminalAttachElsewhere(t *testing.T) {
 	c.sees("1 of 1")
 	c.keys("\r")
 	c.sees("worker of beta")
-	c.coax("a", "ctrl+q leaves it running")
+	c.coax("a", "ctrl+q detaches")
 	c.sees("worker of beta")
 	c.keys("\x11")
-	c.sees("left worker; it keeps running")
+	c.sees("detached from worker; it keeps running")
 	c.signal(syscall.SIGTERM)
 	c.ends("terminated")
 }

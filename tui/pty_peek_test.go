@@ -75,7 +75,7 @@ func TestTerminalWithoutAPager(t *testing.T) {
 	c.keys("jjjjjj0")
 	c.sees("compiling")
 	c.keys("|")
-	c.sees(`the pager "no-such-pager-anywhere" does not exist; PAGER names it`)
+	c.sees(`the pager "no-such-pager-anywhere" was not found (set by PAGER)`)
 	c.signal(syscall.SIGHUP)
 	c.ends("hangup")
 }

@@ -292,14 +292,14 @@ func TestTerminalAttachAndLeave(t *testing.T) {
 	for i := range 6 {
 		c.keys("a")
 		c.sees("hello from builder at 80x23")
-		c.sees("ctrl+q leaves it running")
+		c.sees("ctrl+q detaches")
 		c.keys("xy")
 		c.sees("echo:xy")
-		c.sees("ctrl+q leaves it running") // still visible: the agent does not own the last row
+		c.sees("ctrl+q detaches") // still visible: the agent does not own the last row
 		if i == 2 {
 			c.resize(90, 30)
 			c.sees("size:90x29")
-			c.sees("ctrl+q leaves it running")
+			c.sees("ctrl+q detaches")
 			c.resize(80, 24)
 			c.sees("size:80x23")
 		}
@@ -308,7 +308,7 @@ func TestTerminalAttachAndLeave(t *testing.T) {
 		} else {
 			c.keys("\x11")
 		}
-		c.sees("left builder; it keeps running")
+		c.sees("detached from builder; it keeps running")
 		c.sees("0 builder following")
 		switch n := c.descriptors(); {
 		case i == 1:
@@ -379,13 +379,13 @@ func TestTerminalPanicInACommand(t *testing.T) {
 	c := open(t, "panic", 100, 30)
 	c.sees("prober")
 	c.keys("u")
-	c.ends("ended the control room failed in its command")
+	c.ends("ended the control room panicked in command")
 }
 
 func TestTerminalPanicInTheModel(t *testing.T) {
 	t.Parallel()
 	c := open(t, "poison", 100, 30)
-	c.ends("ended the control room failed in its view")
+	c.ends("ended the control room panicked in view")
 }
 
 // An agent that floods its terminal does not prevent keys from working.

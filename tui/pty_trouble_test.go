@@ -52,11 +52,11 @@ func (i ill) Attach(ctx context.Context, agent string, v city.Viewer) (city.Term
 // Whichever method of the city panics, the terminal is restored, and the room shows where.
 func TestTerminalPanicInTheCity(t *testing.T) {
 	for _, c := range []struct{ where, keys, want string }{
-		{"snapshots", "", "its snapshots: as asked"},
-		{"events", "", "its events: as asked"},
-		{"watch", "jjjjjj", "its pane: as asked"},
-		{"beads", "b", "its work: as asked"},
-		{"attach", "jjjjjja", "its attach: as asked"},
+		{"snapshots", "", "snapshots: as asked"},
+		{"events", "", "events: as asked"},
+		{"watch", "jjjjjj", "pane: as asked"},
+		{"beads", "b", "work: as asked"},
+		{"attach", "jjjjjja", "attach: as asked"},
 	} {
 		t.Run(c.where, func(t *testing.T) {
 			t.Parallel()
@@ -65,7 +65,7 @@ func TestTerminalPanicInTheCity(t *testing.T) {
 				room.sees("prober")
 				room.keys(c.keys)
 			}
-			room.ends("ended the control room failed in " + c.want)
+			room.ends("ended the control room panicked in " + c.want)
 		})
 	}
 }

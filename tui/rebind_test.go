@@ -89,7 +89,7 @@ func TestRebind(t *testing.T) {
 		{"no key", []string{"agent.restart", "blub"}, map[string]string{"agent.restart": "r"}, []string{`invalid key "blub": use`, "The action keeps r"}},
 		{"one good, one not", []string{"agent.restart", "R ctrl+m"}, map[string]string{"agent.restart": "R"}, []string{"ctrl+m is enter"}},
 		{"taken from another", []string{"agent.restart", "D"}, map[string]string{"agent.restart": "D", "agent.drain": ""},
-			[]string{"p:1: keys: agent.restart and agent.drain both claim D; agent.restart gets it, and agent.drain has no key now"}},
+			[]string{"p:1: keys: agent.restart and agent.drain both claim D; it goes to agent.restart, and agent.drain has no key now"}},
 		{"taken, and told not to tell", []string{"agent.restart", "D", "agent.drain", ""}, map[string]string{"agent.restart": "D", "agent.drain": ""}, nil},
 		{"taken from one with more", []string{"agent.restart", "j"}, map[string]string{"agent.restart": "j", "move.down": "down"}, []string{"move.down keeps down"}},
 		{"two of the person's", []string{"agent.restart", "D", "agent.drain", "D x"}, map[string]string{"agent.restart": "D", "agent.drain": "x"},
@@ -107,7 +107,7 @@ func TestRebind(t *testing.T) {
 		{"function keys only", []string{"agent.restart", "f5"}, map[string]string{"agent.restart": "r"}, []string{"f1 to f24"}},
 		{"a function key too", []string{"agent.restart", "f5 r"}, map[string]string{"agent.restart": "f5 r"}, nil},
 		{"what terminals keep", []string{"agent.restart", "ctrl+s", "agent.drain", "shift+enter ctrl+b"}, map[string]string{"agent.restart": "r", "agent.drain": "D"},
-			[]string{"ctrl+s stops the output", "shift+enter is enter", "many tmux sessions use ctrl+b"}},
+			[]string{"ctrl+s stops the output", "shift+enter is enter", "tmux usually reserves ctrl+b"}},
 		{"ctrl+s in the pane", []string{"peek.follow", "ctrl+s", "peek.save", ""}, map[string]string{"peek.follow": "ctrl+s"}, nil},
 	} {
 		r, said := bound(c.pairs...)
@@ -174,7 +174,7 @@ func TestHintsNameTheUsersKeys(t *testing.T) {
 	s.agent("builder", withTexts)
 	s.choose("builder")
 	s.press("d")
-	s.shows("ctrl+y cancels the queued texts")
+	s.shows("ctrl+y cancels the queued text")
 	s.press("esc", "i")
 	s.shows("ctrl+o sends  ctrl+t new line  ctrl+g leaves")
 	s.press("x", "ctrl+t", "y", "ctrl+o")

@@ -11,7 +11,7 @@ import (
 	"gcity/tui/view"
 )
 
-// room is the Bubble Tea program: it stamps messages with the time and hands effects to the runner.
+// room is the Bubble Tea model. It adds the time to messages and passes effects to the runner.
 type room struct {
 	m             *state.Room
 	r             *feed.Runner
@@ -40,7 +40,7 @@ func (r *room) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	}
 	if d, ok := msg.(*feed.Delivery); ok {
 		d.Processed.Store(true)
-		// for a room that is no longer shown
+		// the room is no longer shown: keep the delivery until it is shown again
 		if r.switcher != nil && d.Runner != r.switcher.current.r {
 			d.Runner.Missed = append(d.Runner.Missed,
 				&feed.Delivery{Runner: d.Runner, At: d.At, News: d.News})
@@ -119,7 +119,7 @@ func (r *room) View() (v tea.View) {
 		}
 	}()
 	s := view.Draw(r.m)
-	for i, l := range s.Lines { // trailing blanks cost time and are not needed
+	for i, l := range s.Lines { // trailing blanks would only take time
 		s.Lines[i] = strings.TrimRight(l, " ")
 	}
 	v = tea.NewView(strings.Join(s.Lines, "\n"))

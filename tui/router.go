@@ -20,10 +20,10 @@ import (
 	"gcity/tui/widget"
 )
 
-// receiveBeads handles an answer with beads. It ignores answers to outdated requests.
+// receiveBeads handles the result of a request for beads. Results of outdated requests are ignored.
 func receiveBeads(m *state.Room, f feed.FoundBeads) {
 	if h := m.Dialogs.History(); h != nil && h.RequestID == f.ID {
-		h.RequestID, h.Answered, h.Problem = 0, true, widget.Plain(f.Problem)
+		h.RequestID, h.Responded, h.Problem = 0, true, widget.Plain(f.Problem)
 		if f.Problem == "" {
 			h.Runs = h.Runs[:0]
 			for _, b := range f.Beads {
@@ -74,7 +74,7 @@ func handle(m *state.Room, now time.Time, msg any) []feed.Effect {
 		}
 	case tea.KeyPressMsg:
 		m.UI++
-		m.HandOn()
+		m.UserActed()
 		dismissHint(m)
 		if !isSwitching(m, msg.String()) {
 			todo = handleKey(m, msg)
@@ -127,7 +127,7 @@ func receiveEvents(m *state.Room, all []events.Event) {
 // failure is an error from outside the model, to be shown in the status line.
 type failure string
 
-// receive applies the content of the mailbox.
+// receive applies the contents of the mailbox.
 func receive(m *state.Room, n feed.News) {
 	if n.Preferences != nil {
 		reloadPreferences(m, *n.Preferences)
@@ -147,7 +147,7 @@ func receive(m *state.Room, n feed.News) {
 	} else if m.Snap != nil && !m.OrderIsCurrent() {
 		m.Snapshot(m.Snap)
 	}
-	// Rows may start to need attention as time passes, without new data.
+	// As time passes, rows may start to need attention without new data.
 	if m.OnlyAttention && m.FilledAt != m.Now.Unix() {
 		m.ApplyNewData()
 	}
@@ -201,7 +201,7 @@ func handleKey(m *state.Room, k tea.KeyPressMsg) []feed.Effect {
 		}
 		return nil
 	}
-	if typedAfterRefusal(m, k) {
+	if typedAfterRejection(m, k) {
 		return nil
 	}
 	if a := m.Keys.Find(k, m.Zone(), keymap.Everywhere); a != nil {
@@ -211,7 +211,7 @@ func handleKey(m *state.Room, k tea.KeyPressMsg) []feed.Effect {
 	return nil
 }
 
-// perform runs an action, or says why it is not possible.
+// perform runs an action, or shows why it cannot run.
 func perform(m *state.Room, a *state.Action) (todo []feed.Effect) {
 	if m.Status.Note {
 		if m.Status = (state.Status{}); a.ID == state.BackID || a.ID == "fleet.back" {
@@ -222,7 +222,7 @@ func perform(m *state.Room, a *state.Action) (todo []feed.Effect) {
 		state.ShowFailure(m, "cannot "+keymap.Verb(a.Title())+": "+why)
 		m.Status.Note, m.Status.While = true, state.IsFresh
 		if startsText(a) || a.Risk == keymap.NameRequired {
-			m.RefusedText = m.Now
+			m.RejectedTextAt = m.Now
 		}
 	} else {
 		todo = a.Run(m)
@@ -246,7 +246,8 @@ func handleDialogKey(m *state.Room, k tea.KeyPressMsg) []feed.Effect {
 	return m.RunTasks(d.Key(k, func() { m.Dialogs.Close(d) }))
 }
 
-// paste inserts text into the line or text being typed. Elsewhere it is ignored: a paste is not a sequence of commands.
+// paste passes pasted text to the top dialog. Without a dialog it is ignored, because a paste is not a sequence of
+// commands.
 func paste(m *state.Room, text string) {
 	if d := m.Dialogs.Top(); d != nil {
 		d.Paste(text)
@@ -288,7 +289,7 @@ func receiveResult(m *state.Room, r feed.Result) {
 	}
 }
 
-// dismissHint removes the hint of the first visit for good.
+// dismissHint permanently removes the hint that is shown on the first visit.
 func dismissHint(m *state.Room) {
 	if m.ShowHint {
 		m.ShowHint, m.HintDismissed = false, true

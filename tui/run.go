@@ -16,11 +16,11 @@ import (
 	"gcity/tui/terminal"
 )
 
-// Run shows the control room until the user leaves, ctx ends or the terminal is gone. Options.In and Out must be a
-// terminal. It handles SIGHUP, SIGTERM and SIGINT while it runs, never ends the process, and restores the terminal.
-// If the terminal accepts no more output, only its modes are restored, and one goroutine that waits for the terminal
-// is left behind. If Run returns an error, the Exit is Ended. After the Exit Hangup, SIGHUP stays ignored until the
-// caller handles it.
+// Run shows the control room until the user leaves, ctx ends or the terminal is closed. Options.In and Out must be a
+// terminal. Run handles SIGHUP, SIGTERM and SIGINT while it is running, never exits the process, and restores the
+// terminal. If the terminal no longer accepts output, only its modes are restored, and one goroutine that waits for the
+// terminal is left running. If Run returns an error, the Exit is Ended. If the Exit is Hangup, SIGHUP stays ignored
+// until the caller handles it.
 func Run(ctx context.Context, o Options) (feed.Exit, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -54,14 +54,14 @@ func run(ctx context.Context, o Options, newScreen terminal.ScreenMaker) (feed.E
 
 	oldState, err := term.GetState(o.In.Fd())
 	if err != nil {
-		return feed.Ended, fmt.Errorf("cannot read the modes of the terminal: %w", err)
+		return feed.Ended, fmt.Errorf("cannot read the terminal's modes: %w", err)
 	}
 	type outcome struct {
 		exit feed.Exit
 		err  error
 	}
 	left := make(chan outcome, 1)
-	// This goroutine writes to the terminal. It is left behind if the terminal accepts no output.
+	// This goroutine writes to the terminal. It is left running if the terminal accepts no output.
 	var room sync.WaitGroup
 	room.Go(func() {
 		var end outcome
@@ -84,7 +84,7 @@ func run(ctx context.Context, o Options, newScreen terminal.ScreenMaker) (feed.E
 		return end.exit, end.err
 	case <-time.After(frozenGrace):
 	}
-	r.Log.Error("the terminal accepts no output; the control room exits without restoring it")
+	r.Log.Error("the terminal accepts no output; the control room is exiting without restoring it")
 	if err := term.Restore(o.In.Fd(), oldState); err != nil {
 		r.Log.Error("the terminal's modes could not be restored", "error", err)
 	}
@@ -130,8 +130,8 @@ func runPrograms(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Exi
 	return r.ExitReason()
 }
 
-// runProgram runs one Bubble Tea program, until the next attach or the end. Each call makes a new program, so that the
-// terminal is fully restored in between.
+// runProgram runs one Bubble Tea program until another program needs the terminal or the room ends. Each call creates a
+// new program, so that the terminal is fully restored in between.
 func runProgram(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Effect, error) {
 	o := t.options
 	screen := &room{m: t.current.m, r: t.current.r, stateFile: t.current.stateFile, switcher: t}
@@ -159,8 +159,8 @@ func runProgram(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Effe
 	return screen.exitEffect, err
 }
 
-// quitWithContext makes the program quit when ctx ends. A program that gets the context itself would close its input
-// during a read.
+// quitWithContext makes the program quit when ctx ends. The program does not receive ctx itself, because it would then
+// close its input during a read.
 func quitWithContext(ctx context.Context, p *tea.Program, over <-chan struct{}) {
 	select {
 	case <-over:
@@ -176,7 +176,7 @@ func quitWithContext(ctx context.Context, p *tea.Program, over <-chan struct{}) 
 	}
 }
 
-// attachToAgent attaches, and shows the result in the control room.
+// attachToAgent attaches the terminal to an agent. The control room shows the result afterwards.
 func attachToAgent(ctx context.Context, r *feed.Runner, o feed.Terminal, m *state.Room,
 	agent string) {
 	defer r.RecoverPanic("attach")
@@ -204,7 +204,7 @@ func readText(ctx context.Context, r *feed.Runner, o feed.Terminal, m *state.Roo
 	}
 }
 
-// editText runs an editor in the terminal. The result is checked in the background, because that may take long.
+// editText runs an editor in the terminal. The result is checked in the background, because that may take a long time.
 func editText(ctx context.Context, r *feed.Runner, o feed.Terminal, m *state.Room, what feed.Edit) {
 	defer r.RecoverPanic("editor")
 	d, err := r.EditDraft(ctx, o, what)

@@ -53,7 +53,7 @@ func TestThePaneOfARunIsAboutItsAutomation(t *testing.T) {
 	s.automation("db-health", func(a *city.Automation) { a.Rig = "shop" })
 	s.point("db-health")
 	s.press("0", "y")
-	s.shows("Copy from db-health", "state of the gate")
+	s.shows("Copy from db-health", "gate state")
 	s.press("esc", "x")
 	s.shows("Verbs for db-health", "automation now")
 	s.press("esc")
@@ -115,7 +115,7 @@ func TestPaneOfARunThatHasEnded(t *testing.T) {
 	s.shows("The run printed nothing.")
 	s.hides("the line is cut")
 	s.point("release")
-	s.shows("─ 0 release · never ran", "release never ran. The output of its newest run appears here.")
+	s.shows("─ 0 release · never ran", "release has never run. The output of its latest run will appear here.")
 	if s.m.Watched != (feed.Watch{}) {
 		t.Errorf("it watches %+v", s.m.Watched)
 	}
@@ -158,7 +158,7 @@ func TestVerbsAmongRuns(t *testing.T) {
 				s.m.Dialogs.Choice() != nil {
 				t.Errorf("%s after %s does something to an agent", key, at)
 			}
-			s.shows(actions.RefusedHere(s.m))
+			s.shows(actions.WhyNotHere(s.m))
 		}
 	}
 	s.press("0", "d")

@@ -16,7 +16,7 @@ func TestScaleByHand(t *testing.T) {
 	s.shows("scale worker to (1-5, or auto; check: 2): ")
 	s.press("4", "enter")
 	s.wants(city.Scale{Pool: "worker", Size: 4})
-	s.shows("scaling to 4 pool worker")
+	s.shows("scaling pool worker to 4")
 	s.pick("batch")
 	s.press("S", "A", "u", "t", "o", "enter")
 	s.wants() // two members would leave, so the room asks for confirmation
@@ -85,7 +85,7 @@ func TestScaleNamesTheIdle(t *testing.T) {
 	s.shows("┃ worker-2 ")
 }
 
-// If > is pressed again before the city has answered, it adds one to the requested size.
+// If > is pressed again before the city has responded, it adds one to the requested size.
 func TestMoreAddsUp(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("worker")
@@ -176,7 +176,7 @@ func TestRestartOfAPoolWithOneMember(t *testing.T) {
 		p.Size, p.Desired, p.Draining = 1, 2, []string{"worker-3"}
 	})
 	s.pick("worker")
-	s.shows("waits for worker-3 to finish")
+	s.shows("waiting for worker-3 to finish")
 	s.press("r")
 	s.shows("The pool has 1 member.", "worker-3 is draining and is skipped.", "yes, restart it")
 	s.hides("one member after the other")
@@ -190,11 +190,11 @@ func TestTheDrainOfAMemberSaysWhatFollows(t *testing.T) {
 	s.choose("worker-1")
 	s.pool("worker", func(p *city.Pool) { p.Size, p.Desired, p.Min = 2, 2, 1 })
 	s.press("D")
-	s.shows("Pool worker wants 2 members (min is 1), so a", "new session then starts.")
+	s.shows("Pool worker wants 2 members (min is 1), so a new session starts", "afterwards.")
 	s.press("n")
 	s.pool("worker", func(p *city.Pool) { p.Size, p.Desired, p.Min = 3, 2, 1 })
 	s.press("D")
-	s.shows("no new session starts then.")
+	s.shows("no new session starts")
 }
 
 func TestPoolCheck(t *testing.T) {

@@ -22,7 +22,7 @@ func TestSendLeavesOutAgentsThatCannotReceive(t *testing.T) {
 		s.press("space")
 	}
 	s.press("i")
-	s.shows("send to 2 agents: builder, idle", "left out because they cannot receive text: scout")
+	s.shows("send to 2 agents: builder, idle", "not included because they cannot receive text: scout")
 	s.typeIn("hello")
 	s.press("enter")
 	s.wants(city.Nudge{Agent: "builder", Text: "hello"}, city.Nudge{Agent: "idle", Text: "hello"})
@@ -60,7 +60,7 @@ func TestStatusFollowsWhatWasSent(t *testing.T) {
 	at(city.Queued, "a user's draft is on the input line")
 	s.choose("builder") // no text waits for builder, so this is about the text that was just sent
 	s.press("U")
-	s.shows("Cancel 1 text to idle?")
+	s.shows("Cancel 1 message to idle?")
 	s.press("esc")
 	at(city.Typing, "")
 	s.shows("idle: typing")
@@ -112,12 +112,12 @@ func TestStatusOfOlderTextsStaysBehind(t *testing.T) {
 func TestRowsSayWhatWaits(t *testing.T) {
 	s := demo(t, 247, 60)
 	s.agent("builder", withTexts)
-	s.shows("2 texts wait: draft on its line")
+	s.shows("2 messages queued: draft on its line")
 	s.agent("idle", func(a *city.Agent) { a.Sends = []city.Send{{ID: 1, Stage: city.Submitted}} })
 	s.agent("shop/reviewer", func(a *city.Agent) {
 		a.Sends = []city.Send{{ID: 1, Stage: city.Queued, Why: "agent is starting", Text: "\x1b[2J"}}
 	})
-	if r := s.m.Agents.Find("shop/reviewer"); !strings.HasPrefix(r.Why, "waits for a line") || !strings.HasSuffix(r.Why, "; 1 text waits") {
+	if r := s.m.Agents.Find("shop/reviewer"); !strings.HasPrefix(r.Why, "waits for a line") || !strings.HasSuffix(r.Why, "; 1 message queued") {
 		t.Errorf("why: %q", r.Why)
 	}
 	if r := s.m.Agents.Find("idle"); r.Why != "waits for work" {
@@ -125,7 +125,7 @@ func TestRowsSayWhatWaits(t *testing.T) {
 	}
 	s.choose("builder")
 	s.press("d")
-	s.shows("submitted; output followed 44s ago", `"look at the log"`, "queued for 16s: a user's draft is on the input line", "(4 lines, 130 B)", "U cancels the queued texts   I sends the next text now")
+	s.shows("submitted; output followed 44s ago", `"look at the log"`, "queued for 16s: a user's draft is on the input line", "(4 lines, 130 B)", "U cancels the queued text   I sends the next queued text now")
 }
 
 func TestUnsendCancelsQueuedTexts(t *testing.T) {
@@ -136,7 +136,7 @@ func TestUnsendCancelsQueuedTexts(t *testing.T) {
 	s.press("esc")
 	s.agent("builder", withTexts)
 	s.press("U")
-	s.shows("Cancel 2 texts to builder?", `builder: "go on"`)
+	s.shows("Cancel 2 messages to builder?", `builder: "go on"`)
 	s.press("y")
 	s.wants(city.Unsend{Agent: "builder", ID: 5}, city.Unsend{Agent: "builder", ID: 6})
 	s.choose("idle")
@@ -146,7 +146,7 @@ func TestUnsendCancelsQueuedTexts(t *testing.T) {
 	s.wants(city.Nudge{Agent: "builder", Text: "go on", Now: true})
 	s.press("d")
 	s.agent("builder", func(a *city.Agent) { a.Sends = nil })
-	s.hides("cancels the queued texts")
+	s.hides("cancels the queued text")
 	s.press("U")
 	s.wants()
 	s.shows("no text is queued for builder")
@@ -238,7 +238,7 @@ func TestPaletteSends(t *testing.T) {
 		"send ":         "send needs TEXT…",
 		"nudge idle ":   "the text after the name is missing",
 		"nudge scout x": "cannot receive text",
-		"nudge qqqq x":  `no agent is called "qqqq"`,
+		"nudge qqqq x":  `unknown agent "qqqq"`,
 		"unsend idle":   "no text is queued for the agent",
 	} {
 		s := demo(t, 120, 40)
@@ -269,7 +269,7 @@ func TestTextAfterARefusalIsNotAVerb(t *testing.T) {
 	}
 	s.press("i")
 	quickly("s", "a", "y", " ", "y", "e", "s", "enter")
-	s.shows("cannot send a text to the agent: scout is quarantined")
+	s.shows("cannot send text to the agent: scout is quarantined")
 	if s.m.Dialogs.Choice() != nil || len(s.out) > 0 || s.m.Focus != panel.IDAgents {
 		t.Fatalf("the letters are verbs: %v\n%s", s.out, s.text())
 	}

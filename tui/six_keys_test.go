@@ -42,7 +42,7 @@ func TestAMemberIsNamedByItsNumber(t *testing.T) {
 	}
 	s.shows("2 similar")
 	s.press("enter")
-	s.shows(`no agent is called "14"`, "down selects the closest match")
+	s.shows(`unknown agent "14"`, "down selects the closest match")
 	s.press("down", "down", "enter", "y")
 	s.wants(city.Drain{Agent: "shop/tester-14"})
 }

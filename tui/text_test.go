@@ -64,7 +64,7 @@ func TestThemeMessageNamesItsFile(t *testing.T) {
 	s.size(80, 24)
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	actions.TryTheme(s.m, "high-contrast")
-	s.shows(`theme = "high-contrast" in ~/.config/gcity/config.toml keeps the theme`)
+	s.shows(`set theme = "high-contrast" in ~/.config/gcity/config.toml to keep`)
 }
 
 // A question mentions a session only if there is one.

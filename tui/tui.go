@@ -20,7 +20,7 @@ type Options struct {
 	// used if neither the user nor the city sets one; the zero value is themes.Default
 	Theme themes.Theme
 
-	NoColor bool // no colours, only bold, faint and reversed text
+	NoColor bool // no colors, only bold, faint and reversed text
 	ASCII   bool // draw with ASCII characters only
 	// less motion: clocks change once a minute where possible
 	ReducedMotion bool
@@ -39,20 +39,21 @@ type Options struct {
 	// StateFileOf returns StateFile for a city of the list; nil = it is not stored
 	StateFileOf func(folder string) string
 
-	// maximum frames per second, which bounds the delay of a key; 0 = 60, over SSH 30. New data has a separate limit
+	// maximum frames per second, which limits how soon the effect of a key is visible; 0 = 60, or 30 over SSH. New data
+	// has a separate limit
 	FPS int
 
-	// Interrupts delivers SIGINT if the process handles it; nil = the room handles SIGINT. A SIGINT that was typed
-	// while another program had the terminal is ignored; any other SIGINT ends the room.
+	// Interrupts delivers SIGINT if the process handles it; nil = the room handles SIGINT. A SIGINT from a Ctrl+C that
+	// was typed while another program used the terminal is ignored. Any other SIGINT ends the room.
 	Interrupts <-chan os.Signal
 
 	In      *os.File     // the terminal; nil = os.Stdin
 	Out     *os.File     // the terminal; nil = os.Stdout
 	Environ []string     // nil = os.Environ()
-	Logger  *slog.Logger // a file, never the screen; nil = nothing is logged
+	Logger  *slog.Logger // must not write to the terminal; nil = no logging
 
-	// Clock returns the time that the room shows; nil = time.Now. It is called from several goroutines. Drawing and
-	// polling do not use it.
+	// Clock returns the time that the room shows; nil = time.Now. It is called from several goroutines. Frame timing
+	// and polling do not use it.
 	Clock func() time.Time
 }
 

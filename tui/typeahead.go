@@ -13,18 +13,18 @@ import (
 	"gcity/tui/widget"
 )
 
-// keyPause is the maximum pause between two keys of one text. After a refusal users often keep typing before they
-// notice.
+// keyPause is the maximum pause between two keys of the same text. If sending is not possible, users often keep typing
+// before they notice.
 const keyPause = 500 * time.Millisecond
 
-// startsText reports whether an action starts a text that the user types.
+// startsText reports whether an action opens an input for text.
 func startsText(a *state.Action) bool { return a.ID == "agent.send" || a.ID == state.MailID }
 
-// typedAfterRefusal reports whether a key belongs to text that the user typed although sending was refused. Such a
-// key is ignored, so that it does not run a verb.
-func typedAfterRefusal(m *state.Room, k tea.KeyPressMsg) bool {
-	went := m.RefusedText
-	m.RefusedText = time.Time{}
+// typedAfterRejection reports whether a key belongs to text that the user typed although sending was not possible. Such
+// a key is ignored, so that it does not run a verb.
+func typedAfterRejection(m *state.Room, k tea.KeyPressMsg) bool {
+	went := m.RejectedTextAt
+	m.RejectedTextAt = time.Time{}
 	if went.IsZero() || m.Now.Sub(went) >= keyPause {
 		return false
 	}
@@ -32,16 +32,16 @@ func typedAfterRefusal(m *state.Room, k tea.KeyPressMsg) bool {
 		return true
 	}
 	if k.Text != "" {
-		m.RefusedText = m.Now
+		m.RejectedTextAt = m.Now
 	}
 	return k.Text != ""
 }
 
-// answerWindow is how long after an action a "y" is taken as the answer to a question that the action did not ask.
+// answerWindow is how long after an action "y" is considered an answer to a question that the action did not ask.
 const answerWindow = 2 * time.Second
 
-// answersMissingQuestion reports whether a key was meant to answer a question that the last action did not ask. The key
-// is ignored, because it would open the list of texts to copy.
+// answersMissingQuestion reports whether a key was meant to answer a question that the last action did not ask. Such a
+// key is ignored, because otherwise it would open the list of things to copy.
 func answersMissingQuestion(m *state.Room, k tea.KeyPressMsg) bool {
 	at := m.UnaskedAt
 	m.UnaskedAt = time.Time{}
@@ -52,7 +52,7 @@ func answersMissingQuestion(m *state.Room, k tea.KeyPressMsg) bool {
 	return true
 }
 
-// explainKey shows why a typed key does nothing: it belongs to other panels, or to none.
+// explainKey shows that a typed key does nothing here, and names a panel in which it works.
 func explainKey(m *state.Room, k tea.KeyPressMsg) {
 	if k.Text == "" || m.Status.Failed || m.Status.Pending {
 		return

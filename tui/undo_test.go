@@ -116,7 +116,7 @@ func TestNothingToUndoAmongAutomations(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.press("4", "u")
 	s.wants()
-	s.shows("no verb in the last 30s can be undone; to release an agent press 1 for the agents")
+	s.shows("no verb in the last 30s can be undone; to release an agent, press 1 for the agents")
 }
 
 // The hint for undo appears only next to its verb. A message that no longer applies disappears, and an old one shows

@@ -83,8 +83,8 @@ func TestWatchdogLines(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]string{
-		"check chan": `no pool or watchdog is called "chan"; did you mean "chain"?`, "acknowledge calm": "calm does not call for attention",
-		"goto lat": `no agent, pool, automation or watchdog is called "lat"; did you mean "late"?`,
+		"check chan": `unknown pool or watchdog "chan"; did you mean "chain"?`, "acknowledge calm": "calm is not calling for attention",
+		"goto lat": `unknown agent, pool, automation or watchdog "lat"; did you mean "late"?`,
 	} {
 		if todo, why := actions.Table(s.m).Run(s.m, line); len(todo) > 0 || why != want {
 			t.Errorf("%s: %+v, %q", line, todo, why)

@@ -12,7 +12,8 @@ import (
 // MaxHeartbeat is the maximum size of a heartbeat file in bytes.
 const MaxHeartbeat = 64 << 10
 
-// ahead is the maximum distance of a timestamp into the future without a warning. Clocks of machines differ.
+// ahead is how far in the future a timestamp may be without a warning, because the clocks of different machines
+// differ.
 const ahead = time.Minute
 
 // Heartbeat is the content of a heartbeat file.
@@ -21,11 +22,12 @@ type Heartbeat struct {
 	Agents
 }
 
-// Agents contains the numbers of healthy and unhealthy agents that a watched agent reports. nil = not reported.
+// Agents contains the numbers of healthy and unhealthy agents that a watched agent reports. A number is nil if it is
+// not reported.
 type Agents struct{ Healthy, Unhealthy *int }
 
 // Parse parses a heartbeat: a JSON object with a timestamp, in RFC 3339 or in seconds since 1970. It ignores other
-// keys and invalid counts. The error follows the words "its heartbeat".
+// keys and invalid counts. The error text continues a sentence that begins with "its heartbeat".
 func Parse(data []byte) (Heartbeat, error) {
 	if len(data) > MaxHeartbeat {
 		return Heartbeat{}, fmt.Errorf("is larger than %d KiB", MaxHeartbeat>>10)
@@ -50,7 +52,7 @@ func Parse(data []byte) (Heartbeat, error) {
 	t, ok := moment(stamp)
 	if !ok || t.Year() < 1971 || t.Year() > 9999 {
 		return Heartbeat{},
-			fmt.Errorf(`has an invalid "timestamp": %.40s; write "2026-01-02T18:30:00Z"`,
+			fmt.Errorf(`has an invalid "timestamp": %.40s; use "2026-01-02T18:30:00Z"`,
 				strconv.QuoteToASCII(string(stamp)))
 	}
 	return Heartbeat{t, Agents{count(beat.Healthy), count(beat.Unhealthy)}}, nil
@@ -87,7 +89,7 @@ func moment(raw []byte) (time.Time, bool) {
 	return time.Unix(whole, int64((seconds-float64(whole))*1e9)).UTC(), true
 }
 
-// Ahead returns a warning if the timestamp of a heartbeat is in the future, or "".
+// Ahead returns a warning if a heartbeat's timestamp is too far in the future, or "" if it is not.
 func Ahead(stamp, now time.Time) string {
 	if d := stamp.Sub(now); d > ahead {
 		return fmt.Sprintf("its heartbeat is dated %s in the future; its age counts from when it "+

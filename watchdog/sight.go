@@ -2,14 +2,14 @@ package watchdog
 
 import "time"
 
-// Sighting determines the age of a timestamp of another clock. It compares the timestamp with the local clock only
+// Sighting determines the age of a timestamp from another clock. It compares the timestamp with the local clock only
 // when it first sees it. From then on, the age increases with the local clock, so setting a clock has no effect. A
-// timestamp that has changed since the previous read is not older than that read. A timestamp in the future has the
-// age 0 when it is read. The zero value has seen no timestamp.
+// timestamp that has changed since the previous read is not older than that read. The age of a timestamp in the
+// future is 0 when it is read. The zero value is a Sighting without a timestamp.
 type Sighting struct {
 	Stamp time.Time // the timestamp; zero = none was seen
 
-	age   time.Duration // age at the time in the field at
+	age   time.Duration // age at the time at
 	at    time.Time
 	vague bool // age is only an upper bound
 }

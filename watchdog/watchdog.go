@@ -16,7 +16,7 @@ type Decision string
 const (
 	Start   Decision = "start"
 	Wake    Decision = "wake"
-	Restart Decision = "restart" // like Wake, for an agent that cannot receive texts
+	Restart Decision = "restart" // used in place of Wake if the agent cannot receive messages
 	Nudge   Decision = "nudge"
 	Nothing Decision = "nothing"
 )
@@ -36,7 +36,7 @@ type Spec struct {
 	Fresh, VeryStale time.Duration
 }
 
-// Facts are the input of one beat.
+// Facts are the input to one beat.
 type Facts struct {
 	Alive    bool
 	EndState string // state of an agent without a session: "exited: exit 1"
@@ -47,21 +47,21 @@ type Facts struct {
 
 	Age         time.Duration // age of the newest heartbeat, or of the session if it is younger
 	NoHeartbeat bool          // this session has had no heartbeat, so Age is that of the session
-	Problem     string        // why the heartbeat file is ignored
+	Problem     string        // reason why the heartbeat file is ignored
 	Mail        int           // number of unread messages
 	Frozen      bool          // its process was stopped by a signal
 	Silent      time.Duration // time since the agent's last output
 	SilentKnown bool          // Silent is known
 	Stuck       bool          // it has work and has been silent for too long
-	Gate        string        // the gate that its work waits for; "" = none
-	CannotType  string        // why no text can be typed into the session; "" = texts can be typed
+	Gate        string        // the gate that its work is waiting for, or ""
+	CannotType  string        // reason why messages cannot be typed into the session, or ""
 	Wakes       int           // consecutive failed wakes
 }
 
 // maxWakes is the number of failed wakes after which a stopped process is restarted.
 const maxWakes = 2
 
-// WhyNoWake returns why another wake is useless, or "" if it may help.
+// WhyNoWake returns the reason why another wake is pointless, or "" if it may help.
 func (f *Facts) WhyNoWake() string {
 	if f.CannotType == "" && f.Frozen && f.Wakes >= maxWakes {
 		return fmt.Sprintf("%d wakes failed", f.Wakes)
@@ -69,7 +69,7 @@ func (f *Facts) WhyNoWake() string {
 	return f.CannotType
 }
 
-// Verdict is the decision of the thresholds.
+// Verdict is the decision that the thresholds make.
 type Verdict struct {
 	Decision  Decision
 	Freshness Freshness
@@ -161,7 +161,7 @@ func (f *Facts) notes() string {
 		out += "; it has work, and " + f.Silence()
 	}
 	if f.Gate != "" {
-		out += "; its work waits for the gate " + f.Gate
+		out += "; its work is waiting for gate " + f.Gate
 	}
 	if f.Problem != "" {
 		out += "; " + f.Problem

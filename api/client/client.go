@@ -1,4 +1,4 @@
-// Package client is the client of a city, or of all cities of a supervisor, over a unix socket.
+// Package client implements the client for a city, or for all cities of a supervisor, over a unix socket.
 package client
 
 import (
@@ -24,22 +24,22 @@ import (
 	"gcity/internal/disk"
 )
 
-// ErrNotRunning means that no process listens on a city's socket. After a city has stopped, errors of its Client also
+// ErrNotRunning means that no process listens on a city's socket. After a city has stopped, errors from its Client also
 // wrap it.
 var ErrNotRunning = errors.New("not running")
 
-// ErrEnded means that a controller exited, or closed the connection, before it answered a request.
-var ErrEnded = errors.New("the controller exited before it answered")
+// ErrEnded means that a controller exited, or closed the connection, before it responded to a request.
+var ErrEnded = errors.New("the controller exited before it responded")
 
 const (
 	dialTimeout = 2 * time.Second
-	// timeout of a read-only request, if the context has a later deadline
+	// timeout for a read-only request, if the context has a later deadline
 	readTimeout = 30 * time.Second
-	doTimeout   = 10 * time.Minute // timeout of a command
-	maxAnswer   = 256 << 20
+	doTimeout   = 10 * time.Minute // timeout for a command
+	maxResponse = 256 << 20
 )
 
-// Client is the client of a running city, over the city's socket.
+// Client is the client for a running city, over the city's socket.
 type Client struct {
 	path       string
 	serverName string // the program that listens on the socket: "controller" or "supervisor"
@@ -124,7 +124,7 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ECONNREFUSED),
 		errors.Is(err, syscall.ENOTDIR):
 		return nil, taggedError{&city.Error{Code: city.Unavailable,
-			Message: "no " + c.serverName + " is running: no answer on " + c.path},
+			Message: "no " + c.serverName + " is running: no response on " + c.path},
 			ErrNotRunning}
 	}
 	return nil, fmt.Errorf("cannot reach the city: %w", err)
@@ -163,7 +163,7 @@ func (c *Client) request(ctx context.Context, what request) (*http.Response, err
 	}
 	if resp.StatusCode != http.StatusOK {
 		defer resp.Body.Close()
-		return nil, refusal(resp)
+		return nil, errorResponse(resp)
 	}
 	return resp, nil
 }
@@ -176,8 +176,8 @@ func (c *Client) failed(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	e := &city.Error{Code: city.Unavailable, Message: "the city's controller does " +
-		"not answer: " + err.Error()}
+	e := &city.Error{Code: city.Unavailable, Message: "the city's controller does not respond: " +
+		"" + err.Error()}
 	for _, end := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE} {
 		if errors.Is(err, end) {
 			return taggedError{e, ErrEnded}
@@ -193,11 +193,12 @@ func (c *Client) failed(ctx context.Context, err error) error {
 // sent on it. net/http does not export the error.
 const closedIdle = "server closed idle connection"
 
-func refusal(resp *http.Response) error {
+func errorResponse(resp *http.Response) error {
 	e := new(city.Error)
 	data, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 	if err != nil || json.Unmarshal(data, e) != nil || e.Code == "" {
-		return &city.Error{Code: city.Unavailable, Message: "the city's controller answered " +
+		return &city.Error{Code: city.Unavailable, Message: "the city's controller responded " +
+			"with " +
 			resp.Status}
 	}
 	return e
@@ -229,13 +230,13 @@ func (c *Client) call(ctx context.Context, what request, into any) error {
 	resp, err := c.request(ctx, what)
 	if err == nil {
 		defer resp.Body.Close()
-		if err = json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(into); err != nil {
+		if err = json.NewDecoder(io.LimitReader(resp.Body, maxResponse)).Decode(into); err != nil {
 			err = c.failed(ctx, err)
 		}
 	}
 	if err != nil && ctx.Err() != nil && caller.Err() == nil {
 		return &city.Error{Code: city.Unavailable, Message: "the city's controller did not " +
-			"answer in time"}
+			"respond in time"}
 	}
 	return err
 }
@@ -265,8 +266,8 @@ func (c *Client) Agent(ctx context.Context, name string) (*city.Agent, error) {
 	}
 	if a.Name != name {
 		return nil, &city.Error{Code: city.Unavailable,
-			Message: fmt.Sprintf("the city's controller answered a request for the "+
-				"agent %s with %q", name, a.Name)}
+			Message: fmt.Sprintf("the city's controller returned agent %[2]q instead of %[1]s",
+				name, a.Name)}
 	}
 	if a.CPU != nil && a.RSS != nil {
 		a.Agent.Usage = &city.Usage{CPU: *a.CPU, RSS: *a.RSS, Procs: a.Procs}

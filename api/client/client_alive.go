@@ -10,12 +10,12 @@ import (
 	"gcity/city"
 )
 
-// ErrUnresponsive means that a controller accepts connections but does not answer. Its process is stopped or hangs.
-var ErrUnresponsive = errors.New("the controller does not answer")
+// ErrUnresponsive means that a controller accepts connections but does not respond. Its process is stopped or hangs.
+var ErrUnresponsive = errors.New("the controller does not respond")
 
 const (
-	// A request waits as long as the other end answers pings. A ping is sent after each pingAfter, and its timeout is
-	// pingLimit.
+	// A request waits as long as the other end responds to pings. A ping is sent after each pingAfter, and its timeout
+	// is pingLimit.
 	pingAfter = time.Second
 	pingLimit = 2 * time.Second
 	// A request fails after this number of consecutive unanswered pings. On a busy machine, a single ping may take
@@ -23,17 +23,17 @@ const (
 	missedPings = 2
 )
 
-// unresponsiveError returns the error for a request if the process does not answer pings either.
+// unresponsiveError returns the error for a request if the process does not respond to pings either.
 func (c *Client) unresponsiveError(method string) error {
 	next := "`gcity status` shows the state from files, and `gcity doctor` shows what to do"
 	if method != http.MethodGet {
 		next = "the process may still carry out the request when it continues; " + next
 	}
 	return taggedError{&city.Error{Code: city.Unavailable, Message: "the " + c.serverName +
-		" answers no request, so it is stopped or hangs; " + next}, ErrUnresponsive}
+		" does not respond, so it is stopped or hangs; " + next}, ErrUnresponsive}
 }
 
-// roundTrip sends a request. It fails with ErrUnresponsive as soon as the other side no longer answers pings.
+// roundTrip sends a request. It fails with ErrUnresponsive as soon as the other side no longer responds to pings.
 func (c *Client) roundTrip(r *http.Request) (*http.Response, error) {
 	// the context outlives this function, because the body is read later
 	ctx, cancel := context.WithCancelCause(r.Context())
@@ -58,7 +58,8 @@ func (c *Client) roundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// ping reports whether the other end answers. It requests a path that does not exist, because any answer is sufficient.
+// ping reports whether the other end responds. It requests a path that does not exist, because any response is
+// sufficient.
 func (c *Client) ping(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, pingLimit)
 	defer cancel()

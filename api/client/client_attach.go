@@ -67,7 +67,7 @@ func upgrade(conn net.Conn, target string) (io.Reader, error) {
 	}
 	if resp.StatusCode != http.StatusSwitchingProtocols {
 		defer resp.Body.Close()
-		return nil, refusal(resp)
+		return nil, errorResponse(resp)
 	}
 	return r, nil
 }
@@ -129,7 +129,7 @@ func (t *Terminal) Resize(cols, rows int) error {
 	return t.F.Resize(cols, rows)
 }
 
-// Close detaches the terminal. The session continues.
+// Close detaches the terminal. The session keeps running.
 func (t *Terminal) Close() error {
 	err := net.ErrClosed
 	t.once.Do(func() {

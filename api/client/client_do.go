@@ -89,7 +89,7 @@ func (c *Client) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	return b, c.get(ctx, path, nil, &b)
 }
 
-// BriefSnapshot returns the part of a snapshot that Brief keeps. A controller of an earlier version sends the whole
+// BriefSnapshot returns the part of a snapshot that Brief keeps. A controller from an earlier version sends the whole
 // snapshot.
 func (c *Client) BriefSnapshot(ctx context.Context) (*city.Snapshot, error) {
 	return c.snapshot(ctx, url.Values{"view": {wire.StatusView}})
@@ -106,6 +106,7 @@ func (c *Client) Explain(ctx context.Context, name string) (string, error) {
 	return a.Text, err
 }
 
+// BeadValues encodes a query as query parameters.
 func BeadValues(q beads.Query) url.Values {
 	v := url.Values{"label": q.Labels, "not_type": q.NotType}
 	for _, s := range q.Status {

@@ -29,7 +29,7 @@ func (c *Client) exchange(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// reused is a connection on which an earlier request was answered.
+// reused is a connection that was used for an earlier request.
 type reused struct{ net.Conn }
 
 // closedByPeer reports whether err means that the other side has closed the connection.
@@ -47,7 +47,7 @@ func (c *Client) exchangeOn(conn net.Conn, r *http.Request) (*http.Response, err
 	in := bufio.NewReader(conn)
 	err := r.Write(conn)
 	if err == nil {
-		err = c.awaitAnswer(ctx, conn, in)
+		err = c.awaitResponse(ctx, conn, in)
 	}
 	var resp *http.Response
 	if err == nil {
@@ -55,7 +55,7 @@ func (c *Client) exchangeOn(conn net.Conn, r *http.Request) (*http.Response, err
 	}
 	if err != nil {
 		stop()
-		_ = conn.Close() // err is more useful than the error of Close
+		_ = conn.Close() // err is more useful than an error from Close
 		return nil, err
 	}
 	resp.Body = &responseBody{Reader: resp.Body, keep: func(whole bool) {
@@ -79,9 +79,9 @@ func (c *Client) keepIdle(conn net.Conn) {
 	}
 }
 
-// awaitAnswer waits for the first byte of a response. It fails with ErrUnresponsive as soon as the other end no longer
-// answers pings.
-func (c *Client) awaitAnswer(ctx context.Context, conn net.Conn, in *bufio.Reader) error {
+// awaitResponse waits for the first byte of a response. It fails with ErrUnresponsive as soon as the other end no
+// longer responds to pings.
+func (c *Client) awaitResponse(ctx context.Context, conn net.Conn, in *bufio.Reader) error {
 	for missed := 0; ; {
 		if err := conn.SetReadDeadline(time.Now().Add(pingAfter)); err != nil {
 			return err
@@ -109,7 +109,7 @@ func (c *Client) awaitAnswer(ctx context.Context, conn net.Conn, in *bufio.Reade
 	}
 }
 
-// responseBody is the body of a response. Close calls keep with the information whether the body was read to its end.
+// responseBody is the body of a response. Close calls keep and reports whether the body was read to its end.
 type responseBody struct {
 	io.Reader
 	keep     func(whole bool)

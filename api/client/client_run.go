@@ -12,7 +12,7 @@ import (
 	"gcity/city"
 )
 
-// maxBuffered is the maximum size of the buffered output of a run, in bytes of text. The newest piece is always kept.
+// maxBuffered is the maximum size of a run's buffered output, in bytes of text. The newest piece is always kept.
 const maxBuffered = 128 << 10
 
 // RunOutput implements city.Control. It reads the stream immediately, so that the city does not disconnect it. If the
@@ -59,7 +59,7 @@ func (c *Client) RunOutput(ctx context.Context, id string) iter.Seq2[city.Piece,
 type pieceQueue struct {
 	mu     sync.Mutex
 	pieces []city.Piece
-	size   int // size of the buffered texts, in bytes
+	size   int // size of the buffered text, in bytes
 	inner  bool
 	over   bool
 	err    error // why the stream ended; nil if the run has ended
@@ -87,7 +87,7 @@ func (h *pieceQueue) end(err error) {
 	defer h.mu.Unlock()
 	if errors.Is(err, errResume) {
 		err = &city.Error{Code: city.Unavailable, Message: "the connection to the city's " +
-			"controller broke off; the rest of the run's output is missing"}
+			"controller was lost; the rest of the run's output is missing"}
 	}
 	h.over, h.err = true, err
 	h.wakeReader()

@@ -23,7 +23,7 @@ const (
 	maxResume = 3
 )
 
-var errResume = errors.New("the stream was cut")
+var errResume = errors.New("the stream was cut off")
 
 // Snapshots implements city.Control.
 func (c *Client) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
@@ -76,7 +76,7 @@ func resumed[T any](ctx context.Context, c *Client, where func() (string, url.Va
 			}
 		}
 		yield(zero, &city.Error{Code: city.Unavailable,
-			Message: "the city's controller does not answer"})
+			Message: "the city's controller does not respond"})
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 // findTime is the timeout for looking up a city by name.
 const findTime = 5 * time.Second
 
-// Fleet is the client of all cities on a machine, over the supervisor's socket.
+// Fleet is the client for all cities on a machine, over the supervisor's socket.
 type Fleet struct {
 	c *Client
 

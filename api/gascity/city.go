@@ -12,17 +12,17 @@ import (
 func cityOperations() []Operation {
 	return []Operation{
 		{openapi.Operation{
-			Method: "PATCH", Path: "/v0/city", Body: cityChange{}, Answer: city.Receipt{},
+			Method: "PATCH", Path: "/v0/city", Body: cityChange{}, Response: city.Receipt{},
 			Summary: "Suspend or resume the city",
 		}, patchCity, false},
 		{openapi.Operation{
-			Method: "POST", Path: "/v0/rig/{rig}/restart", Answer: rigRestart{},
+			Method: "POST", Path: "/v0/rig/{rig}/restart", Response: rigRestart{},
 			Summary: "Restart the agents of a rig that should be running",
 		}, restartRig, false},
 		{openapi.Operation{
 			Method: "GET", Path: "/v0/orders", Query: "index wait limit cursor",
-			Answer:  orderList{},
-			Summary: "The automations in the format of Gas City's orders",
+			Response: orderList{},
+			Summary:  "The automations in the format of Gas City's orders",
 		}, orders, false},
 	}
 }
@@ -40,7 +40,7 @@ func patchCity(ctx context.Context, r *Request) (any, error) {
 	}
 	switch {
 	case in.Suspended == nil:
-		return nil, refused(city.Invalid,
+		return nil, newError(city.Invalid,
 			`nothing to change: send {"suspended": true} or {"suspended": false}`)
 	case *in.Suspended:
 		return r.Do(ctx, city.Suspend{})
@@ -62,7 +62,7 @@ type rigRestart struct {
 // restartRig restarts the agents of a rig that are neither suspended nor draining. An agent is restarted after the
 // agents on which it depends.
 func restartRig(ctx context.Context, r *Request) (any, error) {
-	if err := r.refuseBody(); err != nil {
+	if err := r.checkNoBody(); err != nil {
 		return nil, err
 	}
 	if _, err := rigOf(r.Snapshot, r.Target); err != nil {

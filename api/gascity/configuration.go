@@ -13,16 +13,17 @@ func configurationOperations() []Operation {
 	return []Operation{
 		{openapi.Operation{
 			Method: "GET", Path: "/v0/config/validate", Query: "index wait",
-			Answer:  city.Validation{},
-			Summary: "Check the configuration on disk; this changes nothing",
+			Response: city.Validation{},
+			Summary:  "Check the configuration on disk; this changes nothing",
 		}, validateConfig, false},
 		{openapi.Operation{
-			Method: "GET", Path: "/v0/config/explain", Query: "index wait", Answer: explanations{},
-			Summary: "The effective values of all agents, pools and rigs, and their sources",
+			Method: "GET", Path: "/v0/config/explain", Query: "index wait",
+			Response: explanations{},
+			Summary:  "The effective values of all agents, pools and rigs, and their sources",
 		}, explainConfig, false},
 		{openapi.Operation{
 			Method: "GET", Path: "/v0/formulas", Query: "index wait limit cursor rig",
-			Answer: city.Formula{}, List: true,
+			Response: city.Formula{}, List: true,
 			Summary: "The formulas of the city or of a rig; broken ones with their problem",
 		}, formulas, false},
 	}
@@ -33,7 +34,7 @@ func (r *Request) catalogue() (city.Catalogued, error) {
 	if c, ok := r.City.(city.Catalogued); ok {
 		return c, nil
 	}
-	return nil, refused(city.Unavailable, "this city does not show its files over the API; "+
+	return nil, newError(city.Unavailable, "this city does not show its files over the API; "+
 		"run `gcity config check` or `gcity formula list` in its folder")
 }
 
@@ -46,14 +47,14 @@ func validateConfig(ctx context.Context, r *Request) (any, error) {
 	return c.Validate(ctx)
 }
 
-// explanations holds the effective values of the agents, pools and rigs of a city.
+// explanations contains the effective values of a city's agents, pools and rigs.
 type explanations struct {
 	Revision string        `json:"revision"` // revision of the active configuration
 	Agents   []explanation `json:"agents"`   // agents and pools
 	Rigs     []explanation `json:"rigs"`
 }
 
-// explanation holds the effective values of one agent, pool or rig, as text for people. Secrets are shown as ***.
+// explanation contains the effective values of one agent, pool or rig, as text for users. Secrets are shown as ***.
 type explanation struct {
 	Name string `json:"name"`
 	Text string `json:"text"`
@@ -63,7 +64,7 @@ type explanation struct {
 func explainConfig(ctx context.Context, r *Request) (any, error) {
 	c, ok := r.City.(city.Configured)
 	if !ok {
-		return nil, refused(city.Unavailable,
+		return nil, newError(city.Unavailable,
 			"this city does not show its configuration over the API; run `gcity config show`")
 	}
 	var agents, rigs []string

@@ -13,29 +13,29 @@ import (
 func convoyOperations() []Operation {
 	return []Operation{
 		{openapi.Operation{
-			Method: "GET", Path: "/v0/convoys", Query: Filter, Answer: beads.Bead{}, List: true,
+			Method: "GET", Path: "/v0/convoys", Query: Filter, Response: beads.Bead{}, List: true,
 			Summary: "The convoys, newest first",
 		}, convoys, false},
 		{openapi.Operation{
-			Method: "POST", Path: "/v0/convoys", Body: newConvoy{}, Answer: CreatedBead{},
+			Method: "POST", Path: "/v0/convoys", Body: newConvoy{}, Response: CreatedBead{},
 			Summary: "Create a convoy of beads",
 		}, createConvoy, false},
 		{openapi.Operation{
-			Method: "GET", Path: "/v0/convoy/{bead}", Query: "index wait", Answer: convoy{},
+			Method: "GET", Path: "/v0/convoy/{bead}", Query: "index wait", Response: convoy{},
 			Summary: "A convoy, its beads, and how many of them are closed",
 		}, showConvoy, false},
 		{openapi.Operation{
-			Method: "POST", Path: "/v0/convoy/{bead}/add", Body: convoyItems{}, Answer: convoy{},
+			Method: "POST", Path: "/v0/convoy/{bead}/add", Body: convoyItems{}, Response: convoy{},
 			Summary: "Add beads to a convoy",
 		}, addToConvoy, false},
 		{openapi.Operation{
-			Method: "POST", Path: "/v0/convoy/{bead}/close", Answer: city.Receipt{},
+			Method: "POST", Path: "/v0/convoy/{bead}/close", Response: city.Receipt{},
 			Summary: "Close a convoy; its beads stay as they are",
 		}, closeConvoy, false},
 	}
 }
 
-// convoy is the answer about a convoy: the convoy, its beads, and the number of closed beads.
+// convoy is the response for a convoy: the convoy, its beads, and the number of closed beads.
 type convoy struct {
 	Convoy   beads.Bead    `json:"convoy"`
 	Children []beads.Bead  `json:"children"`
@@ -82,7 +82,7 @@ func showConvoy(ctx context.Context, r *Request) (any, error) {
 func (r *Request) convoy(ctx context.Context) (beads.Bead, error) {
 	b, err := city.GetBead(ctx, r.City, r.Target)
 	if err == nil && b.Type != city.ConvoyType {
-		err = refused(city.NotFound,
+		err = newError(city.NotFound,
 			"%s is not a convoy: its type is %s; GET /v0/convoys lists the convoys", b.ID, b.Type)
 	}
 	return b, err
@@ -95,8 +95,8 @@ func createConvoy(ctx context.Context, r *Request) (any, error) {
 		return nil, err
 	}
 	if in.Title == "" {
-		return nil, refused(city.Invalid,
-			`a convoy needs a title: {"title": "…", "items": ["ID", …]}`)
+		return nil, newError(city.Invalid,
+			`a convoy requires a title: {"title": "…", "items": ["ID", …]}`)
 	}
 	items, err := r.joinable(ctx, "", in.Items)
 	if err != nil {
@@ -112,7 +112,7 @@ func createConvoy(ctx context.Context, r *Request) (any, error) {
 		return nil, err
 	}
 	if made.Bead == nil {
-		return nil, refused(city.Unavailable,
+		return nil, newError(city.Unavailable,
 			"the convoy was created, but its ID is unknown; GET /v0/convoys lists it")
 	}
 	if err := r.join(ctx, made.Bead.ID, items); err != nil {
@@ -121,7 +121,7 @@ func createConvoy(ctx context.Context, r *Request) (any, error) {
 	return CreatedBead{Receipt: made, Bead: *made.Bead}, nil
 }
 
-// storeRig returns the rig of the store for a convoy of these beads, or "" for the city's store.
+// storeRig returns the rig with the store for a convoy of these beads, or "" for the city's store.
 func (r *Request) storeRig(named string, items []beads.Bead) (string, error) {
 	rig := named
 	if len(items) > 0 {
@@ -134,8 +134,8 @@ func (r *Request) storeRig(named string, items []beads.Bead) (string, error) {
 		return "", err
 	}
 	if rig != named {
-		return "", refused(city.Invalid,
-			"%s is not in the store of rig %s: a convoy and its beads must be in one store",
+		return "", newError(city.Invalid,
+			"%s is not in the store of rig %s: a convoy and its beads must be in the same store",
 			items[0].ID, named)
 	}
 	return rig, nil
@@ -148,15 +148,15 @@ func addToConvoy(ctx context.Context, r *Request) (any, error) {
 		return nil, err
 	}
 	if len(in.Items) == 0 {
-		return nil, refused(city.Invalid, `add needs {"items": ["ID", …]}`)
+		return nil, newError(city.Invalid, `add requires {"items": ["ID", …]}`)
 	}
 	b, err := r.convoy(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if b.Status == beads.StatusClosed {
-		return nil, refused(city.Conflict,
-			"the convoy %s is closed: POST /v0/bead/%[1]s/reopen opens it again", b.ID)
+		return nil, newError(city.Conflict,
+			"the convoy %s is closed: POST /v0/bead/%[1]s/reopen reopens it", b.ID)
 	}
 	items, err := r.joinable(ctx, b.ID, in.Items)
 	if err != nil {
@@ -182,15 +182,16 @@ func (r *Request) joinable(ctx context.Context, convoy string, ids []string) ([]
 		}
 		switch {
 		case b.Type == city.ConvoyType:
-			return nil, refused(city.Invalid, "%s", describe.ConvoyItself(id))
+			return nil, newError(city.Invalid, "%s", describe.ConvoyItself(id))
 		case b.ParentID != "" && b.ParentID != convoy:
-			return nil, refused(city.Conflict,
+			return nil, newError(city.Conflict,
 				"%s is already a step of %s: add the parent to the convoy, or set the step's "+
 					"parent_id to \"\" first",
 				id, b.ParentID)
 		case sibling != "" && city.BeadPrefix(b.ID) != city.BeadPrefix(sibling):
-			return nil, refused(city.Invalid,
-				"%s is in another store than %s: the beads of a convoy must be in one store",
+			return nil, newError(city.Invalid,
+				"%s is in a different store than %s: the beads of a convoy must be in the same "+
+					"store",
 				id, sibling)
 		}
 		out = append(out, b)
@@ -207,7 +208,8 @@ func (r *Request) join(ctx context.Context, convoy string, items []beads.Bead) e
 			}
 			_, err := r.Do(ctx, city.UpdateBead{ID: b.ID, Patch: beads.Patch{ParentID: &convoy}})
 			if err != nil {
-				return fmt.Errorf("the convoy %s was created, but %s is not in it: %w", convoy,
+				return fmt.Errorf("the convoy %s was created, but %s could not be added to it: "+
+					"%w", convoy,
 					b.ID,
 					err)
 			}
@@ -218,7 +220,7 @@ func (r *Request) join(ctx context.Context, convoy string, items []beads.Bead) e
 
 // closeConvoy closes a convoy. Its beads do not change.
 func closeConvoy(ctx context.Context, r *Request) (any, error) {
-	if err := r.refuseBody(); err != nil {
+	if err := r.checkNoBody(); err != nil {
 		return nil, err
 	}
 	b, err := r.convoy(ctx)

@@ -11,25 +11,26 @@ import (
 	"gcity/city"
 )
 
-// editOperations returns the operations by which Gas City's clients change the configuration. gcity supports suspending
-// agents and rigs, and adding and removing rigs. For all other changes it returns an error that explains what to do
-// instead.
+// editOperations returns the operations with which Gas City's clients change the configuration. gcity supports
+// suspending agents and rigs, and adding and removing rigs. For all other changes it returns an error that explains
+// what to do instead.
 func editOperations() []Operation {
 	ops := []Operation{
 		{openapi.Operation{
-			Method: "PATCH", Path: "/v0/agent/{agent}", Body: cityChange{}, Answer: city.Receipt{},
-			Summary: "Suspend or resume an agent or a pool",
+			Method: "PATCH", Path: "/v0/agent/{agent}", Body: cityChange{},
+			Response: city.Receipt{},
+			Summary:  "Suspend or resume an agent or a pool",
 		}, patchAgent, true},
 		{openapi.Operation{
-			Method: "PATCH", Path: "/v0/rig/{rig}", Body: cityChange{}, Answer: city.Receipt{},
+			Method: "PATCH", Path: "/v0/rig/{rig}", Body: cityChange{}, Response: city.Receipt{},
 			Summary: "Suspend or resume a rig",
 		}, patchRig, true},
 		{openapi.Operation{
-			Method: "POST", Path: "/v0/rigs", Body: city.NewRig{}, Answer: city.Receipt{},
+			Method: "POST", Path: "/v0/rigs", Body: city.NewRig{}, Response: city.Receipt{},
 			Summary: "Declare a rig in city.toml",
 		}, addRig, true},
 		{openapi.Operation{
-			Method: "DELETE", Path: "/v0/rig/{rig}", Answer: city.Receipt{},
+			Method: "DELETE", Path: "/v0/rig/{rig}", Response: city.Receipt{},
 			Summary: "Remove a rig without agents from city.toml; its folder stays",
 		}, removeRig, true},
 	}
@@ -41,10 +42,10 @@ func editOperations() []Operation {
 		{"DELETE", "/v0/provider/{provider}", "remove the [providers.NAME] table from city.toml"},
 	} {
 		ops = append(ops, Operation{openapi.Operation{
-			Method: o.method, Path: o.path, Answer: city.Receipt{},
+			Method: o.method, Path: o.path, Response: city.Receipt{},
 			Summary: "Not implemented (501): " + o.instead,
 		}, func(context.Context, *Request) (any, error) {
-			return nil, refused(city.Unsupported, "the API does not support this: %s", o.instead)
+			return nil, newError(city.Unsupported, "the API does not support this: %s", o.instead)
 		}, !strings.HasPrefix(o.path, "/v0/provider")})
 	}
 	return ops
@@ -59,7 +60,7 @@ func (r *Request) suspended(place string) (bool, error) {
 	}
 	if len(fields) > 0 {
 		names := slices.Sorted(maps.Keys(fields))
-		return false, refused(city.Unsupported, "the API can change only the field suspended, "+
+		return false, newError(city.Unsupported, "the API can change only the field suspended, "+
 			"not %.60q: edit %s in city.toml", names[0], place)
 	}
 	var in cityChange
@@ -67,7 +68,7 @@ func (r *Request) suspended(place string) (bool, error) {
 		return false, err
 	}
 	if in.Suspended == nil {
-		return false, refused(city.Invalid,
+		return false, newError(city.Invalid,
 			`nothing to change: send {"suspended": true} or {"suspended": false}`)
 	}
 	return *in.Suspended, nil
@@ -101,13 +102,13 @@ func patchRig(ctx context.Context, r *Request) (any, error) {
 // a tenant.
 func (r *Request) rigEditor(ctx context.Context) (city.RigEditor, error) {
 	if city.PeerOf(ctx).Tenant {
-		return nil, refused(city.Forbidden, "a tenant cannot add or remove rigs: a folder could "+
+		return nil, newError(city.Forbidden, "a tenant cannot add or remove rigs: a folder could "+
 			"belong to another tenant; the owner of the machine can, with `gcity rig add DIR`")
 	}
 	if c, ok := r.City.(city.RigEditor); ok {
 		return c, nil
 	}
-	return nil, refused(city.Unsupported, "the API does not add or remove rigs of this city: "+
+	return nil, newError(city.Unsupported, "the API cannot add or remove rigs in this city: "+
 		"run `gcity rig add DIR` or `gcity rig remove NAME`")
 }
 
@@ -126,7 +127,7 @@ func addRig(ctx context.Context, r *Request) (any, error) {
 
 // removeRig removes a rig from the configuration.
 func removeRig(ctx context.Context, r *Request) (any, error) {
-	if err := r.refuseBody(); err != nil {
+	if err := r.checkNoBody(); err != nil {
 		return nil, err
 	}
 	c, err := r.rigEditor(ctx)

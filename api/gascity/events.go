@@ -33,23 +33,24 @@ func OldestFirst(v url.Values) (bool, error) {
 	case "desc":
 		return false, nil
 	default:
-		return false, refused(city.Invalid,
+		return false, newError(city.Invalid,
 			"order=%.40q is invalid: use \"asc\" (oldest first) or \"desc\"", order)
 	}
 }
 
-// CheckQuery returns an error for an unknown query parameter. If gcity ignored a misspelt cursor or filter, the answer
-// would look correct.
+// CheckQuery returns an error for an unknown query parameter. If gcity ignored a misspelled cursor or filter, the
+// response would look correct.
 func CheckQuery(v url.Values, known []string) error {
 	for name := range v {
 		switch {
 		case slices.Contains(known, name):
 		case len(known) == 0:
-			return refused(city.Invalid, "unknown query parameter %.40q: this request takes none",
+			return newError(city.Invalid, "unknown query parameter %.40q: this request does "+
+				"not take any",
 				name)
 		default:
 			known = slices.Sorted(slices.Values(known))
-			return refused(city.Invalid, "unknown query parameter %.40q: this request takes %s",
+			return newError(city.Invalid, "unknown query parameter %.40q: this request takes %s",
 				name, strings.Join(known, ", "))
 		}
 	}

@@ -1,4 +1,4 @@
-// Package gascity implements additional requests of Gas City's dashboards and scripts on top of a city.Control. These
+// Package gascity implements additional requests from Gas City's dashboards and scripts on top of a city.Control. These
 // are convoys, mail threads, orders, and other names and formats for functions of gcity. Package api routes and
 // documents these requests.
 package gascity
@@ -36,7 +36,7 @@ type Request struct {
 // Operation is an operation that this package handles.
 type Operation struct {
 	openapi.Operation
-	Answer func(context.Context, *Request) (any, error)
+	Handle func(context.Context, *Request) (any, error)
 	shared bool // package api handles the other methods of the path
 }
 
@@ -54,14 +54,14 @@ func Match(parts []string) (pattern, kind, name string, ok bool) {
 			continue
 		}
 		want := strings.Split(strings.TrimPrefix(o.Path, "/v0/"), "/")
-		if kind, name, ok := fits(want, parts); ok {
+		if kind, name, ok := matchParts(want, parts); ok {
 			return o.Path, kind, name, true
 		}
 	}
 	return "", "", "", false
 }
 
-func fits(want, parts []string) (kind, name string, ok bool) {
+func matchParts(want, parts []string) (kind, name string, ok bool) {
 	if len(want) != len(parts) {
 		return "", "", false
 	}
@@ -98,11 +98,11 @@ func rigOf(snap *city.Snapshot, name string) (*city.Rig, error) {
 			return &snap.Rigs[i], nil
 		}
 	}
-	return nil, refused(city.NotFound, "no rig %s in %s; GET /v0/rigs lists the rigs", name,
+	return nil, newError(city.NotFound, "no rig %s in %s; GET /v0/rigs lists the rigs", name,
 		snap.Name)
 }
 
-// rigOfPrefix returns the rig with this prefix of bead IDs, or "" for the city.
+// rigOfPrefix returns the rig with this bead ID prefix, or "" for the city.
 func rigOfPrefix(snap *city.Snapshot, prefix string) string {
 	for i := range snap.Rigs {
 		if snap.Rigs[i].Prefix == prefix {
@@ -112,18 +112,18 @@ func rigOfPrefix(snap *city.Snapshot, prefix string) string {
 	return ""
 }
 
-// decode reads the body of a request.
+// decode decodes the request's body.
 func (r *Request) decode(into any) error { return city.DecodeBody(r.Body, into) }
 
-// refuseBody returns an error if the request has a body.
-func (r *Request) refuseBody() error {
+// checkNoBody returns an error if the request has a body.
+func (r *Request) checkNoBody() error {
 	if b := string(r.Body); b != "" && b != "{}" && b != "null" {
-		return refused(city.Invalid, "this request takes no body")
+		return newError(city.Invalid, "this request does not take a body")
 	}
 	return nil
 }
 
-func refused(code city.Code, format string, args ...any) error {
+func newError(code city.Code, format string, args ...any) error {
 	return &city.Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
@@ -139,13 +139,13 @@ func Unsupported(noun string) error {
 	const model = "belong to Gas City's session model of April 2026"
 	switch noun {
 	case "sessions", "session":
-		return refused(city.NotFound,
+		return newError(city.NotFound,
 			"gcity has no /v0/%s: sessions %s; in gcity a session belongs to an agent: GET "+
 				"/v0/agents lists the agents, GET /v0/agent/NAME/output/stream follows the "+
 				"output of one", noun, model)
 	case "services", "service":
-		return refused(city.NotFound, "gcity has no /v0/%s: services %s; "+
-			"declare an agent with a start_command instead", noun, model)
+		return newError(city.NotFound, "gcity has no /v0/%s: services %s; declare an agent "+
+			"with a start_command instead", noun, model)
 	}
 	return nil
 }

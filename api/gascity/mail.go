@@ -16,23 +16,23 @@ func mailOperations() []Operation {
 	return []Operation{
 		{openapi.Operation{
 			Method: "GET", Path: "/v0/mail/count", Query: "index wait to agent rig",
-			Answer:  city.MailCount{},
-			Summary: "The number of messages, to an address or in total",
+			Response: city.MailCount{},
+			Summary:  "The number of messages, to an address or in total",
 		}, countMail, false},
 		{openapi.Operation{
 			Method: "GET", Path: "/v0/mail/thread/{message}", Query: "index wait rig",
-			Answer: mail.Message{}, List: true,
-			Summary: "The messages of a thread, oldest first",
+			Response: mail.Message{}, List: true,
+			Summary: "The messages in a thread, oldest first",
 		}, thread, false},
 		{openapi.Operation{
-			Method: "POST", Path: "/v0/mail/{message}/mark-unread", Answer: mail.Message{},
+			Method: "POST", Path: "/v0/mail/{message}/mark-unread", Response: mail.Message{},
 			Summary: "Mark a message as unread",
 		}, markUnread, false},
 	}
 }
 
 // Mail returns the messages to the address in the parameter to or agent. Without either it returns all messages. An
-// empty parameter to means people.
+// empty parameter to selects the messages to users.
 func Mail(ctx context.Context, c city.Control, v url.Values, all bool) ([]mail.Message, error) {
 	if to := cmp.Or(v.Get("to"), v.Get("agent")); to != "" || v.Has("to") {
 		return city.Mail(ctx, c, to, all)
@@ -95,7 +95,7 @@ func thread(ctx context.Context, r *Request) (any, error) {
 
 // markUnread marks a message as unread.
 func markUnread(ctx context.Context, r *Request) (any, error) {
-	if err := r.refuseBody(); err != nil {
+	if err := r.checkNoBody(); err != nil {
 		return nil, err
 	}
 	m, _, err := city.GetMail(ctx, r.City, r.Target)
@@ -137,13 +137,13 @@ func (s Sling) In(snap *city.Snapshot) (city.SlingRequest, error) {
 	return req, nil
 }
 
-// Sent is the answer to a request to send a message: the receipt and the message's ID.
+// Sent is the response to a request to send a message: the receipt and the message's ID.
 type Sent struct {
 	city.Receipt
 	ID string `json:"id"`
 }
 
-// SentOf returns the answer to a request to send a message.
+// SentOf returns the response to a request to send a message.
 func SentOf(r city.Receipt) Sent {
 	out := Sent{Receipt: r}
 	if r.Bead != nil {

@@ -15,14 +15,14 @@ const (
 	outputLines = 100
 )
 
-// Output holds the last lines of an agent's output.
+// Output contains the last lines of an agent's output.
 type Output struct {
 	Agent  string `json:"agent"`
 	Format string `json:"format"` // "text"
 	Turns  []turn `json:"turns"`
 }
 
-// Peek holds the last lines of an agent's output as one text.
+// Peek contains the last lines of an agent's output as a single string.
 type Peek struct {
 	Output string `json:"output"`
 }
@@ -32,12 +32,12 @@ type turn struct {
 	Text string `json:"text"`
 }
 
-// OutputOf returns the answer with the last lines of an agent.
+// OutputOf returns the response with an agent's last lines.
 func OutputOf(name, text string) Output {
 	return Output{Agent: name, Format: "text", Turns: []turn{{Role: "output", Text: text}}}
 }
 
-// Outputs yields the last lines of an agent, first immediately and then after each change.
+// Outputs yields an agent's last lines, first immediately and then after each change.
 func Outputs(ctx context.Context, c city.Control, name string, lines int) iter.Seq2[Output, error] {
 	return func(yield func(Output, error) bool) {
 		if lines == 0 {

@@ -17,27 +17,28 @@ const Filter = "index wait limit cursor rig" +
 func workOperations() []Operation {
 	return []Operation{
 		{openapi.Operation{
-			Method: "GET", Path: "/v0/beads/ready", Query: Filter, Answer: beads.Bead{}, List: true,
+			Method: "GET", Path: "/v0/beads/ready", Query: Filter, Response: beads.Bead{},
+			List:    true,
 			Summary: "Ready work: open, with all needs met",
 		}, ready, false},
 		{openapi.Operation{
-			Method: "POST", Path: "/v0/bead/{bead}/reopen", Answer: city.Receipt{},
+			Method: "POST", Path: "/v0/bead/{bead}/reopen", Response: city.Receipt{},
 			Summary: "Reopen closed work",
 		}, reopen, false},
 		{openapi.Operation{
 			Method: "POST", Path: "/v0/bead/{bead}/assign", Body: assignment{},
-			Answer:  city.Receipt{},
-			Summary: "Assign work to an agent",
+			Response: city.Receipt{},
+			Summary:  "Assign work to an agent",
 		}, assign, false},
 		{openapi.Operation{
 			Method: "GET", Path: "/v0/bead/{bead}/deps", Query: "index wait",
-			Answer:  dependencies{},
-			Summary: "The children and needs of a bead",
+			Response: dependencies{},
+			Summary:  "The children and needs of a bead",
 		}, deps, false},
 	}
 }
 
-// CreatedBead is the answer to a request to create a bead: the receipt, with the bead's own fields.
+// CreatedBead is the response to a request to create a bead: the receipt, with the bead's own fields.
 type CreatedBead struct {
 	city.Receipt
 	beads.Bead
@@ -96,7 +97,7 @@ func Beads(ctx context.Context, c city.Control, snap *city.Snapshot, rig string,
 
 // reopen reopens closed work.
 func reopen(ctx context.Context, r *Request) (any, error) {
-	if err := r.refuseBody(); err != nil {
+	if err := r.checkNoBody(); err != nil {
 		return nil, err
 	}
 	b, err := city.GetBead(ctx, r.City, r.Target)
@@ -104,7 +105,7 @@ func reopen(ctx context.Context, r *Request) (any, error) {
 		return nil, err
 	}
 	if b.Status != beads.StatusClosed {
-		return nil, refused(city.Conflict, "%s is not closed: its status is %s", b.ID, b.Status)
+		return nil, newError(city.Conflict, "%s is not closed: its status is %s", b.ID, b.Status)
 	}
 	open := beads.StatusOpen
 	return r.Do(ctx, city.UpdateBead{ID: b.ID, Patch: beads.Patch{Status: &open, IfRev: &b.Rev}})
@@ -122,13 +123,13 @@ func assign(ctx context.Context, r *Request) (any, error) {
 		return nil, err
 	}
 	if in.Assignee == nil {
-		return nil, refused(city.Invalid,
-			`assign needs {"assignee": "NAME"}; "" unassigns the work`)
+		return nil, newError(city.Invalid,
+			`assign requires {"assignee": "NAME"}; "" unassigns the work`)
 	}
 	return r.Do(ctx, city.UpdateBead{ID: r.Target, Patch: beads.Patch{Assignee: in.Assignee}})
 }
 
-// dependencies holds the children and needs of a bead.
+// dependencies contains the children and needs of a bead.
 type dependencies struct {
 	Children []beads.Bead `json:"children"` // in the order of creation
 	Needs    []beads.Bead `json:"needs"`    // without needs for beads that no longer exist
@@ -174,18 +175,18 @@ type NewBead struct {
 // TakeRig removes the field rig from a body. It returns the rig as JSON, from this field or else from the query.
 func TakeRig(b []byte, queried string) (rig, rest []byte, err error) {
 	var fields map[string]json.RawMessage
-	// another JSON type is refused later
+	// any other JSON type is rejected later
 	if json.Unmarshal(b, &fields) != nil || fields["rig"] == nil {
 		rig, err = json.Marshal(queried)
 		return rig, b, err
 	}
 	var named string
 	if err := json.Unmarshal(fields["rig"], &named); err != nil {
-		return nil, nil, refused(city.Invalid, "rig must be a string: the name of a rig")
+		return nil, nil, newError(city.Invalid, "rig must be a string: the name of a rig")
 	}
 	if queried != "" && named != queried {
-		return nil, nil, refused(city.Invalid,
-			"two rigs are named: %.60q in the body, %.60q in the query", named, queried)
+		return nil, nil, newError(city.Invalid,
+			"the request names two rigs: %.60q in the body, %.60q in the query", named, queried)
 	}
 	rig = fields["rig"]
 	delete(fields, "rig")

@@ -1,4 +1,4 @@
-// Package openapi generates OpenAPI documents from operations, from the types of their bodies and answers, and from
+// Package openapi generates OpenAPI documents from operations, from the types of their requests and responses, and from
 // their query parameters.
 package openapi
 
@@ -16,14 +16,14 @@ type Operation struct {
 	Method, Path string
 	Summary      string
 	Query        string // names of parameters, separated by spaces
-	Body         any    // value of the type of the request's body; nil = no body
-	Answer       any    // value of the type of the answer, or of an item in it; nil = any JSON
-	List, Stream bool   // the answer is a list or a stream of items
-	Text         string // media type of an answer that is not JSON
+	Body         any    // a value of the body's type; nil = no body
+	Response     any    // a value of the response's type, or of its items' type; nil = any JSON
+	List, Stream bool   // the response is a list or a stream of items
+	Text         string // media type of a response that is not JSON
 	Machine      bool   // the operation is about all cities and has no path for one city
 }
 
-// Names holds the names of types that differ between the document and the code.
+// Names maps types to their names in the document, where these differ from the code.
 type Names map[reflect.Type]string
 
 // RequestHeader is the header that requests for changes over TCP must contain. It may have any value.
@@ -41,7 +41,7 @@ func Document(all []Operation, names Names) []byte {
 			paths[path][strings.ToLower(o.Method)] = o.describe(s, path)
 		}
 	}
-	refusal := s.of(reflect.TypeFor[city.Error](), false)
+	failure := s.of(reflect.TypeFor[city.Error](), false)
 	doc := schema{
 		"openapi": "3.1.0",
 		"info": schema{"title": "gcity", "version": "v0",
@@ -54,7 +54,7 @@ func Document(all []Operation, names Names) []byte {
 			"schemas":         s.named,
 			"securitySchemes": schema{"token": schema{"type": "http", "scheme": "bearer"}},
 			"responses": schema{"Refused": schema{"description": "Why the request failed, " +
-				"and the next step.", "content": inJSON(refusal)}},
+				"and the next step.", "content": inJSON(failure)}},
 		},
 		"security": []schema{{}, {"token": []string{}}},
 	}
@@ -67,9 +67,9 @@ func Document(all []Operation, names Names) []byte {
 
 func inJSON(shape schema) schema { return schema{"application/json": schema{"schema": shape}} }
 
-// describe returns the description of an operation at one of its paths.
+// describe describes an operation at one of its paths.
 func (o Operation) describe(s *shapes, path string) schema {
-	out := schema{"summary": o.Summary, "responses": schema{"200": o.answered(s),
+	out := schema{"summary": o.Summary, "responses": schema{"200": o.response(s),
 		"default": schema{"$ref": "#/components/responses/Refused"}}}
 	var params []schema
 	for part := range strings.SplitSeq(path, "/") {
@@ -98,29 +98,29 @@ func (o Operation) describe(s *shapes, path string) schema {
 	return out
 }
 
-// answered returns the description of an operation's answer.
-func (o Operation) answered(s *shapes) schema {
+// response describes an operation's response.
+func (o Operation) response(s *shapes) schema {
 	headers := schema{"X-GC-Index": schema{"description": "number of the newest event that the " +
-		"answer contains", "schema": schema{"type": "integer"}}}
+		"response contains", "schema": schema{"type": "integer"}}}
 	switch {
 	case o.Text != "":
 		return schema{"description": o.Summary,
 			"content": schema{o.Text: schema{"schema": schema{"type": "string"}}}}
-	case o.Answer == nil:
+	case o.Response == nil:
 		return schema{"description": o.Summary, "content": schema{"application/json": schema{}}}
 	case o.Stream:
 		return schema{"description": "server-sent events with this data",
-			"content": schema{"text/event-stream": schema{"schema": s.of(reflect.TypeOf(o.Answer),
+			"content": schema{"text/event-stream": schema{"schema": s.of(reflect.TypeOf(o.Response),
 				false)}}}
 	case o.List:
-		items := schema{"type": "array", "items": s.of(reflect.TypeOf(o.Answer), false)}
+		items := schema{"type": "array", "items": s.of(reflect.TypeOf(o.Response), false)}
 		return schema{"description": o.Summary, "headers": headers,
 			"content": inJSON(schema{"type": "object", "required": []string{"items", "total"},
 				"properties": schema{"items": items, "total": schema{"type": "integer"},
 					"next_cursor": schema{"type": "string"}}})}
 	}
 	return schema{"description": o.Summary, "headers": headers,
-		"content": inJSON(s.of(reflect.TypeOf(o.Answer), false))}
+		"content": inJSON(s.of(reflect.TypeOf(o.Response), false))}
 }
 
 // Parameter returns the type of a query parameter and its description.
@@ -149,9 +149,8 @@ func parameters() map[string]string {
 		"type": "string only this type; for events, also several types separated by commas, " +
 			"and patterns like noun.*",
 		"not_type": "string only beads of other types",
-		"assignee": "string only work assigned to this " +
-			"agent or person",
-		"parent": "string only children of this bead", "ref": "string only work created from " +
+		"assignee": "string only work assigned to this agent or user",
+		"parent":   "string only children of this bead", "ref": "string only work created from " +
 			"this formula or step",
 		"ready":        "boolean only work that is open and not blocked",
 		"force":        "boolean also closes a molecule with open steps",
@@ -167,14 +166,14 @@ func parameters() map[string]string {
 		"after_seq":    "string only events after this one; the same as after",
 		"before_seq":   "integer only events before this one",
 		"forward":      "boolean returns the oldest first",
-		"to":           "string only messages to this recipient; empty selects mail to people",
+		"to":           "string only messages to this recipient; empty selects mail to users",
 		"agent":        "string the same as to", "all": "boolean includes read messages",
 		"cols": "integer columns of the terminal", "rows": "integer rows of the terminal",
 		"raw":    "boolean passes every byte of the output without a filter",
 		"view":   "string \"status\": only what `gcity status` shows",
-		"git":    "boolean accepted without effect: gcity does not query git",
-		"tail":   "integer accepted without effect: use lines",
-		"before": "string before this cursor; has no effect on an agent's output",
+		"git":    "boolean accepted but ignored: gcity does not query git",
+		"tail":   "integer accepted but ignored: use lines",
+		"before": "string before this cursor; ignored for an agent's output",
 	}
 }
 
@@ -191,8 +190,8 @@ func (o Operation) Paths() []string {
 	return all
 }
 
-// Parameters returns the names of the query parameters of all operations. The keys consist of kind and method: "agents
-// GET". kind returns the kind of a path.
+// Parameters returns the names of all operations' query parameters. The keys consist of kind and method: "agents GET".
+// kind returns the kind of a path.
 func Parameters(all []Operation, kind func(path string) (string, error)) map[string][]string {
 	out := map[string][]string{}
 	for _, o := range all {

@@ -13,14 +13,14 @@ import (
 // schema is a JSON Schema of OpenAPI 3.1.
 type schema map[string]any
 
-// shapes converts the types of bodies and answers to schemas.
+// shapes converts the types of requests and responses to schemas.
 type shapes struct {
 	names Names
 	named map[string]schema // schemas of structs by name
 	types map[string]reflect.Type
 }
 
-// of returns the schema of a type. In requests, all fields are optional. In answers, fields are required unless they
+// of returns the schema of a type. In requests, all fields are optional. In responses, fields are required unless they
 // have omitempty.
 func (s *shapes) of(t reflect.Type, sent bool) schema {
 	switch t {

@@ -33,7 +33,7 @@ type Socket struct {
 
 // Listen binds the socket for path (see disk.SocketPath for long paths). Only this user can use it: its mode is 0600,
 // and connections from another uid are closed immediately. The caller holds the city's lock, so Listen removes an
-// existing socket. It moves any other file aside; see MovedPath. It refuses a folder of another user.
+// existing socket. It moves any other file aside; see MovedPath. It fails if the folder belongs to another user.
 func Listen(path string) (*Socket, error) {
 	s := &Socket{path: path, uid: uint32(os.Getuid())}
 	var err error
@@ -51,9 +51,9 @@ func (s *Socket) MovedPath() string {
 	return s.aside
 }
 
-// place returns the path at which the socket for path is bound. path may contain a descriptor that other processes do
-// not have, so the length check applies to the path that they use.
-func place(path string) (string, error) {
+// boundPath returns the path at which the socket for path is bound. path may contain a descriptor that other processes
+// do not have, so the length check applies to the path that they use.
+func boundPath(path string) (string, error) {
 	known := disk.Real(path)
 	bound, err := disk.SocketPath(known)
 	if err == nil && bound == known {
@@ -63,7 +63,7 @@ func place(path string) (string, error) {
 }
 
 func bind(path string) (_ *net.UnixListener, aside string, _ error) {
-	bound, err := place(path)
+	bound, err := boundPath(path)
 	if err != nil {
 		return nil, "", err
 	}
@@ -84,7 +84,7 @@ func bind(path string) (_ *net.UnixListener, aside string, _ error) {
 			return nil, "", err
 		}
 	}
-	// On Linux a socket file gets the mode of the unbound socket, so other users can never connect.
+	// On Linux, a socket file inherits the mode of the unbound socket, so other users can never connect.
 	lc := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
 		var err error
 		if e := raw.Control(func(fd uintptr) { err = unix.Fchmod(int(fd), 0o600) }); e != nil {
@@ -99,12 +99,12 @@ func bind(path string) (_ *net.UnixListener, aside string, _ error) {
 	return l.(*net.UnixListener), disk.Real(aside), nil
 }
 
-// Renew binds the socket again if it was removed or replaced by another file. It reports whether it did so. Connected
-// clients stay connected. The caller holds the city's lock, so no other controller can have bound the socket in the
-// meantime.
+// Renew binds the socket again if it was removed or replaced by a different file. It reports whether it did so.
+// Connected clients stay connected. The caller holds the city's lock, so no other controller can have bound the socket
+// in the meantime.
 func (s *Socket) Renew() (renewed bool, err error) {
 	if !s.renewals.TryLock() {
-		return false, nil // a folder that does not answer delays only one check
+		return false, nil // a hung folder delays only one check
 	}
 	defer s.renewals.Unlock()
 	info, err := disk.Lstat(s.Addr().String())
@@ -112,19 +112,20 @@ func (s *Socket) Renew() (renewed bool, err error) {
 	if s.ended() || there || err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	anew, aside, err := bind(s.path)
+	fresh, aside, err := bind(s.path)
 	if err != nil {
 		return false, err
 	}
 	s.mu.Lock()
-	old := anew // the listener to close; it is the new one if the Socket was closed in the meantime
+	// the listener to close; it is the new one if the Socket was closed in the meantime
+	old := fresh
 	if !s.closed {
-		old, s.bound = s.bound, anew
+		old, s.bound = s.bound, fresh
 		old.SetUnlinkOnClose(false) // the new socket has the same path
 		s.aside = aside
 	}
 	s.mu.Unlock()
-	return old != anew, old.Close()
+	return old != fresh, old.Close()
 }
 
 func (s *Socket) ended() bool {

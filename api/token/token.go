@@ -1,4 +1,4 @@
-// Package token reads and creates the files that hold the tokens of an API.
+// Package token reads and creates token files for the API.
 package token
 
 import (
@@ -44,8 +44,8 @@ func Read(path string) (string, error) {
 	token := strings.TrimSpace(string(data))
 	odd := strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' })
 	if n := len(token); n < minToken || n > maxToken || odd {
-		return "", fmt.Errorf("%s contains no token: one line of %d to %d letters, digits and "+
-			"signs, without spaces", path, minToken, maxToken)
+		return "", fmt.Errorf("%s does not contain a valid token: use one line of %d to %d "+
+			"letters, digits and symbols, without spaces", path, minToken, maxToken)
 	}
 	return token, nil
 }

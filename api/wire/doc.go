@@ -1,3 +1,3 @@
-// Package wire contains the definitions that server and client of the API share: paths and their meaning, the format of
-// answers, and the frames of an attached terminal.
+// Package wire defines what the API's server and client share: paths and their meaning, the format of responses, and
+// the frames of an attached terminal.
 package wire

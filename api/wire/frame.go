@@ -31,6 +31,7 @@ type Framer struct {
 	mu sync.Mutex // guards W, so that frames are not mixed
 }
 
+// Write sends a payload of any length, in as many frames as necessary.
 func (f *Framer) Write(kind byte, payload []byte) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -56,7 +57,7 @@ func (f *Framer) Next(buf []byte) (kind byte, payload []byte, err error) {
 	}
 	n := binary.BigEndian.Uint32(head[1:])
 	if n > maxFrame {
-		return 0, nil, fmt.Errorf("a frame of %d bytes is over the limit of %d", n, maxFrame)
+		return 0, nil, fmt.Errorf("a frame of %d bytes exceeds the limit of %d", n, maxFrame)
 	}
 	if cap(buf) < int(n) {
 		buf = make([]byte, n)
@@ -65,6 +66,7 @@ func (f *Framer) Next(buf []byte) (kind byte, payload []byte, err error) {
 	return head[0], buf[:n], err
 }
 
+// Resize sends a new terminal size.
 func (f *Framer) Resize(cols, rows int) error {
 	var b [4]byte
 	binary.BigEndian.PutUint16(b[:2], uint16(cols))
@@ -72,6 +74,7 @@ func (f *Framer) Resize(cols, rows int) error {
 	return f.Write(FrameResize, b[:])
 }
 
+// ParseResize decodes the payload of a FrameResize. ok is false if it is invalid.
 func ParseResize(b []byte) (cols, rows int, ok bool) {
 	if len(b) != 4 {
 		return 0, 0, false
@@ -80,6 +83,7 @@ func ParseResize(b []byte) (cols, rows int, ok bool) {
 	return cols, rows, CheckSize(cols, rows) == nil
 }
 
+// CheckSize returns an error if a terminal cannot have this size.
 func CheckSize(cols, rows int) error {
 	const most = 1<<16 - 1
 	if cols < 1 || rows < 1 || cols > most || rows > most {
@@ -88,7 +92,7 @@ func CheckSize(cols, rows int) error {
 	return nil
 }
 
-// End sends the reason for the end of the frames. A nil error means that the session has ended.
+// End sends the reason why the frames end. A nil error means that the session has ended.
 func (f *Framer) End(err error) error {
 	if err == nil {
 		return f.Write(FrameEnd, nil)

@@ -56,6 +56,7 @@ func ParsedName(escaped, what string) (string, error) {
 	return s, nil
 }
 
+// ValidPart reports whether a string is a valid part of a name.
 func ValidPart(s string) bool {
 	if s == "" || len(s) > 64 || strings.ContainsAny(s[:1], "._-") {
 		return false
@@ -77,6 +78,7 @@ func badName(what string) error {
 	return &city.Error{Code: city.Invalid, Message: "invalid " + what + " name" + nameRule}
 }
 
+// UnknownPath returns the error for a path that the API does not define.
 func UnknownPath() error {
 	return &city.Error{Code: city.NotFound, Message: "unknown path; try /v0/status, /v0/agents, " +
 		"/v0/pools, /v0/rigs, /v0/automations, /v0/beads, /v0/mail or /v0/events"}

@@ -55,7 +55,7 @@ const (
 	KindSling        Kind = "sling"
 	KindInspect      Kind = "inspect"
 	KindOutput       Kind = "output"
-	KindPeek         Kind = "peek" // output of an agent as one text
+	KindPeek         Kind = "peek" // an agent's output as a single string
 	KindOutputStream Kind = "output/stream"
 	KindWatchStream  Kind = "stream"
 	KindAttach       Kind = "attach"
@@ -66,7 +66,7 @@ const (
 	KindDebug   Kind = "debug"
 )
 
-// Route is a parsed path of a request.
+// Route is a parsed request path.
 type Route struct {
 	Kind Kind
 	City string // name of the city; "" = the only city

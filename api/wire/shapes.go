@@ -17,6 +17,7 @@ type List[T any] struct {
 	Next  string `json:"next_cursor,omitempty"`
 }
 
+// ListOf returns a list of all items. Its Items are never nil.
 func ListOf[T any](items []T) List[T] {
 	if items == nil {
 		items = []T{}
@@ -33,16 +34,17 @@ func ErrorOf(err error) *city.Error {
 		return &city.Error{Code: e.Code, Message: err.Error(), Details: e.Details}
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		return &city.Error{Code: city.Unavailable, Message: "the answer timed out; try again"}
+		return &city.Error{Code: city.Unavailable, Message: "the request timed out; try again"}
 	}
 	return &city.Error{Code: city.Unavailable, Message: err.Error()}
 }
 
+// Invalid returns an error with the code Invalid.
 func Invalid(format string, args ...any) error {
 	return &city.Error{Code: city.Invalid, Message: fmt.Sprintf(format, args...)}
 }
 
-// Agent is an agent in answers: the agent of a snapshot, with its resource usage as flat fields.
+// Agent is an agent in responses: the agent from a snapshot, with its resource usage as flat fields.
 type Agent struct {
 	city.Agent
 	Usage *city.Usage `json:"usage,omitempty"` // always nil; hides the field of the embedded agent
@@ -53,7 +55,7 @@ type Agent struct {
 	ActiveBead string `json:"active_bead,omitempty"` // ID of the current task
 }
 
-// AgentOf converts an agent to the format for answers.
+// AgentOf converts an agent to the format for responses.
 func AgentOf(a city.Agent) Agent {
 	out := Agent{Agent: a}
 	out.ActiveBead, _, _ = strings.Cut(a.Task, " ")
@@ -70,18 +72,19 @@ type Cities struct {
 	Troubles []string `json:"troubles,omitempty"` // problems of the supervisor
 }
 
-// ConfigText is a configuration, or a part of it, in a form for people.
+// ConfigText is a configuration, or a part of it, as text for users.
 type ConfigText struct {
 	Revision string `json:"revision"` // revision of the active configuration
 	Format   string `json:"format"`   // "toml", "text"
 	Text     string `json:"text"`     // secrets are shown as ***
 }
 
-// Registration is the body of a registration.
+// Registration is the body of a registration request.
 type Registration struct {
 	Path string `json:"path"` // absolute path of the city's folder
 }
 
+// Find returns the city with this name, or nil.
 func Find(all []city.Info, name string) *city.Info {
 	for i := range all {
 		if all[i].Name == name {
@@ -91,6 +94,7 @@ func Find(all []city.Info, name string) *city.Info {
 	return nil
 }
 
+// UnknownCity returns the error for a name that no city has. It lists the existing cities.
 func UnknownCity(name string, all []city.Info) error {
 	here := "no city is registered"
 	if len(all) > 0 {
@@ -103,6 +107,7 @@ func UnknownCity(name string, all []city.Info) error {
 // namedAtMost is the maximum number of cities that an error lists.
 const namedAtMost = 20
 
+// NamesOf returns the names of the cities as text, up to namedAtMost of them.
 func NamesOf(all []city.Info) string {
 	names := PlainNames(all)
 	if n := len(names); n > namedAtMost {
@@ -111,6 +116,7 @@ func NamesOf(all []city.Info) string {
 	return strings.Join(names, ", ")
 }
 
+// PlainNames returns the names of all cities.
 func PlainNames(all []city.Info) []string {
 	names := make([]string, len(all))
 	for i := range all {
@@ -122,14 +128,14 @@ func PlainNames(all []city.Info) []string {
 // StatusView is the value of the parameter view for the part of a snapshot that Brief returns.
 const StatusView = "status"
 
-// Types of events that end a stream. The log has no events of these types. A stream that ends without one of them was
-// cut off and can be resumed.
+// Types of events that end a stream. The log does not contain events of these types. A stream that ends without one of
+// them was cut off and can be resumed.
 const (
 	EventEnd   = "!end"   // the regular end
 	EventError = "!error" // the end with a reason, which is a city.Error
 )
 
-// MaxLines is the maximum number of items per page, and of lines of output per response.
+// MaxLines is the maximum number of items per page, and of output lines per response.
 const MaxLines = 10000
 
 // Everything is the value of the parameter limit for an unlimited list.

@@ -1,9 +1,10 @@
-// Package bd implements a work store with the tool bd (Beads). It calls the tool once per operation, with arguments and
-// without a shell, and reads JSON. A call takes half a second or more, so this package avoids calls for single beads.
+// Package bd implements a bead store on top of the tool bd (Beads). It calls the tool once per operation, with
+// arguments and without a shell, and reads JSON. A call takes half a second or more, so this package avoids calls for
+// single beads.
 //
 // bd has no revisions, so a bead's revision is a hash of its content. A conditional change first checks that the
-// content is unchanged. Between the check and the change, the lock excludes only writers that use gcity. bd sets the
-// times.
+// content is unchanged. Between the check and the change, the lock excludes only writers that use gcity. bd itself sets
+// the update and close times.
 package bd
 
 import (
@@ -25,7 +26,7 @@ import (
 	"gcity/internal/shell"
 )
 
-// CallLimit is the timeout of one call of the tool.
+// CallLimit is the timeout for one call to the tool.
 const CallLimit = 30 * time.Second
 
 // Program is the name of the tool, which is looked up on the PATH.
@@ -56,8 +57,8 @@ type Options struct {
 // Store is a bead store that uses bd.
 type Store struct{ *foreign.Store }
 
-// Open returns the store of a folder. It does not call bd or write anything. If bd has no database in the folder,
-// the store is empty, and the first write creates the database.
+// Open returns the store for a folder. It does not call bd or write anything. If bd has no database in the folder, the
+// store is empty, and the first write creates the database.
 func Open(o Options) (*Store, error) {
 	if err := beads.CheckPrefix(o.Prefix); err != nil {
 		return nil, err
@@ -67,7 +68,7 @@ func Open(o Options) (*Store, error) {
 		filepath.Join(at, "gcity.lock"))}, nil
 }
 
-// Close implements the interface of stores. bd needs no cleanup.
+// Close does nothing, because bd needs no cleanup.
 func (s *Store) Close() error { return nil }
 
 // CallLimit implements beads.CallLimiter.
@@ -108,7 +109,7 @@ func environment(o Options, at string) []string {
 	return env
 }
 
-// exists reports whether the folder has a database of bd.
+// exists reports whether the folder contains a bd database.
 func (k *backend) exists() (bool, error) {
 	_, err := os.Stat(filepath.Join(k.at, "metadata.json"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -148,7 +149,7 @@ func (k *backend) call(ctx context.Context, stdin []byte, args ...string) ([]byt
 	case errors.Is(err, exec.ErrNotFound):
 		return nil, fmt.Errorf("%w: %s", ErrAbsent, remedy)
 	case err != nil && own.Err() != nil:
-		return nil, fmt.Errorf("bd %s did not answer: %w", args[0], err)
+		return nil, fmt.Errorf("bd %s did not respond: %w", args[0], err)
 	case err != nil:
 		return nil, fmt.Errorf("bd %s: %w", args[0], err)
 	case got.Code != 0:
@@ -237,7 +238,8 @@ func failure(args []string, got shell.Answer) error {
 	case why == "":
 		why = "it printed nothing"
 	}
-	return fmt.Errorf("bd %s failed (exit %d): %s", args[0], got.Code, foreign.FirstLine(why))
+	return fmt.Errorf("bd %s failed (exit status %d): %s", args[0], got.Code,
+		foreign.FirstLine(why))
 }
 
 // payload finds the JSON in bd's output and removes its envelope. Other lines may precede the JSON.

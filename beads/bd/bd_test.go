@@ -234,7 +234,7 @@ func TestErrorsOfBd(t *testing.T) {
 		one + `,"schema_version":1,"status":"tombstone"}`:                          "closed",
 		`[` + one + `,"status":"open","metadata":{"n":3,"o":{"a": [1]},"s":"t"}}]`: `{"a":[1]}`,
 		`Error: all is lost`: `printed "Error: all is lost"`,
-		`[{"id":"b-1","title":"\u001b[2J","status":"open","issue_type":"task","priority":2}]`:                   "cannot be read",
+		`[{"id":"b-1","title":"\u001b[2J","status":"open","issue_type":"task","priority":2}]`:                   "cannot read the record",
 		`[` + one + `,"status":"open","dependencies":[{"id":"b-9","dependency_type":"blocks"},{"id":"b-8"}]}]`:  "b-9",
 		`[` + one + `,"status":"closed","close_reason":"given up","closed_at":"2026-04-02T10:00:00Z"}]`:         "given up",
 		`[` + one + `,"status":"open","dependencies":[{"issue_id":"b-1","depends_on_id":"b-7","type":"blocks"}`: "printed",
@@ -270,12 +270,12 @@ func initialised(t *testing.T) string {
 func TestABdThatMisbehaves(t *testing.T) {
 	dir := initialised(t)
 	for first, want := range map[string]string{
-		`echo '{"error":"database is locked"}'; exit 1`: "bd list failed (exit " +
+		`echo '{"error":"database is locked"}'; exit 1`: "bd list failed (exit status " +
 			"1): database is locked",
 		`echo '{"schema_version":1,"error":"no access"}' >&2; exit 1`: "no access",
-		`echo plain words >&2; exit 3`:                                "(exit 3): plain words",
+		`echo plain words >&2; exit 3`:                                "(exit status 3): plain words",
 		`exit 1`:                                                      "it printed nothing",
-		`echo '[]' ; kill -9 $$`:                                      "exit -1",
+		`echo '[]' ; kill -9 $$`:                                      "exit status -1",
 		`echo '{"schema_version":1,"data":{"error":"within"}}'; exit 1`: "within",
 	} {
 		with(t, first)

@@ -23,7 +23,7 @@ const (
 	plainReason = "Closed" // the reason that bd stores by default
 )
 
-// issue has the fields of bd's issues that gcity uses.
+// issue contains the fields of bd's issues that gcity uses.
 type issue struct {
 	ID          string                     `json:"id"`
 	Title       string                     `json:"title"`
@@ -82,7 +82,7 @@ func read(text []byte) (beads.Bead, error) {
 	if b.Status, known = beads.StatusOf(in.Status); !known {
 		b.Metadata[statusKey] = in.Status
 	}
-	if _, told := b.Metadata[beads.CloseReason]; !told && in.Reason != plainReason &&
+	if _, given := b.Metadata[beads.CloseReason]; !given && in.Reason != plainReason &&
 		b.Status == beads.StatusClosed {
 		b.Metadata[beads.CloseReason] = in.Reason
 	}

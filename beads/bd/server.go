@@ -23,20 +23,20 @@ import (
 )
 
 const (
-	doltProgram = "dolt"
-	answerLimit = 2 * time.Second
-	// upLimit is how long a started server may take until its first answer.
+	doltProgram   = "dolt"
+	responseLimit = 2 * time.Second
+	// upLimit is how long a started server may take until it first responds.
 	upLimit = 30 * time.Second
 	// downLimit is how long a server may take to exit after a signal before it is killed.
 	downLimit = 5 * time.Second
 	largeLog  = 10 << 20
 )
 
-// Server is a Dolt SQL server that gcity starts and stops for bd. It has the databases of a city and of its rigs. It
+// Server is a Dolt SQL server that gcity starts and stops for bd. It serves the databases of a city and its rigs. It
 // outlives the process that started it. Another Server with the same State controls the same process.
 type Server struct {
-	Data string // folder of the databases
-	// folder of the server's configuration, its log, and the file that identifies its process
+	Data string // folder for the databases
+	// folder for the server's configuration, its log, and the file that identifies its process
 	State   string
 	Host    string
 	Port    int
@@ -77,15 +77,15 @@ func IsLocal(host string) bool {
 	return host == "" || host == "localhost"
 }
 
-// Answers returns nil if a MySQL server answers at an address.
-func Answers(ctx context.Context, host string, port int) error {
-	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+// Ping returns nil if a MySQL server responds at an address.
+func Ping(ctx context.Context, host string, port int) error {
+	ctx, cancel := context.WithTimeout(ctx, responseLimit)
 	defer cancel()
 	at := net.JoinHostPort(host, strconv.Itoa(port))
 	var d net.Dialer
 	c, err := d.DialContext(ctx, "tcp", at)
 	if err != nil {
-		return fmt.Errorf("no Dolt server answers at %s: %w", at, err)
+		return fmt.Errorf("no Dolt server responds at %s: %w", at, err)
 	}
 	defer c.Close()
 	until, _ := ctx.Deadline()
@@ -98,26 +98,26 @@ func Answers(ctx context.Context, host string, port int) error {
 		err = errors.New("the server there is not a MySQL server")
 	}
 	if err != nil {
-		return fmt.Errorf("no Dolt server answers at %s: %w", at, err)
+		return fmt.Errorf("no Dolt server responds at %s: %w", at, err)
 	}
 	return nil
 }
 
-// Ensure starts the server if none answers, waits for its answer, and reports whether it started the server.
+// Ensure starts the server if none responds, waits until it responds, and reports whether it started the server.
 func (s *Server) Ensure(ctx context.Context) (started bool, err error) {
-	if err := Answers(ctx, s.Host, s.Port); err == nil {
+	if err := Ping(ctx, s.Host, s.Port); err == nil {
 		return false, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, upLimit)
 	defer cancel()
 	if s.Runs() {
-		return false, s.awaitAnswer(ctx, nil)
+		return false, s.awaitResponse(ctx, nil)
 	}
 	died, err := s.start()
 	if err != nil {
 		return false, err
 	}
-	return true, s.awaitAnswer(ctx, died)
+	return true, s.awaitResponse(ctx, died)
 }
 
 // Runs reports whether the server process that gcity started is still running.
@@ -150,7 +150,7 @@ func (s *Server) start() (died <-chan error, err error) {
 			"server yourself", doltProgram)
 	}
 	if err := errors.Join(disk.MkdirAll(s.State, 0o700), disk.MkdirAll(s.Data, 0o700)); err != nil {
-		return nil, fmt.Errorf("cannot create the folders of the Dolt server: %w", err)
+		return nil, fmt.Errorf("cannot create the Dolt server's folders: %w", err)
 	}
 	text, err := json.Marshal(map[string]any{ // YAML is a superset of JSON
 		"log_level": "warning", "data_dir": s.Data,
@@ -160,11 +160,11 @@ func (s *Server) start() (died <-chan error, err error) {
 		err = disk.Replace(s.file("server.yaml"), text, 0o600)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot write the configuration of the Dolt server: %w", err)
+		return nil, fmt.Errorf("cannot write the Dolt server's configuration: %w", err)
 	}
 	log, err := s.openLog()
 	if err != nil {
-		return nil, fmt.Errorf("cannot write the log of the Dolt server: %w", err)
+		return nil, fmt.Errorf("cannot write the Dolt server's log: %w", err)
 	}
 	defer log.Close()
 	cmd := exec.Command(exe, "sql-server", "--config", s.file("server.yaml"))
@@ -176,7 +176,7 @@ func (s *Server) start() (died <-chan error, err error) {
 	}
 	err = s.remember(cmd.Process.Pid)
 	if err != nil {
-		err = errors.Join(fmt.Errorf("cannot record the process of the Dolt server: %w", err),
+		err = errors.Join(fmt.Errorf("cannot record the Dolt server's process: %w", err),
 			cmd.Process.Kill())
 	}
 	end := make(chan error, 1)
@@ -208,29 +208,30 @@ func (s *Server) remember(pid int) error {
 	return disk.Save(s.file("server.json"), data, 0o600)
 }
 
-// awaitAnswer waits until the server answers or exits.
-func (s *Server) awaitAnswer(ctx context.Context, died <-chan error) error {
+// awaitResponse waits until the server responds or exits.
+func (s *Server) awaitResponse(ctx context.Context, died <-chan error) error {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		err := Answers(ctx, s.Host, s.Port)
+		err := Ping(ctx, s.Host, s.Port)
 		if err == nil {
 			return nil
 		}
 		select {
 		case why := <-died:
-			return fmt.Errorf("the Dolt server exited at once (%w): %s", endOf(why), s.lastLine())
+			return fmt.Errorf("the Dolt server exited immediately (%w): %s", exitReason(why),
+				s.lastLine())
 		case <-ctx.Done():
-			return fmt.Errorf("the Dolt server was started but does not answer: %w; see %s", err,
+			return fmt.Errorf("the Dolt server was started but does not respond: %w; see %s", err,
 				s.file("server.log"))
 		case <-tick.C:
 		}
 	}
 }
 
-func endOf(err error) error {
+func exitReason(err error) error {
 	if err == nil {
-		return errors.New("exit 0")
+		return errors.New("exit status 0")
 	}
 	return err
 }
@@ -251,7 +252,7 @@ func (s *Server) Stop(ctx context.Context) (stopped bool, err error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
 	case err != nil:
-		return false, fmt.Errorf("cannot check whether a Dolt server of this city is running: %w",
+		return false, fmt.Errorf("cannot check whether this city's Dolt server is running: %w",
 			err)
 	case !p.lives():
 		return false, disk.Remove(s.file("server.json"))
@@ -266,5 +267,5 @@ func (s *Server) Stop(ctx context.Context) (stopped bool, err error) {
 			return true, disk.Remove(s.file("server.json"))
 		}
 	}
-	return false, fmt.Errorf("the Dolt server, pid %d, does not exit", p.PID)
+	return false, fmt.Errorf("the Dolt server (pid %d) did not exit", p.PID)
 }

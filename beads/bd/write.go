@@ -15,13 +15,12 @@ import (
 	"gcity/beads/foreign"
 )
 
-// maxArgument is the maximum length of one argument of a process, in bytes. A longer description is passed on stdin,
+// maxArgument is the maximum length of one command-line argument, in bytes. A longer description is passed on stdin,
 // but longer metadata is an error.
 const maxArgument = 100 << 10
 
-// Make implements foreign.Backend. bd creates only open issues, and adds the labels of the parent to its children. If
-// the new bead differs from the requested bead, a second call corrects it. If the second call fails, the bead is
-// closed.
+// Create implements foreign.Backend. bd creates only open issues, and adds the parent's labels to its children. If the
+// new bead differs from the requested bead, a second call corrects it. If the second call fails, the bead is closed.
 func (k *backend) Create(ctx context.Context, want beads.Bead) (beads.Bead, error) {
 	if err := k.begin(ctx); err != nil {
 		return beads.Bead{}, err
@@ -90,7 +89,7 @@ func (k *backend) closeIncomplete(ctx context.Context, got beads.Bead, err error
 	return got, fmt.Errorf("bead %s was created, but not completely: %w", got.ID, err)
 }
 
-// creation returns the arguments and the stdin of the call that creates a bead.
+// creation returns the arguments and the stdin for the call that creates a bead.
 func creation(b beads.Bead) (args []string, stdin []byte, err error) {
 	args = []string{"create", "--title=" + b.Title, "-t", b.Type, "-p",
 		strconv.Itoa(b.Priority.Level()), "--json"}
@@ -119,7 +118,7 @@ func creation(b beads.Bead) (args []string, stdin []byte, err error) {
 		return nil, nil, err
 	}
 	args = append(args, "--metadata="+string(text))
-	return args, stdin, short(args)
+	return args, stdin, checkArguments(args)
 }
 
 func described(args []string, text string) ([]string, []byte) {
@@ -129,19 +128,19 @@ func described(args []string, text string) ([]string, []byte) {
 	return append(args, "--description="+text), nil
 }
 
-// short returns an error if an argument is too long to be passed to a process.
-func short(args []string) error {
+// checkArguments returns an error if an argument is too long to be passed to a process.
+func checkArguments(args []string) error {
 	for _, arg := range args {
 		if len(arg) > maxArgument+1<<10 {
 			name, _, _ := strings.Cut(arg, "=")
-			return fmt.Errorf("bd takes at most %d bytes as its %s: %w", maxArgument, name,
+			return fmt.Errorf("bd accepts at most %d bytes for %s: %w", maxArgument, name,
 				errors.ErrUnsupported)
 		}
 	}
 	return nil
 }
 
-// stored returns the metadata of the issue for a bead.
+// stored returns the metadata for a bead's issue.
 func stored(b beads.Bead) map[string]string {
 	meta := map[string]string{}
 	for key, value := range b.Metadata {
@@ -155,7 +154,7 @@ func stored(b beads.Bead) map[string]string {
 	return meta
 }
 
-// admitType adds a type to the types that bd accepts, and keeps the existing ones.
+// admitType adds a type to bd's list of accepted types.
 func (k *backend) admitType(ctx context.Context, kind string) error {
 	const key = "types.custom"
 	out, err := k.call(ctx, nil, "config", "get", key, "--json")
@@ -188,7 +187,7 @@ func (k *backend) changed(ctx context.Context, stdin []byte, args ...string) (be
 	return all[0], nil
 }
 
-// Change implements foreign.Backend. It updates most fields in one call, then changes the links, and closes the bead
+// Update implements foreign.Backend. It updates most fields in one call, then changes the links, and closes the bead
 // last.
 func (k *backend) Update(ctx context.Context, was, now beads.Bead) (beads.Bead, error) {
 	closing := now.Status == beads.StatusClosed && was.Status != beads.StatusClosed
@@ -235,8 +234,8 @@ func (k *backend) Update(ctx context.Context, was, now beads.Bead) (beads.Bead, 
 	return got, nil
 }
 
-// update returns the arguments of the call that changes one bead into another. It leaves out links to needs and
-// closing.
+// update returns the arguments and the stdin for the call that changes the bead was into now. It omits the needs and
+// the closing, which take separate calls.
 func update(was, now beads.Bead, closing bool) (args []string, stdin []byte, err error) {
 	for _, name := range foreign.Changed(was, now) {
 		switch name {
@@ -279,7 +278,7 @@ func update(was, now beads.Bead, closing bool) (args []string, stdin []byte, err
 			args = append(args, "--unset-metadata="+key)
 		}
 	}
-	return args, stdin, short(args)
+	return args, stdin, checkArguments(args)
 }
 
 // removeAtOnce is the maximum number of IDs in one call, which limits the length of the arguments.

@@ -1,5 +1,5 @@
-// Package beadstest is the test suite for bead stores. It has short tests of the guarantees of beads.Store, and of the
-// optional interfaces that a store implements.
+// Package beadstest is the test suite for bead stores. It contains short tests of the guarantees of beads.Store, and of
+// the optional interfaces that a store implements.
 package beadstest
 
 import (
@@ -25,7 +25,7 @@ type Case struct {
 func Run(t *testing.T, h Harness) {
 	for _, c := range Cases() {
 		t.Run(c.Name, func(t *testing.T) {
-			if what, lacks := h.Skip[c.Name]; lacks {
+			if what, skip := h.Skip[c.Name]; skip {
 				t.Skip("this store does not support " + what)
 			}
 			c.Run(t, h)
@@ -37,20 +37,20 @@ func Run(t *testing.T, h Harness) {
 func Cases() []Case {
 	return []Case{
 		{"a new store is empty", newIsEmpty},
-		{"created beads are stored", createIsKept},
+		{"created beads are stored", createIsStored},
 		{"defaults", defaults},
 		{"ids are counted", idsAreCounted},
 		{"an explicit ID", ownID},
 		{"unknown ids", unknownIDs},
-		{"an invalid bead is refused and not stored", wrongIsRefused},
+		{"an invalid bead is rejected and not stored", invalidIsRejected},
 		{"text is stored unchanged", anyText},
 		{"values are copies", valuesAreCopies},
 		{"a patch changes only its fields", patchChanges},
-		{"a patch without changes has no effect", patchOfNothing},
+		{"a patch without changes has no effect", patchWithoutChanges},
 		{"labels append", labelsAppend},
 		{"metadata is set and removed", metadata},
 		{"closing a closed bead has no effect", closingTwice},
-		{"links cannot form a cycle", noCircles},
+		{"links cannot form a cycle", noCycles},
 		{"reopening a bead removes its close reason", closeReasons},
 		{"newest first", newestFirst},
 		{"limits and pages", pages},
@@ -58,7 +58,7 @@ func Cases() []Case {
 		{"ready", ready},
 		{"count", count},
 		{"tally", tally},
-		{"a batch creates all its beads", batchWhole},
+		{"a batch creates all its beads", batchCreatesAll},
 		{"a batch is atomic", batchAllOrNone},
 		{"the steps of a molecule become ready in order", molecule},
 		{"compare and swap", compareAndSwap},
@@ -68,14 +68,14 @@ func Cases() []Case {
 		{"a probe changes nothing", probe},
 		{"a purge removes old closed trees", purge},
 		{"a purge keeps open and recent trees", purgeKeeps},
-		{"a restore keeps IDs and times", restoreAsItStands},
+		{"a restore keeps IDs and times", restoreKeepsFields},
 		{"a restore is idempotent", restoreTwice},
 		{"a restore is atomic", restoreAllOrNone},
-		{"a restore names the beads of a cycle", restoreInCircle},
+		{"a restore names the beads of a cycle", restoreNamesCycle},
 		{"a restore keeps the newer of two versions", restoreLater},
-		{"an export can be imported", exportComesBack},
+		{"an export can be imported", exportAndImport},
 		{"a failed read returns an error", failedRead},
-		{"another client sees changes at once", another},
+		{"another client sees changes immediately", sharedStore},
 	}
 }
 
@@ -150,11 +150,11 @@ func titles(t *testing.T, s beads.Store, q beads.Query, want string) {
 		got = append(got, b.Title)
 	}
 	if strings.Join(got, " ") != want {
-		t.Errorf("%+v gave %v, want %v", q, got, want)
+		t.Errorf("%+v returned %v, want %v", q, got, want)
 	}
 }
 
-func refused(t *testing.T, what string, err error) {
+func wantInvalid(t *testing.T, what string, err error) {
 	t.Helper()
 	var i *beads.Invalid
 	if !errors.As(err, &i) {
@@ -192,7 +192,7 @@ func full() beads.Bead {
 	}
 }
 
-func createIsKept(t *testing.T, h Harness) {
+func createIsStored(t *testing.T, h Harness) {
 	s := h.New(t)
 	root, first := titled(t, s, "root"), titled(t, s, "first")
 	want := full()
@@ -265,11 +265,11 @@ func unknownIDs(t *testing.T, h Harness) {
 		}
 	}
 	_, err := s.Create(t.Context(), beads.Bead{Title: "b", Needs: []string{"gc-99"}})
-	refused(t, "unknown need", err)
+	wantInvalid(t, "unknown need", err)
 	_, err = s.Create(t.Context(), beads.Bead{Title: "b", ParentID: "gc-99"})
-	refused(t, "unknown parent", err)
+	wantInvalid(t, "unknown parent", err)
 	_, err = s.Update(t.Context(), a.ID, beads.Patch{Needs: &[]string{"gc-99"}})
-	refused(t, "unknown need in a patch", err)
+	wantInvalid(t, "unknown need in a patch", err)
 	_, err = s.List(t.Context(), beads.Query{Before: "gc-99"})
 	if !errors.Is(err, beads.ErrNotFound) {
 		t.Errorf("list before an unknown ID: %v", err)
@@ -277,7 +277,7 @@ func unknownIDs(t *testing.T, h Harness) {
 	same(t, "the store", everything(t, s), []beads.Bead{a})
 }
 
-func wrongIsRefused(t *testing.T, h Harness) {
+func invalidIsRejected(t *testing.T, h Harness) {
 	s := h.New(t)
 	a := titled(t, s, "a")
 	for what, b := range map[string]beads.Bead{
@@ -301,7 +301,7 @@ func wrongIsRefused(t *testing.T, h Harness) {
 		"need":           {Title: "x", Needs: []string{"$a"}},
 	} {
 		_, err := s.Create(t.Context(), b)
-		refused(t, what, err)
+		wantInvalid(t, what, err)
 	}
 	for what, p := range map[string]beads.Patch{
 		"no title": {Title: new(" ")}, "status": {Status: new(beads.Status("x"))},
@@ -311,10 +311,10 @@ func wrongIsRefused(t *testing.T, h Harness) {
 		"half good":      {Title: new("b"), Priority: new(beads.Priority(9))},
 	} {
 		_, err := s.Update(t.Context(), a.ID, p)
-		refused(t, "patch: "+what, err)
+		wantInvalid(t, "patch: "+what, err)
 	}
 	if _, err := s.List(t.Context(), beads.Query{Status: []beads.Status{"x"}}); err == nil {
-		t.Error("a query with an unknown status was not refused")
+		t.Error("a query with an unknown status was not rejected")
 	}
 	same(t, "the store", everything(t, s), []beads.Bead{a})
 }
@@ -383,7 +383,7 @@ func failedRead(t *testing.T, h Harness) {
 	same(t, "the store", everything(t, s), []beads.Bead{b})
 }
 
-func another(t *testing.T, h Harness) {
+func sharedStore(t *testing.T, h Harness) {
 	if h.Reopen == nil {
 		t.Skip("this store is not shared")
 	}

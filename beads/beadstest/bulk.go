@@ -21,7 +21,7 @@ func cooked() []beads.Bead {
 	}
 }
 
-func batchWhole(t *testing.T, h Harness) {
+func batchCreatesAll(t *testing.T, h Harness) {
 	s := h.New(t)
 	b := optional[beads.Batcher](t, s)
 	before := titled(t, s, "before")
@@ -65,7 +65,7 @@ func batchAllOrNone(t *testing.T, h Harness) {
 		"unknown name":       func(x []beads.Bead) { x[3].Needs = []string{"$nobody"} },
 		"a name twice":       func(x []beads.Bead) { x[3].ID = "$root" },
 		"itself":             func(x []beads.Bead) { x[2].Needs = []string{"$sand"} },
-		"a circle":           func(x []beads.Bead) { x[2].Needs = []string{"$brush"} },
+		"a cycle":            func(x []beads.Bead) { x[2].Needs = []string{"$brush"} },
 		"a cycle of parents": func(x []beads.Bead) { x[0].ParentID = "$sand" },
 		"a bad name":         func(x []beads.Bead) { x[3].ID = "$a b" },
 		"an empty name":      func(x []beads.Bead) { x[3].ID = "$" },
@@ -74,7 +74,7 @@ func batchAllOrNone(t *testing.T, h Harness) {
 		batch := cooked()
 		spoil(batch)
 		_, err := b.CreateAll(t.Context(), batch)
-		refused(t, what, err)
+		wantInvalid(t, what, err)
 	}
 	batch := cooked()
 	batch[3].ID = first.ID
@@ -122,7 +122,7 @@ func purged(t *testing.T, s beads.Store, q beads.Query, before time.Time, want i
 	t.Helper()
 	n, err := optional[beads.Purger](t, s).Purge(t.Context(), q, before)
 	if err != nil || n != want {
-		t.Errorf("a purge of %+v removed %d, %v, want %d", q, n, err, want)
+		t.Errorf("a purge with %+v removed %d, %v, want %d", q, n, err, want)
 	}
 }
 
@@ -173,8 +173,8 @@ func purgeKeeps(t *testing.T, h Harness) {
 	purged(t, s, beads.Query{Labels: []string{"wisp"}}, later, 3+many)
 }
 
-// foreign returns beads of the kind that an import contains.
-func foreign() []beads.Bead {
+// imported returns beads of the kind that an import contains.
+func imported() []beads.Bead {
 	at := time.Date(2024, 2, 29, 23, 59, 59, 123456789, time.UTC)
 	done := at.Add(48 * time.Hour)
 	return []beads.Bead{
@@ -195,10 +195,10 @@ func restored(t *testing.T, s beads.Store, all []beads.Bead, want beads.Restored
 	same(t, "restored", got, want)
 }
 
-func restoreAsItStands(t *testing.T, h Harness) {
+func restoreKeepsFields(t *testing.T, h Harness) {
 	s := h.New(t)
 	now := titled(t, s, "now")
-	want := foreign()
+	want := imported()
 	restored(t, s, want, beads.Restored{Created: 2})
 	for _, b := range want {
 		same(t, b.ID, get(t, s, b.ID), b)
@@ -215,9 +215,9 @@ func restoreAsItStands(t *testing.T, h Harness) {
 
 func restoreTwice(t *testing.T, h Harness) {
 	s := h.New(t)
-	restored(t, s, foreign(), beads.Restored{Created: 2})
+	restored(t, s, imported(), beads.Restored{Created: 2})
 	before := everything(t, s)
-	restored(t, s, foreign(), beads.Restored{Unchanged: 2})
+	restored(t, s, imported(), beads.Restored{Unchanged: 2})
 	same(t, "the store", everything(t, s), before)
 }
 
@@ -228,18 +228,18 @@ func restoreAllOrNone(t *testing.T, h Harness) {
 	for what, spoil := range map[string]func([]beads.Bead){
 		"no title": func(x []beads.Bead) { x[1].Title = "" },
 		"no id":    func(x []beads.Bead) { x[1].ID = "" },
-		"circle":   func(x []beads.Bead) { x[0].Needs = []string{x[1].ID} },
+		"cycle":    func(x []beads.Bead) { x[0].Needs = []string{x[1].ID} },
 	} {
-		all := foreign()
+		all := imported()
 		spoil(all)
 		_, err := r.Restore(t.Context(), all)
-		refused(t, what, err)
+		wantInvalid(t, what, err)
 	}
 	same(t, "the store", everything(t, s), []beads.Bead{a})
 }
 
-// The error names a bead of the cycle, and not merely the first of the restored beads.
-func restoreInCircle(t *testing.T, h Harness) {
+// The error names a bead in the cycle, not merely the first restored bead.
+func restoreNamesCycle(t *testing.T, h Harness) {
 	s := h.New(t)
 	at := time.Unix(1_700_000_000, 0)
 	_, err := optional[beads.Restorer](t, s).Restore(t.Context(), []beads.Bead{
@@ -248,7 +248,7 @@ func restoreInCircle(t *testing.T, h Harness) {
 		{ID: "x-3", Title: "in it", Needs: []string{"x-4"}, CreatedAt: at},
 		{ID: "x-4", Title: "too", Needs: []string{"x-3"}, CreatedAt: at},
 	})
-	refused(t, "a circle", err)
+	wantInvalid(t, "a cycle", err)
 	if err != nil && err.Error() != "bead x-3: its needs would form a cycle: x-3 → x-4 → x-3" {
 		t.Errorf("%v", err)
 	}
@@ -256,20 +256,20 @@ func restoreInCircle(t *testing.T, h Harness) {
 
 func restoreLater(t *testing.T, h Harness) {
 	s := h.New(t)
-	restored(t, s, foreign(), beads.Restored{Created: 2})
-	newer, older := foreign()[0], foreign()[1]
+	restored(t, s, imported(), beads.Restored{Created: 2})
+	newer, older := imported()[0], imported()[1]
 	newer.Title, newer.Labels, newer.UpdatedAt = "new seven", []string{"y"},
 		newer.UpdatedAt.Add(time.Second)
 	older.Title, older.UpdatedAt = "old part", older.UpdatedAt.Add(-time.Second)
 	restored(t, s, []beads.Bead{newer, older}, beads.Restored{Updated: 1, Kept: 1})
 	newer.Rev = 5
 	same(t, "the newer", get(t, s, newer.ID), newer)
-	same(t, "the older", get(t, s, older.ID), foreign()[1])
+	same(t, "the older", get(t, s, older.ID), imported()[1])
 	titles(t, s, beads.Query{Labels: []string{"x"}}, "")
 	titles(t, s, beads.Query{Labels: []string{"y"}}, "new\u0020seven")
 }
 
-func exportComesBack(t *testing.T, h Harness) {
+func exportAndImport(t *testing.T, h Harness) {
 	from, to := h.New(t), h.New(t)
 	optional[beads.Restorer](t, to)
 	createSamples(t, from)

@@ -38,7 +38,7 @@ func patchChanges(t *testing.T, h Harness) {
 	titles(t, s, beads.Query{Labels: []string{"colour:green"}}, "")
 }
 
-func patchOfNothing(t *testing.T, h Harness) {
+func patchWithoutChanges(t *testing.T, h Harness) {
 	s := h.New(t)
 	a := create(t, s, full())
 	for _, p := range []beads.Patch{
@@ -82,20 +82,20 @@ func closingTwice(t *testing.T, h Harness) {
 	same(t, "twice", update(t, s, a.ID, beads.Closing()), once)
 	again := update(t, s, a.ID, beads.Patch{Status: new(beads.StatusOpen)})
 	if again.ClosedAt != nil || again.Rev != 3 {
-		t.Errorf("opened again: %+v", again)
+		t.Errorf("reopened: %+v", again)
 	}
 	same(t, "the store", everything(t, s), []beads.Bead{again})
 }
 
-func noCircles(t *testing.T, h Harness) {
+func noCycles(t *testing.T, h Harness) {
 	s := h.New(t)
 	a := titled(t, s, "a")
 	b := create(t, s, beads.Bead{Title: "b", Needs: []string{a.ID}, ParentID: a.ID})
 	c := create(t, s, beads.Bead{Title: "c", Needs: []string{b.ID}, ParentID: b.ID})
 	_, err := s.Update(t.Context(), a.ID, beads.Patch{Needs: &[]string{c.ID}})
-	refused(t, "needs", err)
+	wantInvalid(t, "needs", err)
 	_, err = s.Update(t.Context(), a.ID, beads.Patch{ParentID: &c.ID})
-	refused(t, "parents", err)
+	wantInvalid(t, "parents", err)
 	same(t, "the bead", get(t, s, a.ID), a)
 	update(t, s, c.ID, beads.Patch{Needs: &[]string{a.ID, b.ID}})
 
@@ -104,9 +104,9 @@ func noCircles(t *testing.T, h Harness) {
 	k := create(t, s, beads.Bead{Title: "k", ParentID: p.ID})
 	update(t, s, p.ID, beads.Patch{Needs: &[]string{k.ID}})
 	_, err = s.Update(t.Context(), k.ID, beads.Patch{Needs: &[]string{p.ID}})
-	refused(t, "a parent and its child", err)
+	wantInvalid(t, "a parent and its child", err)
 	_, err = s.Update(t.Context(), a.ID, beads.Patch{ParentID: &c.ID})
-	refused(t, "a need that becomes the parent", err)
+	wantInvalid(t, "a need that becomes the parent", err)
 	same(t, "the child", get(t, s, k.ID), k)
 }
 
@@ -117,12 +117,12 @@ func closeReasons(t *testing.T, h Harness) {
 	closing := beads.Closing()
 	closing.SetMetadata = map[string]string{beads.CloseReason: "done", "x": "1"}
 	update(t, s, a.ID, closing)
-	same(t, "opened again", update(t, s, a.ID, beads.Patch{Status: new(beads.StatusOpen)}).Metadata,
+	same(t, "reopened", update(t, s, a.ID, beads.Patch{Status: new(beads.StatusOpen)}).Metadata,
 		map[string]string{"x": "1"})
 	update(t, s, a.ID, closing)
 	b := update(t, s, a.ID, beads.Patch{Status: new(beads.StatusInProgress),
 		SetMetadata: map[string]string{beads.CloseReason: "kept"}})
-	same(t, "said anew", b.Metadata[beads.CloseReason], "kept")
+	same(t, "set again", b.Metadata[beads.CloseReason], "kept")
 }
 
 func compareAndSwap(t *testing.T, h Harness) {
@@ -137,7 +137,7 @@ func compareAndSwap(t *testing.T, h Harness) {
 	same(t, "the bead", get(t, s, a.ID), b)
 }
 
-// Concurrent edits of the same revision do not overwrite each other.
+// Concurrent edits to the same revision do not overwrite each other.
 func thirtyEdits(t *testing.T, h Harness) {
 	s := h.New(t)
 	a := create(t, s, beads.Bead{Title: "a", Metadata: map[string]string{"n": "0"}})
@@ -245,10 +245,10 @@ func version(t *testing.T, h Harness) {
 	if _, err := s.Create(t.Context(), beads.Bead{}); err == nil {
 		t.Error("a bead without a title was accepted")
 	}
-	changed("a refused create", false)
+	changed("a rejected create", false)
 	if h.Reopen != nil {
 		titled(t, h.Reopen(t, s), "b")
-		changed("another's create", true)
+		changed("another client's create", true)
 	}
 }
 

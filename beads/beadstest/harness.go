@@ -15,7 +15,7 @@ type Harness struct {
 	// Slow is set for a store that starts a process for each call. Where the number does not matter, tests then use
 	// fewer beads.
 	Slow bool
-	// Skip maps the names of cases to skip to the ability that the store lacks.
+	// Skip maps the names of the cases to skip to the ability that the store does not have.
 	Skip map[string]string
 }
 

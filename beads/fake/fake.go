@@ -1,5 +1,5 @@
-// Package fake is a bead store in memory, for tests. It implements the guarantees of beads.Store in the simplest way.
-// Tests can make it fail.
+// Package fake implements an in-memory bead store for tests. It provides the guarantees of beads.Store in the simplest
+// path. Tests can make it fail.
 package fake
 
 import (
@@ -14,7 +14,7 @@ import (
 	"gcity/beads"
 )
 
-// Store keeps beads in memory. All its methods may be called concurrently.
+// Store stores beads in memory. All its methods may be called concurrently.
 type Store struct {
 	prefix string
 
@@ -63,7 +63,7 @@ func (s *Store) Hang() (release func()) {
 	})
 }
 
-// enter locks the store for one call, or returns the error of Break.
+// enter locks the store for one call, or returns the error that was passed to Break.
 func (s *Store) enter(ctx context.Context) error {
 	s.mu.Lock()
 	hung := s.hung
@@ -75,7 +75,7 @@ func (s *Store) enter(ctx context.Context) error {
 		}
 	}
 	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("the bead store did not answer: %w", err)
+		return fmt.Errorf("the bead store did not respond: %w", err)
 	}
 	s.mu.Lock()
 	if err := s.broken; err != nil {
@@ -194,7 +194,7 @@ func (s *Store) CreateAll(ctx context.Context, all []beads.Bead) (_ []beads.Bead
 		if s.find(id) >= 0 {
 			return nil, fmt.Errorf("bead %s already exists: %w", id, beads.ErrConflict)
 		}
-		s.number(id)
+		s.reserveNumber(id)
 	}
 	made := batch.AssignIDs(time.Now(), func() string {
 		s.last++
@@ -203,7 +203,7 @@ func (s *Store) CreateAll(ctx context.Context, all []beads.Bead) (_ []beads.Bead
 	for _, b := range made {
 		s.all = append(s.all[:len(s.all):len(s.all)], b.Clone())
 	}
-	if err := s.circle(batch.GivenIDs()...); err != nil {
+	if err := s.checkCycles(batch.GivenIDs()...); err != nil {
 		return nil, err
 	}
 	s.version++
@@ -220,8 +220,8 @@ func (s *Store) undo(err *error) func() {
 	}
 }
 
-// number ensures that the number of an imported ID is not reused.
-func (s *Store) number(id string) {
+// reserveNumber ensures that the number in an imported ID is not reused.
+func (s *Store) reserveNumber(id string) {
 	if i := strings.LastIndexByte(id, '-'); i >= 0 {
 		if n, err := strconv.Atoi(id[i+1:]); err == nil && n < 1e15 {
 			s.last = max(s.last, n)
@@ -229,20 +229,20 @@ func (s *Store) number(id string) {
 	}
 }
 
-// circle refuses links that form a cycle.
-func (s *Store) circle(ids ...string) error {
+// checkCycles rejects links that form a cycle.
+func (s *Store) checkCycles(ids ...string) error {
 	for field, next := range map[string]func(beads.Bead) []string{
 		"parent": func(b beads.Bead) []string { return []string{b.ParentID} },
 		"needs":  func(b beads.Bead) []string { return b.Needs },
 	} {
-		way := beads.Cycle(ids, func(id string) []string {
+		path := beads.Cycle(ids, func(id string) []string {
 			if i := s.find(id); i >= 0 {
 				return next(s.all[i])
 			}
 			return nil
 		})
-		if way != nil {
-			return beads.CycleError(ids, field, way)
+		if path != nil {
+			return beads.CycleError(ids, field, path)
 		}
 	}
 	return nil
@@ -272,7 +272,7 @@ func (s *Store) Update(ctx context.Context, id string, p beads.Patch) (beads.Bea
 		return b, nil
 	}
 	s.all[i] = b.Clone()
-	if err := s.circle(id); err != nil {
+	if err := s.checkCycles(id); err != nil {
 		s.all[i] = have
 		return beads.Bead{}, err
 	}
@@ -374,17 +374,17 @@ func (s *Store) restore(all []beads.Bead, done *beads.Restored) error {
 			continue
 		}
 		for _, id := range append(beads.AddedLinks(beads.Bead{}, b), b.ID) {
-			s.number(id)
+			s.reserveNumber(id)
 		}
 	}
 	ids := make([]string, len(all))
 	for i, b := range all {
 		ids[i] = b.ID
 	}
-	return s.circle(ids...)
+	return s.checkCycles(ids...)
 }
 
-// Aside implements beads.Auditor. It returns nothing, because this store can read all its beads.
+// Unreadable implements beads.Auditor. It returns nothing, because this store can read all its beads.
 func (s *Store) Unreadable(ctx context.Context) ([]beads.Unreadable, error) {
 	if err := s.enter(ctx); err != nil {
 		return nil, err

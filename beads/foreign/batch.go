@@ -21,14 +21,15 @@ func (s *Store) Create(ctx context.Context, b beads.Bead) (beads.Bead, error) {
 	return beads.CreateOne(ctx, s, b)
 }
 
-// CreateAll implements beads.Batcher. The beads are created one after the other, unless the keeper is a Cooker. After a
-// failure the beads created so far are closed, so that no agent works on an incomplete batch, and the error names them.
+// CreateAll implements beads.Batcher. The beads are created one after the other, unless the backend is a Cooker. After
+// a failure, the beads created so far are closed, so that no agent works on an incomplete batch, and the error names
+// them.
 func (s *Store) CreateAll(ctx context.Context, all []beads.Bead) ([]beads.Bead, error) {
 	batch, err := beads.NewBatch(all)
 	if err != nil || batch.Len() == 0 {
 		return nil, err
 	}
-	release, err := s.hold(ctx)
+	release, err := s.acquire(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +55,7 @@ func (s *Store) CreateAll(ctx context.Context, all []beads.Bead) ([]beads.Bead, 
 	return m.made, nil
 }
 
-// checkBatch refuses a batch with links to beads that do not exist, or with IDs that are in use. It makes one call: for
+// checkBatch rejects a batch with links to beads that do not exist, or with IDs that are in use. It makes one call: for
 // a single linked bead it looks up the bead, and otherwise it lists all beads.
 func (s *Store) checkBatch(ctx context.Context, batch *beads.Batch) error {
 	external, given := batch.ExternalLinks(), batch.GivenIDs()
@@ -89,7 +90,7 @@ func (s *Store) checkBatch(ctx context.Context, batch *beads.Batch) error {
 	for _, b := range batch.AssignIDs(time.Now(), func() string { return "$" }) {
 		by[b.ID] = b
 	}
-	return circle(by, given...)
+	return checkCycles(by, given...)
 }
 
 // batchWriter is a batch that is being created.
@@ -101,7 +102,7 @@ type batchWriter struct {
 }
 
 // run creates each bead after the beads to which it links. If beads of the batch link to each other, one of them is
-// created without these links and gets them at the end.
+// created without these links, which are added at the end.
 func (m *batchWriter) run(ctx context.Context) error {
 	var later []int
 	for range m.want {
@@ -170,7 +171,7 @@ func (m *batchWriter) links(b beads.Bead) (parent string, needs []string) {
 	return ids[0], needs
 }
 
-// undo closes the created beads, even after the deadline of ctx.
+// undo closes the created beads, even after ctx's deadline has passed.
 func (m *batchWriter) undo(ctx context.Context, why error) error {
 	ctx, cancel := shutdown.CleanupContext(ctx, undoLimit)
 	defer cancel()

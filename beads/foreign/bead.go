@@ -12,8 +12,8 @@ import (
 	"gcity/beads"
 )
 
-// Normalize normalizes a bead of another program. A missing time is derived from the other times, or set to 1970. The
-// error for an invalid bead wraps ErrAside.
+// Normalize normalizes a bead from another program. A missing time is derived from the other times, or set to 1970. The
+// error for an invalid bead wraps beads.ErrUnreadable.
 func Normalize(b beads.Bead) (beads.Bead, error) {
 	id := b.ID
 	b, _, err := beads.Merge(nil, b, time.Unix(0, 0))
@@ -36,7 +36,7 @@ func ContentHash(b beads.Bead) uint64 {
 	return h.Sum64()>>11 | 1
 }
 
-// Mismatched returns the names of the fields that another program stored differently than requested. It ignores times,
+// Mismatched returns the names of the fields that another program did not store as requested. It ignores times,
 // revisions and the order of labels.
 func Mismatched(want, got beads.Bead) []string {
 	var out []string
@@ -62,7 +62,7 @@ func Mismatched(want, got beads.Bead) []string {
 // Changed returns the names of the fields in which two beads differ, by the rules of Mismatched.
 func Changed(was, now beads.Bead) []string { return Mismatched(now, was) }
 
-// Intersection returns the words that are in both lists.
+// Intersection returns the strings that are in both lists.
 func Intersection(a, b []string) []string {
 	var out []string
 	for _, w := range a {
@@ -86,13 +86,13 @@ func pairs(b beads.Bead) []string {
 	return out
 }
 
-// Difference returns the words of a that are not in b.
+// Difference returns the strings in a that are not in b.
 func Difference(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(w string) bool { return slices.Contains(b, w) })
 }
 
 // IsNotFound reports whether a tool's message says that a bead does not exist. "not found" alone may also refer to a
-// program or a database. It is recognised only if the message also contains the ID, or nothing else.
+// program or a database. It counts only if the message also contains the ID, or nothing else.
 func IsNotFound(why, id string) bool {
 	low := strings.ToLower(why)
 	if strings.Contains(low, "no such bead") || strings.Contains(low, "no issue found") ||

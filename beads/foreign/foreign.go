@@ -4,7 +4,7 @@
 //
 // # Concurrency
 //
-// A write reads, decides and writes under a lock that all gcity processes of this machine share. Programs that write
+// A write reads, decides and writes under a lock that all gcity processes on this machine share. Programs that write
 // without gcity do not take this lock, so gcity may overwrite their simultaneous writes.
 package foreign
 
@@ -31,8 +31,8 @@ type Backend interface {
 	Ready(ctx context.Context) error
 	// Get returns a bead, or ErrNotFound. The ID has a valid form.
 	Get(ctx context.Context, id string) (beads.Bead, error)
-	// Find returns, in any order, all beads that the query selects, and possibly others. For a query of ready beads it
-	// returns either exactly these beads, or all beads that are not closed. It ignores Before and Limit.
+	// Find returns, in any order, all beads that the query selects, and possibly others. For a query for ready beads,
+	// it returns either exactly these beads or all beads that are not closed. It ignores Before and Limit.
 	Find(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 	// Create stores the new bead b and returns it as stored. The beads that b links to must exist. b.ID may be empty.
 	Create(ctx context.Context, b beads.Bead) (beads.Bead, error)
@@ -40,7 +40,7 @@ type Backend interface {
 	Update(ctx context.Context, was, now beads.Bead) (beads.Bead, error)
 }
 
-// Cooker is a Backend that can create several beads in one call. Their IDs may be names ("$1") to which other beads of
+// Cooker is a Backend that can create several beads in one call. Their IDs may be names ("$1") to which other beads in
 // the batch refer. Cook returns the beads in the same order. If it fails with errors.ErrUnsupported, the beads are
 // created one by one.
 type Cooker interface {
@@ -68,8 +68,8 @@ var (
 	_ beads.Purger  = (*Store)(nil)
 )
 
-// New returns the store of a keeper. lock is the path of a file that every gcity process locks before it writes to the
-// store.
+// New returns a store on top of a backend. lock is the path of a file that every gcity process locks before it writes
+// to the store.
 func New(k Backend, lock string) *Store {
 	return &Store{backend: k, lock: lock, turn: make(chan struct{}, 1),
 		readies: make(chan struct{}, 1)}
@@ -84,7 +84,7 @@ func (s *Store) begin(ctx context.Context) error {
 	case s.readies <- struct{}{}:
 		defer func() { <-s.readies }()
 	case <-ctx.Done():
-		return fmt.Errorf("the check whether the store can be used has not finished: %w",
+		return fmt.Errorf("still checking whether the store can be used: %w",
 			context.Cause(ctx))
 	}
 	if s.ready.Load() {
@@ -95,11 +95,11 @@ func (s *Store) begin(ctx context.Context) error {
 	return err
 }
 
-// lockLook is the polling interval for a lock that another process holds.
-const lockLook = 10 * time.Millisecond
+// lockPoll is the polling interval for a lock that another process holds.
+const lockPoll = 10 * time.Millisecond
 
-// hold waits for the write lock.
-func (s *Store) hold(ctx context.Context) (release func(), err error) {
+// acquire waits for the write lock and takes it.
+func (s *Store) acquire(ctx context.Context) (release func(), err error) {
 	if err := s.begin(ctx); err != nil {
 		return nil, err
 	}
@@ -114,9 +114,9 @@ func (s *Store) hold(ctx context.Context) (release func(), err error) {
 		}
 	}()
 	if err := disk.MkdirAll(filepath.Dir(s.lock), 0o700); err != nil {
-		return nil, fmt.Errorf("cannot create the folder of the store: %w", err)
+		return nil, fmt.Errorf("cannot create the store's folder: %w", err)
 	}
-	look := time.NewTicker(lockLook)
+	look := time.NewTicker(lockPoll)
 	defer look.Stop()
 	for {
 		lock, err := disk.TryLock(s.lock)
@@ -216,7 +216,7 @@ func (s *Store) Update(ctx context.Context, id string, p beads.Patch) (beads.Bea
 	if beads.CheckID(id) != nil {
 		return beads.Bead{}, fmt.Errorf("bead %q: %w", id, beads.ErrNotFound)
 	}
-	release, err := s.hold(ctx)
+	release, err := s.acquire(ctx)
 	if err != nil {
 		return beads.Bead{}, err
 	}
@@ -237,7 +237,7 @@ func (s *Store) Update(ctx context.Context, id string, p beads.Patch) (beads.Bea
 	return s.backend.Update(ctx, was, now)
 }
 
-// checkLinks refuses links to missing beads, and links that form a cycle.
+// checkLinks rejects links to missing beads, and links that form a cycle.
 func (s *Store) checkLinks(ctx context.Context, was, now beads.Bead) error {
 	links := beads.AddedLinks(was, now)
 	if len(now.Needs) == 0 && now.ParentID == "" {
@@ -254,7 +254,7 @@ func (s *Store) checkLinks(ctx context.Context, was, now beads.Bead) error {
 		}
 	}
 	by[now.ID] = now
-	return circle(by, now.ID)
+	return checkCycles(by, now.ID)
 }
 
 func byID(all []beads.Bead) map[string]beads.Bead {
@@ -265,31 +265,31 @@ func byID(all []beads.Bead) map[string]beads.Bead {
 	return by
 }
 
-// circle refuses links that form a cycle.
-func circle(by map[string]beads.Bead, ids ...string) error {
+// checkCycles rejects links that form a cycle.
+func checkCycles(by map[string]beads.Bead, ids ...string) error {
 	for field, next := range map[string]func(beads.Bead) []string{
 		"parent": func(b beads.Bead) []string { return []string{b.ParentID} },
 		"needs":  func(b beads.Bead) []string { return b.Needs },
 	} {
-		if way := beads.Cycle(ids, func(id string) []string {
+		if path := beads.Cycle(ids, func(id string) []string {
 			if b, ok := by[id]; ok {
 				return next(b)
 			}
 			return nil
-		}); way != nil {
-			return beads.CycleError(ids, field, way)
+		}); path != nil {
+			return beads.CycleError(ids, field, path)
 		}
 	}
 	return nil
 }
 
-// Purge implements beads.Purger, if the keeper is a Remover.
+// Purge implements beads.Purger, if the backend is a Remover.
 func (s *Store) Purge(ctx context.Context, q beads.Query, before time.Time) (int, error) {
 	remover, ok := s.backend.(Remover)
 	if !ok {
 		return 0, fmt.Errorf("this store cannot remove old beads: %w", errors.ErrUnsupported)
 	}
-	release, err := s.hold(ctx)
+	release, err := s.acquire(ctx)
 	if err != nil {
 		return 0, err
 	}

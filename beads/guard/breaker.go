@@ -15,13 +15,13 @@ const (
 type Breaker struct {
 	fails  int       // number of consecutive failures
 	since  time.Time // time of the first of these failures
-	why    error     // error of the last failure
+	why    error     // error from the last failure
 	wait   time.Duration
 	until  time.Time // no calls before this time; zero = all calls are allowed
 	trying bool      // a probe of the store is running
 }
 
-// Open reports whether the breaker refuses calls.
+// Open reports whether the breaker rejects calls.
 func (b *Breaker) Open() bool { return !b.until.IsZero() }
 
 // Due reports whether it is time for a probe.
@@ -44,7 +44,7 @@ func (b *Breaker) Enter(now time.Time) (in, probe bool) {
 type verdict int
 
 const (
-	AnsweredCall verdict = iota // the call succeeded, or the store refused it
+	AnsweredCall verdict = iota // the call succeeded, or the store rejected it
 	FailedCall
 	unknownEnd // nothing is known about the store, because the caller's deadline was too short
 )

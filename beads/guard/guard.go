@@ -1,5 +1,5 @@
-// Package guard wraps bead stores. It gives every call a deadline. If a store fails repeatedly, it refuses calls until
-// a probe succeeds.
+// Package guard wraps bead stores. It sets a deadline for every call. If a store fails repeatedly, the guard rejects
+// calls until a probe succeeds.
 package guard
 
 import (
@@ -16,20 +16,20 @@ import (
 )
 
 const (
-	// callLimit is the timeout of one call to a store.
+	// callLimit is the timeout for one call to a store.
 	callLimit = 10 * time.Second // for stores that are not beads.CallLimiter
 	// beadLimit is added to the timeout for each bead of a batch.
 	beadLimit = 5 * time.Millisecond
-	// probeLimit is the timeout of a probe.
+	// probeLimit is the timeout for a probe.
 	probeLimit = 3 * time.Second // for stores that are not beads.CallLimiter
-	// minFailedCall is how long a call must have run so that a timeout of its caller counts as a failure of the store.
+	// minFailedCall is how long a call must have run so that the caller's timeout counts as a failure of the store.
 	minFailedCall = 2 * time.Second
 )
 
-// Guards protect the stores, one for each scope. They give every call a deadline, and refuse calls to a store that
+// Guards protect the stores, one for each scope. They set a deadline for every call, and reject calls to a store that
 // fails repeatedly. Reads and writes have separate breakers, because a file lock may block only one of them.
 type Guards struct {
-	// called after every change of the problems, from any goroutine
+	// called whenever the problems change, from any goroutine
 	notify func(Report)
 	Took   func(scope string, writes bool, d time.Duration) // receives the duration of each call
 
@@ -38,12 +38,13 @@ type Guards struct {
 	rev uint64
 }
 
-// Store is a guarded beads.Store. For abilities that the underlying store lacks, it returns errors.ErrUnsupported.
+// Store is a guarded beads.Store. For optional methods that the underlying store does not implement, it returns
+// errors.ErrUnsupported.
 type Store struct {
 	of            *Guards
 	scope         string
 	store         beads.Store
-	reads, writes Breaker // guarded by the mutex of guards
+	reads, writes Breaker // protected by the mutex in Guards
 }
 
 // Report describes the current problems of all stores.
@@ -60,7 +61,7 @@ type Trouble struct {
 	Until         time.Time // time of the next probe
 }
 
-// New returns guards that call notify after every change of the stores' problems.
+// New returns guards that call notify whenever the stores' problems change.
 func New(notify func(Report)) *Guards {
 	return &Guards{notify: notify, Took: func(string, bool, time.Duration) {},
 		by: map[string]*Store{}}
@@ -74,16 +75,16 @@ func (gs *Guards) StoreFor(scope string, store beads.Store) *Store {
 		gs.mu.Unlock()
 		return g
 	}
-	fell := g != nil && (g.reads.Open() || g.writes.Open())
+	wasFailing := g != nil && (g.reads.Open() || g.writes.Open())
 	g = &Store{of: gs, scope: scope, store: store}
 	gs.by[scope] = g
-	var told Report
-	if fell {
-		told = gs.troubles(time.Now())
+	var report Report
+	if wasFailing {
+		report = gs.troubles(time.Now())
 	}
 	gs.mu.Unlock()
-	if fell {
-		gs.notify(told)
+	if wasFailing {
+		gs.notify(report)
 	}
 	return g
 }
@@ -96,13 +97,13 @@ func (gs *Guards) Keep(scopes []string) {
 		return !slices.Contains(scopes, scope)
 	})
 	gone := len(gs.by) < before
-	var told Report
+	var report Report
 	if gone {
-		told = gs.troubles(time.Now())
+		report = gs.troubles(time.Now())
 	}
 	gs.mu.Unlock()
 	if gone {
-		gs.notify(told)
+		gs.notify(report)
 	}
 }
 
@@ -152,7 +153,7 @@ func TroubleIn(now time.Time, scope string, reads, writes *Breaker) Trouble {
 	if t.Until.IsZero() {
 		t.Until = b.until
 	}
-	t.Text = fmt.Sprintf("the work of %s cannot be %s since %s: %v; retried at %s",
+	t.Text = fmt.Sprintf("the work of %s cannot be %s (failing since %s): %v; retries at %s",
 		beads.ScopeTitle(scope), what, moment(now, b.since), b.why, moment(now, t.Until))
 	return t
 }
@@ -165,8 +166,9 @@ func moment(now, t time.Time) string {
 	return t.Format(time.DateTime)
 }
 
-// refused returns the error for a call that the breaker refuses, or for a failure that opened the breaker.
-func (g *Store) refused(now time.Time, b *Breaker) error {
+// rejection returns the error for a call that the breaker rejects, or for a failure that opened the breaker. It returns
+// nil if the breaker is closed.
+func (g *Store) rejection(now time.Time, b *Breaker) error {
 	if !b.Open() {
 		return nil
 	}
@@ -174,7 +176,7 @@ func (g *Store) refused(now time.Time, b *Breaker) error {
 	return &beads.ClosedError{Text: text, Why: b.why}
 }
 
-// limit returns the timeout of one call to the store.
+// limit returns the timeout for one call to the store.
 func (g *Store) limit() time.Duration {
 	if p, ok := g.store.(beads.CallLimiter); ok {
 		return max(callLimit, p.CallLimit())
@@ -182,7 +184,7 @@ func (g *Store) limit() time.Duration {
 	return callLimit
 }
 
-// probe returns the timeout of a probe. For a store that is slow in normal operation it returns the store's own
+// probe returns the timeout for a probe. For a store that is slow in normal operation it returns the store's own
 // timeout.
 func (g *Store) probe() time.Duration {
 	if _, ok := g.store.(beads.CallLimiter); ok {
@@ -201,7 +203,7 @@ func guarded[T any](ctx context.Context, g *Store, b *Breaker, limit time.Durati
 	in, probe := b.Enter(began)
 	if !in {
 		defer gs.mu.Unlock()
-		return none, g.refused(began, b)
+		return none, g.rejection(began, b)
 	}
 	gs.mu.Unlock()
 	own, cancel := context.WithTimeout(ctx, limit)
@@ -215,25 +217,25 @@ func guarded[T any](ctx context.Context, g *Store, b *Breaker, limit time.Durati
 	}
 	gs.mu.Lock()
 	changed := b.Ended(now, probe, v, err)
-	if closed := g.refused(now, b); v == FailedCall && closed != nil {
+	if closed := g.rejection(now, b); v == FailedCall && closed != nil {
 		err = closed
 	}
-	var told Report
+	var report Report
 	if changed {
-		told = gs.troubles(now)
+		report = gs.troubles(now)
 	}
 	gs.mu.Unlock()
 	if changed {
-		gs.notify(told)
+		gs.notify(report)
 	}
 	return got, err
 }
 
-// Answered reports whether a call that returned this error has reached the store. A refusal by the store is also an
+// Answered reports whether the store answered the call that returned this error. A rejection by the store is also an
 // answer.
 func Answered(err error) bool { return judged(err) == AnsweredCall }
 
-// judged distinguishes refusals, which are answers, from failures of the store.
+// judged distinguishes rejections, which are answers, from failures of the store.
 func judged(err error) verdict {
 	var invalid *beads.Invalid
 	switch {

@@ -59,7 +59,7 @@ func TestGuardOfAHungStore(t *testing.T) {
 			t.Errorf("they took %v", took)
 		}
 		for range 100 {
-			if err := create(); err == nil || !strings.HasPrefix(err.Error(), "the work of the city cannot be written since ") || !strings.Contains(err.Error(), "; retried at ") {
+			if err := create(); err == nil || !strings.HasPrefix(err.Error(), "the work of the city cannot be written (failing since ") || !strings.Contains(err.Error(), "; retries at ") {
 				t.Error(err)
 			}
 		}
@@ -142,7 +142,7 @@ func TestGuardOfAnotherStore(t *testing.T) {
 		}
 	}
 	spoil("yard")
-	if n := len(told); n != 1 || !strings.Contains(told[0].Stores[0].Text, "the work of rig yard cannot be read since ") {
+	if n := len(told); n != 1 || !strings.Contains(told[0].Stores[0].Text, "the work of rig yard cannot be read (failing since ") {
 		t.Fatalf("told %+v", told)
 	}
 	if _, err := gs.StoreFor("yard", fake.New("gc")).Get(t.Context(), "gc-1"); !errors.Is(err, beads.ErrNotFound) || len(told) != 2 || len(told[1].Stores) != 0 {

@@ -12,7 +12,7 @@ import (
 	"gcity/beads/foreign"
 )
 
-// wire is a bead in the JSON format of scripts. All fields except the ID and the title may be missing.
+// wire is a bead in the JSON format that scripts use. All fields except the ID and the title may be missing.
 type wire struct {
 	ID          string                     `json:"id"`
 	Title       string                     `json:"title"`
@@ -32,14 +32,14 @@ type wire struct {
 	Rev         uint64                     `json:"rev"`
 }
 
-// statusKey is the metadata key for a status that gcity does not know.
+// statusKey is the metadata key for a status that is not valid in gcity.
 const statusKey = "script.status"
 
 // read converts a script's JSON to a bead. After an error only the ID of the bead is valid, and it may be empty.
 func read(text []byte) (beads.Bead, error) {
 	var w wire
 	if err := json.Unmarshal(text, &w); err != nil {
-		return beads.Bead{ID: w.ID}, fmt.Errorf("%w: not a bead in the format of scripts: %w",
+		return beads.Bead{ID: w.ID}, fmt.Errorf("%w: not a bead in the script format: %w",
 			beads.ErrUnreadable, err)
 	}
 	b := beads.Bead{
@@ -92,7 +92,7 @@ func moment(text string, to *time.Time) (err error) {
 	return nil
 }
 
-// one parses an output with one bead: an object, or an array with one object. there is false for empty output, null and
+// one parses output with one bead: an object, or an array with one object. there is false for empty output, null and
 // [].
 func one(out []byte) (b beads.Bead, there bool, err error) {
 	out = bytes.TrimSpace(out)
@@ -120,9 +120,9 @@ func shown(out []byte) string {
 	return "nothing"
 }
 
-// whole returns the JSON for a script's create operation. If the script stores rev, updated_at and closed_at, gcity
-// uses the stored values.
-func whole(b beads.Bead) map[string]any {
+// createInput returns the JSON for a script's create operation. If the script stores rev, updated_at and closed_at,
+// gcity uses the stored values.
+func createInput(b beads.Bead) map[string]any {
 	out := map[string]any{
 		"title": b.Title, "type": b.Type, "status": b.Status, "priority": b.Priority,
 		"created_at": b.CreatedAt, "updated_at": b.UpdatedAt, "rev": b.Rev,
@@ -147,11 +147,11 @@ func whole(b beads.Bead) map[string]any {
 	return out
 }
 
-// difference returns the JSON for a script's update operation, which contains only the fields that change. The labels
+// updateInput returns the JSON for a script's update operation, which contains only the fields that change. The labels
 // in labels are added, and those in remove_labels are removed. An empty metadata value removes its key.
-func difference(was, now beads.Bead) map[string]any {
+func updateInput(was, now beads.Bead) map[string]any {
 	out := map[string]any{"rev": now.Rev, "updated_at": now.UpdatedAt, "closed_at": now.ClosedAt}
-	full := whole(now)
+	full := createInput(now)
 	for _, name := range foreign.Changed(was, now) {
 		switch name {
 		case "labels":

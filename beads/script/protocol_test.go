@@ -102,8 +102,8 @@ close) ;; get) echo '{"id":"a-1","title":"x"}' ;;`)
 func TestScriptsThatMisbehave(t *testing.T) {
 	for cases, want := range map[string]string{
 		`list) echo null ;;`: "it must print a JSON array", `list) ;;`: "but printed nothing", `list) echo '{}' ;;`: "JSON array",
-		`list) echo "no disk" >&2; exit 1 ;;`: "failed in list (exit 1): no disk", `list) kill -9 $$ ;;`: "killed by a signal",
-		`ensure-ready) echo "no server" >&2; exit 3 ;;`: "no server", `get) ;;`: "does not know the operation list",
+		`list) echo "no disk" >&2; exit 1 ;;`: "failed during list (exit status 1): no disk", `list) kill -9 $$ ;;`: "killed by a signal",
+		`ensure-ready) echo "no server" >&2; exit 3 ;;`: "no server", `get) ;;`: "does not support the operation list",
 	} {
 		s, _ := told(t, cases)
 		if all, err := s.List(t.Context(), beads.Query{}); err == nil || !strings.Contains(err.Error(), want) {

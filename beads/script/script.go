@@ -1,11 +1,11 @@
-// Package script implements a bead store with a script of the city: `exec:<script>`. It calls the script once per
+// Package script implements a bead store on top of a script in the city: `exec:<script>`. It calls the script once per
 // operation, as `<script> OPERATION [ARGUMENT…]`, without a shell. The script reads JSON from stdin and writes JSON to
-// stdout. Exit code 0 means success, and 2 means that the script does not know the operation. Any other code means a
-// failure, which stderr explains.
+// stdout. Exit status 0 means success, and 2 means that the script does not support the operation. Any other status
+// means a failure, which stderr explains.
 //
-// The script must implement create, get, update and list. If it exits with 2 for other operations, gcity builds them
-// from these four. A script may drop fields of a bead, but not silently: if a written field cannot be read back, the
-// error names the field.
+// The script must implement create, get, update and list. If it exits with status 2 for other operations, gcity
+// implements them with these four. A script may drop fields of a bead, but not silently: if a written field cannot be
+// read back, the error names the field.
 package script
 
 import (
@@ -26,11 +26,11 @@ import (
 	"gcity/internal/shell"
 )
 
-// CallLimit is the timeout of one call of the script.
+// CallLimit is the timeout for one call to the script.
 const CallLimit = 30 * time.Second
 
-// unknown is the exit code for an unknown operation.
-const unknown = 2
+// unsupported is the exit status for an operation that the script does not support.
+const unsupported = 2
 
 // Options configure a store.
 type Options struct {
@@ -52,7 +52,7 @@ type Store struct {
 	k *backend
 }
 
-// Open returns the store of a script. It does not call the script. Before the first operation, the store calls
+// Open returns the store for a script. It does not call the script. Before the first operation, the store calls
 // ensure-ready and, once per folder, init and config-set.
 func Open(o Options) (*Store, error) {
 	if err := beads.CheckPrefix(o.Prefix); err != nil {
@@ -62,17 +62,17 @@ func Open(o Options) (*Store, error) {
 		o.Environ = os.Environ()
 	}
 	o.Env = shell.ScriptEnv(o.Environ, o.Env...)
-	k := &backend{o: o, foreign: map[string]bool{}}
+	k := &backend{o: o, missing: map[string]bool{}}
 	return &Store{Store: foreign.New(k, filepath.Join(o.Dir, ".beads", "gcity.lock")), k: k}, nil
 }
 
-// closeLimit is the timeout of the shutdown call.
+// closeLimit is the timeout for the shutdown call.
 const closeLimit = 5 * time.Second
 
 // Close calls the script's shutdown operation if Serve is set. It takes at most closeLimit.
 func (s *Store) Close() error { return s.CloseWithin(context.Background()) }
 
-// CloseWithin is like Close, but also respects the deadline of ctx.
+// CloseWithin is like Close, but also respects ctx's deadline.
 func (s *Store) CloseWithin(ctx context.Context) error {
 	if !s.k.o.Serve || !s.k.begun() {
 		return nil
@@ -89,7 +89,7 @@ func (s *Store) CloseWithin(ctx context.Context) error {
 // CallLimit implements beads.CallLimiter.
 func (s *Store) CallLimit() time.Duration { return CallLimit }
 
-// Aside implements beads.Auditor.
+// Unreadable implements beads.Auditor.
 func (s *Store) Unreadable(ctx context.Context) ([]beads.Unreadable, error) {
 	if _, err := s.List(ctx, beads.Query{Limit: 1}); err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ type backend struct {
 
 	mu      sync.Mutex
 	started bool
-	foreign map[string]bool // operations that the script does not know
+	missing map[string]bool // operations that the script does not support
 }
 
 func (k *backend) begun() bool {
@@ -115,15 +115,15 @@ func (k *backend) begun() bool {
 	return k.started
 }
 
-// call calls the script once. For an unknown operation it returns errors.ErrUnsupported.
+// call calls the script once. For an operation that the script does not support, it returns errors.ErrUnsupported.
 func (k *backend) call(ctx context.Context, stdin []byte, op string, args ...string) ([]byte,
 	error) {
 	k.mu.Lock()
-	stranger := k.foreign[op]
+	missing := k.missing[op]
 	k.started = true
 	k.mu.Unlock()
-	if stranger {
-		return nil, k.lacks(op)
+	if missing {
+		return nil, k.unsupported(op)
 	}
 	ctx, cancel := context.WithTimeout(ctx, CallLimit)
 	defer cancel()
@@ -131,18 +131,18 @@ func (k *backend) call(ctx context.Context, stdin []byte, op string, args ...str
 		Dir: k.o.Dir, Env: k.o.Env, Stdin: stdin})
 	switch {
 	case errors.Is(err, shell.ErrTooMuch):
-		return nil, fmt.Errorf("the store script %s: %s: its answer has more than %d bytes, so "+
-			"it was killed", k.o.Script, op, shell.MaxAnswer)
+		return nil, fmt.Errorf("the store script %s printed more than %d bytes during %s, so "+
+			"it was killed", k.o.Script, shell.MaxAnswer, op)
 	case err != nil && ctx.Err() != nil:
-		return nil, fmt.Errorf("the store script did not answer: %s: %w", op, err)
+		return nil, fmt.Errorf("the store script did not respond to %s: %w", op, err)
 	case err != nil:
 		return nil, fmt.Errorf("the store script cannot be run: %w; create it and make it "+
-			"executable, or choose another [beads] provider", err)
-	case got.Code == unknown:
+			"executable, or choose a different [beads] provider", err)
+	case got.Code == unsupported:
 		k.mu.Lock()
-		k.foreign[op] = true
+		k.missing[op] = true
 		k.mu.Unlock()
-		return nil, k.lacks(op)
+		return nil, k.unsupported(op)
 	case got.Code != 0:
 		return nil, k.failure(op, args, got)
 	}
@@ -158,8 +158,8 @@ func (k *backend) path() string {
 	return k.o.Script
 }
 
-func (k *backend) lacks(op string) error {
-	return fmt.Errorf("the store script %s does not know the operation %s: %w", k.o.Script, op,
+func (k *backend) unsupported(op string) error {
+	return fmt.Errorf("the store script %s does not support the operation %s: %w", k.o.Script, op,
 		errors.ErrUnsupported)
 }
 
@@ -168,7 +168,7 @@ func ofOne(op string) bool {
 	return slices.Contains([]string{"get", "update", "close", "set-metadata", "children"}, op)
 }
 
-// failure returns the error for a non-zero exit code. A message about a missing bead becomes ErrNotFound.
+// failure returns the error for a non-zero exit status. A message about a missing bead becomes ErrNotFound.
 func (k *backend) failure(op string, args []string, got shell.Answer) error {
 	why := foreign.FirstLine(got.Stderr)
 	if why == "" {
@@ -181,10 +181,12 @@ func (k *backend) failure(op string, args []string, got shell.Answer) error {
 		why = "it printed nothing"
 	}
 	if got.Code < 0 {
-		return fmt.Errorf("the store script %s was killed by a signal in %s: %s", k.o.Script, op,
+		return fmt.Errorf("the store script %s was killed by a signal during %s: %s", k.o.Script,
+			op,
 			why)
 	}
-	return fmt.Errorf("the store script %s failed in %s (exit %d): %s", k.o.Script, op, got.Code,
+	return fmt.Errorf("the store script %s failed during %s (exit status %d): %s", k.o.Script,
+		op, got.Code,
 		why)
 }
 
@@ -192,7 +194,7 @@ func (k *backend) failure(op string, args []string, got shell.Answer) error {
 func (k *backend) Ready(ctx context.Context) error {
 	mark := filepath.Join(k.o.Dir, ".beads", "gcity.script")
 	if err := disk.MkdirAll(filepath.Dir(mark), 0o700); err != nil {
-		return fmt.Errorf("cannot create the folder of the store: %w", err)
+		return fmt.Errorf("cannot create the store's folder: %w", err)
 	}
 	if _, err := k.call(ctx, nil, "ensure-ready"); err != nil &&
 		!errors.Is(err, errors.ErrUnsupported) {
@@ -249,7 +251,7 @@ func (k *backend) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 	return all, err
 }
 
-// beads makes a call that returns beads. unreadable has the beads that cannot be parsed.
+// beads makes a call that returns beads. unreadable contains the beads that cannot be parsed.
 func (k *backend) beads(ctx context.Context, op ...string) (all []beads.Bead,
 	unreadable []beads.Unreadable, err error) {
 	out, err := k.call(ctx, nil, op[0], op[1:]...)
@@ -258,8 +260,8 @@ func (k *backend) beads(ctx context.Context, op ...string) (all []beads.Bead,
 	}
 	var raw []json.RawMessage
 	if err := json.Unmarshal(out, &raw); err != nil || raw == nil {
-		return nil, nil, fmt.Errorf("the store script %s: %s: it must print a JSON array, [] if "+
-			"it is empty, but printed %s", k.o.Script, op[0], shown(out))
+		return nil, nil, fmt.Errorf("the store script %s: %s: it must print a JSON array, or "+
+			"[] if there are no beads, but printed %s", k.o.Script, op[0], shown(out))
 	}
 	for _, text := range raw {
 		b, err := read(text)

@@ -13,10 +13,10 @@ import (
 	"gcity/beads/foreign"
 )
 
-// Make implements foreign.Backend. If the script drops parts of a new bead, Make sends them again as a change. If they
-// are still missing, Make closes the bead and returns an error that names the missing parts.
+// Create implements foreign.Backend. If the script drops parts of a new bead, Create sends them again as a change. If
+// they are still missing, Create closes the bead and returns an error that names the missing parts.
 func (k *backend) Create(ctx context.Context, want beads.Bead) (beads.Bead, error) {
-	in, err := encode(whole(want))
+	in, err := encode(createInput(want))
 	if err != nil {
 		return beads.Bead{}, err
 	}
@@ -78,7 +78,7 @@ func (k *backend) closeIncomplete(ctx context.Context, got beads.Bead,
 		got.ID, strings.Join(lost, ", "), what, errors.ErrUnsupported)
 }
 
-// Change implements foreign.Backend.
+// Update implements foreign.Backend.
 func (k *backend) Update(ctx context.Context, was, now beads.Bead) (beads.Bead, error) {
 	got, err := k.change(ctx, was, now)
 	if err != nil {
@@ -96,7 +96,7 @@ func (k *backend) Update(ctx context.Context, was, now beads.Bead) (beads.Bead, 
 // change changes a bead. It calls update, unless closing the bead is the only change. It calls set-metadata if update
 // did not store the metadata. It calls close separately, because update may not support the status "closed".
 func (k *backend) change(ctx context.Context, was, now beads.Bead) (got beads.Bead, err error) {
-	diff := difference(was, now)
+	diff := updateInput(was, now)
 	closing := now.Status == beads.StatusClosed && was.Status != beads.StatusClosed
 	if closing {
 		delete(diff, "status")
@@ -154,8 +154,8 @@ func (k *backend) setMetadata(ctx context.Context, was, now, got beads.Bead) (be
 	return after, err
 }
 
-// Cook implements foreign.Cooker. mol-cook gets a molecule as {formula, title, beads}. The IDs of the beads are names
-// ("$1") to which other beads refer. The script prints the beads in the same order, or only the ID of the root.
+// Cook implements foreign.Cooker. mol-cook receives a molecule as {formula, title, beads}. The IDs of the beads are
+// names ("$1") to which other beads refer. The script prints the beads in the same order, or only the ID of the root.
 func (k *backend) Cook(ctx context.Context, want []beads.Bead) ([]beads.Bead, error) {
 	root := want[0]
 	if root.Type != beads.TypeMolecule {
@@ -163,7 +163,7 @@ func (k *backend) Cook(ctx context.Context, want []beads.Bead) ([]beads.Bead, er
 	}
 	all := make([]map[string]any, len(want))
 	for i, b := range want {
-		all[i] = whole(b)
+		all[i] = createInput(b)
 	}
 	in, err := encode(map[string]any{"formula": root.Ref, "title": root.Title, "beads": all})
 	if err != nil {
@@ -211,7 +211,7 @@ func (k *backend) below(ctx context.Context, out []byte, want []beads.Bead) ([]b
 	return made, nil
 }
 
-// Remove implements foreign.Remover. The script's purge operation gets the IDs as JSON.
+// Remove implements foreign.Remover. The script's purge operation receives the IDs as JSON.
 func (k *backend) Remove(ctx context.Context, ids []string) error {
 	in, err := encode(map[string]any{"ids": ids})
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"gcity/internal/disk"
 )
 
-// backupLimit is the time limit of a backup or a restore if the context has no deadline.
+// backupLimit is the time limit for a backup or a restore if the context has no deadline.
 const backupLimit = 2 * time.Minute
 
 // ErrNone is the error for a backup of a store that does not exist yet.
@@ -113,7 +113,7 @@ func inspect(ctx context.Context, path string) (c BackupInfo, err error) {
 	if info, err := os.Stat(path); err != nil {
 		return c, err
 	} else if !info.Mode().IsRegular() || info.Size() == 0 {
-		return c, errors.New("it is empty, or not a file")
+		return c, errors.New("it is empty or not a regular file")
 	}
 	c.Path = path
 	return c, with(path, "mode=ro&", func(db *sql.DB) error {
@@ -127,7 +127,7 @@ func inspect(ctx context.Context, path string) (c BackupInfo, err error) {
 			return errors.New("it belongs to another program")
 		}
 		if version > newest {
-			return fmt.Errorf("a newer gcity wrote it (its schema is %d, this gcity supports %d)",
+			return fmt.Errorf("it was written by a newer gcity (schema %d; this gcity supports %d)",
 				version, newest)
 		}
 		var state string

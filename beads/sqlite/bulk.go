@@ -87,7 +87,8 @@ func (t *txn) purge(roots []string, before time.Time) (gone int, err error) {
 func (t *txn) tree(id string, before time.Time) (seqs []int64, err error) {
 	rows, err := t.query(`WITH RECURSIVE below (seq, id) AS (SELECT seq, id FROM beads WHERE id = ?
 		UNION SELECT b.seq, b.id FROM below JOIN beads b ON b.parent = below.id)
-		SELECT b.seq, b.status = 'closed' AND b.record <= 1 AND b.closed < ? FROM below JOIN beads b ON b.seq = below.seq`, id, before.UnixNano())
+		SELECT b.seq,
+			b.status = 'closed' AND b.record <= 1 AND b.closed < ? FROM below JOIN beads b ON b.seq = below.seq`, id, before.UnixNano())
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +164,7 @@ func (t *txn) restore(all []beads.Bead) (done beads.Restored, err error) {
 			}
 		}
 	}
-	if err := t.circle(written...); err != nil {
+	if err := t.checkCycles(written...); err != nil {
 		return done, err
 	}
 	if len(written) == 0 {

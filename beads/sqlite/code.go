@@ -6,7 +6,7 @@ import (
 	driver "modernc.org/sqlite"
 )
 
-// The result codes of SQLite that the store handles.
+// SQLite result codes that the store handles.
 const (
 	codePerm     = 3
 	codeBusy     = 5

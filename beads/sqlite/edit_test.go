@@ -89,7 +89,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	s = open(t, at)
 	everyCall(t, time.Minute, s, func(what string, err error) {
 		changes := what == "create" || what == "update" || what == "restore" || what == "purge"
-		if changes && err == nil || err != nil && !strings.Contains(err.Error(), "mount it for writing") && !strings.Contains(err.Error(), "check the permissions of its folder") {
+		if changes && err == nil || err != nil && !strings.Contains(err.Error(), "mount it read-write") && !strings.Contains(err.Error(), "check the permissions of its folder") {
 			t.Errorf("%s: %v", what, err)
 		}
 	})

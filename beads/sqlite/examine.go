@@ -19,15 +19,15 @@ type Condition struct {
 	ForeignFiles []string // files in the folder that do not belong to the store, sorted
 }
 
-// LargeLog is the size in bytes at which a write-ahead log is suspicious, because it was not checkpointed for a long
-// time. Without readers the log is truncated to journal_size_limit.
+// LargeLog is the size in bytes at which a write-ahead log is suspicious, because it has not been checkpointed for a
+// long time. Without readers the log is truncated to journal_size_limit.
 const LargeLog = 64 << 20
 
 // maxDamage is the maximum number of reported problems.
 const maxDamage = 5
 
-// Examine reads the whole store and checks it for damage. It creates nothing. A file of another program is an error and
-// is not changed. After an error, the condition contains the problems found before the error.
+// Examine reads the whole store and checks it for damage. It creates nothing. A file from another program is an error
+// and is not changed. After an error, the condition contains the problems found before the error.
 func (s *Store) Examine(ctx context.Context) (Condition, error) {
 	type found struct {
 		c   Condition
@@ -65,7 +65,7 @@ func (s *Store) examine(ctx context.Context) (Condition, error) {
 		if err != nil {
 			return err
 		}
-		defer rows.Close() // rows.Err also returns an error of Close
+		defer rows.Close() // rows.Err also returns an error from Close
 		for rows.Next() {
 			var line string
 			if err := rows.Scan(&line); err != nil {
@@ -87,7 +87,7 @@ func (s *Store) inspectFolder() (c Condition, err error) {
 		return c, nil
 	}
 	if err != nil {
-		return c, fmt.Errorf("cannot read the folder of the bead store: %w", err)
+		return c, fmt.Errorf("cannot read the bead store's folder: %w", err)
 	}
 	if info, err := os.Stat(s.folder); err == nil && info.Mode().Perm()&0o022 != 0 {
 		c.Exposed = append(c.Exposed, fmt.Sprintf("%s (%v)", s.folder, info.Mode().Perm()))

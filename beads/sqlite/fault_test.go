@@ -195,7 +195,7 @@ func TestUnreadableFiles(t *testing.T) {
 		"damaged pages":  {pages, "is damaged"},
 		"cut off":        {whole[:4096], "is damaged"},
 		"another's":      {content(t, other), "belongs to another program"},
-		"of a newer gcity": {content(t, newer), "(its schema is 2, this gcity " +
+		"of a newer gcity": {content(t, newer), "(schema 2; this gcity " +
 			"supports 1)"},
 	} {
 		at := t.TempDir()
@@ -242,7 +242,7 @@ func TestSetAside(t *testing.T) {
 		"newer":    "it was written in a newer format (2; this gcity supports 1)",
 		"urgent":   "invalid priority 12",
 		"metadata": "cannot read its metadata",
-		"escape":   "its title has the character U+001B",
+		"escape":   "its title contains the character U+001B",
 		"closed":   "contradicts the time",
 	}
 	ids := map[string]string{}
@@ -353,7 +353,7 @@ func TestHungDisk(t *testing.T) {
 		return "wal", nil
 	}
 	if _, err := s.Create(ctx, beads.Bead{Title: "a"}); !errors.Is(err, context.Canceled) ||
-		!strings.Contains(err.Error(), "does not answer") {
+		!strings.Contains(err.Error(), "does not respond") {
 		t.Error(err)
 	}
 	short, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)

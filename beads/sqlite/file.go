@@ -57,7 +57,7 @@ func (s *Store) open(ctx context.Context, create bool) (*file, error) {
 	}
 	if err != nil {
 		if _, home := os.Stat(filepath.Dir(s.folder)); home != nil {
-			return nil, fmt.Errorf("the folder of the bead store does not exist: %w", home)
+			return nil, fmt.Errorf("the folder for the bead store does not exist: %w", home)
 		}
 		if err := s.missing("is missing"); err != nil {
 			return nil, err
@@ -173,11 +173,11 @@ func (s *Store) ready(t *txn) error {
 	}
 	switch {
 	case app != application && (tables > 0 || app != 0 || version != 0):
-		return fmt.Errorf("%s belongs to another program, perhaps an older bd: move it away, or "+
-			"let gcity use that program for beads", s.path)
+		return fmt.Errorf("%s belongs to another program, perhaps an older bd: move it away, "+
+			"or configure gcity to use that program for beads", s.path)
 	case version > newest:
-		return fmt.Errorf("a newer gcity wrote the bead store %s (its schema is %d, this "+
-			"gcity supports %d): use that gcity", s.path, version, newest)
+		return fmt.Errorf("the bead store %s was written by a newer gcity (schema %d; this "+
+			"gcity supports %d): use the newer gcity", s.path, version, newest)
 	}
 	if version == 0 {
 		if err := s.missing("is empty"); err != nil {
@@ -198,7 +198,7 @@ func (s *Store) ready(t *txn) error {
 		}
 	}
 	if !strings.EqualFold(have, want) {
-		return fmt.Errorf("the bead store %s stays in journal mode %s, but needs %s",
+		return fmt.Errorf("the bead store %s is still in journal mode %s, but must use %s",
 			s.path, have, want)
 	}
 	if version != newest {

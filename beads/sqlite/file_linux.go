@@ -26,7 +26,7 @@ func remedy(folder string, err error) string {
 	case noSpace(err), full && code(err) == codeIOErr:
 		return "the disk is full: free some space and try again"
 	case errors.Is(wrong, syscall.EROFS):
-		return "its file system is read-only: mount it for writing, `mount -o remount,rw`"
+		return "its file system is read-only: mount it read-write with `mount -o remount,rw`"
 	case errors.Is(wrong, syscall.EACCES):
 		return fmt.Sprintf("user %d cannot write to %s: change its owner with `chown`",
 			os.Geteuid(), folder)
@@ -44,11 +44,11 @@ func noSpace(err error) bool {
 }
 
 // journalMode returns "wal" for a folder on a local disk, and "delete" for a folder on a network file system. The index
-// of a write-ahead log is memory shared by all processes, which network file systems do not support.
+// of a write-ahead log is in memory that all processes share, which network file systems do not support.
 func journalMode(folder string) (string, error) {
 	var st syscall.Statfs_t
 	if err := syscall.Statfs(folder, &st); err != nil {
-		return "", fmt.Errorf("cannot find the type of the file system of %s: %w", folder, err)
+		return "", fmt.Errorf("cannot determine the file system type of %s: %w", folder, err)
 	}
 	if remote(int64(st.Type)) {
 		return "delete", nil

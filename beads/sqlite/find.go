@@ -16,9 +16,9 @@ type selection struct {
 	order string
 }
 
-// find translates a query. It selects the index itself, because SQLite's planner does not know the usual data. One
-// parent or formula has few beads, and a label has fewer than an assignee. Without any of these, find reads all beads,
-// newest first.
+// find translates a query. It selects the index itself, because SQLite's planner does not know what data is typical.
+// One parent or formula has few beads, and a label has fewer than an assignee. Without any of these, find reads all
+// beads, newest first.
 func find(q beads.Query) selection {
 	x := selection{order: `b.created DESC, b.seq DESC`}
 	labels := q.Labels

@@ -55,7 +55,7 @@ type LostError struct {
 
 func (e *LostError) Error() string {
 	return fmt.Sprintf("the bead store %s %s; `%s` restores the newest backup, and `%s "+
-		"--new-store` accepts what is there as a new store (new IDs start above %d)",
+		"--new-store` accepts the current state as a new store (new IDs start above %d)",
 		e.Path, e.Why, e.How, e.How, e.Last)
 }
 
@@ -74,11 +74,11 @@ func (l Ledger) Read() (id Identity, ok bool, err error) {
 		err = json.Unmarshal(data, &e)
 	}
 	if err == nil && e.ID == "" {
-		err = errors.New("it names no store")
+		err = errors.New("it does not name a store")
 	}
 	if err != nil {
-		return Identity{}, false, fmt.Errorf("cannot read %s, which has the identity of the "+
-			"bead store: %w",
+		return Identity{}, false, fmt.Errorf("cannot read %s, which contains the identity of "+
+			"the bead store: %w",
 			l.File, err)
 	}
 	return e.Identity, e.Folder == l.Folder, nil
@@ -150,7 +150,7 @@ func (s *Store) identify(t *txn) error {
 }
 
 // note writes the store's identity and some reserved ID numbers to the ledger. It runs in a transaction that is about
-// to be committed. An error of the ledger file does not prevent the write, because `gcity doctor` reports it.
+// to be committed. An error from the ledger file does not prevent the write, because `gcity doctor` reports it.
 func (s *Store) note(t *txn) error {
 	if s.ledger.File == "" {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"gcity/beads"
 )
 
-// reading calls work with the open file, and retries while other processes prevent it. If the file does not exist, it
-// returns the zero value and absent.
+// reading calls work with the open file, and retries while other processes lock the file. If the file does not exist,
+// it returns the zero value and absent.
 func reading[T any](ctx context.Context, s *Store, absent error,
 	work func(context.Context, *file) (T, error)) (T, error) {
 	return call(ctx, s, func(ctx context.Context) (got T, err error) {
@@ -52,7 +52,7 @@ func (s *Store) Get(ctx context.Context, id string) (beads.Bead, error) {
 
 func unknown(id string) error { return fmt.Errorf("bead %q: %w", id, beads.ErrNotFound) }
 
-// only reads a result of at most one row. A row that is not a valid bead is an error.
+// only reads a result with at most one row. A row that is not a valid bead is an error.
 func only(rows *sql.Rows, err error) (*beads.Bead, error) {
 	if err != nil {
 		return nil, err
@@ -172,7 +172,7 @@ func (s *Store) Version(ctx context.Context) (uint64, error) {
 	})
 }
 
-// Aside implements beads.Auditor. It reads the whole store.
+// Unreadable implements beads.Auditor. It reads the whole store.
 func (s *Store) Unreadable(ctx context.Context) ([]beads.Unreadable, error) {
 	return reading(ctx, s, nil, func(ctx context.Context, f *file) ([]beads.Unreadable, error) {
 		st, err := f.reader(ctx, `SELECT `+columns+` FROM beads b ORDER BY b.seq`)

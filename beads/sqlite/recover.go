@@ -20,7 +20,7 @@ type Recovered struct {
 	Kept string // new path of the previous file; "" = no file existed
 }
 
-// Recover replaces the store by a backup. The previous file is kept under another name. If other processes have the
+// Recover replaces the store with a backup. The previous file is kept under another name. If other processes have the
 // store open, their later writes go to the restored store. ID numbers in the ledger are not reused. An intact store is
 // replaced only if force is set.
 func (s *Store) Recover(ctx context.Context, from string, force bool) (Recovered, error) {
@@ -50,7 +50,7 @@ func (s *Store) Recover(ctx context.Context, from string, force bool) (Recovered
 	})
 }
 
-// replaceable returns why a restore must not replace the current file, or nil.
+// replaceable returns an error if a restore must not replace the current file.
 func (s *Store) replaceable(now BackupInfo, broken error, known Identity, named bool) error {
 	info, err := os.Stat(s.path)
 	switch {

@@ -26,7 +26,7 @@ func TestRemedy(t *testing.T) {
 	}
 	if err := syscall.Access("/proc/sys", 2); errors.Is(err, syscall.EROFS) {
 		if got := remedy("/proc/sys", errors.New("odd")); !strings.Contains(got,
-			"read-only: mount it for writing") {
+			"read-only: mount it read-write") {
 			t.Error(got)
 		}
 	}

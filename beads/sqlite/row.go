@@ -15,9 +15,10 @@ import (
 const record = 1
 
 const columns = `b.seq, b.id, b.record, b.rev, b.title, b.status, b.type, b.priority,
-	coalesce(b.assignee, ''), coalesce(b.parent, ''), coalesce(b.ref, ''), b.needs, b.description, b.labels, b.metadata, b.created, b.updated, b.closed`
+	coalesce(b.assignee, ''), coalesce(b.parent, ''), coalesce(b.ref, ''), b.needs,
+		b.description, b.labels, b.metadata, b.created, b.updated, b.closed`
 
-// readable excludes the rows that SQL can recognise as unreadable. row.bead checks all other rows.
+// readable excludes the rows that SQL can recognize as unreadable. row.bead checks all other rows.
 const readable = `b.record <= 1 AND b.status IN ('open', 'in_progress', 'closed')`
 
 // row is a bead as it is stored in a table row.
@@ -41,7 +42,7 @@ func (r *row) into() []any {
 		&r.needs, &r.Description, &r.labels, &r.metadata, &r.created, &r.updated, &r.closed}
 }
 
-// bead decodes the row, or returns why it cannot be decoded.
+// bead decodes the row. The error is the reason why it cannot be decoded.
 func (r *row) bead() (beads.Bead, error) {
 	b := r.Bead
 	if r.record > record {

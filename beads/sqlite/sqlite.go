@@ -1,11 +1,11 @@
-// Package sqlite is the embedded bead store: one SQLite file in a folder ".beads". Any number of processes can use it
-// at the same time, without a server. The first call opens the file, and the first write creates it.
+// Package sqlite implements the embedded bead store: one SQLite file in a folder ".beads". Any number of processes can
+// use it at the same time, without a server. The first call opens the file, and the first write creates it.
 //
 // # Concurrency
 //
-// Each call runs in a goroutine of the store, so that a hung disk delays the caller only until its deadline; Close
-// waits for these goroutines. Writers in one process queue for one connection. Writers in several processes queue for
-// the file's lock. Readers and writers do not wait for each other, except on a network file system.
+// Each call runs in a goroutine that the store owns, so that a hung disk delays the caller only until its deadline;
+// Close waits for these goroutines. Writers in one process queue for one connection. Writers in several processes queue
+// for the file's lock. Readers and writers do not wait for each other, except on a network file system.
 package sqlite
 
 import (
@@ -22,12 +22,12 @@ import (
 )
 
 const (
-	// Folder is the name of the folder with the store, in the folder of a city or a rig.
+	// Folder is the name of the store's folder in the folder of a city or a rig.
 	Folder = ".beads"
 	// File is the name of the store's file in Folder. SQLite creates additional files next to it.
 	File = "beads.db"
 
-	// patience is the time limit of a call if the context has no deadline.
+	// patience is the time limit for a call if the context has no deadline.
 	patience = 10 * time.Second
 	// each is the additional time limit for each bead of a batch.
 	each = 5 * time.Millisecond
@@ -79,7 +79,7 @@ func OpenKnown(dir, prefix string, ledger Ledger) (*Store, error) {
 	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {
-		return nil, fmt.Errorf("cannot find the folder of the beads: %w", err)
+		return nil, fmt.Errorf("cannot find the folder for the beads: %w", err)
 	}
 	folder := filepath.Join(dir, Folder)
 	s := &Store{folder: folder, path: filepath.Join(folder, File), prefix: prefix, ledger: ledger,
@@ -108,7 +108,7 @@ func (s *Store) Close() error {
 	case <-s.idle:
 		s.calls.Wait()
 	case <-time.After(queue):
-		return fmt.Errorf("the bead store %s has calls that hang", s.path)
+		return fmt.Errorf("some calls to the bead store %s hang", s.path)
 	}
 	if s.file == nil {
 		return nil
@@ -163,7 +163,7 @@ func call[T any](ctx context.Context, s *Store, work func(context.Context) (T, e
 	case r := <-done:
 		return r.get()
 	case <-time.After(grace):
-		return none, &timeoutError{fmt.Sprintf("the bead store %s does not answer; a write in "+
+		return none, &timeoutError{fmt.Sprintf("the bead store %s does not respond; a write in "+
 			"progress may still succeed", s.path), ctx.Err()}
 	}
 }
@@ -229,7 +229,7 @@ func (o *timeoutError) Unwrap() error { return o.by }
 
 // full returns the error for a change that failed because the disk is full.
 func (s *Store) full(err error) error {
-	return fmt.Errorf("the bead store %s cannot grow, the disk is full (%w): free some "+
+	return fmt.Errorf("the bead store %s cannot grow because the disk is full (%w): free some "+
 		"space and try again", s.path, err)
 }
 
@@ -244,7 +244,7 @@ func (s *Store) explain(ctx context.Context, err error) error {
 		!errors.Is(err, context.Canceled):
 		return err
 	case over != nil:
-		return &timeoutError{fmt.Sprintf("the bead store %s did not answer in time", s.path), over}
+		return &timeoutError{fmt.Sprintf("the bead store %s did not respond in time", s.path), over}
 	case code == codeCorrupt || code == codeNotADB:
 		return fmt.Errorf("the bead store %s is damaged (%w): `%s` restores the newest backup",
 			s.path, err, cmp.Or(s.ledger.Restore, "gcity bead restore"))

@@ -67,7 +67,7 @@ func (t *txn) create(prefix string, batch *beads.Batch) ([]beads.Bead, error) {
 			return nil, err
 		}
 	}
-	if err := t.circle(batch.GivenIDs()...); err != nil {
+	if err := t.checkCycles(batch.GivenIDs()...); err != nil {
 		return nil, err
 	}
 	return made, t.changed(last)
@@ -104,7 +104,8 @@ func (t *txn) insert(b beads.Bead) error {
 	}
 	st, err := t.stmt(
 		`INSERT INTO beads (id, record, rev, title, status, type, priority, assignee, parent,
-		ref, needs, description, labels, metadata, created, updated, closed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+		ref, needs, description, labels, metadata, created, updated, closed) VALUES (?, ?, ?, ?,
+			?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
 	if err != nil {
 		return err
 	}
@@ -119,7 +120,7 @@ func (t *txn) insert(b beads.Bead) error {
 	return t.index(seq, b)
 }
 
-// index adds a bead to the tables of labels and needs.
+// index adds a bead to the label and need tables.
 func (t *txn) index(seq int64, b beads.Bead) error {
 	for _, l := range b.Labels {
 		if err := t.exec(`INSERT INTO labels (label, created, seq) VALUES (?, ?, ?)`, l,
@@ -143,7 +144,9 @@ func (t *txn) replace(have, b beads.Bead) error {
 	}
 	var seq int64
 	if _, err := t.one(`UPDATE beads SET id = ?, record = ?, rev = ?, title = ?, status = ?,
-		type = ?, priority = ?, assignee = ?, parent = ?, ref = ?, needs = ?, description = ?, labels = ?, metadata = ?, created = ?, updated = ?, closed = ? WHERE id = ? RETURNING seq`,
+		type = ?, priority = ?, assignee = ?, parent = ?, ref = ?, needs = ?, description = ?,
+			labels = ?, metadata = ?, created = ?, updated = ?,
+				closed = ? WHERE id = ? RETURNING seq`,
 		append(values, b.ID), &seq); err != nil {
 		return err
 	}
@@ -160,13 +163,13 @@ func (t *txn) replace(have, b beads.Bead) error {
 	return t.index(seq, b)
 }
 
-// get reads a bead in the transaction, or returns nil.
+// get reads a bead in the transaction. It returns nil if the bead does not exist.
 func (t *txn) get(id string) (*beads.Bead, error) {
 	return only(t.query(`SELECT `+columns+` FROM beads b WHERE b.id = ?`, id))
 }
 
-// circle refuses links that form a cycle. It follows the links from these beads only.
-func (t *txn) circle(ids ...string) error {
+// checkCycles rejects links that form a cycle. It follows the links from these beads only.
+func (t *txn) checkCycles(ids ...string) error {
 	for _, way := range []struct{ field, text string }{
 		{"parent", `SELECT coalesce(parent, '') FROM beads WHERE id = ?`},
 		{"needs", `SELECT needs FROM beads WHERE id = ?`},
@@ -234,7 +237,7 @@ func (t *txn) update(id string, p beads.Patch) (beads.Bead, error) {
 		return beads.Bead{}, err
 	}
 	if beads.LinksChanged(*have, b) {
-		if err := t.circle(id); err != nil {
+		if err := t.checkCycles(id); err != nil {
 			return beads.Bead{}, err
 		}
 	}

@@ -20,7 +20,7 @@ type Directory struct {
 	cities  map[string]*hostedCity
 	folders map[string]*Fake // folders that Register accepts, by path
 	gone    error
-	// numbers of current readers of each city's streams, and of its snapshots
+	// number of current readers of each city's streams, and of its snapshots
 	streams map[string]int
 	changed chan struct{} // closed and replaced at every change
 }
@@ -99,7 +99,7 @@ func (m *Directory) SetCondition(name string, c city.Condition, why string) {
 	})
 }
 
-// Hang makes a city hang, or answer again.
+// Hang makes a city hang, or respond again.
 func (m *Directory) Hang(name string, hangs bool) {
 	m.change(func() { m.cities[name].hangs = hangs })
 }
@@ -165,18 +165,18 @@ func (m *Directory) City(name string) (city.Control, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.cities[name] == nil {
-		return nil, refuse(city.NotFound, "city %q not found", name)
+		return nil, newError(city.NotFound, "city %q not found", name)
 	}
 	return &cityProxy{m, name}, nil
 }
 
-// Survey implements city.Previewer.
+// Preview implements city.Previewer.
 func (m *Directory) Preview(_ context.Context, path string) (city.Declared, error) {
 	m.mu.Lock()
 	f := m.folders[path]
 	m.mu.Unlock()
 	if f == nil {
-		return city.Declared{}, refuse(city.Invalid, "%s has no city.toml", path)
+		return city.Declared{}, newError(city.Invalid, "%s has no city.toml", path)
 	}
 	s := now(f)
 	return city.Declared{Name: s.Name, Path: path, Agents: len(s.Agents)}, nil
@@ -192,7 +192,7 @@ func (m *Directory) Register(ctx context.Context, path string) (info city.Info, 
 		if b := m.cities[about.Name]; b == nil {
 			m.add(about.Name, path, m.folders[path])
 		} else if b.info.Path != path {
-			err = refuse(city.Conflict, "%s has the same name, %s", b.info.Path, about.Name)
+			err = newError(city.Conflict, "%s has the same name, %s", b.info.Path, about.Name)
 			return
 		}
 		info = m.cities[about.Name].info
@@ -204,11 +204,11 @@ func (m *Directory) Register(ctx context.Context, path string) (info city.Info, 
 func (m *Directory) Unregister(_ context.Context, name string) (r city.Receipt, err error) {
 	m.change(func() {
 		if m.cities[name] == nil {
-			err = refuse(city.NotFound, "city %q not found", name)
+			err = newError(city.NotFound, "city %q not found", name)
 			return
 		}
 		m.remove(name)
-		r.Message = "stopped and forgot " + name + ": it is no longer registered"
+		r.Message = name + " is stopped and no longer registered"
 	})
 	return r, err
 }
@@ -235,7 +235,7 @@ type cityProxy struct {
 
 var _ city.Getter = (*cityProxy)(nil)
 
-// find returns the city and its run. It waits while the city hangs, and fails if the city does not run.
+// find returns the city and its run. It waits while the city hangs, and fails if the city is not running.
 func (g *cityProxy) find(ctx context.Context) (city.Control, context.Context, error) {
 	for {
 		g.m.mu.Lock()
@@ -247,9 +247,9 @@ func (g *cityProxy) find(ctx context.Context) (city.Control, context.Context, er
 		g.m.mu.Unlock()
 		switch {
 		case b == nil:
-			return nil, nil, refuse(city.Unavailable, "%s is no longer registered", g.name)
+			return nil, nil, newError(city.Unavailable, "%s is no longer registered", g.name)
 		case !now.hangs && !now.info.Running:
-			return nil, nil, refuse(city.Unavailable, "%s does not run: %s %s", g.name,
+			return nil, nil, newError(city.Unavailable, "%s is not running: %s %s", g.name,
 				now.info.Status, now.info.Error)
 		case !now.hangs:
 			return now.city, now.life, nil
@@ -307,7 +307,7 @@ func stream[T any](ctx context.Context, g *cityProxy, kind string,
 			}
 		}
 		if life.Err() != nil && ctx.Err() == nil {
-			yield(none, refuse(city.Unavailable, "%s has stopped", g.name))
+			yield(none, newError(city.Unavailable, "%s has stopped", g.name))
 		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"gcity/events"
 )
 
-// Do implements city.Control. It types texts and writes beads. Any other command with an existing target succeeds
-// and changes only the log.
+// Do implements city.Control. It types nudges and writes beads. Any other command with an existing target succeeds and
+// changes only the log.
 func (f *Fake) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	f.mu.Lock()
 	f.commands = append(f.commands, c)
@@ -65,7 +65,7 @@ func (f *Fake) checkAgent(name string) error {
 	if name == "" || agent || pool || automation || watchdog || rig(f.snap, name) != nil {
 		return nil
 	}
-	return refuse(city.NotFound, "%q not found", name)
+	return newError(city.NotFound, "%q not found", name)
 }
 
 func (f *Fake) checkTyping(agent, text string) error {
@@ -83,6 +83,6 @@ func (f *Fake) publish(e events.Event) uint64 {
 	return seq
 }
 
-func refuse(code city.Code, format string, args ...any) *city.Error {
+func newError(code city.Code, format string, args ...any) *city.Error {
 	return &city.Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }

@@ -1,4 +1,4 @@
-// Package citytest has a contract test suite for implementations of city.Control, and a city that exists only in
+// Package citytest contains a contract test suite for implementations of city.Control, and a city that exists only in
 // memory.
 package citytest
 
@@ -40,7 +40,7 @@ var (
 type screen struct {
 	out, typed []byte
 	cols, rows int
-	raw        bool // the viewer gets unfiltered bytes
+	raw        bool // the viewer receives unfiltered bytes
 }
 
 func newScreen() *screen { return &screen{cols: 80, rows: 24} }
@@ -127,7 +127,7 @@ func (f *Fake) Commands() []city.Command {
 	return slices.Clone(f.commands)
 }
 
-// Print simulates output of an agent.
+// Print simulates output from an agent.
 func (f *Fake) Print(agent, text string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -13,7 +13,7 @@ func (f *Fake) Inspect(_ context.Context, agent string) (*city.Inspection, error
 	defer f.mu.Unlock()
 	a, ok := f.snap.Agent(agent)
 	if !ok {
-		return nil, refuse(city.NotFound, "agent %q not found", agent)
+		return nil, newError(city.NotFound, "agent %q not found", agent)
 	}
 	about := city.Inspection{Agent: agent, At: time.Now(), Drift: []city.Difference{},
 		Crashes: []city.Crash{}, Spec: &city.Spec{Source: a.Source, Command: a.Command, Dir: a.Dir}}

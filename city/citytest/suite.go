@@ -84,16 +84,16 @@ func cases(h Harness) []suiteCase {
 		{"Concurrent", testConcurrent},
 		{"Drain", testDrain},
 		{"DrainFinal", testDrainFinal},
-		{"DrainRefused", testDrainRefused},
+		{"DrainRefused", testDrainRejected},
 		{"Pool", testPool},
 		{"Scale", testScale},
-		{"ScaleRefused", testScaleRefused},
+		{"ScaleRefused", testScaleRejected},
 		{"DrainOfMember", testDrainMember},
 		{"SuspendPool", testSuspendPool},
 		{"Rig", testRig},
 		{"Beads", testBeads},
 		{"BeadChanges", testBeadChanges},
-		{"BeadRefused", testBeadRefused},
+		{"BeadRefused", testBeadRejected},
 		{"BeadEvents", testBeadEvents},
 		{"WorkCounted", testWorkCounted},
 		{"Task", testTask},
@@ -101,18 +101,18 @@ func cases(h Harness) []suiteCase {
 		{"ConcurrentWork", testConcurrentWork},
 		{"Mail", testMail},
 		{"PoolMail", testPoolMail},
-		{"MailRefused", testMailRefused},
+		{"MailRefused", testMailRejected},
 		{"Sling", testSling},
 		{"Automations", testAutomations},
 		{"Fire", testFire},
 		{"FireFails", testFireFails},
 		{"FireFormula", testFireFormula},
-		{"FireRefused", testFireRefused},
+		{"FireRefused", testFireRejected},
 		{"RunOutput", testRunOutput},
 		{"RunOutputUnknown", testRunOutputUnknown},
 		{"RunOutputLive", testRunOutputLive},
 		{"EndRun", testEndRun},
-		{"EndRunRefused", testEndRunRefused},
+		{"EndRunRefused", testEndRunRejected},
 		{"HeldConfiguration", func(t *testing.T, ctx context.Context, ctl city.Control) {
 			testHeld(t, ctx, ctl, h.Hold)
 		}},
@@ -135,7 +135,7 @@ func until(t *testing.T, ctx context.Context, ctl city.Control,
 	return nil
 }
 
-// seen reads frames until they contain a text.
+// seen reads frames until they contain the text.
 func seen(t *testing.T, ctx context.Context, ctl city.Control, text string) {
 	t.Helper()
 	var all []byte
@@ -350,7 +350,7 @@ func testAttach(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// readUntil reads a terminal until its output contains a text.
+// readUntil reads a terminal until its output contains the text.
 func readUntil(t *testing.T, term io.Reader, text string) {
 	t.Helper()
 	var all []byte

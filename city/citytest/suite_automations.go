@@ -21,7 +21,7 @@ import (
 const (
 	Chore = "chore" // prints "swept"
 	Brew  = "brew"  // cooks the formula with the same name for the pool Crew
-	Wreck = "wreck" // prints "oops" and exits with 3; it is not retried
+	Wreck = "wreck" // prints "oops" and exits with status 3; it is not retried
 	Torn  = "torn"  // has a broken file
 	// prints the line "dröp" in two parts, waits for the file "go" in the city's folder, then prints "drop" in red
 	Drip = "drip"
@@ -129,7 +129,7 @@ func fire(t *testing.T, ctx context.Context, ctl city.Control, c city.Fire) (ope
 	return opened, *a.Last
 }
 
-// countEvents counts the events of a type about a run.
+// countEvents counts the events about a run with this type.
 func countEvents(t *testing.T, ctx context.Context, ctl city.Control, kind string,
 	r city.Run) (n int) {
 	t.Helper()
@@ -151,7 +151,7 @@ func countEvents(t *testing.T, ctx context.Context, ctl city.Control, kind strin
 	return n
 }
 
-// record waits until the bead of a run is closed, which happens shortly after the end of the run.
+// record waits until a run's bead is closed, which happens shortly after the run ends.
 func record(t *testing.T, ctx context.Context, ctl city.Control, id string) beads.Bead {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -230,7 +230,7 @@ func testFireFormula(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-func testFireRefused(t *testing.T, ctx context.Context, ctl city.Control) {
+func testFireRejected(t *testing.T, ctx context.Context, ctl city.Control) {
 	until(t, ctx, ctl, func(s *city.Snapshot) bool { _, ok := s.Automation(Torn); return ok })
 	for _, name := range []string{"nothing", Chore + ":rig:nowhere", "..", "no name",
 		Chore + ":" + Chore} {
@@ -245,6 +245,6 @@ func testFireRefused(t *testing.T, ctx context.Context, ctl city.Control) {
 		wantCode(t, fmt.Sprintf("Fire by %.20q", by), err, city.Invalid)
 	}
 	if got := listed(t, ctx, ctl, beads.Query{}); len(got) > 0 {
-		t.Errorf("a refused request opened runs: %q", got)
+		t.Errorf("a rejected request opened runs: %q", got)
 	}
 }

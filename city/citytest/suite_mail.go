@@ -35,7 +35,7 @@ func inbox(t *testing.T, ctx context.Context, ctl city.Control, who string, all 
 	return ids
 }
 
-// mailChecks compares the mail of a city with what a test expects.
+// mailChecks compares a city's mail with what a test expects.
 type mailChecks struct {
 	t   *testing.T
 	ctx context.Context
@@ -106,7 +106,7 @@ func testMail(t *testing.T, ctx context.Context, ctl city.Control) {
 		what beads.Patch
 		want string
 	}{
-		{beads.Patch{Status: &open}, two + " is in the inbox of " + RigWorker + " again"},
+		{beads.Patch{Status: &open}, two + " is back in the inbox of " + RigWorker},
 		{mail.ReadPatch(), two + " was marked as read"},
 		{mail.UnreadPatch(), two + " was marked as unread"},
 		{mail.ArchivePatch(), "archived " + two},
@@ -148,12 +148,12 @@ func testPoolMail(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 	checks.want(crew(2), true, id)
 	if m, err = city.TakeMail(ctx, ctl, id, crew(1)); err != nil || m.To != crew(2) {
-		t.Errorf("another member read the message of the first: %+v, %v", m, err)
+		t.Errorf("another member read the first member's message: %+v, %v", m, err)
 	}
 	checks.await(crew(1), 0, city.MailCount{})
 }
 
-func testMailRefused(t *testing.T, ctx context.Context, ctl city.Control) {
+func testMailRejected(t *testing.T, ctx context.Context, ctl city.Control) {
 	for _, m := range []mail.Message{
 		{To: "", Text: "x"}, {To: Worker}, {To: "a\nb", Text: "x"},
 		{To: Worker, Text: string(make([]byte, mail.MaxText+1))},

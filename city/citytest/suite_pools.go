@@ -89,7 +89,7 @@ func wantMention(t *testing.T, what string, err error, words ...string) {
 	}
 }
 
-// A drain can be cancelled. Once the agent acknowledges it, the agent restarts. (L2, L14)
+// A drain can be canceled. Once the agent acknowledges it, the agent restarts. (L2, L14)
 func testDrain(t *testing.T, ctx context.Context, ctl city.Control) {
 	before := worker(t, ctx, ctl)
 	do(t, ctx, ctl, city.Drain{Agent: Worker})
@@ -132,7 +132,7 @@ func testDrain(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// After a final drain no session starts until the drain is cancelled.
+// After a final drain no session starts until the drain is canceled.
 func testDrainFinal(t *testing.T, ctx context.Context, ctl city.Control) {
 	before := worker(t, ctx, ctl)
 	do(t, ctx, ctl, city.Drain{Agent: Worker, Final: true})
@@ -154,8 +154,8 @@ func testDrainFinal(t *testing.T, ctx context.Context, ctl city.Control) {
 	})
 }
 
-// An agent that was not asked to finish has nothing to acknowledge, and an agent that does not run cannot drain.
-func testDrainRefused(t *testing.T, ctx context.Context, ctl city.Control) {
+// An agent that was not asked to finish has nothing to acknowledge, and an agent that is not running cannot drain.
+func testDrainRejected(t *testing.T, ctx context.Context, ctl city.Control) {
 	before := worker(t, ctx, ctl)
 	_, err := ctl.Do(ctx, city.Drain{Agent: Lazy})
 	wantCode(t, "Drain of a suspended agent", err, city.Conflict)
@@ -274,7 +274,7 @@ func testScale(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-func testScaleRefused(t *testing.T, ctx context.Context, ctl city.Control) {
+func testScaleRejected(t *testing.T, ctx context.Context, ctl city.Control) {
 	awaitCrew(t, ctx, ctl, 1)
 	for _, size := range []int{-1, CrewMin - 1, CrewMax + 1, 1 << 30} {
 		_, err := ctl.Do(ctx, city.Scale{Pool: Crew, Size: size})
@@ -319,7 +319,7 @@ func testSuspendPool(t *testing.T, ctx context.Context, ctl city.Control) {
 	for _, c := range []city.Command{city.Restart{Agent: Crew}, city.Kill{Agent: Crew},
 		city.Drain{Agent: Crew}, city.Nudge{Agent: Crew, Text: "x"}} {
 		if _, err := ctl.Do(ctx, c); err == nil {
-			t.Errorf("%s of a pool was not refused", c.Verb())
+			t.Errorf("%s of a pool was not rejected", c.Verb())
 		} else {
 			wantMention(t, c.Verb()+" of a pool", err, Crew)
 		}
@@ -397,7 +397,7 @@ func awaitRig(t *testing.T, ctx context.Context, ctl city.Control, state city.St
 	})
 }
 
-// A configuration that would remove most of the running agents waits for a confirmation.
+// A configuration that would remove most of the running agents waits for confirmation.
 func testHeld(t *testing.T, ctx context.Context, ctl city.Control,
 	hold func(*testing.T, city.Control)) {
 	before := worker(t, ctx, ctl)

@@ -11,8 +11,8 @@ import (
 	"gcity/city"
 )
 
-// heard reads the output of a run to its end.
-func heard(t *testing.T, ctx context.Context, ctl city.Control, run string) string {
+// outputOf reads the output of a run to its end.
+func outputOf(t *testing.T, ctx context.Context, ctl city.Control, run string) string {
 	t.Helper()
 	var all strings.Builder
 	for p, err := range ctl.RunOutput(ctx, run) {
@@ -35,7 +35,7 @@ func testRunOutput(t *testing.T, ctx context.Context, ctl city.Control) {
 	for name, want := range map[string]string{Chore: "swept", Wreck: "oops", Brew: ""} {
 		_, r := fire(t, ctx, ctl, city.Fire{Automation: name, By: "tester"})
 		record(t, ctx, ctl, r.ID)
-		if got := strings.TrimRight(heard(t, ctx, ctl, r.ID), "\n"); got != want {
+		if got := strings.TrimRight(outputOf(t, ctx, ctl, r.ID), "\n"); got != want {
 			t.Errorf("%s printed %q, want %q", name, got, want)
 		}
 	}
@@ -77,7 +77,7 @@ func testRunOutputLive(t *testing.T, ctx context.Context, ctl city.Control) {
 		// the run continues only after its first line was seen
 		for p, err := range ctl.RunOutput(ctx, run) {
 			if p.Text != all || err != nil {
-				t.Errorf("a second reader got %q, %v", p.Text, err)
+				t.Errorf("a second reader received %q, %v", p.Text, err)
 			}
 			break
 		}
@@ -96,16 +96,16 @@ func testRunOutputLive(t *testing.T, ctx context.Context, ctl city.Control) {
 		t.Errorf("%q in %d pieces", all, pieces)
 	}
 	if text := <-late; text != all {
-		t.Errorf("another reader got %q", text)
+		t.Errorf("another reader received %q", text)
 	}
 	record(t, ctx, ctl, run)
-	if text := heard(t, ctx, ctl, run); text != all {
+	if text := outputOf(t, ctx, ctl, run); text != all {
 		t.Errorf("the record has the output %q", text)
 	}
 }
 
 // A run that is not in progress cannot be stopped.
-func testEndRunRefused(t *testing.T, ctx context.Context, ctl city.Control) {
+func testEndRunRejected(t *testing.T, ctx context.Context, ctl city.Control) {
 	idle(t, ctx, ctl, Chore)
 	for _, name := range []string{"nothing", Chore + ":rig:nowhere", ".."} {
 		_, err := ctl.Do(ctx, city.EndRun{Automation: name})

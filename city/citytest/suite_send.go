@@ -19,7 +19,7 @@ func testSend(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 	seen(t, ctx, ctl, "--of it")
 	_, err := ctl.Do(ctx, city.Unsend{Agent: Worker})
-	wantCode(t, "Unsend without queued texts", err, city.Conflict)
+	wantCode(t, "Unsend without queued nudges", err, city.Conflict)
 	_, err = ctl.Do(ctx, city.Unsend{Agent: "nobody"})
 	wantCode(t, "Unsend to an unknown agent", err, city.NotFound)
 }
@@ -40,7 +40,7 @@ func drafting(t *testing.T, ctx context.Context, ctl city.Control, half string) 
 	return term
 }
 
-// queued sends a text that has to wait.
+// queued sends a nudge that has to wait.
 func queued(t *testing.T, ctx context.Context, ctl city.Control, text string) city.Send {
 	t.Helper()
 	r := do(t, ctx, ctl, city.Nudge{Agent: Worker, Text: text})
@@ -57,12 +57,12 @@ func queued(t *testing.T, ctx context.Context, ctl city.Control, text string) ci
 	return *s
 }
 
-// waits reports whether a text for the worker is queued.
+// waits reports whether a nudge for the worker is queued.
 func waits(a *city.Agent) bool {
 	return slices.ContainsFunc(a.Sends, func(d city.Send) bool { return !d.Stage.Over() })
 }
 
-// A text waits while the input line contains a draft, and is typed once after the draft is removed.
+// A nudge waits while the input line contains a draft, and is typed once after the draft is removed.
 func testSendQueued(t *testing.T, ctx context.Context, ctl city.Control) {
 	term := drafting(t, ctx, ctl, "half a li")
 	queued(t, ctx, ctl, "after it")
@@ -80,12 +80,12 @@ func testSendQueued(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// Queued texts can be cancelled. A text that is sent with Now does not wait for a draft.
+// Queued nudges can be canceled. A nudge that is sent with Now does not wait for a draft.
 func testSendNow(t *testing.T, ctx context.Context, ctl city.Control) {
 	drafting(t, ctx, ctl, "half ")
 	s := queued(t, ctx, ctl, "patient")
 	_, err := ctl.Do(ctx, city.Unsend{Agent: Worker, ID: s.ID + 1000})
-	wantCode(t, "Unsend of a text of another sender", err, city.Conflict)
+	wantCode(t, "Unsend of another sender's nudge", err, city.Conflict)
 	do(t, ctx, ctl, city.Unsend{Agent: Worker, ID: s.ID})
 	_, err = ctl.Do(ctx, city.Unsend{Agent: Worker, ID: s.ID})
 	wantCode(t, "Unsend again", err, city.Conflict)

@@ -102,7 +102,7 @@ func testBeads(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// Labels are added, closing twice has no effect, and an update with an old revision is refused.
+// Labels are added, closing twice has no effect, and an update with an old revision is rejected.
 func testBeadChanges(t *testing.T, ctx context.Context, ctl city.Control) {
 	b := create(t, ctx, ctl, beads.Bead{Title: "one", Labels: []string{"a"},
 		Metadata: map[string]string{"k": "v", "l": "w"}})
@@ -137,7 +137,7 @@ func testBeadChanges(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-func testBeadRefused(t *testing.T, ctx context.Context, ctl city.Control) {
+func testBeadRejected(t *testing.T, ctx context.Context, ctl city.Control) {
 	b := create(t, ctx, ctl, beads.Bead{Title: "one"})
 	for _, bad := range []beads.Bead{
 		{}, {Title: "two\nlines"}, {Title: "x", Status: "done"}, {Title: "x", Type: "Not A Type"},
@@ -175,7 +175,7 @@ func testBeadRefused(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// Changes of work are in the log, and the receipts name their events (L9).
+// Changes to work are in the log, and the receipts name their events (L9).
 func testBeadEvents(t *testing.T, ctx context.Context, ctl city.Control) {
 	made := do(t, ctx, ctl, city.CreateBead{Bead: beads.Bead{Title: "one"}})
 	id := beadOf(t, made).ID

@@ -16,7 +16,7 @@ func (f *Fake) ScreenSize(agent string) (cols, rows int) {
 	return f.screens[agent].cols, f.screens[agent].rows
 }
 
-// ScreenRaw reports whether the newest viewer of an agent's terminal gets unfiltered output.
+// ScreenRaw reports whether the newest viewer of an agent's terminal receives unfiltered output.
 func (f *Fake) ScreenRaw(agent string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -22,10 +22,10 @@ func sessions() []Verb {
 			Shell: Shell{Short: "Stop an agent or a pool and suspend it until it is resumed",
 				Long: flagHelp, Pools: true},
 			decode: to(func(n string) city.Stop { return city.Stop{Agent: n} })},
-		{Name: "kill", Noun: Agent, API: API{Summary: "Kill an agent's session at once; the " +
+		{Name: "kill", Noun: Agent, API: API{Summary: "Kill an agent's session immediately; the " +
 			"agent restarts", Body: city.Kill{}},
-			Shell:  Shell{Short: "Kill an agent's session at once; the agent restarts"},
-			Line:   Line{"kill", "AGENT…", "kill agents at once; they restart"},
+			Shell:  Shell{Short: "Kill an agent's session immediately; the agent restarts"},
+			Line:   Line{"kill", "AGENT…", "kill agents immediately; they restart"},
 			decode: to(func(n string) city.Kill { return city.Kill{Agent: n} })},
 		{Name: "suspend", Noun: Agent, API: API{Summary: "Set an agent's suspended flag"},
 			Shell: Shell{Short: "Set suspended = true in the configuration, for an agent or a pool",
@@ -55,8 +55,8 @@ still run. The deadline is the pool's drain_timeout, or 5 minutes for an agent o
 			Line:   Line{"drain", "AGENT…", "ask agents to finish"},
 			decode: to(func(n string) city.Drain { return city.Drain{Agent: n} })},
 		{Name: "undrain", Noun: Agent, API: API{Summary: "Cancel a drain"},
-			Shell: Shell{Short: "Cancel a drain: the session continues",
-				Long: `undrain cancels a drain: the session continues. It does not keep a pool
+			Shell: Shell{Short: "Cancel a drain: the session keeps running",
+				Long: `undrain cancels a drain: the session keeps running. It does not keep a pool
 member that the pool no longer wants; to keep it, scale the pool.`},
 			Line:   Line{"undrain", "AGENT…", "cancel a drain"},
 			decode: to(func(n string) city.Undrain { return city.Undrain{Agent: n} })},
@@ -69,7 +69,7 @@ member that the pool no longer wants; to keep it, scale the pool.`},
 			decode: to(func(n string) city.Clear { return city.Clear{Agent: n} })},
 		{Name: "drain-ack", Noun: Agent, API: API{Summary: "Report that an agent has finished"},
 			Shell: Shell{Short: "In a session: report that the agent has finished",
-				Long: "drain-ack answers a request to finish: the agent has finished, and its " +
+				Long: "drain-ack confirms that the agent has finished its work and that its " +
 					"session can\nbe stopped."},
 			decode: to(func(n string) city.DrainAck { return city.DrainAck{Agent: n} })},
 		{Name: "request-restart", Noun: Agent, API: API{Summary: "Request an agent's restart"},
@@ -80,13 +80,13 @@ member that the pool no longer wants; to keep it, scale the pool.`},
 	}
 }
 
-// texts returns the verbs that type into a terminal.
-func texts() []Verb {
+// typing returns the verbs that type into a terminal.
+func typing() []Verb {
 	return []Verb{
 		{Name: "nudge", Noun: Agent, API: API{Summary: "Type text into an agent's terminal " +
 			"and submit it",
 			Body: city.Nudge{}},
-			Line: Line{"nudge", "AGENT TEXT…", "send a text to an agent"},
+			Line: Line{"nudge", "AGENT TEXT…", "send text to an agent"},
 			decode: aliased("message", "text", checked(func(n string) city.Nudge {
 				return city.Nudge{Agent: n}
 			}, func(c city.Nudge) error {
@@ -95,9 +95,9 @@ func texts() []Verb {
 				}
 				return nil
 			}))},
-		{Name: "unsend", Noun: Agent, API: API{Summary: "Cancel queued texts",
+		{Name: "unsend", Noun: Agent, API: API{Summary: "Cancel queued nudges",
 			Body: city.Unsend{}},
-			Line:   Line{"unsend", "AGENT…", "cancel the texts that are queued for agents"},
+			Line:   Line{"unsend", "AGENT…", "cancel the nudges that are queued for agents"},
 			decode: to(func(n string) city.Unsend { return city.Unsend{Agent: n} })},
 		{Name: "send-keys", Noun: Agent, API: API{Summary: "Press keys in an agent's terminal",
 			Body: city.SendKeys{}},

@@ -10,7 +10,7 @@ func pools() []Verb {
 				"decide again"},
 			decode: decodeScale},
 		{Name: "restart-pool", Noun: Pool, API: API{Path: "restart", Body: city.RestartPool{},
-			Summary: "Restart all members, at once or one after the other"},
+			Summary: "Restart all members, all at once or one after another"},
 			Line:   Line{"restart-pool", "POOL", "restart all members of a pool"},
 			decode: to(func(n string) city.RestartPool { return city.RestartPool{Pool: n} })},
 		{Name: "check-pool", Noun: Pool, API: API{Path: "check", Summary: "Run a pool's check now"},

@@ -1,5 +1,5 @@
-// Package verb has the table of all operations on a city. The table is used by the codec of commands, the API's paths
-// and document, the command line, and the control room's palette. So a verb is described only once.
+// Package verb defines the table of all operations on a city. The command codec, the API's paths and document, the
+// command line and the control room's palette use the table, so that each verb is described only once.
 package verb
 
 import (
@@ -37,7 +37,7 @@ type Verb struct {
 	decode decoder
 }
 
-// API describes how the API offers a verb.
+// API describes how the API exposes a verb.
 type API struct {
 	Path    string // the last part of the path, if it is not the verb's name
 	Alias   string // an alternative last part of the path; "" = none
@@ -64,7 +64,8 @@ type decoder func(target string, body []byte) (city.Command, error)
 
 // All returns the table. Its order is the order in which the command line lists verbs.
 func All() []Verb {
-	return slices.Concat(sessions(), drains(), texts(), pools(), rigs(), automations(), watchdogs(),
+	return slices.Concat(sessions(), drains(), typing(), pools(), rigs(), automations(),
+		watchdogs(),
 		work(), cities())
 }
 
@@ -98,9 +99,9 @@ func (v Verb) Parts() []string {
 // Command returns the verb's command for a target, without a body.
 func (v Verb) Command(target string) (city.Command, error) { return v.decode(target, nil) }
 
-// Decode returns the command of a verb for a target from its body, which may be empty if the verb needs no values.
-// Unknown verbs, unknown fields, a missing or superfluous target, and text after the body are *city.Error Invalid.
-// Decode does not check whether the target exists or a number is within its bounds; the city checks that.
+// Decode decodes the command of a verb for a target. The body may be empty if the verb needs no values. Unknown verbs,
+// unknown fields, a missing or superfluous target, and text after the body are *city.Error Invalid. Decode does not
+// check whether the target exists or a number is within its bounds; the city checks that.
 func Decode(name, target string, body []byte) (city.Command, error) {
 	v, ok := find(name, target == "")
 	switch {
@@ -112,7 +113,7 @@ func Decode(name, target string, body []byte) (city.Command, error) {
 	return nil, invalid("unknown agent command %q", name)
 }
 
-// find returns the row with this name. A verb of the city and a verb of another object may have the same name.
+// find returns the row with this name. A verb for the city and a verb for another object may have the same name.
 func find(name string, ofCity bool) (Verb, bool) {
 	all := All()
 	i := slices.IndexFunc(all, func(v Verb) bool {

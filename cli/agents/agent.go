@@ -36,7 +36,8 @@ func AgentCommand(e *env.Env) *cobra.Command {
 	return env.Group("agent", "Show agents, send text to them, stop and restart them", below...)
 }
 
-// agentVerb returns the command of a verb with the name of an agent as its only argument.
+// agentVerb returns the command for a verb that takes the name of an agent, or for some verbs of a pool, as its only
+// argument.
 func agentVerb(e *env.Env, v verb.Verb) *cobra.Command {
 	kinds := []env.Kind{env.KindAgent}
 	c := &cobra.Command{Use: v.Name + " [AGENT]", Short: v.Shell.Short, Long: v.Shell.Long,
@@ -53,8 +54,8 @@ func agentVerb(e *env.Env, v verb.Verb) *cobra.Command {
 	}, kinds...)
 }
 
-// forAgent sets RunE of a command about one agent. It passes the open city, the agent's qualified name and the
-// other arguments to run.
+// forAgent sets RunE of a command that acts on one agent. RunE calls run with the open city, the agent's qualified
+// name and the other arguments.
 func forAgent(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, name string, rest []string) error) *cobra.Command {
 	return forNamed(e, c, func(ctx context.Context, l *env.Link, f env.Found, rest []string) error {
@@ -62,8 +63,8 @@ func forAgent(e *env.Env, c *cobra.Command,
 	}, env.KindAgent)
 }
 
-// forNamed sets RunE of a command about an agent or pool. It passes the open city, the agent or pool that the first
-// argument or GC_AGENT names, and the other arguments to run.
+// forNamed sets RunE of a command that acts on an agent or pool. RunE calls run with the open city, the agent or pool
+// that the first argument or GC_AGENT names, and the other arguments.
 func forNamed(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, f env.Found, rest []string) error,
 	kinds ...env.Kind) *cobra.Command {
@@ -124,7 +125,7 @@ func agentShow(e *env.Env) *cobra.Command {
 			return agentShown(ctx, e, l, name, secrets)
 		})
 	c.Flags().BoolVar(&secrets, "show-secrets", false, env.RevealHelp)
-	c.Flags().BoolVar(&pid, "pid", false, "print only its process ID")
+	c.Flags().BoolVar(&pid, "pid", false, "print only the agent's process ID")
 	return c
 }
 
@@ -158,11 +159,11 @@ func agentPeek(e *env.Env) *cobra.Command {
 		defer l.Close()
 		return peek(cmd.Context(), e, l, name, lines)
 	}
-	c.Flags().IntVarP(&lines, "lines", "n", 0, "the last `N` lines instead of the screen")
+	c.Flags().IntVarP(&lines, "lines", "n", 0, "show the last `N` lines instead of the screen")
 	return c
 }
 
-// peek writes the screen or the last lines of an agent. It needs a snapshot only if name is not the agent's full
+// peek writes an agent's screen or last lines. It needs a snapshot only if name is not the agent's full
 // name.
 func peek(ctx context.Context, e *env.Env, l *env.Link, name string, lines int) error {
 	err := writeOutput(ctx, e, l, name, lines)
@@ -212,13 +213,13 @@ func agentLogs(e *env.Env) *cobra.Command {
 		follow, raw bool
 	)
 	c := forAgent(e, &cobra.Command{Use: "logs [AGENT]",
-		Short: "Print an agent's recent output as lines, and follow it", Args: env.Between(0, 1)},
+		Short: "Print an agent's recent output as lines, or follow it", Args: env.Between(0, 1)},
 		func(ctx context.Context, l *env.Link, name string, _ []string) error {
 			switch {
 			case raw && e.OutTTY:
-				return exit.Usage("--raw prints the agent's control sequences, which could act " +
-					"on this terminal: redirect the output to a file or a pipe, or use `gcity " +
-					"agent attach`")
+				return exit.Usage("--raw prints the agent's control sequences, which could " +
+					"affect this terminal; redirect the output to a file or a pipe, or use " +
+					"`gcity agent attach`")
 			case raw || follow:
 				return followOutput(ctx, e, l, name,
 					followed{lines: lines, follow: follow, raw: raw})
@@ -277,8 +278,8 @@ func followOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f f
 	return nil
 }
 
-// writeLines writes the complete lines of an agent's output and returns the unfinished rest. If a program
-// overwrites a line, only its final content is written.
+// writeLines writes the complete lines of an agent's output and returns the incomplete last line, of which it keeps
+// at most 64 KiB. If a program overwrites a line, only the final content is written.
 func writeLines(e *env.Env, name, text string) (rest string) {
 	for {
 		line, after, ok := strings.Cut(text, "\n")

@@ -24,7 +24,7 @@ import (
 
 // resetModes resets the modes that an attached program may have left on in the user's terminal: an unfinished string,
 // VT52 mode, a character set, an open link, mouse, paste, focus, Kitty keys, the alternate screen, the scroll
-// region, colours, the cursor. Then it moves the cursor below the drawn lines.
+// region, colors, the cursor. Then it moves the cursor below the drawn lines.
 const resetModes = "\x1b\\\x1b<\x1b%G\x1b]8;;\x1b\\\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l" +
 	"\x1b[?1004l\x1b[?2004l\x1b[?1l\x1b>\x1b[>4m\x1b[<u" +
 	"\x1b[?1049l\x1b[r\x1b[m\x1b[?25h\x1b[?7h\x1b[999;1H\r\n"
@@ -38,7 +38,7 @@ func agentAttach(e *env.Env) *cobra.Command {
 		Args: env.Between(0, 1),
 		Long: `attach connects this terminal to the agent's terminal. It shows the output of the
 program, but removes control sequences that do more than draw: those that write or
-read the clipboard, report the title, request settings by DCS, print, or program
+read the clipboard, report the title, request settings with DCS, print, or program
 keys. [session] passthrough in city.toml permits some of them for every attached
 terminal; --raw permits all of them.`,
 	}, func(ctx context.Context, l *env.Link, name string, _ []string) error {
@@ -103,12 +103,12 @@ type attachment struct {
 	far     city.Terminal
 	resized <-chan os.Signal
 	leave   detach.Key
-	raw     bool // the output is not filtered
+	raw     bool // do not filter the output
 }
 
 // copy moves bytes between the keyboard, the screen and the session until the session ends, ctx ends, or the user
-// presses the detach key. It returns after all its goroutines have ended. left reports whether the session
-// continues.
+// presses the detach key. It returns after all its goroutines have ended. left reports whether the session is still
+// running.
 func (t *attachment) copy(ctx context.Context) (left bool, err error) {
 	keys, err := cancelreader.NewReader(t.in)
 	if err != nil {

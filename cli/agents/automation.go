@@ -27,8 +27,8 @@ func AutomationCommand(e *env.Env) *cobra.Command {
 		automationList(e), automationShow(e), automationCheck(e), automationRun(e),
 		automationStop(e), automationLogs(e), automationHistory(e))
 	c.Long = `automation shows and runs automations: commands or work that start on a schedule or
-after events. Each automation is a file automations/NAME/automation.toml in the
-folder that dir in [formulas] names (.gc/formulas by default), for example
+after events. Each automation is defined in a file automations/NAME/automation.toml
+in the folder set by dir in [formulas] (.gc/formulas by default), for example
 
   [automation]
   gate     = "cooldown"      # or cron, condition, event, manual
@@ -40,19 +40,22 @@ automation is NAME:rig:RIG. The NAME alone is enough if it is unique, or with --
 	return c
 }
 
-// namedAutomation is the input of the commands about one automation.
+// rigHelp is the help for the --rig flag.
+const rigHelp = "use this rig's automation"
+
+// namedAutomation is the input to a command that acts on one automation.
 type namedAutomation struct {
 	l    *env.Link
 	s    *city.Snapshot
 	item *city.Automation
 }
 
-// forAutomation sets RunE of a command about one automation. It passes the open city and the automation that the
-// first argument names to run.
+// forAutomation sets RunE of a command that acts on one automation. RunE calls run with the open city and the
+// automation that the first argument names.
 func forAutomation(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, n namedAutomation) error) *cobra.Command {
 	var rig string
-	c.Flags().StringVar(&rig, "rig", "", "use the automation of this rig")
+	c.Flags().StringVar(&rig, "rig", "", rigHelp)
 	c.Args, c.ValidArgsFunction = env.Exactly(1), env.Complete(e, env.KindAutomation)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		l, err := e.Open(cmd.Context())
@@ -178,7 +181,7 @@ func automationHistory(e *env.Env) *cobra.Command {
 			return history(cmd.Context(), e, automation.Scoped(args[0], rig), cmp.Or(limit, -1))
 		},
 	}
-	c.Flags().StringVar(&rig, "rig", "", "use the automation of this rig")
+	c.Flags().StringVar(&rig, "rig", "", rigHelp)
 	c.Flags().IntVarP(&limit, "limit", "n", 20, "print at most this many runs, 0 = all")
 	return c
 }
@@ -213,15 +216,15 @@ func automationCheck(e *env.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use: "check [NAME]", Short: "Check whether an automation is due: exit 0 if so, 1 if not",
 		Args: env.Between(0, 1),
-		Long: `check prints whether the automation is due. Without a NAME it lists all automations
-that are due. With a controller it prints the result of the controller's last pass.
-Without one it evaluates the gates from the records of runs, and runs the checks of
-conditions. It starts no automation. Exit codes:
+		Long: `check prints whether the automation is due. Without a NAME it checks all automations.
+If a controller is running, check prints the result of the controller's last pass.
+Otherwise it evaluates the gates from the records of earlier runs, and runs the check
+commands of condition gates. It does not start any automation. Exit codes:
 
   0  the automation is due; without NAME: at least one automation is due
   1  not due, disabled, or running
   2  no automation has that NAME
-  4  the file of the automation is broken`,
+  4  the automation's file is broken`,
 		ValidArgsFunction: env.Complete(e, env.KindAutomation),
 	}
 	c.RunE = func(cmd *cobra.Command, args []string) error {
@@ -229,11 +232,11 @@ conditions. It starts no automation. Exit codes:
 		if len(args) > 0 {
 			name = automation.Scoped(args[0], rig)
 		} else if rig != "" {
-			return exit.Usage("--rig needs the NAME of an automation")
+			return exit.Usage("--rig needs the NAME of an automation as well")
 		}
 		return check(cmd.Context(), e, name)
 	}
-	c.Flags().StringVar(&rig, "rig", "", "use the automation of this rig")
+	c.Flags().StringVar(&rig, "rig", "", rigHelp)
 	return c
 }
 
@@ -288,14 +291,14 @@ func check(ctx context.Context, e *env.Env, name string) error {
 			return err
 		}
 	}
-	answers := make([]due, 0, len(items))
+	results := make([]due, 0, len(items))
 	for _, i := range items {
-		answers = append(answers, dueOf(e, &i))
+		results = append(results, dueOf(e, &i))
 	}
-	return printDue(e, answers)
+	return printDue(e, results)
 }
 
-// offlineCity returns the offline implementation behind a control, or nil if a controller is running.
+// offlineCity returns c's offline implementation, or nil if a controller is running.
 func offlineCity(c city.Control) *offline.City {
 	if r, ok := c.(env.ReadOnly); ok {
 		c = r.Control
@@ -304,13 +307,13 @@ func offlineCity(c city.Control) *offline.City {
 	return b
 }
 
-func printDue(e *env.Env, answers []due) error {
+func printDue(e *env.Env, results []due) error {
 	var err error
 	if e.JSON {
-		err = e.WriteJSON(output.ListOf(answers))
+		err = e.WriteJSON(output.ListOf(results))
 	} else {
-		rows := make([][]output.Cell, 0, len(answers))
-		for _, d := range answers {
+		rows := make([][]output.Cell, 0, len(results))
+		for _, d := range results {
 			is := output.Tinted("no", output.Dim)
 			if d.Due {
 				is = output.Tinted("yes", output.Green)
@@ -324,7 +327,7 @@ func printDue(e *env.Env, answers []due) error {
 			e.Sayf("no automations")
 		}
 	}
-	if err == nil && !slices.ContainsFunc(answers, func(d due) bool { return d.Due }) {
+	if err == nil && !slices.ContainsFunc(results, func(d due) bool { return d.Due }) {
 		return exit.Quietly(exit.CodeFailed)
 	}
 	return err

@@ -23,9 +23,9 @@ func automationLogs(e *env.Env) *cobra.Command {
 	c := forAutomation(e, &cobra.Command{
 		Use: "logs NAME [RUN]", Short: "Print the output of an automation's newest run",
 		Long: `logs prints the output of a run: the newest run, or the run with the ID RUN.
-While the run continues, logs prints its output so far; with --follow it also prints
-new output until the run ends. After the end of the run only the last part of its
-output is stored, and logs prints that part.`,
+While the run is in progress, logs prints its output so far; with --follow it also
+prints new output until the run ends. After the run has ended, only the last part of
+its output is stored, and logs prints that part.`,
 	}, func(ctx context.Context, n namedAutomation) error {
 		ctx, quiet := env.Interruptible(ctx)
 		defer quiet()
@@ -92,7 +92,7 @@ func showRun(ctx context.Context, e *env.Env, c city.Control, run string, follow
 		err = ended
 	}
 	if missed > 0 && !e.JSON {
-		fmt.Fprintf(e.Err, "skipped %d bytes of the output of run %s, because only the newest "+
+		fmt.Fprintf(e.Err, "skipped %d bytes of output from run %s, because only the newest "+
 			"part is stored\n", missed, output.SafeLine(run))
 	}
 	return text.shown, err

@@ -16,8 +16,8 @@ import (
 	"gcity/describe"
 )
 
-// automationColour returns the colour for the urgency of an automation's state.
-func automationColour(i *city.Automation) string {
+// automationColor returns the color for an automation's state, by urgency.
+func automationColor(i *city.Automation) string {
 	switch {
 	case i.State == city.AutomationBroken || i.Failures > 0 && i.State != city.AutomationRunning:
 		return output.Red
@@ -55,7 +55,7 @@ func writeAutomations(e *env.Env, w io.Writer, all []city.Automation) error {
 	for i := range all {
 		it := &all[i]
 		rows = append(rows, []output.Cell{
-			output.Tinted(it.Word(), automationColour(it)), output.Tinted(it.Name, output.Bold),
+			output.Tinted(it.Word(), automationColor(it)), output.Tinted(it.Name, output.Bold),
 			output.Plain(gateText(it)), output.Plain(nextRun(e, it)),
 			output.Plain(lastRun(e, it)), output.Plain(whyAutomation(it)),
 		})
@@ -64,7 +64,7 @@ func writeAutomations(e *env.Env, w io.Writer, all []city.Automation) error {
 		rows)
 }
 
-// gateText returns an automation's gate as it is written in its file, shortened.
+// gateText returns an automation's gate as its file defines it, shortened to 32 characters.
 func gateText(i *city.Automation) string {
 	when := strings.Join(strings.Fields(i.When), " ")
 	if d, err := time.ParseDuration(when); err == nil {
@@ -76,7 +76,7 @@ func gateText(i *city.Automation) string {
 	return strings.TrimSpace(i.Gate + " " + when)
 }
 
-// nextRun returns when an automation will be due, "-" if that is unknown.
+// nextRun returns when an automation will be due, or "-" if that is unknown.
 func nextRun(e *env.Env, i *city.Automation) string {
 	if i.Next == nil {
 		return "-"
@@ -87,7 +87,7 @@ func nextRun(e *env.Env, i *city.Automation) string {
 	return "now"
 }
 
-// lastRun returns the outcome of the newest run, or that it is still running.
+// lastRun returns the outcome of the newest run, or "running for …" while the run is in progress.
 func lastRun(e *env.Env, i *city.Automation) string {
 	if i.Last == nil {
 		return "never"
@@ -116,7 +116,7 @@ func took(r *city.Run) string {
 	return lasted(r.Ended.Sub(r.Opened))
 }
 
-// lasted formats the duration of a run.
+// lasted formats a run's duration.
 func lasted(d time.Duration) string {
 	d = max(0, d)
 	switch {
@@ -128,7 +128,7 @@ func lasted(d time.Duration) string {
 	return output.Span(d)
 }
 
-// oneLine joins lines into one.
+// oneLine joins lines with separators.
 func oneLine(text string) string { return strings.ReplaceAll(text, "\n", " · ") }
 
 // widestWhy is the maximum width of a reason in a list, in columns.
@@ -153,7 +153,7 @@ func whyAutomation(i *city.Automation) string {
 
 func cutWhy(text string) string { return ansi.Truncate(output.SafeLine(text), widestWhy, "…") }
 
-// shortReason returns the first of several reasons, and the number of the others.
+// shortReason returns the first of several reasons, and how many others there are.
 func shortReason(reason string) string {
 	first, more, several := strings.Cut(reason, "\n")
 	if !several {
@@ -185,14 +185,14 @@ func outcomeText(r *city.Run) string {
 // automationStanding returns an automation's state as a sentence.
 func automationStanding(e *env.Env, i *city.Automation) string {
 	text := fmt.Sprintf("%s: %s", e.Paint(output.Bold, output.SafeLine(i.Name)),
-		e.Paint(automationColour(i), i.Word()))
+		e.Paint(automationColor(i), i.Word()))
 	if i.Since != nil {
 		text += fmt.Sprintf(" since %s (%s)", e.Clock(*i.Since), e.Age(*i.Since))
 	}
 	return text
 }
 
-// automationFacts writes the details of an automation, one per line.
+// automationFacts writes an automation's details, one per line.
 func automationFacts(e *env.Env, i *city.Automation, live bool) {
 	for line := range strings.SplitSeq(i.Reason, "\n") {
 		e.Fact("because", line)
@@ -245,7 +245,7 @@ func writeRuns(e *env.Env, w io.Writer, runs []city.Run) error {
 	rows := make([][]output.Cell, 0, len(runs))
 	for i := range runs {
 		r := &runs[i]
-		colour := map[string]string{"ok": output.Green, "failed": output.Red,
+		color := map[string]string{"ok": output.Green, "failed": output.Red,
 			"interrupted": output.Yellow}[r.Outcome]
 		why := r.Reason
 		if r.By != "" {
@@ -255,7 +255,7 @@ func writeRuns(e *env.Env, w io.Writer, runs []city.Run) error {
 			why += fmt.Sprintf(", retry %d", r.Retry)
 		}
 		rows = append(rows, []output.Cell{
-			output.Tinted(cmp.Or(r.Outcome, "open"), colour), output.Tinted(r.ID, output.Bold),
+			output.Tinted(cmp.Or(r.Outcome, "open"), color), output.Tinted(r.ID, output.Bold),
 			output.Plain(stamp(r.Opened)), output.Plain(took(r)), output.Plain(why),
 			output.Plain(ended(r)),
 		})

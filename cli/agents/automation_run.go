@@ -33,15 +33,14 @@ func automationRun(e *env.Env) *cobra.Command {
 	c := forAutomation(e, &cobra.Command{
 		Use: "run NAME", Short: "Run an automation now, even if its gate is closed",
 		Long: `run starts a run of an automation even if its gate is closed. The run is recorded
-like any other. It needs a running controller. With --wait it prints the output of
-the run as it arrives, waits for the run to end, and exits with the code of the
-run: 124 if it was killed at its timeout, 1 if it failed without an exit code. If a run
-fails and is retried (retry in its file), --wait prints that and waits for the
-last attempt.`,
+like any other. It needs a running controller. With --wait it prints the run's output
+as it arrives, waits for the run to end, and exits with the run's exit code: 124 if it
+was killed at its timeout, 1 if it failed without an exit code. If a run fails and is
+retried (retry in its file), --wait reports the failure and waits for the last attempt.`,
 	}, func(ctx context.Context, n namedAutomation) error {
 		switch {
 		case e.ReadOnly:
-			return env.RefusedReadOnly("automation run")
+			return env.ReadOnlyError("automation run")
 		case !n.l.Live:
 			return exit.NotRunning("cannot run %s: no controller is running for %s; start it "+
 				"with `gcity start`", n.item.Name, n.l.Dir)
@@ -50,7 +49,7 @@ last attempt.`,
 				Message: fmt.Sprintf("cannot run %s: its file is broken: %s", n.item.Name,
 					n.item.Reason)}
 		case most <= 0:
-			return exit.Usage("--timeout must be above 0")
+			return exit.Usage("--timeout must be greater than 0")
 		}
 		fire := city.Fire{Automation: n.item.Name, By: e.Actor()}
 		if !wait {
@@ -66,24 +65,25 @@ last attempt.`,
 		defer cancel()
 		return runAndWait(ctx, e, n, fire)
 	})
-	c.Flags().BoolVarP(&wait, "wait", "w", false, "wait until the run ends, and exit with its code")
+	c.Flags().BoolVarP(&wait, "wait", "w", false,
+		"wait until the run ends, and exit with its exit code")
 	c.Flags().DurationVar(&most, "timeout", time.Hour, "with --wait: wait at most this long")
 	return c
 }
 
-// queueTimeout is the timeout of run for a request that is queued because of the limit on concurrent runs.
+// queueTimeout is how long run waits for a request that is queued because of the limit on concurrent runs.
 const queueTimeout = 3 * time.Minute
 
 func automationStop(e *env.Env) *cobra.Command {
 	return forAutomation(e, &cobra.Command{
-		Use: "stop NAME", Short: "Stop an automation's current run with all its processes",
-		Long: `stop stops the current run of an automation, with every process that it has
+		Use: "stop NAME", Short: "Stop an automation's current run and all its processes",
+		Long: `stop stops an automation's current run and every process that the run has
 started. The run counts as failed ("ended by …") and is not retried. If another
-run is queued, that one starts next.`,
+run is queued, that run starts next.`,
 	}, func(ctx context.Context, n namedAutomation) error {
 		switch {
 		case e.ReadOnly:
-			return env.RefusedReadOnly("automation stop")
+			return env.ReadOnlyError("automation stop")
 		case !n.l.Live:
 			return exit.NotRunning("%s has no run to stop: no controller is running for %s",
 				n.item.Name, n.l.Dir)
@@ -92,8 +92,8 @@ run is queued, that one starts next.`,
 	})
 }
 
-// Fire requests a run by hand and returns when the run has started. If the run is queued behind others, Fire prints
-// that; an interrupt cancels the request.
+// Fire requests a run by hand and returns when the run has started, or is queued behind the automation's current run.
+// While the limit on concurrent runs delays the run, Fire prints that, and an interrupt cancels the request.
 func Fire(ctx context.Context, e *env.Env, l *env.Link, what city.Fire) (city.Receipt, error) {
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
@@ -107,16 +107,15 @@ func Fire(ctx context.Context, e *env.Env, l *env.Link, what city.Fire) (city.Re
 	case err == nil || ctx.Err() == nil:
 		return r, err
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return r, fmt.Errorf("%s did not run: the limit of concurrent runs was reached until "+
-			"the timeout, so the request is canceled; see `gcity automation list`",
+		return r, fmt.Errorf("%s did not run: it was still queued at the timeout because of the "+
+			"limit on concurrent runs, so the request was canceled; see `gcity automation list`",
 			what.Automation)
 	}
 	return r, fmt.Errorf("%s did not run: the command was interrupted while its request was "+
-		"queued, so the request is canceled",
-		what.Automation)
+		"queued, so the request was canceled", what.Automation)
 }
 
-// reportQueued prints after a moment why a requested automation is queued, unless ctx ends before that.
+// reportQueued prints why a requested automation is still queued after one second, unless ctx ends before that.
 func reportQueued(ctx context.Context, e *env.Env, l *env.Link, name string) {
 	select {
 	case <-time.After(time.Second):
@@ -155,7 +154,7 @@ func runAndWait(ctx context.Context, e *env.Env, n namedAutomation, fire city.Fi
 		shown := e.JSON // with --json, stdout contains only the record
 		if !shown {
 			if shown, err = showRun(ctx, e, n.l, id, true); err != nil && ctx.Err() == nil {
-				fmt.Fprintf(e.Err, "cannot print the rest of the output of run %s: %s\n", id,
+				fmt.Fprintf(e.Err, "cannot print the rest of the output from run %s: %s\n", id,
 					output.SafeText(err.Error()))
 			}
 		}
@@ -179,7 +178,8 @@ func runAndWait(ctx context.Context, e *env.Env, n namedAutomation, fire city.Fi
 	}
 }
 
-// record reads the record of a run that has ended. The event of the end may arrive shortly before the record.
+// record reads the record of a run that has ended. The event for the end may arrive shortly before the record is
+// closed, so record waits for that.
 func record(ctx context.Context, e *env.Env, dir, name, id string) (*city.Run, error) {
 	ctx, cancel := context.WithTimeout(ctx, depot.WorkTimeout)
 	defer cancel()
@@ -224,7 +224,7 @@ type end struct {
 	seq uint64
 }
 
-// waitForRun waits until the event log records the end of a run. It reads the log after the sequence number seq.
+// waitForRun waits until the event log records that a run has ended. It reads the log after the sequence number seq.
 func waitForRun(ctx context.Context, c city.Control, id string, seq uint64) (end, error) {
 	return awaitRun(ctx, c, seq, func(e events.Event, about runEvent) bool {
 		return about.Run == id && (e.Type == events.AutomationCompleted ||
@@ -268,7 +268,7 @@ func stoppedWaiting(err error, name, id string) error {
 	case errors.Is(err, context.Canceled):
 		why = "interrupted"
 	}
-	return fmt.Errorf("stopped waiting for run %s: %s; the run itself continues, see `gcity "+
+	return fmt.Errorf("stopped waiting for run %s: %s; the run itself continues; see `gcity "+
 		"automation history %s`", id, why, name)
 }
 
@@ -296,7 +296,7 @@ func printRun(e *env.Env, r *city.Run, shown bool) error {
 	return nil
 }
 
-// runCode returns the exit code for the end of a run.
+// runCode returns the exit code for a run that has ended.
 func runCode(r *city.Run) int {
 	switch {
 	case r.Outcome == "ok":

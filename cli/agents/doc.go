@@ -1,2 +1,2 @@
-// Package agents holds the commands about agents, pools, rigs, watchdogs and automations.
+// Package agents implements the commands for agents, pools, rigs, watchdogs and automations.
 package agents

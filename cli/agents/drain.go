@@ -17,13 +17,13 @@ import (
 	"gcity/session"
 )
 
-// agentDrainCheck returns the command that agents poll, so it reads as little as possible.
+// agentDrainCheck returns the drain-check command. Agents poll it, so it reads as little as possible.
 func agentDrainCheck(e *env.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "drain-check [AGENT]", Short: "In a session: exit 0 if the agent should " +
 			"finish, 1 if not", Args: env.Between(0, 1),
-		Long: `drain-check is for agents that can finish their current work before they stop, and
-that call it between two jobs. Exit codes:
+		Long: `drain-check is for agents that can finish their current work before they stop. They
+run it between two jobs. Exit codes:
 
   0  the agent should finish; the output says since when
   1  the agent should not finish; no output
@@ -64,7 +64,7 @@ type drainShape struct {
 func (d drainShape) say(a *env.Env) string {
 	switch {
 	case d.Drain == nil:
-		return d.Agent + " is asked to finish"
+		return d.Agent + " has been asked to finish"
 	case d.orphaned:
 		return fmt.Sprintf("%s: asked to finish by %s at %s; no controller is running to stop it",
 			d.Agent, d.Drain.By, a.Clock(d.Drain.Since))
@@ -73,7 +73,7 @@ func (d drainShape) say(a *env.Env) string {
 }
 
 // drainCheck requests the drain state from the controller. Without a controller it reads the drain marks of the
-// agent's session, which does not need the configuration.
+// agent's session, for which it does not need the configuration.
 func drainCheck(ctx context.Context, e *env.Env, name string) (drainShape, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

@@ -15,7 +15,7 @@ import (
 // standing returns an agent's state as a sentence.
 func standing(e *env.Env, g *city.Agent) string {
 	return fmt.Sprintf("%s: %s%s", e.Paint(output.Bold, output.SafeLine(g.Name)),
-		e.Paint(output.StateColour(g.State), string(g.State)), since(e, g.Since))
+		e.Paint(output.StateColor(g.State), string(g.State)), since(e, g.Since))
 }
 
 // since returns " since 15:04:05 (3m)", or "" for the zero time: it is unknown, because no controller has run.
@@ -26,7 +26,7 @@ func since(e *env.Env, t time.Time) string {
 	return fmt.Sprintf(" since %s (%s)", e.Clock(t), e.Age(t))
 }
 
-// agentFacts writes the details of an agent, one per line.
+// agentFacts writes an agent's details, one per line.
 func agentFacts(e *env.Env, s *city.Snapshot, g *city.Agent, live bool) {
 	e.Fact("because", describe.Reason(g))
 	if g.Until != nil && (g.Next == nil || g.Next.At == nil) {
@@ -75,7 +75,7 @@ func stateFacts(e *env.Env, s *city.Snapshot, g *city.Agent) {
 	}
 	if g.Stuck != nil {
 		e.Fact("stuck", strings.TrimPrefix(stuck(e, g.Stuck), "stuck ")+
-			"; to look at it, run: gcity agent attach "+g.Name)
+			"; run `gcity agent attach "+g.Name+"` to look at it")
 	}
 	for i := range s.Watchdogs {
 		if w := &s.Watchdogs[i]; w.Watches == g.Name {
@@ -117,14 +117,14 @@ func continueHint(pid int) string {
 	return fmt.Sprintf("; `kill -CONT %d` continues it", pid)
 }
 
-// draining returns why and since when an agent is asked to finish, and its deadline.
+// draining describes a request to finish: its source, its time and its deadline.
 func draining(e *env.Env, d *city.DrainInfo) string {
 	text := describe.ToldToFinish(d.By) + " at " + e.Clock(d.Since)
 	switch {
 	case d.Acked:
 		return text + "; reported done"
 	case d.Deadline == nil:
-		return text + "; " + describe.WaitedFor
+		return text + "; " + describe.NoDeadline
 	}
 	return text + ", deadline " + e.Ahead(*d.Deadline)
 }
@@ -144,7 +144,7 @@ func idle(e *env.Env, g *city.Agent) string {
 		return text + describe.NotWhileAttached
 	}
 	end := g.Session.LastActivity.Add(g.IdleTimeout)
-	return fmt.Sprintf("%s; last activity %s ago, so it restarts at %s", text,
+	return fmt.Sprintf("%s; last activity %s ago, so the agent restarts at %s", text,
 		e.Age(*g.Session.LastActivity),
 		e.Ahead(end))
 }

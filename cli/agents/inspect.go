@@ -31,7 +31,7 @@ func agentPID(ctx context.Context, e *env.Env, l *env.Link, name string) error {
 	return nil
 }
 
-// agentShown writes all details of an agent.
+// agentShown writes all of an agent's details.
 func agentShown(ctx context.Context, e *env.Env, l *env.Link, name string, secrets bool) error {
 	s, g, err := l.Find(ctx, name)
 	if err != nil {
@@ -77,7 +77,7 @@ func promptFrom(about *city.Inspection) string {
 	if about.PromptFile == "" {
 		return how
 	}
-	return " of " + output.SafeLine(about.PromptFile) + how
+	return " from " + output.SafeLine(about.PromptFile) + how
 }
 
 // specFacts prints how an agent is started and restarted. It leaves out what agentFacts prints.
@@ -134,7 +134,7 @@ func driftFacts(e *env.Env, all []city.Difference) {
 	}
 }
 
-// envFacts prints an environment, with the variables of the configuration first.
+// envFacts prints an environment, with the variables from the configuration first.
 func envFacts(e *env.Env, env []city.Variable) {
 	for _, group := range describe.Environment(env) {
 		e.Sayf("\n%s", group.Title)

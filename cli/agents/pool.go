@@ -39,15 +39,15 @@ func PoolCommand(e *env.Env) *cobra.Command {
 	var rolling bool
 	restart := forPool(e, &cobra.Command{
 		Use: "restart NAME", Short: "Restart all members of a pool", Args: env.Exactly(1),
-		Long: `restart restarts all members that the pool should have, at once. With --rolling
-they restart one after the other: the next restarts when the previous one is
-running. restart exits when all members are running. If one does not start, it
-exits with code 1.`,
+		Long: `restart restarts all members that the pool should have, at the same time. With
+--rolling it restarts them one at a time: it restarts the next member when the
+previous one is running. restart exits when all members are running. If a member
+does not start, restart exits with status 1.`,
 		Example: "  gcity pool restart worker --rolling",
 	}, func(ctx context.Context, l *env.Link, f env.Found, _ []string) error {
 		return restartPool(ctx, e, l, city.RestartPool{Pool: f.Pool.Name, Rolling: rolling})
 	})
-	restart.Flags().BoolVar(&rolling, "rolling", false, "restart one member after the other")
+	restart.Flags().BoolVar(&rolling, "rolling", false, "restart one member at a time")
 	check := forPool(e, &cobra.Command{
 		Use: "check NAME", Short: "Run a pool's check now and print its result",
 		Args: env.Exactly(1),
@@ -58,7 +58,7 @@ exits with code 1.`,
 		restart, check)
 }
 
-// poolScale returns the command that sets the size of a pool.
+// poolScale returns the command that sets a pool's size.
 func poolScale(e *env.Env) *cobra.Command {
 	var wait bool
 	c := forPool(e, &cobra.Command{
@@ -66,10 +66,10 @@ func poolScale(e *env.Env) *cobra.Command {
 		Args: env.Exactly(2),
 		Long: `scale sets how many members a pool has, within its limits. The number overrides the
 pool's check until "auto" lets the check set the size again. It is stored in
-.gc/overrides.toml, so it also applies after a restart of the controller. Without a
-controller it applies from the next start. Surplus members are asked to finish
-before they stop. With --wait the command exits when the pool has its size and no
-member is draining.`,
+.gc/overrides.toml, so it also applies after the controller restarts. If no
+controller is running, it applies from the next start. Surplus members are asked to
+finish before they stop. With --wait the command exits when the pool has reached its
+size and no member is draining.`,
 		Example: "  gcity pool scale worker 3\n  gcity pool scale demo/worker auto",
 	}, func(ctx context.Context, l *env.Link, f env.Found, rest []string) error {
 		size := city.Scale{Pool: f.Pool.Name, Auto: rest[0] == "auto"}
@@ -86,12 +86,12 @@ member is draining.`,
 		}
 		return awaitScale(ctx, e, l, f.Pool.Name)
 	})
-	c.Flags().BoolVar(&wait, "wait", false, "wait until the pool has its size")
+	c.Flags().BoolVar(&wait, "wait", false, "wait until the pool has reached its size")
 	c.ValidArgsFunction = env.CompleteWith(e, env.KindPool, "auto")
 	return c
 }
 
-// restartLimit is how long the command waits for a pool's restart. The restart continues after that.
+// restartLimit is how long the command waits for a pool's restart. After that, the restart still continues.
 const restartLimit = 9 * time.Minute
 
 func restartPool(ctx context.Context, e *env.Env, l *env.Link, c city.RestartPool) error {
@@ -112,8 +112,8 @@ func restartPool(ctx context.Context, e *env.Env, l *env.Link, c city.RestartPoo
 	return e.Receipt(r)
 }
 
-// forPool sets RunE of a command about one pool. It passes the open city, the pool that the first argument names,
-// and the other arguments to run.
+// forPool sets RunE of a command that acts on one pool. RunE calls run with the open city, the pool that the first
+// argument names, and the other arguments.
 func forPool(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, f env.Found, rest []string) error) *cobra.Command {
 	c.ValidArgsFunction = env.Complete(e, env.KindPool)
@@ -162,10 +162,10 @@ func WritePools(e *env.Env, w io.Writer, pools []city.Pool) error {
 		size, check := output.Tinted(fmt.Sprintf("%d/%d", p.Size, p.Desired), output.Green),
 			output.Plain(checked(e, &p.Check))
 		if p.Size != p.Desired {
-			size.Colour = output.Yellow
+			size.Color = output.Yellow
 		}
 		if p.Check.Problem != "" {
-			check.Colour = output.Red
+			check.Color = output.Red
 		}
 		rows = append(rows, []output.Cell{output.Tinted(p.Name, output.Bold), size,
 			output.Plain(bounds(p)), check, output.Plain(leaving(p)), output.Plain(wanted(p))})
@@ -184,7 +184,7 @@ func bounds(p *city.Pool) string {
 	return fmt.Sprintf("%d–%d", p.Min, p.Max)
 }
 
-// leaving returns the names of the first three draining members, and the number of the others.
+// leaving returns the names of the first three draining members, and how many others there are.
 func leaving(p *city.Pool) string {
 	names := slices.Clone(p.Draining)
 	slices.SortFunc(names, city.CompareNames)
@@ -261,7 +261,7 @@ func poolStanding(e *env.Env, p *city.Pool) string {
 		since(e, p.Since))
 }
 
-// poolFacts writes the details of a pool, one per line.
+// poolFacts writes a pool's details, one per line.
 func poolFacts(e *env.Env, p *city.Pool, live bool) {
 	e.Fact("because", p.Reason)
 	if why := p.SuspendedReason; p.Suspended && !strings.Contains(p.Reason, why) {
@@ -279,7 +279,7 @@ func poolFacts(e *env.Env, p *city.Pool, live bool) {
 		e.Fact("check", "none: the size follows the pool's open work")
 	} else {
 		e.Fact("check", c.Command)
-		e.Fact("answer", checked(e, c))
+		e.Fact("result", checked(e, c))
 		e.Fact("problem", c.Problem)
 		if c.At != nil && c.Took > 0 {
 			e.Fact("took", c.Took.Round(time.Millisecond).String())
@@ -300,7 +300,7 @@ func poolFacts(e *env.Env, p *city.Pool, live bool) {
 	e.Fact("declared", describe.Declared(p.Source, p.Patched))
 }
 
-// restartProgress returns a text about the progress of a pool's restart.
+// restartProgress describes the progress of a pool's restart.
 func restartProgress(s *city.Snapshot, pool string) string {
 	text := "restarting pool " + pool
 	if p, ok := s.Pool(pool); ok {

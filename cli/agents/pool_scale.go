@@ -11,10 +11,10 @@ import (
 	"gcity/describe"
 )
 
-// scaleLimit is how long the command waits for the size of a pool. The pool continues after that.
+// scaleLimit is how long the command waits for a pool to reach its size. After that, the pool still continues to scale.
 const scaleLimit = 9 * time.Minute
 
-// awaitScale waits until a pool has its size and no member is draining. It shows the progress on stderr.
+// awaitScale waits until a pool has reached its size and no member is draining. It shows the progress on stderr.
 func awaitScale(ctx context.Context, e *env.Env, l *env.Link, pool string) error {
 	limited, cancel := context.WithTimeout(ctx, scaleLimit)
 	defer cancel()
@@ -26,7 +26,7 @@ func awaitScale(ctx context.Context, e *env.Env, l *env.Link, pool string) error
 		s, err := l.Snapshot(limited)
 		switch {
 		case limited.Err() != nil && ctx.Err() == nil:
-			return fmt.Errorf("pool %s does not have its size after %s; `gcity pool show %s` "+
+			return fmt.Errorf("pool %s has not reached its size after %s; `gcity pool show %s` "+
 				"shows why", pool, scaleLimit, pool)
 		case err != nil:
 			return err
@@ -43,7 +43,8 @@ func awaitScale(ctx context.Context, e *env.Env, l *env.Link, pool string) error
 	}
 }
 
-// scaleProgress returns how many members of a pool run and drain, and when the last drain ends at the latest.
+// scaleProgress describes how many members of a pool are running and draining, and how much longer the last drain can
+// take.
 func scaleProgress(s *city.Snapshot, pool string, now time.Time) string {
 	p, ok := s.Pool(pool)
 	if !ok {

@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	// after the controller has exited, a terminal is requested every reattachEvery for at most reattachFor
+	// after the controller has exited, reattach requests a terminal every reattachEvery, for at most reattachFor
 	reattachFor   = 10 * time.Second
 	reattachEvery = 200 * time.Millisecond
 )
 
 // stayAttached keeps the terminal attached after the controller exits, because agents keep running then. It reconnects
-// through the next controller, or directly to the holder. left reports whether the session continues.
+// through the next controller, or directly to the holder. left reports whether the session is still running.
 func stayAttached(ctx context.Context, e *env.Env, at *attachment, l *env.Link,
 	name string) (left bool,
 	err error) {
@@ -31,9 +31,8 @@ func stayAttached(ctx context.Context, e *env.Env, at *attachment, l *env.Link,
 			return left, err
 		}
 		// if the terminal was closed, copy returns that error
-		_, _ = io.WriteString(at.out, resetModes+"the controller of this city has exited; "+
-			"attaching to "+
-			output.SafeLine(name)+" again\r\n")
+		_, _ = io.WriteString(at.out, resetModes+"this city's controller has exited; "+
+			"attaching to "+output.SafeLine(name)+" again\r\n")
 		next, far, err := reattach(ctx, e, at, l.Dir, name)
 		if err != nil {
 			return false, err
@@ -50,7 +49,7 @@ func controllerLost(err error) bool {
 		errors.Is(err, syscall.ECONNRESET)
 }
 
-// reattach requests a terminal repeatedly until it gets one or reattachFor has passed.
+// reattach requests a terminal repeatedly until it succeeds or reattachFor has passed.
 func reattach(ctx context.Context, e *env.Env, at *attachment, dir, name string) (*env.Link,
 	city.Terminal, error) {
 	limit, cancel := context.WithTimeout(ctx, reattachFor)
@@ -66,10 +65,9 @@ func reattach(ctx context.Context, e *env.Env, at *attachment, dir, name string)
 		if code, _ := exit.Verdict(err); code == exit.CodeNotRunning && !live ||
 			limit.Err() != nil {
 			return nil, nil, &exit.Failure{Code: code,
-				Err: fmt.Errorf("the controller of this city has exited, and the terminal of %s "+
+				Err: fmt.Errorf("this city's controller has exited, and the terminal of %s "+
 					"cannot be reached: %w; `gcity status` shows what is running, and "+
-					"`gcity --headless` starts a controller", name,
-					err)}
+					"`gcity --headless` starts a controller", name, err)}
 		}
 		select {
 		case <-tick.C:

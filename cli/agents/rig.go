@@ -23,12 +23,11 @@ func RigCommand(e *env.Env) *cobra.Command {
 		Use: "list", Short: "List all rigs: the project folders that agents work in",
 		Args: env.Exactly(0), Aliases: []string{"ls"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return rigs(cmd.Context(), e, "",
-				false)
+			return rigs(cmd.Context(), e, "", false)
 		},
 	}
 	status := &cobra.Command{
-		Use: "status [NAME]", Short: "Show a rig or all rigs, agent by agent",
+		Use: "status [NAME]", Short: "Show one rig or all rigs, with their agents",
 		Args:              env.Between(0, 1),
 		ValidArgsFunction: env.Complete(e, env.KindRig),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -50,19 +49,19 @@ func RigCommand(e *env.Env) *cobra.Command {
 		})
 	restart := forRig(e, &cobra.Command{
 		Use: "restart NAME", Short: "Restart a rig's agents",
-		Long: `restart restarts the agents of a rig and prints the result of each. Agents restart at
+		Long: `restart restarts a rig's agents and prints the result for each. Agents restart at
 the same time, except that an agent restarts before the agents that depend on it.
-Suspended and draining agents are not restarted. If one of the others cannot be
+Suspended and draining agents are not restarted. If any other agent cannot be
 restarted, the exit code is 1.`,
-	}, func(ctx context.Context, l *env.Link,
-		f env.Found) error {
+	}, func(ctx context.Context, l *env.Link, f env.Found) error {
 		return restartRig(ctx, e, l, f)
 	})
 	return env.Group("rig", "Manage project folders: add, remove, suspend and restart them",
 		rigAdd(e), list, status, suspend, resume, restart, rigRemove(e))
 }
 
-// forRig sets RunE of a command about one rig. It passes the open city and the rig that the argument names to run.
+// forRig sets RunE of a command that acts on one rig. RunE calls run with the open city and the rig that the argument
+// names.
 func forRig(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, f env.Found) error) *cobra.Command {
 	c.Args, c.ValidArgsFunction = env.Exactly(1), env.Complete(e, env.KindRig)
@@ -151,7 +150,7 @@ func WriteRigs(e *env.Env, w io.Writer, rigs []city.Rig) error {
 	return e.Table(w, e.Columns(), []string{"RIG", "RUNNING", "PREFIX", "FOLDER", "WHY"}, rows)
 }
 
-// printRig prints the state of a rig and its agents.
+// printRig prints a rig's state and its agents.
 func printRig(e *env.Env, s *city.Snapshot, r *city.Rig) error {
 	how := fmt.Sprintf("%d of %s running", r.Running, describe.Count(r.Agents, "agent"))
 	if r.Suspended {
@@ -175,17 +174,17 @@ func printRig(e *env.Env, s *city.Snapshot, r *city.Rig) error {
 	return WriteAgents(e, e.Out, agents)
 }
 
-// restarted is the result of the restart of one agent.
+// restarted is the result of restarting one agent.
 type restarted struct {
 	Agent  string `json:"agent"`
 	Result string `json:"result"` // "restarted", "failed", "left"
 	Detail string `json:"detail"`
 }
 
-// restartRig restarts every agent of a rig that should be running.
+// restartRig restarts those of a rig's agents that should be running.
 func restartRig(ctx context.Context, e *env.Env, l *env.Link, f env.Found) error {
 	if e.ReadOnly {
-		return env.RefusedReadOnly("restart")
+		return env.ReadOnlyError("restart")
 	}
 	if !l.Live {
 		return exit.NotRunning("cannot restart the agents of %s: no controller is running for "+
@@ -261,9 +260,9 @@ func printRestarted(e *env.Env, rig string, results []restarted) error {
 	rows := make([][]output.Cell, 0, len(results))
 	for _, r := range results {
 		count[r.Result]++
-		colour := map[string]string{"restarted": output.Green, "failed": output.Red,
+		color := map[string]string{"restarted": output.Green, "failed": output.Red,
 			"left": output.Dim}[r.Result]
-		rows = append(rows, []output.Cell{output.Tinted(r.Result, colour),
+		rows = append(rows, []output.Cell{output.Tinted(r.Result, color),
 			output.Tinted(r.Agent, output.Bold), output.Plain(r.Detail)})
 	}
 	var err error

@@ -32,22 +32,21 @@ func rigAdd(e *env.Env) *cobra.Command {
 		Args: env.Exactly(1),
 		Long: `add adds a [[rigs]] table to city.toml, and changes nothing else there. The folder
 must exist; a path below the city's folder is written relative to it. add also creates
-the rig's work store in .beads of that folder. If the result would be invalid, add
-fails and writes nothing. A running controller uses the rig at once.
+the rig's work store in the folder's .beads. If the result would be invalid, add fails
+and writes nothing. A running controller uses the rig at once.
 An agent works in the rig if its dir is the rig's name.`,
 		Example: "  gcity rig add ~/src/shop\n  gcity rig add ../shop --name till --prefix ti " +
 			"--suspended",
-		RunE: func(cmd *cobra.Command,
-			args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			return addRig(cmd.Context(), e, args[0], r)
 		},
 	}
-	c.Flags().StringVar(&r.Name, "name", "", "the rig's name (default: the name of the folder)")
+	c.Flags().StringVar(&r.Name, "name", "", "the rig's name (default: the folder's name)")
 	c.Flags().StringVar(&r.Prefix, "prefix", "",
-		"prefix of the IDs of its work (default: derived from the name)")
+		"prefix for the rig's bead IDs (default: derived from the name)")
 	c.Flags().StringVar(&r.Topology, "topology", "", "a topology that adds agents to the rig")
-	c.Flags().BoolVar(&r.Suspended, "suspended", false, "add it suspended: no agent runs there "+
-		"until it is resumed")
+	c.Flags().BoolVar(&r.Suspended, "suspended", false, "add the rig suspended: its agents do "+
+		"not run until it is resumed")
 	return c
 }
 
@@ -57,20 +56,19 @@ func rigRemove(e *env.Env) *cobra.Command {
 		Use: "remove NAME", Short: "Remove a rig from city.toml; its folder and its work remain",
 		Args: env.Exactly(1), Aliases: []string{"rm"},
 		ValidArgsFunction: env.Complete(e, env.KindRig),
-		Long: `remove removes the [[rigs]] table from city.toml, with the patches of its agents and
-the overrides of its automations. The folder and its work in .beads remain; if you
-add the rig again, it has that work again. If agents are declared for the rig,
+		Long: `remove removes the [[rigs]] table from city.toml, with the patches for its agents and
+the overrides for its automations. The folder and its work in .beads remain; if you
+add the rig again, its work is available again. If agents are declared for the rig,
 remove lists them and fails; --yes removes and stops them too. If work is in
 progress there, remove lists it and fails; --force removes the rig anyway and does
 not change that work. Comments above a removed table remain.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return removeRig(cmd.Context(), e,
-				args[0], yes, force)
+			return removeRig(cmd.Context(), e, args[0], yes, force)
 		},
 	}
-	c.Flags().BoolVarP(&yes, "yes", "y", false, "also remove its agents")
-	c.Flags().BoolVar(&force, "force", false, "remove it even if work is in progress there, and "+
-		"do not change that work")
+	c.Flags().BoolVarP(&yes, "yes", "y", false, "also remove the rig's agents")
+	c.Flags().BoolVar(&force, "force", false, "remove the rig even if work is in progress "+
+		"there; that work is not changed")
 	return c
 }
 
@@ -87,7 +85,7 @@ type rigEdit struct {
 // addRig declares a rig and creates its store.
 func addRig(ctx context.Context, e *env.Env, path string, r folder.NewRig) error {
 	if e.ReadOnly {
-		return env.RefusedReadOnly("rig add")
+		return env.ReadOnlyError("rig add")
 	}
 	dir, err := e.CityDir()
 	if err != nil {
@@ -96,7 +94,7 @@ func addRig(ctx context.Context, e *env.Env, path string, r folder.NewRig) error
 	ctx, cancel := context.WithTimeout(ctx, depot.WorkTimeout)
 	defer cancel()
 	if path, err = filepath.Abs(path); err != nil {
-		return fmt.Errorf("cannot resolve the path of the folder: %w", err)
+		return fmt.Errorf("cannot resolve the folder's path: %w", err)
 	}
 	if r.Path = path; r.Name == "" {
 		r.Name = folder.DefaultCityName(filepath.Base(path))
@@ -122,9 +120,8 @@ func addRig(ctx context.Context, e *env.Env, path string, r folder.NewRig) error
 	} else if at.By.Provider == "" {
 		done.Warnings = folder.Exposed(ctx, rig.Path)
 	}
-	done.Message = fmt.Sprintf("added rig %s: %s, the IDs of its work begin with %s-", rig.Name,
-		rig.Path,
-		rig.Prefix)
+	done.Message = fmt.Sprintf("added rig %s: %s; its bead IDs begin with %s-", rig.Name,
+		rig.Path, rig.Prefix)
 	if rig.Suspended {
 		done.Message += "; it is suspended"
 	}
@@ -145,7 +142,7 @@ func belowCity(dir, path string) (string, bool) {
 // removeRig removes a rig from the configuration, with its agents if yes is set.
 func removeRig(ctx context.Context, e *env.Env, name string, yes, force bool) error {
 	if e.ReadOnly {
-		return env.RefusedReadOnly("rig remove")
+		return env.ReadOnlyError("rig remove")
 	}
 	dir, err := e.CityDir()
 	if err != nil {
@@ -163,13 +160,13 @@ func removeRig(ctx context.Context, e *env.Env, name string, yes, force bool) er
 	done := rigEdit{Rig: rig.Name, Path: rig.Path, Prefix: rig.Prefix,
 		Agents: slices.Concat(own, fromTopology)}
 	if len(done.Agents) > 0 && !yes {
-		return refuseAgents(rig.Name, own, fromTopology)
+		return hasAgents(rig.Name, own, fromTopology)
 	}
 	if err := notHeld(ctx, e, dir); err != nil {
 		return err
 	}
 	if !force {
-		if err := refuseStarted(ctx, e, before, name); err != nil {
+		if err := checkInProgress(ctx, e, before, name); err != nil {
 			return err
 		}
 	}
@@ -192,10 +189,10 @@ func removeRig(ctx context.Context, e *env.Env, name string, yes, force bool) er
 	return errors.Join(err, printRigEdit(e, done))
 }
 
-// refuseAgents returns an error that lists the agents that prevent the removal of a rig. declared contains the
-// agents declared for the rig, brought the agents that come from its topologies.
-func refuseAgents(rig string, declared, brought []string) error {
-	all := slices.Concat(declared, brought)
+// hasAgents returns an error that lists the agents that prevent the removal of a rig. declared contains the agents
+// declared for the rig, and fromTopology those that come from its topologies.
+func hasAgents(rig string, declared, fromTopology []string) error {
+	all := slices.Concat(declared, fromTopology)
 	how := "remove them from city.toml first, or remove them together with the rig"
 	if len(declared) == 0 {
 		how = "they come from a topology; to stop them and remove the rig, run"
@@ -205,9 +202,9 @@ func refuseAgents(rig string, declared, brought []string) error {
 			rig, describe.Count(len(all), "agent"), strings.Join(all, ", "), how, rig)}
 }
 
-// refuseStarted returns an error if work is in progress in a rig: its agent would stop, and the work would no longer be
-// visible. It returns nil for a store that cannot be read, because such a rig may be removed.
-func refuseStarted(ctx context.Context, e *env.Env, c *config.City, rig string) error {
+// checkInProgress returns an error if work is in progress in a rig: its agent would stop, and the work would no longer
+// be visible. It returns nil if the store cannot be read, because such a rig may be removed.
+func checkInProgress(ctx context.Context, e *env.Env, c *config.City, rig string) error {
 	all := workstore.Places(c)
 	s, err := e.Store(all[slices.IndexFunc(all,
 		func(p workstore.Place) bool { return p.Rig == rig })])
@@ -215,7 +212,7 @@ func refuseStarted(ctx context.Context, e *env.Env, c *config.City, rig string) 
 		e.Warn(fmt.Sprintf("cannot check whether work is in progress in rig %s: %v", rig, err))
 		return nil
 	}
-	defer s.Close() // the store was only read, so this error loses nothing
+	defer s.Close() // the store was only read, so an error from Close loses nothing
 	ctx, cancel := context.WithTimeout(ctx, depot.WorkTimeout)
 	defer cancel()
 	const few = 5
@@ -269,9 +266,8 @@ func notHeld(ctx context.Context, e *env.Env, dir string) error {
 func rigEdited(ctx context.Context, e *env.Env, dir string, ev events.Event, allowed string) error {
 	l, err := e.Reach(ctx, dir)
 	if err != nil {
-		return fmt.Errorf("city.toml is written, but it is unknown whether the controller has "+
-			"read it: %w",
-			err)
+		return fmt.Errorf("city.toml was written, but it is unknown whether the controller has "+
+			"read it: %w", err)
 	}
 	defer l.Close()
 	if c, ok := l.Control.(*offline.City); ok {
@@ -282,12 +278,14 @@ func rigEdited(ctx context.Context, e *env.Env, dir string, ev events.Event, all
 		err = confirmHeld(ctx, l, allowed, err)
 	}
 	if err != nil {
-		err = fmt.Errorf("city.toml is written, but not all of the change is in effect: %w", err)
+		err = fmt.Errorf("city.toml was written, but the change has not fully taken effect: %w",
+			err)
 	}
 	return errors.Join(err, depot.Emit(ctx, e, dir, ev))
 }
 
-// confirmHeld confirms the held configuration if it has this revision. Otherwise it returns the error why.
+// confirmHeld confirms the held configuration if it has this revision. Otherwise it returns why, the error from the
+// reload.
 func confirmHeld(ctx context.Context, l *env.Link, revision string, why error) error {
 	s, err := l.Snapshot(ctx)
 	if err != nil || s.Config.Held == nil || !strings.HasPrefix(revision, s.Config.Held.Revision) {

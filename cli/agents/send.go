@@ -22,7 +22,7 @@ func agentNudge(e *env.Env) *cobra.Command {
 	var now, wait bool
 	c := &cobra.Command{
 		Use: "nudge AGENT TEXT…", Short: "Type text into an agent's terminal and submit it",
-		Long: `nudge types text into the terminal of an agent and submits it. The text is queued
+		Long: `nudge types text into an agent's terminal and submits it. The text is queued
 while the agent is not ready, while there is a draft on its input line, and while a
 user is typing there. If it is still queued after two seconds, nudge prints that. If
 a draft stays on the input line for ten minutes, the text is dropped and an event
@@ -32,7 +32,7 @@ records that. To read the text from standard input, use - as the text.`,
 		Args: env.Between(2, 1<<20),
 	}
 	c.Flags().BoolVar(&now, "now", false,
-		"ignore a draft on its input line: the draft is submitted with the text")
+		"ignore a draft on the agent's input line: the draft is submitted with the text")
 	c.Flags().BoolVar(&wait, "wait", false, "wait until the text is typed or dropped")
 	return forNamed(e, c, func(ctx context.Context, l *env.Link, f env.Found, args []string) error {
 		text, err := words(e, args)
@@ -50,8 +50,8 @@ records that. To read the text from standard input, use - as the text.`,
 	}, env.KindAgent)
 }
 
-// words returns the text in the arguments. For "-" it reads the text from standard input and removes the last
-// newline.
+// words returns the arguments as one text. If the only argument is "-", it reads the text from standard input and
+// removes the last newline.
 func words(e *env.Env, args []string) (string, error) {
 	if len(args) != 1 || args[0] != "-" {
 		return strings.Join(args, " "), nil
@@ -66,12 +66,12 @@ func words(e *env.Env, args []string) (string, error) {
 		return "", exit.Usage("standard input is empty; pipe the text into this command")
 	case len(text) > city.MaxSend:
 		return "", exit.Usage("the text is longer than %d bytes and cannot be typed; write it to "+
-			"a file and send the name of the file", city.MaxSend)
+			"a file and send the file's name", city.MaxSend)
 	}
 	return text, nil
 }
 
-// sendWait is how long the client waits for a text to be typed: a little longer than a controller queues it.
+// sendWait is how long the client waits for text to be typed: a little longer than a controller queues it.
 const sendWait = 65 * time.Minute
 
 func nudge(ctx context.Context, e *env.Env, l *env.Link, c city.Nudge, wait bool) error {
@@ -92,7 +92,7 @@ func nudge(ctx context.Context, e *env.Env, l *env.Link, c city.Nudge, wait bool
 	return e.Receipt(r)
 }
 
-// sent waits until a text is typed or dropped.
+// sent waits until the text with the given ID has been typed or dropped.
 func sent(ctx context.Context, l *env.Link, agent string, id uint64) (city.Receipt, error) {
 	for s, err := range l.Snapshots(ctx) {
 		if err != nil {
@@ -102,16 +102,14 @@ func sent(ctx context.Context, l *env.Link, agent string, id uint64) (city.Recei
 		if !ok {
 			return city.Receipt{}, &city.Error{Code: city.Conflict,
 				Message: fmt.Sprintf("agent %q no longer exists, so the text was dropped; see "+
-					"`gcity events`",
-					agent)}
+					"`gcity events`", agent)}
 		}
 		i := slices.IndexFunc(g.Sends, func(d city.Send) bool { return d.ID == id })
 		switch {
 		case i < 0:
 			return city.Receipt{}, &city.Error{Code: city.Unavailable,
-				Message: fmt.Sprintf("the controller no longer knows text %d for agent %q; see "+
-					"`gcity events`",
-					id, agent)}
+				Message: fmt.Sprintf("the controller no longer has text %d for agent %q; see "+
+					"`gcity events`", id, agent)}
 		case g.Sends[i].Stage == city.GivenUp:
 			return city.Receipt{}, &city.Error{Code: city.Conflict,
 				Message: fmt.Sprintf("the text for agent %q was dropped: %s", agent,
@@ -123,16 +121,16 @@ func sent(ctx context.Context, l *env.Link, agent string, id uint64) (city.Recei
 		}
 	}
 	return city.Receipt{}, &city.Error{Code: city.Unavailable,
-		Message: fmt.Sprintf("the text for agent %q is not typed yet; `gcity agent show %s` "+
+		Message: fmt.Sprintf("the text for agent %q has not been typed yet; `gcity agent show %s` "+
 			"shows its state", agent, agent)}
 }
 
 func agentUnsend(e *env.Env) *cobra.Command {
 	c := &cobra.Command{
-		Use: "unsend AGENT [ID]", Short: "Cancel one or all of the texts queued for an agent",
-		Long: "unsend cancels a text that nudge has queued. nudge and agent show print the " +
-			"number\nof each text. Without a number, unsend cancels all texts that are queued " +
-			"for the agent.",
+		Use: "unsend AGENT [ID]", Short: "Cancel text that is queued for an agent",
+		Long: "unsend cancels text that nudge has queued. nudge and agent show print the ID\n" +
+			"of each queued text. Without an ID, unsend cancels everything that is queued for " +
+			"the agent.",
 		Args: env.Between(1, 2),
 	}
 	return forNamed(e, c, func(ctx context.Context, l *env.Link, f env.Found, rest []string) error {
@@ -140,8 +138,8 @@ func agentUnsend(e *env.Env) *cobra.Command {
 		if len(rest) > 0 {
 			id, err := strconv.ParseUint(rest[0], 10, 64)
 			if err != nil || id == 0 {
-				return exit.Usage("invalid text number %q; `gcity agent show %s` lists them",
-					rest[0], f.Agent.Name)
+				return exit.Usage("invalid ID %q: use the number of a queued text, as listed by "+
+					"`gcity agent show %s`", rest[0], f.Agent.Name)
 			}
 			what.ID = id
 		}

@@ -20,18 +20,18 @@ import (
 func withSignal(e *env.Env, c *cobra.Command) *cobra.Command {
 	var name string
 	var force bool
-	c.Flags().BoolVar(&force, "force", false, "treat the session as ended, even if its host "+
+	c.Flags().BoolVar(&force, "force", false, "treat the session as ended even if its host "+
 		"does not confirm that")
 	c.Flags().StringVar(&name, "signal", "",
-		"send this `SIGNAL` to its process instead, such as KILL, TERM or STOP")
+		"only send this `SIGNAL` to the agent's process, such as KILL, TERM or STOP")
 	c.Long = `kill ends an agent's session at once. The agent restarts, and this does not
 count as a crash. With --signal it only sends a signal to the agent's process, like
 kill(1). If the process exits, that is handled like any other exit: it can count as a
 crash.
 
-A session counts as running until its host confirms its end. --force does not wait
-for that. Use it for a pod on a node that is lost for good. If the node is still
-alive, the agent may run twice.`
+A session counts as running until its host confirms that it has ended. --force does
+not wait for that. Use it for a pod on a node that is permanently lost. If the node is
+still alive, the agent may run twice.`
 	c.Example = "  gcity agent kill --signal KILL builder"
 	kill := c.RunE
 	signal := forAgent(e, &cobra.Command{}, func(ctx context.Context, l *env.Link, agent string,
@@ -56,8 +56,7 @@ alive, the agent may run twice.`
 	return c
 }
 
-// sendSignal sends a signal to the process of an agent. A process that has ended in the meantime is never confused with
-// a new one that has its process ID.
+// sendSignal sends a signal to an agent's process. It does not signal a new process that has reused the process ID.
 func sendSignal(ctx context.Context, e *env.Env, l *env.Link, agent, name string) error {
 	sig := session.ParseSignal(name)
 	if sig == 0 {
@@ -65,7 +64,7 @@ func sendSignal(ctx context.Context, e *env.Env, l *env.Link, agent, name string
 			output.SafeLine(name))
 	}
 	if e.ReadOnly {
-		return env.RefusedReadOnly("agent kill")
+		return env.ReadOnlyError("agent kill")
 	}
 	_, g, err := l.Find(ctx, agent)
 	if err != nil {

@@ -35,7 +35,7 @@ func Sections(w io.Writer, parts ...Section) error {
 	return nil
 }
 
-// usageWidth is the minimum width of a terminal for the columns of resource usage.
+// usageWidth is the minimum width of a terminal in which resource usage is shown.
 const usageWidth = 100
 
 // WriteAgents writes a table of agents, those with problems first. It shows the resource usage if it was measured
@@ -44,9 +44,9 @@ func WriteAgents(e *env.Env, w io.Writer, agents []city.Agent) error {
 	width := e.Columns()
 	head := []string{"STATE", "AGENT", "SINCE", "CPU", "MEM", "PID", "WHY"}
 	rows := make([][]output.Cell, 0, len(agents))
-	for _, g := range byNeed(agents) {
+	for _, g := range byUrgency(agents) {
 		rows = append(rows, []output.Cell{
-			output.Tinted(string(g.State), output.StateColour(g.State)),
+			output.Tinted(string(g.State), output.StateColor(g.State)),
 			output.Tinted(g.Name, output.Bold), output.Tinted(e.Age(g.Since), ""),
 			output.Plain(output.Percent(g.Usage)),
 			output.Plain(output.Memory(g.Usage)), output.Tinted(pid(&g), output.Dim),
@@ -65,9 +65,9 @@ func WriteAgents(e *env.Env, w io.Writer, agents []city.Agent) error {
 	return e.Table(w, width, head, rows)
 }
 
-// byNeed returns a sorted copy of a list: the most urgent state first, stuck agents first within a state, then by
+// byUrgency returns a sorted copy of a list: the most urgent state first, stuck agents first within a state, then by
 // name with worker-2 before worker-10.
-func byNeed(agents []city.Agent) []city.Agent {
+func byUrgency(agents []city.Agent) []city.Agent {
 	agents = slices.Clone(agents)
 	slices.SortStableFunc(agents, func(x, y city.Agent) int {
 		return cmp.Or(x.State.Urgency()-y.State.Urgency(), stuckFirst(&x, &y),
@@ -88,7 +88,7 @@ func because(e *env.Env, g *city.Agent) string {
 	parts := []string{g.Reason}
 	if g.State == city.Running && slices.Contains([]string{"", "declared at " + g.Source,
 		"member of pool " + g.Pool}, g.Reason) {
-		// leave out the place of the declaration and the name of the pool
+		// the description says more than where the agent is declared or which pool it is in
 		parts[0] = cmp.Or(g.Description, g.Reason)
 	}
 	if g.Until != nil {

@@ -21,11 +21,11 @@ func agentKeys(e *env.Env) *cobra.Command {
 			"Escape, C-c, Up, F5, or text",
 		Long: `send-keys presses the named keys one after the other: Enter, Tab, BTab, Escape,
 Space, BSpace, Insert, Delete, PageUp, PageDown, Up, Down, Left, Right, Home, End, F1 to F12,
-with Ctrl as C-c, with Alt as M-x. Any other word is typed as text. A word that
-resembles the name of a key is an error, because it may be a typo.`,
+C-c for Ctrl+C, M-x for Alt+X. Any other word is typed as text. A word that resembles
+the name of a key is an error, because it may be a typo.`,
 		Example: "  gcity agent send-keys worker Escape ':q' Enter",
 	}, func(agent string, keys []string) (city.Command, error) {
-		if wrong := Misspelt(keys); wrong != "" && !literal {
+		if wrong := Misspelled(keys); wrong != "" && !literal {
 			return nil, exit.Usage("%s Add --literal to type it as text", wrong)
 		}
 		return city.SendKeys{Agent: agent, Keys: keys}, nil
@@ -35,7 +35,7 @@ resembles the name of a key is an error, because it may be a typo.`,
 	return c
 }
 
-// forTyping sets RunE of a command that types into the terminal of the agent that the first argument names.
+// forTyping sets RunE of a command that types into an agent's terminal. The first argument names the agent.
 func forTyping(e *env.Env, c *cobra.Command,
 	command func(agent string, words []string) (city.Command, error)) *cobra.Command {
 	c.Args = env.Between(2, 1<<20)
@@ -55,8 +55,8 @@ func forTyping(e *env.Env, c *cobra.Command,
 	}, env.KindAgent)
 }
 
-// Misspelt returns an error text if one of the keys resembles the name of a key, otherwise "".
-func Misspelt(keys []string) string {
+// Misspelled returns an error message if one of the words resembles the name of a key, or "" if none does.
+func Misspelled(keys []string) string {
 	for _, key := range keys {
 		known := keyNames()
 		if !looksLikeKey(key) || slices.Contains(known, key) {

@@ -31,8 +31,8 @@ watchdogs" describes the rules. These lines in city.toml declare a watchdog:
 	return c
 }
 
-// forWatchdog sets RunE of a command about one watchdog. It requires a running controller, and passes the open city
-// and the watchdog that the argument names to run.
+// forWatchdog sets RunE of a command that acts on one watchdog and needs a running controller. RunE calls run with the
+// open city and the watchdog that the argument names.
 func forWatchdog(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, w *city.Watchdog) error) *cobra.Command {
 	c.Args, c.ValidArgsFunction = env.Exactly(1), env.Complete(e, env.KindWatchdog)
@@ -44,7 +44,7 @@ func forWatchdog(e *env.Env, c *cobra.Command,
 		defer l.Close()
 		switch {
 		case e.ReadOnly:
-			return env.RefusedReadOnly("watchdog " + cmd.Name())
+			return env.ReadOnlyError("watchdog " + cmd.Name())
 		case !l.Live:
 			return needsController(l.Dir, "cannot "+cmd.Name()+" "+args[0])
 		}
@@ -57,10 +57,11 @@ func forWatchdog(e *env.Env, c *cobra.Command,
 	return c
 }
 
-// needsController returns the error that no watchdog runs because no controller is running.
+// needsController returns the error for a command that needs a running controller. what says what the command cannot
+// do.
 func needsController(dir, what string) error {
-	return exit.NotRunning("%s: no controller is running for %s, so no watchdog runs; start it "+
-		"with `gcity start`", what, dir)
+	return exit.NotRunning("%s: no controller is running for %s, so no watchdog is active; start "+
+		"one with `gcity start`", what, dir)
 }
 
 func watchdogList(e *env.Env) *cobra.Command {
@@ -68,8 +69,7 @@ func watchdogList(e *env.Env) *cobra.Command {
 		Use: "list", Short: "List all watchdogs: the watched agent, the age of its heartbeat, " +
 			"the last decision", Args: env.Exactly(0), Aliases: []string{"ls"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return watchdogs(cmd.Context(), e,
-				false)
+			return watchdogs(cmd.Context(), e, false)
 		},
 	}
 }
@@ -146,7 +146,7 @@ func watchdogTriage(e *env.Env) *cobra.Command {
 		Use: "triage NAME", Short: "Run a watchdog's check now", Aliases: []string{"beat"},
 		Long: `triage makes a watchdog check its agent at once. It starts a triage agent, unless one
 is already running. If the watchdog has no triage agent, the age of the heartbeat
-decides. To see the result, run: gcity watchdog status NAME`,
+decides. "gcity watchdog status NAME" shows the result.`,
 	}, func(ctx context.Context, l *env.Link, w *city.Watchdog) error {
 		return e.Do(ctx, l, city.Beat{Watchdog: w.Name})
 	})
@@ -156,15 +156,15 @@ func watchdogAcknowledge(e *env.Env) *cobra.Command {
 	return forWatchdog(e, &cobra.Command{
 		Use: "acknowledge NAME", Short: "Acknowledge a watchdog's call for a person",
 		Aliases: []string{"ack"},
-		Long: `acknowledge marks the call of a watchdog as seen, so that it is no longer shown as
-new. The watchdog continues its checks. It calls again if its agent recovers and
-then fails again.`,
+		Long: `acknowledge marks a watchdog's call as seen, so that it is no longer shown as new.
+The watchdog keeps checking its agent. It calls again if the agent recovers and then
+fails again.`,
 	}, func(ctx context.Context, l *env.Link, w *city.Watchdog) error {
 		return e.Do(ctx, l, city.Acknowledge{Watchdog: w.Name, By: e.Actor()})
 	})
 }
 
-// remedies returns the possible decisions of a watchdog.
+// remedies returns the decisions that a watchdog can make.
 func remedies() []string {
 	return []string{string(city.RemedyStart), string(city.RemedyWake), string(city.RemedyNudge),
 		string(city.RemedyNothing)}
@@ -176,17 +176,17 @@ func watchdogDecide(e *env.Env) *cobra.Command {
 		Use:   "decide start|wake|nudge|nothing",
 		Short: "In a triage session: decide what the watchdog does", Args: env.Exactly(1),
 		ValidArgs: remedies(),
-		Long: `decide is the last step of a triage agent. GC_WATCHDOG and GC_WATCHDOG_BEAT name the
+		Long: `decide is a triage agent's last step. GC_WATCHDOG and GC_WATCHDOG_BEAT name the
 watchdog and the check that the agent was started for. GC_WATCHDOG_FACTS names a JSON
-file with the findings of the check. A person can decide too, with --watchdog.
+file with the findings of that check. A person can decide too, with --watchdog.
 
   start     the agent is dead: end its session and start the agent again
   wake      the agent has been silent for too long: type the wake text
   nudge     the agent is late and has mail: type the nudge text
   nothing   the agent needs no help
 
-Exit 4: too late, the thresholds have already decided this check. Exit 3: no
-controller is running.`,
+The exit code is 4 if it is too late, because the thresholds have already decided
+this check, and 3 if no controller is running.`,
 		Example: `  gc watchdog decide nothing --reason 'it compiles, the screen moves'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := decision(e, args[0], reason)
@@ -235,7 +235,7 @@ func decide(ctx context.Context, e *env.Env, d city.Decide) error {
 	defer l.Close()
 	switch {
 	case e.ReadOnly:
-		return env.RefusedReadOnly("watchdog decide")
+		return env.ReadOnlyError("watchdog decide")
 	case !l.Live:
 		return needsController(l.Dir, fmt.Sprintf("cannot decide %[2]s for %[1]s", d.Watchdog,
 			d.Decision))

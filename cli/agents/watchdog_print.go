@@ -13,8 +13,8 @@ import (
 	"gcity/describe"
 )
 
-// watchdogColour returns the colour for the urgency of a watchdog's state.
-func watchdogColour(w *city.Watchdog) string {
+// watchdogColor returns the color for a watchdog's state, by urgency.
+func watchdogColor(w *city.Watchdog) string {
 	switch {
 	case w.IsEscalated():
 		return output.Red
@@ -44,7 +44,7 @@ func writeWatchdogs(e *env.Env, w io.Writer, all []city.Watchdog) error {
 	for i := range all {
 		d := &all[i]
 		rows = append(rows, []output.Cell{
-			output.Tinted(cmp.Or(d.StatusWord(), "-"), watchdogColour(d)),
+			output.Tinted(cmp.Or(d.StatusWord(), "-"), watchdogColor(d)),
 			output.Tinted(d.Name, output.Bold), output.Plain(d.Watches),
 			output.Plain(heartbeatAge(e, d)), output.Plain(string(d.Mode)),
 			output.Plain(nextBeat(e, d)), output.Plain(lastJudged(e, d)),
@@ -85,8 +85,8 @@ func lastJudged(e *env.Env, w *city.Watchdog) string {
 	return fmt.Sprintf("%s %s ago", w.Last.Decision, e.Age(w.Last.At))
 }
 
-// watchdogReason returns the reason that a list shows: the call, a problem of the watchdog or of the heartbeat, and
-// the reason of the last decision.
+// watchdogReason returns the reason that a list shows: the call, problems with the watchdog or its heartbeat, and the
+// reason for the last decision.
 func watchdogReason(w *city.Watchdog) string {
 	var parts []string
 	if w.IsEscalated() {
@@ -110,7 +110,7 @@ func watchdogReason(w *city.Watchdog) string {
 // watchdogStanding returns a watchdog's state as a sentence.
 func watchdogStanding(e *env.Env, w *city.Watchdog) string {
 	name := e.Paint(output.Bold, output.SafeLine(w.Name))
-	word := e.Paint(watchdogColour(w), output.SafeLine(w.StatusWord()))
+	word := e.Paint(watchdogColor(w), output.SafeLine(w.StatusWord()))
 	switch {
 	case w.IsEscalated():
 		return fmt.Sprintf("%s: %s %s since %s (%s)", name, word,
@@ -125,7 +125,7 @@ func watchdogStanding(e *env.Env, w *city.Watchdog) string {
 	return fmt.Sprintf("%s watches %s, which is %s", name, output.SafeLine(w.Watches), word)
 }
 
-// printWatchdog writes the details of a watchdog, one per line, and its recent decisions.
+// printWatchdog writes a watchdog's details, one per line, and its recent decisions.
 func printWatchdog(e *env.Env, w *city.Watchdog, live bool) {
 	e.Sayf("%s", watchdogStanding(e, w))
 	watchdogFacts(e, w, live)
@@ -138,11 +138,11 @@ func watchdogFacts(e *env.Env, w *city.Watchdog, live bool) {
 		if entry.Seen {
 			e.Fact("seen", "by "+cmp.Or(entry.By, "an unknown user"))
 		} else {
-			e.Fact("answer", "gcity watchdog acknowledge "+w.Name)
+			e.Fact("new", "`gcity watchdog acknowledge "+w.Name+"` marks it as seen")
 		}
 	}
 	if !live {
-		e.Fact("city", "no controller is running, so no watchdog runs")
+		e.Fact("city", "no controller is running, so no watchdog is active")
 	}
 	e.Fact("watches", w.Watches)
 	if w.Freshness != "" {
@@ -192,7 +192,7 @@ func judged(e *env.Env, all []city.Judgement) {
 	writeRecent(e, decided, nil)
 }
 
-// WatchdogCount returns a text such as "3 watchdogs: 1 calling, 1 degraded", or "" if there are no watchdogs.
+// WatchdogCount returns a summary such as "3 watchdogs: 1 calling, 1 degraded", or "" if there are no watchdogs.
 func WatchdogCount(s *city.Snapshot) string {
 	if len(s.Watchdogs) == 0 {
 		return ""
@@ -220,7 +220,7 @@ func WatchdogCount(s *city.Snapshot) string {
 	return text
 }
 
-// Calls returns a line for each watchdog that calls for a person, and for each degraded watchdog.
+// Calls returns a line for each watchdog that is calling for a person, and for each degraded watchdog.
 func Calls(e *env.Env, s *city.Snapshot) []string {
 	var out []string
 	for i := range s.Watchdogs {

@@ -29,7 +29,7 @@ recent decisions and events. The name may be the last part of a qualified name
 	}
 }
 
-// about contains the fields that why adds to those of the API.
+// about contains the fields that why adds to those in the API.
 type about struct {
 	Kind       env.Kind       `json:"kind"`
 	Controller bool           `json:"controller"` // whether a controller is running
@@ -79,7 +79,7 @@ func why(ctx context.Context, e *env.Env, args []string) error {
 	}
 	past, err := l.History(ctx, events.Query{Subject: f.Name(), Limit: 8})
 	if err != nil { // everything else can be shown without the events
-		e.Warn("cannot read the recent events, so they are missing here: " + err.Error())
+		e.Warn("cannot read the recent events, so they are not shown: " + err.Error())
 	}
 	if e.JSON {
 		return e.WriteJSON(whyShape(f, about{Controller: l.Live,

@@ -33,7 +33,7 @@ type trustedShape struct {
 	New  bool   `json:"new,omitempty"` // the user has not agreed to this program yet
 }
 
-// DescribeTrust returns the programs of a city and whether they are trusted.
+// DescribeTrust returns the programs that a city runs and whether they are trusted.
 func DescribeTrust(c *config.City) trustShape {
 	out := trustShape{Path: c.Path, Origin: trust.Origin(c.Path), Trusted: true,
 		Why: "you have confirmed or created this city before", Programs: []trustedShape{}}
@@ -104,14 +104,14 @@ func showPrograms(e *env.Env, all []trustedShape, width int) {
 	}
 }
 
-// AskTrust asks whether the programs may run, and reports whether the user agrees. The enter key alone means no. It
-// does not ask if the terminal has input from before the question.
+// AskTrust asks whether the programs may run, and reports whether the user agrees. Enter alone means no. If the
+// terminal has input that was typed before the question, AskTrust does not ask and returns false.
 func AskTrust(e *env.Env, s trustShape) bool {
 	if env.TypedAhead(e) {
 		e.Warn("the terminal had unread input, so gcity did not ask whether to trust the city")
 		return false
 	}
-	fmt.Fprintf(e.Err, "%s. Let these programs run as you? [y/N] ", s.Why)
+	fmt.Fprintf(e.Err, "%s. Allow these programs to run as you? [y/N] ", s.Why)
 	answer, err := bufio.NewReader(e.In).ReadString('\n')
 	if err != nil {
 		return false
@@ -120,7 +120,7 @@ func AskTrust(e *env.Env, s trustShape) bool {
 	return answer == "y" || answer == "yes"
 }
 
-// mayRun returns nil if the city may be started. On a terminal it asks the user to trust an untrusted city.
+// mayRun returns an error if the city may not be started. On a terminal it asks the user to trust an untrusted city.
 func mayRun(e *env.Env, dir string, c *config.City) error {
 	err := folder.Trusted(dir, c).Err()
 	if err == nil || e.ReadOnly {
@@ -138,11 +138,11 @@ func mayRun(e *env.Env, dir string, c *config.City) error {
 	if err := folder.Ledger().Trust(c.Path, folder.ProgramsOf(c), e.Now()); err != nil {
 		return err
 	}
-	e.Untrusted = nil // reading the configuration has set it
+	e.Untrusted = nil // it was set when the configuration was read
 	return nil
 }
 
-// MayStart reads the configuration of a city and returns nil if the city may be started. On a terminal it asks the
+// MayStart reads a city's configuration and returns an error if the city may not be started. On a terminal it asks the
 // user to trust an untrusted city.
 func MayStart(e *env.Env, dir string) error {
 	c, err := e.LoadAt(dir, nil)

@@ -1,2 +1,2 @@
-// Package consent asks the user whether the programs of a city may run.
+// Package consent asks the user whether a city's programs may run.
 package consent

@@ -9,25 +9,25 @@ import (
 	"gcity/cli/workstore"
 )
 
-// BuiltIn returns the store of a depot if it is the built-in one, otherwise an error.
+// BuiltIn returns d's store if it is the built-in one. Otherwise it returns an error.
 func (d *Store) BuiltIn() (workstore.EmbeddedStore, error) {
 	s, ok := d.Store.(workstore.EmbeddedStore)
 	if !ok {
 		return nil, fmt.Errorf("%s stores the work of %s, so gcity cannot back it up or restore "+
-			"it (%w); use that program",
+			"it (%w); use %[1]s instead",
 			d.By.Provider, d.Title(), errors.ErrUnsupported)
 	}
 	return s, nil
 }
 
-// BackupFor returns the path of the backup that the arguments select.
+// BackupFor returns the path of the backup that the arguments name, or of the newest backup without arguments.
 func (d *Store) BackupFor(args []string) (string, error) {
 	if len(args) > 0 {
 		return filepath.Abs(args[0])
 	}
 	from, err := d.NewestBackup()
 	if err == nil && from == "" {
-		text := fmt.Sprintf("no backup found in %s; name the file of a backup, or run `%s "+
+		text := fmt.Sprintf("no backup found in %s; specify a backup file, or run `%s "+
 			"--new-store` to start with an empty store",
 			d.BackupDir(), d.Ledger().Restore)
 		err = &city.Error{Code: city.NotFound, Message: text}

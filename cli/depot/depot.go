@@ -21,14 +21,14 @@ import (
 	"gcity/events"
 )
 
-// WorkTimeout is the timeout of a command that uses a store. bulkTimeout is the timeout of a command that reads or
+// WorkTimeout is the timeout for a command that uses a store. bulkTimeout is the timeout for a command that reads or
 // writes the whole store.
 const (
 	WorkTimeout = 30 * time.Second
 	bulkTimeout = 10 * time.Minute
 )
 
-// Store is the store of a command, with its city.
+// Store is the store that a command uses, with its city.
 type Store struct {
 	workstore.Store
 	workstore.Place
@@ -54,15 +54,15 @@ func (d *Store) Restore(ctx context.Context, all []beads.Bead) (beads.Restored, 
 		return s.Restore(ctx, all)
 	}
 	return beads.Restored{}, fmt.Errorf("%s stores the work of %s and cannot import beads with "+
-		"their IDs and times (%w); use the import of that program",
+		"their IDs and times (%w); import them with %[1]s instead",
 		d.By.Provider, d.Title(), errors.ErrUnsupported)
 }
 
-// PlacesIn returns the places of a city. If the configuration on disk is invalid, it uses the one in the running
-// controller, or the saved stores, so that agents can work while the file has an error.
+// PlacesIn returns a city's places. If the configuration on disk is invalid, it uses the running controller's
+// configuration, or the cached one, so that agents can work while the file has an error.
 func PlacesIn(ctx context.Context, e *env.Env, dir string) ([]workstore.Place, error) {
-	c, refused := folder.LoadCity(dir)
-	if refused == nil {
+	c, invalid := folder.LoadCity(dir)
+	if invalid == nil {
 		return workstore.Places(c), nil
 	}
 	near, closeNear, err := e.Dial(dir)
@@ -70,7 +70,7 @@ func PlacesIn(ctx context.Context, e *env.Env, dir string) ([]workstore.Place, e
 		defer closeNear()
 		s, err := near.Snapshot(ctx)
 		if err != nil {
-			return nil, refused
+			return nil, invalid
 		}
 		return workstore.PlacesOf(dir, s), nil
 	}
@@ -78,10 +78,10 @@ func PlacesIn(ctx context.Context, e *env.Env, dir string) ([]workstore.Place, e
 		env.WarnConfigCache(e)
 		return workstore.PlacesOf(dir, k.Snapshot(dir)), nil
 	}
-	return nil, folder.NeedsFile(refused, folder.UnknownWork)
+	return nil, folder.NeedsFile(invalid, folder.UnknownWork)
 }
 
-// openStore opens the store of a command. The first of these that is set selects it: rig, --city, BEADS_DIR, GC_RIG,
+// openStore opens the store for a command. The first of these that is set selects it: rig, --city, BEADS_DIR, GC_RIG,
 // the current city.
 func openStore(ctx context.Context, e *env.Env, rig string) (*Store, error) {
 	dir, err := e.CityDir()
@@ -101,8 +101,7 @@ func openStore(ctx context.Context, e *env.Env, rig string) (*Store, error) {
 		}
 	case cmp.Or(rig, e.Getenv("GC_RIG")) != "":
 		i := slices.IndexFunc(all, func(p workstore.Place) bool {
-			return p.Rig == cmp.Or(rig,
-				e.Getenv("GC_RIG"))
+			return p.Rig == cmp.Or(rig, e.Getenv("GC_RIG"))
 		})
 		if i < 0 {
 			return nil, env.UnknownRig(cmp.Or(rig, e.Getenv("GC_RIG")), all)
@@ -116,8 +115,8 @@ func openStore(ctx context.Context, e *env.Env, rig string) (*Store, error) {
 	return &Store{Store: s, Place: at, City: dir, Places: all, explicit: meant}, nil
 }
 
-// WithWork sets RunE of a command that needs an open store, and adds the flag --rig. changes means that the command
-// is refused with --read-only.
+// WithWork sets RunE of a command that needs an open store, and adds the flag --rig. If changes is set, --read-only
+// does not allow the command.
 func WithWork(e *env.Env, c *cobra.Command, changes bool,
 	run func(ctx context.Context, d *Store, args []string) error) *cobra.Command {
 	var rig string
@@ -125,7 +124,7 @@ func WithWork(e *env.Env, c *cobra.Command, changes bool,
 		"use the work of this rig (default: from BEADS_DIR or GC_RIG, otherwise the city's)")
 	c.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		if changes && e.ReadOnly {
-			return env.RefusedReadOnly(strings.TrimPrefix(cmd.CommandPath(), "gcity "))
+			return env.ReadOnlyError(strings.TrimPrefix(cmd.CommandPath(), "gcity "))
 		}
 		limit := WorkTimeout
 		if slices.Contains([]string{"import", "export", "backup", "restore"}, cmd.Name()) {
@@ -180,8 +179,7 @@ type beadEvent struct {
 // ReportChange sends an event about a bead to the city.
 func ReportChange(ctx context.Context, e *env.Env, d *Store, kind string, b beads.Bead) error {
 	payload, err := json.Marshal(beadEvent{d.Rig, b.Type, b.Status, b.Assignee, b.ParentID,
-		b.Labels,
-		e.Depth(), e.Op})
+		b.Labels, e.Depth(), e.Op})
 	if err != nil {
 		return err
 	}
@@ -189,7 +187,7 @@ func ReportChange(ctx context.Context, e *env.Env, d *Store, kind string, b bead
 		Payload: payload})
 }
 
-// Emit writes an event, through the controller if one is running, otherwise directly to the log.
+// Emit writes an event through the controller, or directly to the log if no controller is running.
 func Emit(ctx context.Context, e *env.Env, dir string, ev events.Event) error {
 	ev.Actor = e.Actor()
 	near, closeNear, err := e.Dial(dir)
@@ -201,13 +199,13 @@ func Emit(ctx context.Context, e *env.Env, dir string, ev events.Event) error {
 		_, err = folder.AppendEvent(dir, ev)
 	}
 	if err != nil {
-		return fmt.Errorf("the change is done, but the event %s of %s cannot be written: %w; %s",
+		return fmt.Errorf("the change was made, but the event %s for %s cannot be written: %w; %s",
 			ev.Type, ev.Subject, err, repeatHint(e))
 	}
 	return nil
 }
 
-// ReadyStore creates the store of a place, as a controller does when it first uses the store.
+// ReadyStore creates the store at a place, as a controller does when it first uses the store.
 func ReadyStore(ctx context.Context, e *env.Env, p workstore.Place) (err error) {
 	s, err := e.Store(p)
 	if err != nil {

@@ -1,2 +1,3 @@
-// Package depot selects and opens the store of a command, finds beads in it, and reports what the command changes.
+// Package depot selects and opens the store that a command uses, finds beads in it, and reports what the command
+// changes.
 package depot

@@ -33,14 +33,13 @@ func (d *Store) route(id string) []workstore.Place {
 	}
 	out := slices.Clone(d.Places)
 	slices.SortStableFunc(out, func(x, y workstore.Place) int {
-		return cmp.Compare(rank(x),
-			rank(y))
+		return cmp.Compare(rank(x), rank(y))
 	})
 	return out
 }
 
-// Find returns a bead from the first store on its route that has it. If one store fails, the others are still
-// searched. closeOther closes the depot with the bead, unless that is d.
+// Find returns a bead, and the first store on its route that has it. If one store fails, the others are still searched.
+// closeOther closes the returned store unless that is d.
 func Find(ctx context.Context, e *env.Env, d *Store, id string) (_ beads.Bead, has *Store,
 	closeOther func(), err error) {
 	nothing := func() {}
@@ -54,7 +53,7 @@ func Find(ctx context.Context, e *env.Env, d *Store, id string) (_ beads.Bead, h
 					openErr))
 				continue
 			}
-			// writes are durable before Close, so an error of Close loses nothing
+			// writes are durable before Close, so an error from Close loses nothing
 			at, done = &Store{Store: s, Place: p, City: d.City, Places: d.Places},
 				func() { _ = s.Close() }
 		}
@@ -73,7 +72,7 @@ func Find(ctx context.Context, e *env.Env, d *Store, id string) (_ beads.Bead, h
 	return beads.Bead{}, d, nothing, notFound(id, d.Places, lost)
 }
 
-// notFound returns the error that no store has a bead. It lists the known prefixes if the ID's prefix is unknown,
+// notFound returns the error for a bead that no store has. It lists the known prefixes if the ID's prefix is unknown,
 // and the stores that could not be searched.
 func notFound(id string, places []workstore.Place, lost []string) error {
 	text := ""
@@ -95,14 +94,13 @@ func notFound(id string, places []workstore.Place, lost []string) error {
 	return fmt.Errorf("bead %q: %w%s", id, beads.ErrNotFound, text)
 }
 
-// AllStores lists and counts the beads of all stores of a city. All other operations use only the first store.
+// AllStores lists and counts the beads in all of a city's stores. All other operations use only the first store.
 type AllStores struct {
 	workstore.Store // the first store
 	others          []*Store
 }
 
-// all opens the other stores of the city too. It prints a warning about each store that cannot be opened, and omits
-// it.
+// all also opens the city's other stores. It prints a warning about each store that cannot be opened, and omits it.
 func all(e *env.Env, d *Store) *Store {
 	entry := &AllStores{Store: d.Store}
 	for _, p := range d.Places {
@@ -112,8 +110,7 @@ func all(e *env.Env, d *Store) *Store {
 		s, err := e.Store(p)
 		if err != nil {
 			e.Warn(fmt.Sprintf("the work of %s cannot be read, so this output omits it: %v",
-				p.Title(),
-				err))
+				p.Title(), err))
 			continue
 		}
 		entry.others = append(entry.others, &Store{Store: s, Place: p})
@@ -121,21 +118,21 @@ func all(e *env.Env, d *Store) *Store {
 	return &Store{Store: entry, Place: d.Place, City: d.City, Places: d.Places}
 }
 
-// WithAll calls a function with the store of a depot, or with all stores of its city if everything is set.
+// WithAll calls run with d, or with all stores of its city if everything is set.
 func WithAll(e *env.Env, c *cobra.Command, d *Store, everything bool,
 	run func(*Store) error) (err error) {
 	switch {
 	case !everything:
 		return run(d)
 	case c.Flags().Changed("rig"):
-		return exit.Usage("--all and --rig exclude each other: use one of them")
+		return exit.Usage("--all and --rig are mutually exclusive; use only one of them")
 	}
 	d = all(e, d)
 	defer func() { err = errors.Join(err, d.Store.(*AllStores).close()) }()
 	return run(d)
 }
 
-// List implements beads.Store. It returns the beads of all stores, newest first.
+// List implements beads.Store. It returns beads from all stores, newest first.
 func (e *AllStores) List(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	out, err := e.Store.List(ctx, q)
 	for _, d := range e.others {

@@ -19,13 +19,13 @@ import (
 	"gcity/internal/disk"
 )
 
-// An operation is a change of work with a name that the caller chose. If a command fails and is repeated with the
-// same name, it does not repeat finished changes, and writes an event that is missing.
+// An operation is a change to beads with a name that the caller chose. If a command fails and is repeated with the
+// same name, it does not repeat completed changes, and writes an event that is missing.
 
 const (
-	operationLabel = "op:" // prefix of the label on a bead with the operation that created the bead
-	operationLimit = 64
-	operationPast  = 1000 // how many events of a bead are searched for an operation
+	operationLabel = "op:" // prefix of the label that names the operation that created a bead
+	operationLimit = 64    // maximum length of an operation's name, in bytes
+	operationPast  = 1000  // how many events about a bead are searched for an operation
 	operationPoll  = 20 * time.Millisecond
 )
 
@@ -64,7 +64,7 @@ func Operation(e *env.Env, c *cobra.Command) {
 			"repeat the change")
 }
 
-// checkOperation returns an error if --op has other characters than letters, digits and . _ -, or is too long.
+// checkOperation returns an error if --op contains characters other than letters, digits and . _ -, or is too long.
 func checkOperation(e *env.Env) error {
 	for _, r := range e.Op {
 		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '.' &&
@@ -74,14 +74,14 @@ func checkOperation(e *env.Env) error {
 		}
 	}
 	if len(e.Op) > operationLimit {
-		return exit.Usage("--op: the name has %d characters, at most %d are allowed", len(e.Op),
-			operationLimit)
+		return exit.Usage("invalid --op: the name has %d characters; at most %d are allowed",
+			len(e.Op), operationLimit)
 	}
 	return nil
 }
 
 // CreateOnce creates a bead, or returns the bead that the same operation already created. announced reports whether
-// the event of that bead is in the log.
+// the event for that bead is in the log.
 func CreateOnce(ctx context.Context, e *env.Env, d *Store, b beads.Bead) (made beads.Bead,
 	announced bool, err error) {
 	if err := checkOperation(e); err != nil {
@@ -105,7 +105,7 @@ func CreateOnce(ctx context.Context, e *env.Env, d *Store, b beads.Bead) (made b
 	return made, false, err
 }
 
-// WasReported reports whether the log contains an event of the current operation about a bead.
+// WasReported reports whether the log contains an event about a bead from the current operation.
 func WasReported(ctx context.Context, e *env.Env, d *Store, id string) (bool, error) {
 	if err := checkOperation(e); e.Op == "" || err != nil {
 		return false, err
@@ -113,8 +113,8 @@ func WasReported(ctx context.Context, e *env.Env, d *Store, id string) (bool, er
 	past, err := folder.ReadEvents(ctx, d.City,
 		events.Query{Types: []string{"bead.*"}, Subject: id, Limit: operationPast})
 	if err != nil {
-		return false, fmt.Errorf("cannot check whether the event of operation %s is in the log: %w",
-			e.Op, err)
+		return false, fmt.Errorf("cannot check whether the event for operation %s is in the "+
+			"log: %w", e.Op, err)
 	}
 	for _, ev := range past {
 		var word beadEvent
@@ -135,10 +135,10 @@ func Repeated(e *env.Env, b beads.Bead) error {
 	return nil
 }
 
-// repeatHint returns advice about repeating a command with a missing event.
+// repeatHint says whether a command may be repeated after its event could not be written.
 func repeatHint(e *env.Env) string {
 	if e.Op != "" {
-		return "run the command again with the same --op: this writes only the event"
+		return "run the command again with the same --op to write only the event"
 	}
 	return "do not run the command again, because that would repeat the change; only a command " +
 		"with --op NAME can be repeated"

@@ -38,19 +38,19 @@ func judgeAPI(dir string, c config.API) finding {
 	}
 	if c.ReadFile != "" {
 		if err := host.CheckToken(c.ReadFile); err != nil {
-			return bad("fix the file; until then the API refuses this token", "read_token_file: %v",
+			return bad("fix the file; until then the API rejects this token", "read_token_file: %v",
 				err)
 		}
 	}
 	switch {
 	case token == "" && !local:
 		return bad("remove `token = false` from [api], or remove bind",
-			"every client that reaches this machine has full access on %s", at)
+			"every client that can reach this machine has full access through %s", at)
 	case token == "":
 		return note("remove `token = false` from [api] if other people use this machine",
-			"every user of this machine has full access on %s", at)
+			"every user of this machine has full access through %s", at)
 	case !local:
-		return note("put a proxy with TLS in front of it unless the network is trusted",
+		return note("put a TLS proxy in front of it unless the network is trusted",
 			"other machines can reach it on %s with the token; the traffic is not encrypted", at)
 	}
 	return ok("reachable with a token on %s", at)
@@ -76,7 +76,7 @@ func checkMirror(ctx context.Context, p *Subject) finding {
 	}
 	at, err := mirror.Load(o.State)
 	if err != nil {
-		return bad("remove .gc/events-mirror.json; the script then gets all events again",
+		return bad("remove .gc/events-mirror.json; the script then receives all events again",
 			"%v", err)
 	}
 	if _, err := mirror.Newest(ctx, o); err != nil && !errors.Is(err, errors.ErrUnsupported) {

@@ -25,20 +25,20 @@ func TestJudgeAPI(t *testing.T) {
 	}{
 		{config.API{Bind: "127.0.0.1", Token: true}, "ok", "reachable only through the city's socket"},
 		{config.API{Port: 8080, Bind: "127.0.0.1"}, "note", "every user of this machine has " +
-			"full access on 127.0.0.1:8080"},
+			"full access through 127.0.0.1:8080"},
 		{config.API{Port: 8080, Bind: "localhost", TokenFile: good}, "ok",
 			"reachable with a token on 127.0.0.1:8080"},
 		{config.API{Port: 8080, Bind: "::1", TokenFile: good}, "ok", "reachable with a token on [::1]:8080"},
 		{config.API{Port: 8080, Bind: "0.0.0.0", TokenFile: good}, "note",
 			"other machines can reach it on 0.0.0.0:8080"},
-		{config.API{Port: 8080, Bind: "0.0.0.0"}, "bad", "every client that reaches this machine"},
+		{config.API{Port: 8080, Bind: "0.0.0.0"}, "bad", "every client that can reach this machine"},
 		{config.API{Port: 8080, Bind: "127.0.0.1", TokenFile: file("open", 0o644)}, "bad",
 			"other users may read the token"},
 		// The controller creates the token.
 		{config.API{Port: 8080, Bind: "127.0.0.1", Token: true}, "ok",
 			"reachable with a token on 127.0.0.1:8080"},
 		{config.API{Port: 8080, Bind: "127.0.0.1", TokenFile: good,
-			ReadFile: file("openread", 0o644)}, "bad", "the API refuses this token"},
+			ReadFile: file("openread", 0o644)}, "bad", "the API rejects this token"},
 		{config.API{Port: 8080, Bind: "127.0.0.1", TokenFile: filepath.Join(dir, "none")}, "bad",
 			"the API is unreachable"},
 	} {

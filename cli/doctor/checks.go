@@ -4,10 +4,10 @@ import "context"
 
 // check is one check of doctor.
 type check struct {
-	// title of the check's finding; "" if each finding has its own title
+	// title of the check's finding, or "" if each finding has its own title
 	title string
 	run   func(ctx context.Context, p *Subject) []finding // run must not change anything
-	// fix returns the problems that --fix can repair; nil = none
+	// fix returns the problems that --fix can repair; it is nil if none can be repaired
 	fix func(dir string) []repair
 }
 

@@ -22,12 +22,12 @@ import (
 func checkCity(_ context.Context, p *Subject) finding {
 	var e *config.Error
 	switch {
-	case errors.As(p.refused, &e):
+	case errors.As(p.invalid, &e):
 		return bad("edit the file named in each line; a running controller keeps the last "+
 			"valid configuration", "%s%s:\n%s",
 			describe.Count(len(e.Problems), "error"), p.inForce(), e.Error())
-	case p.refused != nil:
-		return bad("make the file readable", "%v%s", p.refused, p.inForce())
+	case p.invalid != nil:
+		return bad("make the file readable", "%v%s", p.invalid, p.inForce())
 	}
 	if f, differs := p.notInForce(); differs {
 		return f
@@ -40,8 +40,7 @@ func checkCity(_ context.Context, p *Subject) finding {
 		folder.Short(p.config.Revision))
 }
 
-// inForce returns the revision in force in the running controller, as the end of a sentence. It returns "" if no
-// controller responds.
+// inForce returns a clause with the revision in force in the running controller, or "" if no controller responds.
 func (p *Subject) inForce() string {
 	if p.Running == nil {
 		return ""
@@ -49,7 +48,7 @@ func (p *Subject) inForce() string {
 	return fmt.Sprintf("; revision %s is in force", p.Running.Config.Revision)
 }
 
-// notInForce returns a finding if the file is valid, but the running controller uses another configuration.
+// notInForce returns a finding if the running controller uses a different configuration from the one in the file.
 func (p *Subject) notInForce() (f finding, differs bool) {
 	if p.Running == nil {
 		return finding{}, false
@@ -66,8 +65,7 @@ func (p *Subject) notInForce() (f finding, differs bool) {
 			c.Rejected), true
 	case c.Revision != revision:
 		return note("`gcity reload` reads it at once", "revision %s has not been read yet%s",
-			revision,
-			p.inForce()), true
+			revision, p.inForce()), true
 	}
 	return finding{}, false
 }
@@ -87,7 +85,7 @@ func checkAgents(ctx context.Context, p *Subject) finding {
 	return f
 }
 
-// judgeStarts checks the starts of the running controller: an agent that failed to start is a finding.
+// judgeStarts reports agents that the running controller failed to start.
 func judgeStarts(agents []city.Agent) finding {
 	var lines []string
 	for i := range agents {
@@ -95,7 +93,7 @@ func judgeStarts(agents []city.Agent) finding {
 		why := a.Reason
 		if n := len(a.Decisions); a.State == city.Starting && n > 0 &&
 			a.Decisions[n-1].What == city.CannotStart {
-			// the reason of the state says only what the next start waits for
+			// the state's reason says only what the next start waits for
 			why = a.Decisions[n-1].Why
 		} else if a.State != city.Failed {
 			continue
@@ -103,14 +101,14 @@ func judgeStarts(agents []city.Agent) finding {
 		lines = append(lines, a.Name+": "+output.SafeLead(why))
 	}
 	if len(lines) > 0 {
-		return bad("the controller tries again on its own; `gcity why AGENT` shows when", "%s",
+		return bad("the controller retries automatically; `gcity why AGENT` shows when", "%s",
 			strings.Join(lines, "\n"))
 	}
 	return ok("all agents can start")
 }
 
-// judgeAgents reports agents that cannot start: they fail the check of a start, or their session provider failed its
-// test. It reports nothing about agents of a provider that was not tested.
+// judgeAgents reports agents that cannot start: they fail the preflight check, or their session provider failed its
+// test. If an agent's provider was not tested, it refers to the finding about the provider.
 func judgeAgents(wants []agent.Want, unfit func(*agent.Want) string,
 	tried func(provider string) finding) finding {
 	var lines, unknown []string
@@ -156,7 +154,7 @@ func checkAutomations(_ context.Context, p *Subject) finding {
 		return note("edit the file named in each line; the other automations keep running", "%s",
 			strings.Join(troubles, "\n"))
 	}
-	return ok("the files of all automations are valid")
+	return ok("all automation files are valid")
 }
 
 func judgeRigs(rigs []agent.Rig) finding {
@@ -178,7 +176,7 @@ func checkOverrides(_ context.Context, p *Subject) finding {
 	switch {
 	case err != nil:
 		return bad("repair or remove .gc/"+edit.OverridesFile+
-			"; without this file the checks set the size of the pools", "%v", err)
+			"; without this file the checks set the pool sizes", "%v", err)
 	case p.config == nil:
 		return note("", "not compared: the configuration is invalid")
 	}
@@ -199,8 +197,8 @@ func judgeOverrides(set map[string]int, pools []agent.Pool) finding {
 		problems = append(problems, "unknown pool "+name)
 	}
 	if len(problems) > 0 {
-		return note("`gcity pool scale NAME N|auto` changes the entry of a pool; entries of "+
-			"removed pools have no effect", "%s", strings.Join(problems, " | "))
+		return note("`gcity pool scale NAME N|auto` changes a pool's entry; entries for "+
+			"removed pools are ignored", "%s", strings.Join(problems, " | "))
 	}
 	return ok("%s set by hand", describe.Count(len(set), "pool"))
 }

@@ -55,11 +55,12 @@ func Command(e *env.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use: "doctor [FILE]", Short: "Check this machine and city, and print how to fix problems",
 		Args: env.Between(0, 1),
-		Long: `doctor checks the machine and the city, and changes nothing. With --fix it first
-repairs what it can without losing data: permissions of .gc, socket and pid file of
-a dead controller, temporary files of killed processes in .gc, the link to gc, the
-cache of the configuration. It prints what it repaired and what it did not. It does
-not change anything that a running controller uses, and does not affect agents.
+		Long: `doctor checks the machine and the city, and does not change anything. With --fix it
+first repairs what it can without losing data: the permissions of .gc, the socket and
+pid file of a dead controller, temporary files that killed processes left in .gc, the
+link to gc, and the configuration cache. It prints what it repaired and what it did
+not. It does not change anything that a running controller uses, and does not affect
+agents.
 With --report it also writes its findings to FILE (` + defaultReport + `), with the
 version, the system, the configuration, the status, and the newest events and log lines.
 Secrets are hidden. Read the file before you attach it to a bug report.`,
@@ -79,7 +80,7 @@ Secrets are hidden. Read the file before you attach it to a bug report.`,
 		},
 	}
 	c.Flags().BoolVar(&report, "report", false,
-		"write a file for a bug report to FILE, without secrets")
+		"also write a bug report to FILE, without secrets")
 	c.Flags().BoolVar(&fix, "fix", false, "repair what can be repaired without losing data")
 	return c
 }
@@ -92,7 +93,7 @@ func runChecks(ctx context.Context, e *env.Env, fix bool, report string) error {
 	var did repairs
 	if fix {
 		if e.ReadOnly {
-			return env.RefusedReadOnly("doctor --fix")
+			return env.ReadOnlyError("doctor --fix")
 		}
 		did = repairCity(dir)
 		if !e.JSON {
@@ -112,7 +113,7 @@ func runChecks(ctx context.Context, e *env.Env, fix bool, report string) error {
 		fmt.Fprintf(e.Err, "wrote %s; secrets are hidden, but read it before you share it\n",
 			output.SafeLine(report))
 	}
-	sick := slices.ContainsFunc(found, func(f finding) bool { return f.State == "bad" })
+	failed := slices.ContainsFunc(found, func(f finding) bool { return f.State == "bad" })
 	if e.JSON && fix {
 		err = e.WriteJSON(struct {
 			output.List[finding]
@@ -123,7 +124,7 @@ func runChecks(ctx context.Context, e *env.Env, fix bool, report string) error {
 	} else {
 		err = printFindings(e, found)
 	}
-	if err == nil && sick {
+	if err == nil && failed {
 		return exit.Quietly(exit.CodeFailed)
 	}
 	return err
@@ -132,9 +133,9 @@ func runChecks(ctx context.Context, e *env.Env, fix bool, report string) error {
 func printFindings(e *env.Env, found []finding) error {
 	rows := make([][]output.Cell, 0, len(found))
 	for _, f := range found {
-		colour := map[string]string{"ok": output.Green, "note": output.Yellow,
+		color := map[string]string{"ok": output.Green, "note": output.Yellow,
 			"bad": output.Red}[f.State]
-		head := []output.Cell{output.Tinted(f.State, colour), output.Tinted(f.Check, output.Bold)}
+		head := []output.Cell{output.Tinted(f.State, color), output.Tinted(f.Check, output.Bold)}
 		for line := range strings.SplitSeq(f.Detail, "\n") {
 			rows = append(rows, append(head, output.Plain(line)))
 			head = []output.Cell{{}, {}}
@@ -146,29 +147,29 @@ func printFindings(e *env.Env, found []finding) error {
 	return e.Table(e.Out, 0, []string{"", "CHECK", "FOUND"}, rows)
 }
 
-// Subject is the input of the checks.
+// Subject is the input to the checks.
 type Subject struct {
 	dir      string
 	env      *env.Env // the command's environment
 	config   *config.City
-	grant    trust.Grant // permission to run the city's programs
-	refused  error
-	Running  *city.Snapshot   // the controller's state, nil if no controller responds
+	grant    trust.Grant      // permission to run the city's programs
+	invalid  error            // error from reading the configuration
+	Running  *city.Snapshot   // the controller's state, or nil if no controller responds
 	silent   error            // why no controller responds; nil if one responds
-	provider session.Provider // session provider, nil if it cannot be opened
+	provider session.Provider // session provider, or nil if it cannot be opened
 	sessions []session.Status
 	unlisted error
 	close    func()
 	trials   map[string]finding // results of testing session providers, by name
 	slow     env.Slowly         // reports slow checks; may be nil
-	takeover string             // a sentence that says how agents without a controller get one
+	takeover string             // says how a controller can take over running sessions
 }
 
 func newSubject(ctx context.Context, e *env.Env, dir string) *Subject {
 	p := &Subject{dir: dir, env: e, close: func() {}, trials: map[string]finding{},
 		slow: e.SayVerySlow, takeover: takeover(e, dir)}
 	p.Running, p.silent = folder.AskController(ctx, dir)
-	p.config, p.refused = folder.LoadCityOf(dir, p.Running)
+	p.config, p.invalid = folder.LoadCityOf(dir, p.Running)
 	p.grant = folder.Trusted(dir, p.config)
 	provider, closeSessions, err := sessions.OpenSessions(sessions.SessionOptions{Dir: dir,
 		Grant: p.grant, Observe: true, Logger: folder.QuietLogger()})
@@ -216,10 +217,9 @@ func checkController(_ context.Context, p *Subject) finding {
 		switch {
 		case s.Config.Rejected != "":
 			return bad("edit "+config.FileName, "the controller is running with an older "+
-				"configuration: %s",
-				output.SafeLead(s.Config.Rejected))
+				"configuration: %s", output.SafeLead(s.Config.Rejected))
 		case len(s.Degraded) > 0:
-			return bad("fix the problem in each line; the controller retries on its own, and "+
+			return bad("fix the problem in each line; the controller retries automatically, and "+
 				"`gcity events` shows when it started to fail", "%s",
 				strings.Join(s.Degraded, "\n"))
 		}
@@ -241,8 +241,8 @@ func checkSessions(_ context.Context, p *Subject) finding {
 			return bad(remedy, "cannot list the sessions: %v", p.unlisted)
 		}
 		if _, partly := errors.AsType[*session.PartialError](p.unlisted); partly {
-			return bad("repair this session provider; `gcity agent show` prints the provider "+
-				"of an agent", "cannot list some of the sessions: %v", p.unlisted)
+			return bad("repair this session provider; `gcity agent show` prints an agent's "+
+				"provider", "cannot list some of the sessions: %v", p.unlisted)
 		}
 		return bad("make .gc readable for your user", "cannot list the sessions: %v", p.unlisted)
 	}
@@ -278,18 +278,18 @@ func checkSessions(_ context.Context, p *Subject) finding {
 	return ok("%s alive%s", describe.Count(alive, "session"), sessions.TmuxHint(p.dir))
 }
 
-// takeover returns a sentence that says how agents without a controller get one.
+// takeover returns a clause that says how a controller can take over the running sessions.
 func takeover(e *env.Env, dir string) string {
 	if _, _, is := fleet.Enrolled(e, dir); is {
 		if _, runs := host.FindSupervisor(e); runs {
-			return "the supervisor takes the sessions over when it can run the city"
+			return "the supervisor takes over the sessions when it can run the city"
 		}
-		return "`gcity supervisor start` takes the sessions over"
+		return "`gcity supervisor start` takes over the sessions"
 	}
 	if len(service.Units(e, "city", dir)) > 0 {
-		return "`gcity daemon start` takes the sessions over with the city's service"
+		return "`gcity daemon start` takes over the sessions with the city's service"
 	}
-	return "`gcity start` takes the sessions over"
+	return "`gcity start` takes over the sessions"
 }
 
 func checkLog(ctx context.Context, p *Subject) finding {

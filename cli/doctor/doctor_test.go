@@ -83,9 +83,9 @@ func TestDoctorShowsTheRevisionInForce(t *testing.T) {
 		{Subject{config: conf, Running: running(city.ConfigInfo{Rejected: "another name"})},
 			"bad", "revision bbbbbbbbbbbb is invalid; revision aaaaaaaaaaaa is in force:\n" +
 				"another name"},
-		{Subject{refused: mistakes, Running: running(city.ConfigInfo{})}, "bad",
+		{Subject{invalid: mistakes, Running: running(city.ConfigInfo{})}, "bad",
 			"2 errors; revision aaaaaaaaaaaa is in force:\none\ntwo"},
-		{Subject{refused: mistakes}, "bad", "2 errors:\none\ntwo"},
+		{Subject{invalid: mistakes}, "bad", "2 errors:\none\ntwo"},
 	} {
 		if f := checkCity(t.Context(), &c.p); f.State != c.state || f.Detail != c.says {
 			t.Errorf("%+v, want %s: %s", f, c.state, c.says)

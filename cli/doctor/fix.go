@@ -25,7 +25,8 @@ type repair struct {
 	what string
 	idle bool   // repair only while no process holds the city's lock
 	then string // advice to print while the lock is held
-	read bool   // repair only while the configuration is valid
+
+	needsConfig bool // repair only while the configuration is valid
 	// do repairs the problem; it must be harmless if the problem no longer exists
 	do func() error
 }
@@ -33,7 +34,7 @@ type repair struct {
 // freeAdvice is the advice about leftover files while a controller is running.
 const freeAdvice = "`gcity doctor --fix` removes the file when no controller is running"
 
-// errInvalidConfig is the error for a damaged cache of the configuration while the configuration is invalid.
+// errInvalidConfig is the error for a damaged configuration cache while the configuration is invalid.
 var errInvalidConfig = errors.New("gcity rewrites the file when the configuration is valid")
 
 // leftoverAge is the minimum age at which a temporary file is treated as a leftover.
@@ -68,7 +69,7 @@ func leftovers(dir string) []repair {
 	}
 	if _, err := os.Stat(filepath.Join(folder.BinDir(dir), "gc")); errors.Is(err, fs.ErrNotExist) {
 		out = append(out, repair{what: filepath.Join(folder.BinDir(dir), "gc") +
-			" is a broken link, so agents do not find gc",
+			" is a broken link, so agents cannot find gc",
 			do: func() error { return folder.LinkBinary(dir) }})
 	}
 	for _, left := range partialFiles(gc) {
@@ -83,7 +84,7 @@ func leftovers(dir string) []repair {
 					return errInvalidConfig
 				}
 				return folder.SaveConfigCache(dir, c)
-			}, read: true})
+			}, needsConfig: true})
 	}
 	return append(out, staleFiles(dir)...)
 }
@@ -131,7 +132,7 @@ func partialFiles(gc string) []string {
 	for _, dir := range []string{gc, filepath.Join(gc, "bin")} {
 		entries, err := disk.ReadDir(dir)
 		if err != nil {
-			continue // other checks report these
+			continue // other checks report this error
 		}
 		for _, e := range entries {
 			info, err := e.Info()
@@ -154,14 +155,14 @@ func checkLeftovers(_ context.Context, p *Subject) finding {
 	held = held || err != nil
 	var lines []string
 	rest, fix := "it", ""
-	for _, ill := range leftovers(p.dir) {
+	for _, problem := range leftovers(p.dir) {
 		switch {
-		case ill.read && p.config == nil:
-			lines, rest = append(lines, ill.what+"; "+errInvalidConfig.Error()), "the rest"
-		case ill.idle && held:
-			lines, rest = append(lines, ill.what+"; "+ill.then), "the rest"
+		case problem.needsConfig && p.config == nil:
+			lines, rest = append(lines, problem.what+"; "+errInvalidConfig.Error()), "the rest"
+		case problem.idle && held:
+			lines, rest = append(lines, problem.what+"; "+problem.then), "the rest"
 		default:
-			lines, fix = append(lines, ill.what), "`gcity doctor --fix` repairs "
+			lines, fix = append(lines, problem.what), "`gcity doctor --fix` repairs "
 		}
 	}
 	if fix != "" {
@@ -179,31 +180,32 @@ type repairs struct {
 	Left []string `json:"left"` // each with the reason why it was not repaired
 }
 
-// repairCity repairs what can be repaired without losing data. It changes nothing that a running controller uses.
+// repairCity repairs what can be repaired without losing data. It does not change anything that a running controller
+// uses.
 func repairCity(dir string) repairs {
 	out := repairs{Done: []string{}, Left: []string{}}
-	ills := allRepairs(dir)
+	problems := allRepairs(dir)
 	var held error
-	if slices.ContainsFunc(ills, func(ill repair) bool { return ill.idle }) {
+	if slices.ContainsFunc(problems, func(problem repair) bool { return problem.idle }) {
 		lock, err := disk.TryLock(filepath.Join(folder.StateDir(dir), "controller.lock"))
 		if held = err; err == nil {
 			defer func() { _ = lock.Release() }() // the kernel releases the lock at exit
 		}
 	}
-	for _, ill := range ills {
+	for _, problem := range problems {
 		err := error(nil)
-		if ill.idle && held != nil {
+		if problem.idle && held != nil {
 			err = held
 			if errors.Is(held, disk.ErrLocked) {
-				err = errors.New(ill.then)
+				err = errors.New(problem.then)
 			}
 		} else {
-			err = ill.do()
+			err = problem.do()
 		}
 		if err != nil {
-			out.Left = append(out.Left, ill.what+": "+err.Error())
+			out.Left = append(out.Left, problem.what+": "+err.Error())
 		} else {
-			out.Done = append(out.Done, ill.what)
+			out.Done = append(out.Done, problem.what)
 		}
 	}
 	return out

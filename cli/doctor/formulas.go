@@ -12,8 +12,8 @@ func checkFormulas(ctx context.Context, p *Subject) finding {
 		return note("", "not checked: the configuration is invalid")
 	}
 	if troubles := folder.FormulaProblems(ctx, p.config); len(troubles) > 0 {
-		return note("write the formula, or correct its name; until then use `gcity sling "+
+		return note("create the formula, or correct its name; until then use `gcity sling "+
 			"--no-formula` for these agents", "%s", strings.Join(troubles, "\n"))
 	}
-	return ok("each default_sling_formula exists")
+	return ok("every default_sling_formula exists")
 }

@@ -43,7 +43,7 @@ func judgeQuarantine(agents []city.Agent) finding {
 	return ok("no agent is in quarantine")
 }
 
-// aheadBy is how far the newest event may be ahead of the clock before a warning.
+// aheadBy is how far the newest event may be ahead of the clock before checkClock warns.
 const aheadBy = time.Minute
 
 // checkClock checks that the clock is plausible: cron, cooldowns and the event log depend on it.
@@ -62,10 +62,10 @@ func checkClock(ctx context.Context, p *Subject) finding {
 func judgeClock(now, last time.Time) finding {
 	switch {
 	case now.Year() < 2025:
-		return bad("set the clock, or synchronise it (timedatectl set-ntp true)",
+		return bad("set the clock, or synchronize it (timedatectl set-ntp true)",
 			"the clock shows %s", now.Format(time.DateTime))
 	case last.After(now.Add(aheadBy)):
-		return note("synchronise it (timedatectl set-ntp true)",
+		return note("synchronize it (timedatectl set-ntp true)",
 			"the newest event is from %s, %s ahead of the clock: either that time or the "+
 				"clock is wrong",
 			last.Format(time.DateTime), last.Sub(now).Round(time.Second))
@@ -92,11 +92,11 @@ func checkGit(_ context.Context, p *Subject) finding {
 func checkVersions(ctx context.Context, p *Subject) finding {
 	exe, err := os.Executable()
 	if err != nil {
-		return note("", "cannot find the executable of this program: %v", err)
+		return note("", "cannot find this program's executable: %v", err)
 	}
 	held, err := pty.OtherPrograms(p.dir, exe, holdbin.Image())
 	if err != nil {
-		return note("mount /proc", "cannot find the programs of the holders: %v", err)
+		return note("mount /proc", "cannot find the holders' programs: %v", err)
 	}
 	var runs, renew string
 	if p.Running != nil && p.Running.PID != 0 {
@@ -108,7 +108,7 @@ func checkVersions(ctx context.Context, p *Subject) finding {
 	return judgeVersions(exe, runs, renew, held)
 }
 
-// mainUnit returns the command with which systemd restarts a process, "" if the process is not the main process of
+// mainUnit returns the command with which systemd restarts a process, or "" if the process is not the main process of
 // a service.
 func mainUnit(ctx context.Context, pid int) string {
 	// this fails only on systems without systemd
@@ -143,15 +143,14 @@ func renewal(pid int, mode, restart string) string {
 	return fmt.Sprintf("`kill -USR1 %d`, then `gcity supervisor start`,", pid)
 }
 
-// judgeVersions compares programs. exe is this program. controller is the controller's program, "" if none is
-// running or it is unknown, and renew is the command that replaces it. holders contains the number of holders for
+// judgeVersions compares programs. exe is this program. controller is the controller's program, or "" if it is unknown
+// or no controller is running, and renew is the command that replaces it. holders contains the number of holders for
 // each other program.
 func judgeVersions(exe, controller, renew string, holders map[string]int) finding {
 	var lines, how []string
 	if controller != "" && controller != exe {
 		lines = append(lines, fmt.Sprintf("the controller runs the program %s, and this "+
-			"program is %s", controller,
-			exe))
+			"program is %s", controller, exe))
 		how = append(how, renew+" replaces the controller and keeps the agents")
 	}
 	var others []string
@@ -174,7 +173,7 @@ func judgeVersions(exe, controller, renew string, holders map[string]int) findin
 	return ok("all running processes use this program")
 }
 
-// workFolders returns the folders in which gcity stores files of a city.
+// workFolders returns the folders in which gcity stores a city's files.
 func (p *Subject) workFolders() []string {
 	out := []string{p.dir}
 	if p.config != nil {

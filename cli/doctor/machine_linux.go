@@ -15,8 +15,8 @@ import (
 	"gcity/describe"
 )
 
-// networked returns the name of a network file system, on which locks and sockets of another machine are not
-// visible. It returns "" for other file systems.
+// networked returns the name of a network file system, on which locks and sockets may not be visible to other
+// machines. It returns "" for other file systems.
 func networked(kind int64) string {
 	switch kind {
 	case unix.NFS_SUPER_MAGIC:
@@ -149,7 +149,7 @@ func checkInotify(context.Context, *Subject) finding {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
 	if err != nil {
 		return note("sysctl fs.inotify.max_user_instances=1024",
-			"no inotify instance is free (%v), so gcity polls the configuration instead", err)
+			"no inotify instance is available (%v), so gcity polls the configuration instead", err)
 	}
 	defer unix.Close(fd)
 	most, err := kernelNumber("/proc/sys/fs/inotify/max_user_watches")

@@ -7,7 +7,8 @@ import (
 	"gcity/cli/env"
 )
 
-// checkPrefs reports the path of the preferences and errors in them. Errors in preferences never prevent work.
+// checkPrefs reports the path of the preferences and errors in them. Such errors are only warnings, because gcity runs
+// without these preferences.
 func checkPrefs(_ context.Context, p *Subject) finding {
 	e := p.env
 	f, err := env.PrefsFiles(e)

@@ -15,7 +15,7 @@ import (
 	"gcity/session"
 )
 
-// programOf returns the path of the program that a process runs, "" if that is unknown. The path of a deleted file
+// programOf returns the path of the program that a process runs, or "" if that is unknown. The path of a deleted file
 // is marked as deleted.
 func programOf(pid int) string {
 	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
@@ -62,8 +62,8 @@ func checkStrays(ctx context.Context, p *Subject) finding {
 	return f
 }
 
-// hiddenSession returns the folder of the session that a process belongs to, if the folder was deleted while the
-// session's holder runs. Such a session cannot be listed, but its processes are not left over.
+// hiddenSession returns the folder of the session that a process belongs to if the session's holder is running and the
+// folder was deleted. Otherwise it returns "". Such a session cannot be listed, but its processes are not left over.
 func hiddenSession(pid int) string {
 	for st, err := proc.ReadStat(pid); err == nil && st.PPID > 1; st, err = proc.ReadStat(pid) {
 		pid = st.PPID
@@ -82,8 +82,9 @@ func judgeHidden(dirs []string) finding {
 		return ok("none")
 	}
 	slices.Sort(dirs)
-	return note("their agents continue; the next controller and `gcity stop` create the folders "+
-		"again", "the folders of running sessions were deleted:\n%s", strings.Join(dirs, "\n"))
+	return note("their agents keep running; the next controller or `gcity stop` creates the "+
+		"folders again", "the folders of running sessions were deleted:\n%s",
+		strings.Join(dirs, "\n"))
 }
 
 func judgeStrays(of map[int]string, sessions []session.Status, line func(pid int) string) finding {

@@ -29,7 +29,8 @@ func judgePrograms(wants []agent.Want) finding {
 		if w.Program == "" || len(w.MissingPrograms.Programs) > 0 {
 			continue
 		}
-		line := fmt.Sprintf("%s, by `%s`", w.Program, output.SafeLine(redact.Text(w.Spec.Command)))
+		line := fmt.Sprintf("%s, run by `%s`", w.Program,
+			output.SafeLine(redact.Text(w.Spec.Command)))
 		if w.Found {
 			line, guessed = line+", the first program found, because the configuration names "+
 				"no provider", true
@@ -49,8 +50,8 @@ func judgePrograms(wants []agent.Want) finding {
 		return ok("no agent uses a provider")
 	case guessed:
 		return note(
-			`add provider = "…" to [workspace] or the agent: on another machine, or with `+
-				"another PATH, another program may be found first", "%s", text)
+			`add provider = "…" to [workspace] or the agent: on a different machine, or with `+
+				"a different PATH, a different program may be found first", "%s", text)
 	default:
 		return ok("%s", text)
 	}

@@ -24,12 +24,12 @@ func TestJudgePrograms(t *testing.T) {
 		{[]agent.Want{want("a", "", "sh"), lost}, "ok", "no agent uses a provider", ""},
 		{[]agent.Want{want("a", "claude", "claude"), want("w-1", "codex", "codex -x"), member,
 			want("z", "claude", "claude")}, "ok",
-			"a, z: claude, by `claude`\nw-1: codex, by `codex -x`", ""},
+			"a, z: claude, run by `claude`\nw-1: codex, run by `codex -x`", ""},
 		{[]agent.Want{found, want("z", "claude", "claude")}, "note",
-			"found: codex, by `codex -x`, the first program found, because the configuration names no provider\nz: " +
-				"claude, by `claude`",
-			"add provider = \"…\" to [workspace] or the agent: on another machine, or with another " +
-				"PATH, another program may be found first"},
+			"found: codex, run by `codex -x`, the first program found, because the configuration names no provider\nz: " +
+				"claude, run by `claude`",
+			"add provider = \"…\" to [workspace] or the agent: on a different machine, or with a different " +
+				"PATH, a different program may be found first"},
 	} {
 		if f := judgePrograms(c.wants); f.State != c.state || f.Detail != c.detail ||
 			f.Fix != c.fix {

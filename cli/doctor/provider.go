@@ -20,7 +20,7 @@ type providerUse struct {
 	agents int
 }
 
-// providersOf returns the session providers of a city, starting with the provider in [session].
+// providersOf returns a city's session providers, starting with the provider in [session].
 func (p *Subject) providersOf() []providerUse {
 	out := []providerUse{{name: p.config.Session.Provider}}
 	for i := range p.config.Agents {
@@ -32,14 +32,13 @@ func (p *Subject) providersOf() []providerUse {
 		}
 		out[at].agents++
 	}
-	slices.SortStableFunc(out[1:], func(a,
-		b providerUse) int {
+	slices.SortStableFunc(out[1:], func(a, b providerUse) int {
 		return strings.Compare(a.name, b.name)
 	})
 	return slices.DeleteFunc(out, func(u providerUse) bool { return u.agents == 0 })
 }
 
-// checkProviders tests each session provider of the city. It returns one finding for each.
+// checkProviders tests each of the city's session providers. It returns one finding for each.
 func checkProviders(ctx context.Context, p *Subject) []finding {
 	if p.config == nil {
 		return []finding{{Check: "providers", State: "note",
@@ -70,10 +69,11 @@ func (p *Subject) tried(ctx context.Context, name string) finding {
 func (p *Subject) tryProvider(ctx context.Context, name string) finding {
 	switch name {
 	case "fake":
-		return note("use another provider after the drill",
+		return note("use a different provider after the drill",
 			"for drills only: agents are shown as running, but no program runs")
 	case "fail":
-		return note("use another provider after the drill", "for drills only: every start fails")
+		return note("use a different provider after the drill",
+			"for drills only: every start fails")
 	}
 	if _, _, external := session.External(name); external && p.grant.Err() != nil {
 		return notTested()
@@ -106,8 +106,9 @@ func providerFix(name string, err error) string {
 	}
 	script, isScript := strings.CutPrefix(name, "exec:")
 	if !isScript {
-		return "fix the problem that the error describes, or use another session provider"
+		return "fix the problem that the error describes, or use a different session provider"
 	}
-	return fmt.Sprintf("make `%s list-running x` exit with 0 and print nothing; until then its "+
-		"agents wait, and agents of other providers are not moved to it", output.SafeLine(script))
+	return fmt.Sprintf("make `%s list-running x` exit with status 0 and print nothing; until "+
+		"then its agents wait, and agents of other providers are not moved to it",
+		output.SafeLine(script))
 }

@@ -23,7 +23,7 @@ import (
 	"gcity/internal/redact"
 )
 
-// Limits of the content of a report.
+// Limits on the contents of a report.
 const (
 	reportEvents = 100
 	reportLog    = 64 << 10 // bytes from the end of the controller's log
@@ -71,12 +71,12 @@ func writeReport(ctx context.Context, e *env.Env, p *Subject, found []finding, p
 	return nil
 }
 
-// writeConfig writes the configuration as config show prints it. For an invalid configuration it writes only the
+// writeConfig writes the configuration as config show prints it. If the configuration is invalid, it writes only the
 // error, because it is unknown which parts are secret.
 func (p *Subject) writeConfig(w io.Writer) error {
 	if p.config == nil {
 		_, err := fmt.Fprintf(w, "the configuration is invalid, so this report omits it:\n%v\n",
-			p.refused)
+			p.invalid)
 		return err
 	}
 	_, err := io.WriteString(w, host.ConfigText(p.config))
@@ -143,5 +143,5 @@ func reportPath(args []string) (string, error) {
 	return filepath.Abs(name)
 }
 
-// Platform returns the operating system and the architecture of this program.
+// Platform returns this program's operating system and architecture.
 func Platform() string { return runtime.GOOS + "/" + runtime.GOARCH }

@@ -38,7 +38,7 @@ func checkServices(ctx context.Context, p *Subject) []finding {
 	out = append(out, judgeUnits(ctx, a, p.cityService(a), units)...)
 	if len(units) > 1 {
 		out = append(out, finding{Check: "services", State: "bad",
-			Detail: "this city has two services, one of your user and one of the system: the " +
+			Detail: "this city has two services, one for your user and one for the system: the " +
 				"second to start fails",
 			Fix: "remove one: `gcity daemon uninstall`, or with --system"})
 	}
@@ -52,7 +52,7 @@ func checkServices(ctx context.Context, p *Subject) []finding {
 	return append(out, judgeUnits(ctx, a, p.supervisorService(a, many), all)...)
 }
 
-// judgeForeign checks whether agents survive the end of their controller in a unit that gcity did not write.
+// judgeForeign checks whether agents keep running when their controller exits in a unit that gcity did not write.
 func judgeForeign(ctx context.Context, m *service.Manager, unit string, pid int) finding {
 	out, err := m.Ask(ctx, "show", "--property=KillMode", "--property=MainPID", unit)
 	f := ok("agents keep running when the service stops")
@@ -66,8 +66,8 @@ func judgeForeign(ctx context.Context, m *service.Manager, unit string, pid int)
 				"kills the agents")
 	default:
 		f = bad("add KillMode=process to its [Service], or run `gcity daemon install`, which "+
-			"writes a unit that has it", "a restart of the service, or a crash of the "+
-			"controller, kills the agents")
+			"writes a unit with this setting", "the agents are killed when the service restarts "+
+			"or the controller crashes")
 	}
 	f.Check = "service " + strings.TrimSuffix(unit, ".service")
 	return f
@@ -80,11 +80,11 @@ type served struct {
 	runs bool // the city or supervisor is running, as this service or otherwise
 	// why a unit is not compared with the one that install would write
 	unknown string
-	// lost returns the programs that this shell finds, but a service with that environment does not find
+	// lost returns the programs that this shell finds, but a service with the given environment does not
 	lost func(environ []string) []string
 }
 
-// cityService returns the description of the city as a service.
+// cityService describes the city as a service.
 func (p *Subject) cityService(a *env.Env) served {
 	s := served{ServiceKind: service.CityService(a), at: p.dir, runs: p.Running != nil,
 		lost: func(environ []string) []string { return missingInService(p, environ) }}
@@ -94,13 +94,12 @@ func (p *Subject) cityService(a *env.Env) served {
 	return s
 }
 
-// supervisorService returns the description of the supervisor as a service. If the supervisor runs this city, the
-// agents inherit its environment.
+// supervisorService describes the supervisor as a service. If the supervisor runs this city, the agents inherit its
+// environment.
 func (p *Subject) supervisorService(a *env.Env, home string) served {
-	s := served{ServiceKind: service.SupervisorService(func() (string,
-		error) {
-		return env.HomeDir(a)
-	}, host.SupervisorOf), at: home, lost: func([]string) []string { return nil }}
+	s := served{ServiceKind: service.SupervisorService(
+		func() (string, error) { return env.HomeDir(a) }, host.SupervisorOf),
+		at: home, lost: func([]string) []string { return nil }}
 	pid, err := host.SupervisorOf(home)
 	s.runs = err == nil && pid != 0
 	if _, _, is := fleet.Enrolled(a, p.dir); is && p.config != nil {
@@ -123,7 +122,7 @@ func judgeUnits(ctx context.Context, e *env.Env, s served, units []*service.Unit
 		case active == "failed" && s.unknown != "":
 			f = bad("fix that problem, then "+start, "the service has failed, and %s", s.unknown)
 		case active == "failed":
-			f = bad("`"+u.Manager.Line("status", u.Name())+"` shows why, "+start+" starts it",
+			f = bad("`"+u.Manager.Line("status", u.Name())+"` shows why, and "+start+" starts it",
 				"the service has failed")
 		case active == "inactive" && s.runs:
 			how, keeps := s.StopAdvice(ctx, s.at)
@@ -150,7 +149,7 @@ func judgeUnit(ctx context.Context, e *env.Env, k served, u *service.UnitFile) f
 	if info, err := os.Stat(runs); err != nil || !info.Mode().IsRegular() ||
 		info.Mode()&0o111 == 0 {
 		return bad(again+" with a gcity at a stable path",
-			"the program of the service, %s, does not exist or is not executable", runs)
+			"the service's program, %s, does not exist or is not executable", runs)
 	}
 	if len(u.Links()) == 0 {
 		return note("`"+u.Manager.Line("enable", u.Name())+"`",
@@ -186,7 +185,7 @@ func judgeUnit(ctx context.Context, e *env.Env, k served, u *service.UnitFile) f
 	return ok("up to date")
 }
 
-// differing returns the settings of a unit that differ, except for the environment and the command line.
+// differing returns the unit's settings that differ, except for the environment and the command line.
 func differing(have, want string) []string {
 	var out []string
 	was, is := settings(have), settings(want)
@@ -263,8 +262,8 @@ func readWord(s string) string {
 	return strings.ReplaceAll(s, "%%", "%")
 }
 
-// missingInService returns the agents with a program that this process finds, but a process with another environment
-// does not find, or finds at another path.
+// missingInService returns the agents with a program that this process finds, but that a process with the given
+// environment does not find, or finds at a different path.
 func missingInService(p *Subject, environ []string) []string {
 	host := folder.ThisHost(p.dir)
 	host.Environ = slices.DeleteFunc(host.Environ,
@@ -294,7 +293,7 @@ func missingInService(p *Subject, environ []string) []string {
 	return out
 }
 
-// programProblem returns why an agent's program is not found, "" if it is found or if that is unknown.
+// programProblem returns the reason why an agent's program is not found, or "" if it is found or if that is unknown.
 func programProblem(w *agent.Want) string {
 	if len(w.MissingPrograms.Programs) > 0 {
 		return "cannot find " + strings.Join(w.MissingPrograms.Programs, ", ")

@@ -19,15 +19,15 @@ import (
 	"gcity/trust"
 )
 
-// examineTimeout is the time limit for examining one store. probeTimeout is the time limit for testing whether it
-// is writable.
+// examineTimeout is the timeout for examining one store. probeTimeout is the timeout for testing whether it is
+// writable.
 const (
 	examineTimeout = 20 * time.Second
 	probeTimeout   = 3 * time.Second
 )
 
-// checkStores checks the store of the city and of each rig with an existing folder. Unless the command is read-only, it
-// also checks that they are writable.
+// checkStores checks the stores of the city and of each rig with an existing folder. Unless the command is read-only,
+// it also checks that they are writable.
 func checkStores(ctx context.Context, p *Subject) []finding {
 	var found []finding
 	write := !p.env.ReadOnly
@@ -73,7 +73,7 @@ func examinePlace(ctx context.Context, where workstore.Place, write bool) []find
 		err = workstore.ProbeStore(short, where)
 	}
 	found := judgeStore(where, c, unread, err)
-	// the disk of the city has its own finding
+	// the city's disk has its own finding
 	if space := checkSpace(ctx, &Subject{dir: where.Dir}); where.Rig != "" && space.State == "bad" {
 		found = append(found, space)
 	}
@@ -94,22 +94,21 @@ func examineForeign(ctx context.Context, where workstore.Place) []finding {
 	if n := len(unread); n > 0 {
 		return []finding{note("inspect these records with that program; gcity does not change "+
 			"them, and other beads are not affected",
-			"stored by %s; gcity skips %s that it cannot read; the first is %s: %s",
+			"stored by %s; gcity skips %s that it cannot read, the first of which is %s: %s",
 			output.SafeLine(where.By.Provider), describe.Count(n, "record"),
 			output.SafeLine(unread[0].ID), output.SafeLine(unread[0].Reason))}
 	}
 	return []finding{ok("stored by %s, which responds", output.SafeLine(where.By.Provider))}
 }
 
-// judgeStore returns the problems of a store with advice, or a finding that the store is intact.
+// judgeStore returns findings about a store's problems, with advice, or a finding that the store is intact.
 func judgeStore(where workstore.Place, c workstore.Condition, unread []beads.Unreadable,
 	err error) []finding {
 	folder := filepath.Join(where.Dir, folder.WorkFolder)
 	var found []finding
 	if _, _, err := where.Ledger().Read(); err != nil {
-		found = append(found, note("no action needed: the file is written again with the "+
-			"next new bead",
-			"%v", err))
+		found = append(found, note("no action needed: the file is rewritten when the "+
+			"next bead is created", "%v", err))
 	}
 	lost := workstore.LostStore(err)
 	switch {
@@ -126,15 +125,14 @@ func judgeStore(where workstore.Place, c workstore.Condition, unread []beads.Unr
 	}
 	if len(c.Damage) > 0 {
 		fix := fmt.Sprintf("`gcity bead export FILE` saves the beads that can be read; `%s` "+
-			"restores the newest backup",
-			where.Ledger().Restore)
+			"restores the newest backup", where.Ledger().Restore)
 		found = append(found, bad(fix, "damaged: %s", strings.Join(c.Damage, " | ")))
 	}
 	if n := len(unread); n > 0 {
 		first := unread[0]
 		found = append(found, note("use the version of gcity that wrote these records; this "+
 			"version does not change them, and other beads are not affected",
-			"gcity skips %s that this version cannot read; the first is %s: %s",
+			"gcity skips %s that this version cannot read, the first of which is %s: %s",
 			describe.Count(n, "record"), output.SafeLine(first.ID), output.SafeLine(first.Reason)))
 	}
 	if len(c.Exposed) > 0 {
@@ -143,8 +141,7 @@ func judgeStore(where workstore.Place, c workstore.Condition, unread []beads.Unr
 	}
 	if c.Log > workstore.LargeLog {
 		found = append(found, note("stop the process that has been reading the store for a long "+
-			"time: `fuser "+folder+
-			"/beads.db` lists the processes",
+			"time: `fuser "+folder+"/beads.db` lists the processes",
 			"the store's write-ahead log has grown to %s: a long read prevents a checkpoint",
 			output.ByteSize(uint64(c.Log))))
 	}
@@ -171,8 +168,8 @@ func foreignFiles(folder string, c workstore.Condition) finding {
 	fix := "no action needed; to import work from bd, export it there and run `gcity bead " +
 		"import FILE`"
 	if c.Exists {
-		return note(fix, "%s also has files of another program, perhaps bd (%s): gcity does not "+
-			"change them, and that program does not see gcity's beads.db", folder,
+		return note(fix, "%s also contains files of another program, perhaps bd (%s): gcity does "+
+			"not change them, and that program does not see gcity's beads.db", folder,
 			output.SafeLine(names))
 	}
 	return note(fix, "%s belongs to another program, perhaps bd (%s): gcity does not change its "+
@@ -193,7 +190,7 @@ func checkDolt(ctx context.Context, p *Subject) finding {
 	case port == 0:
 		return ok("bd finds its database on its own")
 	}
-	err := bd.Answers(ctx, host, port)
+	err := bd.Ping(ctx, host, port)
 	switch {
 	case err == nil && s != nil && s.Runs():
 		return ok("gcity runs the server at %s:%d", host, port)

@@ -18,7 +18,7 @@ import (
 	"gcity/internal/deadline"
 )
 
-// checkSupervisor checks the supervisor of this machine and the registered cities.
+// checkSupervisor checks this machine's supervisor and the registered cities.
 func checkSupervisor(ctx context.Context, p *Subject) finding {
 	e := p.env
 	home, err := env.Home(e)
@@ -41,12 +41,12 @@ func checkSupervisor(ctx context.Context, p *Subject) finding {
 	if err != nil {
 		return unlistedCities(r.PID, runs, err)
 	}
-	var sick []string
+	var failing []string
 	lines := notes
 	for _, i := range all {
 		switch {
 		case i.Status == city.CityCrashed || i.Status == city.CityRefused:
-			sick = append(sick, i.Name+" ("+i.Path+") is "+fleet.CityStatusText(e, i))
+			failing = append(failing, i.Name+" ("+i.Path+") is "+fleet.CityStatusText(e, i))
 		case notACity(i.Path):
 			lines = append(lines, fmt.Sprintf("%s: no city in %s; `gcity unregister %s` "+
 				"removes the entry", i.Name, i.Path, i.Name))
@@ -65,8 +65,8 @@ func checkSupervisor(ctx context.Context, p *Subject) finding {
 		lines = append(lines, fmt.Sprintf("%s registered, but no supervisor is running; `gcity "+
 			"supervisor start` starts one", fleet.CountedCities(len(all))))
 	}
-	switch lines = append(sick, lines...); {
-	case len(sick) > 0:
+	switch lines = append(failing, lines...); {
+	case len(failing) > 0:
 		return bad("do what each line says; `gcity register DIR` retries one city at once", "%s",
 			strings.Join(lines, "\n"))
 	case len(lines) > 0:
@@ -77,15 +77,15 @@ func checkSupervisor(ctx context.Context, p *Subject) finding {
 	return ok("is running, pid %d, with %s", r.PID, fleet.CountedCities(len(all)))
 }
 
-// unlistedCities reports why the cities cannot be listed.
+// unlistedCities returns the finding that the cities cannot be listed.
 func unlistedCities(pid int, runs bool, err error) finding {
 	how := "see `gcity supervisor logs`"
 	if runs {
-		how += fmt.Sprintf("; `kill -9 %d` kills the supervisor but no agents, and `gcity "+
-			"supervisor start` takes the agents over", pid)
+		how += fmt.Sprintf("; `kill -9 %d` kills the supervisor but not the agents, and "+
+			"`gcity supervisor start` takes over the agents", pid)
 	}
-	if exit.IsSilent(err) { // the error's own advice is to run doctor
-		return bad(how, "the supervisor (pid %d) answers no request, so it is stopped or hangs",
+	if exit.IsSilent(err) { // the error itself advises to run doctor
+		return bad(how, "the supervisor (pid %d) does not respond, so it is stopped or hangs",
 			pid)
 	}
 	return bad(how, "%v", err)
@@ -93,25 +93,25 @@ func unlistedCities(pid int, runs bool, err error) finding {
 
 // notACity reports whether a registered folder no longer contains a city.
 func notACity(dir string) bool {
-	gone, answered := deadline.New[bool](1).Do(context.Background(), dir, time.Now(),
+	gone, returned := deadline.New[bool](1).Do(context.Background(), dir, time.Now(),
 		env.FolderTimeout, func() bool {
 			_, err := os.Stat(filepath.Join(dir, config.FileName))
 			return errors.Is(err, os.ErrNotExist) && !config.WasCity(dir)
 		})
-	return gone && answered
+	return gone && returned
 }
 
-// NotRun returns why a registered city is not running. It returns "" if the city is not registered, or if the
-// supervisor does not respond.
+// NotRun returns the reason why a registered city is not running. It returns "" if the city is not registered, or if
+// the supervisor does not respond.
 func NotRun(ctx context.Context, e *env.Env, dir string) string {
-	answer, _, err := host.DialSupervisor(e)
+	client, _, err := host.DialSupervisor(e)
 	if err != nil {
 		return ""
 	}
-	defer answer.Close()
+	defer client.Close()
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	all, err := answer.Cities(ctx)
+	all, err := client.Cities(ctx)
 	if err != nil {
 		return ""
 	}

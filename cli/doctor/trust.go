@@ -35,7 +35,7 @@ func notTested() finding {
 	return note(`see the finding "trust"`, "not checked: the city is not trusted")
 }
 
-// checkOwner checks that only the user can change the files of the city's configuration.
+// checkOwner checks that only the user can change the city's configuration files.
 func checkOwner(_ context.Context, p *Subject) finding {
 	paths := []string{p.dir, filepath.Join(p.dir, config.FileName)}
 	if p.config != nil {

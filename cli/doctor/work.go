@@ -7,7 +7,7 @@ import (
 	"gcity/cli/output"
 )
 
-// CheckStranded looks for work that is assigned to agents which are not running.
+// CheckStranded looks for work that is assigned to agents that are not running.
 func CheckStranded(_ context.Context, p *Subject) finding {
 	if p.Running == nil {
 		return ok("not checked: without a controller no agent is expected to work")

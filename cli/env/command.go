@@ -15,7 +15,8 @@ func Group(use, short string, below ...*cobra.Command) *cobra.Command {
 		Use: use, Short: short,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return exit.Usage("%s needs one of: %s", cmd.Name(), strings.Join(names(cmd), ", "))
+				return exit.Usage("%s needs a subcommand: %s", cmd.Name(),
+					strings.Join(names(cmd), ", "))
 			}
 			hint := ""
 			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {

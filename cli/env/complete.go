@@ -100,7 +100,7 @@ func completionSnapshot(ctx context.Context, e *Env) *city.Snapshot {
 	return s
 }
 
-// Offer is Complete for the value of a flag.
+// Offer is Complete for a flag's value.
 func Offer(e *Env, kinds ...Kind) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		return NamesFor(cmd.Context(), e, CompleteWithin, kinds), cobra.ShellCompDirectiveNoFileComp

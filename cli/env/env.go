@@ -28,8 +28,8 @@ type Env struct {
 	Dir      string // value of --city
 	ReadOnly bool
 
-	Untrusted error // why programs of the city may not run; printed at the end of the command
-	Completes bool  // set while the shell completes names: then warnings are not printed
+	Untrusted error // why the city's programs may not run; printed at the end of the command
+	Completes bool  // set while the shell completes names, so that warnings are not printed
 
 	Files  []string // values of -f
 	Strict bool     // value of --strict
@@ -40,14 +40,13 @@ type Env struct {
 	Reach func(ctx context.Context, dir string) (*Link, error)
 	// Dial opens the running controller of the city in a folder.
 	Dial func(dir string) (city.Control, func(), error)
-	// Cities opens the list of the cities of this machine. If no supervisor is running, it returns nil without an
-	// error.
+	// Cities opens the list of this machine's cities. If no supervisor is running, it returns nil without an error.
 	Cities func() (city.Directory, func(), error)
 	// Store opens a work store.
 	Store func(p workstore.Place) (workstore.Store, error)
 }
 
-// Actor returns the author of this command's events: the agent or the automation that runs the command, or the
+// Actor returns the actor for this command's events: the agent or the automation that runs the command, or the
 // user.
 func (e *Env) Actor() string {
 	return cmp.Or(e.Getenv("GC_AGENT"), e.Getenv("GC_AUTOMATION"), "operator")
@@ -65,7 +64,7 @@ func TypedAhead(e *Env) bool {
 	return err == nil && n > 0 && waits[0].Revents&unix.POLLIN != 0
 }
 
-// Ask asks a yes-or-no question and reports whether the answer is yes. The enter key means yes.
+// Ask asks a yes-or-no question and reports whether the answer is yes. Enter alone means yes.
 func Ask(e *Env, question string) bool {
 	fmt.Fprintf(e.Err, "%s [Y/n] ", question)
 	answer, err := bufio.NewReader(e.In).ReadString('\n')
@@ -76,8 +75,8 @@ func Ask(e *Env, question string) bool {
 	return answer == "" || answer == "y" || answer == "yes"
 }
 
-// Depth returns how many automation runs have triggered one another up to this command, 0 outside of a run. A limit
-// on the depth stops endless chains.
+// Depth returns how many automation runs have triggered one another up to this command, or 0 outside a run. A limit on
+// the depth stops endless chains.
 func (e *Env) Depth() int {
 	n, err := strconv.Atoi(e.Getenv("GC_EVENT_DEPTH"))
 	if err != nil {

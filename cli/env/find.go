@@ -131,7 +131,7 @@ func shortFor(k Kind, qualified, name string) bool {
 	return strings.HasSuffix(qualified, "/"+name)
 }
 
-// NamesOf returns the qualified names of a kind, in the order of the snapshot.
+// NamesOf returns the qualified names of all objects of a kind, in the order of the snapshot.
 func NamesOf(s *city.Snapshot, k Kind) []string {
 	var out []string
 	switch k {
@@ -204,8 +204,8 @@ func Unknown(s *city.Snapshot, name string, kinds []Kind) error {
 			KindAgent: "add an [[agents]] table to " + config.FileName,
 			KindRig:   "add a [[rigs]] table to " + config.FileName,
 			KindPool:  "add an [agents.pool] table to an agent in " + config.FileName,
-			KindAutomation: "create a file automations/NAME/automation.toml in the folder that " +
-				"dir in [formulas] names",
+			KindAutomation: "create a file automations/NAME/automation.toml in the folder set by " +
+				"dir in [formulas]",
 			KindWatchdog: "add a [[watchdogs]] table to " + config.FileName,
 		}[kinds[0]]
 	case near != "":
@@ -219,8 +219,8 @@ func Unknown(s *city.Snapshot, name string, kinds []Kind) error {
 	return &city.Error{Code: city.NotFound, Message: text}
 }
 
-// misplaced returns an error for the name of a pool or rig where an agent is needed, and for a pool member that
-// does not currently exist.
+// misplaced returns an error if name is a pool where an agent is needed, or a pool member that does not currently
+// exist.
 func misplaced(s *city.Snapshot, name string, kinds []Kind) error {
 	if !slices.Contains(kinds, KindAgent) {
 		return nil
@@ -278,7 +278,7 @@ func joined(agents []city.Agent, most int) string {
 // lastPart returns a qualified name without its rig.
 func lastPart(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
 
-// AsUndetermined gives an error the exit code for an unknown result, so that a script does not read the failure as
+// AsUndetermined returns err with the exit code for an unknown result, so that a script does not read the failure as
 // "no".
 func AsUndetermined(err error) error {
 	var problem *city.Error
@@ -297,13 +297,12 @@ type OneAgent interface {
 	Agent(ctx context.Context, name string) (*city.Agent, error)
 }
 
-// FindAgent returns the agent with a name, under the same rules as Link.Find. For a qualified name, which agents
-// use, it sends one small request. For a short name, and for an error with suggestions, it needs the whole
-// snapshot.
+// FindAgent returns the agent with the given name, by the same rules as Link.Find. For a qualified name, which agents
+// use, it sends one small request. For a short name, and for an error with suggestions, it needs the whole snapshot.
 func FindAgent(ctx context.Context, c city.Control, name string) (*city.Agent, error) {
 	if one, ok := c.(OneAgent); ok {
 		g, err := one.Agent(ctx, name)
-		if problem, refused := errors.AsType[*city.Error](err); !refused ||
+		if problem, ok := errors.AsType[*city.Error](err); !ok ||
 			problem.Code != city.NotFound {
 			return g, err
 		}
@@ -312,7 +311,7 @@ func FindAgent(ctx context.Context, c city.Control, name string) (*city.Agent, e
 	return g, err
 }
 
-// Named returns the qualified name of an agent.
+// Named returns the qualified name of the agent with the given name, by the rules of Link.Find.
 func Named(ctx context.Context, e *Env, name string) (string, error) {
 	l, err := e.Open(ctx)
 	if err != nil {

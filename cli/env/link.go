@@ -20,17 +20,17 @@ type Link struct {
 	city.Control
 	Dir  string
 	Live bool // set if a controller is running; otherwise package offline handles requests
-	// the saved stores and agents if no controller is running and the configuration is invalid; nil if they are
+	// the cached stores and agents if no controller is running and the configuration is invalid; nil if they are
 	// unknown
 	ConfigCache *folder.ConfigCache
 	Close       func()
 }
 
-// FolderTimeout is the timeout for reading the folder of a city.
+// FolderTimeout is the timeout for reading a city's folder.
 const FolderTimeout = 5 * time.Second
 
-// CityDir returns the folder of the city: --city, GC_CITY_PATH, or the nearest folder upwards with a city.toml. It
-// returns an error if the folder does not respond.
+// CityDir returns the city's folder: --city, GC_CITY_PATH, or the nearest folder upward with a city.toml. It returns
+// an error if it finds no city, or if the folder does not respond.
 func (e *Env) CityDir() (string, error) {
 	type place struct {
 		dir string
@@ -43,7 +43,7 @@ func (e *Env) CityDir() (string, error) {
 		})
 	if !ok {
 		return "", fmt.Errorf("the city's folder (%s) does not respond; check what is mounted "+
-			"there, or use another city with --city",
+			"there, or select a different city with --city",
 			cmp.Or(e.Dir, e.Getenv("GC_CITY_PATH"), "this folder, or one above it"))
 	}
 	return at.dir, at.err
@@ -78,20 +78,19 @@ func lookForCity(e *Env) (string, error) {
 	here, err := os.Getwd()
 	if err != nil {
 		return "", fmt.Errorf("cannot determine the working folder: %w; use --city to "+
-			"select the city",
-			err)
+			"select the city", err)
 	}
 	dir, err := folder.FindCity(here)
 	if err != nil {
 		text := "no " + config.FileName +
 			" here or in any folder above; `gcity init` writes one, and --city DIR " +
-			"selects another city"
+			"selects a city elsewhere"
 		return "", &exit.Failure{Code: exit.CodeUsage, Err: NoCity{here, text}}
 	}
 	return dir, nil
 }
 
-// Open opens the city of the command. It works with and without a controller. The caller closes the link.
+// Open opens the command's city. It works with and without a controller. The caller must close the link.
 func (e *Env) Open(ctx context.Context) (*Link, error) {
 	dir, err := e.CityDir()
 	if err != nil {
@@ -107,25 +106,25 @@ func (e *Env) Open(ctx context.Context) (*Link, error) {
 	return l, nil
 }
 
-// ReadOnly is a control that refuses every change.
+// ReadOnly is a control that does not allow changes.
 type ReadOnly struct{ city.Control }
 
-// Do returns an error: it refuses every command.
+// Do implements city.Control. It always returns an error.
 func (ReadOnly) Do(_ context.Context, c city.Command) (city.Receipt, error) {
-	return city.Receipt{}, RefusedReadOnly(c.Verb())
+	return city.Receipt{}, ReadOnlyError(c.Verb())
 }
 
-// Attach returns an error: it refuses to open a terminal.
+// Attach implements city.Control. It always returns an error.
 func (ReadOnly) Attach(context.Context, string, city.Viewer) (city.Terminal, error) {
-	return nil, RefusedReadOnly("attach")
+	return nil, ReadOnlyError("attach")
 }
 
-// RefusedReadOnly returns the error for an operation that --read-only forbids.
-func RefusedReadOnly(what string) error {
+// ReadOnlyError returns the error for an operation that --read-only does not allow.
+func ReadOnlyError(what string) error {
 	return &city.Error{Code: city.Forbidden, Message: what + " is not allowed with --read-only"}
 }
 
-// Self returns the agent that a command is about: the argument, or GC_AGENT.
+// Self returns the name of the agent that a command acts on: the first argument, or GC_AGENT.
 func (e *Env) Self(args []string) (string, error) {
 	if len(args) > 0 && args[0] != "" {
 		return args[0], nil
@@ -137,9 +136,8 @@ func (e *Env) Self(args []string) (string, error) {
 		"sets GC_AGENT")
 }
 
-// WarnConfigCache prints a warning that the configuration is invalid, and which saved values the command uses instead.
+// WarnConfigCache prints a warning that the configuration is invalid, and which cached values the command uses instead.
 func WarnConfigCache(e *Env) {
-	e.Warn(config.FileName + " is invalid, so this command uses the stores and agents that " +
-		"were saved " +
-		"before; `gcity config show --validate` lists the errors")
+	e.Warn(config.FileName + " is invalid, so this command uses the cached stores and agents; " +
+		"`gcity config show --validate` lists the errors")
 }

@@ -22,7 +22,7 @@ import (
 	"gcity/tui/keymap"
 )
 
-// Prefs returns the preferences of the user.
+// Prefs returns the user's preferences.
 func Prefs(e *Env) prefs.Prefs { return prefs.Load(prefs.Find(e.Getenv), prefs.Prefs{}) }
 
 // HasPrefs reports whether the file with the preferences exists, or may exist because it cannot be examined.
@@ -31,9 +31,9 @@ func HasPrefs(f prefs.Files) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// Person returns the preferences for the control room. Paths below the home folder are shortened, because space on
+// RoomPrefs returns the preferences for the control room. Paths below the home folder are shortened, because space on
 // the screen is limited.
-func Person(e *Env, p prefs.Prefs, file string) tui.Preferences {
+func RoomPrefs(e *Env, p prefs.Prefs, file string) tui.Preferences {
 	short := func(text string) string {
 		if home := e.Getenv("HOME"); filepath.IsAbs(home) && home != "/" {
 			return strings.ReplaceAll(text, filepath.Clean(home)+"/", "~/")
@@ -60,8 +60,8 @@ type OwnPrefs struct {
 	Last  prefs.Prefs
 }
 
-// WatchPrefs reports changed preferences until ctx ends. If it panics, the city's controller continues: the
-// preferences no longer change, and the log contains the error.
+// WatchPrefs reports changed preferences until ctx ends. If its goroutine panics, the city's controller keeps running:
+// the preferences no longer change, and the log contains the error.
 func WatchPrefs(ctx context.Context, e *Env, wg *sync.WaitGroup, own OwnPrefs,
 	log *slog.Logger) <-chan tui.Preferences {
 	f, last := own.Files, own.Last
@@ -74,15 +74,14 @@ func WatchPrefs(ctx context.Context, e *Env, wg *sync.WaitGroup, own OwnPrefs,
 		defer func() {
 			if p := recover(); p != nil {
 				log.Error("changes to the preferences are no longer detected", "panic",
-					fmt.Sprint(p),
-					"stack", string(debug.Stack()))
+					fmt.Sprint(p), "stack", string(debug.Stack()))
 			}
 		}()
 		for range watch.Files(ctx, []string{f.Config}, []string{f.Themes},
 			watch.Options{Log: folder.QuietLogger()}) {
 			last = prefs.Load(f, last)
 			select {
-			case changes <- Person(e, last, f.Config):
+			case changes <- RoomPrefs(e, last, f.Config):
 			case <-ctx.Done():
 			}
 		}
@@ -91,8 +90,8 @@ func WatchPrefs(ctx context.Context, e *Env, wg *sync.WaitGroup, own OwnPrefs,
 }
 
 // MemoryFile returns the file in which the control room stores its state for a city: below $XDG_STATE_HOME, or
-// ~/.local/state. It returns "" without a home folder. The file name begins with the name of the city's folder. Two
-// folders with the same name have different files.
+// ~/.local/state. It returns "" without a home folder. The file name begins with the name of the city's folder.
+// Two folders with the same name have different files.
 func MemoryFile(getenv func(string) string, dir string) string {
 	base := getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(base) {
@@ -113,8 +112,7 @@ func MemoryFile(getenv func(string) string, dir string) string {
 		hex.EncodeToString(sum[:6])+".json")
 }
 
-// PrefsFiles returns the files of the preferences. It returns an error if neither XDG_CONFIG_HOME nor HOME is
-// usable.
+// PrefsFiles returns the preferences files. It returns an error if neither XDG_CONFIG_HOME nor HOME is usable.
 func PrefsFiles(e *Env) (prefs.Files, error) {
 	f := prefs.Find(e.Getenv)
 	if f.Config == "" {

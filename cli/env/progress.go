@@ -10,19 +10,19 @@ import (
 	"gcity/cli/output"
 )
 
-// progressEvery is the interval between two lines of progress that are not rewritten.
+// progressEvery is the minimum time between two progress lines if stderr is not a terminal.
 const progressEvery = 5 * time.Second
 
 // Progress shows on stderr how far a long operation is: on a terminal as one line that is rewritten, otherwise as a
 // line every few seconds. It is not safe for concurrent use.
 type Progress struct {
 	e       *Env
-	columns int // columns of the terminal; 0 = not a terminal
+	columns int // width of the terminal; 0 = not a terminal
 	last    time.Time
 	shown   string // the text on the terminal
 }
 
-// NewProgress returns the progress of an operation that starts now.
+// NewProgress returns a Progress for an operation that starts now.
 func (e *Env) NewProgress() *Progress {
 	p := &Progress{e: e, last: e.Now()}
 	if cols, _, err := output.TerminalSize(e.Err); err == nil && e.Getenv("TERM") != "dumb" {
@@ -31,7 +31,7 @@ func (e *Env) NewProgress() *Progress {
 	return p
 }
 
-// Show replaces the line of progress.
+// Show replaces the progress line.
 func (p *Progress) Show(text string) {
 	text = output.SafeLine(text)
 	if p.columns > 0 && text == p.shown {
@@ -48,7 +48,7 @@ func (p *Progress) Show(text string) {
 	}
 }
 
-// Clear removes the line of progress, so that other output can follow.
+// Clear removes the progress line, so that other output can follow.
 func (p *Progress) Clear() {
 	if p.shown != "" {
 		p.shown = ""
@@ -59,7 +59,7 @@ func (p *Progress) Clear() {
 // write ignores errors, because a failed write to stderr only means that no progress is shown.
 func (p *Progress) write(text string) { _, _ = io.WriteString(p.e.Err, text) }
 
-// wave shows the progress of a wave of agents. For a single agent other messages are printed.
+// wave shows the progress of a wave of agents. It does not show a wave of one agent, for which lines prints messages.
 func (p *Progress) wave(w city.Wave) {
 	if w.Total > 1 {
 		p.Show(w.String())
@@ -68,7 +68,7 @@ func (p *Progress) wave(w city.Wave) {
 	}
 }
 
-// lines prints messages above the line of progress.
+// lines prints messages above the progress line.
 func (p *Progress) lines(all []string) {
 	for _, line := range all {
 		p.Clear()

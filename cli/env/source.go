@@ -12,7 +12,7 @@ import (
 	"gcity/config"
 )
 
-// LoadHere reads the configuration of the command's city.
+// LoadHere reads the configuration for the command's city.
 func LoadHere(e *Env) (*config.City, error) {
 	dir, err := e.CityDir()
 	if err != nil {
@@ -25,7 +25,7 @@ func LoadHere(e *Env) (*config.City, error) {
 	return c, err
 }
 
-// WithSource adds the flags that select the files of the configuration to a command.
+// WithSource adds the flags that select the configuration files to a command.
 func WithSource(e *Env, c *cobra.Command) *cobra.Command {
 	c.Flags().StringArrayVarP(&e.Files, "file", "f", nil,
 		"also read the configuration file `FILE`, after those that city.toml includes")
@@ -34,7 +34,7 @@ func WithSource(e *Env, c *cobra.Command) *cobra.Command {
 	return c
 }
 
-// Source returns the sources of the configuration that the flags select.
+// Source returns the configuration sources that the flags select.
 func (e *Env) Source(dir string) (config.Source, error) {
 	s := config.Source{Dir: dir, Strict: e.Strict, Environ: os.Environ()}
 	for _, f := range e.Files {

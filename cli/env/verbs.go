@@ -37,7 +37,7 @@ func (e *Env) Do(ctx context.Context, l *Link, what city.Command) error {
 	return e.Receipt(r)
 }
 
-// Receipt prints the result of a command.
+// Receipt prints a command's result.
 func (e *Env) Receipt(r city.Receipt) error {
 	if e.JSON {
 		return e.WriteJSON(r)
@@ -46,7 +46,7 @@ func (e *Env) Receipt(r city.Receipt) error {
 	return nil
 }
 
-// StatusShape returns the totals of a city, in the form that the API uses.
+// StatusShape returns a city's totals, in the form that the API uses.
 func StatusShape(e *Env, s *city.Snapshot) api.Status {
 	out := api.StatusOf(s, e.Now())
 	if out.Version == "" { // snapshots from package offline have no version

@@ -19,7 +19,7 @@ const (
 	SayEvery = 250 * time.Millisecond
 )
 
-// SayEnding prints on stderr what the stop of a city is waiting for. It begins after SayAfter and ends when done is
+// SayEnding prints on stderr what a city that is stopping waits for. It begins after SayAfter and ends when done is
 // called.
 func SayEnding(ctx context.Context, e *Env, c city.Control) (done func()) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -29,7 +29,7 @@ func SayEnding(ctx context.Context, e *Env, c city.Control) (done func()) {
 		var waves city.Waves
 		progress := e.NewProgress()
 		defer progress.Clear()
-		heard, deaf := e.Now(), false
+		responded, silent := e.Now(), false
 		for wait := SayAfter; folder.Pause(ctx, wait); wait = SayEvery {
 			look, cancel := context.WithTimeout(ctx, folder.HangsAfter)
 			s, err := c.Snapshot(look)
@@ -38,14 +38,13 @@ func SayEnding(ctx context.Context, e *Env, c city.Control) (done func()) {
 			case ctx.Err() != nil:
 				return
 			case err == nil && s.Patrol.Age(e.Now()) < folder.HangsAfter:
-				heard, deaf = e.Now(), false
+				responded, silent = e.Now(), false
 				progress.lines(told.NewLines(s))
 				progress.wave(waves.See(s))
-			case !deaf && e.Now().Sub(heard) > folder.HangsAfter:
-				deaf = true
+			case !silent && e.Now().Sub(responded) > folder.HangsAfter:
+				silent = true
 				progress.Clear()
-				e.PrintProgress("the controller does not respond at the moment; a second " +
-					"TERM to its " +
+				e.PrintProgress("the controller is not responding; a second TERM to its " +
 					"process kills its agents at once")
 			}
 		}
@@ -53,8 +52,8 @@ func SayEnding(ctx context.Context, e *Env, c city.Control) (done func()) {
 	return func() { cancel(); wg.Wait() }
 }
 
-// SaySettling prints on stderr which agents the start of a city is waiting for. It begins after twice SayAfter and
-// ends when done is called.
+// SaySettling prints on stderr which agents a city that is starting waits for. It begins after twice SayAfter and ends
+// when done is called.
 func SaySettling(ctx context.Context, e *Env, c city.Control) (done func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
@@ -75,7 +74,7 @@ func SaySettling(ctx context.Context, e *Env, c city.Control) (done func()) {
 	return func() { cancel(); wg.Wait() }
 }
 
-// SayProgress shows on stderr, after SayAfter, what text returns for the newest state of a city.
+// SayProgress shows on stderr, after SayAfter, what text returns for a city's newest state.
 func SayProgress(ctx context.Context, e *Env, c city.Control,
 	text func(*city.Snapshot) string) (done func()) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -112,7 +111,8 @@ func sayLater(ctx context.Context, e *Env, after time.Duration, what string,
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		if folder.Pause(ctx, after) {
-			e.PrintProgress(fmt.Sprintf("waiting for %s, until %s at most", what, e.Clock(by)))
+			e.PrintProgress(fmt.Sprintf("waiting for %s, until %s at the latest", what,
+				e.Clock(by)))
 		}
 	})
 	return func() { cancel(); wg.Wait() }

@@ -17,7 +17,7 @@ const (
 	CodeUsage       = 2 // also the exit code of a crash in Go, after which a service restarts
 	CodeNotRunning  = 3
 	CodeCannotStart = 3  // from `gcity plan`: a planned start cannot succeed
-	CodeConflict    = 4  // already running, or in conflict with the current state
+	CodeConflict    = 4  // already running, or conflict with the current state
 	CodeConfig      = 78 // EX_CONFIG: the configuration is invalid
 )
 
@@ -36,10 +36,12 @@ func (f *Failure) Error() string {
 
 func (f *Failure) Unwrap() error { return f.Err }
 
+// Usage returns the error for an invalid command line.
 func Usage(format string, args ...any) error {
 	return &Failure{CodeUsage, fmt.Errorf(format, args...)}
 }
 
+// NotRunning returns the error for a city or supervisor that is not running.
 func NotRunning(format string, args ...any) error {
 	return &Failure{CodeNotRunning, fmt.Errorf(format, args...)}
 }
@@ -47,11 +49,11 @@ func NotRunning(format string, args ...any) error {
 // Quietly returns a Failure with an exit code and no message.
 func Quietly(code int) error { return &Failure{Code: code} }
 
-// Verdict returns the exit code for the result of a command, and the message to print.
+// Verdict returns the exit code for a command that returned err, and the message to print.
 func Verdict(err error) (code int, message string) {
 	var (
 		f         *Failure
-		refused   *config.Error
+		invalid   *config.Error
 		untrusted *trust.Refusal
 		problem   *city.Error
 	)
@@ -62,8 +64,8 @@ func Verdict(err error) (code int, message string) {
 		return CodeUsage, err.Error()
 	case errors.As(err, &f):
 		return f.Code, f.Error()
-	case errors.As(err, &refused):
-		return CodeConfig, refusal(refused)
+	case errors.As(err, &invalid):
+		return CodeConfig, configErrors(invalid)
 	case errors.As(err, &untrusted):
 		return CodeConfig, err.Error()
 	case IsNotRunning(err):
@@ -104,8 +106,8 @@ func problemCode(c city.Code) int {
 	}
 }
 
-// refusal returns all errors of a configuration, one per line, in a form that editors recognise.
-func refusal(e *config.Error) string {
+// configErrors returns all errors in a configuration, one per line, in a form that editors recognize.
+func configErrors(e *config.Error) string {
 	what := "1 error"
 	if n := len(e.Problems); n != 1 {
 		what = fmt.Sprintf("%d errors", n)

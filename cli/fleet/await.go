@@ -20,8 +20,8 @@ type awaited struct {
 	closeIt func()
 }
 
-// AwaitDirectory returns the list of cities, or nil if the command cannot open such a list. With --read-only the
-// list refuses changes.
+// AwaitDirectory returns the list of cities, or nil if the command cannot open such a list. With --read-only the list
+// does not allow changes. The caller must call the returned function to close the list.
 func AwaitDirectory(e *env.Env) (city.Directory, func()) {
 	if e.Cities == nil {
 		return nil, func() {}

@@ -28,13 +28,12 @@ func RegisterCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "register [DIR]", Short: "Register a city with the supervisor, which then runs it",
 		Args: env.Between(0, 1),
-		Long: `register adds the city in DIR, or the current one, to the cities that the supervisor
-of this machine runs. A running supervisor starts the city at once, even if the city
-is waiting for a retry. A city is identified by its folder, and by the name in its city.toml,
-which must be unique among the registered cities.`,
+		Long: `register adds the city in DIR, or the current one, to the cities that this machine's
+supervisor runs. A running supervisor starts the city at once, even if the city is
+waiting for a retry. A city is identified by its folder, and by the name in its
+city.toml, which must be unique among the registered cities.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return register(cmd.Context(), e,
-				args)
+			return register(cmd.Context(), e, args)
 		},
 	}
 }
@@ -46,14 +45,13 @@ func UnregisterCommand(e *env.Env) *cobra.Command {
 		Args: env.Between(0, 1),
 		Long: `unregister removes a city from the cities that the supervisor runs. Give its name or
 its folder, which may no longer exist. A running supervisor stops the city and its
-agents. Nothing in the folder changes.`,
+agents. The folder is not changed.`,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string,
 			cobra.ShellCompDirective) {
 			return completeCity(e, cmd, args, typed)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return unregister(cmd.Context(), e,
-				args)
+			return unregister(cmd.Context(), e, args)
 		},
 	}
 }
@@ -73,7 +71,7 @@ func register(ctx context.Context, e *env.Env, args []string) error {
 		return err
 	}
 	if e.ReadOnly {
-		return env.RefusedReadOnly("register")
+		return env.ReadOnlyError("register")
 	}
 	if err := consent.MayStart(e, dir); err != nil {
 		return err
@@ -101,7 +99,7 @@ func register(ctx context.Context, e *env.Env, args []string) error {
 	return nil
 }
 
-// registerRunning registers a city with the running supervisor. A city that cannot run is registered too, but then
+// registerRunning registers a city with the running supervisor. If the city cannot run, it is registered, but
 // registerRunning returns an error.
 func registerRunning(ctx context.Context, e *env.Env, dir string) (city.Info, error) {
 	fleet, _, err := host.DialSupervisor(e)
@@ -121,7 +119,7 @@ func registerRunning(ctx context.Context, e *env.Env, dir string) (city.Info, er
 	return info, err
 }
 
-// CityStatusText returns the state of a registered city as one line.
+// CityStatusText returns a registered city's state as one line.
 func CityStatusText(e *env.Env, i city.Info) string {
 	text := string(i.Status)
 	if i.Error != "" {
@@ -131,12 +129,13 @@ func CityStatusText(e *env.Env, i city.Info) string {
 		text += "; " + output.SafeLine(left)
 	}
 	if i.Until != nil {
-		text += "; next try at " + e.Clock(*i.Until)
+		text += "; next attempt at " + e.Clock(*i.Until)
 	}
 	return text
 }
 
-// CityOf returns the folder of the city that the argument names, or of the current city.
+// CityOf returns the folder of the city that the first argument names, or of the current city. It stores the argument
+// in e.Dir.
 func CityOf(e *env.Env, args []string) (string, error) {
 	if len(args) > 0 && args[0] != "" {
 		e.Dir = args[0]
@@ -146,7 +145,7 @@ func CityOf(e *env.Env, args []string) (string, error) {
 
 func unregister(ctx context.Context, e *env.Env, args []string) error {
 	if e.ReadOnly {
-		return env.RefusedReadOnly("unregister")
+		return env.ReadOnlyError("unregister")
 	}
 	home, err := env.Home(e)
 	if err != nil {
@@ -207,7 +206,8 @@ func UnregisterAndWait(ctx context.Context, e *env.Env, home env.SupervisorHome,
 		if i := slices.IndexFunc(all, func(i city.Info) bool {
 			return i.Path == entry.Path
 		}); i >= 0 {
-			entry.Name = all[i].Name // the registry may lack a name that the supervisor knows
+			// the registry may not contain the name that the supervisor uses
+			entry.Name = all[i].Name
 		}
 	}
 	if c, err := fleet.City(entry.Name); err == nil {
@@ -242,8 +242,7 @@ func findRegistered(e *env.Env, all []host.Registered, args []string) (host.Regi
 	real := Resolved(path)
 	for dir := real; ; dir = filepath.Dir(dir) {
 		if i := slices.IndexFunc(all, func(e host.Registered) bool {
-			return e.Path == dir ||
-				e.Path == path
+			return e.Path == dir || e.Path == path
 		}); i >= 0 {
 			return all[i], nil
 		}
@@ -326,8 +325,7 @@ func statesWithoutSupervisor(ctx context.Context, all []host.Registered) []city.
 	looks := deadline.New[city.Info](len(all))
 	see := func(e host.Registered) func() city.Info {
 		return func() city.Info {
-			return stateWithoutSupervisor(ctx,
-				e)
+			return stateWithoutSupervisor(ctx, e)
 		}
 	}
 	for _, e := range all {
@@ -335,8 +333,8 @@ func statesWithoutSupervisor(ctx context.Context, all []host.Registered) []city.
 	}
 	out := make([]city.Info, 0, len(all))
 	for _, e := range all {
-		i, answered := looks.Do(ctx, e.Path, time.Time{}, env.FolderTimeout, see(e))
-		if !answered {
+		i, returned := looks.Do(ctx, e.Path, time.Time{}, env.FolderTimeout, see(e))
+		if !returned {
 			i = city.Info{Name: e.Name, Path: e.Path, Status: city.CityStopped,
 				Error: "the city's folder does not respond; check what is mounted there"}
 		}
@@ -345,7 +343,7 @@ func statesWithoutSupervisor(ctx context.Context, all []host.Registered) []city.
 	return out
 }
 
-// stateWithoutSupervisor returns the state of a city when no supervisor is running.
+// stateWithoutSupervisor returns a city's state when no supervisor is running.
 func stateWithoutSupervisor(ctx context.Context, e host.Registered) city.Info {
 	i := city.Info{Name: e.Name, Path: e.Path, Status: city.CityStopped}
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
@@ -401,10 +399,10 @@ func listCities(ctx context.Context, e *env.Env) error {
 func printCities(e *env.Env, all []city.Info) error {
 	rows := make([][]output.Cell, 0, len(all))
 	for _, i := range all {
-		colour := map[city.Condition]string{city.CityRunning: output.Green,
+		color := map[city.Condition]string{city.CityRunning: output.Green,
 			city.CityCrashed: output.Red, city.CityRefused: output.Red}[i.Status]
 		rows = append(rows, []output.Cell{output.Tinted(i.Name, output.Bold), output.Plain(i.Path),
-			output.Tinted(CityStatusText(e, i), colour)})
+			output.Tinted(CityStatusText(e, i), color)})
 	}
 	return e.Table(e.Out, 0, []string{"NAME", "PATH", "STATUS"}, rows)
 }

@@ -10,7 +10,7 @@ import (
 	"gcity/cli/host"
 )
 
-// completeCity offers the names of the registered cities. If it cannot, it lets the shell complete folders.
+// completeCity offers the registered cities' names. Without registered cities, it lets the shell complete folders.
 func completeCity(e *env.Env, cmd *cobra.Command, args []string, typed string) ([]string,
 	cobra.ShellCompDirective) {
 	if len(args) > 0 {

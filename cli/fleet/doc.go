@@ -1,2 +1,3 @@
-// Package fleet contains the commands about many cities: the registry, the supervisor and the list of all cities.
+// Package fleet implements the commands that act on many cities: the registry, the supervisor and the list of all
+// cities.
 package fleet

@@ -16,14 +16,14 @@ import (
 	"gcity/tui/fleet"
 )
 
-// cityTimeout is the timeout for the state of each city in the list of all cities.
+// cityTimeout is the timeout for requesting each city's state for the list of all cities.
 const cityTimeout = 2 * time.Second
 
-// ListTimeout is the timeout for the supervisor's list of cities.
+// ListTimeout is the timeout for requesting the supervisor's list of cities.
 const ListTimeout = 5 * time.Second
 
-// Directory returns the list of the cities of this machine, or nil if no supervisor is running. With --read-only
-// the list refuses changes.
+// Directory returns the list of this machine's cities, or nil if no supervisor is running. With --read-only the list
+// does not allow changes. The caller must call the returned function to close the list.
 func Directory(e *env.Env) (city.Directory, func(), error) {
 	if e.Cities == nil {
 		return nil, func() {}, nil
@@ -35,7 +35,7 @@ func Directory(e *env.Env) (city.Directory, func(), error) {
 	return d, closeIt, err
 }
 
-// readOnlyDirectory is a list of cities that refuses changes of itself and of the cities.
+// readOnlyDirectory is a list of cities that does not allow changes to the list or the cities.
 type readOnlyDirectory struct{ city.Directory }
 
 // City implements city.Directory.
@@ -105,10 +105,10 @@ func writeCities(e *env.Env, w io.Writer, reports []cityReport) error {
 	var rows [][]output.Cell
 	for i := range reports {
 		r := &reports[i]
-		agents, loop, why, colour := "-", "-", r.Error, output.Green
+		agents, loop, why, color := "-", "-", r.Error, output.Green
 		switch {
 		case r.silent != "":
-			why, colour = r.silent, output.Red
+			why, color = r.silent, output.Red
 		case r.snap != nil:
 			running := 0
 			for k := range r.snap.Agents {
@@ -129,17 +129,16 @@ func writeCities(e *env.Env, w io.Writer, reports []cityReport) error {
 				parts = append(parts, p...)
 			}
 			if why = strings.Join(parts, "; "); why != "" {
-				colour = output.Yellow
+				color = output.Yellow
 			}
 		case r.Status == city.CityStopped:
-			colour = output.Dim
+			color = output.Dim
 		case !r.Running:
-			colour = output.Red
+			color = output.Red
 		}
 		rows = append(rows, []output.Cell{output.Plain(r.Name),
-			output.Tinted(cmp.Or(string(r.Status), "-"), colour), output.Plain(agents),
-			output.Plain(loop),
-			output.Plain(r.Path), output.Plain(why)})
+			output.Tinted(cmp.Or(string(r.Status), "-"), color), output.Plain(agents),
+			output.Plain(loop), output.Plain(r.Path), output.Plain(why)})
 	}
 	return e.Table(w, e.Columns(), []string{"CITY", "STATUS", "RUNNING", "LOOP", "PATH", "WHY"},
 		rows)

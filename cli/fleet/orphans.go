@@ -10,8 +10,8 @@ import (
 	"gcity/internal/shell"
 )
 
-// orphansText returns a sentence about sessions of a city that run without a controller, with the command that stops
-// them. It returns "" if there are no such sessions.
+// orphansText returns a clause about a city's sessions that are running without a controller, with the command that
+// stops them. It returns "" if there are no such sessions.
 func orphansText(i city.Info) string {
 	switch i.LeftoverSessions {
 	case 0:
@@ -21,12 +21,10 @@ func orphansText(i city.Info) string {
 			"stop --city " + shell.Quote(i.Path) + "` stops it"
 	}
 	return fmt.Sprintf("%d sessions of this city are still running; `gcity stop --city "+
-		"%s` stops them",
-		i.LeftoverSessions,
-		shell.Quote(i.Path))
+		"%s` stops them", i.LeftoverSessions, shell.Quote(i.Path))
 }
 
-// allOrphansText returns a sentence about sessions of all registered cities that run without a controller. It
+// allOrphansText returns one line for each registered city with sessions that are running without a controller. It
 // returns "" if there are no such sessions.
 func allOrphansText(ctx context.Context, e *env.Env) string {
 	all, err := CityList(ctx, e)

@@ -22,7 +22,7 @@ type supervisorShape struct {
 	Started time.Time `json:"started,omitzero"`
 	Home    string    `json:"home"`
 	Socket  string    `json:"socket"`
-	// TCP address of the supervisor's API in its settings; "" = none
+	// TCP address of the supervisor's API in its settings, or "" if it is not set
 	API     string      `json:"api,omitempty"`
 	Token   string      `json:"api_token_file,omitempty"` // path of the file with the API token
 	Problem string      `json:"problem,omitempty"`
@@ -65,8 +65,8 @@ func supervisorStatus(ctx context.Context, e *env.Env) error {
 	return err
 }
 
-// SupervisorTroubles returns the problems that the running supervisor reports about itself. notes are about the TCP
-// address that the supervisor tries without a setting.
+// SupervisorTroubles returns the problems that the running supervisor reports about itself. notes are about the
+// default TCP address, which the supervisor tries if no setting names an address.
 func SupervisorTroubles(ctx context.Context, e *env.Env) (troubles, notes []string) {
 	fleet, _, err := host.DialSupervisor(e)
 	if err != nil {
@@ -84,7 +84,7 @@ func SupervisorTroubles(ctx context.Context, e *env.Env) (troubles, notes []stri
 	return splitTroubles(all, host.DefaultFleetAddr(home))
 }
 
-// splitTroubles separates the problems of the TCP address that no setting names; "" = a setting names it.
+// splitTroubles separates the problems of the default TCP address. byDefault is "" if a setting names the address.
 func splitTroubles(all []string, byDefault string) (troubles, notes []string) {
 	for _, t := range all {
 		if byDefault != "" && strings.Contains(t, " on "+byDefault+": ") {
@@ -96,8 +96,8 @@ func splitTroubles(all []string, byDefault string) (troubles, notes []string) {
 	return troubles, notes
 }
 
-// listenerText returns the TCP address of the supervisor's API and its token file, as a part of a line; "" if it has no
-// address.
+// listenerText returns the TCP address of the supervisor's API and its token file, as the end of a line. It returns ""
+// if the API has no address, or if the problem already names the address.
 func (s supervisorShape) listenerText() string {
 	if s.API == "" || strings.Contains(s.Problem, s.API) {
 		return ""

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// A problem of the port that no setting names is a note. All other problems stay problems.
+// A problem of the default port is a note. All other problems stay problems.
 func TestTroublesOfTheDefaultPort(t *testing.T) {
-	const taken = "the API does not answer on 127.0.0.1:8080: another program listens on that address; gcity retries"
+	const taken = "the API is not available on 127.0.0.1:8080: another program is listening on that address; gcity retries"
 	all := []string{"the registry cannot be read", taken}
 	troubles, notes := splitTroubles(all, "127.0.0.1:8080")
 	if len(troubles) != 1 || len(notes) != 1 || !strings.HasPrefix(notes[0], taken) ||

@@ -31,7 +31,7 @@ func StartInBackground(ctx context.Context, e *env.Env, supervised bool) error {
 		return err
 	}
 	if e.ReadOnly {
-		return env.RefusedReadOnly("start")
+		return env.ReadOnlyError("start")
 	}
 	if err := consent.MayStart(e, dir); err != nil {
 		return err
@@ -66,8 +66,7 @@ func StartInBackground(ctx context.Context, e *env.Env, supervised bool) error {
 			return fmt.Errorf("%w\n`gcity start --standalone` works without a supervisor", err)
 		}
 		e.PrintProgress(fmt.Sprintf("started the supervisor, pid %d; `gcity supervisor "+
-			"status` shows it",
-			r.PID))
+			"status` shows it", r.PID))
 	}
 	info, err := registerRunning(ctx, e, dir)
 	if err != nil {
@@ -81,7 +80,7 @@ func StartInBackground(ctx context.Context, e *env.Env, supervised bool) error {
 	return err
 }
 
-// warnOfNotes prints the notes of the supervisor. Only the command that starts it prints them.
+// warnOfNotes prints the notes of the supervisor. Only the command that starts the supervisor prints them.
 func warnOfNotes(ctx context.Context, e *env.Env) {
 	_, notes := SupervisorTroubles(ctx, e)
 	for _, text := range notes {
@@ -89,8 +88,8 @@ func warnOfNotes(ctx context.Context, e *env.Env) {
 	}
 }
 
-// reportStarted waits until the agents of a city have started in another process, and prints the result.
-func reportStarted(ctx context.Context, e *env.Env, dir string, before uint64, who string) error {
+// reportStarted waits until another process has started a city's agents, and prints the result.
+func reportStarted(ctx context.Context, e *env.Env, dir string, before uint64, by string) error {
 	near, closeNear, err := folder.DialWithRetry(ctx, dir)
 	if err != nil {
 		return err
@@ -104,10 +103,10 @@ func reportStarted(ctx context.Context, e *env.Env, dir string, before uint64, w
 	if err != nil {
 		return err
 	}
-	return ReportStart(e, s, did, "; "+who)
+	return ReportStart(e, s, did, "; "+by)
 }
 
-// runsElsewhere returns an error if another controller runs the city.
+// runsElsewhere returns an error if a controller other than the supervisor is running the city.
 func runsElsewhere(ctx context.Context, dir string, supervisor int) error {
 	near, closeNear, err := folder.DialWithRetry(ctx, dir)
 	if err != nil {
@@ -122,18 +121,19 @@ func runsElsewhere(ctx context.Context, dir string, supervisor int) error {
 	}
 	return &exit.Failure{Code: exit.CodeConflict,
 		Err: fmt.Errorf("a controller is already running for %s (pid %d, %s), so the supervisor "+
-			"did not take it over; `gcity stop` stops that controller", dir, s.PID, s.Mode)}
+			"did not take over the city; `gcity stop` stops that controller", dir, s.PID, s.Mode)}
 }
 
 const (
-	settlePatience = 10 * time.Minute
-	settleQuiet    = 4 // snapshots in a row without a starting or stopping agent that end the wait
+	settleTimeout = 10 * time.Minute
+	// the wait ends after this many snapshots in a row without a starting or stopping agent
+	settleQuiet = 4
 )
 
-// awaitSettled reloads the configuration of a city in another process, and waits until no agent is starting or
-// stopping.
+// awaitSettled makes the city's controller, which is another process, reload its configuration, and waits until no
+// agent is starting or stopping.
 func awaitSettled(ctx context.Context, e *env.Env, c city.Control) (*city.Snapshot, error) {
-	ctx, cancel := context.WithTimeout(ctx, settlePatience)
+	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
 	defer cancel()
 	if _, err := c.Do(ctx, city.Reload{}); err != nil {
 		// if the configuration is held, the result shows that
@@ -151,8 +151,7 @@ func awaitSettled(ctx context.Context, e *env.Env, c city.Control) (*city.Snapsh
 		quiet++
 		if slices.ContainsFunc(s.Agents,
 			func(g city.Agent) bool {
-				return g.State == city.Starting ||
-					g.State == city.Stopping
+				return g.State == city.Starting || g.State == city.Stopping
 			}) {
 			quiet = 0
 		}
@@ -161,27 +160,27 @@ func awaitSettled(ctx context.Context, e *env.Env, c city.Control) (*city.Snapsh
 		}
 		if !folder.Pause(ctx, env.SayEvery/settleQuiet) {
 			return nil, fmt.Errorf("the city was started, but not all of its agents are "+
-				"running: %w",
-				ctx.Err())
+				"running: %w", ctx.Err())
 		}
 	}
 }
 
-// AgentEventsAfter returns the events of a city's agents after a sequence number, oldest first.
+// AgentEventsAfter returns the events about a city's agents after a sequence number, oldest first.
 func AgentEventsAfter(ctx context.Context, dir string, before uint64) ([]events.Event, error) {
 	return folder.ReadEvents(ctx, dir, events.Query{After: before, Forward: true,
 		Types: []string{"agent.*"}, Limit: 10_000})
 }
 
-// ReportStart prints the result of a start.
-func ReportStart(e *env.Env, s *city.Snapshot, did []events.Event, who string) (err error) {
+// ReportStart prints a start's result: the events, the number of agents by state, and by. It returns an error if an
+// agent failed.
+func ReportStart(e *env.Env, s *city.Snapshot, did []events.Event, by string) (err error) {
 	if e.JSON {
 		err = e.WriteJSON(struct {
 			Events output.List[events.Event]      `json:"events"`
 			Agents output.List[output.AgentShape] `json:"agents"`
 		}{output.ListOf(did), output.ListOf(output.ShapesOf(s.Agents))})
 	} else {
-		err = printSettled(e, s, did, who)
+		err = printSettled(e, s, did, by)
 	}
 	if err == nil && s.Count()[city.Failed] > 0 {
 		return exit.Quietly(exit.CodeFailed)
@@ -189,7 +188,7 @@ func ReportStart(e *env.Env, s *city.Snapshot, did []events.Event, who string) (
 	return err
 }
 
-// Enrolled returns the registry entry of a city. It reports false if the registry cannot be read.
+// Enrolled returns a city's registry entry, and whether there is one. It returns false if the registry cannot be read.
 func Enrolled(e *env.Env, dir string) (env.SupervisorHome, host.Registered, bool) {
 	home, err := env.Home(e)
 	if err != nil {
@@ -237,7 +236,7 @@ func StopSupervised(ctx context.Context, e *env.Env, l *env.Link) (ok bool, err 
 	return true, err
 }
 
-func printSettled(e *env.Env, s *city.Snapshot, did []events.Event, who string) error {
+func printSettled(e *env.Env, s *city.Snapshot, did []events.Event, by string) error {
 	e.WriteEventLines("", did)
 	for _, why := range s.Degraded {
 		e.Sayf("! %s", why)
@@ -245,6 +244,6 @@ func printSettled(e *env.Env, s *city.Snapshot, did []events.Event, who string) 
 	if len(did) == 0 && len(s.Degraded) == 0 {
 		e.Sayf("nothing to do: the city matches its configuration")
 	}
-	e.Sayf("%s%s", output.HeadCount(s), who)
+	e.Sayf("%s%s", output.HeadCount(s), by)
 	return nil
 }

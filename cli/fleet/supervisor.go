@@ -34,8 +34,7 @@ func SupervisorCommand(e *env.Env) *cobra.Command {
 		&cobra.Command{
 			Use: "start", Short: "Start the supervisor in the background, with its service " +
 				"if it has one", Args: env.Exactly(0),
-			RunE: func(cmd *cobra.Command,
-				_ []string) error {
+			RunE: func(cmd *cobra.Command, _ []string) error {
 				return supervisorStart(cmd.Context(), e)
 			},
 		},
@@ -44,16 +43,14 @@ func SupervisorCommand(e *env.Env) *cobra.Command {
 			Args: env.Exactly(0),
 			Long: `stop stops the agents of all cities, and then the supervisor. The cities stay
 registered: the next supervisor runs them again. While it waits, stop prints on stderr
-what it waits for. A second stop in the meantime kills the agents at once.`,
-			RunE: func(cmd *cobra.Command,
-				_ []string) error {
+what it waits for. Running stop again in the meantime kills the agents at once.`,
+			RunE: func(cmd *cobra.Command, _ []string) error {
 				return supervisorStop(cmd.Context(), e)
 			},
 		},
 		&cobra.Command{
 			Use: "status", Short: "Show the supervisor and its cities", Args: env.Exactly(0),
-			RunE: func(cmd *cobra.Command,
-				_ []string) error {
+			RunE: func(cmd *cobra.Command, _ []string) error {
 				return supervisorStatus(cmd.Context(), e)
 			},
 		},
@@ -62,7 +59,7 @@ what it waits for. A second stop in the meantime kills the agents at once.`,
 			Args: env.Exactly(0),
 			RunE: func(cmd *cobra.Command, _ []string) error { return supervisorReload(e) },
 		}, supervisorLog(e)}
-	return env.Group("supervisor", "Run all cities of this machine in one process",
+	return env.Group("supervisor", "Run all cities on this machine in one process",
 		append(below, service.ServiceCommands(e, service.SupervisorService(func() (string, error) {
 			return env.HomeDir(e)
 		}, host.SupervisorOf))...)...)
@@ -93,8 +90,7 @@ func supervisorLog(e *env.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use: "logs", Short: "Print the newest lines of the supervisor's log", Args: env.Exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return supervisorLogs(cmd.Context(), e,
-				lines, follow)
+			return supervisorLogs(cmd.Context(), e, lines, follow)
 		},
 	}
 	c.Flags().IntVarP(&lines, "lines", "n", 100, "print the last `LINES` lines")
@@ -202,7 +198,7 @@ func supervisorStop(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	if e.ReadOnly {
-		return env.RefusedReadOnly("stop")
+		return env.ReadOnlyError("stop")
 	}
 	if err := syscall.Kill(r.PID, syscall.SIGTERM); err != nil {
 		return fmt.Errorf("cannot stop the supervisor (pid %d): %w", r.PID, err)
@@ -243,9 +239,9 @@ func supervisorStop(ctx context.Context, e *env.Env) error {
 		failed = strings.TrimPrefix(failed+"\n"+left, "\n")
 	}
 	if failed != "" {
-		return errors.New("the supervisor is stopped; " + failed)
+		return errors.New("the supervisor has stopped; " + failed)
 	}
-	return e.Receipt(city.Receipt{Message: "the supervisor and all its cities are stopped"})
+	return e.Receipt(city.Receipt{Message: "the supervisor and all its cities have stopped"})
 }
 
 func supervisorReload(e *env.Env) error {
@@ -259,7 +255,7 @@ func supervisorReload(e *env.Env) error {
 			"start` starts one", home.Dir)
 	}
 	if e.ReadOnly {
-		return env.RefusedReadOnly("reload")
+		return env.ReadOnlyError("reload")
 	}
 	if err := host.CheckHome(home); err != nil {
 		return err
@@ -267,8 +263,8 @@ func supervisorReload(e *env.Env) error {
 	if err := syscall.Kill(r.PID, syscall.SIGHUP); err != nil {
 		return fmt.Errorf("cannot reload the supervisor (pid %d): %w", r.PID, err)
 	}
-	return e.Receipt(city.Receipt{Message: fmt.Sprintf("the supervisor, pid %d, reloads its "+
-		"files and retries failed cities", r.PID)})
+	return e.Receipt(city.Receipt{Message: fmt.Sprintf("the supervisor, pid %d, is reloading its "+
+		"files and retrying failed cities", r.PID)})
 }
 
 // supervisorLogs prints the end of the log, and new lines if follow is set.
@@ -279,7 +275,7 @@ func supervisorLogs(ctx context.Context, e *env.Env, lines int, follow bool) err
 	}
 	f, err := os.Open(home.Log())
 	if errors.Is(err, os.ErrNotExist) {
-		return exit.NotRunning("no supervisor has ever run for the folder %s, so no log exists",
+		return exit.NotRunning("no supervisor has ever run for the folder %s, so it has no log",
 			home.Dir)
 	}
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"gcity/internal/disk"
 )
 
-// ScanFor finds the automations of a configuration. It writes the built-in formulas to disk only if an automation
-// is broken without them, because reading a city must not change it.
+// ScanFor finds a configuration's automations, and problems with their folders. It writes the built-in formulas to disk
+// only if an automation is broken without them, because reading a city must not change it.
 func ScanFor(s *automation.Scanner, c *config.City, now time.Time) (automation.Catalog, []string) {
 	var troubles []string
 	o := c.AutomationOptions()
@@ -35,7 +35,7 @@ func ScanFor(s *automation.Scanner, c *config.City, now time.Time) (automation.C
 	return found, troubles
 }
 
-// AutomationProblems returns errors and warnings about the automations of a configuration, errors first.
+// AutomationProblems returns errors and warnings about a configuration's automations, errors first.
 func AutomationProblems(c *config.City, now time.Time) []string {
 	found, troubles := ScanFor(&automation.Scanner{}, c, now)
 	for _, b := range found.Broken {
@@ -57,7 +57,8 @@ func AutomationProblems(c *config.City, now time.Time) []string {
 	return troubles
 }
 
-// LayersOf returns the folders of a city's formulas and automations, starting with the built-in ones.
+// LayersOf returns the folders of a city's formulas and automations, starting with the built-in ones, which it writes
+// to disk.
 func LayersOf(c *config.City) ([]formula.Layer, error) {
 	if err := disk.MakePrivate(StateDir(c.Path)); err != nil {
 		return nil, err

@@ -59,10 +59,10 @@ func cacheOf(c *config.City) ConfigCache {
 	return k
 }
 
-// ConfigCachePath returns the path of the file with the saved ConfigCache of a city.
+// ConfigCachePath returns the path of the file in which a city's ConfigCache is saved.
 func ConfigCachePath(dir string) string { return filepath.Join(StateDir(dir), "known.json") }
 
-// SaveConfigCache saves the ConfigCache of a configuration for the city at a path, unless the file is up to date.
+// SaveConfigCache saves a configuration's ConfigCache for the city at a path, unless the file is up to date.
 func SaveConfigCache(at string, c *config.City) error {
 	data, err := json.Marshal(cacheOf(c))
 	if err != nil {
@@ -75,10 +75,10 @@ func SaveConfigCache(at string, c *config.City) error {
 	return disk.Save(ConfigCachePath(at), data, 0o600)
 }
 
-// LoadConfigCache returns the ConfigCache of a city with an invalid configuration: either what can still be read
-// from the file, or what a controller saved last. It returns nil if neither exists.
+// LoadConfigCache returns the ConfigCache of a city with an invalid configuration: either what can still be read from
+// the configuration, or what a controller saved last. It returns nil if neither exists.
 func LoadConfigCache(dir string) *ConfigCache {
-	if c := SourceOf(dir).Legible(); c != nil {
+	if c := SourceOf(dir).LoadPartial(); c != nil {
 		k := cacheOf(c)
 		return &k
 	}
@@ -93,7 +93,7 @@ func LoadConfigCache(dir string) *ConfigCache {
 	return &k
 }
 
-// Snapshot returns a snapshot of the known parts of the city, without running agents.
+// Snapshot returns a snapshot with the cached parts of the city. Its agents are not running.
 func (k *ConfigCache) Snapshot(dir string) *city.Snapshot {
 	s := &city.Snapshot{Name: k.Name, Path: dir, Store: k.Store}
 	for _, r := range k.Rigs {
@@ -116,8 +116,8 @@ func (k *ConfigCache) Snapshot(dir string) *city.Snapshot {
 	return s
 }
 
-// MailResolver is a city with an invalid configuration and without a controller. It resolves the receivers of mail
-// with ConfigCache.
+// MailResolver is the control of a city that has an invalid configuration and no controller. Its snapshot comes from a
+// ConfigCache, so that the recipients of mail can be found.
 type MailResolver struct {
 	city.Control
 	As *city.Snapshot
@@ -130,9 +130,9 @@ func (l MailResolver) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	return city.GetBead(ctx, l.Control, id)
 }
 
-// NeedsFile adds to a configuration error why the command needs the configuration, and what to do.
+// NeedsFile adds why to a configuration error: the reason why the command needs the configuration, and what to do.
 func NeedsFile(err error, why string) error {
-	if _, refused := errors.AsType[*config.Error](err); !refused {
+	if _, invalid := errors.AsType[*config.Error](err); !invalid {
 		return err
 	}
 	_, text := exit.Verdict(err)

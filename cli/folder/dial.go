@@ -9,10 +9,11 @@ import (
 	"gcity/cli/exit"
 )
 
-// ReadTimeout is the timeout for stores when the state of a city is read.
+// ReadTimeout is the timeout for reading stores when a city's state is read.
 const ReadTimeout = 3 * time.Second
 
-// AskController requests the state of the running controller.
+// AskController requests the running controller's state. It returns an *UnresponsiveError if the controller does not
+// respond.
 func AskController(ctx context.Context, dir string) (*city.Snapshot, error) {
 	near, closeNear, err := Dial(dir)
 	if err != nil {
@@ -33,8 +34,7 @@ type UnresponsiveError struct{ error }
 
 func (m *UnresponsiveError) Unwrap() error { return m.error }
 
-// HangsAfter is the minimum age of the last pass at which a loop is reported as hanging. It does not apply during a
-// shutdown.
+// HangsAfter is the age of the last pass from which a loop is reported as hanging. It does not apply during a shutdown.
 const HangsAfter = 10 * time.Second
 
 // Pause waits for d, and reports whether ctx is still active.
@@ -49,8 +49,8 @@ func Pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// DialWithRetry connects to the controller of a city like Dial. If the controller holds the city's lock but has no
-// socket, it waits up to two seconds.
+// DialWithRetry connects to a city's controller like Dial. If the controller holds the city's lock but has no socket
+// yet, it waits up to two seconds.
 func DialWithRetry(ctx context.Context, dir string) (city.Control, func(), error) {
 	near, closeNear, err := Dial(dir)
 	if err == nil || !exit.IsNotRunning(err) {
@@ -77,7 +77,7 @@ func DialWithRetry(ctx context.Context, dir string) (city.Control, func(), error
 	}
 }
 
-// Dial connects to the controller of a city.
+// Dial connects to a city's controller.
 func Dial(dir string) (city.Control, func(), error) {
 	c, err := client.Dial(SocketPath(dir))
 	if err != nil {

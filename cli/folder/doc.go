@@ -1,3 +1,3 @@
-// Package folder reads and writes the folder of a city: the sources of its configuration, its lock, logs, events
-// and formulas, and the trust in its programs. It needs neither a controller nor command-line flags.
+// Package folder reads and writes a city's folder: its configuration sources, lock, logs, events and formulas, and
+// whether its programs are trusted. It needs neither a controller nor command-line flags.
 package folder

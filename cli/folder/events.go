@@ -18,7 +18,7 @@ import (
 	"gcity/internal/disk"
 )
 
-// NewestSeq returns the sequence number of the newest event, 0 if the log is empty.
+// NewestSeq returns the sequence number of the newest event, or 0 if the log is empty or cannot be read.
 func NewestSeq(ctx context.Context, dir string) uint64 {
 	last, err := ReadEvents(ctx, dir, events.Query{Limit: 1})
 	if err != nil || len(last) == 0 {
@@ -59,7 +59,7 @@ func FollowEvents(ctx context.Context, dir string, after uint64) iter.Seq2[event
 // appendLimit is the timeout for the log's lock when no controller is running.
 const appendLimit = 5 * time.Second
 
-// AppendEvent writes an event about an action without a controller. If it returns nil, the event is in the log.
+// AppendEvent writes an event to the log without a controller. If it returns nil, the event is in the log.
 func AppendEvent(dir string, e events.Event) (uint64, error) {
 	return AppendEventIn(dir, e, events.UseReserve)
 }
@@ -87,17 +87,17 @@ func AppendEventIn(dir string, e events.Event, room events.Room) (uint64, error)
 	return seq, errors.Join(err, closeLog(), broken.first())
 }
 
-// errTestProvider is the error of the log provider "fail".
+// errTestProvider is the error from the log provider "fail".
 var errTestProvider = errors.New(`[events] provider is "fail", which is only for ` +
 	"drills: nothing is written")
 
-// OpenLog opens a city's event log as configured. The caller closes it.
+// OpenLog opens a city's event log as configured. The caller must call closeLog.
 func OpenLog(dir string, c *config.City, broken func(error)) (log *events.Log,
 	closeLog func() error, err error) {
 	at, o, after := StateDir(dir), events.Options{Broken: broken}, func() error { return nil }
 	switch c.Events.Provider {
 	case "fail":
-		o.Refuse = errTestProvider
+		o.WriteError = errTestProvider
 	case "fake":
 		if at, err = os.MkdirTemp("", "gcity-events-"); err != nil {
 			return nil, nil, fmt.Errorf("cannot create a temporary event log: %w", err)
@@ -133,8 +133,8 @@ func LogProblem(ctx context.Context, dir string) (string, error) {
 	return fmt.Sprintf("%d damaged lines: %s", n, strings.Join(where, " | ")), nil
 }
 
-// ClearLogPlace moves a folder aside that is at the path of the event log. A symbolic link there is reported when
-// the log opens.
+// ClearLogPlace moves aside a folder at the event log's path, so that the log can be opened. A symbolic link there is
+// reported when the log is opened.
 func ClearLogPlace(at string, logger *slog.Logger) {
 	path := filepath.Join(StateDir(at), "events.jsonl")
 	info, err := disk.Lstat(path)
@@ -143,8 +143,8 @@ func ClearLogPlace(at string, logger *slog.Logger) {
 	}
 	aside, err := disk.SetAside(path)
 	if err == nil {
-		logger.Warn("a folder was at the path of the event log and was moved aside", "to",
+		logger.Warn("moved aside a folder that was at the event log's path", "to",
 			disk.Real(aside))
 	}
-	LogError(logger, "a folder is at the path of the event log", err)
+	LogError(logger, "cannot move aside the folder at the event log's path", err)
 }

@@ -15,7 +15,7 @@ import (
 // BinDir returns the folder that is first on every agent's PATH.
 func BinDir(dir string) string { return filepath.Join(dir, ".gc", "bin") }
 
-// IgnoreNotExist returns err, or nil if err says that the removed file did not exist.
+// IgnoreNotExist returns err, or nil if err says that a file does not exist.
 func IgnoreNotExist(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -32,8 +32,8 @@ func HideFromGit(dir string) error {
 	return err
 }
 
-// LinkBinary recreates .gc/bin with a link gc to this program, so that agents and their scripts can call it. It
-// removes everything else in that folder, because it is first on every agent's PATH.
+// LinkBinary creates .gc/bin/gc, a link to this program, so that agents and their scripts can call it. It removes
+// everything else in that folder, because the folder is first on every agent's PATH.
 func LinkBinary(dir string) error {
 	exe, err := os.Executable()
 	if err != nil {
@@ -80,7 +80,7 @@ func LogPath(dir string) string { return filepath.Join(dir, ".gc", "controller.l
 // SocketPath returns the path of the controller's socket.
 func SocketPath(dir string) string { return filepath.Join(StateDir(dir), "controller.sock") }
 
-// canonicalDir returns the path of a folder in the form that records use.
+// canonicalDir returns a folder's path in the form that trust records use.
 func canonicalDir(dir string) string {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real

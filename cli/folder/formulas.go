@@ -12,7 +12,7 @@ import (
 	"gcity/internal/deadline"
 )
 
-// FindFormula reads a formula of the city, or of a rig. If only another rig has the formula, the error names that
+// FindFormula reads one of the formulas in all. If only a different rig has the formula, the error names that
 // rig.
 func FindFormula(c *config.City, name, rig string, all []formula.Source) (*formula.Formula, error) {
 	f, err := formula.Find(name, all)
@@ -43,14 +43,13 @@ func FindFormula(c *config.City, name, rig string, all []formula.Source) (*formu
 }
 
 // FormulaProblems returns a line for each default_sling_formula that does not exist or is invalid. These are not
-// errors of the configuration, because formulas may change while a city runs. The check changes nothing in the
-// city.
+// configuration errors, because formulas may change while a city is running. The check does not change the city.
 func FormulaProblems(ctx context.Context, c *config.City) []string {
 	troubles, ok := deadline.New[[]string](1).Do(ctx, "formulas", time.Now(), ReadTimeout,
 		func() []string { return formulaProblems(c) })
 	if !ok {
-		return []string{"cannot check whether each default_sling_formula exists: a folder of " +
-			"formulas does not respond"}
+		return []string{"cannot check whether each default_sling_formula exists: a formula " +
+			"folder does not respond"}
 	}
 	return troubles
 }
@@ -91,7 +90,7 @@ func formulaProblems(c *config.City) []string {
 	for i, t := range all {
 		out[i] = t.text
 		if len(t.of) > 1 {
-			out[i] += fmt.Sprintf(" (of %s)", strings.Join(t.of, ", "))
+			out[i] += fmt.Sprintf(" (set for %s)", strings.Join(t.of, ", "))
 		}
 	}
 	return out
@@ -113,7 +112,7 @@ func formulasFor(c *config.City, rig string) ([]formula.Source, error) {
 	return all, err
 }
 
-// checkFormula returns why a formula cannot be used, or nil if it can be used.
+// checkFormula returns an error if a formula cannot be used.
 func checkFormula(name string, among []formula.Source) error {
 	i := slices.IndexFunc(among, func(s formula.Source) bool { return s.Name == name })
 	if i >= 0 && among[i].Path == "" {

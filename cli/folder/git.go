@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// gitLimit is the timeout of git.
+// gitLimit is the timeout for running git.
 const gitLimit = 5 * time.Second
 
-// Exposed returns a warning if the work of a rig could be committed to git, because the rig's folder is in a
-// repository that does not ignore the work. If git is not installed, it returns nothing.
+// Exposed returns a warning if a rig's work could be committed to git, because the rig's folder is in a
+// repository that does not ignore the work. If git is not installed, it returns nil.
 func Exposed(ctx context.Context, dir string) []string {
 	ctx, cancel := context.WithTimeout(ctx, gitLimit)
 	defer cancel()
@@ -29,7 +29,7 @@ func Exposed(ctx context.Context, dir string) []string {
 	c.WaitDelay = time.Second
 	err := c.Run()
 	if e, ok := errors.AsType[*exec.ExitError](err); ok && e.ExitCode() == notIgnored {
-		return []string{fmt.Sprintf("git does not ignore %s, so the work of the rig may be "+
+		return []string{fmt.Sprintf("git does not ignore %s, so the rig's work may be "+
 			"committed with the project; add the line %s/ to %s to prevent that",
 			filepath.Join(dir, WorkFolder), WorkFolder, filepath.Join(dir, ".gitignore"))}
 	}

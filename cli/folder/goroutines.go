@@ -6,7 +6,7 @@ import (
 	"gcity/internal/recovery"
 )
 
-// Faults receives the panics of a city's goroutines.
+// Faults receives panics from a city's goroutines.
 type Faults chan error
 
 // NewFaults returns Faults with a capacity of one error.
@@ -21,7 +21,7 @@ func (f Faults) Report(err error) {
 	}
 }
 
-// first returns the first error, nil if no error was sent.
+// first returns the first error, or nil if no error was sent.
 func (f Faults) first() error {
 	select {
 	case err := <-f:
@@ -31,13 +31,13 @@ func (f Faults) first() error {
 	}
 }
 
-// TaskGroup is the group of goroutines of a city. A panic in one of them ends that city only, not the process.
+// TaskGroup is a group of goroutines that run a city. A panic in one of them stops only that city, not the process.
 type TaskGroup struct {
 	errgroup.Group
 	OnFault Faults
 }
 
-// Go calls f in a goroutine of the group.
+// Go calls f in one of the group's goroutines.
 func (h *TaskGroup) Go(f func() error) {
 	h.Group.Go(func() (err error) {
 		if fault := recovery.Catch(func() { err = f() }); fault != nil {

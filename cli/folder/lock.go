@@ -23,7 +23,7 @@ func HoldCity(dir string) (release func(), err error) {
 	return func() { _ = hold.Release() }, nil // the kernel releases the lock at exit
 }
 
-// RemoveSocket removes the socket of a controller that was killed. The caller holds the city's lock, so that no process
+// RemoveSocket removes the socket of a controller that was killed. The caller holds the city's lock, so no process
 // listens on it.
 func RemoveSocket(dir string) error {
 	at := disk.FindSocket(SocketPath(dir))
@@ -71,13 +71,13 @@ func WaitReleased(ctx context.Context, dir, pid string) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("the controller of %s has not exited: %w", dir, ctx.Err())
+			return fmt.Errorf("the controller for %s has not exited: %w", dir, ctx.Err())
 		case <-tick.C:
 		}
 	}
 }
 
-// PIDText returns the process ID that the controller of a city wrote, "" if that is unknown.
+// PIDText returns the process ID that a city's controller has written, or "" if that is unknown.
 func PIDText(dir string) string {
 	// without the file, the process ID is unknown
 	data, _ := disk.ReadFile(filepath.Join(StateDir(dir), "daemon.pid"))

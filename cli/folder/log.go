@@ -13,20 +13,20 @@ import (
 	"gcity/internal/disk"
 )
 
-// FileLogger returns a logger that writes text into a file.
+// FileLogger returns a logger that writes lines of text to w.
 func FileLogger(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(w, nil)) }
 
-// QuietLogger returns a logger that drops everything.
+// QuietLogger returns a logger that discards everything.
 func QuietLogger() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// stateLog is .gc/controller.log, to which every controller of the city writes. Its size is limited. It opens the
-// file by path. Therefore it checks before each line that the path still names a regular file of this user.
+// stateLog is .gc/controller.log, to which every controller of the city writes. Its size is limited. Because the file
+// is opened by path, Write checks for each line that the path still names a regular file of this user.
 type stateLog struct {
 	at string
 	to *lumberjack.Logger
 }
 
-// FileLog opens the controller's log of a city.
+// FileLog opens the log of a city's controller.
 func FileLog(dir string) *stateLog {
 	at := LogPath(dir)
 	return &stateLog{at, &lumberjack.Logger{Filename: at, MaxSize: 10, MaxBackups: 2}}

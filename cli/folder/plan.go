@@ -15,7 +15,8 @@ import (
 	"gcity/session"
 )
 
-// SuspendedFor returns why automations of a rig, or of the city, do not start on their own.
+// SuspendedFor returns the reason why automations of a rig, or of the city if rig is empty, do not start on their own.
+// It returns "" if they do.
 func SuspendedFor(c *config.City, rig string) string {
 	if r := c.Rig(rig); r != nil && r.Suspended {
 		return "with rig " + rig
@@ -56,8 +57,7 @@ func SelectMembers(of []agent.Want, size int,
 	return out
 }
 
-// WatchdogsOf returns the watchdogs of a configuration. They have no results, because only a controller has
-// results.
+// WatchdogsOf returns the watchdogs in a configuration. They have no results, because only a controller runs them.
 func WatchdogsOf(c *config.City) []city.Watchdog {
 	var out []city.Watchdog
 	for i := range c.Watchdogs {
@@ -84,12 +84,12 @@ func PlanOf(c *config.City, dir string, running *city.Snapshot) []agent.Want {
 	return agent.Plan(c, hostOf(dir, running))
 }
 
-// PoolPlan returns the pools of a configuration.
+// PoolPlan returns the pools in a configuration.
 func PoolPlan(c *config.City, dir string) []agent.Pool {
 	return agent.Pools(c, ThisHost(dir))
 }
 
-// RigPlan returns the rigs of a configuration.
+// RigPlan returns the rigs in a configuration.
 func RigPlan(c *config.City) []agent.Rig { return agent.Rigs(c) }
 
 // Inspect returns what is known about an agent that is in the configuration or alive.
@@ -116,7 +116,7 @@ func Inspect(ctx context.Context, s controller.Subject, wants []agent.Want,
 	return out, nil
 }
 
-// PromptOf returns the prompt that an agent gets when it starts.
+// PromptOf returns the prompt that an agent receives when it starts.
 func PromptOf(ctx context.Context, w *agent.Want) (string, error) {
 	return perform.PromptOf(ctx, w, false)
 }

@@ -15,13 +15,13 @@ import (
 	"gcity/internal/deadline"
 )
 
-// ThisHost returns the values of this machine and this process's environment that agents of a city depend on.
+// ThisHost returns the properties of this machine, and this process's environment, that a city's agents depend on.
 func ThisHost(dir string) agent.Host {
 	return agent.Host{Environ: os.Environ(), BinDir: BinDir(dir), Find: Finder()}
 }
 
-// hostOf returns the same as ThisHost, but with the environment of the running controller, because agents inherit
-// it. If that environment cannot be read, it uses the environment of this process.
+// hostOf is like ThisHost, but uses the running controller's environment, because agents inherit it. If that
+// environment cannot be read, hostOf uses this process's environment.
 func hostOf(dir string, running *city.Snapshot) agent.Host {
 	host := ThisHost(dir)
 	if running == nil || running.PID <= 0 {
@@ -34,10 +34,10 @@ func hostOf(dir string, running *city.Snapshot) agent.Host {
 	return host
 }
 
-// Limits of the search for programs.
+// Limits on the search for programs.
 const (
 	findTime       = time.Second // timeout for one folder
-	maxHungFolders = 32          // maximum number of folders that may hang
+	maxHungFolders = 32          // number of folders that may hang at the same time
 )
 
 // Finder returns a function that searches for programs in the same way as a shell. It skips a folder that does not
@@ -66,7 +66,7 @@ func runs(looks *deadline.Calls[bool], file string) bool {
 	return ok && found
 }
 
-// StopLimit returns the maximum duration of stopping a city.
+// StopLimit returns how long stopping a city may take.
 func StopLimit(c *config.City, dir string) time.Duration {
 	return machine.StopLimit(Plan(c, dir), c.Daemon.ShutdownTimeout)
 }

@@ -54,7 +54,7 @@ func SourceOf(dir string) config.Source {
 	return s
 }
 
-// SourcesOf lists the files and topologies of a configuration.
+// SourcesOf lists a configuration's files and topologies.
 func SourcesOf(c *config.City) []config.Part { return c.Parts() }
 
 // ProblemLines returns each problem as one line.
@@ -69,7 +69,7 @@ func ProblemLines(problems []config.Problem) []string {
 // Short returns the short form of a revision.
 func Short(revision string) string { return revision[:min(12, len(revision))] }
 
-// FindCity returns the city that a folder is in.
+// FindCity returns the folder of the city that start is in.
 func FindCity(start string) (string, error) { return config.Find(start) }
 
 // LoadCity reads a configuration as a controller with this process's environment would.
@@ -86,7 +86,7 @@ func ParseConfig(dir string, data []byte, s *city.Snapshot) (*config.City, error
 	return SourceAs(dir, s).Parse(data)
 }
 
-// SourceAs returns the same as SourceOf, with the environment of the controller with the snapshot s.
+// SourceAs is like SourceOf, but uses the environment of the controller with the snapshot s, unless s is nil.
 func SourceAs(dir string, s *city.Snapshot) config.Source {
 	out := SourceOf(dir)
 	if s != nil {
@@ -95,7 +95,7 @@ func SourceAs(dir string, s *city.Snapshot) config.Source {
 	return out
 }
 
-// CheckConfig returns the errors of a text as the city.toml of the city in dir.
+// CheckConfig returns an error if data is not a valid city.toml for the city in dir.
 func CheckConfig(dir string, data []byte) error {
 	_, err := config.Parse(dir, data)
 	return err
@@ -104,17 +104,18 @@ func CheckConfig(dir string, data []byte) error {
 // NewRig is a rig to add to a configuration.
 type NewRig = edit.NewRig
 
-// AddRig writes a rig into a city's configuration and returns the new configuration.
+// AddRig adds a rig to a city's configuration file and returns the new configuration.
 func AddRig(dir string, r NewRig) (*config.City, error) {
 	return edit.AddRig(SourceOf(dir), r)
 }
 
-// RemoveRig removes a rig from a configuration. If agents is set, it also removes the rig's agents.
+// RemoveRig removes a rig from a city's configuration file and returns the new configuration. If agents is set, it also
+// removes the rig's agents.
 func RemoveRig(dir, name string, agents bool) (*config.City, error) {
 	return edit.RemoveRig(SourceOf(dir), name, agents)
 }
 
-// AsEdit converts the error of an invalid edit to an error with another exit code, because the file on disk is
+// AsEdit converts the error from an invalid edit to an error with a different exit code, because the file on disk is
 // still valid.
 func AsEdit(err error) error {
 	_, unfit := errors.AsType[*edit.InvalidRig](err)
@@ -136,7 +137,7 @@ func Folders(c *config.City) []string {
 	return out
 }
 
-// SetSuspended writes the setting suspended into the configuration.
+// SetSuspended writes the suspended setting of t to the configuration file.
 func SetSuspended(dir string, t config.Target, on bool) error {
 	return edit.SetSuspended(SourceOf(dir), t, on)
 }

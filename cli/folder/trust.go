@@ -16,7 +16,7 @@ import (
 	"gcity/trust"
 )
 
-// Ledger returns the file in which this user's trust is recorded.
+// Ledger returns the record of the cities and programs that this user trusts.
 func Ledger() *trust.Ledger {
 	return trust.Open(os.Getenv, func() []string {
 		all := prefs.Load(prefs.Find(os.Getenv), prefs.Prefs{}).TrustFolders
@@ -36,8 +36,8 @@ func ProgramsOf(c *config.City) []trust.Program {
 	return all
 }
 
-// CityPrograms returns the same as ProgramsOf. complete is false if an automation cannot be read now but may be
-// corrected later.
+// CityPrograms is like ProgramsOf, and reports whether the list is complete. complete is false if an automation cannot
+// be read now but may be corrected later.
 func CityPrograms(c *config.City) (all []trust.Program, complete bool) {
 	all = c.Programs()
 	found, troubles := ScanFor(&automation.Scanner{}, c, time.Now())
@@ -64,7 +64,7 @@ func CityPrograms(c *config.City) (all []trust.Program, complete bool) {
 	return all, len(found.Broken) == 0 && len(troubles) == 0
 }
 
-// OwnedBy returns an error if another user can change a script of these programs.
+// OwnedBy returns an error if another user can change one of these programs' scripts.
 func OwnedBy(all []trust.Program) error {
 	for _, p := range all {
 		for _, f := range p.Files {
@@ -85,15 +85,15 @@ func shownIn(dir, path string) string {
 	return path
 }
 
-// Trusted returns the grant for a city. c is its configuration, nil if that was not read yet. Trusted reads nothing
-// until the grant is used.
+// Trusted returns the grant for a city. c is its configuration, or nil if it has not been read yet. Trusted does not
+// read any files until the grant is used.
 func Trusted(dir string, c *config.City) trust.Grant {
 	dir = canonicalDir(dir)
 	return Ledger().Check(dir, func() ([]trust.Program, error) {
 		if c == nil {
-			var refused error
-			if c, refused = LoadCity(dir); refused != nil {
-				c = SourceOf(dir).Legible()
+			var err error
+			if c, err = LoadCity(dir); err != nil {
+				c = SourceOf(dir).LoadPartial()
 			}
 		}
 		if c != nil {
@@ -103,8 +103,7 @@ func Trusted(dir string, c *config.City) trust.Grant {
 	})
 }
 
-// knownPrograms returns the known programs of a city with an invalid configuration. These are the programs that
-// store the city's work.
+// knownPrograms returns the known programs of a city with an invalid configuration: those that store the city's work.
 func knownPrograms(dir string) []trust.Program {
 	k := LoadConfigCache(dir)
 	if k == nil {

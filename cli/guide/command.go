@@ -14,12 +14,13 @@ import (
 	"gcity/cli/output"
 )
 
-// Command returns the help command, which lists the guides, or shows a guide or the help of a command.
+// Command returns the help command, which lists the guides, or shows a guide or a command's help.
 func Command(e *env.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "help [TOPIC | COMMAND…]", Short: "Show a guide, or the help of a command",
-		Long: `help without an argument lists the guides. help TOPIC shows a guide, with the program
-in PAGER if stdout is a terminal. help COMMAND prints the same as COMMAND --help.`,
+		Use: "help [TOPIC | COMMAND…]", Short: "Show a guide, or help for a command",
+		Long: `help without an argument lists the guides. help TOPIC shows a guide, in the program
+that PAGER names if stdout is a terminal. help COMMAND does the same as COMMAND
+--help.`,
 		Example: "  gcity help start\n  gcity help pools\n  gcity help agent nudge",
 		ValidArgsFunction: func(
 			cmd *cobra.Command, args []string, _ string,
@@ -92,7 +93,7 @@ func show(e *env.Env, t Topic, root *cobra.Command) error {
 		Width: e.Columns(),
 	})
 	if of, rest, err := root.Find([]string{t.Name}); err == nil && len(rest) == 0 && of != root {
-		text += fmt.Sprintf("\n`gcity %s --help` shows the help of the command.\n", t.Name)
+		text += fmt.Sprintf("\n`gcity %s --help` shows the command's help.\n", t.Name)
 	}
 	if !e.OutTTY || !page(e, text) {
 		_, err := io.WriteString(e.Out, text)

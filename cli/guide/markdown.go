@@ -2,15 +2,15 @@ package guide
 
 import "strings"
 
-// kind is the kind of a block of Markdown.
+// kind is the kind of a Markdown block.
 type kind int
 
 const (
 	heading kind = iota
 	paragraph
-	item  // an item of a list
+	item  // a list item
 	code  // lines that are shown unchanged
-	table // rows of a table, without the separator below the header
+	table // table rows, without the separator below the header
 )
 
 // block is one block of a page.
@@ -22,7 +22,7 @@ type block struct {
 	rows  [][]string // rows of a table; row 0 is the header
 }
 
-// parse parses a page. It supports only the Markdown that the pages of docs use.
+// parse parses a page. It supports only the Markdown that the pages in docs use.
 func parse(text string) []block {
 	p := &parser{lines: strings.Split(text, "\n")}
 	for p.at < len(p.lines) {
@@ -99,7 +99,7 @@ func (p *parser) table() {
 	p.out = append(p.out, b)
 }
 
-// text reads a paragraph or an item of a list.
+// text reads a paragraph or a list item.
 func (p *parser) text() {
 	b := block{kind: paragraph}
 	line := strings.TrimSpace(p.lines[p.at])
@@ -119,7 +119,7 @@ func (p *parser) text() {
 	p.out = append(p.out, b)
 }
 
-// starts reports whether a line starts an item of a list.
+// starts reports whether a line starts a list item.
 func starts(line string) bool {
 	number, _, dot := strings.Cut(line, ". ")
 	return strings.HasPrefix(line, "- ") ||

@@ -9,10 +9,10 @@ import (
 // maxWidth is the maximum width of text in columns.
 const maxWidth = 100
 
-// Style contains functions that add the styles of a terminal to parts of a page.
+// Style contains functions that add terminal styles to parts of a page.
 type Style struct {
 	Title func(string) string // for a heading
-	Code  func(string) string // for code in a text
+	Code  func(string) string // for inline code
 	Block func(string) string // for a line of a code block
 	Width int                 // width of the terminal in columns; 0 if the output is not a terminal
 }
@@ -83,7 +83,7 @@ func (w *writer) table(rows [][]string) {
 	}
 }
 
-// inline replaces each link by its text and the name of its topic, and removes emphasis. It keeps backquotes around
+// inline replaces each link with its text and the name of its topic, and removes emphasis. It keeps backquotes around
 // code.
 func inline(text string) string {
 	links := link()
@@ -105,7 +105,7 @@ func inline(text string) string {
 	return emphasis().ReplaceAllString(bold().ReplaceAllString(text, "$1"), "$1$2")
 }
 
-// wrap writes a text in lines of at most width columns.
+// wrap writes text in lines of at most width columns.
 func (w *writer) wrap(first, rest, text string) {
 	line, columns := first, len(first)
 	empty, code := true, span()
@@ -132,7 +132,7 @@ func (w *writer) wrap(first, rest, text string) {
 	flush()
 }
 
-// words splits a text at spaces, except inside backquotes.
+// words splits text at spaces, except inside backquotes.
 func words(text string) []string {
 	var out []string
 	var b strings.Builder
@@ -156,7 +156,7 @@ func words(text string) []string {
 	return out
 }
 
-// Man returns a page as a manual page of section 7. escape escapes text so that man prints it unchanged.
+// Man returns a page as a manual page for section 7. escape escapes text so that man prints it unchanged.
 func (t Topic) Man(version string, escape func(string) string) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

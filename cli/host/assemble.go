@@ -24,13 +24,13 @@ import (
 	"gcity/tui"
 )
 
-// SchemaText returns the JSON Schema of a kind of file, or nil.
+// SchemaText returns the JSON Schema for a kind of file, or nil if the kind is unknown.
 func SchemaText(of string) []byte { return keys.JSONSchema(of) }
 
 // SchemaNames returns the kinds of files that have a schema.
 func SchemaNames() []string { return keys.Schemas() }
 
-// loop is the controller of a city that this process runs.
+// loop is the controller for a city that this process runs.
 type loop interface {
 	city.Control
 	Run(ctx context.Context) error
@@ -49,14 +49,14 @@ type parts struct {
 	at       string // a path to the city's folder that stays valid when the folder is moved
 	Loop     loop
 	sessions session.Provider
-	// serve answers requests on the socket until ctx ends; nil for a city that runs only once
+	// serve serves requests on the socket until ctx ends; nil for a city that runs only once
 	serve  func(ctx context.Context) error
 	last   *shutdown.Deadline        // deadline for everything after the loop's last decision
 	mirror func(ctx context.Context) // mirror sends events to a script until ctx ends
-	// serveTCP answers requests over TCP until ctx ends, if that is configured
+	// serveTCP serves requests over TCP until ctx ends, if that is configured
 	serveTCP   func(ctx context.Context)
 	dolt       func(ctx context.Context) // dolt keeps bd's database server running until ctx ends
-	faults     folder.Faults             // panics of all parts
+	faults     folder.Faults             // panics in all parts
 	ReleaseAll func()                    // releases everything, and the city's lock last
 }
 
@@ -185,7 +185,7 @@ func (a *assembly) stores(ctx context.Context) *workstore.Stores {
 		}}
 }
 
-// parts returns the parts of a city without its socket.
+// parts returns the assembled parts, without the city's socket.
 func (a *assembly) parts() parts {
 	o, last := &a.o, a.last
 	p := parts{at: o.at, Loop: a.loop, faults: a.broken, sessions: a.sessions, last: last,

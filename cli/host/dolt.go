@@ -13,7 +13,7 @@ func (p parts) ended() bool {
 	return err == nil && s.ShutDown
 }
 
-// StartDolt starts the database server of a city that runs without a controller. The server keeps running for the
+// StartDolt starts the database server for a city that runs without a controller. The server keeps running for the
 // agents.
 func (h *City) StartDolt(ctx context.Context) error {
 	c, err := folder.LoadCity(h.Dir)

@@ -16,7 +16,7 @@ import (
 	"gcity/cli/output"
 )
 
-// Headless runs the city without a control room, as a service does: it logs to stderr and to the controller's file,
+// Headless runs the city without a control room, as a service does: it logs to stderr and to the controller's log file,
 // handles signals, and notifies systemd.
 func Headless(ctx context.Context, e *env.Env) error {
 	dir, err := e.CityDir()
@@ -72,8 +72,8 @@ func (h *City) reload(note *notifier) {
 	note.Say(daemon.SdNotifyReady)
 }
 
-// notifier reports the state of the service to systemd. Its methods do not block: a goroutine sends, and of several
-// queued keep-alives only the newest is sent.
+// notifier reports the service's state to systemd. Its methods do not block: a goroutine sends the messages. If several
+// keep-alives are queued, only the newest is sent.
 type notifier struct {
 	logger *slog.Logger
 	states chan string
@@ -112,11 +112,12 @@ func (n *notifier) Say(state string) {
 	}
 }
 
-// closeTimeout is the timeout for sending queued states at the end. If systemd does not read, it must not delay the
-// stop of a city. The goroutine then ends with the process.
+// closeTimeout is how long Close waits until the queued states are sent, because a systemd that does not read must not
+// delay the process's exit.
 const closeTimeout = 250 * time.Millisecond
 
-// Close sends the queued states and stops the goroutine.
+// Close sends the queued states and stops the goroutine. If systemd does not read them in time, the goroutine ends with
+// the process.
 func (n *notifier) Close() {
 	close(n.stop)
 	select {

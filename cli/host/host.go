@@ -26,7 +26,7 @@ type City struct {
 	Dir    string
 	Logger *slog.Logger
 	Done   chan struct{} // closed when the loop has ended
-	err    error         // the error of the loop, valid after Done is closed
+	err    error         // error from the loop, valid after Done is closed
 }
 
 // CityOptions are the options for hosting a city.
@@ -69,8 +69,7 @@ func OpenCity(ctx context.Context, e *env.Env, o CityOptions) (*City, error) {
 	}
 	if err := folder.SaveConfigCache(p.at, c); err != nil {
 		o.Logger.Warn("while no controller is running, the commands for mail and work "+
-			"need a valid configuration",
-			"error", err)
+			"need a valid configuration", "error", err)
 	}
 	closeParts := p.ReleaseAll
 	p.ReleaseAll = func() { folder.RemoveSource(p.at); closeParts() }
@@ -89,12 +88,12 @@ func (h *City) Host(ctx context.Context, ready func()) error {
 	defer h.ReleaseAll()
 	loopCtx, stop := context.WithCancel(ctx)
 	defer stop()
-	serveCtx, hush := context.WithCancel(context.WithoutCancel(ctx))
-	defer hush()
+	serveCtx, stopServing := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopServing()
 	g := folder.TaskGroup{OnFault: h.faults}
 	g.Go(func() error {
 		defer close(h.Done)
-		defer hush()
+		defer stopServing()
 		h.err = h.Loop.Run(loopCtx)
 		if errors.Is(h.err, context.Canceled) {
 			h.err = nil
@@ -118,17 +117,17 @@ func (h *City) Host(ctx context.Context, ready func()) error {
 		return nil
 	})
 	g.Go(func() error {
-		told, hush := context.WithCancel(serveCtx)
-		defer hush()
+		mirrorCtx, stopMirror := context.WithCancel(serveCtx)
+		defer stopMirror()
 		g.Go(func() error { // no event arrives after the shutdown has begun
 			select {
 			case <-h.last.Begun():
-				hush()
-			case <-told.Done():
+				stopMirror()
+			case <-mirrorCtx.Done():
 			}
 			return nil
 		})
-		h.mirror(told)
+		h.mirror(mirrorCtx)
 		return nil
 	})
 	if _, err := h.Loop.Snapshot(ctx); err == nil {
@@ -137,7 +136,7 @@ func (h *City) Host(ctx context.Context, ready func()) error {
 	return g.Wait()
 }
 
-// firstListTimeout is the timeout for the first list of sessions, for which clients of the socket wait.
+// firstListTimeout is the timeout for the first list of sessions. The socket does not serve clients before that.
 const firstListTimeout = 2 * time.Second
 
 // awaitFirstList waits until the running agents are known. Before that a request for a surplus pool member would fail
@@ -157,8 +156,7 @@ func (h *City) awaitFirstList(ctx context.Context) {
 func WarnUnfinished(e *env.Env, h *City) {
 	if what := h.last.End(); what != "" {
 		e.Warn(fmt.Sprintf("the city has stopped, but these tasks did not finish within %s: %s",
-			h.last.Limit(),
-			what))
+			h.last.Limit(), what))
 	}
 }
 
@@ -238,8 +236,8 @@ func ListenSignals() (chan os.Signal, func()) {
 	return signals, func() { signal.Stop(signals) }
 }
 
-// checkMayRun returns why a city may not run. If the user has edited a trusted city, checkMayRun extends the trust
-// to the edits.
+// checkMayRun returns an error if a city may not run. If the user has edited a trusted city, checkMayRun extends the
+// trust to the edits.
 func (o CityOptions) checkMayRun(c *config.City) error {
 	if c == nil {
 		var err error
@@ -257,8 +255,7 @@ func (o CityOptions) checkMayRun(c *config.City) error {
 	if complete {
 		if err := folder.Ledger().Extend(c.Path, all); err != nil {
 			o.Logger.Warn("cannot record that the edited city is trusted, so gcity will ask again",
-				"error",
-				err)
+				"error", err)
 		}
 	}
 	return nil
@@ -267,7 +264,7 @@ func (o CityOptions) checkMayRun(c *config.City) error {
 // saveConfigCache saves the parts of a valid configuration that work and mail need.
 func (o CityOptions) saveConfigCache(_ string, good *config.City) {
 	if good != nil {
-		folder.LogError(o.Logger, "cannot save the stores and agents of the city",
+		folder.LogError(o.Logger, "cannot save the city's stores and agents",
 			folder.SaveConfigCache(o.at, good))
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"gcity/city"
 )
 
-// OpenFiles returns the maximum number of open files of the running controller, or of a controller that this
+// OpenFiles returns the maximum number of open files for the running controller, or for a controller that this
 // process would start. It returns 0 if the number is unknown. The Go runtime raises the limit of each process to
 // the maximum, but starts child processes with the original limit.
 func OpenFiles(running *city.Snapshot) uint64 {

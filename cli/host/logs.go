@@ -14,7 +14,7 @@ import (
 	"gcity/internal/disk"
 )
 
-// Logger returns the logger of a controller: text on a terminal, otherwise JSON for a journal.
+// Logger returns a logger for a controller. It writes text to a terminal, and JSON otherwise, for a journal.
 func Logger(e *env.Env, w io.Writer) *slog.Logger {
 	if e.ErrTTY {
 		return slog.New(slog.NewTextHandler(w, nil))
@@ -22,8 +22,8 @@ func Logger(e *env.Env, w io.Writer) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(w, nil))
 }
 
-// headlessLog returns the logger of a controller without a control room. It writes to the controller's file, and to
-// stderr unless that is the same file, as for a controller in the background.
+// headlessLog returns the logger for a controller without a control room. It writes to the controller's log file, and
+// to stderr unless that is the same file, as it is for a controller in the background.
 func headlessLog(e *env.Env, dir string) (_ *slog.Logger, closeLog func()) {
 	logger, closeFile := controllerLog(dir)
 	if folder.IsFile(e.Err, folder.LogPath(dir)) {
@@ -43,7 +43,7 @@ func bothLogs(one, two *slog.Logger) *slog.Logger {
 	return slog.New(slog.NewMultiHandler(one.Handler(), two.Handler()))
 }
 
-// controllerLog returns a logger that writes to the controller's file and never blocks.
+// controllerLog returns a logger that writes to the controller's log file and never blocks.
 func controllerLog(dir string) (_ *slog.Logger, closeLog func()) {
 	file := folder.FileLog(dir)
 	own := NewAsyncWriter(file)
@@ -91,8 +91,7 @@ func (s *asyncWriter) Write(p []byte) (int, error) {
 	line := append([]byte(nil), p...)
 	if s.dropped > 0 {
 		line = append(fmt.Appendf(nil, "%d lines of this log were dropped: the stream "+
-			"was blocked\n",
-			s.dropped), line...)
+			"was blocked\n", s.dropped), line...)
 	}
 	select {
 	case s.lines <- line:

@@ -18,14 +18,13 @@ func checkHold(hold *controller.Hold, at *socket.Socket, log *slog.Logger) error
 	if aside := at.MovedPath(); renewed && aside != "" {
 		warnMovedAside(log, aside)
 	} else if renewed {
-		log.Warn("the city's socket was removed; it is created again")
+		log.Warn("the city's socket was removed and has been created again")
 	}
 	folder.LogError(log, "the city's socket was removed, and cannot be created again", err)
 	return nil
 }
 
-// warnMovedAside logs that another file was at the socket's path and was moved.
+// warnMovedAside logs that a different file was at the socket's path and was moved.
 func warnMovedAside(log *slog.Logger, aside string) {
-	log.Warn("a file or folder was at the path of the city's socket and was moved aside", "to",
-		aside)
+	log.Warn("moved aside a file or folder that was at the path of the city's socket", "to", aside)
 }

@@ -46,15 +46,15 @@ func SpawnHeadless(ctx context.Context, e *env.Env, dir string) (int, error) {
 	// the goroutine outlives this function on purpose: it ends with this process
 	var wg sync.WaitGroup
 	wg.Go(func() { died <- cmd.Wait() })
-	if err := waitAnswer(ctx, dir, cmd.Process.Pid, died); err != nil {
+	if err := awaitController(ctx, dir, cmd.Process.Pid, died); err != nil {
 		return 0, asChild(fmt.Errorf("the headless controller did not start: %w%s", err,
 			tail(dir, began)))
 	}
 	return cmd.Process.Pid, nil
 }
 
-// asChild gives the error of a failed child process the child's exit code, if that means a conflict or an invalid
-// configuration.
+// asChild returns the error from a failed child process. The error has the child's exit code if that means a conflict
+// or an invalid configuration.
 func asChild(err error) error {
 	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
 		if code := ended.ExitCode(); code == exit.CodeConflict || code == exit.CodeConfig {
@@ -64,8 +64,8 @@ func asChild(err error) error {
 	return err
 }
 
-// waitAnswer waits until the controller with this process ID responds on the city's socket.
-func waitAnswer(ctx context.Context, dir string, pid int, died <-chan error) error {
+// awaitController waits until the controller with this process ID responds on the city's socket.
+func awaitController(ctx context.Context, dir string, pid int, died <-chan error) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -89,7 +89,7 @@ func waitAnswer(ctx context.Context, dir string, pid int, died <-chan error) err
 	}
 }
 
-// tail returns the last lines that a controller wrote to its log after an offset.
+// tail returns the last lines that a controller wrote to its log after an offset, each after a newline.
 func tail(dir string, from int64) string { return tailOf(folder.LogPath(dir), from) }
 
 func tailOf(path string, from int64) string {

@@ -38,7 +38,7 @@ type (
 	Registered        = supervisor.Entry
 )
 
-// SupervisorOf returns the process ID of the supervisor of a home folder, 0 if none is running.
+// SupervisorOf returns the process ID of the supervisor that uses a home folder, or 0 if none is running.
 func SupervisorOf(dir string) (pid int, err error) {
 	r, runs, err := supervisor.Find(supervisor.Home{Dir: dir})
 	if !runs {
@@ -47,7 +47,7 @@ func SupervisorOf(dir string) (pid int, err error) {
 	return r.PID, err
 }
 
-// FindSupervisor returns the supervisor of this environment. It returns false if none is running.
+// FindSupervisor returns the supervisor for this environment. It returns false if none is running.
 func FindSupervisor(e *env.Env) (supervisorRunning, bool) {
 	h, err := env.Home(e)
 	if err != nil {
@@ -57,7 +57,7 @@ func FindSupervisor(e *env.Env) (supervisorRunning, bool) {
 	return r, runs && err == nil
 }
 
-// DialSupervisor connects to the running supervisor. If no supervisor is running, the error is that of
+// DialSupervisor connects to the running supervisor. If no supervisor is running, it returns an error made by
 // exit.NotRunning.
 func DialSupervisor(e *env.Env) (*client.Fleet, supervisorRunning, error) {
 	h, err := env.Home(e)
@@ -76,7 +76,7 @@ func DialSupervisor(e *env.Env) (*client.Fleet, supervisorRunning, error) {
 	return f, r, err
 }
 
-// CheckHome returns errors in the files of a supervisor. They have the exit code of an invalid configuration.
+// CheckHome returns the errors in a supervisor's files, with the exit code for an invalid configuration.
 func CheckHome(h env.SupervisorHome) error {
 	_, err := supervisor.ReadSettings(h)
 	_, regErr := supervisor.Read(h)
@@ -84,7 +84,8 @@ func CheckHome(h env.SupervisorHome) error {
 		return nil
 	}
 	if _, ok := errors.AsType[toml.Problems](err); ok {
-		return &exit.Failure{Code: exit.CodeConfig, Err: fmt.Errorf("refused:\n%w", err)}
+		return &exit.Failure{Code: exit.CodeConfig, Err: fmt.Errorf(
+			"the supervisor's configuration is invalid:\n%w", err)}
 	}
 	return err
 }
@@ -111,7 +112,7 @@ func Register(ctx context.Context, h env.SupervisorHome, path string) (Registere
 	if err != nil {
 		return e, err
 	}
-	// registry entries may lack a name: Clash uses the name in their city.toml, supervisor.Add does not
+	// registry entries may have no name: NameConflict uses the name in their city.toml, but supervisor.Add does not
 	if err := NameConflict(ctx, h, path); err != nil {
 		return e, err
 	}
@@ -127,8 +128,7 @@ func checkRegisteredName(ctx context.Context, e *env.Env, entry Registered, name
 		}
 	}
 	return fmt.Errorf("the city is registered as %q, but the name in its %s is %q: %s registers "+
-		"the new name",
-		entry.Name, config.FileName, name, again)
+		"the new name", entry.Name, config.FileName, name, again)
 }
 
 // NameConflict returns an error if another registered city has the same name. It ignores cities that cannot be read.
@@ -142,7 +142,8 @@ func NameConflict(ctx context.Context, h env.SupervisorHome, path string) error 
 	return supervisor.NameConflict(all, e)
 }
 
-// cityName returns the name of a city from its configuration, or from its last valid configuration; "" if unknown.
+// cityName returns a city's name from its configuration, or from its last valid configuration. It returns "" if the
+// name is unknown.
 func cityName(path string) string {
 	if c, err := folder.SourceOf(path).Load(); err == nil {
 		return c.Workspace.Name
@@ -153,7 +154,7 @@ func cityName(path string) string {
 	return ""
 }
 
-// mostAgents returns the maximum number of agents of a city, with every possible member of its pools.
+// mostAgents returns the maximum number of agents in a city, with every possible member of its pools.
 func mostAgents(path string) (int, error) {
 	c, err := folder.SourceOf(path).Load()
 	if err != nil {
@@ -165,19 +166,19 @@ func mostAgents(path string) (int, error) {
 // supervised contains the assembled parts of a supervisor that is not running yet.
 type supervised struct {
 	*supervisor.Supervisor
-	Serve    func(ctx context.Context) error // answers requests on its socket
-	ServeTCP func(ctx context.Context)       // answers requests over TCP
+	Serve    func(ctx context.Context) error // serves requests on its socket
+	ServeTCP func(ctx context.Context)       // serves requests over TCP
 	Last     *shutdown.Deadline
 	Close    func()
 }
 
-// SupervisorOptions are the options of a supervisor.
+// SupervisorOptions are the options for a supervisor.
 type SupervisorOptions struct {
 	Beat       func(status string) // see supervisor.Options
 	UntilEmpty bool                // see supervisor.Options
 }
 
-// AssembleSupervisor takes the locks of the home folder and assembles the parts.
+// AssembleSupervisor takes the locks in the home folder and assembles the parts of a supervisor. Nothing runs yet.
 func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, logger *slog.Logger,
 	own SupervisorOptions) (_ supervised, err error) {
 	var undo folder.Closers
@@ -238,7 +239,7 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 	}, nil
 }
 
-// listeners contains the listeners of a supervisor other than its own socket, and the limits of tenants.
+// listeners contains a supervisor's listeners other than its own socket, and the tenants' limits.
 type listeners struct {
 	tcp     chan api.TCP
 	sockets *tenantSockets
@@ -276,8 +277,8 @@ func watchCity(ctx context.Context, path string, lost func(error)) <-chan struct
 	return watch.Files(ctx, []string{filepath.Join(path, config.FileName)}, nil, o)
 }
 
-// earlierRun is the error for a city that this process still runs, for example under another path of its folder.
-// The error is temporary.
+// earlierRun is the error for a city that this process is still running, for example under a different path to its
+// folder. The error is temporary.
 type earlierRun struct{ running *controller.RunningError }
 
 func (earlierRun) Error() string {
@@ -325,7 +326,7 @@ func openHosted(ctx context.Context, e *env.Env, entry Registered, logger *slog.
 	return k, nil
 }
 
-// Control returns the control of the city.
+// Control implements supervisor.City.
 func (k *hostedCity) Control() city.Control { return k.Loop }
 
 // Run implements supervisor.City.
@@ -354,8 +355,7 @@ func (k *hostedCity) Run(ctx context.Context, ready func()) error {
 	case <-over:
 		if what := k.last.End(); what != "" {
 			k.Logger.Warn("the city has stopped, but did not finish all work in time", "after",
-				k.last.Limit(),
-				"what", what)
+				k.last.Limit(), "what", what)
 		}
 		if fault != nil { // the panic has not been reported yet
 			panic(fault)
@@ -383,21 +383,20 @@ func (k *hostedCity) Hurry() { k.signal(syscall.SIGTERM) }
 // Close implements supervisor.City.
 func (k *hostedCity) Close() { k.ReleaseAll(); k.release() }
 
-// fleetTCP returns the options of a supervisor's TCP listener, with its token and tenants.
+// fleetTCP returns the options for a supervisor's TCP listener, with its token and tenants.
 func fleetTCP(s supervisor.Settings) api.TCP {
 	t := api.TCP{Addr: api.TCPAddr(s.Bind, s.Port), Hosts: s.Hosts,
 		Tenants:   map[string]api.TenantConfig{},
 		TokenFile: s.TokenFile, MakeToken: s.MakeToken, ReadFile: s.ReadFile}
 	for _, one := range s.Tenants {
 		t.Tenants[one.Name] = api.TenantConfig{Name: one.Name, Cities: one.Cities,
-			TokenFile: one.TokenFile,
-			Token:     one.Token, Socket: one.Socket, MaxAgents: one.MaxAgents,
-			MaxCities: one.MaxCities}
+			TokenFile: one.TokenFile, Token: one.Token, Socket: one.Socket,
+			MaxAgents: one.MaxAgents, MaxCities: one.MaxCities}
 	}
 	return t
 }
 
-// FleetAddr returns the TCP address of a supervisor's API, "" if it has none, and the file with its token.
+// FleetAddr returns the TCP address of a supervisor's API, or "" if it has none, and the file with its token.
 func FleetAddr(h env.SupervisorHome) (addr, token string) {
 	s, err := supervisor.ReadSettings(h)
 	if err != nil || s.Port == 0 {
@@ -406,7 +405,7 @@ func FleetAddr(h env.SupervisorHome) (addr, token string) {
 	return api.TCPAddr(s.Bind, s.Port), s.TokenFile
 }
 
-// DefaultFleetAddr returns the TCP address of the supervisor's API if no setting names it, otherwise "".
+// DefaultFleetAddr returns the TCP address of the supervisor's API if no setting names one, otherwise "".
 func DefaultFleetAddr(h env.SupervisorHome) string {
 	if s, err := supervisor.ReadSettings(h); err != nil || !s.AnyPort {
 		return ""

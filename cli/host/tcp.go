@@ -15,7 +15,8 @@ import (
 	"gcity/internal/deadline"
 )
 
-// tcpListener passes the TCP address of the city's API, which the controller decides, to the listener.
+// tcpListener passes the TCP address of the city's API from the controller to the listener, and the listener's state
+// back.
 type tcpListener struct {
 	dir       string // the city's folder
 	wants     chan api.TCP
@@ -26,7 +27,7 @@ func newTCPListener(dir string) tcpListener {
 	return tcpListener{dir, make(chan api.TCP, 1), make(chan city.Listener, 1)}
 }
 
-// want sets the configuration of the listener. The loop calls it, so it must not block.
+// want sets the listener's configuration. The loop calls it, so it must not block.
 func (s tcpListener) want(c config.API) {
 	token, own := TokenOf(s.dir, c)
 	folder.SendLatest(s.wants, api.TCP{Addr: TCPAddr(c), Hosts: c.Hosts, TokenFile: token,
@@ -47,17 +48,17 @@ func (s tcpListener) keep(ctx context.Context, c city.Control, o api.Options) {
 	api.KeepListening(ctx, s.wants, report, c, o)
 }
 
-// TCPAddr returns the TCP address of a city's API, "" if it has none.
+// TCPAddr returns the TCP address of a city's API, or "" if it has none.
 func TCPAddr(c config.API) string { return api.TCPAddr(c.Bind, c.Port) }
 
 // CheckToken returns an error if a token file cannot be used.
 func CheckToken(path string) error {
-	err, answered := deadline.New[error](1).Do(context.Background(), path, time.Now(),
+	err, returned := deadline.New[error](1).Do(context.Background(), path, time.Now(),
 		env.FolderTimeout, func() error {
 			_, err := token.Read(path)
 			return err
 		})
-	if !answered {
+	if !returned {
 		return fmt.Errorf("cannot read the token file %s in time: the file system does not respond",
 			path)
 	}

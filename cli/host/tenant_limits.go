@@ -11,7 +11,7 @@ import (
 	"gcity/supervisor"
 )
 
-// limiter manages a control group for each tenant with a limit of CPUs or memory.
+// limiter manages a control group for each tenant that has a CPU or memory limit.
 type limiter struct {
 	wants chan []supervisor.Tenant
 	log   *slog.Logger
@@ -25,7 +25,7 @@ func newLimiter(log *slog.Logger) *limiter {
 	return &limiter{wants: make(chan []supervisor.Tenant, 1), log: log, own: cgroup.Own}
 }
 
-// group returns the control group in which the sessions of a tenant start, "" if the tenant has none.
+// group returns the control group in which a tenant's sessions start, or "" if the tenant has none.
 func (l *limiter) group(tenant string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -44,7 +44,8 @@ func (l *limiter) keep(ctx context.Context, report func(problem string)) {
 		case tenants := <-l.wants:
 			problem := ""
 			if err := l.apply(&tree, tenants); err != nil {
-				problem = fmt.Sprintf("max_cpus and max_memory of tenants have no effect: %v", err)
+				problem = fmt.Sprintf("the tenants' max_cpus and max_memory have no effect: %v",
+					err)
 			}
 			if problem != "" && problem != last {
 				l.log.Warn(problem)

@@ -29,7 +29,7 @@ func TestLimitsWithoutGroups(t *testing.T) {
 		want    string
 	}{
 		{[]supervisor.Tenant{{Name: "a", MaxAgents: 5}}, ""},
-		{[]supervisor.Tenant{{Name: "a", MaxCPUs: 2}}, "max_cpus and max_memory of tenants have no effect: not delegated"},
+		{[]supervisor.Tenant{{Name: "a", MaxCPUs: 2}}, "the tenants' max_cpus and max_memory have no effect: not delegated"},
 		{[]supervisor.Tenant{{Name: "a", MaxMemory: 1 << 30}}, "have no effect"},
 		{nil, ""},
 	} {

@@ -64,14 +64,13 @@ func (s *tenantSockets) keep(ctx context.Context) {
 	}
 }
 
-// start opens the socket of a tenant and serves requests on it.
+// start opens a tenant's socket and serves requests on it.
 func (s *tenantSockets) start(ctx context.Context, name string, t api.TenantConfig) {
 	log := s.o.Log.With(slog.String("tenant", name), slog.String("socket", t.Socket))
 	l, err := socket.Listen(t.Socket)
 	if err != nil {
 		if s.failed[name] != err.Error() {
-			log.Warn("cannot open the socket of a tenant; the supervisor retries", "err",
-				err)
+			log.Warn("cannot open a tenant's socket; the supervisor will retry", "err", err)
 		}
 		s.failed[name] = err.Error()
 		return
@@ -84,7 +83,7 @@ func (s *tenantSockets) start(ctx context.Context, name string, t api.TenantConf
 		var served error
 		fault := recovery.Catch(func() { served = api.ServeTenant(ctx, l, t, s.cities, s.o) })
 		if err := errors.Join(fault, served); err != nil && ctx.Err() == nil {
-			log.Error("the socket of a tenant has failed", "err", err)
+			log.Error("a tenant's socket has failed", "err", err)
 		}
 	}()
 	s.open[name] = tenantSocket{of: t, end: func() { cancel(); <-over }}

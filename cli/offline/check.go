@@ -14,9 +14,9 @@ import (
 // checksAtOnce is the maximum number of conditions that are checked at the same time.
 const checksAtOnce = 8
 
-// CheckAll evaluates automations again, and runs the checks of their conditions.
+// CheckAll runs the check commands of automations with a condition gate, and returns all items with the results.
 func (b *City) CheckAll(ctx context.Context, items []city.Automation) ([]city.Automation, error) {
-	found, _ := b.scan() // the snapshot already contains the errors of the scan
+	found, _ := b.scan() // the snapshot already contains the errors from the scan
 	out := slices.Clone(items)
 	var g errgroup.Group
 	g.SetLimit(checksAtOnce)
@@ -40,7 +40,7 @@ func (b *City) CheckAll(ctx context.Context, items []city.Automation) ([]city.Au
 	return out, g.Wait()
 }
 
-// ask runs the check of a condition once.
+// ask runs a condition's check command once.
 func (b *City) ask(ctx context.Context, d automation.Definition) automation.CheckFacts {
 	f := automation.CheckFacts{Asked: b.now(), Done: true, Fresh: true}
 	if err := b.grant.Err(); err != nil {

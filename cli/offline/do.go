@@ -20,8 +20,8 @@ import (
 	"gcity/session"
 )
 
-// Do implements city.Control for commands that work without a controller. They change the configuration, sizes set
-// by hand, the event log, or sessions that are alive.
+// Do implements city.Control for commands that work without a controller. They change the configuration, pool sizes set
+// by hand, the event log, beads, or live sessions.
 func (b *City) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	c, err := city.Tidy(c)
 	if err != nil {
@@ -37,8 +37,8 @@ func (b *City) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	case city.ResumeRig:
 		return b.setSuspended(ctx, SuspendableRig(c.Rig), false)
 	case city.Scale:
-		if b.refused != nil {
-			return city.Receipt{}, b.refused
+		if b.invalid != nil {
+			return city.Receipt{}, b.invalid
 		}
 		return b.scale(c, folder.PoolPlan(b.config, b.Dir))
 	case city.Drain, city.Undrain, city.DrainAck:
@@ -72,14 +72,14 @@ func (b *City) toSession(ctx context.Context, c city.Command) (city.Receipt, err
 	switch c := c.(type) {
 	case city.Kill:
 		err = b.Sessions.Stop(session.WithForce(ctx, c.Force), st.Name, 0)
-		done = "killed " + c.Agent + "; no controller is running, so it does not start again"
+		done = "killed " + c.Agent + "; no controller is running, so it is not restarted"
 		if err == nil {
 			err = b.recordExits(ctx, func(agent string) bool { return agent == c.Agent })
 		}
 	case city.Interrupt:
 		err, done = b.Sessions.Interrupt(ctx, st.Name), "agent "+c.Agent+" was interrupted"
 	case city.Nudge:
-		err, done = b.sendText(ctx, st.Name, c), "agent "+c.Agent+" accepted the text"
+		err, done = b.sendText(ctx, st.Name, c), "agent "+c.Agent+" accepted the message"
 	case city.SendKeys:
 		k, ok := b.Sessions.(session.Keyer)
 		if !ok {
@@ -91,15 +91,15 @@ func (b *City) toSession(ctx context.Context, c city.Command) (city.Receipt, err
 		if !ok {
 			return city.Receipt{}, Cannot("clear the output of", c.Agent)
 		}
-		err, done = k.Clear(ctx, st.Name), "the saved output of agent "+c.Agent+" is cleared"
+		err, done = k.Clear(ctx, st.Name), "the saved output of agent "+c.Agent+" was cleared"
 	}
 	return city.Receipt{Message: done}, AsProblem(err)
 }
 
-// everyone selects all agents of the city.
+// everyone selects all of the city's agents.
 func everyone(string) bool { return true }
 
-// End stops the live sessions of the agents for which of returns true.
+// End stops the live sessions of the agents for which of returns true, and returns how many there were.
 func (b *City) End(ctx context.Context, of func(agent string) bool) (int, error) {
 	done := b.reportSlow(ctx, "the list of sessions", sessions.EndLimit)
 	look, cancel := context.WithTimeout(ctx, sessions.EndLimit)
@@ -116,7 +116,7 @@ func (b *City) End(ctx context.Context, of func(agent string) bool) (int, error)
 			alive, names = append(alive, st), append(names, st.Agent)
 		}
 	}
-	done = b.reportSlow(ctx, "the end of "+output.ShortList(names), b.grace()+sessions.EndLimit)
+	done = b.reportSlow(ctx, output.ShortList(names)+" to stop", b.grace()+sessions.EndLimit)
 	err = sessions.EndSessions(ctx, b.Sessions, alive, b.grace())
 	done()
 	if err = errors.Join(err, unknown); unknown != nil {
@@ -145,8 +145,7 @@ func (b *City) recordExits(ctx context.Context, of func(agent string) bool) erro
 		return nil
 	}
 	all = slices.DeleteFunc(all, func(st session.Status) bool {
-		return st.Alive || st.Exit == nil ||
-			!of(st.Agent)
+		return st.Alive || st.Exit == nil || !of(st.Agent)
 	})
 	if len(all) == 0 {
 		return nil
@@ -168,7 +167,7 @@ func (b *City) recordExits(ctx context.Context, of func(agent string) bool) erro
 	return nil
 }
 
-// recordExit records the exit of a session, unless a controller has already done so.
+// recordExit records a session's exit, unless a controller has already done so.
 func (b *City) recordExit(st *session.Status, recorded bool) error {
 	if recorded {
 		return nil
@@ -201,11 +200,11 @@ func (b *City) grace() time.Duration {
 	return b.config.Daemon.ShutdownTimeout
 }
 
-// typingPause is how long a terminal must have had no input before a text is sent to it.
+// typingPause is how long a terminal must have had no input before text is sent to it.
 const typingPause = 2 * time.Second
 
-// sendText types a text into a session. It refuses if a user is typing there, because no controller is running that
-// could queue the text.
+// sendText types text into a session. It fails if a user is typing there, because no controller is running that could
+// queue the text.
 func (b *City) sendText(ctx context.Context, name string, c city.Nudge) error {
 	p, ok := b.Sessions.(session.PoliteSender)
 	if !ok || c.Now {

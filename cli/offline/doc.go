@@ -1,3 +1,3 @@
-// Package offline implements the requests about a city that has no controller. It reads the files of the city and
-// uses its sessions directly.
+// Package offline implements the requests to a city that has no controller. It reads the city's files and uses its
+// sessions directly.
 package offline

@@ -8,7 +8,7 @@ import (
 	"gcity/session"
 )
 
-// setDrain sets or removes the drain marks of a session. They are stored with the session, and a later controller acts
+// setDrain sets or removes a session's drain marks. They are stored with the session, and a later controller acts
 // on them.
 func (b *City) setDrain(ctx context.Context, c city.Command) (city.Receipt, error) {
 	st, err := b.Session(ctx, c.Target())
@@ -34,21 +34,21 @@ func (b *City) setDrain(ctx context.Context, c city.Command) (city.Receipt, erro
 	return b.recordOf(e, done)
 }
 
-// changeDrain returns how a drain command changes the drain of an agent. done is a phrase that follows the agent's
-// name. An event without a type means that nothing changes.
+// changeDrain returns how a drain command changes an agent's drain. done is a phrase that follows the agent's name. An
+// event without a type means that nothing changes.
 func (b *City) changeDrain(c city.Command, agent string, is session.Drain) (to session.Drain,
 	e events.Event, done string, err error) {
-	told := is.On()
+	draining := is.On()
 	switch c.(type) {
 	case city.Drain:
-		if told {
+		if draining {
 			return is, e, "is already draining", nil
 		}
 		return session.Drain{Since: b.now(), By: "operator"},
 			events.Event{Type: events.AgentDraining, Actor: "operator"},
-			"is asked to finish, but no controller is running to stop it", nil
+			"has been asked to finish, but no controller is running to stop it", nil
 	case city.Undrain:
-		if !told {
+		if !draining {
 			return is, e, "is not draining", nil
 		}
 		if is.By == "pool" {
@@ -58,7 +58,7 @@ func (b *City) changeDrain(c city.Command, agent string, is session.Drain) (to s
 		return session.Drain{}, events.Event{Type: events.AgentUndrained, Actor: "operator"},
 			"is no longer asked to finish", nil
 	default:
-		if !told {
+		if !draining {
 			return is, e, "", &city.Error{Code: city.Conflict, Message: agent +
 				" is not draining"}
 		}
@@ -68,7 +68,7 @@ func (b *City) changeDrain(c city.Command, agent string, is session.Drain) (to s
 	}
 }
 
-// DrainMarks reads the drain marks of a session.
+// DrainMarks reads a session's drain marks.
 func DrainMarks(ctx context.Context, m session.Marker, name string) (session.Drain, error) {
 	text := map[string]string{}
 	for _, key := range []string{session.DrainMark, session.DrainByMark, session.DrainAckMark} {

@@ -66,7 +66,7 @@ func findSuspendable(name string, wants []agent.Want) (suspendable, error) {
 	return f, nil
 }
 
-// SuspendableRig returns the description of a rig that is suspended or resumed.
+// SuspendableRig returns the suspendable for a rig.
 func SuspendableRig(rig string) suspendable {
 	return suspendable{
 		target: config.Target{Rig: rig}, name: "rig " + rig,
@@ -75,8 +75,8 @@ func SuspendableRig(rig string) suspendable {
 	}
 }
 
-// setSuspended writes the setting suspended. If off is set, it also stops the sessions that the setting applies to,
-// as a controller would.
+// setSuspended writes the suspended setting. If off is set, it also stops the sessions that the setting applies to, as
+// a controller would.
 func (b *City) setSuspended(ctx context.Context, f suspendable, off bool) (city.Receipt, error) {
 	if err := folder.SetSuspended(b.Dir, f.target, off); err != nil {
 		return city.Receipt{}, err
@@ -88,9 +88,9 @@ func (b *City) setSuspended(ctx context.Context, f suspendable, off bool) (city.
 	set := b.suspensionOf(f)
 	switch {
 	case !off && set.On():
-		return b.record(e, fmt.Sprintf("%s is resumed, but still %s", f.name, set))
+		return b.record(e, fmt.Sprintf("%s was resumed, but is still %s", f.name, set))
 	case !off:
-		return b.record(e, f.name+" is resumed; no controller is running, so nothing starts now")
+		return b.record(e, f.name+" was resumed; no controller is running, so no agent starts now")
 	}
 	e.Type = f.off
 	ended, err := b.End(ctx, f.Includes)
@@ -102,12 +102,13 @@ func (b *City) setSuspended(ctx context.Context, f suspendable, off bool) (city.
 		what += " " + set.Where
 	}
 	if ended > 0 {
-		what += fmt.Sprintf("; %s stopped", describe.Count(ended, "session"))
+		what += fmt.Sprintf("; stopped %s", describe.Count(ended, "session"))
 	}
 	return b.record(e, what)
 }
 
-// suspensionOf returns the setting in the files that suspends an agent or a pool, or that suspends a rig with the city.
+// suspensionOf returns the setting on disk that suspends an agent or a pool. For a rig, it returns the setting of the
+// city, if that is set.
 func (b *City) suspensionOf(f suspendable) agent.Suspension {
 	c, err := folder.LoadCity(b.Dir)
 	if err != nil {
@@ -131,19 +132,19 @@ func (b *City) record(e events.Event, what string) (city.Receipt, error) {
 	}
 	seq, err := folder.AppendEvent(b.Dir, e)
 	if err != nil {
-		return city.Receipt{}, fmt.Errorf("%s, but cannot write the event: %w", what, err)
+		return city.Receipt{}, fmt.Errorf("%s, but the event cannot be written: %w", what, err)
 	}
 	return city.Receipt{Seq: seq, Message: what}, nil
 }
 
-// recordOf records an event. what is a phrase that follows the name of the subject in the message.
+// recordOf records an event. what is a phrase that follows the subject's name in the receipt.
 func (b *City) recordOf(e events.Event, what string) (city.Receipt, error) {
 	r, err := b.record(e, what)
 	r.Message = e.Subject + " " + what
 	return r, err
 }
 
-// scale stores the size of a pool for the next controller, if it is within the pool's limits.
+// scale stores a pool's size for the next controller, if it is within the pool's limits.
 func (b *City) scale(c city.Scale, planned []agent.Pool) (city.Receipt, error) {
 	i := slices.IndexFunc(planned, func(p agent.Pool) bool { return p.Name == c.Pool })
 	if i < 0 {
@@ -169,9 +170,9 @@ func (b *City) scale(c city.Scale, planned []agent.Pool) (city.Receipt, error) {
 		"scale %s auto`", c.Size, p.Name))
 }
 
-// outOfBounds returns the error text for a size that the pool cannot have.
+// outOfBounds returns the error message for a size outside the pool's limits.
 func outOfBounds(name string, size, least, most int, source string) string {
-	bounds := fmt.Sprintf("the limits of the pool are %d to %d", least, most)
+	bounds := fmt.Sprintf("the pool's limits are %d to %d", least, most)
 	if most == 0 {
 		bounds = "the pool is off, because its max is 0"
 	}

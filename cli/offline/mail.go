@@ -13,9 +13,9 @@ import (
 	"gcity/controller/effect"
 )
 
-// Bead implements city.Getter. If one store fails, beads of the other stores are still found.
+// Bead implements city.Getter. If one store fails, beads in the other stores are still found.
 func (b *City) Bead(ctx context.Context, id string) (beads.Bead, error) {
-	if err := b.workless(); err != nil {
+	if err := b.checkStores(); err != nil {
 		return beads.Bead{}, err
 	}
 	r := b.runner(nil)
@@ -25,7 +25,7 @@ func (b *City) Bead(ctx context.Context, id string) (beads.Bead, error) {
 
 // doWork creates, changes or assigns work, and writes the same events as a controller would.
 func (b *City) doWork(ctx context.Context, c city.Command) (city.Receipt, error) {
-	if err := b.workless(); err != nil {
+	if err := b.checkStores(); err != nil {
 		return city.Receipt{}, err
 	}
 	var state *city.Snapshot
@@ -44,14 +44,14 @@ func (b *City) doWork(ctx context.Context, c city.Command) (city.Receipt, error)
 	r := b.runner(state)
 	defer r.Cancel()
 	out := r.Now(ctx, effect.ChangeBead{Cmd: c}).(effect.BeadChanged)
-	seq, untold := uint64(0), error(nil)
+	seq, unwritten := uint64(0), error(nil)
 	for _, e := range out.Events {
 		if e.Actor == effect.ActorController { // none is running: the operator closed the convoy
 			e.Actor = effect.ActorOperator
 		}
-		if seq, untold = folder.AppendEvent(b.Dir, e); untold != nil {
-			untold = fmt.Errorf("the change is done, but the event %s of %s cannot be written: %w",
-				e.Type, e.Subject, untold)
+		if seq, unwritten = folder.AppendEvent(b.Dir, e); unwritten != nil {
+			unwritten = fmt.Errorf("the change was made, but the event %s for %s cannot be "+
+				"written: %w", e.Type, e.Subject, unwritten)
 			break
 		}
 		if out.Message == "" {
@@ -63,9 +63,9 @@ func (b *City) doWork(ctx context.Context, c city.Command) (city.Receipt, error)
 		return city.Receipt{}, out.Err
 	}
 	if out.Message == "" {
-		out.Message = out.Bead.ID + " has these values already"
+		out.Message = out.Bead.ID + " already has these values"
 	}
-	return city.Receipt{Seq: seq, Message: out.Message, Bead: &out.Bead}, untold
+	return city.Receipt{Seq: seq, Message: out.Message, Bead: &out.Bead}, unwritten
 }
 
 // storeOf returns the store of a rig, or the city's store if rig is "".

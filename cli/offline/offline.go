@@ -22,16 +22,16 @@ import (
 )
 
 // City is a city without a controller, as its files and sessions show it. Sessions keep running without a
-// controller, so agents may still be alive. Agents can be watched, typed to and stopped.
+// controller, so agents may still be alive. They can be watched, typed into and stopped.
 type City struct {
 	Dir      string
 	now      func() time.Time
 	config   *config.City        // nil if the configuration is invalid
-	refused  error               // the error if the configuration is invalid
+	invalid  error               // error from reading the configuration
 	grant    trust.Grant         // permission to run the city's programs
-	known    *folder.ConfigCache // the saved stores and agents, nil if none were saved
+	known    *folder.ConfigCache // the cached stores and agents, or nil if none are cached
 	Sessions session.Provider
-	// the city's store is first; empty if the configuration is invalid and no stores were saved
+	// the city's store is first; empty if the configuration is invalid and no stores are cached
 	stores  []*depot.Store
 	scanner automation.Scanner
 	// the state of automations that the last controller saved
@@ -44,10 +44,10 @@ type City struct {
 // newCity reads a city's files. If the configuration is invalid, only commands that need it fail. observe must be
 // set unless the caller holds the city's lock.
 //
-// broken receives panics of other goroutines. If it is nil, a panic ends the program.
+// broken receives panics from other goroutines. If it is nil, a panic ends the program.
 func newCity(dir string, observe bool, now func() time.Time, broken func(error)) (*City, error) {
 	b := &City{Dir: dir, now: now}
-	if b.config, b.refused = folder.LoadCity(dir); b.refused != nil {
+	if b.config, b.invalid = folder.LoadCity(dir); b.invalid != nil {
 		b.known = folder.LoadConfigCache(dir)
 	}
 	b.grant = folder.Trusted(dir, b.config)
@@ -65,7 +65,8 @@ func newCity(dir string, observe bool, now func() time.Time, broken func(error))
 		return nil, err
 	}
 	for _, d := range b.stores {
-		undo.Add(func() { _ = d.Close() }) // the store was only read, so this error loses nothing
+		// the store was only read, so an error from Close loses nothing
+		undo.Add(func() { _ = d.Close() })
 	}
 	return b, nil
 }
@@ -174,7 +175,7 @@ func (b *City) Attach(ctx context.Context, agent string, v city.Viewer) (city.Te
 	return session.Filtered(t, classes)
 }
 
-// list returns all sessions of the city, including ended sessions that are not recorded.
+// list returns all of the city's sessions, including ended sessions without a recorded end.
 func (b *City) list(ctx context.Context) ([]session.Status, error) {
 	all, unknown, err := b.listAll(ctx)
 	if err = errors.Join(unknown, err); err != nil {
@@ -184,14 +185,14 @@ func (b *City) list(ctx context.Context) ([]session.Status, error) {
 }
 
 // listAll is list for callers that change something: it waits for slow providers. unknown is the reason why the
-// result is partial, nil if it is complete.
+// result is partial, or nil if it is complete.
 func (b *City) listAll(ctx context.Context) (all []session.Status, unknown, err error) {
 	all, err = b.Sessions.List(ctx)
 	all, err = session.Await(ctx, all, err)
 	return b.allowPartial(all, err)
 }
 
-// listAvailable is list for callers that can use a partial result. unknown is the reason why the result is partial,
+// listAvailable is list for callers that can use a partial result. unknown is the reason why the result is partial, or
 // nil if it is complete.
 func (b *City) listAvailable(ctx context.Context) (all []session.Status, unknown, err error) {
 	all, err = b.Sessions.List(ctx)
@@ -210,7 +211,7 @@ func (b *City) allowPartial(these []session.Status, failed error) (all []session
 	return nil, nil, err
 }
 
-// Session returns the live session of an agent. agent is the qualified name, or its last part if that is unique.
+// Session returns an agent's live session. agent is the qualified name, or its last part if that is unique.
 func (b *City) Session(ctx context.Context, agent string) (session.Status, error) {
 	all, unknown, err := b.listAll(ctx)
 	if err != nil {

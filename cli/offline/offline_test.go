@@ -67,12 +67,12 @@ func TestOfflinePools(t *testing.T) {
 		reason    string
 		shown     string
 	}{
-		{"fresh", 0, nil, "", 0, 1, "no controller is running, so its check does not run", "w-1"},
-		{"living", 0, []string{"w-2", "w-10", "gone"}, "", 1, 1, "no controller is running, so its check does not run", "gone w-10 w-2"},
+		{"fresh", 0, nil, "", 0, 1, "no controller is running, so its check is not run", "w-1"},
+		{"living", 0, []string{"w-2", "w-10", "gone"}, "", 1, 1, "no controller is running, so its check is not run", "gone w-10 w-2"},
 		{"set by hand", 3, []string{"w-2", "w-10", "gone"}, "", 1, 3, "set by hand; no controller is running", "gone w-1 w-10 w-2 w-3"},
 		{"set beyond the bounds", 99, nil, "", 0, 12, "set by hand; no controller is running",
 			"w-1 w-10 w-11 w-12 w-2 w-3 w-4 w-5 w-6 w-7 w-8 w-9"},
-		{"suspended", 0, nil, suspended, 0, 1, "no controller is running, so its check does not run", "w-1"},
+		{"suspended", 0, nil, suspended, 0, 1, "no controller is running, so its check is not run", "w-1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b, p := configured(t, "[[agents]]\nname = \"w\"\nstart_command = \"exec cat\"\n"+c.suspended+
@@ -137,7 +137,7 @@ func TestOfflineDrain(t *testing.T) {
 	since := time.Unix(noon.Unix(), 0)
 	do(city.DrainAck{Agent: "a"}, city.Conflict, "is not draining")
 	do(city.Undrain{Agent: "a"}, "", "is not draining")
-	do(city.Drain{Agent: "a"}, "", "is asked to finish")
+	do(city.Drain{Agent: "a"}, "", "has been asked to finish")
 	marks(session.Drain{Since: since, By: "operator"})
 	do(city.Drain{Agent: "a"}, "", "already")
 	do(city.DrainAck{Agent: "a"}, "", "has reported done")
@@ -271,8 +271,8 @@ func TestOfflineScale(t *testing.T) {
 		kept    map[string]int
 	}{
 		{city.Scale{Pool: "w", Size: 3}, "until `gcity pool scale w auto`", "", map[string]int{"w": 3}},
-		{city.Scale{Pool: "w", Size: 6}, "the limits of the pool are 1 to 5 (city.toml:4:1)", city.Invalid, map[string]int{"w": 3}},
-		{city.Scale{Pool: "w", Size: 0}, "the limits of the pool are 1 to 5 (city.toml:4:1)", city.Invalid, map[string]int{"w": 3}},
+		{city.Scale{Pool: "w", Size: 6}, "the pool's limits are 1 to 5 (city.toml:4:1)", city.Invalid, map[string]int{"w": 3}},
+		{city.Scale{Pool: "w", Size: 0}, "the pool's limits are 1 to 5 (city.toml:4:1)", city.Invalid, map[string]int{"w": 3}},
 		{city.Scale{Pool: "off", Size: 1}, "the pool is off", city.Invalid, map[string]int{"w": 3}},
 		{city.Scale{Pool: "x", Size: 1}, "unknown pool", city.NotFound, map[string]int{"w": 3}},
 		{city.Scale{Pool: "w", Auto: true}, "uses its check again", "", nil},

@@ -14,8 +14,8 @@ import (
 	"gcity/session"
 )
 
-// CountOrphans returns the number of live sessions of a city without a controller. It counts only sessions that
-// can be listed.
+// CountOrphans returns the number of a city's live sessions, or 0 if a controller is running. It counts only sessions
+// that can be listed.
 func CountOrphans(ctx context.Context, dir string) (n int, err error) {
 	if _, err := os.Stat(folder.StateDir(dir)); errors.Is(err, os.ErrNotExist) {
 		return 0, nil
@@ -43,7 +43,8 @@ func CountOrphans(ctx context.Context, dir string) (n int, err error) {
 	return n, nil
 }
 
-// StopOrphans stops the sessions of a city without a controller, and returns how many it stopped.
+// StopOrphans stops the live sessions of a city without a controller, and returns how many there were. It returns an
+// error if a controller is running.
 func StopOrphans(ctx context.Context, dir string, now func() time.Time, slow env.Slowly,
 	broken func(error)) (int, error) {
 	if _, err := os.Stat(folder.StateDir(dir)); errors.Is(err, os.ErrNotExist) {

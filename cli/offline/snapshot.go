@@ -18,7 +18,7 @@ import (
 
 // Snapshot implements city.Control. With an invalid configuration, it returns an error unless agents are alive.
 func (b *City) Snapshot(ctx context.Context) (*city.Snapshot, error) {
-	if b.refused != nil {
+	if b.invalid != nil {
 		return b.snapshotOfSessions(ctx)
 	}
 	times := b.readStateTimes(ctx)
@@ -37,37 +37,37 @@ func (b *City) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	return s, nil
 }
 
-// snapshotOfSessions returns the live sessions of a city with an invalid configuration, and the saved agents. It
+// snapshotOfSessions returns the live sessions of a city with an invalid configuration, and the cached agents. It
 // returns an error if no agent is alive.
 func (b *City) snapshotOfSessions(ctx context.Context) (*city.Snapshot, error) {
-	saved := &city.Snapshot{Name: filepath.Base(b.Dir)}
+	cached := &city.Snapshot{Name: filepath.Base(b.Dir)}
 	if b.known != nil {
-		saved = b.known.Snapshot(b.Dir)
+		cached = b.known.Snapshot(b.Dir)
 	}
 	times := b.readStateTimes(ctx)
 	s, err := controller.Observe(ctx, controller.Options{Dir: b.Dir, Provider: b.Sessions,
 		Host: folder.ThisHost(b.Dir)}, &config.City{Path: b.Dir,
-		Workspace: config.Workspace{Name: saved.Name}}, b.now(),
+		Workspace: config.Workspace{Name: cached.Name}}, b.now(),
 		machine.Observation{Stopped: times.stopped, Ends: times.ends})
 	if err != nil || !slices.ContainsFunc(s.Agents, func(a city.Agent) bool { return a.Running }) {
-		return nil, b.refused
+		return nil, b.invalid
 	}
 	for i := range s.Agents {
 		s.Agents[i].Reason = "alive, but its definition is unknown"
 	}
-	for _, a := range saved.Agents {
+	for _, a := range cached.Agents {
 		if _, alive := s.Agent(a.Name); !alive {
 			a.State, a.Reason, a.Since = city.Stopped, "no controller is running", times.stopped
 			s.Agents = append(s.Agents, a)
 		}
 	}
-	s.Seq, s.Store = times.seq, saved.Store
+	s.Seq, s.Store = times.seq, cached.Store
 	s.Degraded = append(s.Degraded, "the configuration is invalid, so only live sessions and "+
-		"saved names are shown; `gcity config check` lists the errors")
+		"cached names are shown; `gcity config check` lists the errors")
 	return s, nil
 }
 
-// options returns the options of a controller that would run the city.
+// options returns the options for a controller that would run the city.
 func (b *City) options() controller.Options {
 	o := controller.Options{Dir: b.Dir, Provider: b.Sessions, Host: folder.ThisHost(b.Dir)}
 	if len(b.stores) > 0 {
@@ -78,8 +78,8 @@ func (b *City) options() controller.Options {
 
 // Inspect implements city.Control.
 func (b *City) Inspect(ctx context.Context, name string) (*city.Inspection, error) {
-	if b.refused != nil {
-		return nil, b.refused
+	if b.invalid != nil {
+		return nil, b.invalid
 	}
 	all, err := b.list(ctx)
 	if err != nil {
@@ -101,7 +101,7 @@ type stateTimes struct {
 }
 
 // readStateTimes reads the event log. If the controller was killed, the time of its last event is used as the time
-// of its end.
+// of its exit.
 func (b *City) readStateTimes(ctx context.Context) stateTimes {
 	p := stateTimes{ends: map[string]time.Time{}}
 	if last, err := b.History(ctx, events.Query{Limit: 1}); err == nil && len(last) > 0 {

@@ -19,10 +19,10 @@ import (
 	"gcity/events"
 )
 
-// pastRuns is how many run records of an automation are read to determine its state.
+// pastRuns is how many of an automation's run records are read to determine its state.
 const pastRuns = 20
 
-// openStores opens the stores of the city and of the rigs that are usable. It reads nothing yet.
+// openStores opens the stores of the city and its usable rigs. It does not read them yet.
 func (b *City) openStores() error {
 	var all []workstore.Place
 	switch {
@@ -47,17 +47,17 @@ func (b *City) openStores() error {
 	return nil
 }
 
-// workless returns the error for work that cannot be read: the configuration is invalid and the stores are unknown.
-func (b *City) workless() error {
-	if b.refused == nil || b.known != nil {
+// checkStores returns an error if the stores are unknown, because the configuration is invalid and not cached.
+func (b *City) checkStores() error {
+	if b.invalid == nil || b.known != nil {
 		return nil
 	}
-	return folder.NeedsFile(b.refused, folder.UnknownWork)
+	return folder.NeedsFile(b.invalid, folder.UnknownWork)
 }
 
 // Beads implements city.Control on all stores, as a controller does.
 func (b *City) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
-	if err := b.workless(); err != nil {
+	if err := b.checkStores(); err != nil {
 		return nil, err
 	}
 	r := b.runner(nil)
@@ -65,8 +65,8 @@ func (b *City) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	return r.Stores.Beads(ctx, q)
 }
 
-// runner returns the runner that a controller would use, for the stores of the city. s is the state of the city; nil =
-// only its stores are needed.
+// runner returns the runner that a controller would use for the city's stores. s is the city's state. It may be nil if
+// only the stores are needed.
 func (b *City) runner(s *city.Snapshot) *perform.Runner {
 	if s == nil {
 		s = &city.Snapshot{}
@@ -95,8 +95,8 @@ func (b *City) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, 
 	}
 }
 
-// automations evaluates the automations of a scan from the records of their runs. It does not run the checks of
-// conditions.
+// automations finds the city's automations and evaluates them from the records of their runs. It does not run the check
+// commands of condition gates.
 func (b *City) automations(ctx context.Context) (out []city.Automation, warnings,
 	troubles []string) {
 	ctx, cancel := context.WithTimeout(ctx, folder.ReadTimeout)
@@ -120,7 +120,7 @@ func (b *City) automations(ctx context.Context) (out []city.Automation, warnings
 	return out, warnings, troubles
 }
 
-// scan finds the automations of the configuration.
+// scan finds the configuration's automations, and reads their saved states.
 func (b *City) scan() (automation.Catalog, []string) {
 	var troubles []string
 	var err error
@@ -142,8 +142,7 @@ func (b *City) judge(ctx context.Context, d automation.Definition,
 		return item, automation.Verdict{}, err
 	}
 	f := automation.Facts{Suspended: d.BlockedWhile(folder.SuspendedFor(b.config, d.Rig)),
-		Check:  check,
-		Patrol: b.config.Daemon.PatrolInterval}
+		Check: check, Patrol: b.config.Daemon.PatrolInterval}
 	b.recall(d, records, &item, &f)
 	m := b.automationStates[d.Scoped()]
 	f.Born, item.Failures = m.Born, max(item.Failures, m.Failures)
@@ -185,11 +184,11 @@ func (b *City) recall(d automation.Definition, records []beads.Bead, item *city.
 			continue
 		}
 		item.Last, f.Last = &run, run.Opened
-		deed, known := b.automationStates[d.Scoped()]
+		saved, known := b.automationStates[d.Scoped()]
 		switch {
 		// only the saved state shows whether the run was stopped by hand
-		case known && !deed.Open && !deed.Last.Before(run.Opened):
-			f.Tries, f.FailedAt = deed.Tries, deed.Ended
+		case known && !saved.Open && !saved.Last.Before(run.Opened):
+			f.Tries, f.FailedAt = saved.Tries, saved.Ended
 		case run.Outcome == "failed" && run.Ended != nil && run.Retry < d.Retry:
 			f.Tries, f.FailedAt = run.Retry+1, *run.Ended
 		}

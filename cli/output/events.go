@@ -17,6 +17,7 @@ func OldestFirst(page []events.Event) []events.Event {
 	return page
 }
 
+// PrintEvent writes one event: as a line of JSON with --json, otherwise as a line of text.
 func (p *Printer) PrintEvent(e events.Event) error {
 	if p.JSON {
 		return p.WriteJSONLine(e)
@@ -29,10 +30,10 @@ func (p *Printer) PrintEvent(e events.Event) error {
 func (p *Printer) WriteEvent(e events.Event) {
 	p.Sayf("%s  %s  %s  %s", p.Paint(Dim, fmt.Sprintf("%6d", e.Seq)),
 		p.Paint(Dim, e.TS.Local().Format("2006-01-02 15:04:05")),
-		p.Paint(eventColour(e.Type), SafeLine(fmt.Sprintf("%-26s", e.Type))), eventText(e))
+		p.Paint(eventColor(e.Type), SafeLine(fmt.Sprintf("%-26s", e.Type))), eventText(e))
 }
 
-func eventColour(kind string) string {
+func eventColor(kind string) string {
 	switch kind {
 	case events.AgentCrashed, events.AgentQuarantined, events.AgentStartFailed,
 		events.ConfigRejected, events.Gap:
@@ -58,7 +59,7 @@ func (p *Printer) WriteEventLines(indent string, page []events.Event) {
 	}
 }
 
-// eventText returns the text of an event as a line that is safe to print.
+// eventText returns an event's subject, message and author as a line that is safe to print.
 func eventText(e events.Event) string {
 	text := e.Subject
 	if e.Message != "" {

@@ -9,14 +9,14 @@ import (
 	"gcity/city"
 )
 
-// Fact writes a text with a label. It writes nothing if the text is empty.
+// Fact writes a line of text with a label. It writes nothing if text is empty.
 func (p *Printer) Fact(label, text string) {
 	if text != "" {
 		p.Sayf("  %s %s", p.Paint(Dim, fmt.Sprintf("%-9s", label)), SafeLine(text))
 	}
 }
 
-// FactLine is Fact for text from other programs: it truncates the text at the width of the terminal.
+// FactLine is Fact for text from other programs: it truncates the text to the terminal's width.
 func (p *Printer) FactLine(label, text string) {
 	if w := p.Columns(); w > 0 {
 		text = ansi.Truncate(SafeLine(text), max(0, w-factIndent), "…")
@@ -43,6 +43,7 @@ func (p *Printer) Next(n *city.Next) string {
 	return fmt.Sprintf("%s (in %s, at %s)", n.What, Span(n.At.Sub(p.Now())), p.Clock(*n.At))
 }
 
+// Ending formats how and when a process exited.
 func (p *Printer) Ending(e *city.Exit) string {
 	how := ExitText(e.Code, e.Signal) + fmt.Sprintf(" at %s after %s", p.Clock(e.At),
 		e.Uptime.Round(time.Second/10))

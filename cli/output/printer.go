@@ -15,7 +15,7 @@ import (
 	"gcity/internal/screen"
 )
 
-// Colours of the tables, by meaning. They are among the sixteen colours that every terminal has and every theme
+// Colors and styles in tables, as SGR codes. The colors are among the sixteen that every terminal has and every theme
 // sets.
 const (
 	Red    = "31"
@@ -35,7 +35,7 @@ type Printer struct {
 	Now            func() time.Time
 }
 
-// Tint colours text if the stream is a terminal with colours.
+// Tint colors text if the stream is a terminal with colors.
 func (p *Printer) Tint(tty bool, code, text string) string {
 	if code == "" || !tty || p.Getenv("NO_COLOR") != "" || p.Getenv("TERM") == "dumb" {
 		return text
@@ -43,7 +43,7 @@ func (p *Printer) Tint(tty bool, code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// Paint colours text if stdout is a terminal with colours.
+// Paint colors text if stdout is a terminal with colors.
 func (p *Printer) Paint(code, text string) string { return p.Tint(p.OutTTY, code, text) }
 
 // Sayf writes a line of text. With --json it writes nothing.
@@ -83,6 +83,7 @@ type List[T any] struct {
 	Total int `json:"total"`
 }
 
+// ListOf returns a List with items. It never contains null in JSON.
 func ListOf[T any](items []T) List[T] {
 	if items == nil {
 		items = []T{}
@@ -90,12 +91,14 @@ func ListOf[T any](items []T) List[T] {
 	return List[T]{Items: items, Total: len(items)}
 }
 
-// Cell is a text with a colour in a table. Table makes the text safe for a terminal.
-type Cell struct{ Text, Colour string }
+// Cell is a table cell: text and its color. Table makes the text safe for a terminal.
+type Cell struct{ Text, Color string }
 
+// Plain returns a Cell without a color.
 func Plain(text string) Cell { return Cell{Text: text} }
 
-func Tinted(text, colour string) Cell { return Cell{text, colour} }
+// Tinted returns a Cell with a color.
+func Tinted(text, color string) Cell { return Cell{text, color} }
 
 // Table writes aligned columns, two spaces apart, without trailing spaces. It truncates lines at width columns; 0
 // means no limit.
@@ -157,7 +160,7 @@ func (p *Printer) row(row []Cell, widths []int, width int) string {
 		}
 		if text != "" {
 			b.WriteString(strings.Repeat(" ", owed))
-			b.WriteString(p.Paint(c.Colour, text))
+			b.WriteString(p.Paint(c.Color, text))
 			at, owed = at+owed+ansi.StringWidth(text), 0
 		}
 		owed += widths[i] - ansi.StringWidth(c.Text) + 2
@@ -165,7 +168,7 @@ func (p *Printer) row(row []Cell, widths []int, width int) string {
 	return b.String()
 }
 
-// Fold breaks a text at blanks into lines of at most width columns, each after an indent.
+// Fold breaks text at blanks into lines of at most width columns, each after an indent.
 func Fold(text string, width int, indent string) string {
 	text = ansi.Wrap(text, max(20, width-len(indent)), "")
 	return indent + strings.ReplaceAll(text, "\n", "\n"+indent)
@@ -185,7 +188,7 @@ func FlushRight(head []string, rows [][]Cell, columns ...int) {
 	}
 }
 
-// Columns returns the maximum width of tables: that of the terminal, or 0 if stdout is not a terminal.
+// Columns returns the maximum width of tables: the terminal's width, or 0 if stdout is not a terminal.
 func (p *Printer) Columns() int {
 	if !p.OutTTY {
 		return 0
@@ -196,8 +199,8 @@ func (p *Printer) Columns() int {
 	return 80
 }
 
-// StateColour returns the colour for the urgency of a state.
-func StateColour(s city.State) string {
+// StateColor returns the color for an agent's state, by urgency.
+func StateColor(s city.State) string {
 	switch s {
 	case city.Running:
 		return Green
@@ -227,7 +230,7 @@ func Span(d time.Duration) string {
 	}
 }
 
-// Percent formats the processor usage as a percentage of one processor, "-" if it was not measured.
+// Percent formats the processor usage as a percentage of one processor, or as "-" if it was not measured.
 func Percent(u *city.Usage) string {
 	switch {
 	case u == nil:
@@ -238,7 +241,7 @@ func Percent(u *city.Usage) string {
 	return fmt.Sprintf("%.0f%%", u.CPU)
 }
 
-// Memory formats the resident memory, "-" if it was not measured.
+// Memory formats the resident memory, or returns "-" if it was not measured.
 func Memory(u *city.Usage) string {
 	if u == nil {
 		return "-"
@@ -246,7 +249,7 @@ func Memory(u *city.Usage) string {
 	return ByteSize(uint64(max(0, u.RSS)))
 }
 
-// Age formats how long ago t was, "-" for the zero time.
+// Age formats how long ago t was, or returns "-" for the zero time.
 func (p *Printer) Age(t time.Time) string {
 	if t.IsZero() {
 		return "-"
@@ -259,11 +262,11 @@ const (
 	dayAndTime = "2006-01-02 15:04:05"
 )
 
-// Clock formats a time: the time of day, with the date if it is another day.
+// Clock formats a time: the time of day, and the date if it is not today's.
 func (p *Printer) Clock(t time.Time) string { return p.Stamps([]time.Time{t})(t) }
 
-// Stamps returns a function that formats the times of a list. If one of them is from another day, all are formatted
-// with a date.
+// Stamps returns a function that formats the times in a list. If one of them is not from today, all are formatted with
+// a date.
 func (p *Printer) Stamps(all []time.Time) func(time.Time) string {
 	layout, now := timeOfDay, p.Now().Local()
 	for _, t := range all {

@@ -53,7 +53,7 @@ func TestShrink(t *testing.T) {
 	}
 }
 
-func TestColourOnlyWhereWanted(t *testing.T) {
+func TestColorOnlyWhereWanted(t *testing.T) {
 	environ := map[string]string{}
 	a := &Printer{OutTTY: true, Getenv: func(k string) string { return environ[k] }}
 	if got := a.Paint(Red, "x"); got != "\x1b[31mx\x1b[0m" {

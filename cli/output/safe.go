@@ -9,13 +9,13 @@ import (
 // SafeLine converts any text to one line without control sequences.
 func SafeLine(s string) string { return screen.Plain(s) }
 
-// SafeLead is SafeLine for a list with one item per line. It returns the first item and the number of the others.
+// SafeLead is SafeLine for a list with one item per line. It returns the first item and how many others there are.
 func SafeLead(s string) string {
 	one, others := screen.FirstItem(s)
 	return one + others
 }
 
-// SafeText is SafeLine for a text of several lines. It keeps the line breaks.
+// SafeText is SafeLine for text with several lines. It keeps the line breaks.
 func SafeText(s string) string {
 	lines := strings.Split(s, "\n")
 	for i, line := range lines {

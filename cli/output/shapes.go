@@ -13,6 +13,7 @@ type AgentShape struct {
 	Procs int         `json:"procs,omitempty"` // number of processes
 }
 
+// ShapeOf returns the AgentShape of an agent.
 func ShapeOf(g city.Agent) AgentShape {
 	s := AgentShape{Agent: g}
 	if u := g.Usage; u != nil {
@@ -21,6 +22,7 @@ func ShapeOf(g city.Agent) AgentShape {
 	return s
 }
 
+// ShapesOf returns the AgentShapes of several agents.
 func ShapesOf(agents []city.Agent) []AgentShape {
 	out := make([]AgentShape, 0, len(agents))
 	for _, g := range agents {
@@ -29,12 +31,13 @@ func ShapesOf(agents []city.Agent) []AgentShape {
 	return out
 }
 
-// PoolShape is a pool with its members, in the form that the API uses. RigShape is a rig with its agents.
+// PoolShape is a pool with its members, in the form that the API uses.
 type PoolShape struct {
 	city.Pool
 	Members []AgentShape `json:"members"`
 }
 
+// RigShape is a rig with its agents, in the form that the API uses.
 type RigShape struct {
 	city.Rig
 	Members []AgentShape `json:"members"`

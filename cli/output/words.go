@@ -9,7 +9,7 @@ import (
 	"gcity/describe"
 )
 
-// ShortList returns the first few of several names, and the number of the others.
+// ShortList returns the first few of several names, and how many others there are.
 func ShortList(names []string) string {
 	const most = 8
 	if n := len(names) - most; n > 0 {
@@ -18,7 +18,7 @@ func ShortList(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// InBrackets returns a process ID in brackets, "" if it is unknown.
+// InBrackets returns a process ID in parentheses, or "" if it is unknown.
 func InBrackets(pid int) string {
 	if pid <= 0 {
 		return ""
@@ -26,6 +26,7 @@ func InBrackets(pid int) string {
 	return fmt.Sprintf(" (pid %d)", pid)
 }
 
+// ExitText returns how a process exited: its signal, or its exit code if signal is empty.
 func ExitText(code int, signal string) string {
 	if signal != "" {
 		return signal
@@ -36,13 +37,13 @@ func ExitText(code int, signal string) string {
 	return fmt.Sprintf("exit %d", code)
 }
 
-// FirstLine splits a text into its first line and the rest.
+// FirstLine splits text into its first line and the rest.
 func FirstLine(text string) (first, rest string) {
 	first, rest, _ = strings.Cut(strings.TrimSpace(text), "\n")
 	return strings.TrimSpace(first), strings.TrimSpace(rest)
 }
 
-// HeadCount returns a text such as "3 agents: 1 quarantined, 2 running", with urgent states first.
+// HeadCount returns a summary such as "3 agents: 1 quarantined, 2 running", with urgent states first.
 func HeadCount(s *city.Snapshot) string {
 	if len(s.Agents) == 0 {
 		return "no agents"
@@ -50,7 +51,7 @@ func HeadCount(s *city.Snapshot) string {
 	return describe.Count(len(s.Agents), "agent") + ": " + ByState(s.Agents)
 }
 
-// ByState returns a text such as "1 quarantined, 2 running", with urgent states first, or "" if there are no
+// ByState returns a summary such as "1 quarantined, 2 running", with urgent states first, or "" if there are no
 // agents.
 func ByState(agents []city.Agent) string {
 	var parts []string
@@ -63,7 +64,7 @@ func ByState(agents []city.Agent) string {
 	return strings.Join(parts, ", ")
 }
 
-// RemovalText returns a text about the agents that a configuration would remove: "it removes 3 of 4 running agents
+// RemovalText returns a clause about the agents that a configuration would remove: "it removes 3 of 4 running agents
 // (a, b, c)".
 func RemovalText(removes []string, running int) string {
 	names := slices.Clone(removes)
@@ -72,6 +73,5 @@ func RemovalText(removes []string, running int) string {
 		names = append(names[:6:6], "…")
 	}
 	return fmt.Sprintf("it removes %d of %s (%s)", len(removes),
-		describe.Count(running, "running agent"),
-		strings.Join(names, ", "))
+		describe.Count(running, "running agent"), strings.Join(names, ", "))
 }

@@ -20,9 +20,8 @@ import (
 
 // WarnNoService prints a warning that a background process is started instead of the service.
 func WarnNoService(e *env.Env, u *UnitFile, why error) {
-	e.Warn(fmt.Sprintf("cannot use %s: %v; gcity starts a background process instead, which does "+
-		"not start again after a reboot",
-		u.Name(), why))
+	e.Warn(fmt.Sprintf("cannot use %s: %v; gcity starts a background process instead, which is "+
+		"not started again after a reboot", u.Name(), why))
 }
 
 // StartUnit starts the city with systemd.
@@ -34,8 +33,8 @@ func StartUnit(ctx context.Context, e *env.Env, u *UnitFile, dir string) error {
 	return nil
 }
 
-// StartCity starts a city's service with systemd. If the start fails and the configuration is invalid, it returns
-// the errors of the configuration, which are more specific than systemd's error.
+// StartCity starts a city's service with systemd. If that fails and the configuration is invalid, it returns the
+// configuration errors, which are more specific than systemd's error.
 func StartCity(ctx context.Context, e *env.Env, u *UnitFile, dir string) error {
 	err := u.Start(ctx, func() (bool, error) { return folder.IsHeld(dir) })
 	if err == nil {
@@ -47,8 +46,8 @@ func StartCity(ctx context.Context, e *env.Env, u *UnitFile, dir string) error {
 	return err
 }
 
-// Start starts the unit. held reports whether the city or supervisor is running. If it is not, but a process of the
-// unit is still exiting, Start first waits for that process, because until then systemd ignores a start.
+// Start starts the unit. held reports whether the city or supervisor is running. If it is not, but the unit's process
+// is still exiting, Start first waits for that process, because until then systemd ignores a start.
 func (u *UnitFile) Start(ctx context.Context, held func() (bool, error)) error {
 	active, _, err := u.State(ctx)
 	if errors.Is(err, ErrUnreachable) {
@@ -64,7 +63,7 @@ func (u *UnitFile) Start(ctx context.Context, held func() (bool, error)) error {
 			return err
 		}
 	}
-	if _, err := u.Manager.call(ctx, stopPatience, "start", u.Name()); err != nil {
+	if _, err := u.Manager.call(ctx, stopTimeout, "start", u.Name()); err != nil {
 		return fmt.Errorf("%s did not start: %w; see `%s`", u.Name(), err,
 			u.Manager.Line("status", u.Name()))
 	}
@@ -138,15 +137,14 @@ func DaemonStatus(ctx context.Context, e *env.Env) error {
 func printStatus(e *env.Env, out daemonState, dir string) {
 	if out.Running {
 		e.Sayf("a controller is running for %s: pid %d, %s, version %s", output.SafeLine(dir),
-			out.PID,
-			out.Mode, output.SafeLine(out.Version))
+			out.PID, out.Mode, output.SafeLine(out.Version))
 	} else {
 		e.Sayf("no controller is running for %s", output.SafeLine(dir))
 	}
 	for _, u := range out.Units {
 		words := []string{u.State}
 		if u.State == "" {
-			words = []string{"cannot get the state of the service from systemd: " + u.Problem}
+			words = []string{"cannot get the service's state from systemd: " + u.Problem}
 		}
 		if !u.Enabled {
 			words = append(words, "not enabled")
@@ -186,7 +184,7 @@ func DaemonLogs(e *env.Env, lines int) error {
 	}
 	defer f.Close()
 	if len(units) > 0 {
-		e.Sayf("the newest lines of %s:", folder.LogPath(dir))
+		e.Sayf("the newest lines in %s:", folder.LogPath(dir))
 	}
 	last, err := lastLines(f, lines)
 	for _, line := range last {

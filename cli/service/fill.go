@@ -16,7 +16,7 @@ import (
 	"gcity/cli/exit"
 )
 
-// CompleteService sets the fields of a service that depend on the flags and the environment.
+// CompleteService sets a service's fields that depend on the flags and the environment.
 func CompleteService(e *env.Env, s *unit, f ServiceFlags) error {
 	if f.user != "" && !f.system {
 		return exit.Usage("--user needs --system: a user unit always runs as you")
@@ -44,13 +44,13 @@ func CompleteService(e *env.Env, s *unit, f ServiceFlags) error {
 	return nil
 }
 
-// longName returns a unit name that is unique for the folder of the city or supervisor.
+// longName returns a unit name that is unique to the folder of the city or supervisor.
 func (s *unit) longName() string {
 	sum := sha256.Sum256([]byte(s.at))
 	return s.Name + "-" + hex.EncodeToString(sum[:4])
 }
 
-// serviceUser returns the user that a system unit runs as. By default that is the owner of the folder.
+// serviceUser returns the user that a system unit runs as. By default that is the folder's owner.
 func serviceUser(s *unit, name string) (*user.User, error) {
 	owner, err := ownerOf(s.at)
 	if err != nil {
@@ -60,7 +60,7 @@ func serviceUser(s *unit, name string) (*user.User, error) {
 		who, err := user.LookupId(owner)
 		if err != nil {
 			return nil, fmt.Errorf("%s belongs to the user ID %s, which has no user name on this "+
-				"machine; use --user to set the user of the service", s.at, owner)
+				"machine; use --user to set the service's user", s.at, owner)
 		}
 		return who, nil
 	}
@@ -76,8 +76,8 @@ func serviceUser(s *unit, name string) (*user.User, error) {
 	return who, nil
 }
 
-// ownerOf returns the user ID of the owner of a folder. If the folder does not exist yet, it uses the nearest
-// existing parent.
+// ownerOf returns the user ID of a folder's owner. If the folder does not exist yet, it uses the nearest existing
+// parent.
 func ownerOf(path string) (string, error) {
 	info, err := os.Stat(path)
 	if up := filepath.Dir(path); errors.Is(err, fs.ErrNotExist) && up != path {

@@ -35,12 +35,12 @@ type ServiceKind struct {
 	What  string // the name in messages, for example "this city"
 	Found func(ctx context.Context) (*unit, error)
 	known func() (kind, at string, err error)
-	// held reports whether the city or supervisor is running, as a service or otherwise
+	// isRunning reports whether the city or supervisor is running, as a service or otherwise
 	isRunning  func(at string) (bool, error)
-	pid        func(at string) int // pid returns the process ID, 0 if unknown
+	pid        func(at string) int // pid returns the process ID, or 0 if it is unknown
 	StopAdvice func(ctx context.Context, at string) (how, keeps string)
 	stop       string // the command that stops the city or supervisor
-	adopt      string // the commands that take over the agents, as text
+	adopt      string // a clause that names the commands that take over the agents
 	flags      func(*cobra.Command) *cobra.Command
 }
 
@@ -64,8 +64,8 @@ func ServiceCommands(e *env.Env, k ServiceKind) []*cobra.Command {
 		Long: `install writes a systemd unit and enables it. By default it is a user unit, which
 runs while you are logged in, or always after "loginctl enable-linger". With
 --system it is a system unit, which runs as the folder's owner, or as --user. The
-unit gets PATH and the language from this shell: install it again after they have
-changed. Restarting the service keeps the agents running; stopping it stops them.
+unit contains PATH and the language from this shell: install it again after they
+change. Restarting the service keeps the agents running; stopping it stops them.
 install does not overwrite a unit that gcity did not write.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return install(cmd.Context(), e, k, f) },
 	}
@@ -73,9 +73,9 @@ install does not overwrite a unit that gcity did not write.`,
 		"a user unit")
 	install.Flags().StringVar(&f.user, "user", "",
 		"the user of a system unit (a `name`; default: the folder's owner)")
-	install.Flags().BoolVar(&f.now, "now", false, "also start it now")
+	install.Flags().BoolVar(&f.now, "now", false, "also start the service now")
 	install.Flags().BoolVar(&f.print, "print", false,
-		"print the unit, and change nothing")
+		"print the unit without installing it")
 	install.Flags().BoolVar(&f.launchd, "launchd", runtime.GOOS == "darwin",
 		"with --print: print a property list for launchd")
 	install.Flags().BoolVar(&f.force, "force", false,
@@ -86,22 +86,21 @@ install does not overwrite a unit that gcity did not write.`,
 running for the next controller. Then it disables and removes the unit. If the unit
 does not exist, uninstall does nothing.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return uninstall(cmd.Context(), e, k,
-				f)
+			return uninstall(cmd.Context(), e, k, f)
 		},
 	}
 	uninstall.Flags().BoolVar(&f.system, "system", false, "remove the system unit instead of "+
 		"the user unit")
 	uninstall.Flags().BoolVar(&f.keep, "keep-agents", false, "do not stop the agents")
 	uninstall.Flags().BoolVar(&f.force, "force", false,
-		"remove the unit even if systemd cannot stop it")
+		"remove the unit even if systemd cannot stop the service")
 	if k.flags != nil {
 		install = k.flags(install)
 	}
 	return []*cobra.Command{install, uninstall}
 }
 
-// CityService returns the description of the current city as a service.
+// CityService describes the current city as a service.
 func CityService(e *env.Env) ServiceKind {
 	known := func() (string, string, error) {
 		dir, err := e.CityDir()
@@ -143,8 +142,8 @@ func CityService(e *env.Env) ServiceKind {
 	}
 }
 
-// howToStop returns the command that stops the controller of a city, and what happens to its agents. The agents
-// keep running if possible. If the supervisor runs the city, stopping the city also stops its agents.
+// howToStop returns the command that stops a city's controller, and what happens to the agents. The agents keep running
+// if possible. If the supervisor runs the city, stopping the city also stops its agents.
 func howToStop(s *city.Snapshot) (how, keeps string) {
 	if s.Mode == "headless" || s.Mode == "console" {
 		return fmt.Sprintf("kill -USR1 %d", s.PID), "stops it and leaves its agents to the " +
@@ -153,12 +152,11 @@ func howToStop(s *city.Snapshot) (how, keeps string) {
 	return "gcity stop", "stops it and its agents"
 }
 
-// supervisorStop is how long all cities of a supervisor may take to stop. It is fixed, because the number of cities
-// changes while the supervisor runs.
+// supervisorStop is how long a supervisor's cities may take to stop. It is fixed, because the number of cities changes
+// while the supervisor is running.
 const supervisorStop = 15 * time.Minute
 
-// SupervisorService returns the description of the supervisor of this user's cities as a service. home returns its
-// folder.
+// SupervisorService describes the supervisor of this user's cities as a service. home returns its folder.
 func SupervisorService(home func() (string, error),
 	running func(home string) (pid int, err error)) ServiceKind {
 	known := func() (string, string, error) {
@@ -220,7 +218,7 @@ func install(ctx context.Context, e *env.Env, k ServiceKind, f ServiceFlags) err
 	}
 	switch {
 	case e.ReadOnly:
-		return env.RefusedReadOnly(k.Group + " install")
+		return env.ReadOnlyError(k.Group + " install")
 	case f.launchd:
 		return exit.Usage("--launchd needs --print: write the output to "+
 			"~/Library/LaunchAgents/%s.plist, then run `launchctl bootstrap gui/$(id -u) FILE`",
@@ -276,7 +274,7 @@ func writeUnit(s *unit, m *Manager, force bool) (*installed, error) {
 		return out, nil
 	}
 	if err := os.MkdirAll(m.Folder, 0o755); err != nil {
-		return nil, fmt.Errorf("cannot create the folder of the units: %w", err)
+		return nil, fmt.Errorf("cannot create the folder for units: %w", err)
 	}
 	if err := disk.WriteFile(path, []byte(text), 0o644); err != nil {
 		return nil, fmt.Errorf("cannot write the unit: %w", err)
@@ -295,7 +293,7 @@ func (k ServiceKind) enable(ctx context.Context, out *installed, s *unit, m *Man
 	}
 	if err != nil {
 		out.Next = append(out.Next, m.Line("daemon-reload"), m.Line("enable", "--now", out.Unit))
-		err = fmt.Errorf("the unit is written, but neither enabled nor started: %w", err)
+		err = fmt.Errorf("the unit was written, but neither enabled nor started: %w", err)
 		if errors.Is(err, ErrUnreachable) {
 			err = fmt.Errorf("%w; until then `gcity %s start` runs %s in the background", err,
 				k.Group, k.What)
@@ -325,8 +323,7 @@ func (k ServiceKind) enable(ctx context.Context, out *installed, s *unit, m *Man
 		out.Next = append(out.Next, how, m.Line("start", out.Unit))
 		return &exit.Failure{Code: exit.CodeConflict,
 			Err: fmt.Errorf("not started: %s is already running without the service; `%s` %s",
-				k.What,
-				how, keeps)}
+				k.What, how, keeps)}
 	}
 	if _, err := m.call(ctx, 2*time.Minute, "start", out.Unit); err != nil {
 		out.Next = append(out.Next, m.Line("status", out.Unit))
@@ -351,20 +348,20 @@ func printInstalled(e *env.Env, out *installed, s *unit, m *Manager) error {
 		if strings.HasPrefix(next, "loginctl") {
 			why = "    # otherwise the service stops when you log out"
 		} else if strings.Contains(next, " restart ") {
-			why = "    # applies the new unit, and keeps the agents"
+			why = "    # applies the new unit, and keeps the agents running"
 		}
 		e.Sayf("next: %s%s", next, why)
 	}
 	if s.asRoot() {
-		e.Warn("the service and all its agents run as root, so a mistake of an agent can change " +
-			"everything on this machine. To run it as another user: " +
+		e.Warn("the service and all its agents run as root, so an agent's mistake can damage " +
+			"everything on this machine; to run it as a different user: " +
 			"sudo gcity " + s.group + " install --system --user NAME")
 	}
 	for _, kv := range os.Environ() {
 		if name, _, _ := strings.Cut(kv, "="); name == "GC_SESSION" || name == "GC_BEADS" ||
 			name == "GC_EVENTS" {
-			e.Warn(name + " is set here, but not in the service; write it into " +
-				"city.toml, or into ~/.config/gcity/service.env")
+			e.Warn(name + " is set here, but not in the service; set it in " +
+				"city.toml or in ~/.config/gcity/service.env")
 		}
 	}
 	return nil

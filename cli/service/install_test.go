@@ -26,7 +26,7 @@ import (
 // awkward is a path with characters that are special in a unit, a property list or a shell.
 const awkward = `/srv/my %h "city" $HOME\x--é;&<'`
 
-var rewriteUnits = flag.Bool("rewrite-units", false, "rewrite the units of the packages")
+var update = flag.Bool("update", false, "rewrite the units of the packages")
 
 func services() []*unit {
 	env := []string{"PATH=/opt/a b/bin:/usr/bin", "GC_HOME=" + awkward, "LANG=C.UTF-8"}
@@ -96,7 +96,7 @@ func TestUnitText(t *testing.T) {
 	}
 	for _, word := range []string{"a\nb", "a\x00b", "a\x1bb", "a\xffb"} {
 		for _, s := range []*unit{{Exe: "/bin/sh", args: []string{word}}, {Exe: "/bin/sh", env: []string{"PATH=" + word}}} {
-			if _, err := s.UnitText(); err == nil || !strings.Contains(err.Error(), "cannot be written into a unit") {
+			if _, err := s.UnitText(); err == nil || !strings.Contains(err.Error(), "cannot be written to a unit") {
 				t.Errorf("%q: %v", word, err)
 			}
 			if _, err := s.plistText(); err == nil {
@@ -236,7 +236,7 @@ func TestPackagedUnitsAreTheSame(t *testing.T) {
 		_, text, _ = strings.Cut(text, "[Unit]\n")
 		text = "# `gcity " + u.group + " install` writes a unit with your PATH and a suitable stop timeout.\n[Unit]\n" + strings.ReplaceAll(text, "%%f", "%f")
 		file = filepath.Join("..", "..", "packaging", file)
-		if *rewriteUnits {
+		if *update {
 			if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 				t.Fatal(err)
 			}
@@ -246,7 +246,7 @@ func TestPackagedUnitsAreTheSame(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(string(want), text); diff != "" {
-			t.Errorf("%s (-want +got; -rewrite-units to accept):\n%s", file, diff)
+			t.Errorf("%s (-want +got; -update to accept):\n%s", file, diff)
 		}
 	}
 }

@@ -28,7 +28,7 @@ type Manager struct {
 
 const systemUnits = "/etc/systemd/system"
 
-// ManagerOf returns the systemd instance of the user, or of the system.
+// ManagerOf returns the system's systemd instance if system is set, otherwise the user's.
 func ManagerOf(e *env.Env, system bool) (*Manager, error) {
 	m := &Manager{System: system, Folder: systemUnits, Environ: os.Environ()}
 	if system {
@@ -38,8 +38,8 @@ func ManagerOf(e *env.Env, system bool) (*Manager, error) {
 	if !filepath.IsAbs(base) {
 		home := e.Getenv("HOME")
 		if !filepath.IsAbs(home) {
-			return nil, errors.New("HOME is not set, so the folder of your units is unknown; set " +
-				"HOME, or use --print")
+			return nil, errors.New("HOME is not set, so the folder for your units is unknown; " +
+				"set HOME, or use --print")
 		}
 		base = filepath.Join(home, ".config")
 	}
@@ -118,10 +118,10 @@ type UnitFile struct {
 	Text    string
 }
 
-// Name returns the name of the unit.
+// Name returns the unit's name.
 func (u *UnitFile) Name() string { return filepath.Base(u.Path) }
 
-// own returns the unit with this mark, nil if it does not exist.
+// own returns the unit with this mark, or nil if it does not exist.
 func (m *Manager) own(mark string) (*UnitFile, error) {
 	entries, err := os.ReadDir(m.Folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -147,7 +147,7 @@ func (m *Manager) own(mark string) (*UnitFile, error) {
 	return nil, nil
 }
 
-// markIn returns the mark in a unit's text, "" if gcity did not write the unit.
+// markIn returns the mark in a unit's text, or "" if gcity did not write the unit.
 func markIn(text string) string {
 	head, _, _ := strings.Cut(text, "\n")
 	mark, ours := strings.CutPrefix(head, "# gcity-unit:")
@@ -164,7 +164,7 @@ func (u *UnitFile) Links() []string {
 	return found
 }
 
-// State returns the state and the process ID of the unit in systemd. It returns an error if they are unknown.
+// State returns the unit's state and process ID from systemd. It returns an error if they are unknown.
 func (u *UnitFile) State(ctx context.Context) (active string, pid string, err error) {
 	out, err := u.Manager.Ask(ctx, "show", "--property=ActiveState", "--property=MainPID", u.Name())
 	if err != nil {
@@ -181,7 +181,7 @@ func (u *UnitFile) State(ctx context.Context) (active string, pid string, err er
 	return active, pid, nil
 }
 
-// Units returns the units that run a city or a supervisor, both of the user and of the system.
+// Units returns the units that run a city or a supervisor, both user units and system units.
 func Units(e *env.Env, kind, at string) []*UnitFile {
 	var out []*UnitFile
 	for _, system := range []bool{false, true} {
@@ -196,8 +196,8 @@ func Units(e *env.Env, kind, at string) []*UnitFile {
 	return out
 }
 
-// UnitOf returns the systemd service that a process belongs to, "" if it belongs to none. cgroup is the content of
-// /proc/PID/cgroup.
+// UnitOf returns the systemd service that a process belongs to, or "" if it does not belong to one. cgroup is the
+// content of /proc/PID/cgroup.
 func UnitOf(cgroup string) (unit string, system bool) {
 	_, group, found := strings.Cut(cgroup, "0::")
 	group, _, _ = strings.Cut(group, "\n")

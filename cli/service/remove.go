@@ -15,8 +15,8 @@ import (
 	"gcity/cli/output"
 )
 
-// stopPatience is the timeout of the command that stops a service. The unit itself contains the actual time limit.
-const stopPatience = time.Hour
+// stopTimeout is the timeout for the command that stops a service. The unit itself contains the actual time limit.
+const stopTimeout = time.Hour
 
 // removed is the JSON output of uninstall.
 type removed struct {
@@ -33,7 +33,7 @@ func uninstall(ctx context.Context, e *env.Env, k ServiceKind, f ServiceFlags) e
 		return err
 	}
 	if e.ReadOnly {
-		return env.RefusedReadOnly(k.Group + " uninstall")
+		return env.ReadOnlyError(k.Group + " uninstall")
 	}
 	m, err := ManagerOf(e, f.system)
 	if err != nil {
@@ -57,7 +57,7 @@ func uninstall(ctx context.Context, e *env.Env, k ServiceKind, f ServiceFlags) e
 	}
 	out.Stopped = out.Agents != ""
 	links := u.Links()
-	_, deaf := m.Ask(ctx, "disable", u.Name())
+	_, disableErr := m.Ask(ctx, "disable", u.Name())
 	for _, link := range links {
 		if err := os.Remove(link); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("the unit is still enabled: %w", err)
@@ -66,7 +66,7 @@ func uninstall(ctx context.Context, e *env.Env, k ServiceKind, f ServiceFlags) e
 	if err := os.Remove(u.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("cannot remove the unit: %w", err)
 	}
-	if _, err := m.Ask(ctx, "daemon-reload"); err != nil || deaf != nil {
+	if _, err := m.Ask(ctx, "daemon-reload"); err != nil || disableErr != nil {
 		out.Next = append(out.Next, m.Line("daemon-reload"))
 	}
 	if e.JSON {
@@ -77,7 +77,7 @@ func uninstall(ctx context.Context, e *env.Env, k ServiceKind, f ServiceFlags) e
 	case "kept":
 		e.Sayf("the agents keep running without a controller; %s", k.adopt)
 	case "ended":
-		e.Sayf("the service and its agents are stopped")
+		e.Sayf("the service and its agents have stopped")
 	}
 	for _, next := range out.Next {
 		e.Sayf("next: %s", next)
@@ -85,7 +85,7 @@ func uninstall(ctx context.Context, e *env.Env, k ServiceKind, f ServiceFlags) e
 	return nil
 }
 
-// end stops the process of a unit. It returns what happened to the agents: "kept", "ended", or "" if no process was
+// end stops a unit's process. It returns what happened to the agents: "kept", "ended", or "" if no process was
 // running.
 func (k ServiceKind) end(ctx context.Context, e *env.Env, at string, u *UnitFile,
 	f ServiceFlags) (agents string, err error) {
@@ -94,7 +94,7 @@ func (k ServiceKind) end(ctx context.Context, e *env.Env, at string, u *UnitFile
 		if held, unsure := k.isRunning(at); !held && unsure == nil || f.force {
 			return "", nil
 		}
-		if errors.Is(err, ErrUnreachable) && !runsBy(k.pid(at), u) {
+		if errors.Is(err, ErrUnreachable) && !belongsTo(k.pid(at), u) {
 			return "", nil // the process was started by hand, so it keeps running
 		}
 		return "", fmt.Errorf("the unit was not removed, because the service may be running: %w; "+
@@ -106,7 +106,7 @@ func (k ServiceKind) end(ctx context.Context, e *env.Env, at string, u *UnitFile
 	if f.keep {
 		n, err := strconv.Atoi(pid)
 		if err != nil || n <= 1 {
-			return "", fmt.Errorf("systemd does not report the process of %s, so its agents "+
+			return "", fmt.Errorf("systemd does not report the process ID of %s, so its agents "+
 				"cannot be kept; try again in a moment", u.Name())
 		}
 		if err := syscall.Kill(n, syscall.SIGUSR1); err != nil {
@@ -115,16 +115,16 @@ func (k ServiceKind) end(ctx context.Context, e *env.Env, at string, u *UnitFile
 		}
 		return "kept", u.awaitEnd(ctx)
 	}
-	done := e.SaySlow(ctx, "systemd to stop "+u.Name(), stopPatience)
+	done := e.SaySlow(ctx, "systemd to stop "+u.Name(), stopTimeout)
 	defer done()
-	if _, err := u.Manager.call(ctx, stopPatience, "stop", u.Name()); err != nil {
+	if _, err := u.Manager.call(ctx, stopTimeout, "stop", u.Name()); err != nil {
 		return "", fmt.Errorf("the service did not stop, so its unit was not removed: %w", err)
 	}
 	return "ended", nil
 }
 
-// runsBy reports whether a process belongs to a unit.
-func runsBy(pid int, u *UnitFile) bool {
+// belongsTo reports whether a process belongs to a unit.
+func belongsTo(pid int, u *UnitFile) bool {
 	group, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
 	if err != nil {
 		return false

@@ -40,7 +40,7 @@ func markOf(kind, at string) string {
 // command returns the service's command line.
 func (s *unit) command() []string { return append([]string{s.Exe}, s.args...) }
 
-// serviceSlack is added to the time limit of a stop, for scripts and requests that are still running, and for slow
+// serviceSlack is added to the time limit for a stop, for scripts and requests that are still running, and for slow
 // machines.
 const serviceSlack = 30 * time.Second
 
@@ -48,8 +48,8 @@ const serviceSlack = 30 * time.Second
 //
 // The unit does not use systemd's sandbox settings, because agents are child processes and need everything that a
 // developer on this machine can use. NoNewPrivileges breaks sudo, ping and rootless containers. So do the settings
-// that imply it: SystemCallFilter, RestrictSUIDSGID, LockPersonality and similar ones in services of other users
-// than root. RestrictNamespaces breaks the sandboxes of agents and browsers, and MemoryDenyWriteExecute every JIT.
+// that imply it: SystemCallFilter, RestrictSUIDSGID, LockPersonality and similar ones in services that do not run as
+// root. RestrictNamespaces breaks the sandboxes of agents and browsers, and MemoryDenyWriteExecute every JIT.
 // PrivateTmp hides the sockets of tmux and ssh agents. ProtectSystem and ProtectHome protect the files that agents
 // should edit. PrivateDevices, ProtectProc and UMask have similar effects. The settings that protect agents from
 // one another remain: if an agent runs out of memory, only that agent dies, and TasksMax stops a fork bomb.
@@ -57,11 +57,11 @@ const serviceSlack = 30 * time.Second
 // In a user unit, and in one with User=, systemd implements ProtectClock, ProtectKernelTunables,
 // ProtectKernelModules, ProtectKernelLogs, RestrictRealtime and LockPersonality with seccomp, and sets
 // NoNewPrivileges for that. sudo would then fail in every agent. The kernel denies those users access to the clock,
-// modules and tunables anyway. A unit that runs as root gets ProtectClock and RestrictRealtime, which do not affect
-// agents. It does not get ProtectKernel*, because that needs a mount namespace, which hides mounts made by agents.
-// It does not get LockPersonality either, because gdb could then not disable address randomization.
+// modules and tunables anyway. A unit that runs as root sets ProtectClock and RestrictRealtime, which do not affect
+// agents. It does not set ProtectKernel*, because that needs a mount namespace, which hides mounts made by agents.
+// It does not set LockPersonality either, because gdb could then not disable address randomization.
 //
-// systemd does not restart the service after exit 1, the code of a city that was stopped by an operator and left
+// systemd does not restart the service after exit code 1, which means that an operator stopped the city and it left
 // processes running. The same is true for 4 and 78, which need a person. It restarts after 2, because that is also
 // the exit code of a crash.
 func (s *unit) UnitText() (string, error) {
@@ -145,7 +145,7 @@ func (s *unit) writeEnv(line func(format string, args ...any)) error {
 	return nil
 }
 
-// maxTasks is the limit on the total number of processes and threads of all agents of a service.
+// maxTasks is the limit on the number of processes and threads that a service's agents may have in total.
 const maxTasks = 32768
 
 // asRoot reports whether the service runs as root.
@@ -153,7 +153,7 @@ func (s *unit) asRoot() bool {
 	return s.User == "root" || s.User == "" && os.Getuid() == 0
 }
 
-// UnitName returns the name of the unit.
+// UnitName returns the unit's name.
 func (s *unit) UnitName() string { return "gcity-" + s.Name + ".service" }
 
 // stopSeconds returns systemd's timeout for stopping the service.
@@ -172,8 +172,8 @@ func isNameRune(r rune) bool {
 		strings.ContainsRune("_.-", r)
 }
 
-// UnitWords returns a command line in the syntax of systemd. A command line with a $ begins with a colon, which
-// disables variable substitution.
+// UnitWords returns a command line in systemd's syntax. A command line with a $ begins with a colon, which disables
+// variable substitution.
 func UnitWords(args []string) (string, error) {
 	var words []string
 	for _, arg := range args {
@@ -193,7 +193,7 @@ func UnitWords(args []string) (string, error) {
 	return line, nil
 }
 
-// unitWord returns one word in the syntax of systemd.
+// unitWord returns one word in systemd's syntax.
 func unitWord(s string) (string, error) {
 	if err := fitForUnit(s); err != nil {
 		return "", err
@@ -208,13 +208,13 @@ func unitWord(s string) (string, error) {
 // fitForUnit returns an error for text that a unit cannot contain.
 func fitForUnit(s string) error {
 	if !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl) {
-		return fmt.Errorf("%q cannot be written into a unit: the text has a line break or a "+
-			"control character, or is not UTF-8; use another name or value", s)
+		return fmt.Errorf("%q cannot be written to a unit: it contains a line break or a "+
+			"control character, or is not UTF-8; use a different name or value", s)
 	}
 	return nil
 }
 
-// unitSafe returns a name in which every character that a unit's name cannot have is replaced.
+// unitSafe replaces the characters in name that a unit's name cannot contain.
 func unitSafe(name string) string {
 	name = strings.Join(strings.FieldsFunc(name, func(r rune) bool { return !isNameRune(r) }), "-")
 	return cmp.Or(strings.Trim(name[:min(len(name), 64)], "-."), "city")
@@ -225,8 +225,8 @@ func unitSafe(name string) string {
 var serviceVariables = []string{"LANG", "LANGUAGE", "TZ", "GC_HOME", "XDG_CONFIG_HOME",
 	"XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "TMUX_TMPDIR"}
 
-// serviceEnviron returns the environment of a service. own means that it runs as the current user. Otherwise home
-// is the home folder of its user.
+// serviceEnviron returns the environment for a service. own means that the service runs as the current user. Otherwise
+// home is the home folder of its user.
 func serviceEnviron(environ []string, own bool, home string) []string {
 	var out []string
 	for _, kv := range environ {
@@ -235,7 +235,7 @@ func serviceEnviron(environ []string, own bool, home string) []string {
 		case value == "":
 		case name == "PATH":
 			out = append(out, "PATH="+servicePath(value, own, home))
-		// the value may name a folder of the current user
+		// the value may name one of the current user's folders
 		case !own && name != "LANG" && name != "TZ" && !strings.HasPrefix(name, "LC_"):
 		case strings.HasPrefix(name, "LC_"), slices.Contains(serviceVariables, name):
 			out = append(out, kv)

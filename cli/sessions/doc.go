@@ -1,2 +1,2 @@
-// Package sessions opens the session providers of a city.
+// Package sessions opens a city's session providers.
 package sessions

@@ -18,7 +18,7 @@ const helperName = "gcity-session-k8s"
 
 // kubernetes starts the helper for Kubernetes with the settings in [session.k8s].
 func (h *opener) kubernetes() (session.Provider, func(), error) {
-	c := folder.SourceOf(h.Dir).Legible()
+	c := folder.SourceOf(h.Dir).LoadPartial()
 	if c == nil {
 		return nil, nil, errors.New("cannot read [session.k8s]: the configuration is invalid")
 	}
@@ -33,7 +33,8 @@ func (h *opener) kubernetes() (session.Provider, func(), error) {
 	return p, closeIt, err
 }
 
-// helperPath returns the path of the helper next to this program, or its name to search for on PATH.
+// helperPath returns the path of the helper if it is next to this program. Otherwise it returns the helper's name,
+// which is looked up on PATH.
 func helperPath() string {
 	exe, err := os.Executable()
 	if err != nil {

@@ -38,15 +38,15 @@ import (
 	"gcity/trust"
 )
 
-// OpenSessions opens the session providers of a city: those of its agents, and those that still have sessions of an
-// earlier controller. A caller without the city's lock must set Observe.
+// OpenSessions opens a city's session providers: those that its agents use, and those that still have sessions from an
+// earlier controller. A caller without the city's lock must set Observe. The caller must call the returned function to
+// close the providers.
 func OpenSessions(o SessionOptions) (session.Provider, func(), error) {
 	o.At = cmp.Or(o.At, o.Dir)
 	h := opener{SessionOptions: o}
 	p, err := mixed.New(mixed.Options{
 		Dir: folder.StateDir(h.At), DefaultProvider: "pty", Open: h.open, FindProviders: h.survey,
-		Observe: h.Observe,
-		Logger:  h.Logger, Broken: h.Broken,
+		Observe: h.Observe, Logger: h.Logger, Broken: h.Broken,
 	})
 	if err != nil {
 		return nil, nil, err
@@ -65,30 +65,30 @@ func (h *opener) clearUp() {
 		tmux.Dismiss(ctx, h.Dir))
 }
 
-// SessionOptions are the options for opening the sessions of a city.
+// SessionOptions are the options for opening a city's sessions.
 type SessionOptions struct {
 	Dir     string
 	At      string      // a path to Dir that stays valid when the folder is moved; "" means Dir
 	Grant   trust.Grant // permission to run provider scripts
 	Observe bool        // the caller does not have the city's lock
 	Logger  *slog.Logger
-	Broken  func(error) // receives panics of goroutines; if nil, a panic ends the program
+	Broken  func(error) // receives panics from goroutines; if nil, a panic ends the program
 	// Group returns the control group in which sessions start. If Group is nil or returns "", sessions start in the
 	// control group of this process.
 	Group func() string
 }
 
-// opener opens the session providers of a city.
+// opener opens a city's session providers.
 type opener struct {
 	SessionOptions
 	tmux bool // the tmux provider is open, and manages the tmux server itself
 }
 
-// survey returns the session providers that may have sessions of the city: those in the configuration, and those
-// with a folder in the city.
+// survey returns the providers that may have sessions of the city: those in the configuration, and those that have
+// stored files in the city.
 func (h *opener) survey() []string {
 	names := []string{}
-	if c := folder.SourceOf(h.Dir).Legible(); c != nil {
+	if c := folder.SourceOf(h.Dir).LoadPartial(); c != nil {
 		for i := range c.Agents {
 			if name := c.ProviderOf(&c.Agents[i]); name != "" {
 				names = append(names, name)
@@ -119,7 +119,7 @@ func (h *opener) open(name string) (session.Provider, func(), error) {
 		return fake.NewDrill(), func() {}, nil
 	case "fail":
 		return fake.Refuser{
-				Why: `the session provider "fail" refuses every start; it is only for drills`},
+				Why: `the session provider "fail" makes every start fail; it is only for drills`},
 			func() {},
 			nil
 	case "k8s":
@@ -131,7 +131,7 @@ func (h *opener) open(name string) (session.Provider, func(), error) {
 	return nil, nil, fmt.Errorf("unknown session provider %q", name)
 }
 
-// pty opens the built-in provider of terminal sessions.
+// pty opens the built-in provider for terminal sessions.
 func (h *opener) pty() (session.Provider, func(), error) {
 	exe, err := h.holder()
 	if err != nil {
@@ -145,12 +145,11 @@ func (h *opener) pty() (session.Provider, func(), error) {
 		return nil, nil, err
 	}
 	return p, func() {
-		folder.LogError(h.Logger, "cannot release the sessions",
-			p.Close())
+		folder.LogError(h.Logger, "cannot release the sessions", p.Close())
 	}, nil
 }
 
-// subprocess opens the provider of processes without a terminal.
+// subprocess opens the provider for processes without a terminal.
 func (h *opener) subprocess() (session.Provider, func(), error) {
 	exe, err := h.holder()
 	if err != nil {
@@ -164,8 +163,7 @@ func (h *opener) subprocess() (session.Provider, func(), error) {
 		return nil, nil, err
 	}
 	return p, func() {
-		folder.LogError(h.Logger, "cannot release the processes",
-			p.Close())
+		folder.LogError(h.Logger, "cannot release the processes", p.Close())
 	}, nil
 }
 
@@ -216,7 +214,7 @@ func (h *opener) find(name, path string) (string, error) {
 		}
 		if err != nil {
 			return "", fmt.Errorf("the program of the session provider %q is not on PATH: "+
-				"install it, or write its path: %w", name, err)
+				"install it, or set its full path: %w", name, err)
 		}
 	}
 	return path, ownership.Check(path)
@@ -258,12 +256,12 @@ func EndSessions(ctx context.Context, p session.Provider, these []session.Status
 	return errors.Join(errs...)
 }
 
-// Vetter returns a function that returns why a session provider cannot start any agent, "" if no reason is known.
-// It checks each provider only once.
+// Vetter returns a function that returns the reason why a session provider cannot start any agent, or "" if none is
+// known. It checks each provider only once.
 func Vetter(ctx context.Context, p session.Provider, slow env.Slowly) func(provider string) string {
 	known := map[string]string{}
 	return func(provider string) string {
-		if why, asked := known[provider]; asked {
+		if why, checked := known[provider]; checked {
 			return why
 		}
 		known[provider] = ""
@@ -274,8 +272,8 @@ func Vetter(ctx context.Context, p session.Provider, slow env.Slowly) func(provi
 	}
 }
 
-// Preflight makes the checks of a start for all agents, several at the same time because a folder may not respond. It
-// returns a function that returns why one of these agents cannot start, "" if no reason is known. That function also
+// Preflight runs the checks for a start on all agents at the same time, because a folder may not respond. It returns a
+// function that returns the reason why one of these agents cannot start, or "" if none is known. That function also
 // calls vet for the agent's session provider.
 func Preflight(ctx context.Context, p session.Provider, all []agent.Want,
 	vet func(provider string) string) func(*agent.Want) string {

@@ -10,7 +10,7 @@ import (
 	"gcity/session/tmux"
 )
 
-// openTmux opens the provider of the city's sessions in tmux.
+// openTmux opens the provider for the city's sessions in tmux.
 func (h *opener) openTmux() (session.Provider, func(), error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -23,23 +23,24 @@ func (h *opener) openTmux() (session.Provider, func(), error) {
 		return nil, nil, err
 	}
 	return p, func() {
-		folder.LogError(h.Logger, "cannot release the sessions in tmux",
-			p.Close())
+		folder.LogError(h.Logger, "cannot release the sessions in tmux", p.Close())
 	}, nil
 }
 
 // usesTmux reports whether a city has ever had sessions in tmux.
 func usesTmux(dir string) bool { return tmux.Used(dir) }
 
-// TmuxRemedy returns advice if sessions cannot be listed because of tmux, otherwise "".
+// TmuxRemedy returns advice if sessions cannot be listed because tmux is missing or too old. Otherwise it returns "".
 func TmuxRemedy(err error) string {
 	if errors.Is(err, tmux.ErrUnusable) {
-		return `install tmux 3.3 or newer (apt-get install tmux), or use another session provider`
+		return "install tmux 3.3 or newer (apt-get install tmux), or use a different session " +
+			"provider"
 	}
 	return ""
 }
 
-// TmuxHint returns how to see the sessions with tmux itself, "" if the city has no sessions in tmux.
+// TmuxHint returns a clause that says how to see the sessions with tmux itself, or "" if the city has never had
+// sessions in tmux.
 func TmuxHint(dir string) string {
 	if !usesTmux(dir) {
 		return ""

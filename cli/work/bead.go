@@ -21,15 +21,15 @@ import (
 
 // BeadCommand returns the bead command.
 func BeadCommand(e *env.Env) *cobra.Command {
-	c := env.Group("bead", "Create, list and change work: beads",
+	c := env.Group("bead", "Create, list and change beads (work items)",
 		beadCreate(e), beadList(e), beadShow(e), beadReady(e), beadUpdate(e), beadClose(e),
 		beadExport(e), beadImport(e),
 		beadBackup(e), beadRestore(e))
 	c.Long = `bead reads and changes the beads (work items) of a city and its rigs, with or
-without a controller. They are stored in .beads folders. The default is the store of
-the city. --rig selects a rig's store, as do BEADS_DIR and GC_RIG, which are set for
+without a controller. They are stored in .beads folders. The default is the city's
+store. --rig selects a rig's store, as do BEADS_DIR and GC_RIG, which are set for
 agents. "list" and "ready" read all stores with --all. An ID is looked up first in
-the store with its prefix, then in the others. Parents, children and needs of a bead
+the store with its prefix, then in the others. A bead's parent, children and needs
 are in the same store as the bead.
 
 A title is one line of at most 500 bytes, a description at most 256 KiB. Put text
@@ -38,7 +38,7 @@ metadata keys.`
 	return c
 }
 
-// beadFilter holds the flags that select beads in lists.
+// beadFilter contains the flags that select beads in lists.
 type beadFilter struct {
 	status, labels         []string
 	kind, assignee, parent string
@@ -52,7 +52,7 @@ func (f *beadFilter) flags(c *cobra.Command) {
 	c.Flags().StringVar(&f.kind, "type", "", "only beads of this type")
 	c.Flags().StringVar(&f.assignee, "assignee", "", "only beads assigned to this agent or person")
 	c.Flags().StringVar(&f.parent, "parent", "", "only the steps of this bead")
-	c.Flags().BoolVar(&f.all, "all", false, "list the work of the city and of all its rigs")
+	c.Flags().BoolVar(&f.all, "all", false, "list the work of the city and all its rigs")
 	c.Flags().IntVarP(&f.limit, "limit", "n", beads.DefaultLimit, "list at most this many, 0 = all")
 }
 
@@ -110,9 +110,9 @@ func beadReady(e *env.Env) *cobra.Command {
 	c = depot.WithWork(e, &cobra.Command{
 		Use: "ready", Short: "List open beads that are not blocked, most urgent first",
 		Args: env.Exactly(0),
-		Long: `ready lists open work that is not blocked, most urgent first. The steps of a molecule
-belong to the owner of the molecule, so they are listed only with --assignee OWNER or
-with --parent MOLECULE. Steps of a molecule without an owner are always listed.`,
+		Long: `ready lists open work that is not blocked, most urgent first. A molecule's steps
+belong to the molecule's owner, so they are listed only with --assignee OWNER or with
+--parent MOLECULE. Steps of a molecule without an owner are always listed.`,
 		Example: `  gc bead ready --assignee "$GC_AGENT" --limit 1`,
 	}, false, func(ctx context.Context, d *depot.Store, _ []string) error {
 		q, err := f.query()
@@ -135,8 +135,7 @@ with --parent MOLECULE. Steps of a molecule without an owner are always listed.`
 			return all, total, err
 		}
 		return depot.WithAll(e, c, d, f.all, func(d *depot.Store) error {
-			return printBeads(ctx, e, d, q,
-				urgent)
+			return printBeads(ctx, e, d, q, urgent)
 		})
 	})
 	f.flags(c)
@@ -146,8 +145,7 @@ with --parent MOLECULE. Steps of a molecule without an owner are always listed.`
 // withSteps removes the steps of owned molecules from ready work. If the query selects the work of an assignee,
 // withSteps adds the steps of the assignee's molecules. A list of the steps of one bead is not changed.
 func withSteps(ctx context.Context, d *depot.Store, q beads.Query,
-	ready []beads.Bead) ([]beads.Bead,
-	error) {
+	ready []beads.Bead) ([]beads.Bead, error) {
 	if q.Parent != "" {
 		return ready, nil
 	}
@@ -164,8 +162,8 @@ func withSteps(ctx context.Context, d *depot.Store, q beads.Query,
 	return ready, err
 }
 
-// printBeads prints the beads of a query after pick has selected and ordered them. A nil pick leaves them as they
-// are.
+// printBeads prints the beads that match a query after pick has selected and ordered them. A nil pick leaves them as
+// they are.
 func printBeads(ctx context.Context, e *env.Env, d *depot.Store, q beads.Query,
 	pick func(*depot.Store, []beads.Bead) ([]beads.Bead, int, error)) error {
 	all, err := d.List(ctx, q)
@@ -205,12 +203,12 @@ func printBeads(ctx context.Context, e *env.Env, d *depot.Store, q beads.Query,
 	return nil
 }
 
-// emptyList returns why a list is empty. For a store without work it also says how to create some.
+// emptyList returns the message for an empty list. For a store without work it also says how to create some.
 func emptyList(ctx context.Context, d *depot.Store, q beads.Query) string {
 	_, all := d.Store.(*depot.AllStores)
-	whose := d.Title()
+	place := d.Title()
 	if all {
-		whose = "the city and its rigs"
+		place = "the city and its rigs"
 	}
 	n, err := d.Count(ctx, beads.Query{NotType: []string{workstore.TypeRun, mail.Type}})
 	switch {
@@ -225,11 +223,11 @@ func emptyList(ctx context.Context, d *depot.Store, q beads.Query) string {
 		}
 		return fmt.Sprintf("no work in %s yet; create some with `gcity bead create TITLE%s` or "+
 			"`gcity formula cook NAME%s`; automations create work too",
-			whose, where, where)
+			place, where, where)
 	case q.Ready:
-		return "no work is ready in " + whose + "; `gcity bead list` lists all work"
+		return "no work is ready in " + place + "; `gcity bead list` lists all work"
 	}
-	return "no matching work in " + whose
+	return "no matching work in " + place
 }
 
 func beadShow(e *env.Env) *cobra.Command {
@@ -269,7 +267,7 @@ func beadExport(e *env.Env) *cobra.Command {
 		Args: env.Between(0, 1),
 		Long: `export writes every bead, including the records of runs, as one line of JSON in
 the format of the command line tool bd, oldest first. It writes to standard output or to a
-file. An existing file is replaced only after everything is written.`,
+file. An existing file is replaced only after everything has been written.`,
 	}, false, func(ctx context.Context, d *depot.Store, args []string) error {
 		if len(args) == 0 || args[0] == "-" {
 			to := &exporting{Writer: e.Out}
@@ -302,8 +300,8 @@ func beadImport(e *env.Env) *cobra.Command {
 		Long: `import reads beads from a file, or from standard input (-). It replaces an
 existing bead if the imported one was updated later. Importing the same file again
 changes nothing. It lists lines that it cannot read and imports the others; the
-exit code is then 1. If another store of this city already has one of the beads,
-import imports nothing and fails; --force imports it anyway.`,
+exit code is then 1. If another store of this city already contains one of the beads,
+import fails without importing anything; --force imports the beads anyway.`,
 	}, true, func(ctx context.Context, d *depot.Store, args []string) error {
 		in, closeIn, err := openInput(e, args[0])
 		if err != nil {
@@ -330,7 +328,7 @@ import imports nothing and fails; --force imports it anyway.`,
 	return c
 }
 
-// printImported prints the result of an import. It returns an error if some lines could not be read.
+// printImported prints an import's result. It returns an error if some lines could not be read.
 func printImported(e *env.Env, d *depot.Store, got beads.Imported) error {
 	if e.JSON {
 		if err := e.WriteJSON(got); err != nil {

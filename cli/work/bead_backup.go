@@ -22,10 +22,9 @@ func beadBackup(e *env.Env) *cobra.Command {
 		Use: "backup [FILE]", Short: "Copy the whole store to a file, even while it is in use",
 		Args: env.Between(0, 1),
 		Long: `backup writes a consistent copy of the store, checks it, and then names it FILE.
-Without FILE the copy goes to the folder .gc/backups of the city, where "bead
-restore" finds it. A running city backs up its stores there once a day and keeps
-the three newest of these copies. Copies made by this command are kept until you
-delete them.`,
+Without FILE the copy goes to .gc/backups in the city's folder, where "bead restore"
+finds it. A running city backs up its stores there once a day and keeps the three
+newest of these copies. Copies made by this command are kept until you delete them.`,
 		Example: `  gcity bead backup
   gcity bead backup --rig shop /mnt/safe/shop.db`,
 	}, false, func(ctx context.Context, d *depot.Store, args []string) error {
@@ -64,14 +63,14 @@ func beadRestore(e *env.Env) *cobra.Command {
 	c := depot.WithWork(e, &cobra.Command{
 		Use: "restore [FILE]", Short: "Replace the store with a backup, or accept a new store",
 		Args: env.Between(0, 1),
-		Long: `restore replaces the store with the backup in FILE, or with the newest one in the
-folder .gc/backups of the city. It keeps the current file as beads.db.old-N. The
+		Long: `restore replaces the store with the backup in FILE, or with the newest one in
+.gc/backups in the city's folder. It keeps the current file as beads.db.old-N. The
 city may be running: what it writes during the restore goes either to the old file
 or to the restored store. IDs are not reused.
 
 A city remembers the identity of its store. If the store is missing, empty or a
-different one, gcity refuses to use it. --new-store accepts the current store, or
-creates an empty one; the beads of the old store are then lost.`,
+different one, gcity does not use it. --new-store accepts the current store, or
+creates an empty one; the beads in the old store are then lost.`,
 		Example: `  gcity bead restore
   gcity bead restore --rig shop /mnt/safe/shop.db
   gcity bead restore --new-store`,
@@ -110,7 +109,7 @@ func restored(ctx context.Context, e *env.Env, d *depot.Store, from string,
 	text := fmt.Sprintf("restored %s of %s from %s", describe.Count(done.Beads, "bead"), d.Title(),
 		from)
 	if from == "" {
-		text = fmt.Sprintf("accepted a new store of %s with %s", d.Title(),
+		text = fmt.Sprintf("accepted a new store for %s with %s", d.Title(),
 			describe.Count(done.Beads, "bead"))
 	}
 	if e.JSON {

@@ -14,11 +14,11 @@ import (
 	"gcity/cli/exit"
 )
 
-// claimRetries is how often a claim is retried when other changes of the bead interfere.
+// claimRetries is how many times a claim is tried when other changes to the bead interfere.
 const claimRetries = 20
 
-// claimBead assigns a bead to an agent or a person, unless it is assigned to another. Of several concurrent claims
-// only one succeeds.
+// claimBead assigns a bead to an agent or a person, unless it is already assigned to a different one. Only one of
+// several concurrent claims succeeds.
 func claimBead(ctx context.Context, e *env.Env, d *depot.Store, id, who string) error {
 	var err error
 	for range claimRetries {
@@ -67,8 +67,7 @@ func tryClaim(ctx context.Context, e *env.Env, d *depot.Store, id, who string) e
 	case old.Assignee != "" && old.Assignee != who:
 		return &city.Error{Code: city.Conflict,
 			Message: fmt.Sprintf("%s is already assigned to %s; `gc hook` shows other work, and "+
-				"--assignee instead of --claim reassigns it", old.ID,
-				old.Assignee)}
+				"--assignee instead of --claim reassigns it", old.ID, old.Assignee)}
 	}
 	return patchFound(ctx, e, has, old, beads.Patch{Status: new(beads.StatusInProgress),
 		Assignee: &who, IfRev: &old.Rev})

@@ -18,12 +18,12 @@ import (
 	"gcity/cli/workstore"
 )
 
-// textOf reads the description of a bead from a file, or from standard input for "-". It returns an error if twice
-// is set, which means that the user also gave --description.
+// textOf reads a bead's description from a file, or from standard input for "-". It returns an error if twice is set,
+// which means that the user has also given --description.
 func textOf(e *env.Env, file string, twice bool) (string, error) {
 	if twice {
-		return "", exit.Usage("--description and --description-file exclude each other: use " +
-			"one of them")
+		return "", exit.Usage("--description and --description-file are mutually exclusive; use " +
+			"only one of them")
 	}
 	in := e.In
 	if file != "-" {
@@ -31,7 +31,7 @@ func textOf(e *env.Env, file string, twice bool) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("cannot read the description: %w", err)
 		}
-		defer f.Close() // the file was only read, so this error loses nothing
+		defer f.Close() // the file was only read, so an error from Close loses nothing
 		in = f
 	}
 	data, err := io.ReadAll(io.LimitReader(in, beads.MaxText+1))
@@ -39,14 +39,14 @@ func textOf(e *env.Env, file string, twice bool) (string, error) {
 		return "", fmt.Errorf("cannot read the description: %w", err)
 	}
 	if len(data) > beads.MaxText {
-		return "", exit.Usage("the description in %s has more than %d KiB; shorten it", file,
+		return "", exit.Usage("the description in %s is longer than %d KiB; shorten it", file,
 			beads.MaxText>>10)
 	}
 	return strings.TrimRight(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n"), nil
 }
 
-// owned returns the first of the IDs that has a bead in another store of the city, and that store. It returns nil
-// if no other store has any of them.
+// owned returns the first of the IDs that belongs to a bead in another store of the city, and that store. It returns
+// nil if no other store contains any of them.
 func owned(ctx context.Context, e *env.Env, d *depot.Store, ids []string) (id string,
 	by *workstore.Place, err error) {
 	for i := range d.Places {
@@ -82,8 +82,8 @@ func firstIn(ctx context.Context, e *env.Env, p workstore.Place, ids []string) (
 	return "", nil
 }
 
-// elsewhere completes the error of a failed link: if the linked bead is in another store of the city, it names that
-// store.
+// elsewhere completes the error from a failed link: if the linked bead is in another store of the city, the new error
+// names that store.
 func elsewhere(ctx context.Context, e *env.Env, d *depot.Store, err error, links []string) error {
 	var invalid *beads.Invalid
 	if !errors.As(err, &invalid) {
@@ -96,15 +96,14 @@ func elsewhere(ctx context.Context, e *env.Env, d *depot.Store, err error, links
 		if _, has, closeOther, findErr := depot.Find(ctx, e, d, id); findErr == nil && has != d {
 			closeOther()
 			return exit.Usage("%v in the store of %s: %s is in the store of %s, and links work "+
-				"only within one store; create this bead in that store too, or write the ID into "+
-				"its description",
-				err, d.Title(), id, has.Title())
+				"only within one store; create this bead in that store too, or mention the ID in "+
+				"its description", err, d.Title(), id, has.Title())
 		}
 	}
 	return err
 }
 
-// guard wraps a store for an import. It refuses beads that another store of the city has.
+// guard wraps a store for an import. It rejects beads that another store of the city contains.
 type guard struct {
 	*depot.Store
 	a *env.Env
@@ -146,9 +145,9 @@ func closeSteps(ctx context.Context, e *env.Env, d *depot.Store, id string, p be
 	return nil
 }
 
-// refuseOpen returns an error for a molecule that has open steps, unless with contains all of them, because they
-// are then closed too.
-func refuseOpen(ctx context.Context, e *env.Env, d *depot.Store, id string, with []string) error {
+// checkSteps returns an error for a molecule that has open steps, unless with contains all of them, because they are
+// then closed too.
+func checkSteps(ctx context.Context, e *env.Env, d *depot.Store, id string, with []string) error {
 	b, has, closeOther, err := depot.Find(ctx, e, d, id)
 	if err != nil {
 		return err

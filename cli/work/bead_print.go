@@ -16,7 +16,7 @@ import (
 	"gcity/cli/output"
 )
 
-func beadColour(s beads.Status) string {
+func beadColor(s beads.Status) string {
 	switch s {
 	case beads.StatusOpen:
 		return ""
@@ -31,14 +31,13 @@ func beadColour(s beads.Status) string {
 func writeBeads(e *env.Env, w io.Writer, all []beads.Bead, gates city.Gates) error {
 	rows := make([][]output.Cell, 0, len(all))
 	for _, b := range all {
-		status := output.Tinted(string(b.Status), beadColour(b.Status))
+		status := output.Tinted(string(b.Status), beadColor(b.Status))
 		if _, ok := gates.Block(b); ok {
 			status = output.Tinted(city.AwaitingGate, output.Yellow)
 		}
 		rows = append(rows, []output.Cell{
 			output.Tinted(b.ID, output.Bold), status, output.Plain(b.Priority.String()),
-			output.Plain(b.Type),
-			output.Plain(b.Assignee), output.Plain(e.Age(b.UpdatedAt)),
+			output.Plain(b.Type), output.Plain(b.Assignee), output.Plain(e.Age(b.UpdatedAt)),
 			output.Tinted(strings.Join(b.Labels, " "), output.Dim), output.Plain(b.Title),
 		})
 	}
@@ -47,7 +46,7 @@ func writeBeads(e *env.Env, w io.Writer, all []beads.Bead, gates city.Gates) err
 	return e.Table(w, e.Columns(), head, rows)
 }
 
-// printBead writes the details of a bead, its needs and its steps.
+// printBead writes a bead's details, its needs and its steps.
 func printBead(ctx context.Context, e *env.Env, d *depot.Store, b beads.Bead) error {
 	steps, err := d.List(ctx, beads.Query{Parent: b.ID, Limit: -1})
 	if err != nil {
@@ -55,7 +54,7 @@ func printBead(ctx context.Context, e *env.Env, d *depot.Store, b beads.Bead) er
 	}
 	slices.Reverse(steps) // oldest first
 	e.Sayf("%s: %s since %s (%s)", e.Paint(output.Bold, output.SafeLine(b.ID)),
-		e.Paint(beadColour(b.Status), string(b.Status)),
+		e.Paint(beadColor(b.Status), string(b.Status)),
 		e.Clock(b.UpdatedAt), e.Age(b.UpdatedAt))
 	e.Sayf("  %s", output.SafeLine(b.Title))
 	gates, err := city.GatesFor(ctx, d.List, append(slices.Clone(steps), b))

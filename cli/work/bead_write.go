@@ -63,7 +63,7 @@ func beadCreate(e *env.Env) *cobra.Command {
 	c.Flags().StringVar(&b.Type, "type", beads.DefaultType, "the type of work, in one word")
 	c.Flags().StringSliceVar(&b.Labels, "label", nil, "a label; pool:NAME assigns the work "+
 		"to that pool")
-	c.Flags().StringVar(&b.Assignee, "assignee", "", "assign it to this agent or person")
+	c.Flags().StringVar(&b.Assignee, "assignee", "", "assign the bead to this agent or person")
 	c.Flags().StringVar(&b.ParentID, "parent", "", "the ID of the bead that this is a step of")
 	c.Flags().StringVar(&b.Description, "description", "", "the details, at most 256 KiB")
 	c.Flags().StringVar(&file, "description-file", "",
@@ -76,7 +76,7 @@ func beadCreate(e *env.Env) *cobra.Command {
 	return c
 }
 
-// changed reports a change of a bead to the user, and then to the city. It does not wait for the city to react.
+// changed reports a change to a bead to the user, and then to the city. It does not wait for the city to react.
 func changed(ctx context.Context, e *env.Env, d *depot.Store, kind string, b beads.Bead) error {
 	if e.JSON {
 		if err := e.WriteJSON(b); err != nil {
@@ -91,13 +91,13 @@ func changed(ctx context.Context, e *env.Env, d *depot.Store, kind string, b bea
 	return depot.ReportChange(ctx, e, d, kind, b)
 }
 
-// changedBead does the same as changed for a bead that existed before. Its message lists the changes.
+// changedBead is like changed for a bead that existed before. Its message lists the changes.
 func changedBead(ctx context.Context, e *env.Env, d *depot.Store, old, b beads.Bead) error {
-	deed := city.ChangeText(&old, b)
-	if e.JSON || deed == "" {
+	changes := city.ChangeText(&old, b)
+	if e.JSON || changes == "" {
 		return changed(ctx, e, d, events.BeadUpdated, b)
 	}
-	e.Sayf("%s: %s", output.SafeLine(deed), output.SafeLine(b.Title))
+	e.Sayf("%s: %s", output.SafeLine(changes), output.SafeLine(b.Title))
 	return depot.ReportChange(ctx, e, d, events.BeadUpdated, b)
 }
 
@@ -115,8 +115,8 @@ func (f *patchFlags) flags(c *cobra.Command) {
 	c.Flags().StringVar(&f.status, "status", "", "the new status: open, in_progress or closed")
 	c.Flags().StringVar(&f.kind, "type", "", "the new type")
 	c.Flags().StringVar(&f.priority, "priority", "", "priority from 0 (most urgent) to 4")
-	c.Flags().StringVar(&f.assignee, "assignee", "", "assign it to this agent or person; empty "+
-		"removes the assignee")
+	c.Flags().StringVar(&f.assignee, "assignee", "", "assign the bead to this agent or person; "+
+		"empty removes the assignee")
 	c.Flags().StringVar(&f.parent, "parent", "", "the bead that this is a step of; empty = none")
 	c.Flags().StringVar(&f.description, "description", "", "the new description")
 	c.Flags().StringVar(&f.file, "description-file", "",
@@ -128,9 +128,10 @@ func (f *patchFlags) flags(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.set, "set", nil,
 		"a metadata entry KEY=VALUE; an empty value removes the key")
 	c.Flags().BoolVar(&f.claim, "claim", false,
-		"assign it to yourself (or to --assignee) and start it; fails if it has another assignee")
-	c.Flags().Uint64Var(&f.rev, "if-rev", 0, "change the bead only if this is its revision "+
-		"(rev in --json)")
+		"assign the bead to yourself (or to --assignee) and set it to in_progress; fails if it "+
+			"has a different assignee")
+	c.Flags().Uint64Var(&f.rev, "if-rev", 0, "change the bead only if this is its current "+
+		"revision (rev in --json)")
 }
 
 // patch returns the change that the given flags describe.
@@ -175,7 +176,7 @@ func (f *patchFlags) patch(given func(flag string) bool) (beads.Patch, error) {
 func beadUpdate(e *env.Env) *cobra.Command {
 	var f patchFlags
 	c := &cobra.Command{
-		Use: "update ID", Short: "Change the given fields, and nothing else",
+		Use: "update ID", Short: "Change only the given fields of a bead",
 		Args: env.Exactly(1),
 		Example: `  gc bead update gc-12 --claim             # to yourself; only one claim succeeds
   gc bead update gc-12 --assignee ""       # no assignee`,
@@ -204,7 +205,7 @@ func beadUpdate(e *env.Env) *cobra.Command {
 			return exit.Usage("no change given; see `gcity bead update --help`")
 		}
 		if p.Status != nil && *p.Status == beads.StatusClosed {
-			if err := refuseOpen(ctx, e, d, args[0], nil); err != nil {
+			if err := checkSteps(ctx, e, d, args[0], nil); err != nil {
 				return err
 			}
 		}
@@ -228,7 +229,7 @@ func onlyWhere(c *cobra.Command) bool {
 	return true
 }
 
-// patchBead changes a bead and reports the change. A change without effect creates no event.
+// patchBead changes a bead and reports the change. A change that has no effect does not create an event.
 func patchBead(ctx context.Context, e *env.Env, d *depot.Store, id string, p beads.Patch) error {
 	old, has, closeOther, err := depot.Find(ctx, e, d, id)
 	if err != nil {
@@ -238,7 +239,7 @@ func patchBead(ctx context.Context, e *env.Env, d *depot.Store, id string, p bea
 	return patchFound(ctx, e, has, old, p)
 }
 
-// patchFound does the same as patchBead for a bead that has already been read.
+// patchFound is like patchBead for a bead that has already been read.
 func patchFound(ctx context.Context, e *env.Env, has *depot.Store, old beads.Bead,
 	p beads.Patch) error {
 	switch done, err := depot.WasReported(ctx, e, has, old.ID); {
@@ -289,10 +290,10 @@ func eventOf(b beads.Bead) string {
 	return events.BeadUpdated
 }
 
-// unchanged returns the message for a change without effect.
+// unchanged returns the message for a change that has no effect.
 func unchanged(e *env.Env, b beads.Bead, p beads.Patch) string {
 	if p.Status == nil || b.ClosedAt == nil {
-		return "has these values already"
+		return "already has these values"
 	}
 	text := fmt.Sprintf("is already closed (since %s)", e.Clock(*b.ClosedAt))
 	if b.Assignee != "" {
@@ -313,10 +314,10 @@ func beadClose(e *env.Env) *cobra.Command {
 		Use: "close ID…", Short: "Close beads that are done or dropped; closing one again has " +
 			"no effect",
 		Args: env.Between(1, beads.MaxNeeds),
-		Long: `close closes beads that are done or dropped. It refuses a molecule with open steps:
---steps closes the steps too, --force leaves them open. For other beads the steps are
-not changed, and close prints those that are still open. Wisps, which automations
-create, are removed only after their steps are closed too.`,
+		Long: `close closes beads that are done or dropped. It fails for a molecule with open steps:
+--steps closes the steps too, and --force leaves them open. Other beads are closed
+without changing their steps, and close prints how many are still open. Wisps, which
+automations create, are removed only after their steps are closed too.`,
 	}, true, func(ctx context.Context, d *depot.Store, args []string) error {
 		p := beads.Closing()
 		if reason != "" {
@@ -326,7 +327,7 @@ create, are removed only after their steps are closed too.`,
 			if steps || force {
 				break
 			}
-			if err := refuseOpen(ctx, e, d, id, args); err != nil {
+			if err := checkSteps(ctx, e, d, id, args); err != nil {
 				return err
 			}
 		}
@@ -346,14 +347,14 @@ create, are removed only after their steps are closed too.`,
 		return nil
 	})
 	depot.Operation(e, c)
-	c.Flags().BoolVar(&steps, "steps", false, "also close its open steps, and their steps")
+	c.Flags().BoolVar(&steps, "steps", false, "also close open steps, and their steps")
 	c.Flags().BoolVar(&force, "force", false, "close a molecule even if its steps are open, and "+
 		"leave them open")
-	c.Flags().StringVar(&reason, "reason", "", "the reason, stored in its metadata")
+	c.Flags().StringVar(&reason, "reason", "", "the reason, stored in the bead's metadata")
 	return c
 }
 
-// exporting counts the beads that are written.
+// exporting counts the beads that are written to it, and shows the progress.
 type exporting struct {
 	io.Writer
 	progress *env.Progress // nil = not shown
@@ -368,7 +369,7 @@ func (x *exporting) Write(p []byte) (int, error) {
 	return x.Writer.Write(p)
 }
 
-// exportTo writes all beads into a file atomically.
+// exportTo writes all beads to a file atomically.
 func exportTo(ctx context.Context, d *depot.Store, file string, progress *env.Progress) (int,
 	error) {
 	var all bytes.Buffer
@@ -391,11 +392,12 @@ func openInput(e *env.Env, name string) (io.Reader, func(), error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot read the import: %w", err)
 	}
-	return f, func() { _ = f.Close() }, nil // the file was only read, so this error loses nothing
+	// the file is only read, so an error from Close loses nothing
+	return f, func() { _ = f.Close() }, nil
 }
 
-// imported returns the event of an import. There is one event for all beads, so that an import of thousands of
-// beads does not start thousands of automation runs.
+// imported returns the event for an import. There is one event for all beads, so that an import of thousands of beads
+// does not start thousands of automation runs.
 func imported(d *depot.Store, got beads.Imported, depth int) events.Event {
 	payload, err := json.Marshal(struct {
 		Rig string `json:"rig,omitempty"`

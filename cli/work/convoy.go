@@ -38,7 +38,7 @@ type convoyShape struct {
 
 func convoyCreate(e *env.Env) *cobra.Command {
 	return depot.WithWork(e, &cobra.Command{
-		Use: "create NAME [BEAD…]", Short: "Create a convoy, with these beads in it",
+		Use: "create NAME [BEAD…]", Short: "Create a convoy, and add beads to it",
 		Args:    env.Between(1, beads.MaxNeeds),
 		Example: "  gcity convoy create 'release 1.4' gc-12 gc-15",
 	}, true, func(ctx context.Context, d *depot.Store, args []string) error {
@@ -158,7 +158,7 @@ func addToConvoy(ctx context.Context, e *env.Env, d *depot.Store, convoy beads.B
 	return printConvoy(ctx, e, d, convoy)
 }
 
-// children returns the beads of a convoy in the order of their creation.
+// children returns a convoy's beads in order of creation.
 func children(ctx context.Context, d *depot.Store, id string) ([]beads.Bead, error) {
 	all, err := d.List(ctx, beads.Query{Parent: id, Limit: -1})
 	slices.Reverse(all)
@@ -175,7 +175,7 @@ func printConvoy(ctx context.Context, e *env.Env, d *depot.Store, b beads.Bead) 
 		return e.WriteJSON(convoyShape{b, p, all})
 	}
 	e.Sayf("%s is %s, %s: %s", e.Paint(output.Bold, output.SafeLine(b.ID)),
-		e.Paint(beadColour(b.Status), string(b.Status)), p, output.SafeLine(b.Title))
+		e.Paint(beadColor(b.Status), string(b.Status)), p, output.SafeLine(b.Title))
 	if len(all) == 0 {
 		return nil
 	}
@@ -208,15 +208,14 @@ func convoyList(e *env.Env) *cobra.Command {
 	c := depot.WithWork(e, &cobra.Command{Use: "list",
 		Short: "List open convoys of the city and its rigs with their progress",
 		Args:  env.Exactly(0), Aliases: []string{"ls"}}, false,
-		func(ctx context.Context, d *depot.Store,
-			_ []string) error {
+		func(ctx context.Context, d *depot.Store, _ []string) error {
 			return printConvoys(ctx, e, d, all)
 		})
 	c.Flags().BoolVarP(&all, "all", "a", false, "also list closed convoys")
 	return c
 }
 
-// printConvoys lists the convoys of all stores, with the newest of each store first.
+// printConvoys lists the convoys in all stores, with the newest in each store first.
 func printConvoys(ctx context.Context, e *env.Env, d *depot.Store, closed bool) error {
 	q := beads.Query{Type: city.ConvoyType, Limit: -1}
 	if !closed {
@@ -240,7 +239,7 @@ func printConvoys(ctx context.Context, e *env.Env, d *depot.Store, closed bool) 
 	rows := make([][]output.Cell, 0, len(out))
 	for _, s := range out {
 		rows = append(rows, []output.Cell{output.Tinted(s.ID, output.Bold),
-			output.Tinted(string(s.Status), beadColour(s.Status)),
+			output.Tinted(string(s.Status), beadColor(s.Status)),
 			output.Plain(s.Progress.String()), output.Plain(e.Age(s.UpdatedAt)),
 			output.Plain(s.Title)})
 	}
@@ -291,12 +290,12 @@ func convoyClose(e *env.Env) *cobra.Command {
 			}
 			return patchBead(ctx, e, at, b.ID, beads.Closing())
 		})
-	c.Flags().BoolVar(&force, "force", false, "close it even if some of its beads are open")
+	c.Flags().BoolVar(&force, "force", false, "close the convoy even if some of its beads are open")
 	return c
 }
 
-// closeConvoy closes the convoy that a changed bead belongs to, if all beads of the convoy are now closed. It
-// returns the convoy, or nil if it closed none.
+// closeConvoy closes the convoy that a changed bead belongs to, if all of the convoy's beads are now closed. It returns
+// the convoy, or nil if it did not close one.
 func closeConvoy(ctx context.Context, e *env.Env, d *depot.Store, was, b beads.Bead) (*beads.Bead,
 	error) {
 	_, convoy, ok, err := city.CloseConvoy(ctx, d, was, b)
@@ -310,7 +309,7 @@ func closeConvoy(ctx context.Context, e *env.Env, d *depot.Store, was, b beads.B
 func printClosedConvoy(ctx context.Context, e *env.Env, d *depot.Store, was, b beads.Bead) error {
 	convoy, err := closeConvoy(ctx, e, d, was, b)
 	if convoy != nil && !e.JSON {
-		e.Sayf("closed convoy %s with its last open bead: %s",
+		e.Sayf("closed convoy %s, because all its beads are closed: %s",
 			e.Paint(output.Bold, output.SafeLine(convoy.ID)), output.SafeLine(convoy.Title))
 	}
 	return err

@@ -28,17 +28,16 @@ import (
 
 // FormulaCommand returns the formula command.
 func FormulaCommand(e *env.Env) *cobra.Command {
-	c := env.Group("formula", "List formulas, which are templates of work, and create "+
-		"work from them", formulaList(e),
-		formulaShow(e), formulaCook(e))
-	c.Long = `formula shows the formulas of a city: those built into gcity, those in the folder that
-dir in [formulas] names, and those of a rig. If several have the same name, the later
-one in this order is used. "gcity help automations" describes how to write a formula.`
+	c := env.Group("formula", "List formulas, which are templates for work, and create "+
+		"work from them", formulaList(e), formulaShow(e), formulaCook(e))
+	c.Long = `formula shows a city's formulas: those built into gcity, those in the folder set by
+dir in [formulas], and those of a rig. If several have the same name, the later one in
+this order is used. "gcity help automations" describes how to write a formula.`
 	return c
 }
 
-// recipe is a formula in a list, with the file that it is read from, and its error if it is invalid.
-type recipe struct {
+// listedFormula is a formula in a list, with the file that it is read from, and the error in it if it is invalid.
+type listedFormula struct {
 	Name        string   `json:"name"`
 	Description string   `json:"description,omitempty"`
 	Rig         string   `json:"rig,omitempty"`
@@ -50,7 +49,7 @@ type recipe struct {
 	Warnings    []string `json:"warnings,omitempty"`
 }
 
-// formulasOf returns the formulas of the city. With a rig it returns those that apply in the rig: its own and the
+// formulasOf returns the city's formulas. With a rig it returns those that apply in the rig: its own and the
 // city's.
 func formulasOf(e *env.Env, rig string) (*config.City, []formula.Source, error) {
 	dir, err := e.CityDir()
@@ -69,8 +68,7 @@ func formulasOf(e *env.Env, rig string) (*config.City, []formula.Source, error) 
 		return nil, nil, err
 	}
 	layers = slices.DeleteFunc(layers, func(l formula.Layer) bool {
-		return l.Rig != "" &&
-			l.Rig != rig
+		return l.Rig != "" && l.Rig != rig
 	})
 	all, err := formula.Resolve(layers)
 	return c, all, err
@@ -79,7 +77,7 @@ func formulasOf(e *env.Env, rig string) (*config.City, []formula.Source, error) 
 func formulaList(e *env.Env) *cobra.Command {
 	var rig string
 	c := &cobra.Command{
-		Use: "list", Short: "List all formulas, with the errors of invalid ones",
+		Use: "list", Short: "List all formulas, with the errors in invalid ones",
 		Args:    env.Exactly(0),
 		Aliases: []string{"ls"},
 		RunE: func(_ *cobra.Command, _ []string) error {
@@ -87,14 +85,14 @@ func formulaList(e *env.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			recipes := make([]recipe, 0, len(all))
+			listed := make([]listedFormula, 0, len(all))
 			for _, s := range all {
-				recipes = append(recipes, recipeOf(s))
+				listed = append(listed, listedFormulaOf(s))
 			}
 			if e.JSON {
-				return e.WriteJSON(output.ListOf(recipes))
+				return e.WriteJSON(output.ListOf(listed))
 			}
-			if err := printRecipes(e, recipes); err != nil || rig != "" {
+			if err := printFormulas(e, listed); err != nil || rig != "" {
 				return err
 			}
 			return printRigFormulas(e, conf)
@@ -104,8 +102,8 @@ func formulaList(e *env.Env) *cobra.Command {
 	return c
 }
 
-func recipeOf(s formula.Source) recipe {
-	r := recipe{Name: s.Name, Rig: s.Layer.Rig, Layer: s.Layer.Title, Source: s.Path}
+func listedFormulaOf(s formula.Source) listedFormula {
+	r := listedFormula{Name: s.Name, Rig: s.Layer.Rig, Layer: s.Layer.Title, Source: s.Path}
 	f, err := formula.Load(s.Path)
 	if err != nil {
 		r.Problem = err.Error()
@@ -126,14 +124,14 @@ func recipeOf(s formula.Source) recipe {
 	return r
 }
 
-func printRecipes(e *env.Env, recipes []recipe) error {
-	if len(recipes) == 0 {
-		e.Sayf("no formulas; create a file NAME%s in the folder that dir in [formulas] names",
+func printFormulas(e *env.Env, listed []listedFormula) error {
+	if len(listed) == 0 {
+		e.Sayf("no formulas; create a file NAME%s in the folder set by dir in [formulas]",
 			formula.Suffix)
 		return nil
 	}
-	rows := make([][]output.Cell, 0, len(recipes))
-	for _, r := range recipes {
+	rows := make([][]output.Cell, 0, len(listed))
+	for _, r := range listed {
 		what := output.Tinted(cmp.Or(strings.Join(r.Warnings, " · "), r.Description), "")
 		steps := fmt.Sprint(r.Steps)
 		if r.Problem != "" {
@@ -168,7 +166,7 @@ func printRigFormulas(e *env.Env, c *config.City) error {
 
 // formulaShape is the JSON output for a formula.
 type formulaShape struct {
-	recipe
+	listedFormula
 	Version string        `json:"version,omitempty"`
 	Given   []varShape    `json:"variables"`
 	Plan    []formulaStep `json:"plan"`
@@ -191,7 +189,7 @@ type formulaStep struct {
 func formulaShow(e *env.Env) *cobra.Command {
 	var rig string
 	c := &cobra.Command{
-		Use: "show NAME", Short: "Show the variables of a formula and the work that it creates",
+		Use: "show NAME", Short: "Show a formula's variables and the work that it creates",
 		Args: env.Exactly(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			conf, all, err := formulasOf(e, rig)
@@ -205,7 +203,7 @@ func formulaShow(e *env.Env) *cobra.Command {
 			shape := formulaShape{Version: f.Version, Given: []varShape{}}
 			for _, s := range all {
 				if s.Path == f.Source {
-					shape.recipe = recipeOf(s)
+					shape.listedFormula = listedFormulaOf(s)
 				}
 			}
 			for _, v := range f.Vars {
@@ -226,7 +224,7 @@ func formulaShow(e *env.Env) *cobra.Command {
 }
 
 func printFormula(e *env.Env, f *formula.Formula, s formulaShape) error {
-	e.Sayf("%s is a formula of %s", e.Paint(output.Bold, output.SafeLine(s.Name)),
+	e.Sayf("%s is a formula with %s", e.Paint(output.Bold, output.SafeLine(s.Name)),
 		describe.Count(len(s.Plan), "step"))
 	if s.Description != "" {
 		e.Sayf("  %s", output.SafeLine(s.Description))
@@ -275,9 +273,9 @@ func formulaCook(e *env.Env) *cobra.Command {
 		Use: "cook NAME", Short: "Create work from a formula: a root, and a bead for each step",
 		Args: env.Exactly(1),
 		Long: `cook creates a molecule: a bead of type molecule, and below it one bead for each
-step. Each step needs the steps that come before it. If one bead cannot be created, none
-is. With --pool the molecule is assigned to that pool, and its members do the steps
-one after the other.`,
+step. Each step needs the steps that come before it. If any bead cannot be created,
+none are. With --pool the molecule is assigned to that pool, and its members do the
+steps one after the other.`,
 		Example: "  gcity formula cook release --var version=1.4 --pool worker",
 	}
 	c = depot.WithWork(e, c, true, func(ctx context.Context, d *depot.Store, args []string) error {
@@ -313,7 +311,8 @@ one after the other.`,
 		}
 		return depot.ReportChange(ctx, e, d, events.BeadCreated, made[0])
 	})
-	c.Flags().StringArrayVar(&vars, "var", nil, "value NAME=VALUE of a variable; may be repeated")
+	c.Flags().StringArrayVar(&vars, "var", nil,
+		"a variable and its value, as NAME=VALUE; may be repeated")
 	c.Flags().StringVar(&pool, "pool", "", "assign the work to this pool")
 	return c
 }

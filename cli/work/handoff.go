@@ -31,13 +31,13 @@ func HandoffCommand(e *env.Env) *cobra.Command {
 		Use:   "handoff [SUBJECT] [MESSAGE]",
 		Short: "In a session: leave a message for the next session, and restart",
 		Args:  env.Between(0, 2),
-		Long: `handoff sends the agent a message to itself, and requests a restart. The new session
-finds the message in its mail, and gc prime prints it. Wisps of the agent with all steps
-closed are squashed: a closed bead of type digest records the result, and the wisp is
-closed and removed later. A wisp with open steps stays open and assigned to the agent,
-and the message lists its progress. With --auto it only sends the message, for hooks
-of programs that compact their context themselves. Without a controller it does
-everything except the restart, and exits with code 3.`,
+		Long: `handoff sends a message from the agent to itself, and requests a restart. The new
+session finds the message in its mail, and gc prime prints it. If all steps of one
+of the agent's wisps are closed, the wisp is squashed: a closed bead of type digest
+records the result, and the wisp is closed and removed later. A wisp with open steps
+stays open and assigned to the agent, and the message lists its progress. With --auto it only sends the message,
+for hooks in programs that compact their own context. Without a controller it does
+everything except the restart, and exits with status 3.`,
 		Example: `  gc handoff 'parser half done' 'gc-41: lexer works, see NOTES.md; next: errors'`,
 	}, true, func(ctx context.Context, l *env.Link, args []string) error {
 		me := e.Getenv("GC_AGENT")
@@ -70,13 +70,13 @@ everything except the restart, and exits with code 3.`,
 			if err != nil {
 				code, why := exit.Verdict(err)
 				return &exit.Failure{Code: code,
-					Err: fmt.Errorf("%s is sent, but %s is not restarted: %s", r.Bead.ID, me, why)}
+					Err: fmt.Errorf("%s was sent, but %s is not restarted: %s", r.Bead.ID, me, why)}
 			}
 			r.Message += "; " + again.Message
 		}
 		return e.Receipt(r)
 	})
-	c.Flags().StringVarP(&f.subject, "subject", "s", "", "a subject of one line, shown in lists")
+	c.Flags().StringVarP(&f.subject, "subject", "s", "", "a one-line subject, shown in lists")
 	c.Flags().StringVarP(&f.text, "message", "m", "", "the text; - is standard input")
 	c.Flags().BoolVar(&auto, "auto", false, "do not restart")
 	return c
@@ -101,28 +101,25 @@ func heartbeatFile(city, agent string) string {
 
 // HeartbeatCommand returns the heartbeat command.
 func HeartbeatCommand(e *env.Env) *cobra.Command {
-	var (
-		message, last string
-		cycle         int
-		healthy, ill  int
-	)
+	var message, last string
+	var cycle, healthy, unhealthy int
 	c := &cobra.Command{
 		Use: "heartbeat [AGENT]", Short: "In a session: report that the agent is working",
 		Args: env.Between(0, 1),
-		Long: `heartbeat writes the current time to .gc/heartbeats/AGENT.json, which the watchdog of
-the agent reads. It needs no controller, and may be called often. In the file name
-"/" is written as "_s", "." as "_d" and "_" as "__".`,
+		Long: `heartbeat writes the current time to .gc/heartbeats/AGENT.json, which the agent's
+watchdog reads. It does not need a controller, and may be called often. In the file
+name "/" is written as "_s", "." as "_d" and "_" as "__".`,
 		Example: "  gc heartbeat --cycle 42 --last-action health-scan --healthy-agents " +
 			"3 --unhealthy-agents 0",
 		ValidArgsFunction: env.Complete(e, env.KindAgent),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if e.ReadOnly {
-				return env.RefusedReadOnly("heartbeat")
+				return env.ReadOnlyError("heartbeat")
 			}
 			if cycle < 0 {
 				return exit.Usage("--cycle must be 0 or more, not %d", cycle)
 			}
-			if healthy < 0 || ill < 0 {
+			if healthy < 0 || unhealthy < 0 {
 				return exit.Usage("--healthy-agents and --unhealthy-agents must be 0 or more")
 			}
 			dir, err := e.CityDir()
@@ -147,16 +144,18 @@ the agent reads. It needs no controller, and may be called often. In the file na
 				b.Healthy = &healthy
 			}
 			if cmd.Flags().Changed("unhealthy-agents") {
-				b.Unhealthy = &ill
+				b.Unhealthy = &unhealthy
 			}
 			return writeHeartbeat(e, dir, b)
 		},
 	}
-	c.Flags().StringVarP(&message, "message", "m", "", "its current activity")
-	c.Flags().IntVar(&cycle, "cycle", 0, "the number of its current work cycle")
-	c.Flags().StringVar(&last, "last-action", "", "its last action")
-	c.Flags().IntVar(&healthy, "healthy-agents", 0, "number of agents that it found healthy")
-	c.Flags().IntVar(&ill, "unhealthy-agents", 0, "number of agents that it found unhealthy")
+	c.Flags().StringVarP(&message, "message", "m", "", "the agent's current activity")
+	c.Flags().IntVar(&cycle, "cycle", 0, "the number of the agent's current work cycle")
+	c.Flags().StringVar(&last, "last-action", "", "the agent's last action")
+	c.Flags().IntVar(&healthy, "healthy-agents", 0,
+		"the number of agents that the agent found healthy")
+	c.Flags().IntVar(&unhealthy, "unhealthy-agents", 0,
+		"the number of agents that the agent found unhealthy")
 	return c
 }
 
@@ -169,11 +168,11 @@ func writeHeartbeat(e *env.Env, dir string, b heartbeat) error {
 	file := heartbeatFile(dir, b.Agent)
 	for _, folder := range []string{folder.StateDir(dir), filepath.Dir(file)} {
 		if err := disk.MakePrivate(folder); err != nil {
-			return fmt.Errorf("cannot write the heartbeat of %s: %w", b.Agent, err)
+			return fmt.Errorf("cannot write the heartbeat for %s: %w", b.Agent, err)
 		}
 	}
 	if err := disk.Replace(file, append(data, '\n'), 0o600); err != nil {
-		return fmt.Errorf("cannot write the heartbeat of %s: %w", b.Agent, err)
+		return fmt.Errorf("cannot write the heartbeat for %s: %w", b.Agent, err)
 	}
 	if e.JSON {
 		return e.WriteJSON(b)

@@ -10,8 +10,8 @@ import (
 	"gcity/mail"
 )
 
-// finishedWisps returns the finished wisps of an agent, and the text of its message extended by the progress of the
-// other wisps. If the work cannot be read, it returns the text unchanged.
+// finishedWisps returns an agent's finished wisps, and text with the progress of its other wisps appended. If the work
+// cannot be read, it prints the error and returns text unchanged.
 func finishedWisps(ctx context.Context, e *env.Env, l *env.Link, me, text string) ([]city.Wisp,
 	string) {
 	all, err := city.Wisps(ctx, l, me)
@@ -21,22 +21,22 @@ func finishedWisps(ctx context.Context, e *env.Env, l *env.Link, me, text string
 		return nil, text
 	}
 	var over []city.Wisp
-	goes := ""
+	inProgress := ""
 	for _, w := range all {
 		if w.Over() {
 			over = append(over, w)
 		} else {
-			goes += "\n" + w.Line()
+			inProgress += "\n" + w.Line()
 		}
 	}
-	if goes != "" && len(text)+len(goes) < mail.MaxText-100 {
-		text += "\n\nStill in progress, and assigned to you:" + goes
+	if inProgress != "" && len(text)+len(inProgress) < mail.MaxText-100 {
+		text += "\n\nStill in progress, and assigned to you:" + inProgress
 	}
 	return over, text
 }
 
-// squash replaces finished wisps with digests. said is a sentence about the replaced wisps. failed lists the other
-// wisps, which are not changed.
+// squash replaces finished wisps with digests. said is a clause about each replaced wisp. failed lists the other wisps,
+// which are not changed.
 func squash(ctx context.Context, l *env.Link, me string, over []city.Wisp, words string) (said,
 	failed string) {
 	for _, w := range over {

@@ -23,7 +23,7 @@ import (
 	"gcity/internal/shell"
 )
 
-// queryLimit is the timeout of an agent's work_query.
+// queryLimit is the timeout for an agent's work_query.
 const queryLimit = 30 * time.Second
 
 // HookCommand returns the hook command.
@@ -32,19 +32,19 @@ func HookCommand(e *env.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use: "hook [AGENT]", Short: "Show an agent's work; exit 0 if there is some, 1 if not",
 		Args: env.Between(0, 1),
-		Long: `hook prints the work of an agent. If the agent has a work_query, hook runs that shell
+		Long: `hook prints an agent's work. If the agent has a work_query, hook runs that shell
 command in the agent's folder and prints its output. Otherwise it prints the beads
 that are assigned to the agent and in progress or ready, with their ready steps. If
 the agent has no such beads, it prints the ready and unassigned beads of its pool.
 Exit codes:
 
   0  there is work
-  1  there is no work
+  1  no work was found
   2  invalid command line, or unknown agent
   3  unknown, because the work cannot be read
 
---inject is for hook files of agents: it prints the work as text for a model, prints
-nothing if there is no work, and always exits 0.`,
+--inject is for an agent's hook files: it prints the work as text for a model, prints
+nothing if it finds no work, and always exits 0.`,
 		Example:           "  gc hook || sleep 60",
 		ValidArgsFunction: env.Complete(e, env.KindAgent),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -65,7 +65,7 @@ nothing if there is no work, and always exits 0.`,
 	return c
 }
 
-// foundWork is the work of an agent: the output of its work_query, or beads.
+// foundWork is an agent's work: the output of its work_query, or beads.
 type foundWork struct {
 	Agent string       `json:"agent"`
 	Text  string       `json:"text,omitempty"`
@@ -113,8 +113,8 @@ type explainer interface {
 	Explain(ctx context.Context, name string) (string, error)
 }
 
-// workInForce asks the controller if the configuration file cannot be used: it may be invalid and so not in force,
-// or the agent was removed from it but still has work to finish.
+// workInForce gets an agent's work from the controller. It is used if the configuration file is invalid and so not in
+// force, or if the agent was removed from it but still has work to finish. Without a controller it returns instead.
 func workInForce(ctx context.Context, e *env.Env, dir, name string, instead error) (*foundWork,
 	error) {
 	near, closeNear, err := e.Dial(dir)
@@ -139,7 +139,7 @@ func workInForce(ctx context.Context, e *env.Env, dir, name string, instead erro
 	return out, out.find(ctx, near, &agent.Want{Name: g.Name, Pool: g.Pool})
 }
 
-// queryOf returns the work_query of an agent, "" if it has none.
+// queryOf returns an agent's work_query, or "" if it has none.
 func queryOf(c *config.City, w *agent.Want) string {
 	for i := range c.Agents {
 		if c.Agents[i].Qualified() == w.Declared {
@@ -181,8 +181,8 @@ func (w *foundWork) find(ctx context.Context, c city.Control, want *agent.Want) 
 	return err
 }
 
-// workFor returns the work of an agent, most urgent first: work in progress, otherwise ready work assigned to it,
-// otherwise ready and unassigned work of its pool. The steps of the agent's own work follow.
+// workFor returns an agent's work, most urgent first: work in progress, otherwise ready work assigned to it, otherwise
+// ready and unassigned work of its pool. The steps of the agent's own work follow.
 func workFor(ctx context.Context, c city.Control, w *agent.Want) ([]beads.Bead, error) {
 	mine := beads.Query{Assignee: w.Name, NotType: city.NotWork(), Limit: -1}
 	begun, ready, pool := mine, mine, mine
@@ -230,7 +230,7 @@ func printWork(e *env.Env, w *foundWork) error {
 	return err
 }
 
-// shown returns a text for the output. On a terminal it has no control sequences.
+// shown returns text in the form in which it is printed: without control sequences on a terminal.
 func shown(e *env.Env, text string) string {
 	if e.OutTTY {
 		return output.SafeText(text)
@@ -246,7 +246,7 @@ func injectWork(e *env.Env, w *foundWork) error {
 	if w.none() {
 		return nil
 	}
-	// work of a pool may be claimed by another member first
+	// another member may claim a pool's work first
 	text, contested := w.Text, len(w.Items) > 0 && w.Items[0].Assignee == ""
 	for i, b := range w.Items {
 		if i == injectLimit {

@@ -20,7 +20,7 @@ import (
 	"gcity/mail"
 )
 
-// mailLimit is the timeout of a command about mail.
+// mailLimit is the timeout for a mail command.
 const mailLimit = 30 * time.Second
 
 // MailCommand returns the mail command.
@@ -32,23 +32,22 @@ func MailCommand(e *env.Env) *cobra.Command {
 			mail.ReadPatch()),
 		mailMark(e, "mark-unread", "Mark messages as unread", mail.UnreadPatch()))
 	c.Long = `mail sends and reads messages, with or without a controller. Each message is a bead of
-type message in the city's own store, and stays there if its sender or receiver is
+type message in the city's own store, and stays there if its sender or recipient is
 removed. A message to a pool belongs to the first member that reads it. Any name that
-is neither an agent nor a pool is a person. "human" is the user of the city, and also
-gets the mail for names that are unknown.
+is neither an agent nor a pool is a person. "human" is the city's user, and also
+receives the mail for unknown names.
 
 The default MAILBOX is that of GC_AGENT inside a session, otherwise the one shared by
 all people.`
 	return c
 }
 
-// withMail sets RunE of a command that needs an open city. changes means that the command is refused with
-// --read-only.
+// withMail sets RunE of a command that needs an open city. If changes is set, --read-only does not allow the command.
 func withMail(e *env.Env, c *cobra.Command, changes bool,
 	run func(ctx context.Context, l *env.Link, args []string) error) *cobra.Command {
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if changes && e.ReadOnly {
-			return env.RefusedReadOnly(strings.TrimPrefix(cmd.CommandPath(), "gcity "))
+			return env.ReadOnlyError(strings.TrimPrefix(cmd.CommandPath(), "gcity "))
 		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), mailLimit)
 		defer cancel()
@@ -71,7 +70,7 @@ func writer(e *env.Env) string {
 	return cmp.Or(e.Getenv("GC_AGENT"), e.Getenv("GC_AUTOMATION"), mail.Person)
 }
 
-// draftFlags are the flags of a new message.
+// draftFlags are the flags for a new message.
 type draftFlags struct {
 	subject, text, from string
 	notify              bool
@@ -79,11 +78,11 @@ type draftFlags struct {
 
 func (f *draftFlags) flags(c *cobra.Command) {
 	c.Flags().StringVarP(&f.subject, "subject", "s", "",
-		"a subject of one line, shown in lists (default: the beginning of the text)")
+		"a one-line subject, shown in lists (default: the beginning of the text)")
 	c.Flags().StringVarP(&f.text, "message", "m", "", "the text; - is standard input")
 	c.Flags().StringVar(&f.from, "from", "", "the sender (default: GC_AGENT, or human)")
 	c.Flags().BoolVar(&f.notify, "notify", false,
-		"also notify the receiving agent in its terminal")
+		"also notify the recipient in its terminal")
 }
 
 // fill fills in the flags from the arguments, which are TEXT or SUBJECT TEXT.
@@ -129,7 +128,7 @@ func mailSend(e *env.Env) *cobra.Command {
 	return c
 }
 
-// send sends a message. If notify is set, it also notifies the receivers in their terminals.
+// send sends a message. If notify is set, it also notifies the recipients in their terminals.
 func send(ctx context.Context, e *env.Env, l *env.Link, m mail.Message, notify bool) error {
 	m.Depth = e.Depth()
 	r, err := city.SendMail(ctx, l, m)
@@ -143,7 +142,7 @@ func send(ctx context.Context, e *env.Env, l *env.Link, m mail.Message, notify b
 	return e.Receipt(r)
 }
 
-// notified types a notification about a message into the terminal of its receiver, or of all running members of a
+// notified types a notification about a message into the terminal of its recipient, or of all running members of a
 // pool. It returns the result as text.
 func notified(ctx context.Context, l *env.Link, m mail.Message) string {
 	whom := []string{m.To}
@@ -164,13 +163,13 @@ func notified(ctx context.Context, l *env.Link, m mail.Message) string {
 	}
 	var out []string
 	for _, name := range whom {
-		told, err := l.Do(ctx, city.Nudge{Agent: name,
+		receipt, err := l.Do(ctx, city.Nudge{Agent: name,
 			Text: fmt.Sprintf("There is mail for you: gc mail read %s (from %s: %s)", m.ID, m.From,
 				m.Subject)})
 		if err != nil {
 			out = append(out, name+" was not notified: "+err.Error())
 		} else {
-			out = append(out, told.Message)
+			out = append(out, receipt.Message)
 		}
 	}
 	return strings.Join(out, "; ")
@@ -180,7 +179,7 @@ func mailReply(e *env.Env) *cobra.Command {
 	var f draftFlags
 	c := withMail(e, &cobra.Command{
 		Use: "reply ID [TEXT]", Short: "Reply to a message in its thread; a reply to your own " +
-			"message goes to its receiver", Args: env.Between(1, 2),
+			"message goes to its recipient", Args: env.Between(1, 2),
 		Example: `  gc mail reply gc-12 'done in gc-41'`,
 	}, true, func(ctx context.Context, l *env.Link, args []string) error {
 		if err := f.fill(e, args[1:]); err != nil {
@@ -249,7 +248,7 @@ func receipts(e *env.Env, all []city.Receipt) error {
 	return nil
 }
 
-// mailOf returns the mailbox of a command: the argument, or GC_AGENT, or "" for the mailbox shared by people.
+// mailOf returns the mailbox for a command: the argument, or GC_AGENT, or "" for the mailbox shared by people.
 func mailOf(e *env.Env, args []string) string {
 	if len(args) > 0 {
 		return args[0]
@@ -257,7 +256,7 @@ func mailOf(e *env.Env, args []string) string {
 	return e.Getenv("GC_AGENT")
 }
 
-// owner returns the name of a mailbox for the output.
+// owner returns the name of a mailbox as it is printed.
 func owner(who string) string { return cmp.Or(who, "people") }
 
 func mailCheck(e *env.Env) *cobra.Command {
@@ -315,7 +314,7 @@ type countShape struct {
 
 func mailCount(e *env.Env) *cobra.Command {
 	return withMail(e, &cobra.Command{
-		Use: "count [MAILBOX]", Short: "Show the number of messages and of unread ones",
+		Use: "count [MAILBOX]", Short: "Show the number of messages and of unread messages",
 		Args:              env.Between(0, 1),
 		ValidArgsFunction: env.Complete(e, env.KindAgent, env.KindPool),
 	}, false, func(ctx context.Context, l *env.Link, args []string) error {

@@ -15,7 +15,7 @@ import (
 	"gcity/mail"
 )
 
-// beadPatch is a change of the bead of a message.
+// beadPatch is a change to a message's bead.
 type beadPatch = beads.Patch
 
 func mailInbox(e *env.Env) *cobra.Command {
@@ -45,7 +45,7 @@ func mailInbox(e *env.Env) *cobra.Command {
 		}
 		return writeMail(e, found)
 	})
-	c.Flags().BoolVarP(&all, "all", "a", false, "also list messages that are read; archived ones "+
+	c.Flags().BoolVarP(&all, "all", "a", false, "also list read messages; archived messages "+
 		"are never listed")
 	return c
 }
@@ -75,9 +75,9 @@ func mailRead(e *env.Env) *cobra.Command {
 	return withMail(e, &cobra.Command{
 		Use: "read ID", Short: "Show a message and mark it as read", Args: env.Exactly(1),
 		Long: `read prints a message. If the message is in the reader's own mailbox, read marks it
-as read. The reader is the agent in GC_AGENT. Outside of a session, the reader's mailbox
+as read. The reader is the agent in GC_AGENT. Outside a session, the reader's mailbox
 is the one that all people share. If a pool member reads a message to its pool, the
-other members no longer see it. Reading the mail of others changes nothing.`,
+other members no longer see it. Messages in other mailboxes are not marked.`,
 	}, true, func(ctx context.Context, l *env.Link, args []string) error {
 		m, _, err := city.GetMail(ctx, l, args[0])
 		if err != nil {
@@ -91,8 +91,7 @@ other members no longer see it. Reading the mail of others changes nothing.`,
 		if s.MayRead(m, me) {
 			if m, err = city.TakeMail(ctx, l, m.ID, me); exit.HasCode(err, city.Conflict) {
 				return &city.Error{Code: city.Conflict,
-					Message: fmt.Sprintf("another member of the pool has taken %s",
-						args[0])}
+					Message: fmt.Sprintf("another member of the pool has taken %s", args[0])}
 			}
 			if err != nil {
 				return err
@@ -125,7 +124,7 @@ func printMail(e *env.Env, m mail.Message) error {
 	e.Fact("to", m.To)
 	e.Fact("sent", fmt.Sprintf("%s (%s ago)", e.Clock(m.Sent), e.Age(m.Sent)))
 	e.Fact("state", mailState(m).Text)
-	e.Fact("answers", m.ReplyTo)
+	e.Fact("reply to", m.ReplyTo)
 	e.Fact("thread", m.Thread)
 	if m.Text != "" {
 		e.Sayf("\n%s", output.SafeText(m.Text))
@@ -135,7 +134,7 @@ func printMail(e *env.Env, m mail.Message) error {
 
 func mailThread(e *env.Env) *cobra.Command {
 	return withMail(e, &cobra.Command{Use: "thread ID",
-		Short: "Show all messages of a message's thread, oldest first",
+		Short: "Show all messages in a message's thread, oldest first",
 		Args:  env.Exactly(1)}, false,
 		func(ctx context.Context, l *env.Link, args []string) error {
 			m, _, err := city.GetMail(ctx, l, args[0])
@@ -161,7 +160,7 @@ func mailThread(e *env.Env) *cobra.Command {
 		})
 }
 
-// thread returns all messages of a message's thread, oldest first.
+// thread returns all messages in a message's thread, oldest first.
 func thread(ctx context.Context, c city.Control, m mail.Message) ([]mail.Message, error) {
 	root := m.Thread
 	if root == "" {

@@ -16,7 +16,7 @@ import (
 	"gcity/mail"
 )
 
-// primeLimit is the timeout of prime.
+// primeLimit is the timeout for prime.
 const primeLimit = 20 * time.Second
 
 // primeShape is the JSON output of prime: a prompt and its agent.
@@ -37,9 +37,9 @@ func PrimeCommand(e *env.Env) *cobra.Command {
 		Long: `prime prints an agent's prompt as it would be if the agent started now: its template
 with all values filled in. Without a name it uses the session's own agent (GC_AGENT),
 and adds unread messages that the previous session left with gc handoff. For an agent
-without a prompt, and outside of a session, it prints a list of useful commands.
+without a prompt, and outside a session, it prints a list of useful commands.
 
---hook is for hook files of agents: the command then always exits 0.`,
+--hook is for an agent's hook files: the command then always exits 0.`,
 		Example:           "  gc prime\n  gcity prime worker",
 		ValidArgsFunction: env.Complete(e, env.KindAgent),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -56,8 +56,7 @@ without a prompt, and outside of a session, it prints a list of useful commands.
 			if p.Agent != "" && (len(args) == 0 || args[0] == "") {
 				if p.Handed, err = leftFor(ctx, e, p.Agent); err != nil {
 					fmt.Fprintln(e.Err, "gcity: cannot read the messages that the previous "+
-						"session left: "+
-						output.SafeText(err.Error()))
+						"session left: "+output.SafeText(err.Error()))
 				}
 			}
 			if e.JSON {
@@ -89,7 +88,7 @@ func prime(ctx context.Context, e *env.Env, args []string) (primeShape, error) {
 	}
 	c, err := folder.LoadCity(dir)
 	if err != nil {
-		return primedBefore(ctx, e, dir, name, err)
+		return promptInForce(ctx, e, dir, name, err)
 	}
 	w, err := env.WantOf(folder.Plan(c, dir), name)
 	switch {
@@ -108,22 +107,22 @@ func prime(ctx context.Context, e *env.Env, args []string) (primeShape, error) {
 	return primeShape{Agent: w.Name, File: w.Prompt.File, Prompt: text}, nil
 }
 
-// primedBefore asks the controller if the configuration on disk is invalid, because the previous one is then still
-// in force.
-func primedBefore(ctx context.Context, e *env.Env, dir, name string, refused error) (primeShape,
+// promptInForce gets an agent's prompt from the controller. It is used if the configuration on disk is invalid, because
+// the previous one is then still in force. Without a controller it returns invalid, the error in the configuration.
+func promptInForce(ctx context.Context, e *env.Env, dir, name string, invalid error) (primeShape,
 	error) {
 	near, closeNear, err := e.Dial(dir)
 	if err != nil {
-		return primeShape{}, refused
+		return primeShape{}, invalid
 	}
 	defer closeNear()
 	g, err := env.FindAgent(ctx, near, name)
 	if err != nil {
-		return primeShape{}, errors.Join(refused, err)
+		return primeShape{}, errors.Join(invalid, err)
 	}
 	about, err := near.Inspect(ctx, g.Name)
 	if err != nil || about.Prompt == "" {
-		return primeShape{}, refused
+		return primeShape{}, invalid
 	}
 	return primeShape{Agent: g.Name, File: about.PromptFile, Prompt: about.Prompt}, nil
 }
@@ -143,14 +142,14 @@ func unprompted(w *agent.Want) string {
 		"no prompt. Useful commands:\n\n%s", w.Name, w.Spec.Dir, agentCommands)
 }
 
-// generic returns the text for a caller that is not an agent of the city.
+// generic returns the text for a caller that is not one of the city's agents.
 func generic(dir string) string {
 	if dir == "" {
 		return "This folder is not in a city: gcity init creates one, and --city DIR " +
 			"selects one.\n" +
-			"Useful commands for agents of a city:\n\n" + agentCommands
+			"Useful commands for agents in a city:\n\n" + agentCommands
 	}
 	return fmt.Sprintf("This is the city in %s. You are not one of its agents: gc prime AGENT "+
-		"prints the prompt of one,\ngc status lists them. Useful commands for agents:\n\n%s", dir,
-		agentCommands)
+		"prints an agent's prompt,\nand gc status lists the agents. Useful commands for "+
+		"agents:\n\n%s", dir, agentCommands)
 }

@@ -20,11 +20,11 @@ import (
 	"gcity/internal/suggest"
 )
 
-// slingLimit is the timeout of sling, which may open stores, create work from a formula and run a sling_query.
+// slingLimit is the timeout for sling, which may open stores, create work from a formula and run a sling_query.
 const slingLimit = 2 * time.Minute
 
 // slingNeedsConfig is the reason why sling needs a valid configuration.
-const slingNeedsConfig = "the configuration has the rules for assigning work: fix the file, " +
+const slingNeedsConfig = "the configuration contains the rules for assigning work: fix the file, " +
 	"or assign the work with `gcity bead update ID --assignee NAME`"
 
 // slingFlags are the flags of sling.
@@ -37,17 +37,18 @@ type slingFlags struct {
 
 func (f *slingFlags) flags(c *cobra.Command) {
 	c.Flags().BoolVarP(&f.formula, "formula", "f", false,
-		"the argument is a formula: create a molecule from it and assign that")
+		"the argument is a formula: create a molecule from it and assign the molecule")
 	c.Flags().StringVar(&f.on, "on", "",
 		"use this formula for the bead, instead of default_sling_formula")
 	c.Flags().BoolVar(&f.noFormula, "no-formula", false,
 		"assign the bead itself, without default_sling_formula")
 	c.Flags().StringVarP(&f.title, "title", "t", "", "title of the molecule")
 	c.Flags().StringArrayVar(&f.vars, "var", nil,
-		"NAME=VALUE of a variable of the formula; may be repeated")
+		"a formula variable and its value, as NAME=VALUE; may be repeated")
 	c.Flags().BoolVar(&f.nudge, "nudge", false,
 		"also notify the assigned agent in its terminal")
-	c.Flags().BoolVar(&f.force, "force", false, "assign it even if it has another assignee")
+	c.Flags().BoolVar(&f.force, "force", false,
+		"assign the work even if it has a different assignee")
 	c.Flags().BoolVar(&f.force, "reassign", false, "the same as --force")
 	c.Flags().BoolVar(&f.stdin, "stdin", false,
 		"create a bead from standard input: the first line is its title, the rest its description")
@@ -59,15 +60,15 @@ func SlingCommand(e *env.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sling [TARGET] BEAD|FORMULA|TEXT…",
 		Short: "Assign work to an agent, a pool or a rig", Args: env.Between(1, 1000),
-		Long: `sling assigns work. An agent becomes the assignee of the work. For a pool the work
-gets the label "pool:NAME", and any member may claim it. For a rig the work goes to
-the rig's default_sling_target. Without a target the work goes to the rig of the bead.
-The work is one of these: the ID of a bead; a formula, from which sling creates a
-molecule; or a text of several words, from which it creates a bead.
+		Long: `sling assigns work. An agent becomes the assignee of the work. For a pool, the work
+is labeled "pool:NAME", and any member may claim it. For a rig, the work goes to the
+rig's default_sling_target. Without a target, the work goes to the bead's rig. The
+work is one of these: the ID of a bead; a formula, from which sling creates a
+molecule; or text with several words, from which it creates a bead.
 
-If an agent has a default_sling_formula, sling creates the molecule of that formula
+If an agent has a default_sling_formula, sling creates a molecule from that formula
 below the bead. If the agent has a sling_query, sling runs that shell command instead.
-sling refuses work that is closed or assigned to another.`,
+sling fails if the work is closed, or is assigned to a different agent.`,
 		Example: `  gc sling builder gc-41 --nudge
   gc sling worker 'write a README'
   gc sling yard/builder release -f --var version=1.4`,
@@ -75,7 +76,7 @@ sling refuses work that is closed or assigned to another.`,
 	}
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if e.ReadOnly {
-			return env.RefusedReadOnly("sling")
+			return env.ReadOnlyError("sling")
 		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), slingLimit)
 		defer cancel()
@@ -124,7 +125,8 @@ func slings(ctx context.Context, e *env.Env, l *env.Link, f slingFlags,
 	}
 	if f.stdin {
 		if len(what) > 0 {
-			return nil, exit.Usage("%q and --stdin exclude each other: use one of them", what[0])
+			return nil, exit.Usage("%q and --stdin are mutually exclusive; use only one of them",
+				what[0])
 		}
 		return slingInput(e, base)
 	}
@@ -185,18 +187,18 @@ func slingOne(ctx context.Context, e *env.Env, l *env.Link, word string,
 	case !exit.IsNotFound(err):
 		return err
 	}
-	recipes, err := formulaNames(e)
-	if err == nil && slices.Contains(recipes, word) && req.Formula == "" {
+	names, err := formulaNames(e)
+	if err == nil && slices.Contains(names, word) && req.Formula == "" {
 		req.Formula = word
 		return nil
 	}
 	near := ""
-	if meant := suggest.Nearest(word, recipes); meant != "" {
+	if meant := suggest.Nearest(word, names); meant != "" {
 		near = fmt.Sprintf("; did you mean %q?", meant)
 	}
 	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf(
-		"%q is neither a bead nor a formula of the city%s; for a formula of a rig add --formula, "+
-			"and to create a bead write a text of several words", word, near)}
+		"%q is neither a bead nor one of the city's formulas%s; for a rig's formula add "+
+			"--formula, and to create a bead use text with several words", word, near)}
 }
 
 // formulaNames returns the names of the city's formulas.
@@ -219,7 +221,7 @@ func slingInput(e *env.Env, req city.SlingRequest) ([]city.SlingRequest, error) 
 		return nil, fmt.Errorf("cannot read standard input: %w", err)
 	}
 	if len(data) > beads.MaxText {
-		return nil, exit.Usage("standard input has more than %d KiB; shorten it",
+		return nil, exit.Usage("standard input is longer than %d KiB; shorten it",
 			beads.MaxText>>10)
 	}
 	first, rest := output.FirstLine(string(data))

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// backupsKept is how many automatic backups of a store are kept. backupEvery is the time between two automatic
+	// backupsKept is how many automatic backups are kept for each store. backupEvery is the time between two automatic
 	// backups.
 	backupsKept = 3
 	backupEvery = 24 * time.Hour
@@ -46,7 +46,7 @@ func LostStore(err error) *sqlite.LostError {
 	return lost
 }
 
-// scopeFile is the name of the city or rig in .gc/stores and .gc/backups.
+// scopeFile returns the name of the city or rig in .gc/stores and .gc/backups.
 func (p Place) scopeFile() string {
 	if p.Rig == "" {
 		return "city"
@@ -54,7 +54,7 @@ func (p Place) scopeFile() string {
 	return "rig-" + p.Rig
 }
 
-// Ledger returns the file in which the city records the identity of a place's store.
+// Ledger returns the ledger in which the city records the identity of a place's store.
 func (p Place) Ledger() sqlite.Ledger {
 	at, home := disk.Real(p.Dir), disk.Real(p.City)
 	if below, err := filepath.Rel(home, at); err == nil && filepath.IsLocal(below) {
@@ -76,7 +76,7 @@ func (p Place) embedded() (*sqlite.Store, error) {
 	return sqlite.OpenKnown(p.Dir, p.Prefix, p.Ledger())
 }
 
-// BackupDir returns the folder with the backups of a place.
+// BackupDir returns the folder with the backups of a place's store.
 func (p Place) BackupDir() string {
 	return filepath.Join(folder.StateDir(p.City), "backups", p.scopeFile())
 }
@@ -87,10 +87,10 @@ type backupFile struct {
 	at                time.Time
 }
 
-// shortID returns the short form of a store's ID for the names of its backups.
+// shortID returns the short form of a store's ID, which is part of its backups' names.
 func shortID(id string) string { return cmp.Or(id[:min(8, len(id))], "unnamed") }
 
-// backups returns the backups of a place, newest first.
+// backups returns the backups of a place's store, newest first.
 func (p Place) backups() ([]backupFile, error) {
 	entries, err := disk.ReadDir(p.BackupDir())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -114,8 +114,8 @@ func (p Place) backups() ([]backupFile, error) {
 	return all, nil
 }
 
-// NewestBackup returns the newest backup of the store that the ledger names. If there is none, it returns the
-// newest backup of any store.
+// NewestBackup returns the newest backup of the store that the ledger names. If that store has no backup, it
+// returns the newest backup of any store.
 func (p Place) NewestBackup() (string, error) {
 	all, err := p.backups()
 	if err != nil || len(all) == 0 {
@@ -150,8 +150,8 @@ func (p Place) BackUp(
 	return made, nil
 }
 
-// backUpDaily makes the automatic backup of a place if it is due. Then it removes the oldest backups of the same
-// store if there are more than backupsKept.
+// backUpDaily backs up a place's store if its automatic backup is due. Then it removes the oldest automatic backups of
+// the same store if there are more than backupsKept.
 func (p Place) backUpDaily(ctx context.Context, now time.Time) (err error) {
 	all, err := p.backups()
 	if err != nil {
@@ -184,7 +184,7 @@ func (p Place) backUpDaily(ctx context.Context, now time.Time) (err error) {
 	return err
 }
 
-// backUpAll makes the automatic backups of a city that are due. It ignores lost stores, because other checks report
+// backUpAll makes those of a city's automatic backups that are due. It ignores lost stores, because other checks report
 // those.
 func backUpAll(ctx context.Context, all []Place, now time.Time) error {
 	var failed error

@@ -38,8 +38,8 @@ func DoltServer(c *config.City) *bd.Server {
 	}
 }
 
-// KeepDolt starts a server whenever none responds, until ctx ends. Then it stops the server if the city was
-// stopped. If the agents keep running, the server does too.
+// KeepDolt starts the server whenever it does not respond, until ctx ends. Then it stops the server if ended reports
+// that the city was stopped. If the agents keep running, the server does too.
 func KeepDolt(ctx context.Context, s *bd.Server, logger *slog.Logger, ended func() bool,
 	last *shutdown.Deadline) {
 	failing := ""
@@ -49,7 +49,7 @@ func KeepDolt(ctx context.Context, s *bd.Server, logger *slog.Logger, ended func
 		case ctx.Err() != nil:
 		case err != nil && err.Error() != failing:
 			failing = err.Error()
-			logger.Error("bd has no database server, so the city runs without its work until "+
+			logger.Error("bd has no database server, so the city's work is unavailable until "+
 				"one responds", "error", err)
 		case err == nil && (started || failing != ""):
 			failing = ""
@@ -65,7 +65,7 @@ func KeepDolt(ctx context.Context, s *bd.Server, logger *slog.Logger, ended func
 	}
 }
 
-// StopDolt stops the database server of a city without a controller. It reports whether a server was running.
+// StopDolt stops a city's database server when no controller is running. It reports whether a server was running.
 func StopDolt(ctx context.Context, dir string) (bool, error) {
 	c, err := folder.LoadCity(dir)
 	if err != nil {

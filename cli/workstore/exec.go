@@ -8,7 +8,7 @@ import (
 	"gcity/cli/folder"
 )
 
-// PlaceEnv returns the variables that set the city and the rig for a script of the controller.
+// PlaceEnv returns the variables that set the city and the rig for a script that the controller runs.
 func PlaceEnv(p Place) []string {
 	state := filepath.Join(p.Dir, folder.WorkFolder)
 	own := []string{"GC_CITY=" + p.City, "GC_CITY_PATH=" + p.City, "BEADS_DIR=" + state,

@@ -21,11 +21,11 @@ import (
 	"gcity/trust"
 )
 
-// OpenStore opens the store of a place. The store is neither read nor created before the first operation.
+// OpenStore opens a place's store. The store is neither read nor created before the first operation.
 func OpenStore(p Place) (Store, error) { return openFor(p, false, inForce(p)) }
 
-// openFor opens a store. serve means that the store stays open for as long as the city runs. A store in another
-// program requires the grant.
+// openFor opens a store. serve means that the store stays open for as long as the city runs. A store that another
+// program manages requires the grant.
 func openFor(p Place, serve bool, grant trust.Grant) (Store, error) {
 	path, scripted := folder.ExternalScript(p.By.Provider)
 	if scripted || p.By.Provider == "bd" {
@@ -60,8 +60,8 @@ func openFor(p Place, serve bool, grant trust.Grant) (Store, error) {
 		p.By.Provider)
 }
 
-// AskStore checks whether a store in another program responds, and returns its unreadable records. It changes
-// nothing.
+// AskStore checks whether a store that another program manages responds, and returns its unreadable records. It does
+// not change anything.
 func AskStore(ctx context.Context, p Place) (unread []beads.Unreadable, err error) {
 	s, err := OpenStore(p)
 	if err != nil {
@@ -82,8 +82,8 @@ type Condition = sqlite.Condition
 // truncated.
 const LargeLog = sqlite.LargeLog
 
-// ExamineStore checks the store of a place without creating anything. unread contains the records that this program
-// cannot read, each with the reason.
+// ExamineStore checks a place's store without creating anything. unread contains the records that this program cannot
+// read, each with the reason.
 func ExamineStore(ctx context.Context, p Place) (c Condition, unread []beads.Unreadable,
 	err error) {
 	s, err := p.embedded()
@@ -98,7 +98,8 @@ func ExamineStore(ctx context.Context, p Place) (c Condition, unread []beads.Unr
 	return c, unread, err
 }
 
-// ProbeStore tests whether the store of a place is writable. It creates a missing store, and changes nothing else.
+// ProbeStore tests whether a place's store is writable. It creates the store if it is missing, and does not change
+// anything else.
 func ProbeStore(ctx context.Context, p Place) (err error) {
 	s, err := p.embedded()
 	if err != nil {
@@ -108,7 +109,7 @@ func ProbeStore(ctx context.Context, p Place) (err error) {
 	return s.Probe(ctx)
 }
 
-// Stores contains the stores of a running city. They stay open until the city ends.
+// Stores contains the stores of a running city. They stay open until Close is called.
 type Stores struct {
 	Places func() []Place // returns the places in the configuration in force
 	Grant  trust.Grant
@@ -117,7 +118,7 @@ type Stores struct {
 	Open map[Place]Store
 }
 
-// Of opens the store of a rig, or of the city.
+// Of returns the store of a rig, or of the city if rig is empty. It opens the store on first use.
 func (s *Stores) Of(rig string) (beads.Store, error) {
 	for _, p := range s.Places() {
 		if p.Rig != rig {

@@ -16,8 +16,7 @@ import (
 	"gcity/internal/deadline"
 )
 
-// Gone reports whether the folder of a saved rig currently does not exist. A folder that does not respond is
-// treated as existing.
+// Gone reports whether p is a rig and its folder does not exist. A folder that does not respond is treated as existing.
 func (p Place) Gone() bool {
 	lost, ok := deadline.New[bool](1).Do(context.Background(), p.Dir, time.Now(),
 		folder.ReadTimeout,
@@ -28,7 +27,7 @@ func (p Place) Gone() bool {
 	return p.Rig != "" && ok && lost
 }
 
-// ImportHint returns advice on the store into which an existing bead should be imported.
+// ImportHint returns advice to import into the place's store, which already contains a bead.
 func (p Place) ImportHint() string {
 	if p.Rig == "" {
 		return "import into the city's store"
@@ -39,7 +38,7 @@ func (p Place) ImportHint() string {
 // TypeRun is the type of beads that record automation runs. They are not work.
 const TypeRun = "run"
 
-// Store is the open work store of a city or a rig. The caller that opened it closes it.
+// Store is the open work store of a city or a rig. The caller that opened it must close it.
 type Store interface {
 	beads.Store
 	beads.Batcher
@@ -55,7 +54,7 @@ type Place struct {
 	By     city.WorkStore // the program that stores the work
 }
 
-// Places returns the places of a configuration: the city and all rigs.
+// Places returns the places in a configuration: the city and all rigs.
 func Places(c *config.City) []Place {
 	by := folder.WorkStore(c)
 	out := []Place{{"", c.Path, c.Prefix(), c.Path, by}}

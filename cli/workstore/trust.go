@@ -10,8 +10,8 @@ import (
 	"gcity/trust"
 )
 
-// inForce returns the grant for a store: that of the running controller if the controller uses the store, otherwise
-// that of the user.
+// inForce returns the grant for a store: the running controller's if the controller uses the store, otherwise the
+// user's.
 func inForce(p Place) trust.Grant {
 	g := folder.Trusted(p.City, nil)
 	if g.Err() == nil {
@@ -25,44 +25,48 @@ func inForce(p Place) trust.Grant {
 	return g
 }
 
-// shutStore is a store with a program that may not run. All its operations fail.
-type shutStore struct{ why error }
+// untrustedStore stands for a store with a program that may not run. All its operations fail.
+type untrustedStore struct{ why error }
 
-var _ Store = shutStore{}
+var _ Store = untrustedStore{}
 
-func (s shutStore) Get(context.Context, string) (beads.Bead, error) { return beads.Bead{}, s.why }
-
-func (s shutStore) List(context.Context, beads.Query) ([]beads.Bead, error) { return nil, s.why }
-
-func (s shutStore) Create(context.Context, beads.Bead) (beads.Bead, error) {
+func (s untrustedStore) Get(context.Context, string) (beads.Bead, error) {
 	return beads.Bead{}, s.why
 }
 
-func (s shutStore) CreateAll(context.Context, []beads.Bead) ([]beads.Bead, error) {
+func (s untrustedStore) List(context.Context, beads.Query) ([]beads.Bead, error) {
 	return nil, s.why
 }
 
-func (s shutStore) Update(context.Context, string, beads.Patch) (beads.Bead, error) {
+func (s untrustedStore) Create(context.Context, beads.Bead) (beads.Bead, error) {
 	return beads.Bead{}, s.why
 }
 
-func (s shutStore) Close() error { return nil }
+func (s untrustedStore) CreateAll(context.Context, []beads.Bead) ([]beads.Bead, error) {
+	return nil, s.why
+}
 
-// OpenTrusted is OpenStore, except that for a program that may not run it returns a store with operations that
-// fail.
+func (s untrustedStore) Update(context.Context, string, beads.Patch) (beads.Bead, error) {
+	return beads.Bead{}, s.why
+}
+
+func (s untrustedStore) Close() error { return nil }
+
+// OpenTrusted is OpenStore, but if the store's program may not run, it returns a store that fails all operations.
 func OpenTrusted(p Place) (Store, error) {
 	s, err := OpenStore(p)
 	if _, untrusted := errors.AsType[*trust.Refusal](err); untrusted {
-		return shutStore{&city.Error{Code: city.Unavailable, Message: Unopened(err).Error()}}, nil
+		return untrustedStore{
+			&city.Error{Code: city.Unavailable, Message: Unopened(err).Error()}}, nil
 	}
 	return s, err
 }
 
-// Unopened returns a short form of the error for a program that may not run, for the status of one provider.
+// Unopened returns a short form of the error for a store or provider with a program that may not run. It returns other
+// errors unchanged.
 func Unopened(err error) error {
 	if r, untrusted := errors.AsType[*trust.Refusal](err); untrusted {
-		return errors.New("the program that stores the work does not run " +
-			"before you run `" + r.Command() + "`")
+		return errors.New("its program does not run until you run `" + r.Command() + "`")
 	}
 	return err
 }

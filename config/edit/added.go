@@ -17,8 +17,9 @@ import (
 // city. Resuming removes only these lines, because users wrote all others.
 const addedName = "suspended.json"
 
-// addedLines holds the recorded lines by the position of the setting. It is read and written while edits are locked. It
-// only determines whether resuming removes a setting or sets it to false, so an unreadable file is treated as empty.
+// addedLines contains the recorded lines, by the position of the setting. It is read and written while edits are
+// locked. It only determines whether resuming removes a setting or sets it to false, so an unreadable file is treated
+// as empty.
 type addedLines map[string]string
 
 func addedIn(dir string) addedLines {
@@ -84,7 +85,7 @@ func (a addedLines) without(key string, data []byte, flag toml.Span,
 	return nil
 }
 
-// key returns the key in added for the setting's position.
+// key returns the key in addedLines for the setting's position.
 func (s flagPlace) key(path string) string {
 	return strings.Join([]string{path, s.List, s.Rig + s.Dir, s.Name}, "\n")
 }

@@ -32,7 +32,7 @@ func (s flagPlace) set(data []byte, on bool) ([]byte, error) {
 		after = splice(data, s.table(root), on)
 	}
 	if err := s.verifyChange(data, after, on); err != nil {
-		return nil, fmt.Errorf("cannot edit %s without changing more than one key (%w); write "+
+		return nil, fmt.Errorf("cannot edit %s without changing more than one key (%w); set "+
 			"suspended = %t by hand", s.File, err, on)
 	}
 	return after, nil
@@ -133,7 +133,7 @@ func lineBreak(data []byte) string {
 	return "\n"
 }
 
-// table returns the table in a file that contains the setting, nil if it does not exist.
+// table returns the table in a file that contains the setting, or nil if it does not exist.
 func (s flagPlace) table(root *toml.Node) *toml.Node {
 	var tables []*toml.Node
 	switch s.List {

@@ -5,15 +5,13 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"strings"
-
-	burnt "github.com/BurntSushi/toml"
 
 	"gcity/internal/disk"
+	"gcity/internal/toml"
 )
 
-// OverridesFile is the name of a file in the city's .gc folder. It has values that operators have set by hand and that
-// override the configuration.
+// OverridesFile is the name of a file in the city's .gc folder. It contains values that operators have set by hand and
+// that override the configuration.
 const OverridesFile = "overrides.toml"
 
 type overrides struct {
@@ -28,12 +26,8 @@ func Overrides(dir string) (map[string]int, error) {
 		return nil, nil
 	}
 	var o overrides
-	var meta burnt.MetaData
 	if err == nil {
-		meta, err = burnt.Decode(string(data), &o)
-	}
-	if err == nil && len(meta.Undecoded()) > 0 {
-		err = fmt.Errorf("the file has the unknown key %q", meta.Undecoded()[0].String())
+		err = toml.Decode(data, &o)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the overrides in %s: %w; repair the file or remove it",
@@ -68,13 +62,12 @@ func SetOverride(dir, pool string, size *int) error {
 		}
 		return nil
 	}
-	var b strings.Builder
-	b.WriteString("# Sizes set by `gcity pool scale NAME N`; `gcity pool scale NAME auto` " +
-		"removes one.\n")
-	if err := burnt.NewEncoder(&b).Encode(overrides{all}); err != nil {
+	tables, err := toml.Encode(overrides{all})
+	if err != nil {
 		return fmt.Errorf("cannot save the override: %w", err)
 	}
-	if err := disk.Save(path, []byte(b.String()), 0o600); err != nil {
+	const head = "# Sizes set by `gcity pool scale NAME N`; `gcity pool scale NAME auto` removes one.\n"
+	if err := disk.Save(path, append([]byte(head), tables...), 0o600); err != nil {
 		return fmt.Errorf("cannot save the override: %w", err)
 	}
 	return nil

@@ -20,26 +20,26 @@ type NewRig struct {
 	Suspended  bool
 }
 
-// InvalidRig is the error of an edit that was not written because the resulting configuration would be invalid. The
+// InvalidRig is the error for an edit that was not written because the resulting configuration would be invalid. The
 // positions in Err refer to the edited file.
 type InvalidRig struct {
 	What  string // for example: cannot add the rig "demo"
 	Err   *config.Error
-	Owner string // the rig that has the folder already: nothing else was checked, and Err is nil
+	Owner string // the rig that already uses the folder, or "". If it is set, Err is nil
 }
 
 func (u *InvalidRig) Error() string {
 	if u.Owner != "" {
-		return fmt.Sprintf("%s: its folder is already the folder of the rig %q; nothing was "+
-			"written", u.What, u.Owner)
+		return fmt.Sprintf("%s: its folder is already the folder of the rig %q; nothing "+
+			"was written", u.What, u.Owner)
 	}
-	return u.What + ", and nothing was written; the configuration would " +
-		"be refused:\n" + u.Err.Error()
+	return u.What + "; nothing was written, because the configuration would be " +
+		"invalid:\n" + u.Err.Error()
 }
 
 // AddRig declares a rig in city.toml and returns the new configuration. Nothing else in the file changes. If the
-// current configuration is invalid, the error is an *Error. If the new one would be invalid, the error is an *Unfit and
-// nothing is written. AddRig refuses the city's own folder, and a folder in which agents cannot work.
+// current configuration is invalid, the error is a *config.Error. If the new one would be invalid, the error is an
+// *InvalidRig and nothing is written. AddRig rejects the city's own folder, and a folder in which agents cannot work.
 func AddRig(src config.Source, n NewRig) (*config.City, error) {
 	keys := []string{"name = " + toml.Quote(n.Name), "path = " + toml.Quote(n.Path)}
 	block := map[string]any{"name": n.Name, "path": n.Path}

@@ -59,7 +59,7 @@ func withoutRig(m map[string]any, rig string) {
 	}
 }
 
-// without returns data without some tables. Of the blank lines around each table it keeps one gap.
+// without returns data without some tables. It keeps one gap of the blank lines around each table.
 func without(data []byte, tables []*toml.Node) ([]byte, error) {
 	var gone []toml.Span
 	for _, t := range tables {

@@ -64,7 +64,7 @@ func TestAddRigRefused(t *testing.T) {
 			Path: "/p/demo"},
 		`cannot add the rig "demo": its folder is already the folder of the rig "demo"`: {Name: "demo",
 			Path: "/p/demo"},
-		`is the prefix of the rig "demo" at city.toml:3:1; write another one, like`: {Name: "deer",
+		`is the prefix of the rig "demo" at city.toml:3:1; use a different one, such as`: {Name: "deer",
 			Path: "/p/deer"},
 		`is the prefix of the city's own work`: {Name: "x", Path: "/p/x", Prefix: "to"},
 		`invalid name "a b"`:                   {Name: "a b", Path: "/p/x"},

@@ -13,7 +13,7 @@ import (
 	"gcity/internal/disk"
 )
 
-// Errors of edits. Edits also return the errors of config.City.SuspendedFlag.
+// Errors from edits. Edits also return the errors from config.City.SuspendedFlag.
 var (
 	ErrChanged = errors.New("the file was changed in the meantime")
 	ErrInUse   = errors.New("agents work in this rig")
@@ -28,8 +28,8 @@ const lockWait = 5 * time.Second
 // text that suspending has added, unless the text was changed later. Any other setting is set to false. If the setting
 // already has the value, the file is not written.
 //
-// If the configuration is invalid, the error is an *Error. Edits by gcity wait for each other. If another program edits
-// the file at the same time, the error is ErrChanged. The error is ErrNoAgent or ErrNoRig for an unknown name,
+// If the configuration is invalid, the error is a *config.Error. Edits by gcity wait for each other. If another program
+// edits the file at the same time, the error is ErrChanged. The error is ErrNoAgent or ErrNoRig for an unknown name,
 // ErrMember for the name of a member, and ErrAmbiguous for an ambiguous name.
 func SetSuspended(src config.Source, t config.Target, on bool) error {
 	dir, err := config.Canonical(src.Dir)
@@ -95,7 +95,7 @@ func (s flagPlace) externalChange(on bool) error {
 		// these settings do not declare an agent or rig: they are the city's own or part of a patch
 		what = "suspended is set"
 	}
-	return fmt.Errorf("%s in %s, which other cities may use, so gcity does not edit it; write "+
+	return fmt.Errorf("%s in %s, which other cities may use, so gcity does not edit it; set "+
 		"suspended = %t there by hand", what, s.File, on)
 }
 
@@ -114,7 +114,7 @@ func (s flagPlace) unset(
 	}
 	return memo.without(s.key(s.File), data, flag.Value, func(left []byte) ([]byte, error) {
 		then := s
-		if s.File == config.FileName { // the resulting file may lack the table itself
+		if s.File == config.FileName { // the resulting file may not contain the table itself
 			c, err := src.Parse(left)
 			if err != nil {
 				return nil, err

@@ -161,7 +161,7 @@ func TestSetSuspendedOfAnIncludedRig(t *testing.T) {
 	team := filepath.Join(folderOf(t, map[string]string{"team.toml": teamOfTwo}), "team.toml")
 	put(t, filepath.Join(dir, config.FileName), "include = [\""+team+"\"]\n")
 	err := SetSuspended(config.Source{Dir: dir}, config.Target{Rig: "demo"}, true)
-	if want := `the rig "demo" is declared in ` + team + `, which other cities may use, so gcity does not edit it; write suspended = true there by hand`; err == nil || err.Error() != want {
+	if want := `the rig "demo" is declared in ` + team + `, which other cities may use, so gcity does not edit it; set suspended = true there by hand`; err == nil || err.Error() != want {
 		t.Errorf("got %v\nwant %s", err, want)
 	}
 	if got := readAll(t, team); got != teamOfTwo {
@@ -202,13 +202,13 @@ name = "b"
 		want   string
 	}{
 		{config.Target{Agent: "a"}, config.ErrAmbiguous, `the name is ambiguous: use one of demo/a and other/a instead of "a"`},
-		{config.Target{Agent: "other/worker"}, config.ErrNoAgent, `no such agent as "other/worker" in city.toml`},
+		{config.Target{Agent: "other/worker"}, config.ErrNoAgent, `no such agent "other/worker" in city.toml`},
 		{config.Target{Agent: "demo/wroker"}, config.ErrNoAgent, `no such agent "demo/wroker" in city.toml; did you mean "demo/worker"?`},
 		{config.Target{Agent: "demo/worker-2"}, config.ErrMember, `"demo/worker-2" is a member of a pool; only the whole pool "demo/worker" can be suspended and resumed`},
 		{config.Target{Agent: "worker-3"}, config.ErrMember, `"demo/worker-3" is a member of a pool; only the whole pool "demo/worker" can be suspended and resumed`},
 		{config.Target{Agent: "worker-4"}, config.ErrNoAgent, `no such agent "worker-4" in city.toml; did you mean "worker-9"?`},
 		{config.Target{Rig: "dmeo"}, config.ErrNoRig, `no such rig "dmeo" in city.toml; did you mean "demo"?`},
-		{config.Target{Rig: "worker"}, config.ErrNoRig, `no such rig as "worker" in city.toml`},
+		{config.Target{Rig: "worker"}, config.ErrNoRig, `no such rig "worker" in city.toml`},
 	} {
 		err := SetSuspended(config.Source{Dir: dir}, tt.target, true)
 		if !errors.Is(err, tt.is) || err.Error() != tt.want {

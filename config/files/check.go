@@ -16,15 +16,15 @@ import (
 // rigs.
 const maxChecks = 3000
 
-// checkTimeout is the timeout for a check of a folder. Disks respond within milliseconds; unreachable servers never
+// checkTimeout is the timeout for checking a folder. Disks respond within milliseconds; unreachable servers never
 // respond.
 const checkTimeout = time.Second
 
-// folders holds the checks in progress. All readers of configurations in this process share them, because each
-// check of a hung folder occupies a thread until the folder responds.
+// folders contains the checks in progress. All configuration readers in this process share them, because each check of
+// a hung folder occupies a thread until the folder responds.
 var folders = deadline.New[folderCheck](maxChecks)
 
-// folderCheck is the result of a check of a folder.
+// folderCheck is the result of checking a folder.
 type folderCheck struct {
 	Problem string // why the folder cannot be used; "" = it can be used
 	Real    string // the path with symbolic links resolved, if possible
@@ -54,7 +54,7 @@ func CheckFolder(path string, since time.Time) (_ folderCheck, ok bool) {
 	})
 	if !ok {
 		saw = folderCheck{Problem: path + " does not respond; check what is mounted there, or " +
-			"write another path", Real: path}
+			"use a different path", Real: path}
 	}
 	return saw, ok
 }
@@ -68,20 +68,20 @@ func checkFolder(path string) folderCheck {
 	return folderCheck{Problem: unusable(path), Real: real}
 }
 
-// unusable returns why a folder cannot be used as a working folder, or "" if it can.
+// unusable returns the reason why a folder cannot be used as a working folder, or "" if it can.
 func unusable(path string) string {
 	const enter = 1 // the mode X_OK of access(2)
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return path + " does not exist; create it, or write another path"
+		return path + " does not exist; create it, or use a different path"
 	case err != nil:
 		return err.Error()
 	case !info.IsDir():
-		return path + " is not a folder; write another path"
+		return path + " is not a folder; use a different path"
 	case syscall.Access(path, enter) != nil:
-		return path + " cannot be entered (permission denied); change its permissions, or write " +
-			"another path"
+		return path + " cannot be entered (permission denied); change its permissions, or use " +
+			"a different path"
 	}
 	return ""
 }

@@ -1,5 +1,5 @@
-// Package files reads the files and folders of configurations. It limits their size, refuses files that another
-// user can change, and does not block on a file system that does not respond.
+// Package files reads the files and folders of configurations. It limits their size, rejects files that another user
+// can change, and does not block on a file system that does not respond.
 package files
 
 import (
@@ -14,10 +14,10 @@ import (
 	"gcity/internal/toml"
 )
 
-// MaxSize is the size limit in bytes of all files of a configuration together.
+// MaxSize is the limit for the total size of a configuration's files, in bytes.
 const MaxSize = 10 << 20
 
-// ReadSource reads a source of at most MaxSize bytes that only the user and root can change. It refuses everything
+// ReadSource reads a source of at most MaxSize bytes that only the user and root can change. It rejects everything
 // except regular files, because a read from a pipe or device may block forever.
 func ReadSource(path string) ([]byte, error) {
 	data, err := readAny(path)
@@ -62,7 +62,7 @@ func TooLarge() *toml.Fault {
 		"it the right one?", MaxSize>>20)}
 }
 
-// Sum returns the SHA-256 hash of a text in hexadecimal.
+// Sum returns the SHA-256 hash of the data in hexadecimal.
 func Sum(data []byte) string {
 	h := sha256.Sum256(data)
 	return hex.EncodeToString(h[:])

@@ -2,8 +2,8 @@ package keys
 
 func agentKeys() []Key {
 	return []Key{
-		{Path: "agents", Kind: Tables, Alias: "agent", Doc: "An agent: an interactive program on " +
-			"a terminal of its own. `[[agent]]` is the same."},
+		{Path: "agents", Kind: Tables, Alias: "agent", Doc: "An agent: an interactive program " +
+			"in its own terminal. `[[agent]]` is the same."},
 		{Path: "agents.name", Kind: String, Require: true, Check: CheckName,
 			Pattern: namePattern,
 			Doc: "Name, unique in the city or in its rig: letters, digits, `.`, `_`, `-`, " +
@@ -13,8 +13,9 @@ func agentKeys() []Key {
 				"Otherwise the working folder, a template. A relative path starts at the city's " +
 				"folder; the folder is created if it is missing, and must not leave the city " +
 				"with `..`. An absolute path may be anywhere, and the folder must exist. " +
-				"Default: the city's folder. A change takes effect at the agent's next start and " +
-				"restarts no agent. `gcity plan` and `gcity why` show the configured folder."},
+				"Default: the city's folder. A change takes effect at the agent's next start; " +
+				"running agents are not restarted. `gcity plan` and `gcity why` show the " +
+				"configured folder."},
 		{Path: "agents.description", Kind: String, Doc: "What the agent is for. Shown in lists."},
 		{Path: "agents.suspended", Kind: Bool, Def: "false",
 			Doc: "The agent does not run, and no watchdog checks it. `gcity agent suspend` and " +
@@ -24,7 +25,7 @@ func agentKeys() []Key {
 				"needs no shell. It takes precedence over any `provider`."},
 		{Path: "agents.env", Kind: Env,
 			Doc: "Environment variables added to the inherited ones. `$NAME` and `${NAME}` " +
-				"expand to variables of the controller and `$$` to a dollar sign; all other text " +
+				"expand to the controller's variables and `$$` to a dollar sign; all other text " +
 				"is unchanged."},
 		{Path: "agents.nudge", Kind: String, Check: checkTypable,
 			Doc: "Text, at most 1 MiB, that is typed into the terminal and submitted when the " +
@@ -44,7 +45,7 @@ func agentKeys() []Key {
 				"relative to the file that contains the key. A change to the script's content is " +
 				"a configuration change."},
 		{Path: "agents.session", Kind: String, Check: checkProvider, known: sessionProviders(),
-			Doc: "The session provider of this agent, with the same values as " +
+			Doc: "The session provider for this agent, with the same values as " +
 				"`session.provider`, which is the default; \"\" is `pty`. `GC_SESSION` does not " +
 				"affect it. A change restarts the agent."},
 	}
@@ -58,29 +59,30 @@ func lifeKeys() []Key {
 				"`on-failure` or `never`."},
 		{Path: "agents.stop_signal", Kind: String, Check: checkSignal,
 			Doc: "The signal that asks the agent to exit, for example `hup` or `term`. The agent " +
-				"then has `shutdown_timeout` to exit. Default: `interrupt`, the signal of " +
-				"Ctrl-C; an interactive shell that waits at its prompt also gets SIGHUP."},
+				"then has `shutdown_timeout` to exit. Default: `interrupt`, the signal that " +
+				"Ctrl-C sends; an interactive shell that waits at its prompt also receives " +
+				"SIGHUP."},
 		{Path: "agents.min_uptime", Kind: Duration, Def: `"10s"`, Check: checkNotNegative,
 			Doc: "With `restart = \"always\"`, a clean exit sooner than this after the start " +
 				"counts as a crash."},
 		{Path: "agents.idle_timeout", Kind: Duration, Check: checkIdle,
 			Doc: "The agent is restarted after this time without output and input; at least " +
 				"100ms. It is not restarted while a user is attached or while its activity is " +
-				"unknown. Default, and with `\"0s\"`: idle agents are not restarted."},
+				"unknown. By default, and with `\"0s\"`, idle agents are not restarted."},
 		{Path: "agents.stuck_after", Kind: Duration, Check: checkIdle,
 			Doc: "The agent is shown as stuck after this time without output while it has work " +
 				"in progress; at least 100ms. The controller takes no action, but watchdogs " +
-				"report it. Default, with `\"0s\"`, and if the agent's output is unknown: agents " +
-				"are never shown as stuck."},
+				"report it. By default, with `\"0s\"`, and if the agent's output is unknown, " +
+				"the agent is never shown as stuck."},
 		{Path: "agents.depends_on", Kind: Strings, Check: checkLines,
 			Doc: "Agents and pools that must be running before this agent is started. They are " +
 				"stopped after it. A name refers to the same rig, or else to the city; " +
-				"`RIG/NAME` refers to another rig. A pool is up when one member runs, or when it " +
-				"should have no members."},
+				"`RIG/NAME` refers to another rig. A pool is ready when one of its members is " +
+				"running, or when it should have no members."},
 		{Path: "agents.strategy", Kind: String, Def: `"one_for_one"`,
 			Enum: []string{"one_for_one", "one_for_all", "rest_for_one"},
 			Doc: "Which other agents are restarted when this agent crashes. `one_for_one`: " +
-				"none. `one_for_all`: all that are connected with it by `depends_on`. " +
+				"none. `one_for_all`: all that are connected to it by `depends_on`. " +
 				"`rest_for_one`: those that depend on it, directly or indirectly."},
 	}
 }
@@ -103,9 +105,10 @@ func poolKeys() []Key {
 				"have. It runs at every patrol with the agent's environment. It runs in the " +
 				"rig's folder. For an agent without a rig, it runs in `dir`, or in the city's " +
 				"folder if `dir` is not set or contains `{{`. If it fails, the size does not " +
-				"change and the reason is shown. `grep -c` prints 0 and exits 1 if nothing " +
-				"matches, so write `grep -c … || true`. Default: the size is the number of beads " +
-				"in the store that are open or in progress and have the label `pool:NAME`."},
+				"change and the reason is shown. `grep -c` prints 0 and exits with status 1 if " +
+				"nothing matches, so use `grep -c … || true`. Default: the size is the number " +
+				"of beads in the store that are open or in progress and have the label " +
+				"`pool:NAME`."},
 		{Path: "agents.pool.check_timeout", Kind: Duration, Def: `"30s"`, Check: checkPositive,
 			Doc: "A check that takes longer fails. It and all processes that it has started " +
 				"are killed."},
@@ -121,13 +124,13 @@ func rigKeys() []Key {
 		{Path: "rigs", Kind: Tables, Doc: "A rig: a project folder. Agents with its name as " +
 			"`dir` work in it; they are named `RIG/NAME`."},
 		{Path: "rigs.name", Kind: String, Require: true, Check: CheckName, Pattern: namePattern,
-			Doc: "Name, unique among the rigs. The same rules as for the names of agents."},
+			Doc: "Name, unique among the rigs. The same rules apply as for agent names."},
 		{Path: "rigs.path", Kind: String, Require: true, Check: checkRigPath,
 			Doc: "The project's folder. No two rigs can have the same folder. gcity does not " +
 				"create it: while the folder is missing, the rig's agents are not started and " +
 				"show the reason."},
 		{Path: "rigs.prefix", Kind: String, Check: checkPrefix, Pattern: prefixPattern,
-			Doc: "Prefix of the IDs of its work, unique in the city, including the city's own. " +
+			Doc: "Prefix of its bead IDs, unique in the city, including the city's own prefix. " +
 				"Default: derived from the name without a `-go` or `-py` at its end: the first " +
 				"letters of several parts (`my-app`, `my_app`, `myApp`), the first two letters " +
 				"of a single part, or all of it if it has at most three letters."},
@@ -136,10 +139,10 @@ func rigKeys() []Key {
 				"run only by hand or with `while_suspended`. `gcity rig suspend` and `gcity rig " +
 				"resume` set this key."},
 		{Path: "rigs.formulas_dir", Kind: String, Check: checkPath,
-			Doc: "Folder of the rig's own formulas, with its own automations in `automations/`; " +
-				"relative to the file that contains the key. The folder may be missing. A " +
-				"formula in it replaces the city's formula of the same name. Default: the rig " +
-				"uses the city's formulas."},
+			Doc: "Folder of the rig's own formulas, with its own automations in " +
+				"`automations/`; relative to the file that contains the key. The folder may be " +
+				"missing. A formula in it replaces the city's formula with the same name. " +
+				"Default: the rig uses the city's formulas."},
 	}
 }
 

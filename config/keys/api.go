@@ -12,9 +12,9 @@ func apiKeys() []Key {
 	return []Key{
 		{Path: "api", Kind: Table, Doc: "The HTTP API on a TCP port, for programs and web pages " +
 			"that cannot use the city's socket. [api.md](api.md) describes requests and limits. " +
-			"A change takes effect at once and closes the connections of the port. A city that " +
-			"the supervisor runs ignores this table, because the supervisor has one port for " +
-			"all cities."},
+			"A change takes effect immediately and closes the connections to the port. A city " +
+			"that the supervisor runs ignores this table, because the supervisor has one " +
+			"port for all cities."},
 		{Path: "api.port", Kind: Int, Def: "0", Within: &bounds{0, 65535, func(n int) string {
 			return fmt.Sprintf("is %d; use a port from 1 to 65535, or 0 for none", n)
 		}},
@@ -25,18 +25,18 @@ func apiKeys() []Key {
 		{Path: "api.hosts", Kind: Strings, Check: checkHosts,
 			Doc: "Additional host names, without ports, that requests may use: names of a proxy " +
 				"or of this machine. `localhost`, loopback addresses and the address of the " +
-				"connection are always allowed; other names are refused."},
+				"connection are always allowed; other names are rejected."},
 		{Path: "api.token", Kind: Bool, Def: "true",
-			Doc: "Requests must have a token, as `Authorization: Bearer …`. Without `token_file` " +
-				"the city creates `.gc/api.token`; `gcity status` shows the path. `false` = no " +
-				"token: every user of this machine can do everything that you can."},
+			Doc: "Requests must contain a token, as `Authorization: Bearer …`. Without " +
+				"`token_file` the city creates `.gc/api.token`; `gcity status` shows the path. " +
+				"`false` = no token: every user on this machine can do everything that you can."},
 		{Path: "api.token_file", Kind: String, Check: checkPath,
 			Doc: "A file with the token: one line of 16 to 512 characters. The file must belong " +
 				"to you or root, and other users must not be able to read it. Relative to the " +
 				"file that contains the key. The city reads it again after each change."},
 		{Path: "api.read_token_file", Kind: String, Check: checkPath,
 			Doc: "A file with a second token that allows only reading, including streams: " +
-				"requests other than GET are refused. The same rules as for `token_file`."},
+				"requests other than GET are rejected. The same rules apply as for `token_file`."},
 	}
 }
 
@@ -60,7 +60,7 @@ func checkHosts(v any) string {
 		}
 		if !hostName(host) {
 			return fmt.Sprintf(
-				`%q is not a host name; write it like "city.example.org", without a port and `+
+				`%q is not a host name; use the form "city.example.org", without a port and `+
 					`without "http://"`, host)
 		}
 	}

@@ -24,12 +24,12 @@ const (
 	prefixPattern = `^[A-Za-z0-9][A-Za-z0-9._-]{0,15}$`
 )
 
-// CheckName returns why a value is not a valid name of an agent or city, "" if it is valid.
+// CheckName returns the reason why a value is not a valid agent or city name, or "" if it is valid.
 func CheckName(v any) string {
 	name := v.(string)
 	switch {
 	case name == "":
-		return "is empty; write a name"
+		return "is empty; set a name"
 	case len(name) > MaxName:
 		return fmt.Sprintf("is %d characters long; the limit is %d", len(name), MaxName)
 	case shortened(name) == name:
@@ -43,7 +43,7 @@ func CheckName(v any) string {
 const nameRule = "use letters, digits, \".\", \"_\" and \"-\", and begin with a letter or digit"
 
 // shortened returns the valid name that is most similar to name. This is name itself if it is valid. If no valid name
-// is similar, fit returns "".
+// is similar, shortened returns "".
 func shortened(name string) string {
 	s := strings.Map(func(r rune) rune {
 		switch {
@@ -73,7 +73,7 @@ func checkPrefix(v any) string {
 
 func checkFilled(v any) string {
 	if strings.TrimSpace(v.(string)) == "" {
-		return "is empty; write a value or remove the key"
+		return "is empty; set a value or remove the key"
 	}
 	return ""
 }
@@ -105,16 +105,16 @@ func checkPath(v any) string {
 	p := v.(string)
 	switch {
 	case p == "":
-		return "is empty; write a path or remove the key"
+		return "is empty; set a path or remove the key"
 	case p == "~" || strings.HasPrefix(p, "~/"):
-		return "\"~\" is not expanded here; write the absolute path"
+		return "\"~\" is not expanded here; use the absolute path"
 	}
 	return ""
 }
 
 func checkRigPath(v any) string {
 	if v.(string) == "" {
-		return "is empty; write the path of the project's folder"
+		return "is empty; set the path of the project's folder"
 	}
 	return checkPath(v)
 }
@@ -128,7 +128,7 @@ func checkSignal(v any) string {
 
 func checkNotNegative(v any) string {
 	if t := v.(time.Duration); t < 0 {
-		return fmt.Sprintf("is negative (%s); write \"0s\" for none", t)
+		return fmt.Sprintf("is negative (%s); use \"0s\" for none", t)
 	}
 	return ""
 }
@@ -144,7 +144,7 @@ func checkPatrol(v any) string {
 	if t := v.(time.Duration); t < 100*time.Millisecond {
 		return fmt.Sprintf(
 			`is %s; it must be at least "100ms"; "30s" is usually enough, because `+
-				"exits and edits are noticed at once", t)
+				"exits and edits are detected immediately", t)
 	}
 	return ""
 }
@@ -164,7 +164,7 @@ func delayBounds() *bounds {
 
 func restartBounds() *bounds {
 	return &bounds{0, 10_000, func(n int) string {
-		return fmt.Sprintf("is %d; write at most 10000, or 0 for no limit", n)
+		return fmt.Sprintf("is %d; use at most 10000, or 0 for no limit", n)
 	}}
 }
 
@@ -173,8 +173,8 @@ func memberBounds() *bounds {
 		if n < 0 {
 			return fmt.Sprintf("is %d; it must be at least 0", n)
 		}
-		return fmt.Sprintf("is %d; a city can have at most %d agents, including all members "+
-			"of its pools", n, MaxAgents)
+		return fmt.Sprintf("is %d; a city can have at most %d agents, including all members of "+
+			"its pools", n, MaxAgents)
 	}}
 }
 
@@ -197,7 +197,7 @@ func checkProvider(v any) string {
 	what := map[string]string{session.Script: "script", session.Plugin: "program"}[kind]
 	switch {
 	case external && strings.TrimSpace(program) == "":
-		return fmt.Sprintf("has no %s; write its path after %q", what, kind+":")
+		return fmt.Sprintf("does not name a %s; put its path after %q", what, kind+":")
 	case external && strings.ContainsAny(program, "\x00\n"):
 		return fmt.Sprintf("%q is not the path of a %s", program, what)
 	case external && strings.HasPrefix(program, "~"):
@@ -208,7 +208,7 @@ func checkProvider(v any) string {
 	if near := Suggest(name, known); near != "" {
 		return fmt.Sprintf("unknown session provider %q; did you mean %q?", name, near)
 	}
-	return fmt.Sprintf("unknown session provider %q; remove the key or write \"pty\"", name)
+	return fmt.Sprintf("unknown session provider %q; remove the key or use \"pty\"", name)
 }
 
 func checkEvents(v any) string {

@@ -17,13 +17,13 @@ func checkSource(v any) string {
 	s := v.(string)
 	switch {
 	case strings.TrimSpace(s) == "":
-		return "is empty; write the URL or folder that git clones"
+		return "is empty; use a URL or folder that git can clone"
 	case strings.HasPrefix(s, "-"):
-		return fmt.Sprintf("%q starts with \"-\", which git would take for an option", s)
+		return fmt.Sprintf("%q starts with \"-\", which git would interpret as an option", s)
 	case strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		return "contains a control character; write the URL or folder that git clones"
+		return "contains a control character; use a URL or folder that git can clone"
 	}
-	if why := topology.Refused(s); why != "" {
+	if why := topology.RejectReason(s); why != "" {
 		return why
 	}
 	return checkPath(v)
@@ -33,9 +33,9 @@ func checkRef(v any) string {
 	s := v.(string)
 	switch {
 	case s == "":
-		return "is empty; write a branch, tag or commit, or remove the key"
+		return "is empty; set a branch, tag or commit, or remove the key"
 	case strings.HasPrefix(s, "-"):
-		return fmt.Sprintf("%q starts with \"-\", which git would take for an option", s)
+		return fmt.Sprintf("%q starts with \"-\", which git would interpret as an option", s)
 	case strings.ContainsAny(s, " ~^:?*[\\\x7f") || strings.Contains(s, "..") ||
 		strings.ContainsFunc(s, func(r rune) bool { return r < ' ' }):
 		return fmt.Sprintf("%q is not a branch, tag or commit", s)
@@ -45,7 +45,7 @@ func checkRef(v any) string {
 
 func checkInside(v any) string {
 	if p := v.(string); p != "" && !filepath.IsLocal(p) {
-		return fmt.Sprintf("%q leads out of the repository; write a folder inside it", p)
+		return fmt.Sprintf("%q is outside the repository; use a folder inside it", p)
 	}
 	return checkPath(v)
 }
@@ -57,14 +57,15 @@ func checkSchema(v any) string {
 	return ""
 }
 
-// checkRequires returns an error text if compatibleWith does not satisfy a topology's version requirements.
+// checkRequires returns an error message if compatibleWith does not satisfy a topology's version requirements.
 func checkRequires(v any) string {
 	text := v.(string)
 	for part := range strings.SplitSeq(text, ",") {
 		op, number := comparison(strings.TrimSpace(part))
 		wanted, ok := version(number)
 		if !ok {
-			return fmt.Sprintf("%q is not a version requirement; write it like \">=0.13\"", text)
+			return fmt.Sprintf("%q is not a version requirement; use a form such as \">=0.13\"",
+				text)
 		}
 		mine, _ := version(compatibleWith)
 		d := 0
@@ -78,8 +79,8 @@ func checkRequires(v any) string {
 			"^":  d >= 0 && mine[0] == wanted[0] && (mine[0] > 0 || mine[1] == wanted[1]),
 			"~":  d >= 0 && mine[0] == wanted[0] && mine[1] == wanted[1]}[op]
 		if !holds {
-			return fmt.Sprintf("is %q, but this program is compatible with Gas City %s; use "+
-				"another version of the topology or of gcity", text, compatibleWith)
+			return fmt.Sprintf("is %q, but this program is compatible with Gas City %s; use a "+
+				"different version of the topology or of gcity", text, compatibleWith)
 		}
 	}
 	return ""

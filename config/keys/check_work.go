@@ -22,12 +22,13 @@ func checkBeads(v any) string {
 	return ""
 }
 
-// checkScript returns why the text after "exec:" is invalid, "" if it is valid.
+// checkScript returns the reason why the text after "exec:" is invalid, or "" if it is valid.
 func checkScript(name, script string) string {
 	if strings.TrimSpace(script) != script || script == "" ||
 		strings.ContainsAny(script, "\x00\n\r\t") || strings.HasPrefix(script, "-") {
 		return fmt.Sprintf(
-			`%q has no script; write "exec:PATH" with an unquoted path and no arguments`, name)
+			`%q does not name a script; use "exec:PATH" with an unquoted path and no arguments`,
+			name)
 	}
 	return ""
 }
@@ -47,7 +48,7 @@ func checkWisp(v any) string {
 	return ""
 }
 
-// checkAtLeast returns a check that refuses durations below least, because they would waste CPU time.
+// checkAtLeast returns a check that rejects durations below least, because they would waste CPU time.
 func checkAtLeast(least time.Duration) func(any) string {
 	return func(v any) string {
 		if t := v.(time.Duration); t < least {
@@ -57,10 +58,10 @@ func checkAtLeast(least time.Duration) func(any) string {
 	}
 }
 
-// checkAutomation returns why a value is not a valid name of an automation without its rig.
+// checkAutomation returns the reason why a value is not a valid automation name without its rig, or "".
 func checkAutomation(v any) string {
 	if name, rig, scoped := strings.Cut(v.(string), ":rig:"); scoped {
-		return fmt.Sprintf("%q contains the rig; write name = %q and rig = %q", v, name, rig)
+		return fmt.Sprintf("%q contains the rig; set name = %q and rig = %q", v, name, rig)
 	}
 	return formula.NameProblem(v.(string))
 }
@@ -97,7 +98,7 @@ func checkOn(v any) string {
 func checkPool(v any) string {
 	for part := range strings.SplitSeq(v.(string), "/") {
 		if formula.NameProblem(part) != "" || strings.Count(v.(string), "/") > 1 {
-			return fmt.Sprintf("%q is not the name of a pool; write NAME or RIG/NAME", v)
+			return fmt.Sprintf("%q is not the name of a pool; use NAME or RIG/NAME", v)
 		}
 	}
 	return ""

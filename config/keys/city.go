@@ -10,12 +10,12 @@ func workspaceKeys() []Key {
 	return []Key{
 		{Path: "include", Kind: Strings, Check: checkLines,
 			Doc: "More configuration files, at most 100. They are read after this one, in this " +
-				"order. The agents, rigs and patches of all files are joined to one list that " +
-				"begins with those of this file. For other values the last file takes effect, " +
-				"key by key. If two files set the same key of `[workspace]`, `[providers]` or " +
-				"`[topologies]`, that is a warning, and an error with `--strict`. Paths are " +
-				"relative to the city. An included file cannot include other files; `-f FILE` on " +
-				"the command line adds one more."},
+				"order. The agents, rigs and patches from all files are joined into one list " +
+				"that begins with those from this file. For other values the last file takes " +
+				"effect, key by key. If two files set the same key in `[workspace]`, " +
+				"`[providers]` or `[topologies]`, that is a warning, or an error with " +
+				"`--strict`. Paths are relative to the city. An included file cannot include " +
+				"other files; `-f FILE` on the command line adds one more."},
 		{Path: "workspace", Kind: Table, Doc: "The city as a whole."},
 		{Path: "workspace.name", Kind: String, Check: CheckName, Pattern: namePattern,
 			Doc: "Name of the city. Default: the name of its folder. A running city cannot " +
@@ -26,11 +26,11 @@ func workspaceKeys() []Key {
 				"set this key."},
 		{Path: "workspace.session_template", Kind: String, Def: `"gc-{{.City}}-{{.Agent}}"`,
 			Check: checkFilled,
-			Doc: "Name of an agent's session, a template. It must give each agent a " +
-				"different name."},
+			Doc: "Name of an agent's session, a template. It must produce a different name for " +
+				"each agent."},
 		{Path: "workspace.start_command", Kind: String, Check: checkFilled,
-			Doc: "Command of agents that have neither a `start_command` nor a `provider`, if the " +
-				"city does not have a `provider` either."},
+			Doc: "Command for agents that have neither a `start_command` nor a `provider`, if " +
+				"the city does not have a `provider` either."},
 	}
 }
 
@@ -43,7 +43,7 @@ func daemonKeys() []Key {
 		{Path: "daemon", Kind: Table, Doc: "How the city keeps its agents running."},
 		{Path: "daemon.patrol_interval", Kind: Duration, Def: `"30s"`, Check: checkPatrol,
 			Doc: "Interval between two patrols, which check every agent; at least 100ms. The " +
-				"controller reacts to exits and other events at once, not only at patrols."},
+				"controller reacts to exits and other events immediately, not only at patrols."},
 		{Path: "daemon.max_restarts", Kind: Int, Def: "5", Within: restartBounds(),
 			Doc: "How many crashes within `restart_window` are followed by a restart; one more " +
 				"crash quarantines the agent. 0 = no limit."},
@@ -51,7 +51,8 @@ func daemonKeys() []Key {
 			Doc: "The period in which crashes are counted. It is also the duration of a " +
 				"quarantine."},
 		{Path: "daemon.shutdown_timeout", Kind: Duration, Def: `"5s"`, Check: checkNotNegative,
-			Doc: "Time that an agent has to exit after an interrupt. 0 = it is killed at once."},
+			Doc: "Time that an agent has to exit after an interrupt. 0 = it is killed " +
+				"immediately."},
 		{Path: "daemon.restart_backoff", Kind: Duration, Def: `"1s"`, Check: checkNotNegative,
 			Doc: "Delay before the second restart in a row; it doubles with each further " +
 				"restart, up to `patrol_interval`. The first restart is immediate. 0 = no delay."},
@@ -64,12 +65,12 @@ func daemonKeys() []Key {
 			Doc: "Interval between two searches for wisps (work created by automations) that are " +
 				"closed and older than `wisp_ttl`; at least 100ms."},
 		{Path: "daemon.wisp_ttl", Kind: Duration, Check: checkWisp,
-			Doc: "How long a closed wisp is kept before it is deleted. If neither this key " +
-				"nor `wisp_gc_interval` is set, all wisps are kept. If only one is set, gcity " +
+			Doc: "How long a closed wisp is kept before it is deleted. If neither this key nor " +
+				"`wisp_gc_interval` is set, all wisps are kept. If only one is set, gcity " +
 				"warns and uses a default for the other: \"24h\" for this key, \"5m\" for " +
-				"`wisp_gc_interval`. Records of automation runs are also " +
-				"deleted after this time, or after 14 days if it is not set; the newest 100 of " +
-				"each automation are kept."},
+				"`wisp_gc_interval`. Records of automation runs are also deleted after this " +
+				"time, or after 14 days if it is not set; the newest 100 records of each " +
+				"automation are kept."},
 	}
 }
 
@@ -78,13 +79,13 @@ func sessionKeys() []Key {
 		{Path: "session", Kind: Table, Doc: "Where agents run."},
 		{Path: "session.provider", Kind: String, Def: `"pty"`, Check: checkProvider,
 			known: sessionProviders(),
-			Doc: "The session provider of agents that have no `session` key: `pty`, the " +
+			Doc: "The session provider for agents without a `session` key: `pty`, the " +
 				"built-in terminals (\"\" is the same); `tmux`, to which you can also attach " +
 				"with tmux itself; `subprocess`, processes without a terminal; `plugin:PROGRAM`, " +
 				"a [helper program](session-protocol.md); `exec:SCRIPT`, a " +
 				"[script](script-protocol.md); `k8s`, [pods](kubernetes.md), with the program " +
 				"`gcity-session-k8s` next to gcity or on `PATH`; for drills `fake`, which runs " +
-				"nothing, and `fail`, which refuses every start. PROGRAM and SCRIPT are paths " +
+				"nothing, and `fail`, which makes every start fail. PROGRAM and SCRIPT are paths " +
 				"relative to the city, or names on `PATH`. A change restarts the affected " +
 				"agents. The environment variable `GC_SESSION` takes precedence."},
 		{Path: "session.cols", Kind: Int, Def: "120", Within: sizeBounds(),
@@ -93,8 +94,8 @@ func sessionKeys() []Key {
 			Doc: "Height of an agent's terminal while no user is attached, 2 to 1000."},
 		{Path: "session.passthrough", Kind: Strings, Check: checkPassthrough,
 			known: passthrough.Names(),
-			Doc: "Classes of terminal sequences that are passed on to the terminal of an " +
-				"attached user. All others are dropped. The classes are `clipboard` and " +
+			Doc: "Classes of terminal sequences that are passed on to an attached user's " +
+				"terminal. All others are dropped. The classes are `clipboard` and " +
 				"`clipboard-read` (OSC 52), `title-report`, `dcs-request` (DECRQSS, XTGETTCAP), " +
 				"`dcs` (all other DCS sequences except images), `media-copy` (printing), " +
 				"`answerback`, `screen-report`, and `osc` (numbers that are not known to be " +
@@ -111,17 +112,17 @@ func consoleKeys() []Key {
 				"script that receives every event: a path relative to the city, or a name on the " +
 				"`PATH`; see [stores.md](stores.md#events). For drills: `fake` = a log that is " +
 				"lost when the controller exits, `fail` = a log that cannot be written. The " +
-				"environment variable `GC_EVENTS` takes precedence. A change takes effect at the " +
-				"next start of the controller."},
+				"environment variable `GC_EVENTS` takes precedence. A change takes effect at " +
+				"the controller's next start."},
 
 		{Path: "console", Kind: Table, Doc: "How the control room shows this city. A user's " +
 			"preferences are in a separate file; see `gcity prefs path`."},
 		{Path: "console.theme", Kind: String, Check: checkFilled,
-			Doc: "Theme for users without their own choice: `terminal`, `dark`, `light`, " +
+			Doc: "Theme for users who have not chosen one: `terminal`, `dark`, `light`, " +
 				"`high-contrast`, `colour-blind`, `auto`, or the name of a user's own theme. A " +
 				"user without that theme sees a message and keeps the current one."},
 		{Path: "console.colour", Kind: String, Check: checkColour,
-			Doc: "Colour behind the city's name in the header, to distinguish cities: a colour " +
+			Doc: "Color behind the city's name in the header, to distinguish cities: a color " +
 				"name such as `red` or `bright-red`, a number from 0 to 255, or `#rrggbb`."},
 	}
 }

@@ -70,9 +70,10 @@ func Schemas() []string {
 	return out
 }
 
-// JSONSchema returns a JSON Schema (draft 7) of a kind of file, for editors, or nil if the kind is unknown. The schema
-// is generated from the table that Parse uses, so Parse refuses everything that the schema refuses. Parse also refuses
-// contradictions between keys, and invalid schedules and templates. The schema omits keys that are not supported yet.
+// JSONSchema returns a JSON Schema (draft 7) for a kind of file, for editors. It returns nil if the kind is unknown.
+// The schema is generated from the table that Parse uses, so Parse rejects everything that the schema rejects. Parse
+// also rejects contradictions between keys, and invalid schedules and templates. The schema omits keys that are not
+// supported yet.
 func JSONSchema(of string) []byte {
 	all := documents()
 	i := slices.IndexFunc(all, func(d document) bool { return d.name == of })
@@ -94,7 +95,7 @@ func JSONSchema(of string) []byte {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	if err := e.Encode(root); err != nil {
-		panic(err) // cannot happen: strings, numbers and lists can always be marshalled
+		panic(err) // cannot happen: strings, numbers and lists can always be marshaled
 	}
 	return out.Bytes()
 }
@@ -113,7 +114,7 @@ func (s Schema) shape(t *Key) *SchemaNode {
 		case k.Name() == "*" && k.Status == Supported:
 			out.More = k.use()
 		case k.Status == Dropped:
-			out.Props[k.Name()] = &SchemaNode{Doc: "Has no effect; remove it.",
+			out.Props[k.Name()] = &SchemaNode{Doc: "Ignored; remove it.",
 				Deprecated: true}
 		case k.Status != Supported:
 		case k.IsTable():
@@ -183,7 +184,7 @@ func (k *Key) value() *SchemaNode {
 	return out
 }
 
-// plainDoc returns the description of a key without links, for editors.
+// plainDoc returns a key's description without links, for editors.
 func plainDoc(doc string) string {
 	return regexp.MustCompile(`\[([^\]]+)\]\([^)]*\)`).ReplaceAllString(doc, "$1")
 }

@@ -14,24 +14,24 @@ func k8sKeys() []Key {
 		"or `Never`. Default: the cluster's.")
 	policy.Enum = []string{"Always", "IfNotPresent", "Never"}
 	return []Key{
-		{Path: "session.k8s", Kind: Table, Doc: "Pods of agents with the session provider `k8s`; " +
-			"see [kubernetes.md](kubernetes.md). If a key is not set, the environment variable " +
-			"named `GC_K8S_` plus its name is used (`GC_K8S_IMAGE`). A change takes effect at " +
-			"the next start of the controller."},
+		{Path: "session.k8s", Kind: Table, Doc: "Pods for agents with the session provider " +
+			"`k8s`; see [kubernetes.md](kubernetes.md). If a key is not set, the environment " +
+			"variable named `GC_K8S_` plus its name is used (`GC_K8S_IMAGE`). A change takes " +
+			"effect at the controller's next start."},
 		file("kubeconfig", "The kubeconfig: an absolute path, or relative to the file that "+
 			"contains the key. Default: `KUBECONFIG`, or else `~/.kube/config`."),
-		name("context", "", "The context of the kubeconfig. Default: its current one."),
-		name("namespace", `"gc"`, "The namespace of the pods."),
-		name("image", "", "The image of the pods, with the agents' programs. Required."),
+		name("context", "", "The context in the kubeconfig. Default: its current context."),
+		name("namespace", `"gc"`, "The namespace for the pods."),
+		name("image", "", "The image for the pods, with the agents' programs. Required."),
 		name("tools_image", "", "The image with `gcity-pod`. Required."),
 		policy,
-		name("service_account", "", "The service account of the pods. Its token is not mounted."),
+		name("service_account", "", "The service account for the pods. Its token is not mounted."),
 		{Path: "session.k8s.node_selector", Kind: Env,
-			Doc: "Labels that the nodes of the pods must have."},
-		name("cpu_request", `"500m"`, "Processors that a pod requests."),
-		name("mem_request", `"1Gi"`, "Memory that a pod requests."),
-		name("cpu_limit", `"2"`, "Limit of a pod's processors."),
-		name("mem_limit", `"4Gi"`, "Limit of a pod's memory."),
+			Doc: "Labels that the pods' nodes must have."},
+		name("cpu_request", `"500m"`, "The CPU that a pod requests."),
+		name("mem_request", `"1Gi"`, "The memory that a pod requests."),
+		name("cpu_limit", `"2"`, "A pod's CPU limit."),
+		name("mem_limit", `"4Gi"`, "A pod's memory limit."),
 		file("pod", "A YAML file that is merged into each pod, for volumes, tolerations and "+
 			"secrets: an absolute path, or relative to the file that contains the key."),
 	}

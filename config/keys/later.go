@@ -2,8 +2,8 @@ package keys
 
 import "strings"
 
-// LaterKeys returns keys that are known but not implemented. They are refused, because silently ignoring a key would be
-// worse. The last keys in the list are keys of Gas City that have no effect in gcity.
+// LaterKeys returns keys that are known but not implemented. They are rejected, because silently ignoring a key would
+// be worse. The last keys in the list are Gas City keys that gcity ignores.
 func LaterKeys() []Key {
 	groups := []struct {
 		table string

@@ -28,13 +28,13 @@ func Parse(n *toml.Node, k *Key) (any, string) {
 		}
 	case Duration:
 		if n.Shape == toml.ShapeInt {
-			return nil, fmt.Sprintf("is a number without a unit; write \"%ss\" for seconds", n.Text)
+			return nil, fmt.Sprintf("is a number without a unit; use \"%ss\" for seconds", n.Text)
 		}
 		if n.Shape == toml.ShapeString {
 			return duration(n.Text)
 		}
 	case Strings:
-		return texts(n, wrong)
+		return stringList(n, wrong)
 	case Env:
 		return variables(n, wrong)
 	}
@@ -71,7 +71,7 @@ func duration(text string) (any, string) {
 		return t, ""
 	}
 	if strings.Contains(err.Error(), "missing unit") {
-		return nil, fmt.Sprintf("%q has no unit; write %q for seconds or %q for minutes", text,
+		return nil, fmt.Sprintf("%q has no unit; use %q for seconds or %q for minutes", text,
 			text+"s", text+"m")
 	}
 	if strings.ContainsAny(text, "dwy") {
@@ -81,11 +81,12 @@ func duration(text string) (any, string) {
 	if strings.Trim(text, "0123456789.nuµmsh+-") == "" && strings.ContainsAny(text, "smh") {
 		return nil, fmt.Sprintf("%q is too long; the maximum is one year, \"8760h\"", text)
 	}
-	return nil, fmt.Sprintf(`%q is not a duration; write it like "500ms", "30s", "5m" or "1h30m"`,
+	return nil, fmt.Sprintf(`%q is not a duration; use a value such as "500ms", "30s", "5m" or `+
+		`"1h30m"`,
 		text)
 }
 
-func texts(n *toml.Node, wrong string) (any, string) {
+func stringList(n *toml.Node, wrong string) (any, string) {
 	if n.Shape == toml.ShapeString {
 		return nil, "is a string; it must be a list: put it in brackets, [\"…\"]"
 	}
@@ -112,7 +113,7 @@ func variables(n *toml.Node, wrong string) (any, string) {
 	out := make(map[string]string, len(n.Kids))
 	for _, kid := range n.Kids {
 		if kid.Shape != toml.ShapeString {
-			return nil, fmt.Sprintf("%s is %s; variables are strings: put it in quotes",
+			return nil, fmt.Sprintf("%s is %s; variables must be strings: put it in quotes",
 				kid.Key, kid.Shape)
 		}
 		if msg := nul(kid.Text); msg != "" {

@@ -17,8 +17,8 @@ func ChangeKeys(table string, all []Key) []Key {
 		case k.Kind == Table:
 			k.Doc = "Changes the agent's pool, key by key. An agent that is not a pool becomes one."
 		case k.Kind == Env:
-			k.Doc = "Variables that are added to the agent's own `" + rest + "`, or that replace " +
-				"those of the same name."
+			k.Doc = "Variables that are added to the agent's own `" + rest + "`, or that " +
+				"replace those with the same name."
 		default:
 			k.Doc = "Replaces the agent's own `" + rest + "`."
 		}
@@ -42,7 +42,7 @@ func PatchKeys() []Key {
 			"that other files or tables declare."},
 		{Path: "patches.agents", Kind: Tables,
 			Doc: "Changes one agent or pool, no matter where it is declared. gcity's commands " +
-				"change agents of included files with such patches, because they do not edit " +
+				"change agents from included files with such patches, because they do not edit " +
 				"included files."},
 		{Path: "patches.agents.dir", Kind: String, Check: checkPath,
 			Doc: "The agent's `dir`, as it is declared. It can be omitted unless it is a rig."},
@@ -51,8 +51,8 @@ func PatchKeys() []Key {
 		{Path: "patches.providers", Kind: Tables, Doc: "Changes one provider, key by key and " +
 			"variable by variable."},
 		{Path: "patches.providers.name", Kind: String, Require: true, Check: CheckName,
-			Doc: "The provider's name, of a `[providers]` table or of a preset. An unknown " +
-				"provider is an error."},
+			Doc: "The provider's name: a `[providers]` table or a preset. An unknown provider " +
+				"is an error."},
 		{Path: "patches.providers._replace", Kind: Bool,
 			Doc: "The patch replaces the provider completely: neither its table nor its " +
 				"preset is used."},

@@ -1,22 +1,23 @@
 package keys
 
-// ProgramKeys returns the keys that select an agent's program and determine how the program gets its prompt.
+// ProgramKeys returns the keys that select an agent's program and determine how the program receives its prompt.
 func ProgramKeys() []Key {
 	const over = " It takes precedence over the provider's."
 	return []Key{
 		{Path: "workspace.provider", Kind: String, Check: checkProgram,
-			Doc: "Provider of agents that have neither a `start_command` nor a `provider`; see " +
+			Doc: "Provider for agents that have neither a `start_command` nor a `provider`; see " +
 				"`agents.provider`."},
 		{Path: "agents.provider", Kind: String, Check: checkProgram,
-			Doc: "The agent's program: a table of `[providers]`, or one of the presets `claude`, " +
-				"`codex`, `gemini`, `cursor`, `copilot`, `opencode`, `amp`, `aider`. It " +
-				"determines the command, how the agent gets a prompt, and when it is ready. It " +
-				"is independent of `session`, which determines what runs the sessions."},
+			Doc: "The agent's program: a table in `[providers]`, or one of the presets " +
+				"`claude`, `codex`, `gemini`, `cursor`, `copilot`, `opencode`, `amp`, `aider`. " +
+				"It determines the command, how the agent receives a prompt, and when it is " +
+				"ready. It is independent of `session`, which determines what runs the " +
+				"sessions."},
 		{Path: "agents.args", Kind: Strings,
-			Doc: "Arguments of the provider's command, instead of the provider's own; they need " +
-				"no quotes. Not used with a `start_command`."},
+			Doc: "Arguments for the provider's command, instead of the provider's own; they " +
+				"need no quotes. Not used with a `start_command`."},
 		{Path: "agents.prompt_mode", Kind: String, Enum: promptModes(),
-			Doc: "How the agent gets its prompt. `arg`: as the last argument. `flag`: as the " +
+			Doc: "How the agent receives its prompt. `arg`: as the last argument. `flag`: as the " +
 				"argument after `prompt_flag`. `typed`: typed into the terminal when it is " +
 				"ready. `none`: not at all. Default: the provider's; with a `start_command`, " +
 				"`arg` if there is a `prompt_template`, else `none`."},
@@ -35,32 +36,31 @@ func ProgramKeys() []Key {
 	}
 }
 
-// providerKeys returns the keys of a table of [providers], or of a patch of such a table.
+// providerKeys returns the keys of a table in [providers], or of a patch for such a table.
 func providerKeys(table string) []Key {
 	all := []Key{
 		{Path: "display_name", Kind: String, Check: checkFilled,
 			Doc: "Name of the provider in lists."},
 		{Path: "command", Kind: String, Check: checkFilled,
 			Doc: "The program, as the start of a shell line: a name on the agent's `PATH`, or a " +
-				"path. Put arguments into `args`."},
-		{Path: "args", Kind: Strings, Doc: "Arguments of the command, instead of the preset's; " +
-			"they need no quotes."},
+				"path. Put arguments in `args`."},
+		{Path: "args", Kind: Strings, Doc: "Arguments for the command, instead of the " +
+			"preset's; they need no quotes."},
 		{Path: "prompt_mode", Kind: String, Enum: promptModes(),
-			Doc: "The same as `prompt_mode` of an agent. Default: the preset's, or else `arg`."},
+			Doc: "The same as an agent's `prompt_mode`. Default: the preset's, or else `arg`."},
 		{Path: "prompt_flag", Kind: String, Check: checkFilled,
-			Doc: "The same as the agent's key of this name."},
+			Doc: "The same as the agent's key with this name."},
 		{Path: "ready_delay_ms", Kind: Millis, Within: delayBounds(),
-			Doc: "The same as the agent's key of this name."},
-		{Path: "ready_prompt_prefix", Kind: String, Doc: "The same as the agent's key " +
-			"of this name."},
+			Doc: "The same as the agent's key with this name."},
+		{Path: "ready_prompt_prefix", Kind: String, Doc: "The same as the agent's key with " +
+			"this name."},
 		{Path: "process_names", Kind: Strings, Check: checkLines,
-			Doc: "The same as the agent's key of this name. Default: the preset's, or else " +
+			Doc: "The same as the agent's key with this name. Default: the preset's, or else " +
 				"the command."},
-		{Path: "emits_permission_warning", Kind: Bool, Doc: "The same as the agent's key of this " +
-			"name. No preset sets it."},
-		{Path: "env", Kind: Env, Doc: "Environment variables of agents with this provider. An " +
-			"agent's own " +
-			"variables take precedence."},
+		{Path: "emits_permission_warning", Kind: Bool, Doc: "The same as the agent's key with " +
+			"this name. No preset sets it."},
+		{Path: "env", Kind: Env, Doc: "Environment variables for agents with this provider. An " +
+			"agent's own variables take precedence."},
 	}
 	for i := range all {
 		all[i].Path = Join(table, all[i].Path)
@@ -72,17 +72,17 @@ func NamedProviderKeys() []Key {
 	return append([]Key{
 		{Path: "providers", Kind: Named, Doc: "Programs that agents can run."},
 		{Path: "providers.*", Kind: Table,
-			Doc: "A provider, with the name that `agents.provider` uses. If there is a preset of " +
-				"that name, this table changes it, key by key and variable by variable; " +
+			Doc: "A provider, with the name that `agents.provider` uses. If there is a preset " +
+				"with that name, this table changes it, key by key and variable by variable; " +
 				"otherwise `command` is required."},
 	}, providerKeys("providers.*")...)
 }
 
-// promptModes returns the ways in which an agent can get its prompt.
+// promptModes returns the ways in which an agent can receive its prompt.
 func promptModes() []string { return []string{"arg", "flag", "typed", "none"} }
 
-// checkProgram returns why a value is not a valid name of a provider. The existence of the provider is checked after
-// all files are read.
+// checkProgram returns the reason why a value is not a valid provider name, or "". The existence of the provider is
+// checked after all files are read.
 func checkProgram(v any) string {
 	if msg := checkFilled(v); msg != "" {
 		return msg

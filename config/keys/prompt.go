@@ -8,18 +8,18 @@ import (
 	"gcity/internal/toml"
 )
 
-// promptKeys returns the keys for the prompt and the files that an agent gets when it starts.
+// promptKeys returns the keys for the prompt and the files that an agent receives when it starts.
 func promptKeys() []Key {
 	return []Key{
 		{Path: "workspace.global_fragments", Kind: Strings, Check: checkLines,
-			Doc: "Fragments that follow every prompt of the city, before the agent's own " +
-				"`inject_fragments`. Agents without a `prompt_template` get no prompt and " +
+			Doc: "Fragments that are appended to every prompt in the city, before the agent's " +
+				"own `inject_fragments`. Agents without a `prompt_template` have no prompt and " +
 				"no fragments."},
 		{Path: "workspace.install_agent_hooks", Kind: Strings, Check: checkHooks,
 			Doc: "The default of `agents.install_agent_hooks`, for agents that do not " +
 				"have that key."},
 		{Path: "agents.prompt_template", Kind: String, Check: checkPath,
-			Doc: "A file with the prompt that the agent gets when it starts: a template, see " +
+			Doc: "A file with the prompt that the agent receives when it starts: a template, see " +
 				"[prompts.md](prompts.md). An absolute path, or relative to the file that " +
 				"contains the key. A change to the file, or to a fragment that it uses, is a " +
 				"configuration change."},
@@ -36,12 +36,12 @@ func promptKeys() []Key {
 				"start: `claude`, `gemini`, `opencode`, `copilot`. Existing hooks are kept. " +
 				"Default: `workspace.install_agent_hooks`."},
 		{Path: "agents.hooks_installed", Kind: Bool,
-			Doc: "The agent's hooks are installed by other means: gcity installs none, even if " +
-				"`install_agent_hooks` is set."},
+			Doc: "The agent's hooks are installed by other means: gcity does not install any, " +
+				"even if `install_agent_hooks` is set."},
 	}
 }
 
-// checkHooks returns an error text if gcity cannot install hooks for one of the kinds of agents.
+// checkHooks returns an error message if gcity cannot install hooks for one of the kinds of agents.
 func checkHooks(v any) string {
 	kinds := hooks.Kinds()
 	for i, kind := range v.([]string) {

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// routeKeys returns the keys that determine how an agent gets its work.
+// routeKeys returns the keys that determine how an agent receives its work.
 func routeKeys() []Key {
 	return []Key{
 		{Path: "agents.work_query", Kind: String, Check: checkFilled,
 			Doc: "A shell line that prints the agent's work. It replaces the default of `gcity " +
-				"hook`: the work that is assigned to the agent, and the work that has the label " +
-				"of its pool."},
+				"hook`: the work that is assigned to the agent, and the work with its pool's " +
+				"label."},
 		{Path: "agents.sling_query", Kind: String, Check: checkSling,
 			Doc: "A shell line that assigns work to the agent. It replaces the " +
 				"default of `gcity sling`, which makes the agent the assignee or adds the pool's " +
@@ -25,19 +25,20 @@ func routeKeys() []Key {
 				"`title`, they are set to the work's ID and title. If the formula is missing, " +
 				"`gcity plan`, `doctor` and `config show` report it, but the agent still runs."},
 		{Path: "rigs.default_sling_target", Kind: String, Check: checkFilled,
-			Doc: "The agent or pool that gets the work that `gcity sling` gives to the rig. The " +
-				"name is looked up in the rig first, then in the city. An unknown agent is an " +
-				"error."},
+			Doc: "The agent or pool that receives the work that `gcity sling` assigns to the " +
+				"rig. The name is looked up in the rig first, then in the city. An unknown " +
+				"agent is an error."},
 	}
 }
 
-// checkSling returns an error text if the placeholder for the work's ID is missing.
+// checkSling returns an error message if the placeholder for the work's ID is missing.
 func checkSling(v any) string {
 	if msg := checkFilled(v); msg != "" {
 		return msg
 	}
 	if !strings.Contains(v.(string), "{}") {
-		return fmt.Sprintf("does not contain {}, which stands for the work's ID; write it like %q",
+		return fmt.Sprintf("does not contain {}, which stands for the work's ID; use a form "+
+			"such as %q",
 			"gc bead update {} --label for:me")
 	}
 	return ""

@@ -1,6 +1,6 @@
-// Package keys contains the table of all keys of a city.toml, of the files that it includes, and of a topology.toml.
-// The parser, defaults, suggestions, the JSON Schema and docs/config.md are generated from the table. The package does
-// not contain the values: the config package finds the field of a key by the key's name.
+// Package keys defines the table of all keys in city.toml, in the files that it includes, and in topology.toml. The
+// parser, defaults, suggestions, the JSON Schema and docs/config.md are generated from the table. The package does not
+// contain the values: the config package finds the field of a key by the key's name.
 package keys
 
 import (
@@ -34,7 +34,7 @@ func (k Kind) String() string {
 		"table of strings", "table", "list of tables", "table of named tables", "any"}[k]
 }
 
-// example returns an example of a value of this kind, for messages.
+// example returns an example value of this kind, for messages.
 func (k Kind) example() string {
 	return [...]string{`a string, like "text"`, "true or false", "a whole number, like 5",
 		`a duration in quotes, like "30s" or "5m"`, "a whole number of milliseconds, like 500",
@@ -47,12 +47,12 @@ type Status int
 
 const (
 	Supported Status = iota
-	Later            // refused: not implemented yet
-	Dropped          // accepted with a warning: a key of Gas City without effect in gcity
+	Later            // rejected: not implemented yet
+	Dropped          // accepted with a warning: a Gas City key that gcity ignores
 )
 
-// Key describes one key. Parsing, defaults, suggestions, refusals, docs/config.md and the output of `config show` are
-// generated from it.
+// Key describes one key. Parsing, defaults, suggestions, errors, docs/config.md and the output of `config show` are
+// based on it.
 type Key struct {
 	Path    string // "agents.restart"; "providers.*.command" below a table of named tables
 	Kind    Kind
@@ -63,7 +63,7 @@ type Key struct {
 	Require bool
 	// `config show` omits the key, because other values already show its effect
 	Redundant bool
-	// Check returns why a value of the right kind is invalid, "" if it is valid
+	// Check returns the reason why a value of the right kind is invalid, or "" if it is valid
 	Check func(value any) string
 
 	// Enum and Within restrict the value. Both the parser and the JSON Schema use them.
@@ -75,13 +75,13 @@ type Key struct {
 	Pattern string
 }
 
-// bounds is the range of a whole number. say returns the error text for a number outside the range.
+// bounds is the range of a whole number. message returns the error message for a number outside the range.
 type bounds struct {
 	least, most int
 	message     func(n int) string
 }
 
-// Invalid returns why a value of the right kind is invalid, "" if it is valid.
+// Invalid returns the reason why a value of the right kind is invalid, or "" if it is valid.
 func (k *Key) Invalid(v any) string {
 	if k.Enum != nil {
 		if msg := oneOf(k.Enum...)(v); msg != "" {
@@ -109,12 +109,13 @@ func (k *Key) HasValue() bool { return !k.IsTable() && k.Kind != Any }
 func (k *Key) Name() string  { return k.Path[strings.LastIndexByte(k.Path, '.')+1:] }
 func (k *Key) Table() string { return k.Path[:max(0, strings.LastIndexByte(k.Path, '.'))] }
 
-// Schema holds the keys of each table.
+// Schema contains the keys of each table.
 type Schema struct {
 	ByPath map[string]*Key
 	Tables map[string][]*Key // in the order of their declarations
 }
 
+// City returns the schema of city.toml.
 func City() Schema {
 	all := slices.Concat(workspaceKeys(), agentKeys(), ProgramKeys(), lifeKeys(), promptKeys(),
 		poolKeys(), rigKeys(), watchKeys(), NamedProviderKeys(), PatchKeys(), watchPatchKeys(),
@@ -159,6 +160,7 @@ func (s Schema) Names(table string) []string {
 	return out
 }
 
+// Join returns the path of a key in a table.
 func Join(table, name string) string {
 	if table == "" {
 		return name
@@ -166,7 +168,7 @@ func Join(table, name string) string {
 	return table + "." + name
 }
 
-// Suggest returns the candidate that is most similar to name, "" if none is similar enough.
+// Suggest returns the candidate that is most similar to name, or "" if none is similar enough.
 func Suggest(name string, candidates []string) string {
 	var begins []string
 	for _, c := range candidates {
@@ -183,7 +185,7 @@ func Suggest(name string, candidates []string) string {
 	return begins[0]
 }
 
-// Header returns the header in TOML of the key's table.
+// Header returns the TOML header of the key's table.
 func (k *Key) Header() string {
 	path := strings.ReplaceAll(k.Path, "*", "NAME")
 	if k.Kind == Tables {
@@ -192,7 +194,7 @@ func (k *Key) Header() string {
 	return "[" + path + "]"
 }
 
-// Word returns the name of the key for messages.
+// Word returns the key's name for messages.
 func (k *Key) Word() string {
 	if k.Kind == Table || k.Kind == Named {
 		return k.Header()

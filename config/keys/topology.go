@@ -11,14 +11,14 @@ func composeKeys() []Key {
 		"contains the key, or the name of a `[topologies.NAME]` table"
 	keys := []Key{
 		{Path: "workspace.topology", Kind: String, Alias: "pack", Redundant: true, Check: checkPath,
-			Doc: "Topology of the city: " + entry + ". The city gets the topology's agents of " +
-				"scope `city`. See [topologies.md](topologies.md)."},
+			Doc: "Topology of the city: " + entry + ". The city receives the topology's agents " +
+				"with scope `city`. See [topologies.md](topologies.md)."},
 		{Path: "workspace.topologies", Kind: Strings, Alias: "packs", Redundant: true,
 			Check: checkLines,
 			Doc:   "More topologies, in this order."},
 		{Path: "workspace.includes", Kind: Strings, Redundant: true, Check: checkLines,
 			Doc: "More topologies, after `topologies`. To include configuration files, use " +
-				"`include` at the top."},
+				"`include` at the top level."},
 		{Path: "topologies", Kind: Named, Alias: "packs", Redundant: true,
 			Doc: "Topologies from git repositories."},
 		{Path: "topologies.*", Kind: Table,
@@ -33,15 +33,15 @@ func composeKeys() []Key {
 		{Path: "topologies.*.path", Kind: String, Check: checkInside,
 			Doc: "Folder of the topology in the repository. Default: its root."},
 		{Path: "agents.scope", Kind: String, Enum: []string{"city", "rig"},
-			Doc: "For an agent of a topology: `city` adds the agent to cities that use the " +
-				"topology, `rig` adds it to rigs that use the topology. Other agents " +
-				"ignore the key."},
+			Doc: "For an agent in a topology: `city` adds the agent to cities that use the " +
+				"topology, `rig` adds it to rigs that use the topology. Other agents ignore " +
+				"the key."},
 	}
 	for _, k := range keys {
 		if name, ok := strings.CutPrefix(k.Path, "workspace."); ok {
 			k.Path = "rigs." + name
 			if name == "topology" {
-				k.Doc = "Topology of the rig: " + entry + ". The rig gets the topology's " +
+				k.Doc = "Topology of the rig: " + entry + ". The rig receives the topology's " +
 					"other agents."
 			}
 			keys = append(keys, k)
@@ -62,18 +62,18 @@ func topologyKeys() []Key {
 		{Path: "topology.version", Kind: String,
 			Doc: "Version of the topology, for users."},
 		{Path: "topology.requires_gc", Kind: String, Check: checkRequires,
-			Doc: "Versions of Gas City for which it was written: one or several comparisons like " +
-				"`>=0.13` or `0.13.2`, separated by commas. This program is " +
-				"compatible with " + compatibleWith + "; an unmet requirement is an error."},
+			Doc: "Versions of Gas City for which it was written: one or more comparisons such " +
+				"as `>=0.13` or `0.13.2`, separated by commas. This program is compatible " +
+				"with " + compatibleWith + "; an unmet requirement is an error."},
 		{Path: "topology.includes", Kind: Strings, Check: checkLines,
 			Doc: "Folders of other topologies, relative to this one. Their agents, providers and " +
 				"formulas are included, with lower precedence than its own."},
 		{Path: "topology.city_agents", Kind: Strings, Check: checkLines,
-			Doc: "Names of the agents of scope `city`; the others have scope `rig`. Without this " +
-				"key and without any `scope`, all agents have both scopes."},
+			Doc: "Names of the agents with scope `city`; the others have scope `rig`. Without " +
+				"this key and without any `scope`, all agents have both scopes."},
 		{Path: "formulas", Kind: Table, Doc: "Formulas and automations of the topology."},
 		{Path: "formulas.dir", Kind: String, Def: `"formulas"`, Check: checkPath,
-			Doc: "Folder of the formulas, relative to the folder of the topology."},
+			Doc: "Folder with the formulas, relative to the topology's folder."},
 		{Path: "doctor", Kind: Any, Status: Dropped},
 		{Path: "commands", Kind: Any, Status: Dropped},
 	}
@@ -98,7 +98,7 @@ func derivedKeys(all []Key) []Key {
 			k.Path = "rigs.overrides." + name
 			if name == "name" {
 				k.Alias, k.Doc = "agent", "The agent's `name` in its topology; `agent` is the "+
-					"same. An agent that the rig's topologies do not have is an error."
+					"same. An agent that the rig's topologies do not contain is an error."
 			}
 			out = append(out, k)
 		}
@@ -106,9 +106,9 @@ func derivedKeys(all []Key) []Key {
 	return append(out,
 		Key{Path: "patches.rigs", Kind: Tables, Doc: "Changes one rig, no matter where it " +
 			"is declared."},
-		Key{Path: "rigs.overrides", Kind: Tables, Doc: "Changes one agent or pool of a topology " +
-			"of this rig, like `[[patches.agents]]`, and after those patches. Write " +
-			"`[[rigs.overrides]]` below the rig."})
+		Key{Path: "rigs.overrides", Kind: Tables, Doc: "Changes one agent or pool from one of " +
+			"this rig's topologies, like `[[patches.agents]]`. It is applied after those " +
+			"patches. Put `[[rigs.overrides]]` below the rig."})
 }
 
 // Topology returns the schema of topology.toml.

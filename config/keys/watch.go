@@ -16,13 +16,12 @@ func watchKeys() []Key {
 			"[watchdogs.md](watchdogs.md)."},
 		{Path: "watchdogs.name", Kind: String, Require: true, Check: CheckName,
 			Pattern: namePattern,
-			Doc: "Name, unique among the watchdogs. The same rules as for the " +
-				"names of agents."},
+			Doc:     "Name, unique among the watchdogs. The same rules apply as for agent names."},
 		{Path: "watchdogs.rig", Kind: String, Check: CheckName,
 			Doc: "The rig that it belongs to. Its full name is then `RIG/NAME`, and names in " +
 				"`watches`, `triage` and `escalate_to` refer to that rig's agents first. In a " +
-				"topology the key has no effect: a watchdog belongs to the rig of the agent that " +
-				"it watches."},
+				"topology the key is ignored: a watchdog belongs to the rig of the agent " +
+				"that it watches."},
 		{Path: "watchdogs.watches", Kind: String, Require: true, Check: checkFilled,
 			Doc: "The agent that it monitors, `NAME` or `RIG/NAME`. It cannot be a pool or a " +
 				"member, because the pool decides how many members run."},
@@ -59,7 +58,7 @@ func watchKeys() []Key {
 				"and the thresholds decide."},
 		{Path: "watchdogs.overrule_after", Kind: Int, Def: "3",
 			Within: &bounds{1, 1000, func(n int) string {
-				return fmt.Sprintf("is %d; write from 1 to 1000", n)
+				return fmt.Sprintf("is %d; use a number from 1 to 1000", n)
 			}},
 			Doc: "Number of consecutive checks after which the thresholds overrule `triage`. A " +
 				"check counts if the agent is very stale or dead and `triage` decides neither " +
@@ -71,25 +70,25 @@ func escalationKeys() []Key {
 	return []Key{
 		{Path: "watchdogs.escalate_to", Kind: String, Def: `"human"`, Check: checkFilled,
 			Doc: "The recipient of the mail that is sent if no action has helped: an agent's " +
-				"name, `pool:NAME`, or any other name, which stands for a person."},
+				"name, `pool:NAME`, or any other name, which stands for a user."},
 		{Path: "watchdogs.escalate_command", Kind: String, Check: checkFilled,
-			Doc: "A shell line that is also run in that case, in the city's folder, for at most " +
-				"one minute. It gets `GC_WATCHDOG`, `GC_WATCHDOG_WATCHES`, `GC_WATCHDOG_FAILED` " +
-				"and `GC_WATCHDOG_REASON`."},
+			Doc: "A shell line that is also run in that case, in the city's folder, for at " +
+				"most one minute. It receives `GC_WATCHDOG`, `GC_WATCHDOG_WATCHES`, " +
+				"`GC_WATCHDOG_FAILED` and `GC_WATCHDOG_REASON`."},
 		{Path: "watchdogs.escalate_after", Kind: Int, Def: "3",
 			Within: &bounds{1, 1000, func(n int) string {
-				return fmt.Sprintf("is %d; write from 1 to 1000", n)
+				return fmt.Sprintf("is %d; use a number from 1 to 1000", n)
 			}},
-			Doc: "After this number of consecutive starts and wakes without effect, the watchdog " +
-				"escalates once."},
+			Doc: "After this number of consecutive starts and wakes that did not help, the " +
+				"watchdog escalates once."},
 	}
 }
 
 // watchPatchKeys returns the keys of a table that changes a watchdog.
 func watchPatchKeys() []Key {
 	out := []Key{{Path: "patches.watchdogs", Kind: Tables,
-		Doc: "Changes one watchdog, no matter where it is declared; for example a watchdog of a " +
-			"topology, for one rig only."}}
+		Doc: "Changes one watchdog, no matter where it is declared; for example a watchdog " +
+			"from a topology, for one rig only."}}
 	for _, k := range watchKeys() {
 		name, ok := strings.CutPrefix(k.Path, "watchdogs.")
 		if !ok {
@@ -129,11 +128,11 @@ func checkTyped(v any) string {
 	return ""
 }
 
-// checkTypable returns why gcity cannot type text into a terminal, "" if it can. A session provider may have further
-// limits.
+// checkTypable returns the reason why gcity cannot type text into a terminal, or "" if it can. A session provider may
+// have further limits.
 func checkTypable(v any) string {
 	if n := len(v.(string)); n > session.MaxText {
-		return fmt.Sprintf("has %d bytes; at most %d can be typed: put the text into a file, and "+
+		return fmt.Sprintf("has %d bytes; at most %d can be typed: put the text in a file, and "+
 			"set this key to a short text that names the file", n, session.MaxText)
 	}
 	return ""

@@ -4,12 +4,12 @@ import "gcity/automation"
 
 func workKeys() []Key {
 	return []Key{
-		{Path: "beads", Kind: Table, Doc: "Where work is stored: in `.beads/` of the city and " +
-			"of each rig."},
+		{Path: "beads", Kind: Table, Doc: "Where work is stored: in the folder `.beads/` of " +
+			"the city and of each rig."},
 		{Path: "beads.provider", Kind: String, Def: `""`, Check: checkBeads,
 			known: []string{"file", "bd", "exec:"},
 			Doc: "\"\" = the built-in store, which needs no other program; `file` is the same. " +
-				"`bd` = the program of that name, which must be installed. `exec:SCRIPT` = a " +
+				"`bd` = the program with that name, which must be installed. `exec:SCRIPT` = a " +
 				"script: a path relative to the city, or a name on the `PATH`; see " +
 				"[stores.md](stores.md). The environment variable `GC_BEADS` takes precedence. A " +
 				"change does not move work to the other store; use `gcity bead export` and " +
@@ -33,16 +33,16 @@ func workKeys() []Key {
 		{Path: "formulas.dir", Kind: String, Def: `".gc/formulas"`, Check: checkPath,
 			Doc: "Folder of the city's own formulas (`NAME.formula.toml`), with its own " +
 				"automations in `automations/NAME/automation.toml`; see " +
-				"[automations.md](automations.md). The folder may be missing. Changes in it take " +
-				"effect at once and restart no agent."},
+				"[automations.md](automations.md). The folder may be missing. Changes in it " +
+				"take effect immediately and do not restart any agents."},
 
 		{Path: "automations", Kind: Table, Alias: "orders",
 			Doc: "Settings for automations, no matter where they are defined. `[orders]` " +
 				"is the same."},
 		{Path: "automations.skip", Kind: Strings, Check: checkSkip,
-			Doc: "Automations that are disabled. `NAME` disables all automations of that name, " +
-				"`NAME:rig:RIG` disables only the automation of that rig. They are still listed, " +
-				"as disabled. An unknown name causes a configuration warning."},
+			Doc: "Automations that are disabled. `NAME` disables all automations with that " +
+				"name, `NAME:rig:RIG` disables only the automation of that rig. They are still " +
+				"listed, as disabled. An unknown name causes a configuration warning."},
 		{Path: "automations.max_timeout", Kind: Duration, Check: checkNotNegative,
 			Doc: "Upper limit for the `timeout` of all automations. Default, and with " +
 				"`\"0s\"`: no limit."},
@@ -59,7 +59,7 @@ func overrideKeys() []Key {
 			Check: checkAutomation,
 			Doc:   "The automation: the name of its folder."},
 		{Path: "automations.overrides.rig", Kind: String, Check: CheckName,
-			Doc: "The rig of the automation. Default: the city's automation."},
+			Doc: "The automation's rig. Default: the city's automation."},
 		{Path: "automations.overrides.enabled", Kind: Bool,
 			Doc: "`false`: the automation is disabled, and listed as disabled."},
 		{Path: "automations.overrides.gate", Kind: String, Enum: automation.GateNames(),
@@ -71,12 +71,13 @@ func overrideKeys() []Key {
 			Doc: "For `cron`: a line of five fields, or `@hourly`, `@daily`, `@weekly`, " +
 				"`@monthly`, `@yearly`."},
 		{Path: "automations.overrides.check", Kind: String, Check: checkFilled,
-			Doc: "For `condition`: a shell line that exits with 0 if the automation is due."},
+			Doc: "For `condition`: a shell line that exits with status 0 if the automation is " +
+				"due."},
 		{Path: "automations.overrides.on", Kind: String, Check: checkOn,
-			Doc: "For `event`: a type of event, or a prefix of types followed by `*`."},
+			Doc: "For `event`: an event type, or a prefix of event types followed by `*`."},
 		{Path: "automations.overrides.pool", Kind: String, Check: checkPool,
-			Doc: "The pool that does the work of its formula: `NAME`, of the automation's rig if " +
-				"it has one, or `RIG/NAME`."},
+			Doc: "The pool that does the formula's work: `NAME`, in the automation's rig if it " +
+				"has one, or `RIG/NAME`."},
 		{Path: "automations.overrides.timeout", Kind: Duration,
 			Check: checkAtLeast(automation.MinTime),
 			Doc:   "A run that takes longer fails and is stopped; at least 100ms."},

@@ -1,4 +1,4 @@
-// Package packmodel recognises cities that use the pack format, which Gas City introduced in April 2026. It reads files
+// Package packmodel recognizes cities that use the pack format, which Gas City introduced in April 2026. It reads files
 // and changes nothing.
 package packmodel
 
@@ -17,8 +17,8 @@ import (
 const packFile = "pack.toml"
 
 // Marks returns the features that show that a city uses Gas City's pack format: tables in its city.toml, and files in
-// its folder. root is the tree of city.toml, nil if the file is missing. A city that gcity can read has none of these
-// features.
+// its folder. root is the tree of city.toml, or nil if the file is missing. A city that gcity can read has none of
+// these features.
 func Marks(dir string, root *toml.Node) []string {
 	var marks []string
 	if root != nil {
@@ -75,7 +75,7 @@ func packTables(root *toml.Node) []string {
 		marks = append(marks, "[[named_session]]")
 	}
 	if root.Get("daemon").Get("formula_v2") != nil {
-		marks = append(marks, "formula_v2 of [daemon]")
+		marks = append(marks, "formula_v2 in [daemon]")
 	}
 	for _, rig := range toml.TablesOf(root.Get("rigs")) {
 		if rig.Get("imports") != nil {
@@ -97,14 +97,14 @@ func isPackModel(data []byte, alone bool) bool {
 	return alone || schema != nil && schema.Text != "1" || len(packTables(root)) > 0
 }
 
-// Problem returns the error text for a city in the pack format.
+// Problem returns the error message for a city in the pack format.
 func Problem(dir string, marks []string) string {
 	return fmt.Sprintf("the city is written in Gas City's pack format (%s), which gcity "+
 		"does not read; "+
 		"convert it with `gcity import gas-city %s`", strings.Join(marks, ", "), quotedPath(dir))
 }
 
-// Missing returns the error text for a folder without a city.toml.
+// Missing returns the error message for a folder without a city.toml.
 func Missing(dir string) string {
 	if marks := Marks(dir, nil); len(marks) > 0 {
 		return Problem(dir, marks)

@@ -1,5 +1,5 @@
 // Package placeholder expands the templates of a configuration: folders, commands and session names that depend on
-// their agent. It is pure.
+// their agent. It does not perform any I/O.
 package placeholder
 
 import (
@@ -15,7 +15,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// Values holds the values that a template can use.
+// Values contains the values that a template can use.
 type Values struct {
 	City, CityName string // the city's name
 	CityRoot       string // absolute path of the city's folder
@@ -23,7 +23,7 @@ type Values struct {
 	Agent          string // qualified name
 	Name           string // name without the rig
 	Rig            string
-	Session        string // name of the agent's sessions
+	Session        string // session name of the agent
 	Dir            string // the working folder as configured
 	WorkDir        string // the absolute path of the working folder
 }
@@ -32,7 +32,7 @@ type Values struct {
 const Max = 64 << 10
 
 // Expand expands a template. It returns an error for a template that uses a field in unknown. The language is a subset
-// of text/template: fields, if, with, comparisons and similar. Loops and definitions are refused, so an expansion
+// of text/template: fields, if, with, comparisons and similar. Loops and definitions are rejected, so an expansion
 // always ends and is small.
 func Expand(text string, v Values, unknown ...string) (string, error) {
 	if out, ok := plain(text, v, unknown); ok {
@@ -55,8 +55,8 @@ func Expand(text string, v Values, unknown ...string) (string, error) {
 	return out.String(), nil
 }
 
-// plain expands a text that contains only fields, which is enough for nearly all templates. text/template would be a
-// hundred times slower. For anything else, including errors, ok is false.
+// plain expands a template that contains only fields, which is enough for nearly all templates. text/template would be
+// a hundred times slower. For anything else, including errors, ok is false.
 func plain(text string, v Values, unknown []string) (string, bool) {
 	var b strings.Builder
 	for {

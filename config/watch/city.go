@@ -11,7 +11,7 @@ import (
 	"gcity/config"
 )
 
-// City returns a channel that gets a value after the configuration of a city has changed. The value is sent after no
+// City returns a channel that receives a value after a city's configuration has changed. The value is sent after no
 // further change for o.Quiet. The watch covers the configuration's files and the files in topologies, even if city.toml
 // is removed or invalid. It also covers the creation and removal of rig folders. Other files are ignored. Call City
 // before config.Load, or set o.First, so that no change is missed in between. Values that are not received are merged.
@@ -70,24 +70,24 @@ func (s *cityFiles) folders() map[string]bool {
 	}
 	s.open = map[string]bool{}
 	s.rigs(parents)
-	s.maybe(parents)
+	s.optional(parents)
 	for _, tree := range s.inputs.Trees {
-		way := linkChain(tree)
-		for _, p := range way {
+		chain := linkChain(tree)
+		for _, p := range chain {
 			p = missingAncestor(p)
 			s.files[p], parents[filepath.Dir(p)] = true, true
 		}
-		for _, f := range files.TreeFolders(way[len(way)-1]) {
+		for _, f := range files.TreeFolders(chain[len(chain)-1]) {
 			s.open[f], parents[f] = true, true
 		}
 	}
 	for f := range parents {
-		s.files[f] = true // if the folder is removed, its watch is lost
+		s.files[f] = true // removing the folder ends its watch, so that event matters too
 	}
 	return parents
 }
 
-// rigs adds watches for the creation and removal of rigs' folders.
+// rigs adds watches for the creation and removal of rig folders.
 func (s *cityFiles) rigs(parents map[string]bool) {
 	began := time.Now()
 	for _, p := range s.inputs.Rigs {
@@ -105,17 +105,17 @@ func (s *cityFiles) rigs(parents map[string]bool) {
 	}
 }
 
-// maybe adds watches for folders that may not exist yet.
-func (s *cityFiles) maybe(parents map[string]bool) {
+// optional adds watches for folders that may not exist yet.
+func (s *cityFiles) optional(parents map[string]bool) {
 	began := time.Now()
 	// the last folder that responded; a folder below it is not checked again
-	answers := "/\x00"
+	responsive := "/\x00"
 	for _, p := range s.inputs.Folders {
-		if !strings.HasPrefix(p, answers+"/") {
+		if !strings.HasPrefix(p, responsive+"/") {
 			if !files.Responds(p, began) {
 				continue
 			}
-			answers = p
+			responsive = p
 		}
 		next := missingAncestor(p)
 		s.files[next], parents[filepath.Dir(next)] = true, true

@@ -9,10 +9,10 @@ import (
 	"syscall"
 )
 
-// Files returns a channel that gets a value after a file was written, created or removed. The value is sent after no
-// further change for o.Quiet. Files watches the given files, and all files in the given folders. The paths are absolute
-// and may be missing. Values that are not received are merged. The channel is closed after ctx has ended and the watch
-// has stopped.
+// Files returns a channel that receives a value after a file was written, created or removed. The value is sent after
+// no further change for o.Quiet. Files watches the given files, and all files in the given folders. The paths are
+// absolute and may be missing. Values that are not received are merged. The channel is closed after ctx has ended and
+// the watch has stopped.
 func Files(ctx context.Context, files, folders []string, o Options) <-chan struct{} {
 	return start(ctx, &fileSet{paths: files, dirs: folders}, o, nil)
 }
@@ -49,8 +49,8 @@ func (l *fileSet) folders() map[string]bool {
 		}
 	}
 	for _, dir := range l.dirs {
-		way := linkChain(dir)
-		if real := way[len(way)-1]; missingAncestor(real) == real {
+		chain := linkChain(dir)
+		if real := chain[len(chain)-1]; missingAncestor(real) == real {
 			if info, err := os.Stat(real); err == nil && info.IsDir() {
 				watched[real], l.open[real] = true, true
 			}

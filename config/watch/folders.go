@@ -16,7 +16,7 @@ import (
 	"gcity/formula"
 )
 
-// Folders returns a channel that gets a value after a formula or an automation was written, created or removed. The
+// Folders returns a channel that receives a value after a formula or an automation was written, created or removed. The
 // value is sent after no further change for o.Quiet. Folders watches the given folders, in the form that City.Layers
 // returns, and ignores other files in them. A folder may be missing. A folder that does not respond is ignored until it
 // responds. others delivers lists of folders that replace the current list, and may be nil. A new list counts as a
@@ -68,8 +68,8 @@ func (r *formulaFolders) isChange(path string) bool {
 func (r *formulaFolders) folders() map[string]bool {
 	r.watched, r.files, r.open, r.known = map[string]bool{}, map[string]bool{}, map[string]bool{},
 		map[string]bool{}
-	answering, _ := r.answering()
-	for _, dir := range answering {
+	responsive, _ := r.responsive()
+	for _, dir := range responsive {
 		if _, err := os.Stat(dir); err != nil {
 			r.await(dir)
 			continue
@@ -91,7 +91,7 @@ func (r *formulaFolders) folders() map[string]bool {
 			}
 		}
 	}
-	for _, path := range paths(answering) {
+	for _, path := range paths(responsive) {
 		if _, err := os.Stat(path); err != nil {
 			r.await(path)
 			continue
@@ -117,22 +117,22 @@ func (r *formulaFolders) await(path string) {
 
 // resolveLinks watches the symbolic links in a path, and returns the path with them resolved.
 func (r *formulaFolders) resolveLinks(path string) string {
-	way := linkChain(path)
-	for _, link := range way[:len(way)-1] {
+	chain := linkChain(path)
+	for _, link := range chain[:len(chain)-1] {
 		r.files[link] = true
 		r.folder(filepath.Dir(link))
 	}
-	return way[len(way)-1]
+	return chain[len(chain)-1]
 }
 
-// state returns the metadata of the recipes and the errors of unreadable folders.
+// state returns the metadata of the formulas and automations, and the errors from unreadable folders.
 func (r *formulaFolders) state() string {
 	var b strings.Builder
 	fmt.Fprintln(&b, r.writes)
-	answering, hung := r.answering()
+	responsive, hung := r.responsive()
 	fmt.Fprintln(&b, hung)
-	b.WriteString(stats(slices.DeleteFunc(paths(answering), isDir)))
-	for _, dir := range answering { // an unreadable folder differs from an empty one
+	b.WriteString(stats(slices.DeleteFunc(paths(responsive), isDir)))
+	for _, dir := range responsive { // an unreadable folder differs from an empty one
 		for _, f := range []string{dir, filepath.Join(dir, automation.Folder)} {
 			if _, err := os.ReadDir(f); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				fmt.Fprintln(&b, err)
@@ -142,8 +142,9 @@ func (r *formulaFolders) state() string {
 	return b.String()
 }
 
-// answering returns the folders that respond. The folders in hung do not respond, and must be neither watched nor read.
-func (r *formulaFolders) answering() (answering, hung []string) {
+// responsive returns the folders that respond. The folders in hung do not respond, and must be neither watched nor
+// read.
+func (r *formulaFolders) responsive() (responsive, hung []string) {
 	began := time.Now()
 	for _, dir := range r.dirs {
 		files.StartCheck(dir)
@@ -152,15 +153,15 @@ func (r *formulaFolders) answering() (answering, hung []string) {
 	for _, dir := range r.dirs {
 		self := files.Responds(dir, began)
 		if below := files.Responds(filepath.Join(dir, automation.Folder), began); self && below {
-			answering = append(answering, dir)
+			responsive = append(responsive, dir)
 		} else {
 			hung = append(hung, dir)
 		}
 	}
-	return answering, hung
+	return responsive, hung
 }
 
-// paths returns the paths of the recipes in some folders, existing or not.
+// paths returns the paths of the formulas and automations in some folders, existing or not.
 func paths(dirs []string) []string {
 	var out []string
 	for _, dir := range dirs {

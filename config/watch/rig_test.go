@@ -27,7 +27,7 @@ func TestWatchSeesTheFoldersOfRigs(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	expect(project + " does not exist; create it, or write another path")
+	expect(project + " does not exist; create it, or use a different path")
 	if err := os.MkdirAll(project, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -37,10 +37,10 @@ func TestWatchSeesTheFoldersOfRigs(t *testing.T) {
 		t.Fatal(err)
 	}
 	poked(t, pokes)
-	expect(project + " does not exist; create it, or write another path")
+	expect(project + " does not exist; create it, or use a different path")
 	put(t, project, "a file")
 	poked(t, pokes)
-	expect(project + " is not a folder; write another path")
+	expect(project + " is not a folder; use a different path")
 }
 
 func TestComing(t *testing.T) {

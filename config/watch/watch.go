@@ -1,4 +1,4 @@
-// Package watch reports changed files: the configuration of a city, formulas and automations, or individual files. It
+// Package watch reports changes to files: a city's configuration, formulas and automations, or individual files. It
 // only compares files with their earlier state. The receiver decides whether a change is relevant.
 //
 // # Concurrency
@@ -25,7 +25,7 @@ import (
 
 // Options configure a watch. The zero value selects the defaults.
 type Options struct {
-	Log     *slog.Logger  // gets one warning if the watch has to poll; nil = slog.Default()
+	Log     *slog.Logger  // receives one warning if the watch has to poll; nil = slog.Default()
 	Quiet   time.Duration // time without changes before a change is reported; 0 = 200 ms
 	Poll    time.Duration // interval of polls if the kernel cannot report changes; 0 = 2 s
 	Polling bool          // always poll, for network file systems
@@ -63,14 +63,14 @@ func start(ctx context.Context, s subject, o Options, others <-chan []string) <-
 
 // subject is a set of files to watch. Only the watcher's goroutine uses it.
 type subject interface {
-	// refresh updates the list of files of the subject.
+	// refresh updates the subject's list of files.
 	refresh()
 	// folders returns the folders that the kernel should watch. The value is true if changes could be missed without
 	// that watch.
 	folders() map[string]bool
 	// isChange reports whether an event for a path may be a change.
 	isChange(path string) bool
-	// state returns a text that changes with every change of the files.
+	// state returns a string that changes whenever the files change.
 	state() string
 	// String names the subject in the warning about polling.
 	String() string
@@ -158,7 +158,7 @@ func (w *watcher) check() {
 }
 
 // addWatches makes the kernel watch the subject's folders, and reports whether it added a watch. It watches folders,
-// because the watch of a file is lost when the file is replaced.
+// because replacing a file ends the watch on it.
 func (w *watcher) addWatches() (added bool) {
 	parents := w.subject.folders()
 	w.unwatched = w.o.Polling
@@ -201,9 +201,9 @@ func (w *watcher) warnPolling(err error) {
 		return
 	}
 	w.warned = true
-	w.o.Log.Warn("the kernel has no file watches left for "+w.subject.String()+", so gcity polls "+
-		"the files, and notices changes with a delay; "+
-		"raise fs.inotify.max_user_instances or max_user_watches", "every", w.o.Poll, "err", err)
+	w.o.Log.Warn("the kernel has no file watches left for "+w.subject.String()+", so gcity "+
+		"polls the files and detects changes with a delay; raise fs.inotify.max_user_instances "+
+		"or max_user_watches", "every", w.o.Poll, "err", err)
 }
 
 // missingAncestor returns the first part of a path that does not exist, or the whole path if it exists. The creation of

@@ -1,6 +1,5 @@
-// Package catalogue answers requests about the files of a city. It shows and checks the configuration, lists
-// formulas, and adds and removes rigs. If a folder does not respond, only the requests that need it fail, at their
-// deadline.
+// Package catalogue handles requests about a city's files. It shows and checks the configuration, lists formulas, and
+// adds and removes rigs. If a folder does not respond, only the requests that need it fail, at their deadline.
 package catalogue
 
 import (
@@ -24,8 +23,8 @@ const limit = 10 * time.Second
 // readsAtOnce is the maximum number of concurrent reads, which may block on folders.
 const readsAtOnce = 8
 
-// Catalogue answers requests about the files of one city. It implements city.Configured and city.Catalogued. It is
-// safe for concurrent use. Concurrent requests may share one read.
+// Catalogue handles requests about one city's files. It implements city.Configured and city.Catalogued. It is safe
+// for concurrent use. Concurrent requests may share one read.
 type Catalogue struct {
 	source   config.Source
 	force    func() *config.City
@@ -33,13 +32,13 @@ type Catalogue struct {
 	formulas *deadline.Calls[formulaList] // by rig
 }
 
-// formulaList is the result of reading the formulas of a scope.
+// formulaList is the result of reading a scope's formulas.
 type formulaList struct {
 	all []city.Formula
 	err error
 }
 
-// New returns the catalogue of the city with the configuration at source. force returns the configuration in force.
+// New returns the catalogue of the city that source configures. force returns the configuration in force.
 func New(source config.Source, force func() *config.City) *Catalogue {
 	return &Catalogue{source, force, deadline.New[city.Validation](1),
 		deadline.New[formulaList](readsAtOnce)}
@@ -103,7 +102,7 @@ func (c *Catalogue) Formulas(ctx context.Context, rig string) ([]city.Formula, e
 		return formulaList{all, err}
 	})
 	if !ok {
-		return nil, unread(ctx, "a folder of formulas")
+		return nil, unread(ctx, "a formula folder")
 	}
 	return found.all, found.err
 }

@@ -18,11 +18,11 @@ import (
 	"gcity/internal/redact"
 )
 
-// editsAtOnce is the maximum number of concurrent edits, which may block on a folder.
+// editsAtOnce is the maximum number of edits in flight, which may block on a folder.
 const editsAtOnce = 8
 
 // Rigs adds and removes rigs in the city.toml of a running city. It implements city.RigEditor. It is safe for
-// concurrent use; edits run one after the other.
+// concurrent use; edits are made one after the other.
 type Rigs struct {
 	source config.Source
 	city   city.Control
@@ -36,7 +36,7 @@ type rigEdit struct {
 	err   error
 }
 
-// NewRigs returns the editor of the city that c runs from source.
+// NewRigs returns an editor for the city c, which source configures.
 func NewRigs(source config.Source, c city.Control) *Rigs {
 	return &Rigs{source: source, city: c, calls: deadline.New[rigEdit](editsAtOnce)}
 }
@@ -53,7 +53,7 @@ func (r *Rigs) AddRig(ctx context.Context, n city.NewRig) (city.Receipt, error) 
 	}
 	if rigAt(snap, n.Name) >= 0 {
 		return city.Receipt{}, &city.Error{Code: city.Conflict,
-			Message: fmt.Sprintf("%s already has a rig %s", snap.Name, n.Name)}
+			Message: fmt.Sprintf("city %s already has a rig named %s", snap.Name, n.Name)}
 	}
 	after, err := r.edit(ctx, func() (*config.City, error) {
 		return edit.AddRig(r.source, edit.NewRig{Name: n.Name, Path: n.Path, Prefix: n.Prefix,
@@ -76,7 +76,7 @@ func (r *Rigs) RemoveRig(ctx context.Context, name string) (city.Receipt, error)
 	at := rigAt(snap, name)
 	if at < 0 {
 		return city.Receipt{}, &city.Error{Code: city.NotFound,
-			Message: "no rig " + name + " in " + snap.Name + "; GET /v0/rigs lists the rigs"}
+			Message: "rig " + name + " not found in " + snap.Name + "; GET /v0/rigs lists the rigs"}
 	}
 	rig := &snap.Rigs[at]
 	if err := r.inUse(ctx, snap, rig); err != nil {
@@ -88,7 +88,7 @@ func (r *Rigs) RemoveRig(ctx context.Context, name string) (city.Receipt, error)
 		return city.Receipt{}, err
 	}
 	return r.reload(ctx, events.RigRemoved, name, fmt.Sprintf(
-		"removed rig %s; its folder %s and its work remain", name, rig.Path))
+		"removed rig %s; its folder %s and its work were kept", name, rig.Path))
 }
 
 // rigAt returns the index of a rig in a snapshot, or -1.
@@ -127,7 +127,7 @@ func (r *Rigs) inUse(ctx context.Context, snap *city.Snapshot, rig *city.Rig) er
 	return nil
 }
 
-// edit changes city.toml, unless an earlier change waits for a confirmation.
+// edit changes city.toml, unless an earlier change is waiting for confirmation. It returns the new configuration.
 func (r *Rigs) edit(ctx context.Context, change func() (*config.City, error)) (*config.City,
 	error) {
 	snap, err := r.city.Snapshot(ctx)
@@ -135,8 +135,9 @@ func (r *Rigs) edit(ctx context.Context, change func() (*config.City, error)) (*
 		return nil, err
 	}
 	if snap.Config.Held != nil {
-		return nil, &city.Error{Code: city.Conflict, Message: "a change to city.toml waits for a " +
-			"confirmation, so nothing was written: run `gcity reload --confirm` to accept " +
+		return nil, &city.Error{Code: city.Conflict, Message: "a change to city.toml is " +
+			"waiting for confirmation, so nothing was written: run `gcity reload --confirm` to " +
+			"accept " +
 			"it, or undo it"}
 	}
 	own := fmt.Sprint(r.last.Add(1)) // a unique key, so that edits do not share a call
@@ -150,7 +151,7 @@ func (r *Rigs) edit(ctx context.Context, change func() (*config.City, error)) (*
 	return done.after, refusal(done.err)
 }
 
-// refusal converts the error of a failed edit to a city.Error with the right code.
+// refusal converts the error from a failed edit to a city.Error with the right code.
 func refusal(err error) error {
 	code := city.Invalid
 	switch {
@@ -164,7 +165,7 @@ func refusal(err error) error {
 	return &city.Error{Code: code, Message: redact.Text(err.Error())}
 }
 
-// reload brings the written file into force, and records the edit.
+// reload applies the written file, and records the edit.
 func (r *Rigs) reload(ctx context.Context, kind, rig, message string) (city.Receipt, error) {
 	if _, err := r.city.Do(ctx, city.Reload{}); err != nil {
 		code := city.Unavailable
@@ -172,7 +173,7 @@ func (r *Rigs) reload(ctx context.Context, kind, rig, message string) (city.Rece
 			code = refused.Code
 		}
 		return city.Receipt{}, &city.Error{Code: code,
-			Message: "city.toml is written but not in force: " + err.Error()}
+			Message: "city.toml was written but is not in force: " + err.Error()}
 	}
 	peer := city.PeerOf(ctx)
 	peer.Remote = false // the controller accepts this event only from this machine

@@ -37,7 +37,7 @@ func Start(t testing.TB, toml string, with ...func(*controller.Options)) *City {
 	return begin(t, toml, fake.New(), func(string) {}, with...)
 }
 
-// Secret is a value in the environment of an agent of Town. No answer may contain it.
+// Secret is a value in the environment of one of Town's agents. No response may contain it.
 const Secret = "no-answer-may-contain-this-7f3a"
 
 // TownConfig is the city.toml of a city for citytest.Suite.
@@ -86,7 +86,7 @@ func Town(t testing.TB) *City {
 	})
 }
 
-// begin runs a city with this provider. prepare writes further files into the city's folder.
+// begin runs a city with this provider. prepare writes additional files into the city's folder.
 func begin(t testing.TB, toml string, p *fake.Provider, prepare func(dir string),
 	with ...func(*controller.Options)) *City {
 	t.Helper()
@@ -169,7 +169,7 @@ func (c *City) Await(t testing.TB, ok func(*city.Snapshot) bool) {
 	t.Fatal("the city did not reach the expected state")
 }
 
-// HeldConfig is a city.toml that removes most of the running agents of Town.
+// HeldConfig is a city.toml that removes most of Town's running agents.
 const HeldConfig = `[workspace]
 name = "town"
 [[agents]]

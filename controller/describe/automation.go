@@ -1,4 +1,4 @@
-// Package describe converts definitions of automations to values of a snapshot.
+// Package describe converts automation definitions to the automations of a snapshot.
 package describe
 
 import (
@@ -11,7 +11,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// Automation returns an automation of the city in dir as defined in its file, with a closed gate.
+// Automation returns an automation of the city in dir as defined in its file, without any runs.
 func Automation(dir string, d automation.Definition) city.Automation {
 	v := city.Automation{
 		Name: d.Scoped(), Description: d.Description, Rig: d.Rig, Source: within(dir, d.Source),

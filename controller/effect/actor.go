@@ -1,6 +1,6 @@
 package effect
 
-// These are values for the actor of an event.
+// These are values of an event's actor.
 const (
 	ActorController = "controller"
 	ActorOperator   = "operator"

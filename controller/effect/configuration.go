@@ -10,7 +10,7 @@ import (
 	"gcity/formula"
 )
 
-// Configuration is the configuration in the form that the machine needs.
+// Configuration is a city's configuration in the form that the machine uses.
 type Configuration struct {
 	Name      string
 	Revision  string
@@ -22,7 +22,7 @@ type Configuration struct {
 	Overrides map[string]int // sizes that users have set, by pool
 	OnDisk    bool           // crash histories are saved: crash_history = "disk"
 
-	Dir     string       // folder of the city
+	Dir     string       // the city's folder
 	Source  *config.City // the configuration that this one was converted from
 	Backups bool         // work is backed up once a day
 	// the city has no stores, so work is not counted and no automation runs

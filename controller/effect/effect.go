@@ -14,7 +14,7 @@ import (
 	"gcity/session"
 )
 
-// ShutdownLimit is the time limit for all work after the last decision of a city: effects in flight, cleanup, and last
+// ShutdownLimit is the time limit for all work after a city's last decision: effects in flight, cleanup, and last
 // messages to scripts.
 const ShutdownLimit = 6 * time.Second
 
@@ -34,7 +34,7 @@ type (
 		Want   *agent.Want
 		Status session.Status
 	}
-	// Stop stops the process tree of a session. → Stopped
+	// Stop stops a session's process tree. → Stopped
 	Stop struct {
 		Agent, Session string
 		Grace          time.Duration
@@ -42,7 +42,7 @@ type (
 	}
 	// CheckProvider asks a provider whether it could run sessions. → ProviderChecked
 	CheckProvider struct{ Provider string }
-	// Kill kills the process tree of a session while a Stop is in flight. It returns no result.
+	// Kill kills a session's process tree while a Stop is in flight. It does not return a result.
 	Kill struct {
 		Agent, Session string
 		Force          bool
@@ -62,8 +62,8 @@ type (
 		Agent, Session string
 		Cmd            city.Command
 	}
-	// Send types a text into a session and submits it. It does not type a polite text while a viewer is typing. →
-	// Sent
+	// Send types a message into a session and submits it. It does not type a polite message while a viewer is typing.
+	// → Sent
 	Send struct {
 		Agent, Session, Life string
 		ID                   uint64
@@ -76,15 +76,15 @@ type (
 	// List lists all sessions. → Listed
 	List struct {
 		Step uint64
-		// the list may be the first one that contains sessions of the previous controller
+		// the list may be the first one that contains sessions from the previous controller
 		Inherit bool
 		First   bool // no earlier list has succeeded
 	}
 	// Load reads the configuration if its revision has changed. → Loaded
 	Load struct {
-		Known        string // revision of the configuration in force
-		Refused      string // the last revision that was rejected
-		SeenAtPatrol string // revision that the last patrol read
+		Known            string // revision of the configuration in force
+		RejectedRevision string // the last revision that was rejected
+		SeenAtPatrol     string // revision that the last patrol read
 		// load a new revision even if no earlier patrol read it, because the file is complete
 		Now   bool
 		Force bool // return a result even if nothing has changed, because a command waits for it
@@ -97,7 +97,7 @@ type (
 	}
 	// CheckPool runs a pool's check. → PoolChecked
 	CheckPool struct{ Pool *agent.Pool }
-	// MarkDrain writes a drain to the marks of a session. The zero Drain removes the marks. → DrainMarked
+	// MarkDrain writes a drain to a session's marks. The zero Drain removes the marks. → DrainMarked
 	MarkDrain struct {
 		Agent, Session, ID string
 		Drain              session.Drain
@@ -142,7 +142,7 @@ type (
 		In   *config.City // configuration that was in force when the run was opened
 		Run  automation.Run
 		Bead string
-		// revision of the automations' state that must be saved before the run starts
+		// revision of the automation state that must be saved before the run starts
 		Memory uint64
 		Failed *city.Run // the failed run that triggered this one; nil = none
 	}
@@ -175,23 +175,23 @@ type (
 	ReturnWork struct{ Of []Leaver }
 	// ProbeStores tries to use failed stores again. → StoresProbed, and StoresReported with the details
 	ProbeStores struct{}
-	// Purge removes wisps that have been closed for longer than Wisps (0 = never). It also removes records of runs
-	// that are older than Runs, except the newest of each automation. → Purged
+	// Purge removes wisps that have been closed for longer than Wisps (0 = never). It also removes run records that
+	// are older than Runs, except the newest of each automation. → Purged
 	Purge struct {
 		Wisps, Runs time.Duration
 		Of          []string
 	}
-	// BackUp makes the backups of work that are due. → BackedUp
+	// BackUp makes the backups that are due. → BackedUp
 	BackUp struct{}
 	// Measure samples the resource usage of all sessions. → Measured
 	Measure struct{}
 	// SaveHistories saves the crash histories of all agents, encoded as JSON. Nil removes the file. →
 	// HistoriesSaved
 	SaveHistories struct{ Memory []byte }
-	// Record appends an event to the log. After that, the answers are sent with the event's sequence number (L9).
+	// Record appends an event to the log. After that, the replies are sent with the event's sequence number (L9).
 	Record struct {
 		Event   events.Event
-		Answers []Answer
+		Replies []Reply
 	}
 	// ReadHeartbeat reads the heartbeat file of a watched agent. → HeartbeatRead
 	ReadHeartbeat struct{ Tier, Path string }
@@ -205,17 +205,17 @@ type (
 	}
 	// Listen sets the TCP listener that the city wants. → ListenerChanged, whenever the listener's state changes
 	Listen struct{ Want config.API }
-	// Emit writes an event of a client to the log and answers the client's command.
+	// Emit writes a client's event to the log and replies to the client's command.
 	Emit struct {
 		ID    uint64
 		Event events.Event
 	}
-	// Reply answers a command that causes no event.
-	Reply struct{ Answer }
+	// SendReply replies to a command that does not cause an event.
+	SendReply struct{ Reply }
 )
 
-// Answer is the reply to the command with this ID.
-type Answer struct {
+// Reply is the reply to the command with this ID.
+type Reply struct {
 	ID      uint64
 	Receipt city.Receipt
 	Err     *city.Error
@@ -231,7 +231,7 @@ func (f Capture) Key() string       { return "capture:" + f.Agent + ":" + f.ID }
 func (f Acknowledge) Key() string   { return "ack:" + f.Agent + ":" + f.ID }
 func (f Type) Key() string          { return "type:" + f.Agent }
 
-// Key returns the same key as Type, so that texts and keys stay in order.
+// Key returns the same key as Type, so that messages and keys stay in order.
 func (f Send) Key() string              { return "type:" + f.Agent }
 func (f List) Key() string              { return "list" }
 func (f Load) Key() string              { return "load" }
@@ -263,7 +263,7 @@ func (f ReadHeartbeat) Key() string     { return "heartbeat:" + f.Tier }
 func (f Escalate) Key() string          { return "escalate:" + f.Tier }
 func (f Listen) Key() string            { return "" }
 func (f Emit) Key() string              { return "" }
-func (f Reply) Key() string             { return "" }
+func (f SendReply) Key() string         { return "" }
 
 // Brief is a file for a triage agent, written before the agent starts.
 type Brief struct {

@@ -12,7 +12,7 @@ import (
 // controller recorded.
 const NewestEvents = events.MaxLimit
 
-// RecordedEnds returns the IDs of the sessions with an exit that one of these events records.
+// RecordedEnds returns the IDs of the sessions for which these events record an exit.
 func RecordedEnds(newest []events.Event) map[string]bool {
 	recorded := map[string]bool{}
 	for i := range newest {
@@ -35,7 +35,7 @@ func EndedSession(e *events.Event) string {
 	return ""
 }
 
-// Death converts an exit to the form of the restart policy.
+// Death converts an exit to the form that the restart policy uses.
 func Death(e *session.Exit) restart.Death {
 	return restart.Death{Code: e.Code, Signal: e.Signal, Uptime: e.Uptime, Lost: e.Lost}
 }

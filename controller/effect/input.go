@@ -20,7 +20,7 @@ type (
 	Tick struct{}
 	// Stalled reports that the whole program was suspended until now. Earlier observations are out of date.
 	Stalled struct{}
-	// Wake reports that the time that the machine requested has come (see Machine.Next).
+	// Wake reports that the time requested by the machine has been reached (see Machine.Next).
 	Wake struct{}
 	// SessionsChanged reports that the sessions should be listed now; see session.Changer.
 	SessionsChanged struct{}
@@ -42,7 +42,7 @@ type (
 		Past     *Inherited // nil = the list contains no sessions of the previous controller
 		Err      error
 	}
-	// ListedLate is the answer of a provider that did not answer in time for Listed.
+	// ListedLate is the response of a provider that did not respond in time for Listed.
 	ListedLate struct {
 		Step     uint64
 		Provider string
@@ -56,18 +56,18 @@ type (
 	FolderMoved struct{ Why string }
 	// Exited is an exit that a provider reported.
 	Exited struct{ Exit session.Exit }
-	// DialogAnswered reports that gcity answered a question of an agent's program during a start.
+	// DialogAnswered reports that gcity answered a question from an agent's program during a start.
 	DialogAnswered struct {
 		Agent, Session string // Session is the ID of the session
 		Dialog         session.Dialog
 	}
-	// Asking reports that an agent's program asks a question during a start. A user must answer it in the agent's
-	// terminal.
+	// Asking reports that an agent's program is asking a question during a start. A user must answer it in the
+	// agent's terminal.
 	Asking struct {
 		Agent  string
 		Status session.Status // status of the session
 		About  string         // subject of the question; "" = no question is open
-		// reason of the provider's wait, if it does not wait for an answer; "" = none
+		// reason why the provider is still waiting, if no question is open; "" = none
 		Waits string
 	}
 	// Started is the result of a start or resume effect.
@@ -83,7 +83,7 @@ type (
 		Agent string
 		Err   error
 	}
-	// ProviderChecked is the result of a vet effect.
+	// ProviderChecked is the result of a CheckProvider effect.
 	ProviderChecked struct {
 		Provider string
 		Err      error // reason why the provider cannot run sessions; nil = it can
@@ -104,20 +104,20 @@ type (
 	Sent struct {
 		Agent string
 		ID    uint64 // ID of the delivery
-		// reason why the text was held back; "" = the text was typed, if Err is nil
+		// reason why the message was held back; "" = the message was typed, if Err is nil
 		Held      string
 		Wait      time.Duration // time until the next attempt
-		Disturbed bool          // the text was held back because a user is typing
-		// number of bytes that the session had printed when the text was submitted; MaxUint64 = unknown
+		Disturbed bool          // the message was held back because a user is typing
+		// number of bytes that the session had printed when the message was submitted; MaxUint64 = unknown
 		Output uint64
-		Err    error // reason why the text was refused; a retry would fail too
+		Err    error // reason why the message was rejected; a retry would fail too
 	}
 	// Edited is the result of an Edit effect. After a success, the configuration is loaded.
 	Edited struct {
 		Edit Edit
 		Err  error
 	}
-	// PoolChecked is the result of a check of a pool.
+	// PoolChecked is the result of a pool's check.
 	PoolChecked struct {
 		Pool   string
 		Check  string // the command that was run
@@ -149,7 +149,7 @@ type (
 	}
 	// HistoriesSaved is the result of SaveHistories.
 	HistoriesSaved struct{ Err error }
-	// FoldersChanged reports that folders of automations may have changed.
+	// FoldersChanged reports that automation folders may have changed.
 	FoldersChanged struct{}
 	// Scanned is the result of a scan effect.
 	Scanned struct {
@@ -183,7 +183,7 @@ type (
 		Code   int
 		Err    string // reason why the exit code is unknown; "" = it is known
 	}
-	// RunOpened is the result of creating the record of a run.
+	// RunOpened is the result of creating a run's record.
 	RunOpened struct {
 		Run  automation.Run
 		Bead beads.Bead
@@ -202,7 +202,7 @@ type (
 		Canceled       bool // a user has canceled the run
 		Took           time.Duration
 	}
-	// RunClosed is the result of closing the record of a run.
+	// RunClosed is the result of closing a run's record.
 	RunClosed struct {
 		Bead string
 		Err  error
@@ -217,7 +217,7 @@ type (
 		ID      uint64
 		Events  []events.Event // events of the changes, in their order; empty = nothing changed
 		Bead    beads.Bead
-		Message string // answer to the command; "" = derived from the event
+		Message string // reply to the command; "" = derived from the event
 		Err     *city.Error
 	}
 	// WorkCounted is the result of CountWork. If Unchanged is set, the counts are the same as before.
@@ -232,7 +232,7 @@ type (
 		Unknown   bool  // some counts are missing, because a store has never been counted
 		Err       error // reason why some counts are out of date
 	}
-	// WorkReturned is the result of ReturnWork. With an error, a part of the work may have been returned.
+	// WorkReturned is the result of ReturnWork. If Err is set, part of the work may still have been returned.
 	WorkReturned struct {
 		Done []Returned // in the order in which the work was returned
 		Err  error
@@ -248,7 +248,7 @@ type (
 	}
 	// BackedUp is the result of BackUp.
 	BackedUp struct{ Err error }
-	// Command is a command of a client. The answer has the same ID.
+	// Command is a command from a client. The reply has the same ID.
 	Command struct {
 		ID   uint64
 		Cmd  city.Command
@@ -256,9 +256,9 @@ type (
 	}
 	// UnclosedRunsClosed is the result of CloseUnclosedRuns.
 	UnclosedRunsClosed struct{ Err error }
-	// CommandAbandoned reports that the client of a city.Fire no longer waits for the answer.
+	// CommandAbandoned reports that the client of a city.Fire is no longer waiting for the reply.
 	CommandAbandoned struct{ ID uint64 }
-	// Shutdown requests that the controller ends. The controller first stops the agents, unless Leave is set.
+	// Shutdown requests that the controller end. The controller first stops the agents, unless Leave is set.
 	Shutdown struct{ Leave bool }
 	// Hurry ends the grace period of a stop in progress.
 	Hurry struct{}

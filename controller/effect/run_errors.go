@@ -7,10 +7,10 @@ import (
 	"gcity/session"
 )
 
-// CaptureLimit is the timeout of saving a dead session's output.
+// CaptureLimit is the timeout for saving a dead session's output.
 const CaptureLimit = 2 * time.Second
 
-// CanceledError is the error of a run that a user has canceled.
+// CanceledError is the error for a run that a user canceled.
 type CanceledError struct{ By string }
 
 func (h *CanceledError) Error() string { return "ended by " + h.By }
@@ -20,12 +20,12 @@ func IsCanceled(err error) bool {
 	return ok
 }
 
-// Abandoned is the error text of a run that was still active when its controller ended.
+// Abandoned is the error text of a run that was still active when its controller exited.
 const Abandoned = "the controller ended during the run"
 
-// Unanswered returns the providers that did not answer a list, with their errors. partly is false if err is not a
-// session.PartialError.
-func Unanswered(err error) (unknown map[string]error, partly bool) {
+// FailedProviders returns the providers that failed to list their sessions, with their errors. partly is false if err
+// is not a session.PartialError.
+func FailedProviders(err error) (unknown map[string]error, partly bool) {
 	if p, ok := errors.AsType[*session.PartialError](err); ok {
 		return p.Unknown, true
 	}

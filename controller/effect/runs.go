@@ -7,12 +7,12 @@ import (
 	"gcity/events"
 )
 
-// LoggedRuns contains the information of the newest log events about runs.
+// LoggedRuns summarizes the newest log events about runs.
 type LoggedRuns struct {
 	// time of the oldest of these events; the log may contain older ones
 	Since time.Time
-	Fired map[string]bool // IDs of runs with an event of their start
-	Ended map[string]bool // IDs of runs with an event of their end
+	Fired map[string]bool // IDs of runs with a start event
+	Ended map[string]bool // IDs of runs with an end event
 }
 
 // Retry describes the next retry of a failed run.
@@ -22,7 +22,7 @@ type Retry struct {
 	At  time.Time `json:"at"`
 }
 
-// RunsIn collects the information of events about runs. The newest event must be first.
+// RunsIn summarizes events about runs. The newest event must be first.
 func RunsIn(newest []events.Event) *LoggedRuns {
 	t := &LoggedRuns{Fired: map[string]bool{}, Ended: map[string]bool{}}
 	for i := range newest {

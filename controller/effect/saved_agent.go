@@ -23,13 +23,14 @@ type SavedAgent struct {
 	// number of crashes that led to the quarantine
 	QuarantineCrashes int    `json:"struck,omitempty"`
 	StartReason       string `json:"because,omitempty"` // reason for the next start
-	// ID of the newest session with a counted exit
+	// ID of the session with the newest counted exit
 	LastEnd string `json:"end,omitempty"`
 
 	Restarts int        `json:"restarts,omitempty"` // number of restarts after an exit
 	Last     *city.Exit `json:"last_exit,omitempty"`
 
-	// these fields are set only if the agents keep running for the next controller
+	// The following fields are set only if the agents keep running for the next controller.
+
 	// ID of the running session that StartReason is about
 	Session string     `json:"session,omitempty"`
 	Exited  *SavedExit `json:"exited,omitempty"`
@@ -43,7 +44,7 @@ type SavedAgent struct {
 type SavedExit struct {
 	Why   string     `json:"why"`
 	Since time.Time  `json:"since"`
-	Final bool       `json:"final,omitempty"` // a user requested that the agent does not restart
+	Final bool       `json:"final,omitempty"` // a user asked for the agent to stay stopped
 	Exit  *city.Exit `json:"exit,omitempty"`
 }
 
@@ -55,10 +56,10 @@ type SavedDrain struct {
 	Why      string    `json:"why"`
 	Final    bool      `json:"final,omitempty"`
 	Acked    bool      `json:"acked,omitempty"`
-	Unmarked bool      `json:"unmarked,omitempty"` // the session provider supports no marks
+	Unmarked bool      `json:"unmarked,omitempty"` // the session provider does not support marks
 }
 
-// Continues reports whether a session has the same drain as at the hand-over. A user may have drained or undrained
+// Continues reports whether a session still has the drain that was handed over. A user may have drained or undrained
 // it since.
 func (d *SavedDrain) Continues(s *session.Status) bool {
 	return d != nil && d.Session == s.ID &&
@@ -72,14 +73,14 @@ type FailedStarts struct {
 	Since time.Time `json:"since"`
 }
 
-// Histories is the content of the file of crash histories.
+// Histories is the content of the crash history file.
 type Histories struct {
 	Agents map[string]SavedAgent // by name
 	// the controller left its agents running on purpose, so that the next controller continues
 	HandedOver bool
 }
 
-// RecentCrashes returns the crashes that count under a policy. It replaces a time in the future by now (L13).
+// RecentCrashes returns the crashes that count under a policy. It replaces times in the future with now (L13).
 func (m *SavedAgent) RecentCrashes(now time.Time, p restart.Policy) restart.History {
 	var crashes []time.Time
 	for _, t := range m.Crashes {
@@ -104,7 +105,7 @@ func (m *SavedAgent) WaitsUntil(now time.Time, p restart.Policy) time.Time {
 // NotInFuture returns t, or now if t is in the future.
 func NotInFuture(now, t time.Time) time.Time { return now.Add(min(0, t.Sub(now))) }
 
-// Same reports whether a history, a state and the end of a wait are equal to those that were saved.
+// Same reports whether a history, a state and the end of a wait equal the saved ones.
 func (m *SavedAgent) Same(is restart.History, state city.State, until time.Time) bool {
 	if len(is.Crashes) != len(m.Crashes) || is.Streak != m.Streak || m.State != state {
 		return false

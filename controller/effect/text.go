@@ -3,13 +3,13 @@ package effect
 import "time"
 
 const (
-	// SendAgain is the interval between attempts to type a text that is held back.
+	// SendAgain is the interval between attempts to type a message that is held back.
 	SendAgain = 2 * time.Second
-	// TypingPause is how long a text is held back after a viewer has pressed a key.
+	// TypingPause is how long a message is held back after a viewer has pressed a key.
 	TypingPause = 2 * time.Second
 )
 
-// These are reasons why a text is held back.
+// These are reasons why a message is held back.
 const (
 	WhyDraft  = "a user's draft is on the input line"
 	WhyTyping = "a user is typing into the terminal"

@@ -7,11 +7,11 @@ type State int
 
 // These are the states. A session that was not ready when the controller found it is Unready.
 const (
-	Absent   State = iota // no session runs
+	Absent   State = iota // no session is running
 	Starting              // a start is in flight
-	Unready               // a session runs but is not ready
-	Resuming              // a session runs, and its provider waits until it is ready
-	Running               // a session runs and is ready
+	Unready               // a session is running but not ready
+	Resuming              // a session is running, and its provider is waiting until it is ready
+	Running               // a session is running and ready
 	Stopping              // a stop is in flight
 	// a start or a stop has failed, so the sessions must be listed before the next action
 	Unknown
@@ -22,7 +22,7 @@ const (
 // results of a list while a start or stop is in flight.
 type Phase struct {
 	state State
-	// Absent, Unready or Running: the last known state, regardless of a start, a stop or a doubt
+	// Absent, Unready or Running: the last known state, regardless of a start, a stop or the state Unknown
 	known    State
 	step     uint64 // step in which the newest start or stop began or ended
 	canceled bool   // the newest start was canceled
@@ -46,7 +46,8 @@ func (p *Phase) Resume(step uint64) {
 	}
 }
 
-// Cancel records that the start in flight is canceled. The start still returns a result.
+// Cancel records that the start in flight is canceled. The start still returns a result. Cancel returns false if no
+// start is in flight, or if it was already canceled.
 func (p *Phase) Cancel() bool {
 	if !p.Starting() || p.canceled {
 		return false
@@ -56,6 +57,7 @@ func (p *Phase) Cancel() bool {
 }
 
 // StartEnds records that the start in flight has returned. The caller must then call Runs, BecomesUnknown or Ends.
+// StartEnds returns false if no start is in flight.
 func (p *Phase) StartEnds(step uint64) bool {
 	if !p.Starting() {
 		return false
@@ -71,7 +73,8 @@ func (p *Phase) Stop(step uint64) {
 	}
 }
 
-// StopEnds records that the stop in flight has returned. The caller must then call Ends or BecomesUnknown.
+// StopEnds records that the stop in flight has returned. The caller must then call Ends or BecomesUnknown. StopEnds
+// returns false if no stop is in flight.
 func (p *Phase) StopEnds(step uint64) bool {
 	if p.state != Stopping {
 		return false
@@ -80,13 +83,13 @@ func (p *Phase) StopEnds(step uint64) bool {
 	return true
 }
 
-// Runs records that the session runs and is ready.
+// Runs records that the session is running and ready.
 func (p *Phase) Runs() { p.state, p.known, p.seen = Running, Running, true }
 
-// BecomesUnknown records that a start or a stop has failed, so that it is unknown whether a session runs.
+// BecomesUnknown records that a start or a stop has failed, so that it is unknown whether a session is running.
 func (p *Phase) BecomesUnknown() { p.state = Unknown }
 
-// Ends records that the session has ended. A doubt remains until the sessions are listed.
+// Ends records that the session has ended. If the state is Unknown, it stays so until the sessions are listed.
 func (p *Phase) Ends() {
 	p.known = Absent
 	if p.state != Unknown {
@@ -94,7 +97,7 @@ func (p *Phase) Ends() {
 	}
 }
 
-// Listed records that the sessions were listed after the newest start or stop. It ends a doubt.
+// Listed records that the sessions were listed after the newest start or stop. It resolves the state Unknown.
 func (p *Phase) Listed() {
 	if p.state == Unknown {
 		p.state = p.known
@@ -110,13 +113,13 @@ func (p *Phase) FoundRunning(ready bool) {
 	p.state = p.known
 }
 
-// Alive reports whether the session is assumed to run.
+// Alive reports whether the session is assumed to be running.
 func (p *Phase) Alive() bool { return p.known != Absent }
 
-// Ready reports whether the session is assumed to run and to be ready.
+// Ready reports whether the session is assumed to be running and ready.
 func (p *Phase) Ready() bool { return p.known == Running }
 
-// Starting reports whether a start is in flight, or a wait until a found session is ready.
+// Starting reports whether a start is in flight, or the provider is waiting until a found session is ready.
 func (p *Phase) Starting() bool { return p.state == Starting || p.state == Resuming }
 
 // Stopping reports whether a stop is in flight.
@@ -125,7 +128,7 @@ func (p *Phase) Stopping() bool { return p.state == Stopping }
 // InFlight reports whether a start or a stop is in flight.
 func (p *Phase) InFlight() bool { return p.Starting() || p.state == Stopping }
 
-// Idle reports whether no session is assumed to run, and no start or stop is in flight.
+// Idle reports whether no session is assumed to be running, and no start is in flight.
 func (p *Phase) Idle() bool { return p.known == Absent && p.state != Starting }
 
 // Canceled reports whether the newest start was canceled.

@@ -60,7 +60,7 @@ func TestTheEndOfEventsIsNoticed(t *testing.T) {
 	w.Step(effect.SubscriptionEnded{Subscription: w.m.runs.SubscriptionID, Err: errors.New("too many open files")})
 	w.emit("job.done")
 	degraded := func() string { return strings.Join(w.m.Snapshot(w.now).Degraded, "\n") }
-	if want := "events for automations cannot be read: too many open files"; degraded() != want {
+	if want := "the events that trigger automations cannot be read: too many open files"; degraded() != want {
 		t.Errorf("told: %q, want %q", degraded(), want)
 	}
 	w.advance(w.m.conf.Patrol)

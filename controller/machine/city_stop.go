@@ -13,16 +13,16 @@ import (
 	"gcity/controller/lifecycle"
 )
 
-// HurryLimit is the time for which a stopping city waits for killed agents. It starts when their grace period ends
-// or when a user hurries the stop.
+// HurryLimit is how long a stopping city waits for killed agents, from the end of their grace period or from the time
+// at which a user hurries the stop.
 const HurryLimit = 10 * time.Second
 
 // cityStop is the state of a city that is being stopped.
 type cityStop struct {
 	m *Machine
 
-	leaving []effect.Answer // answers to the shutdown commands
-	hurried bool            // agents are stopped without a grace period
+	leaving []effect.Reply // replies to the shutdown commands
+	hurried bool           // agents are stopped without a grace period
 	// the newest list of sessions was requested while effects were in flight
 	early  bool
 	relook time.Time // time at which listing the sessions is retried
@@ -30,18 +30,18 @@ type cityStop struct {
 	since  time.Time
 	hurry  time.Time // time at which the grace period was ended early; zero = it was not
 	by     time.Time // time at which the controller gives up
-	waits  []string  // what the stop waits for besides agents
+	waits  []string  // what the stop is waiting for besides agents
 	giveUp string    // what may still be running after the controller has given up
 }
 
-// begin starts the stop of the city. by is the time at which the controller gives up waiting.
+// begin begins to stop the city. by is the time at which the controller gives up waiting.
 func (cs *cityStop) begin(now, by time.Time) {
 	cs.since, cs.by = now, by
 	cs.hurry, cs.waits, cs.giveUp = time.Time{}, nil, ""
 }
 
-// hurryAt returns the end of the remaining agents' grace period. It returns zero if the grace period has been
-// ended, or if the city is not stopping.
+// hurryAt returns the end of the remaining agents' grace period, or zero if the grace period is over or the city is
+// not being stopped.
 func (cs *cityStop) hurryAt() time.Time {
 	if cs.m.ending != stopAgents || cs.hurried {
 		return time.Time{}
@@ -69,7 +69,7 @@ func (cs *cityStop) hurryUp(now time.Time) {
 	}
 }
 
-// stopUntil returns the time at which a stop with this grace period ends, or zero if that is unknown.
+// stopUntil returns the time at which a stop with this grace period must be complete, or zero if that is unknown.
 func (cs *cityStop) stopUntil(now time.Time, grace time.Duration) time.Time {
 	switch {
 	case grace > 0:
@@ -80,7 +80,7 @@ func (cs *cityStop) stopUntil(now time.Time, grace time.Duration) time.Time {
 	return time.Time{}
 }
 
-// overdue updates the reason of an agent that did not stop within its grace period.
+// overdue updates an agent's reason if the agent did not stop within its grace period.
 func (cs *cityStop) overdue(now time.Time, a *record) {
 	if a.state == city.Stopping && !a.until.IsZero() && !now.Before(a.until) {
 		cs.m.set(now, a, city.Stopping, a.act.stopping.why+"; the agent did not stop in time and "+
@@ -101,7 +101,7 @@ func (cs *cityStop) awaited() []string {
 		out = append(out, "the run of "+name+" is ending")
 	}
 	if records := cs.m.runs.Closing(); records > 0 {
-		out = append(out, fmt.Sprintf("%d records of runs are being closed", records))
+		out = append(out, fmt.Sprintf("run records are being closed (%d)", records))
 	}
 	for i := range cs.m.journal.queue {
 		if q := &cs.m.journal.queue[i]; q.output != "" {
@@ -139,7 +139,7 @@ func (cs *cityStop) snapshotStop() *city.Ending {
 // namedAtMost is the maximum number of agents that GiveUpAgents names.
 const namedAtMost = 10
 
-// GiveUpAgents ends the stop of a city although agents may still be running. It names these agents.
+// GiveUpAgents ends the city's stop although agents may still be running. The reported reason names these agents.
 func (m *Machine) GiveUpAgents(now time.Time) []effect.Effect {
 	m.step.Begin()
 	if m.ending == ended {
@@ -170,7 +170,7 @@ func (m *Machine) GiveUpAgents(now time.Time) []effect.Effect {
 	if m.lists.problem != "" {
 		parts = append(parts, m.lists.problem)
 	} else if len(left) == 0 {
-		parts = append(parts, "it is unknown whether agents still run: "+
+		parts = append(parts, "it is unknown whether agents are still running: "+
 			orDefault(strings.Join(m.cityStop.waits, "; "), m.cityStop.unlistedReason()))
 	}
 	m.cityStop.gaveUp, m.cityStop.giveUp = true, strings.Join(parts, "; ")
@@ -184,17 +184,17 @@ func (m *Machine) StopLimit() time.Duration {
 	return time.Duration(max(1, m.deps.depth))*m.conf.Grace + StopSlack
 }
 
-// StopLimit returns the maximum duration of the stop of these agents, if each has this grace period. Agents that
-// depend on each other stop one after the other.
+// StopLimit returns the maximum time it takes to stop these agents, each with this grace period. Agents that depend
+// on each other stop one after the other.
 func StopLimit(wants []agent.Want, grace time.Duration) time.Duration {
 	return time.Duration(max(1, agent.Depth(wants)))*grace + StopSlack
 }
 
-// ListInterval is advice to a user if sessions may still be running.
-const ListInterval = "`gcity doctor` finds sessions that still run; `gcity stop` tries to " +
-	"stop them again"
+// StillRunningAdvice is advice for users if sessions may still be running.
+const StillRunningAdvice = "`gcity doctor` finds sessions that are still running; `gcity stop` " +
+	"tries to stop them again"
 
-// StopSlack is the maximum duration of a shutdown beyond the grace period of its agents.
+// StopSlack is how much longer than its agents' grace periods a shutdown may take.
 const StopSlack = 30 * time.Second
 
 // due reports whether it is time to list the sessions again.
@@ -209,7 +209,8 @@ func (cs *cityStop) hurryInTime(now time.Time) {
 	}
 }
 
-// proceed checks whether the stop of the city is complete.
+// proceed continues the city's stop: it lists the sessions again when necessary, and completes the stop if the agents
+// are left running.
 func (cs *cityStop) proceed(now time.Time) {
 	m := cs.m
 	switch m.ending {

@@ -12,7 +12,7 @@ import (
 	"gcity/internal/suggest"
 )
 
-// commands handles the commands of clients and answers them.
+// commands handles commands from clients and replies to them.
 type commands struct{ m *Machine }
 
 // takeFrom handles a command and records the address of its client.
@@ -24,18 +24,19 @@ func (cs *commands) takeFrom(now time.Time, in effect.Command) {
 	cs.m.step.Taken()
 }
 
-// take handles a command. The command is answered when its action is done (see waiter), or refused immediately.
+// take handles a command. The client receives the reply when the action is complete (see waiter), or an error
+// immediately.
 func (cs *commands) take(now time.Time, id uint64, cmd city.Command) {
 	if cs.m.ending != running {
 		if c, ok := cmd.(city.Shutdown); ok && !c.Leave {
-			cs.m.cityStop.leaving = append(cs.m.cityStop.leaving, effect.Answer{ID: id})
+			cs.m.cityStop.leaving = append(cs.m.cityStop.leaving, effect.Reply{ID: id})
 			cs.m.cityStop.hurryUp(now) // a second request ends the grace period
 			return
 		}
-		cs.m.step.Refuse(id, city.Unavailable, "the city is being stopped")
+		cs.m.step.Reject(id, city.Unavailable, "the city is being stopped")
 		return
 	}
-	if cs.m.loader.refuseWhileHeld(id, cmd) {
+	if cs.m.loader.rejectWhileHeld(id, cmd) {
 		return
 	}
 	switch c := cmd.(type) {
@@ -44,7 +45,7 @@ func (cs *commands) take(now time.Time, id uint64, cmd city.Command) {
 	case city.Emit:
 		cs.emit(id, c.Event)
 	case city.Shutdown:
-		cs.m.cityStop.leaving = append(cs.m.cityStop.leaving, effect.Answer{ID: id})
+		cs.m.cityStop.leaving = append(cs.m.cityStop.leaving, effect.Reply{ID: id})
 		cs.m.shutdown(now, c.Leave)
 	case city.Suspend:
 		cs.suspend(id, c.Agent, true)
@@ -100,27 +101,27 @@ func (cs *commands) agentCommand(now time.Time, id uint64, cmd city.Command) {
 	case city.RequestRestart:
 		cs.requestRestart(now, id, a)
 	case city.Nudge:
-		cs.m.texts.Nudge(now, id, a.out, c)
+		cs.m.messages.Nudge(now, id, a.out, c)
 	case city.Unsend:
-		cs.m.texts.Unsend(now, id, a.out, c)
+		cs.m.messages.Unsend(now, id, a.out, c)
 	default:
 		cs.typeInto(id, a, cmd)
 	}
 }
 
-// find returns an agent by name. If it does not exist, find refuses the command.
+// find returns an agent by name. If the agent does not exist, find rejects the command and returns false.
 func (cs *commands) find(id uint64, name string) (*record, bool) {
 	if a, ok := cs.m.agents[name]; ok && !a.hidden() {
 		return a, true
 	}
 	if p := cs.m.pools.Get(name); p != nil && p.Want.Max != 1 {
-		cs.m.step.Refuse(id, city.Invalid, fmt.Sprintf("%s is a pool; name one of its members, "+
+		cs.m.step.Reject(id, city.Invalid, fmt.Sprintf("%s is a pool; name one of its members, "+
 			"%s to %s", name, p.Want.Member(1), p.Want.Member(p.Want.Max)))
 		return nil, false
 	}
 	for _, p := range cs.m.pools.All() {
 		if i := p.Want.Index(name); i > 0 {
-			cs.m.step.Refuse(id, city.NotFound,
+			cs.m.step.Reject(id, city.NotFound,
 				fmt.Sprintf("agent %s is not running: pool %s wants %d of at most %d members", name,
 					p.Name(), p.Desired, p.Want.Max))
 			return nil, false
@@ -132,13 +133,13 @@ func (cs *commands) find(id uint64, name string) (*record, bool) {
 			names = append(names, a.name)
 		}
 	}
-	cs.m.step.Refuse(id, city.NotFound, suggest.NotFound("agent", name, names))
+	cs.m.step.Reject(id, city.NotFound, suggest.NotFound("agent", name, names))
 	return nil, false
 }
 
 func (cs *commands) restart(now time.Time, id uint64, a *record) {
 	if why := cs.noRestart(a); why != "" {
-		cs.m.step.Refuse(id, city.Conflict, why)
+		cs.m.step.Reject(id, city.Conflict, why)
 		return
 	}
 	a.waiters = append(a.waiters, waiter{id, "restart"})
@@ -151,7 +152,7 @@ func (cs *commands) noRestart(a *record) string {
 	case a.want == nil:
 		return "agent " + a.name + " was removed from the configuration and is being stopped"
 	case a.surplus():
-		return fmt.Sprintf("%s, so %s does not restart; scale the pool up first", a.surplusReason(),
+		return fmt.Sprintf("%s, so %s cannot restart; scale the pool up first", a.surplusReason(),
 			a.name)
 	case a.want.Suspended.On():
 		return fmt.Sprintf("agent %s is %s; run `%s` first", a.name, a.want.Suspended,
@@ -161,7 +162,7 @@ func (cs *commands) noRestart(a *record) string {
 		return why
 	}
 	if why := cs.m.deps.missing(a); why != "" && a.phase.Alive() && !a.phase.InFlight() {
-		return fmt.Sprintf("a restart would only stop agent %s, because the agent %s; start that "+
+		return fmt.Sprintf("a restart would only stop agent %s, because it %s; start that "+
 			"dependency first, or kill the agent", a.name, why)
 	}
 	return ""
@@ -178,7 +179,7 @@ func (cs *commands) startAgain(now time.Time, a *record) {
 
 func (cs *commands) kill(now time.Time, id uint64, a *record, force bool) {
 	if a.phase.Idle() {
-		cs.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s has no session to kill: the "+
+		cs.m.step.Reject(id, city.Conflict, fmt.Sprintf("agent %s has no session to kill: the "+
 			"agent is %s (%s)", a.name, a.state, a.reason))
 		return
 	}
@@ -197,7 +198,7 @@ func (cs *commands) kill(now time.Time, id uint64, a *record, force bool) {
 
 func (cs *commands) release(now time.Time, id uint64, a *record) {
 	if a.want == nil || a.restart.notBefore.IsZero() && !a.restart.staysDown {
-		cs.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is %s: there is nothing to "+
+		cs.m.step.Reject(id, city.Conflict, fmt.Sprintf("agent %s is %s: there is nothing to "+
 			"release it from", a.name, a.state))
 		return
 	}
@@ -206,23 +207,24 @@ func (cs *commands) release(now time.Time, id uint64, a *record) {
 	cs.m.decided(now, a, "release", "by operator; the agent was "+string(held))
 	cs.m.journal.record(a, events.Event{Type: events.AgentReleased, Actor: effect.ActorOperator,
 		Message: "was " + string(held)})
-	a.waiters = append(a.waiters, waiter{id, "restart"}) // answered when it has started or failed
+	// the reply follows when the agent has started or failed
+	a.waiters = append(a.waiters, waiter{id, "restart"})
 	cs.m.decide(now, a)
 }
 
 func (cs *commands) requestRestart(now time.Time, id uint64, a *record) {
 	if !a.phase.Alive() || a.want == nil {
-		cs.m.step.Refuse(id, city.Conflict, "agent "+a.name+" has no session to restart")
+		cs.m.step.Reject(id, city.Conflict, "agent "+a.name+" has no session to restart")
 		return
 	}
 	if !a.phase.InFlight() {
 		a.act.intent = cause{kind: causeRequest, why: "restart requested"}
 	}
-	cs.m.step.Reply(id, "agent "+a.name+" restarts")
+	cs.m.step.Reply(id, "agent "+a.name+" is restarting")
 	cs.m.decide(now, a)
 }
 
-// suspend requests a write of the suspended flag of an agent, a pool or, if name is "", the city.
+// suspend requests that the suspended flag of an agent, a pool or, if name is "", the city be written.
 func (cs *commands) suspend(id uint64, name string, on bool) {
 	if p := cs.m.pools.Get(name); p != nil && (p.Want.Max != 1 || cs.m.agents[name] == nil ||
 		cs.m.agents[name].hidden()) {
@@ -235,12 +237,12 @@ func (cs *commands) suspend(id uint64, name string, on bool) {
 			return
 		}
 		if a.want == nil {
-			cs.m.step.Refuse(id, city.Conflict, "agent "+a.name+
+			cs.m.step.Reject(id, city.Conflict, "agent "+a.name+
 				" was removed from the configuration")
 			return
 		}
 		if a.want.Pool != "" && a.want.Declared != a.name {
-			cs.m.step.Refuse(id, city.Conflict,
+			cs.m.step.Reject(id, city.Conflict,
 				fmt.Sprintf("agent %s is a member of pool %s and cannot be suspended on its own; "+
 					"%s the pool, or scale it", a.name, a.want.Declared, verbFor(on)))
 			return
@@ -248,7 +250,7 @@ func (cs *commands) suspend(id uint64, name string, on bool) {
 		a.waiters = append(a.waiters, waiter{id, verbFor(on)})
 		if still := a.want.Suspended; !on && still.On() && still.Level != agent.AgentLevel {
 			a.waiters = a.waiters[:len(a.waiters)-1]
-			cs.m.step.Refuse(id, city.Conflict,
+			cs.m.step.Reject(id, city.Conflict,
 				fmt.Sprintf("agent %s is %s; run `%s` instead", a.name, still,
 					still.ResumeCommand(a.name)))
 			return
@@ -261,13 +263,13 @@ func (cs *commands) suspend(id uint64, name string, on bool) {
 	cs.m.loader.edit(effect.Edit{Agent: name, On: on, ID: id})
 }
 
-// typeInto queues keys, an interrupt or a clear.
+// typeInto queues a command that sends keys, interrupts the agent or clears its output.
 func (cs *commands) typeInto(id uint64, a *record, cmd city.Command) {
 	if !a.phase.Alive() && a.act.asking == nil {
-		cs.m.step.Refuse(id, city.Conflict, noSession(a))
+		cs.m.step.Reject(id, city.Conflict, noSession(a))
 		return
 	}
-	cs.m.texts.Type(id, a.out, cmd)
+	cs.m.messages.Type(id, a.out, cmd)
 }
 
 func (cs *commands) emit(id uint64, e events.Event) {

@@ -31,7 +31,7 @@ func (m *Machine) exited(now time.Time, e session.Exit) {
 	switch {
 	case !a.phase.Alive() || a.sess.life.ID != e.ID:
 		return
-	case e.Asked: // an earlier stop that reported an error has succeeded in the end
+	case e.Asked: // an earlier stop that reported an error has succeeded after all
 		m.endedAsRequested(now, a, e.ID)
 	default:
 		m.died(now, a, e)
@@ -39,7 +39,8 @@ func (m *Machine) exited(now time.Time, e session.Exit) {
 	m.decide(now, a)
 }
 
-// endedAsRequested handles the exit of a session that gcity stopped, if the stop itself did not report the exit.
+// endedAsRequested handles the exit of a session that gcity stopped, if the result of the stop did not report the
+// exit.
 func (m *Machine) endedAsRequested(now time.Time, a *record, id string) {
 	a.phase.Ends()
 	a.sess.drift, a.act.retryStopAt = nil, time.Time{}
@@ -102,7 +103,7 @@ func (p always) died(now time.Time, a *record, e session.Exit, drained *drain) {
 	}
 }
 
-// applyVerdict applies the verdict of the restart policy about a death. what and why describe the death.
+// applyVerdict applies the restart policy's verdict on a death. what and why describe the death.
 func (m *Machine) applyVerdict(now time.Time, a *record, v restart.Verdict, what, why string) {
 	m.decided(now, a, what, why)
 	a.act.startReason = "restarted after " + v.Reason
@@ -132,7 +133,7 @@ func (m *Machine) applyVerdict(now time.Time, a *record, v restart.Verdict, what
 	}
 }
 
-// recordDeath records an exit. The event of a crash waits until the last output is saved.
+// recordDeath records an exit. A crash event waits until the last output is saved.
 func (m *Machine) recordDeath(now time.Time, a *record, e session.Exit, v restart.Verdict) {
 	switch {
 	case m.journal.past[e.ID]:
@@ -170,7 +171,7 @@ func (a *record) sessionName() string {
 	return a.want.Spec.Name
 }
 
-// limitRestarts limits how often an agent can request its own restart. A requested restart never counts as a crash.
+// limitRestarts limits how often an agent can restart itself by request. A requested restart never counts as a crash.
 func (a *record) limitRestarts(now time.Time, why string) {
 	if at := a.want.Policy.Paced(now, now.Sub(a.sess.life.Started)); at.After(now) {
 		a.restart.wait(city.Backoff, why, at)
@@ -188,7 +189,7 @@ func (m *Machine) flushAcks(a *record) {
 func (m *Machine) ended(now time.Time, a *record, id string) {
 	a.sess.lastEnd, a.drain.current, a.silence.idleAt = id, nil, time.Time{}
 	if len(a.waiters) > 0 {
-		m.commands.resolve(a, "agent "+a.name+" has ended", "drain")
+		m.commands.resolve(a, "agent "+a.name+" has stopped", "drain")
 	}
 	if a.pool != nil {
 		m.work.noteLeaver(a)
@@ -212,9 +213,9 @@ func (m *Machine) stopped(now time.Time, in effect.Stopped) {
 		m.lists.request()
 		m.set(now, a, city.Stopping, "cannot be stopped: "+in.Err.Error(), a.act.retryStopAt)
 		m.decided(now, a, "stop failed", in.Err.Error())
-		m.commands.refuse(a, city.Unavailable,
+		m.commands.reject(a, city.Unavailable,
 			fmt.Sprintf("agent %s cannot be stopped: %v", a.name, in.Err))
-		m.loader.refuseGroupsOf(a, fmt.Sprintf("agent %s cannot be stopped: %v", a.name, in.Err))
+		m.loader.rejectGroupsOf(a, fmt.Sprintf("agent %s cannot be stopped: %v", a.name, in.Err))
 		return
 	}
 	a.phase.Ends()
@@ -224,8 +225,8 @@ func (m *Machine) stopped(now time.Time, in effect.Stopped) {
 	m.decide(now, a)
 }
 
-// forRetry returns the cause for a retry of a failed stop. For a cause that results from the configuration, it returns
-// the zero value, because whyStop finds that cause again.
+// forRetry returns the cause for a retry of a failed stop. It returns the zero value for a cause that whyStop will
+// find again, such as a configuration change.
 func (c cause) forRetry() cause {
 	switch c.kind {
 	case causeRestart, causeKill, causeRequest, causeStrategy, causeWatchdog:
@@ -239,7 +240,7 @@ func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 		Payload: step.Payload(map[string]any{"session": a.sess.life.ID})}
 	a.act.startReason = ""
 	a.restart.clear()
-	answers := m.commands.answersFor(a, fmt.Sprintf("agent %s was stopped", a.name), "kill")
+	replies := m.commands.repliesFor(a, fmt.Sprintf("agent %s was stopped", a.name), "kill")
 	switch c.kind {
 	case causeRestart:
 		e.Actor, a.act.startReason = effect.ActorOperator, c.why
@@ -255,10 +256,10 @@ func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 		m.drains.afterDrain(a, c.why, c.finished, c.final)
 	case causeSuspend:
 		e.Type, e.Actor = events.AgentSuspended, effect.ActorOperator
-		answers = append(answers, m.commands.answersFor(a,
+		replies = append(replies, m.commands.repliesFor(a,
 			fmt.Sprintf("agent %s is %s", a.name, c.why), "stop", "suspend")...)
 	case causeRequest:
 		e.Actor, a.act.startReason, a.restart.diedOnItsOwn = a.name, c.why, true
 	}
-	a.policy.stopped(now, a, c, e, answers)
+	a.policy.stopped(now, a, c, e, replies)
 }

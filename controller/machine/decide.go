@@ -11,10 +11,10 @@ import (
 	"gcity/events"
 )
 
-// typedRecently is the time for which a restart for a changed configuration waits after a user has typed.
+// typedRecently is how long a restart for a configuration change is delayed after a user has typed.
 const typedRecently = time.Minute
 
-// viewersFresh is the maximum age of a list of sessions that the machine relies on to stop an agent. The list shows
+// viewersFresh is the maximum age of a session list on which a decision to stop an agent may rely. The list shows
 // attached viewers and activity.
 const viewersFresh = time.Second
 
@@ -80,7 +80,8 @@ func (m *Machine) decideAlive(now time.Time, a *record) {
 	if !a.phase.Ready() && !a.unwanted() {
 		a.phase.Resume(m.stepNumber)
 		m.set(now, a, city.Starting, "adopted before it was ready", time.Time{})
-		m.decided(now, a, "resume", "the previous controller started it and did not see it ready")
+		m.decided(now, a, "resume", "the previous controller started it but did not see it "+
+			"become ready")
 		m.step.Do(effect.Resume{Want: a.want, Status: a.sess.life})
 		return
 	}
@@ -91,19 +92,17 @@ func (m *Machine) decideAlive(now time.Time, a *record) {
 	m.drifts.running(now, a)
 }
 
-// stopsMany reports whether a cause can stop many agents at the same time. These agents stop in the order of their
-// dependencies.
+// stopsMany reports whether a cause can stop many agents at the same time. These agents stop in dependency order.
 func (k causeKind) stopsMany() bool {
 	return k == causeCityStop || k == causeOrphan ||
 		k == causeSuspend
 }
 
-// whyStop returns the most important cause to stop a running session. The order of the cases is the order of
-// importance.
+// whyStop returns the most important cause for stopping a running session. The cases are in order of importance.
 func (m *Machine) whyStop(now time.Time, a *record) cause {
 	switch {
 	case m.ending == stopAgents:
-		return cause{kind: causeCityStop, why: "the city is stopped"}
+		return cause{kind: causeCityStop, why: "the city is being stopped"}
 	case a.want == nil && a.pool == nil && a.drain.current != nil && a.drain.current.by == byPool:
 		// the pool was removed; its members may finish first
 		return a.drained(now)
@@ -121,8 +120,8 @@ func (m *Machine) whyStop(now time.Time, a *record) cause {
 	return a.policy.ends(now, a)
 }
 
-// idle returns the cause to stop an agent that was silent for too long. It needs a recent list of sessions and a
-// provider that reports activity.
+// idle returns the cause for stopping an agent that has been silent for too long. It needs a recent list of sessions
+// and a provider that reports activity.
 func (m *Machine) idle(now time.Time, a *record) cause {
 	a.silence.idleAt = time.Time{}
 	limit := a.want.IdleTimeout
@@ -158,18 +157,18 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 		}
 		a.act.intent, a.act.startReason = cause{}, ""
 		m.set(now, a, city.Exited, why, time.Time{})
-		m.commands.refuse(a, city.NotFound, "agent "+a.name+" has ended: "+why)
+		m.commands.reject(a, city.NotFound, "agent "+a.name+" has stopped: "+why)
 	case a.want.Suspended.On():
 		a.act.intent = cause{}
 		m.set(now, a, city.Suspended, a.want.Suspended.Where, time.Time{})
 		m.commands.resolve(a, fmt.Sprintf("agent %s is %s", a.name, a.want.Suspended), "stop",
 			"suspend")
-		m.commands.refuseAll(a.take("restart", "kill"), city.Conflict,
+		m.commands.rejectAll(a.take("restart", "kill"), city.Conflict,
 			fmt.Sprintf("agent %s is %s", a.name, a.want.Suspended))
 	case a.want.Problem != "":
 		a.act.intent = cause{}
 		m.set(now, a, city.Failed, a.want.Problem, time.Time{})
-		m.commands.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %s", a.name,
+		m.commands.reject(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %s", a.name,
 			a.want.Problem))
 	case a.policy.waits(a):
 		a.policy.rest(now, a)
@@ -210,8 +209,9 @@ func (m *Machine) stop(now time.Time, a *record, c cause) {
 		Force: c.force})
 }
 
-// updateStuck determines whether an agent has work and has printed nothing for too long. The time starts when the
-// agent got the work, or after a stall of the whole program. An agent that waits for a gate is not stuck.
+// updateStuck determines whether an agent has work and has printed nothing for too long. The time is counted from the
+// agent's last output, from the assignment of the work, or from a stall of the whole program, whichever is latest. An
+// agent that is waiting for a gate is not stuck.
 func (m *Machine) updateStuck(now time.Time, a *record) {
 	a.silence.stuckAt = time.Time{}
 	if a.want == nil || a.want.StuckAfter == 0 { // a former member of a pool has no declaration

@@ -37,7 +37,7 @@ func (ds *dependencies) index() {
 	}
 }
 
-// missing describes the dependencies that an agent waits for. It returns "" if all of them are running or have
+// missing describes the dependencies that an agent is waiting for. It returns "" if all of them are running or have
 // succeeded.
 func (ds *dependencies) missing(a *record) string {
 	var out []string
@@ -79,10 +79,10 @@ func (ds *dependencies) poolStatus(p *pools.Pool) (how string, up bool) {
 			return "", true
 		}
 	}
-	return fmt.Sprintf("pool %s (no member runs)", p.Name()), false
+	return fmt.Sprintf("pool %s (no member is running)", p.Name()), false
 }
 
-// decideRelated decides again about the dependents and dependencies of agents that have started or stopped.
+// decideRelated reconsiders the dependents and dependencies of agents that have started or stopped.
 func (ds *dependencies) decideRelated(now time.Time) {
 	for again := true; again; {
 		again = false
@@ -103,7 +103,7 @@ func (ds *dependencies) decideRelated(now time.Time) {
 				ds.decideNamed(now, need)
 			}
 		}
-		for _, p := range ds.m.pools.All() { // a pool with size 0 does not block its dependents
+		for _, p := range ds.m.pools.All() { // an empty pool does not block its dependents
 			if p.EmptyChanged() {
 				again = true
 				for _, d := range ds.dependents(p.Name()) {
@@ -114,8 +114,7 @@ func (ds *dependencies) decideRelated(now time.Time) {
 	}
 }
 
-// decideNamed decides again about an agent, or about the members of a pool. It skips agents that do not wait for a
-// stop.
+// decideNamed reconsiders an agent, or the members of a pool. It skips agents that are not waiting to stop.
 func (ds *dependencies) decideNamed(now time.Time, name string) {
 	ds.index()
 	for _, a := range ds.named[name] {
@@ -125,8 +124,8 @@ func (ds *dependencies) decideNamed(now time.Time, name string) {
 	}
 }
 
-// mustStopFirst returns the name of an agent that must stop before this one, or "". That agent depends on this one
-// and is being stopped too.
+// mustStopFirst returns the name of an agent that must stop before this one, or "" if this one may stop. That agent
+// depends on this one and is being stopped too.
 func (ds *dependencies) mustStopFirst(a *record) string {
 	if !ds.ordered || ds.m.cityStop.hurried {
 		return ""
@@ -136,7 +135,7 @@ func (ds *dependencies) mustStopFirst(a *record) string {
 		if d == a || !going || d.phase.Idle() {
 			continue
 		}
-		// a cycle: it is possible because the dependencies of a removed agent are kept
+		// a cycle, which is possible because a removed agent keeps its dependencies
 		if d.want == nil && ds.needsAny(a, d.names()) {
 			continue
 		}
@@ -215,7 +214,7 @@ type dependencies struct {
 
 	after   map[string][]*record // dependents by name; nil = must be rebuilt
 	ordered bool                 // at least one agent has a dependency
-	// agents by name of an agent or of a pool; nil = must be rebuilt
+	// agents by their own name and by their pool's name; nil = must be rebuilt
 	named map[string][]*record
-	depth int // length of the longest chain of dependencies
+	depth int // length of the longest dependency chain
 }

@@ -22,7 +22,7 @@ func TestAQuestionAtTheStart(t *testing.T) {
 		w.advance(0)
 		look := func() city.Agent { return w.m.agents["a"].draw() }
 		w.command(1, city.SendKeys{Agent: "a", Keys: []string{"Enter"}})
-		if a := w.answers[1]; a.Err == nil || a.Err.Code != city.Conflict {
+		if a := w.replies[1]; a.Err == nil || a.Err.Code != city.Conflict {
 			t.Errorf("keys were taken before there was a question: %+v", a)
 		}
 		asked := session.Status{Name: "gc-app-a", Agent: "a", ID: "s1", Alive: true, PID: 7,
@@ -45,7 +45,7 @@ func TestAQuestionAtTheStart(t *testing.T) {
 			t.Errorf("pressed in %q", pressed)
 		}
 		w.Step(effect.Typed{Agent: "a"})
-		if a, ok := w.answers[2]; !ok || a.Err != nil {
+		if a, ok := w.replies[2]; !ok || a.Err != nil {
 			t.Errorf("the keys were answered with %+v", a)
 		}
 		w.Step(effect.Asking{Agent: "a", Status: asked})

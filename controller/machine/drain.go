@@ -21,14 +21,14 @@ type drain struct {
 	why      string
 	acked    bool
 	final    bool          // the agent does not restart afterwards
-	lasts    time.Duration // timeout; 0 = unlimited
+	timeout  time.Duration // 0 = unlimited
 	deadline time.Time     // zero = unlimited
 }
 
 const (
 	byPool     = "pool"
 	byOperator = effect.ActorOperator
-	byHost     = "host" // the host of the session ends it: for example, a pod is being deleted
+	byHost     = "host" // the session's host is ending it, for example to delete a pod
 )
 
 // drainTimeout is the drain timeout of agents that are not in a pool.
@@ -41,7 +41,7 @@ func (a *record) drainTimeout() time.Duration {
 	return drainTimeout
 }
 
-// drains requests agents to finish, waits for them, and stops agents that do not finish in time.
+// drains asks agents to finish, waits for them, and stops those that do not finish in time.
 type drains struct{ m *Machine }
 
 // pending starts a drain if the pool no longer wants the agent. It cancels the drain if the pool wants the agent
@@ -56,14 +56,14 @@ func (dr *drains) pending(now time.Time, a *record) {
 		dr.drain(now, a, byPool, a.surplusReason())
 	case a.drain.current != nil && a.drain.current.by == byPool && !a.unwanted() &&
 		!a.drain.current.acked:
-		why := "wanted again: the member is now declared as an agent of its own"
+		why := "wanted again: the member is now declared as a separate agent"
 		if a.pool != nil {
 			why = fmt.Sprintf("wanted again: pool %s wants %d", a.pool.Name(), a.pool.Desired)
 		}
 		dr.undrain(now, a, effect.ActorController, why)
 	}
-	// a new configuration may have another timeout
-	if a.drain.current != nil && a.drain.current.lasts != a.drainTimeout() {
+	// a new configuration may set a different timeout
+	if a.drain.current != nil && a.drain.current.timeout != a.drainTimeout() {
 		a.drain.current.limit(a.drainTimeout())
 	}
 }
@@ -76,13 +76,13 @@ func (a *record) surplusReason() string {
 }
 
 func (d *drain) limit(t time.Duration) {
-	d.lasts, d.deadline = t, time.Time{}
+	d.timeout, d.deadline = t, time.Time{}
 	if t > 0 {
 		d.deadline = d.since.Add(t)
 	}
 }
 
-// drain starts a drain and records it. mark later notifies the session.
+// drain starts a drain and records it. The method mark notifies the session later.
 func (dr *drains) drain(now time.Time, a *record, by, why string) {
 	a.drain.current = &drain{since: now, stamp: now.Unix(), by: by, why: why}
 	a.drain.current.limit(a.drainTimeout())
@@ -103,7 +103,7 @@ func (d *drain) end(now time.Time) string {
 	return fmt.Sprintf("kill in %s if still running", d.deadline.Sub(now).Round(time.Second))
 }
 
-func (dr *drains) undrain(now time.Time, a *record, actor, why string, answers ...effect.Answer) {
+func (dr *drains) undrain(now time.Time, a *record, actor, why string, replies ...effect.Reply) {
 	a.drain.current = nil
 	dr.m.commands.resolve(a, "the drain of agent "+a.name+" was canceled: "+why, "drain")
 	dr.m.decided(now, a, "undrain", why)
@@ -112,10 +112,10 @@ func (dr *drains) undrain(now time.Time, a *record, actor, why string, answers .
 		a.act.startReason = "drain canceled by operator"
 	}
 	dr.m.journal.record(a, events.Event{Type: events.AgentUndrained, Actor: actor, Message: why},
-		answers...)
+		replies...)
 }
 
-// drained returns the cause to stop an agent that has finished its drain or has reached the drain's timeout.
+// drained returns the cause for stopping an agent that has finished its drain or has reached the drain's timeout.
 func (a *record) drained(now time.Time) cause {
 	switch d := a.drain.current; {
 	case d == nil:
@@ -124,13 +124,14 @@ func (a *record) drained(now time.Time) cause {
 			finished: d.by == byOperator, final: d.final}
 	case !d.deadline.IsZero() && !now.Before(d.deadline):
 		return cause{kind: causeDrained, why: fmt.Sprintf("drained: not finished within %s",
-			d.lasts), final: d.final}
+			d.timeout), final: d.final}
 	}
 	return cause{}
 }
 
-// afterDrain decides whether an agent restarts after a drain. A wanted agent restarts, unless the user requested no
-// restart. It also stays stopped if a user drained it, it has finished, and its restart policy is not "always".
+// afterDrain decides whether an agent restarts after a drain. A wanted agent restarts, unless the user asked for it
+// to stay stopped. It also stays stopped if a user drained it, it has finished, and its restart policy is not
+// "always".
 func (dr *drains) afterDrain(a *record, why string, finished, final bool) {
 	a.act.startReason = "restarted after its drain"
 	switch {
@@ -191,7 +192,7 @@ func (dr *drains) marked(now time.Time, in effect.DrainMarked) {
 	case in.Err != nil:
 		a.drain.markFrom = now.Add(stopRetry)
 		dr.m.decided(now, a, "mark failed", in.Err.Error())
-		dr.m.commands.refuseAll(a.take("drain"), city.Unavailable,
+		dr.m.commands.rejectAll(a.take("drain"), city.Unavailable,
 			fmt.Sprintf("agent %s is draining, but its session could not be notified yet: %v",
 				a.name, in.Err))
 	case a.sess.life.ID == in.Session:
@@ -201,18 +202,18 @@ func (dr *drains) marked(now time.Time, in effect.DrainMarked) {
 	dr.m.decide(now, a)
 }
 
-// notified answers the commands that drain an agent, when the session has the mark, so that the drain survives a
-// controller.
+// notified replies to the commands that drain an agent once its session has the mark, because only then does the
+// drain survive a restart of the controller.
 func (dr *drains) notified(now time.Time, a *record) {
 	if a.drain.current != nil && (a.drain.unmarked || a.sess.life.Drain.Since.Unix() ==
 		a.drain.current.stamp) {
-		dr.m.commands.resolve(a, fmt.Sprintf("agent %s is asked to finish; %s", a.name,
+		dr.m.commands.resolve(a, fmt.Sprintf("agent %s was asked to finish; %s", a.name,
 			a.drain.current.end(now)), "drain")
 	}
 }
 
-// resume continues the drain of an adopted session. It uses the hand-over of the previous controller or, without
-// one, the session's marks. The wall clock determines the age of a mark, which is limited to the timeout.
+// resume continues the drain of an adopted session. It uses the drain that the previous controller handed over or,
+// failing that, the session's marks. The drain's age is measured by the wall clock and limited to the timeout.
 func (dr *drains) resume(now time.Time, a *record) {
 	d, h := a.sess.life.Drain, a.drain.inherited
 	a.drain.inherited = nil
@@ -237,18 +238,18 @@ func (dr *drains) resume(now time.Time, a *record) {
 	dr.m.decided(now, a, "drain", a.drain.current.why)
 }
 
-// command starts a drain for a user or for the host of a session. It can also make a drain in progress final.
+// command starts a drain for a user or for the session's host. It can also make a drain in progress final.
 func (dr *drains) command(now time.Time, id uint64, a *record, c city.Drain) {
 	switch {
 	case !a.phase.Alive() || a.phase.Stopping():
-		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s has no session to drain: the "+
+		dr.m.step.Reject(id, city.Conflict, fmt.Sprintf("agent %s has no session to drain: the "+
 			"agent is %s (%s)", a.name, a.state, a.reason))
 	case a.drain.current != nil:
 		a.drain.current.final = a.drain.current.final || c.Final
 		dr.m.step.Reply(id, fmt.Sprintf("agent %s is already draining; %s", a.name,
 			a.drain.current.end(now)))
 	case !a.phase.Ready() || a.phase.InFlight():
-		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is %s and cannot be drained yet",
+		dr.m.step.Reject(id, city.Conflict, fmt.Sprintf("agent %s is %s and cannot be drained yet",
 			a.name, a.state))
 	default:
 		a.waiters = append(a.waiters, waiter{id, "drain"})
@@ -269,20 +270,20 @@ func (dr *drains) undoCommand(now time.Time, id uint64, a *record) {
 	switch {
 	case a.restart.final && a.phase.Idle() && !a.unwanted():
 		a.forgive("restarted: its drain was canceled by operator")
-		dr.m.step.Reply(id, "agent "+a.name+" has already stopped and restarts")
+		dr.m.step.Reply(id, "agent "+a.name+" has already stopped and is being restarted")
 		dr.m.decide(now, a)
 	case a.drain.current == nil || !a.phase.Alive() || a.phase.Stopping():
-		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is not draining: the agent is %s",
+		dr.m.step.Reject(id, city.Conflict, fmt.Sprintf("agent %s is not draining: the agent is %s",
 			a.name, a.state))
 	case a.unwanted() && a.want != nil:
-		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("pool %s wants only %s; to keep "+
+		dr.m.step.Reject(id, city.Conflict, fmt.Sprintf("pool %s wants only %s; to keep "+
 			"%s, run `gcity pool scale %s %d`",
 			a.pool.Name(), members(a.pool.Desired), a.name, a.pool.Name(),
 			dr.m.pools.SizeFor(a.pool, a.want.Index)))
 	case a.unwanted():
-		dr.m.step.Refuse(id, city.Conflict, "agent "+a.name+" was removed from the configuration")
+		dr.m.step.Reject(id, city.Conflict, "agent "+a.name+" was removed from the configuration")
 	default:
-		dr.undrain(now, a, effect.ActorOperator, "by operator", effect.Answer{ID: id,
+		dr.undrain(now, a, effect.ActorOperator, "by operator", effect.Reply{ID: id,
 			Receipt: city.Receipt{Message: "canceled the drain of agent " + a.name}})
 		dr.m.decide(now, a)
 	}
@@ -291,11 +292,11 @@ func (dr *drains) undoCommand(now time.Time, id uint64, a *record) {
 // ack handles an agent's report that it has finished.
 func (dr *drains) ack(now time.Time, id uint64, a *record) {
 	if a.drain.current == nil || !a.phase.Alive() {
-		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is not draining, so there is "+
+		dr.m.step.Reject(id, city.Conflict, fmt.Sprintf("agent %s is not draining, so there is "+
 			"nothing to acknowledge", a.name))
 		return
 	}
 	a.drain.current.acked, dr.m.step.Changed = true, true
-	dr.m.step.Reply(id, "agent "+a.name+" has finished; its session stops")
+	dr.m.step.Reply(id, "agent "+a.name+" has finished; its session is being stopped")
 	dr.m.decide(now, a)
 }

@@ -9,14 +9,14 @@ import (
 	"gcity/controller/effect"
 )
 
-// providerCheckFresh is how long a provider's successful check is valid. It allows for a slow list of sessions between
-// the check and the stop of an agent.
+// providerCheckFresh is how long a successful provider check is valid. It leaves time for a slow session list between
+// the check and the agent's stop.
 const providerCheckFresh = 2 * time.Minute
 
-// providerCheck is a provider's newest answer to the question whether it can run sessions.
+// providerCheck is the newest result of checking whether a provider can run sessions.
 type providerCheck struct {
 	busy bool      // a check is in flight
-	at   time.Time // time of the newest answer; zero = not checked yet
+	at   time.Time // time of the newest result; zero = not checked yet
 	step uint64    // step in which the newest check was requested
 	why  string    // reason why the provider cannot run sessions; "" = it can
 }
@@ -27,7 +27,7 @@ type drifts struct {
 	providerChecks map[string]*providerCheck // by provider
 }
 
-// whyReplace returns the cause to restart a session that differs from the configuration in force.
+// whyReplace returns the cause for restarting a session that differs from the configuration in force.
 func (df *drifts) whyReplace(now time.Time, a *record) cause {
 	swapped := a.sess.life.ProviderChanged(&a.want.Spec)
 	before := a.sess.restartBarred
@@ -50,7 +50,7 @@ func (df *drifts) whyReplace(now time.Time, a *record) cause {
 		}
 		return cause{}
 	}
-	// a viewer may have attached since the last list
+	// a viewer may have attached since the last list, so request a new one
 	if now.Sub(a.sess.seenAt) > viewersFresh || a.sess.listStep < df.m.loader.since {
 		df.m.lists.request()
 		return cause{}
@@ -103,8 +103,8 @@ func (df *drifts) checkingProvider() bool {
 	return false
 }
 
-// nextRestartCheck returns the time at which the check before a restart is repeated; zero = not before the
-// configuration changes.
+// nextRestartCheck returns the time at which the check before a restart is repeated, or zero if it is not repeated
+// until the configuration changes.
 func (df *drifts) nextRestartCheck(a *record) time.Time {
 	v := df.providerChecks[a.want.Spec.Provider]
 	if v == nil || v.busy || v.why == "" || a.want.Problem != "" {
@@ -129,11 +129,11 @@ func (df *drifts) providerChecked(now time.Time, in effect.ProviderChecked) {
 	}
 }
 
-// silentWhy is the reason for the state of an agent if its holder does not answer. The agent then restarts only if
-// the holder exits.
-const silentWhy = "the session's holder does not answer (stopped by a signal?)"
+// silentWhy is the reason for an agent's state while its holder does not respond. The agent then restarts only if the
+// holder exits.
+const silentWhy = "the session's holder does not respond (stopped by a signal?)"
 
-// running sets the state of an agent that runs and need not be stopped.
+// running sets the state of an agent that is running and need not be stopped.
 func (df *drifts) running(now time.Time, a *record) {
 	df.m.updateStuck(now, a)
 	if !a.sess.life.Silent.IsZero() {

@@ -14,7 +14,7 @@ import (
 	"gcity/internal/suggest"
 )
 
-// groupWaiter is a command that suspends or resumes a pool or rig. It is answered when all agents of the group are
+// groupWaiter is a command that suspends or resumes a pool or rig. The reply is sent when all agents in the group are
 // in the requested state.
 type groupWaiter struct {
 	id        uint64
@@ -43,7 +43,7 @@ func (ld *loader) suspendPool(id uint64, p *pools.Pool, on bool) {
 
 func (ld *loader) suspendRig(id uint64, name string, on bool) {
 	if !slices.ContainsFunc(ld.rigNames(), func(n string) bool { return n == name }) {
-		ld.m.step.Refuse(id, city.NotFound, suggest.NotFound("rig", name, ld.rigNames()))
+		ld.m.step.Reject(id, city.NotFound, suggest.NotFound("rig", name, ld.rigNames()))
 		return
 	}
 	ld.groups = append(ld.groups, groupWaiter{id: id, on: on, rig: name})
@@ -58,8 +58,8 @@ func (ld *loader) rigNames() []string {
 	return names
 }
 
-// suspendedByFlag reports whether a group is suspended by its own flag in the configuration in force. The result still
-// is another setting that suspends the group.
+// suspendedByFlag reports whether a group is suspended by its own flag in the configuration in force. If not, still
+// is a different setting that suspends the group, if any.
 func (ld *loader) suspendedByFlag(g groupWaiter) (on bool, still agent.Suspension) {
 	if g.rig != "" {
 		for i := range ld.m.conf.Rigs {
@@ -82,8 +82,8 @@ func (ld *loader) suspendedByFlag(g groupWaiter) (on bool, still agent.Suspensio
 	return false, p.Want.Suspended
 }
 
-// answerGroups answers the commands for groups that have reached the requested state.
-func (ld *loader) answerGroups() {
+// replyToGroups replies to the commands for groups that have reached the requested state.
+func (ld *loader) replyToGroups() {
 	ld.groups = slices.DeleteFunc(ld.groups, func(g groupWaiter) bool {
 		on, still := ld.suspendedByFlag(g)
 		if on != g.on {
@@ -101,45 +101,45 @@ func (ld *loader) answerGroups() {
 		case g.on:
 			ld.m.step.Reply(g.id, g.String()+" is suspended; its agents are stopped")
 		case still.On():
-			ld.m.step.Reply(g.id, fmt.Sprintf("%s is resumed, but still %s", g, still))
+			ld.m.step.Reply(g.id, fmt.Sprintf("%s was resumed, but is still %s", g, still))
 		default:
-			ld.m.step.Reply(g.id, g.String()+" is resumed")
+			ld.m.step.Reply(g.id, g.String()+" was resumed")
 		}
 		return true
 	})
 }
 
-// unfulfilledGroups refuses commands for a flag that was written but is not in force.
+// unfulfilledGroups rejects commands for groups if their flag was written but is not in force.
 func (ld *loader) unfulfilledGroups(err error) {
 	ld.groups = slices.DeleteFunc(ld.groups, func(g groupWaiter) bool {
 		if on, _ := ld.suspendedByFlag(g); on == g.on {
 			return false
 		}
-		ld.m.step.RefuseFlag(g.id, step.NotInEffect(g.String(), verbFor(g.on), err), err)
+		ld.m.step.RejectFlag(g.id, step.NotInEffect(g.String(), verbFor(g.on), err), err)
 		return true
 	})
 }
 
-// refuseGroups refuses all commands that wait for a group.
-func (ld *loader) refuseGroups(code city.Code, msg string) {
+// rejectGroups rejects all commands that wait for a group.
+func (ld *loader) rejectGroups(code city.Code, msg string) {
 	for _, g := range ld.groups {
-		ld.m.step.Refuse(g.id, code, msg)
+		ld.m.step.Reject(g.id, code, msg)
 	}
 	ld.groups = nil
 }
 
-// refuseGroupsOf refuses the commands that suspend the group of an agent that cannot be stopped.
-func (ld *loader) refuseGroupsOf(a *record, msg string) {
+// rejectGroupsOf rejects the commands that suspend a group containing an agent that cannot be stopped.
+func (ld *loader) rejectGroupsOf(a *record, msg string) {
 	ld.groups = slices.DeleteFunc(ld.groups, func(g groupWaiter) bool {
 		if !g.on || !ld.inGroup(g, a) {
 			return false
 		}
-		ld.m.step.Refuse(g.id, city.Unavailable, msg)
+		ld.m.step.Reject(g.id, city.Unavailable, msg)
 		return true
 	})
 }
 
-// edit requests a write of a suspended flag. Flags are written one after the other.
+// edit requests that a suspended flag be written. Flags are written one at a time.
 func (ld *loader) edit(f effect.Edit) {
 	ld.edits = append(ld.edits, f)
 	if len(ld.edits) == 1 {
@@ -147,13 +147,13 @@ func (ld *loader) edit(f effect.Edit) {
 	}
 }
 
-// editing reports whether a write of an agent's flag is queued or in flight, so that the configuration in force is
+// editing reports whether a change to an agent's flag is queued or in flight, so that the configuration in force is
 // out of date.
 func (ld *loader) editing(name string) bool {
 	return slices.ContainsFunc(ld.edits, func(f effect.Edit) bool { return f.Agent == name })
 }
 
-// edited handles the result of writing a flag. The load that follows brings it into force.
+// edited handles the result of writing a flag. The load that follows applies it.
 func (ld *loader) edited(in effect.Edited) {
 	ld.edits = ld.edits[1:]
 	if len(ld.edits) > 0 {
@@ -165,7 +165,7 @@ func (ld *loader) edited(in effect.Edited) {
 			msg = "nothing was written because the configuration on disk is invalid; fix it and " +
 				"try again: " + msg
 		}
-		ld.m.step.RefuseFlag(in.Edit.ID, msg, in.Err)
+		ld.m.step.RejectFlag(in.Edit.ID, msg, in.Err)
 		ld.groups = slices.DeleteFunc(ld.groups, func(g groupWaiter) bool {
 			return g.id == in.Edit.ID
 		})
@@ -176,7 +176,7 @@ func (ld *loader) edited(in effect.Edited) {
 		}
 		return
 	}
-	// the command is answered later, when the agent or the group has reached the requested state
+	// the reply is sent later, when the agent or the group has reached the requested state
 	if in.Edit.Agent != "" || in.Edit.Rig != "" {
 		ld.load()
 		return

@@ -15,15 +15,15 @@ import (
 const (
 	// saveInterval is the minimum interval between two writes of the crash histories.
 	saveInterval = 100 * time.Millisecond
-	// SaveRetry is the time after which a failed write is retried.
+	// SaveRetry is the delay before a failed write is retried.
 	SaveRetry = 30 * time.Second
 )
 
-// historyFile saves the crash histories in a file that survives the controller.
+// historyFile saves the crash histories in a file for the next controller.
 type historyFile struct {
 	m *Machine
 
-	// read from the file at the start; empty after the first configuration is in force
+	// read from the file at the start; empty once the first configuration was applied
 	fromFile     effect.Histories
 	entries      int       // number of agents in the newest file
 	mayExist     bool      // the file may exist and must be removed when no agent has a history
@@ -72,9 +72,8 @@ func (kp *historyFile) unsaved() bool {
 	return kp.retry || n != kp.entries
 }
 
-// encode returns the content of the file, which contains the result of the function memo for each agent. nil means
-// that the file should not exist. A crash without a recorded event is omitted, because the next controller finds and
-// counts it again.
+// encode returns the content of the file: the result of memo for each agent. It returns nil if the file should not
+// exist. A crash without a recorded event is omitted, because the next controller finds and counts it again.
 func (kp *historyFile) encode(wanted bool, memo func(*record) *effect.SavedAgent) ([]byte, error) {
 	all := map[string]*effect.SavedAgent{}
 	for _, a := range kp.m.order {
@@ -111,7 +110,7 @@ func (kp *historyFile) saveFailed(now time.Time, err error) {
 	kp.retry, kp.notBefore = true, now.Add(SaveRetry)
 	kp.m.step.Note(&kp.saveProblem,
 		fmt.Sprintf("crash histories cannot be saved: %v; the controller "+
-			"retries every %s, and agents continue", err, SaveRetry))
+			"retries every %s, and agents keep running", err, SaveRetry))
 }
 
 // hasNoHistory reports whether an agent has no history to save.
@@ -149,8 +148,8 @@ func (a *record) toSave() *effect.SavedAgent {
 	return r
 }
 
-// toHandOver returns the state of an agent for a hand-over. It contains everything that the next controller needs to
-// continue without a change.
+// toHandOver returns the state of an agent that is handed over to the next controller, or nil if nothing is handed
+// over. It contains everything that the next controller needs to continue seamlessly.
 func (a *record) toHandOver() *effect.SavedAgent {
 	r, d := a.toSave(), a.drain.current
 	switch {
@@ -178,7 +177,7 @@ func (a *record) toHandOver() *effect.SavedAgent {
 	return r
 }
 
-// newestExit returns the newest exit of the agent, which a previous controller may have seen.
+// newestExit returns the agent's newest exit, which a previous controller may have recorded.
 func (a *record) newestExit() *city.Exit { return cmp.Or(a.sess.exit, a.restart.earlierExit) }
 
 // restoreAll restores the saved histories to the agents of the first configuration. It skips agents with a changed
@@ -195,7 +194,7 @@ func (kp *historyFile) restoreAll(now time.Time) {
 			kp.restore(now, a, r)
 		}
 	}
-	// the file of a controller that left its agents running is used once, then rewritten or removed
+	// a file from a controller that left its agents running is used once, then rewritten or removed
 	kp.entries, kp.retry, kp.fromFile = len(kp.fromFile.Agents), kp.fromFile.HandedOver,
 		effect.Histories{}
 	kp.mayExist = kp.m.conf.OnDisk
@@ -204,8 +203,8 @@ func (kp *historyFile) restoreAll(now time.Time) {
 	}
 }
 
-// restore restores an agent's history. The wall clock may have been changed since the history was saved. So no past
-// time may be in the future, and no wait may be longer than its maximum (L13).
+// restore restores an agent's history. The wall clock may have changed since the history was saved, so times are
+// moved out of the future and waits are limited to their maximum (L13).
 func (kp *historyFile) restore(now time.Time, a *record, r effect.SavedAgent) {
 	a.restart.history = r.RecentCrashes(now, a.want.Policy)
 	a.sess.lastEnd, a.restart.saved, a.drain.inherited = r.LastEnd, &r, r.Drain

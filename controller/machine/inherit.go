@@ -8,7 +8,7 @@ import (
 	"gcity/session"
 )
 
-// unrecorded returns the exits of an agent with events that are still queued.
+// unrecorded returns an agent's exits that are not in the log yet, because their events are still queued.
 func (j *journal) unrecorded(a *record) (ends []effect.UnrecordedEnd) {
 	for i := range j.queue {
 		if q := &j.queue[i]; q.agent == a && q.end != nil {
@@ -18,7 +18,7 @@ func (j *journal) unrecorded(a *record) (ends []effect.UnrecordedEnd) {
 	return ends
 }
 
-// unrecordedCrashes returns the number of an agent's crashes with queued events.
+// unrecordedCrashes returns the number of an agent's crashes that are not in the log yet.
 func (j *journal) unrecordedCrashes(a *record) (n int) {
 	for _, end := range j.unrecorded(a) {
 		if end.Event.Type == events.AgentCrashed {
@@ -37,7 +37,7 @@ func (j *journal) begin(a *record) {
 }
 
 // inheritEnds records exits that the previous controller could not record. It skips exits that the list of sessions
-// shows, because the list's exits are handled separately.
+// contains, because those are handled separately.
 func (j *journal) inheritEnds(now time.Time, in *effect.Inherited, listed []session.Status) {
 	shown := map[string]bool{}
 	for i := range listed {
@@ -64,7 +64,7 @@ func (j *journal) inheritEnds(now time.Time, in *effect.Inherited, listed []sess
 	}
 }
 
-// inheritEnd counts and records the exit of an earlier session of an agent.
+// inheritEnd counts and records the exit of an agent's earlier session.
 func (j *journal) inheritEnd(now time.Time, a *record, e effect.UnrecordedEnd) {
 	if e.Event.Type != events.AgentCrashed || a.want == nil {
 		j.inOrder(queuedRecord{Record: effect.Record{Event: e.Event}, agent: a})

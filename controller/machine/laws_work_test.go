@@ -174,7 +174,7 @@ func (w *world) stopAndBegin(who byte) {
 // unfired checks that every request for a manual run has been answered.
 func (w *world) unfired() {
 	for id := range w.floor.trials.asked {
-		if _, ok := w.answers[id]; !ok {
+		if _, ok := w.replies[id]; !ok {
 			w.breaks("a run by hand was never answered: %d", id)
 		}
 	}

@@ -7,16 +7,16 @@ import (
 	"gcity/controller/effect"
 )
 
-// InitialState contains the initial state of a new machine: the state that the previous controller saved, and facts
-// about this run.
+// InitialState is the initial state of a machine: the state that the previous controller saved, and facts about this
+// run.
 type InitialState struct {
 	Mode               string // mode in which this run was started
 	Measures           bool   // the session provider can measure resource usage
 	Histories          effect.Histories
 	HistoriesProblem   string // reason why the crash histories could not be read
 	Automations        map[string]automation.Memory
-	AutomationsProblem string // reason why the state of automations could not be read
-	// for a city without a controller; nil = the machine of a controller
+	AutomationsProblem string // reason why the saved automation state could not be read
+	// set if the city has no controller; nil in a controller
 	Observes *Observation
 }
 
@@ -44,19 +44,19 @@ func (c runsCity) CountWork()                           { c.m.work.count() }
 // Running reports whether agents and runs may start.
 func (c runsCity) Running() bool { return c.m.ending == running && c.m.observes == nil }
 
-// SetOneShot makes the machine ignore exits of agents. It is used for one-shot runs.
+// SetOneShot makes the machine ignore agents' exits. It is used for one-shot runs.
 func (m *Machine) SetOneShot() { m.oneShot = true }
 
 // LoopState is the part of the machine's state that the loop reads after a step.
 type LoopState struct {
 	Listed  bool // a list of sessions has succeeded or failed
 	Changed bool // a new snapshot would differ from the last one
-	// time at which the stop in progress is given up; zero = agents are not being stopped
+	// time at which the controller gives up stopping the agents; zero = it is not stopping them
 	StopBy      time.Time
 	Ended       bool
 	LeftRunning bool  // the agents were left running
 	Lost        error // set if another controller owns the city
-	// description of what may still be running after a stop that timed out; "" = nothing
+	// what may still be running after the stop timed out, or ""
 	StillRunning string
 }
 
@@ -83,8 +83,8 @@ func (m *Machine) Published() { m.step.Changed = false }
 func (m *Machine) EventsWritten() { m.step.Changed = true }
 
 // LastMemory returns the crash histories that must be saved after the loop has ended. A controller that leaves its
-// agents running always hands them to the next controller, even if the configuration does not save crash histories.
-// due is false if the file is current or if another controller owns the city.
+// agents running always hands its histories to the next controller, even if the configuration does not save them. due
+// is false if there is nothing to write or if another controller owns the city.
 func (m *Machine) LastMemory() (content []byte, due bool, err error) {
 	switch {
 	case m.lost != nil || m.conf == nil:

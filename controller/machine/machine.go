@@ -1,5 +1,5 @@
-// Package machine makes all decisions in a city. It is pure: it gets inputs and the time, and returns effects. It
-// reads no clock and no file, starts no goroutine, and is used by one goroutine.
+// Package machine makes all decisions in a city. It has no side effects: it takes inputs and the time, and returns
+// effects. It does not read the clock or any file, and does not start goroutines.
 package machine
 
 import (
@@ -16,8 +16,8 @@ import (
 	"gcity/controller/tier"
 )
 
-// Machine contains all mutable state of a city. It has no clock, no lock and no I/O. One goroutine owns it. Equal
-// inputs give equal effects in the same order (L8).
+// Machine is the mutable state of a city. It uses no clock, no locks and no I/O, and only one goroutine may use it.
+// The same inputs produce the same effects in the same order (L8).
 type Machine struct {
 	conf         *effect.Configuration // nil until the first configuration is loaded
 	loader       loader
@@ -34,21 +34,21 @@ type Machine struct {
 	order        []*record // sorted by name
 	pools        pools.Pools
 	deps         dependencies
-	stalledUntil time.Time // end of the last stall of the whole program; zero = no stall
+	stalledUntil time.Time // end of the program's last stall; zero = no stall
 	stepNumber   uint64    // number of the current step
 	step         step.Output
 	oneShot      bool // one-shot mode: exits are not handled
-	texts        outbox.Texts
+	messages     outbox.Messages
 	watchdogs    tier.Watchdogs
-	folderMoved  string // reason why the city's folder is not at its path; "" = it is
-	logProblem   string // problem of the event log; "" = none
+	folderMoved  string // reason why the city's folder is not at its path, or ""
+	logProblem   string // problem with the event log, or ""
 	listener     tcpListener
 	mode         string // mode in which the city runs
 	ending       ending
 	cityStop     cityStop     // used while the city stops
 	leftRunning  bool         // the agents were left running
 	lost         error        // set if another controller owns the city
-	observes     *Observation // set if no agent starts or stops
+	observes     *Observation // set if the machine neither starts nor stops agents
 }
 
 type ending int
@@ -69,7 +69,7 @@ func newMachine() *Machine {
 	m.work, m.runs = newWork(m), runs.New(runsCity{m}, &m.step)
 	m.pools = pools.New(poolCity{runsCity{m}}, &m.step)
 	m.agents, m.drifts.providerChecks = map[string]*record{}, map[string]*providerCheck{}
-	m.texts = outbox.New(textCity{m}, &m.step)
+	m.messages = outbox.New(outboxCity{m}, &m.step)
 	m.loader.confirms = map[uint64]string{}
 	return m
 }
@@ -84,13 +84,13 @@ func (m *Machine) Step(now time.Time, in effect.Input) []effect.Effect {
 	return m.step.Effects
 }
 
-// finishStep completes a step with actions that any input may cause. It also acknowledges recorded exits.
+// finishStep completes a step: it takes the actions that any input may require, and acknowledges recorded exits.
 func (m *Machine) finishStep(now time.Time) {
 	m.pools.Rollouts.Advance(now)
 	m.watchdogs.Watch(now)
-	m.texts.Deliver(now)
+	m.messages.Deliver(now)
 	if len(m.work.leavers) > 0 {
-		m.work.giveBack()
+		m.work.returnWork()
 	}
 	m.journal.release(now)
 	if m.ending == stopAgents {
@@ -100,7 +100,7 @@ func (m *Machine) finishStep(now time.Time) {
 		m.deps.decideRelated(now)
 	}
 	if len(m.loader.groups) > 0 {
-		m.loader.answerGroups()
+		m.loader.replyToGroups()
 	}
 	m.step.AppendLate()
 	for _, a := range m.order {
@@ -115,8 +115,8 @@ func (m *Machine) finishStep(now time.Time) {
 	m.histories.save(now)
 }
 
-// takeTime handles an input that the clock causes. Like the other take methods, it returns false if in is of
-// another kind.
+// takeTime handles inputs that are triggered by the clock. Like the other take methods, it returns false for any
+// other kind of input.
 func (m *Machine) takeTime(now time.Time, in effect.Input) bool {
 	switch in.(type) {
 	case effect.Tick:
@@ -155,7 +155,7 @@ func (m *Machine) takeSession(now time.Time, in effect.Input) bool {
 	case effect.Exited:
 		m.exited(now, in.Exit)
 	case effect.DialogAnswered:
-		m.answeredFor(in)
+		m.dialogAnswered(in)
 	case effect.Asking:
 		m.asks(now, in)
 	case effect.Started:
@@ -167,9 +167,9 @@ func (m *Machine) takeSession(now time.Time, in effect.Input) bool {
 	case effect.Captured:
 		m.journal.captured(now, in)
 	case effect.Typed:
-		m.texts.Typed(m.outboxOf(in.Agent), in)
+		m.messages.Typed(m.outboxOf(in.Agent), in)
 	case effect.Sent:
-		m.texts.Delivered(now, m.outboxOf(in.Agent), in)
+		m.messages.Delivered(now, m.outboxOf(in.Agent), in)
 	case effect.DrainMarked:
 		m.drains.marked(now, in)
 	case effect.Measured:
@@ -203,7 +203,7 @@ func (m *Machine) takeRun(now time.Time, in effect.Input) bool {
 	case effect.AutomationsSaved:
 		m.runs.Saved(now, in)
 	case effect.UnclosedRunsClosed:
-		m.runs.StraysClosed(now, in)
+		m.runs.UnclosedRunsClosed(now, in)
 	default:
 		return false
 	}
@@ -220,7 +220,7 @@ func (m *Machine) takeWork(now time.Time, in effect.Input) bool {
 		m.work.workReturned(now, in)
 	case effect.Purged:
 		m.work.purging = false
-		m.step.Lose(&m.work.unpurged, "old wisps and old records of runs cannot be removed", in.Err)
+		m.step.Lose(&m.work.unpurged, "old wisps and run records cannot be removed", in.Err)
 	case effect.BackedUp:
 		m.work.backingUp = false
 		m.step.Lose(&m.work.unbacked, "work cannot be backed up", in.Err)
@@ -250,14 +250,14 @@ func (m *Machine) takeWatchdog(now time.Time, in effect.Input) bool {
 	return true
 }
 
-// takeCity handles an input about the whole city: its configuration, its commands, its files or its end.
+// takeCity handles inputs that concern the whole city: its configuration, its commands, its files or its shutdown.
 func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 	switch in := in.(type) {
 	case effect.ConfigChanged:
 		m.loader.load()
 	case effect.Loaded:
 		m.loader.configured(now, in)
-		if m.lists.listed { // effects are not performed before the first list
+		if m.lists.listed { // the listener must not open before the sessions were listed
 			m.listener.open()
 		}
 	case effect.Edited:
@@ -292,8 +292,8 @@ func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 	return true
 }
 
-// Next returns the time at which Step must be called even without another input, or zero. It ignores deadlines that
-// have passed, because the awaited event arrives as an input.
+// Next returns the time at which Step must be called even if no input arrives, or zero if it need not be called. It
+// ignores deadlines that have passed, because the event that they wait for arrives as an input.
 func (m *Machine) Next(now time.Time) time.Time {
 	t := m.cityStop.relook
 	if len(m.journal.queue) > 0 && (t.IsZero() || m.journal.queue[0].by.Before(t)) {
@@ -313,7 +313,7 @@ func (m *Machine) Next(now time.Time) time.Time {
 			t = s.Until
 		}
 	}
-	t = m.watchdogs.Next(now, m.texts.Next(now, t))
+	t = m.watchdogs.Next(now, m.messages.Next(now, t))
 	for _, a := range m.order {
 		if a.phase.Starting() {
 			continue
@@ -327,7 +327,7 @@ func (m *Machine) Next(now time.Time) time.Time {
 	return t
 }
 
-// request requests a list of all sessions. If a list is in flight, another one follows it.
+// request requests a list of all sessions. If a list is in flight, a new one is requested after it.
 func (lk *sessionLists) request() {
 	if lk.listing {
 		lk.relist = true
@@ -338,7 +338,7 @@ func (lk *sessionLists) request() {
 		Inherit: !lk.listed || len(lk.unlistedProviders) > 0})
 }
 
-// load requests a load of the configuration. The commands in ws wait for it.
+// load requests that the configuration be loaded. The commands in ws wait for the result.
 func (ld *loader) load(ws ...waiter) {
 	ld.waiting = append(ld.waiting, ws...)
 	if ld.loading {
@@ -355,7 +355,8 @@ func (ld *loader) load(ws ...waiter) {
 	}
 	ld.loading, ld.again = true, false
 	ld.asking, ld.waiting = ld.waiting, nil
-	ld.m.step.Do(effect.Load{Known: ld.m.conf.Revision, Refused: ld.refused, Now: true,
+	ld.m.step.Do(effect.Load{Known: ld.m.conf.Revision, RejectedRevision: ld.rejectedRevision,
+		Now:   true,
 		Force: len(ld.asking) > 0})
 }
 
@@ -367,11 +368,11 @@ func (ld *loader) loadAtPatrol() {
 		return
 	}
 	ld.loading = true
-	ld.m.step.Do(effect.Load{Known: ld.m.conf.Revision, Refused: ld.refused,
+	ld.m.step.Do(effect.Load{Known: ld.m.conf.Revision, RejectedRevision: ld.rejectedRevision,
 		SeenAtPatrol: ld.seenAtPatrol})
 }
 
-// record returns the record of an agent. It creates the record if it does not exist.
+// record returns an agent's record. It creates the record if it does not exist.
 func (m *Machine) record(now time.Time, name string) *record {
 	if a, ok := m.agents[name]; ok {
 		return a
@@ -388,7 +389,7 @@ func (m *Machine) record(now time.Time, name string) *record {
 	return a
 }
 
-// outboxOf returns the outbox of an agent, or nil if the agent does not exist.
+// outboxOf returns an agent's outbox, or nil if the agent does not exist.
 func (m *Machine) outboxOf(name string) *outbox.Outbox {
 	if a := m.agents[name]; a != nil {
 		return a.out

@@ -32,10 +32,10 @@ func TestRestartDuringAStopIsAnswered(t *testing.T) {
 	w.command(2, city.Stop{Agent: "a"})
 	clear(w.stuck)
 	w.Step(effect.Stopped{Agent: "a"})
-	if a, ok := w.answers[1]; !ok || a.Err == nil || a.Err.Code != city.Conflict {
+	if a, ok := w.replies[1]; !ok || a.Err == nil || a.Err.Code != city.Conflict {
 		t.Errorf("the restart was answered with %v", a)
 	}
-	if a, ok := w.answers[2]; !ok || a.Err != nil {
+	if a, ok := w.replies[2]; !ok || a.Err != nil {
 		t.Errorf("the stop was answered with %v", a)
 	}
 }
@@ -99,7 +99,7 @@ func TestStopThatGivesUpIsAnError(t *testing.T) {
 	w.stuck["agent:a"] = true
 	w.command(1, city.Shutdown{})
 	for _, f := range w.m.GiveUpAgents(w.now) {
-		if r, ok := f.(effect.Record); ok && len(r.Answers) == 1 && r.Answers[0].Err != nil {
+		if r, ok := f.(effect.Record); ok && len(r.Replies) == 1 && r.Replies[0].Err != nil {
 			return
 		}
 	}
@@ -119,7 +119,7 @@ func TestRequestedExitsAreNotCrashes(t *testing.T) {
 	clear(w.stuck)
 	w.Step(effect.Started{Agent: "a", Err: context.Canceled})
 	w.advance(time.Minute)
-	if a, ok := w.answers[1]; !ok || a.Err != nil || w.alive["a"] == nil {
+	if a, ok := w.replies[1]; !ok || a.Err != nil || w.alive["a"] == nil {
 		t.Errorf("the restart was answered with %v", a)
 	}
 

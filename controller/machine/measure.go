@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	// measureIdle is the minimum age of the newest sample before a patrol takes another one: a minute, minus the
-	// jitter of a patrol.
+	// measureIdle is the minimum age of the newest sample before a patrol takes a new one: a minute, minus the jitter
+	// of a patrol.
 	measureIdle = 55 * time.Second
 	// measureRest replaces measureIdle while all agents use no processor time and print nothing.
 	measureRest = 8 * time.Minute
-	// measureWatched replaces measureIdle while a client watches: 2 s, minus the jitter of the loop's pulse.
+	// measureWatched replaces measureIdle while a client is watching: 2 s, minus the jitter of the loop's pulse.
 	measureWatched = 1900 * time.Millisecond
 )
 
@@ -24,7 +24,8 @@ const (
 type gauge struct {
 	m *Machine
 
-	// able: the provider can measure; busy: a sample is in flight; atRest: the newest sample changed no figure
+	// able: the provider can measure; busy: a sample is in flight; atRest: the newest sample did not change any
+	// figure
 	able, busy, atRest bool
 	ordered            time.Time // time of the newest request for a sample
 	step               uint64    // step in which the newest sample was requested
@@ -41,7 +42,7 @@ func (ga *gauge) measure(now time.Time, age time.Duration) {
 	ga.m.step.Do(effect.Measure{})
 }
 
-// age returns the minimum age of the newest sample before a patrol takes another one, if no client watches.
+// age returns the minimum age of the newest sample before a patrol takes a new one while no client is watching.
 func (g *gauge) age(agents []*record) time.Duration {
 	for _, a := range agents {
 		if !g.atRest || a.phase.Alive() && !a.sess.sample.Current(&a.sess.life) {
@@ -75,5 +76,5 @@ func (ga *gauge) measured(in effect.Measured) {
 	}
 }
 
-// usage returns the displayed resource usage of an agent's current session, or nil if it is unknown.
+// usage returns the displayed resource usage of the agent's current session, or nil if it is unknown.
 func (a *record) usage() *city.Usage { return a.sess.sample.Shown(a.sess.life.ID) }

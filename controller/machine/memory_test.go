@@ -19,7 +19,7 @@ func FuzzMemory(f *testing.F) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for _, ahead := range []time.Duration{-time.Hour, 0, time.Minute, 3 * 24 * time.Hour, 1 << 62} {
 		content, err := json.Marshal(memory.HistoriesFile[map[string]effect.SavedAgent]{
-			Version: memory.MemoryVersion, City: "/app", Agents: map[string]effect.SavedAgent{
+			Version: memory.CrashHistoryVersion, City: "/app", Agents: map[string]effect.SavedAgent{
 				"a": {Fingerprint: want("a").Spec.Fingerprint.Sum, State: city.Quarantined,
 					Until: at.Add(ahead), Since: at.Add(ahead), Why: "x",
 					History: restart.History{Crashes: []time.Time{at.Add(ahead), at,

@@ -7,15 +7,15 @@ import (
 	"gcity/controller/effect"
 )
 
-// Observation makes a machine only observe: no agent starts or stops, and no check or run is requested. It contains
-// the facts about a city without a controller that no input reports.
+// Observation puts a machine in observation mode: it starts and stops no agents, and requests no checks or runs. Its
+// fields are facts about a city without a controller that no input reports.
 type Observation struct {
 	// time since which no controller has been running; zero if none has ever run
 	Stopped time.Time
-	Ends    map[string]time.Time // times of the newest events about agents that stopped, by agent
+	Ends    map[string]time.Time // times of the newest stop events, by agent
 }
 
-// decide sets the state of an agent that no controller starts or stops.
+// decide sets the state of an agent in a city without a controller.
 func (ob *Observation) decide(m *Machine, now time.Time, a *record) {
 	switch {
 	case a.phase.Alive():
@@ -46,7 +46,8 @@ func (ob *Observation) decide(m *Machine, now time.Time, a *record) {
 	}
 }
 
-// decideAlive sets the state of a running agent. Only a controller stops an agent that drains.
+// decideAlive sets the state of a running agent. A draining agent keeps draining, because only a controller would
+// stop it.
 func (ob *Observation) decideAlive(m *Machine, now time.Time, a *record) {
 	switch d := a.drain.current; {
 	case d != nil:
@@ -66,12 +67,12 @@ func (ob *Observation) decideAlive(m *Machine, now time.Time, a *record) {
 		m.set(now, a, city.Running, "alive, but not in the configuration", time.Time{})
 	default:
 		a.sess.drift = a.sess.life.Drift(&a.want.Spec)
-		m.set(now, a, city.Running, "alive, but no controller watches it", time.Time{})
+		m.set(now, a, city.Running, "alive, but no controller is watching it", time.Time{})
 	}
 	a.since = a.sess.life.Started
 }
 
-// complete removes from a snapshot what only a controller does: its next actions, its decisions and its patrols.
+// complete removes from a snapshot what only a controller has: next actions, decisions and patrols.
 func (ob *Observation) complete(s *city.Snapshot) {
 	s.Config.Loaded, s.Config.Environ, s.Patrol = time.Time{}, nil, city.Patrol{}
 	for i := range s.Agents {
@@ -85,7 +86,7 @@ func (ob *Observation) complete(s *city.Snapshot) {
 	for i := range s.Pools {
 		p := &s.Pools[i]
 		p.Since, p.Decisions = ob.Stopped, nil
-		if p.Reason = "no controller is running, so its check does not run"; p.Override != nil {
+		if p.Reason = "no controller is running, so its check is not run"; p.Override != nil {
 			p.Reason = "set by hand; no controller is running"
 		}
 	}

@@ -44,8 +44,7 @@ func (ld *loader) removesMost(c *effect.Configuration) bool {
 	return 2*len(names) > running
 }
 
-// askedFor handles a reload. If the command confirms a configuration, it confirms the one that is held at this
-// moment.
+// askedFor handles a reload. A confirmation applies to the configuration that is held at this moment.
 func (ld *loader) askedFor(id uint64, c city.Reload) {
 	if c.Confirm {
 		ld.confirms[id] = ""
@@ -66,7 +65,7 @@ func (ld *loader) confirmed(waiting []waiter, c *effect.Configuration) bool {
 	return false
 }
 
-// hold keeps a configuration out of force until a user confirms it. It records each held configuration once.
+// hold stores a configuration without applying it until a user confirms it. It records each held configuration once.
 func (ld *loader) hold(now time.Time, c *effect.Configuration, waiting []waiter) {
 	names, running := ld.removes(c)
 	ch := ld.compare(c)
@@ -80,7 +79,7 @@ func (ld *loader) hold(now time.Time, c *effect.Configuration, waiting []waiter)
 	if known {
 		h.Since = ld.held.Since
 	}
-	ld.held, ld.refused, ld.m.step.Changed = h, h.revision, true
+	ld.held, ld.rejectedRevision, ld.m.step.Changed = h, h.revision, true
 	ld.m.step.Note(&ld.rejected, "")
 	if !known {
 		ld.m.step.Do(effect.Record{Event: events.Event{
@@ -93,11 +92,11 @@ func (ld *loader) hold(now time.Time, c *effect.Configuration, waiting []waiter)
 		}})
 	}
 	for _, w := range waiting {
-		ld.m.step.Refuse(w.id, city.Conflict, ld.heldBack(w, h))
+		ld.m.step.Reject(w.id, city.Conflict, ld.heldBack(w, h))
 	}
 }
 
-// heldBack returns the answer to a command that waited for a configuration that is now held.
+// heldBack returns the error message for a command that waited for a configuration that is now held.
 func (ld *loader) heldBack(w waiter, h *held) string {
 	_, confirms := ld.confirms[w.id]
 	switch {
@@ -109,11 +108,11 @@ func (ld *loader) heldBack(w waiter, h *held) string {
 		return "the old configuration stays in force: " + h.why +
 			"; run `gcity reload --confirm` to accept it"
 	}
-	return fmt.Sprintf("the change is written but does not %s the city yet: %s; run `gcity "+
+	return fmt.Sprintf("the change was written but does not %s the city yet: %s; run `gcity "+
 		"reload --confirm` to accept it", w.verb, h.why)
 }
 
-// dropHeld drops the held configuration, because it is in force or no longer on disk.
+// dropHeld drops the held configuration, because it was applied, rejected or replaced on disk.
 func (ld *loader) dropHeld() {
 	if ld.held != nil {
 		ld.held, ld.m.step.Changed = nil, true
@@ -124,21 +123,21 @@ func (ld *loader) dropHeld() {
 // not in force.
 func (ld *loader) heldReason(err error) error {
 	if err == nil && ld.held != nil {
-		err = errors.New("the change is written, but " + ld.held.why +
+		err = errors.New("the change was written, but " + ld.held.why +
 			"; run `gcity reload --confirm` to accept it")
 	}
 	return err
 }
 
-// refuseWhileHeld refuses commands that would change configuration files while a configuration is held. The change
-// would have no effect.
-func (ld *loader) refuseWhileHeld(id uint64, cmd city.Command) bool {
+// rejectWhileHeld rejects commands that would change configuration files while a configuration is held, because the
+// change would not take effect. It reports whether it rejected the command.
+func (ld *loader) rejectWhileHeld(id uint64, cmd city.Command) bool {
 	if ld.held == nil {
 		return false
 	}
 	switch cmd.(type) {
 	case city.Suspend, city.Resume, city.Stop, city.SuspendRig, city.ResumeRig:
-		ld.m.step.Refuse(id, city.Conflict, fmt.Sprintf(
+		ld.m.step.Reject(id, city.Conflict, fmt.Sprintf(
 			"a held configuration prevents %s; nothing was written: %s; run `gcity reload "+
 				"--confirm` to accept it, or undo the change to city.toml",
 			cmd.Verb(), ld.held.why))

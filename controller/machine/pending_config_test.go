@@ -50,7 +50,7 @@ func TestConfirmMeansWhatWasShown(t *testing.T) {
 	w.command(1, city.Reload{Confirm: true})
 	clear(w.stuck)
 	w.Step(effect.Wake{})
-	if a := w.answers[1]; a.Err == nil || a.Err.Code != city.Conflict ||
+	if a := w.replies[1]; a.Err == nil || a.Err.Code != city.Conflict ||
 		!strings.Contains(a.Err.Message, "the file has changed since it was confirmed") {
 		t.Errorf("answered with %v", a)
 	}

@@ -9,30 +9,30 @@ import (
 	"gcity/session"
 )
 
-// policy is the machine's treatment of one kind of agents: why they start, and what follows the end of a session.
-// Triage agents have the policy onCall. All other agents have the policy always.
+// policy defines how the machine treats one kind of agent: when the agents start, and what happens after a session
+// ends. Triage agents use the policy onCall. All other agents use the policy always.
 type policy interface {
 	// counts reports whether starts and ends are recorded, and whether exits count as crashes.
 	counts() bool
-	// noRestart returns the reason why a user cannot restart an agent, or "".
+	// noRestart returns the reason why a user cannot restart an agent, or "" if the user can.
 	noRestart(a *record) string
 	// waits reports whether a stopped agent has no reason to start. rest then sets its state.
 	waits(a *record) bool
 	rest(now time.Time, a *record)
-	// begins records that a start begins, and its reason.
+	// begins records that a start begins, and may set its reason.
 	begins(a *record)
 	startEffect(a *record) effect.Start
 	// obsolete reports whether the start in flight is no longer needed.
 	obsolete(a *record) bool
-	// ends returns the cause to stop a session if no general cause applies.
+	// ends returns the cause for stopping a session if no general cause applies.
 	ends(now time.Time, a *record) cause
 	// canceled handles the end of a canceled start. failed handles a failed start.
 	canceled(now time.Time, a *record)
 	failed(now time.Time, a *record, err error)
-	// died handles an exit that was not requested. drained is the drain that ended with the exit; nil = none.
+	// died handles an exit that was not requested. drained is the drain that ended with the exit, or nil.
 	died(now time.Time, a *record, e session.Exit, drained *drain)
-	// stopped handles a stop. e is the event about it.
-	stopped(now time.Time, a *record, c cause, e events.Event, answers []effect.Answer)
+	// stopped handles a completed stop. e is the event that records it.
+	stopped(now time.Time, a *record, c cause, e events.Event, replies []effect.Reply)
 }
 
 // always is the policy of agents that run as long as they are wanted.
@@ -47,7 +47,7 @@ func (always) startEffect(a *record) effect.Start { return effect.Start{Want: a.
 func (always) obsolete(*record) bool              { return false }
 func (always) canceled(time.Time, *record)        {}
 
-// ends returns the cause to stop a session that is drained, idle, or differs from the configuration.
+// ends returns the cause for stopping a session that is drained or idle, or that differs from the configuration.
 func (p always) ends(now time.Time, a *record) cause {
 	if a.drain.current != nil || a.unwanted() {
 		return a.drained(now)
@@ -59,15 +59,15 @@ func (p always) ends(now time.Time, a *record) cause {
 }
 
 func (p always) stopped(now time.Time, a *record, c cause, e events.Event,
-	answers []effect.Answer) {
-	p.m.journal.recordEnd(a, a.stopExit(now), e, answers...)
+	replies []effect.Reply) {
+	p.m.journal.recordEnd(a, a.stopExit(now), e, replies...)
 	if c.kind == causeRequest && a.want != nil {
 		a.limitRestarts(now, c.why)
 	}
 }
 
-// onCall is the policy of triage agents, which start only for the beats of a watchdog. The watchdog reports the
-// ends of their sessions, which never count as crashes.
+// onCall is the policy of triage agents, which start only for a watchdog's beats. Their exits never count as crashes;
+// the watchdog reports them instead.
 type onCall struct{ m *Machine }
 
 func (onCall) counts() bool { return false }
@@ -94,9 +94,9 @@ func (p onCall) canceled(now time.Time, a *record) {
 
 // stopped records a stop, unless the session was stopped only because its beat has ended.
 func (p onCall) stopped(now time.Time, a *record, c cause, e events.Event,
-	answers []effect.Answer) {
-	if c.kind != causeBeat || len(answers) > 0 {
-		p.m.journal.recordEnd(a, a.stopExit(now), e, answers...)
+	replies []effect.Reply) {
+	if c.kind != causeBeat || len(replies) > 0 {
+		p.m.journal.recordEnd(a, a.stopExit(now), e, replies...)
 	}
-	p.m.triageOver(now, a, "was ended: "+c.why)
+	p.m.triageOver(now, a, "was stopped: "+c.why)
 }

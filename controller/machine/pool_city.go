@@ -18,7 +18,7 @@ func (c poolCity) IsAgent(name string) bool { return c.m.agents[name] != nil }
 
 func (c poolCity) Work() pools.Work {
 	wk := &c.m.work
-	// while no controller runs, open work does not change the size of a pool
+	// while no controller is running, open work does not change the size of a pool
 	return pools.Work{Counted: wk.counted && c.m.observes == nil, CountedStep: wk.countedStep,
 		AsOf: wk.asOf, Pools: wk.counts.Pools, Tasks: wk.tasks, Uncounted: wk.uncounted}
 }
@@ -46,8 +46,8 @@ func (c poolCity) Found(p *pools.Pool) int {
 	return found
 }
 
-// belonged reports whether the previous controller wanted a member that was found. This is the case if the member
-// runs and its pool does not drain it, or if it has exited and was not draining.
+// belonged reports whether the previous controller wanted a member that was found. It did if the member is running
+// and not being drained by its pool, or if it has exited and was not draining.
 func (a *record) belonged() bool {
 	if !a.phase.Alive() {
 		return a.sess.exit != nil && !a.sess.life.Drain.On()

@@ -8,12 +8,12 @@ import (
 )
 
 const (
-	// runsTTL is the time for which records of ended runs are retained if wisp_ttl is not set.
+	// runsTTL is how long records of ended runs are kept if wisp_ttl is not set.
 	runsTTL = 14 * 24 * time.Hour
 	// purgeEvery is the interval between purges if wisp_gc_interval is not set.
 	purgeEvery = time.Hour
-	// backupLook is how often the controller checks whether a backup is due.
-	backupLook = 10 * time.Minute
+	// backupCheckEvery is how often the controller checks whether a backup is due.
+	backupCheckEvery = 10 * time.Minute
 )
 
 func (wk *work) purge(now time.Time) {
@@ -27,7 +27,8 @@ func (wk *work) purge(now time.Time) {
 }
 
 func (wk *work) backUp(now time.Time) {
-	if !wk.m.conf.Backups || wk.m.oneShot || wk.backingUp || now.Sub(wk.backedUp) < backupLook {
+	if !wk.m.conf.Backups || wk.m.oneShot || wk.backingUp ||
+		now.Sub(wk.backedUp) < backupCheckEvery {
 		return
 	}
 	wk.backingUp, wk.backedUp = true, now

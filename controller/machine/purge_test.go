@@ -25,7 +25,7 @@ func TestBackUp(t *testing.T) {
 	if m.work.unbacked != "work cannot be backed up: the disk is full" || orders() != 0 {
 		t.Error(m.work.unbacked)
 	}
-	if now = now.Add(backupLook); orders() != 1 {
+	if now = now.Add(backupCheckEvery); orders() != 1 {
 		t.Error("it is not tried again")
 	}
 	m.Step(now, effect.BackedUp{})

@@ -25,7 +25,7 @@ type record struct {
 	pool    *pools.Pool // nil = the agent is not in a pool
 	// names of the agent's dependencies; kept after the agent was removed
 	needs []string
-	// results of isUp and of a check for a session at the last decideRelated
+	// whether the agent was up and had a session at the last decideRelated
 	wasUp, wasThere bool
 	status
 	phase   lifecycle.Phase // state of the agent's session
@@ -38,7 +38,7 @@ type record struct {
 	requests
 }
 
-// status is the state of an agent that clients see.
+// status is the part of an agent's state that clients see.
 type status struct {
 	state     city.State
 	reason    string
@@ -60,7 +60,7 @@ func (s *status) change(now time.Time, state city.State, reason string, until ti
 	return true
 }
 
-// requests contains the requests that wait for an agent: commands for its state, and texts and keys for its
+// requests contains the requests that wait for an agent: commands for its state, and messages and keys for its
 // terminal.
 type requests struct {
 	waiters []waiter
@@ -83,7 +83,7 @@ func (d *requests) take(verbs ...string) []waiter {
 	return out
 }
 
-// cause is the reason to stop a session. It also determines what follows the stop.
+// cause is the reason for stopping a session. It also determines what happens after the stop.
 type cause struct {
 	kind     causeKind
 	why      string
@@ -99,27 +99,27 @@ const (
 	causeRestart
 	causeKill
 	causeRequest  // the agent itself requested the stop
-	causeBeat     // the beat of a triage agent's session has ended
+	causeBeat     // the beat that a triage agent was started for has ended
 	causeWatchdog // a watchdog requested the stop
-	causeStrategy // another agent crashed, and its strategy restarts this agent too
+	causeStrategy // a different agent crashed, and its strategy restarts this agent too
 	causeDrained
 	causeIdle
 	causeDrift
 	causeSuspend
 	causeOrphan
-	causeCityStop // the city stops
+	causeCityStop // the city is being stopped
 )
 
-// waiter is a command that is answered when its agent or the configuration reaches the requested state.
+// waiter is a command that is waiting for its agent or the configuration to reach the requested state.
 type waiter struct {
 	id   uint64
 	verb string
 }
 
-// sessionInfo is the machine's information about an agent's session.
+// sessionInfo is what the machine has read about an agent's session.
 type sessionInfo struct {
 	life session.Status
-	// its provider did not answer the newest list
+	// the session's provider did not respond to the newest list
 	uncertain bool
 	seenStep  uint64    // step in which the newest list with a session of the agent was handled
 	listStep  uint64    // step in which that list was requested
@@ -127,14 +127,14 @@ type sessionInfo struct {
 	// time of the session's last output; zero = unknown
 	lastOutput time.Time
 	exit       *city.Exit
-	lastEnd    string // ID of the newest session with a handled exit
+	lastEnd    string // ID of the session with the newest handled exit
 	drift      []string
 	// reason why the agent is not restarted for drift although no user is attached; "" = no such reason
 	restartBarred string
 	sample        usage.Sample // resource usage of the session's processes
 }
 
-// unknown reports whether the agent's state is unknown because its provider or its holder does not answer.
+// unknown reports whether the agent's state is unknown because its provider or its holder does not respond.
 func (p *sessionInfo) unknown() bool { return p.uncertain || !p.life.Silent.IsZero() }
 
 // busy reports whether a user is attached to the agent's terminal or has typed recently.
@@ -159,7 +159,7 @@ func (p *sessionInfo) noteOutput(now time.Time, s *session.Status, adopted bool)
 
 // action is the effect in flight for an agent, and the planned next action.
 type action struct {
-	// the session of a start in flight, if its program asks a question in the terminal
+	// the session that is starting, if its program is asking a question in the terminal
 	asking *session.Status
 	// an exit that arrived before the result of the session's start
 	earlyExit   *session.Exit
@@ -173,7 +173,7 @@ type action struct {
 	ackStep     uint64               // step of the newest acknowledgements
 }
 
-// restartState contains the history of an agent's exits, and the wait before its next start.
+// restartState is the history of an agent's exits, and the wait before its next start.
 type restartState struct {
 	history           restart.History
 	saved             *effect.SavedAgent // the last saved history; nil = not saved
@@ -183,11 +183,12 @@ type restartState struct {
 	quarantineCrashes int // number of crashes that led to the current quarantine
 	missing           effect.FailedStarts
 	staysDown         bool // the agent has exited, and its policy does not restart it
-	final             bool // the user requested no restart
+	final             bool // the user asked for the agent to stay stopped
 	restarts          int
-	earlierExit       *city.Exit        // the newest exit that a previous controller has saved
+	earlierExit       *city.Exit        // the newest exit that a previous controller saved
 	inherited         effect.SavedAgent // state from the previous controller
-	// since the last start, the agent has exited on its own or was stopped because it was silent
+	// since the last start, the agent has exited on its own, requested a restart, or was stopped because it was
+	// silent
 	diedOnItsOwn bool
 }
 
@@ -203,7 +204,7 @@ func (r *restartState) stay(why string) {
 
 // stayFinal keeps the agent stopped until a user restarts it.
 func (r *restartState) stayFinal(why string) {
-	r.stay(why + "; the user requested no restart")
+	r.stay(why + "; the user asked for it to stay stopped")
 	r.final, r.notBefore = true, time.Time{}
 }
 
@@ -235,7 +236,7 @@ func (r *restartState) forgive() {
 	r.history, r.missing = restart.History{}, effect.FailedStarts{}
 }
 
-// started records that the agent runs. fresh is true for a new session.
+// started records that the agent is running. fresh is true for a new session.
 func (r *restartState) started(fresh bool) {
 	r.staysDown, r.final, r.missing = false, false, effect.FailedStarts{}
 	if fresh && r.diedOnItsOwn {
@@ -244,7 +245,7 @@ func (r *restartState) started(fresh bool) {
 	r.diedOnItsOwn = r.diedOnItsOwn && !fresh
 }
 
-// counts reports whether the agent waits, or has crashes within the window.
+// counts reports whether the agent is waiting to start, or has crashed within the window.
 func (r *restartState) counts(now time.Time, window time.Duration) bool {
 	return now.Before(r.notBefore) || r.history.Within(now, window) > 0
 }
@@ -258,8 +259,8 @@ func (r *restartState) crashes(now time.Time, window time.Duration) int {
 	return r.history.Within(now, window)
 }
 
-// pause returns the state of an agent that waits for the time of its next start: backoff, failed or quarantined. It
-// returns "" if the agent does not wait.
+// pause returns the state of an agent that waits until a given time before its next start: backoff, failed or
+// quarantined. It returns "" if the agent is not waiting.
 func (r *restartState) pause() city.State {
 	if r.staysDown || r.notBefore.IsZero() {
 		return ""
@@ -267,7 +268,7 @@ func (r *restartState) pause() city.State {
 	return r.hold
 }
 
-// drainState contains the drain of an agent, and the state of the drain's mark in the session.
+// drainState is an agent's drain, and the state of the drain's mark in the session.
 type drainState struct {
 	current *drain // nil = the agent is not draining
 	// drain that the previous controller handed over; nil after the adoption
@@ -284,11 +285,11 @@ type silence struct {
 	task    string    // bead in progress since taskAt
 	gate    string    // gate that the task has been waiting for since taskAt
 	taskAt  time.Time
-	stuck   *city.Stuck // set while it has work and is silent for too long
+	stuck   *city.Stuck // set while the agent has work and has been silent for too long
 	stuckAt time.Time   // time at which stuck_after expires; zero = never
 }
 
-// declared returns the reason why an agent runs: the position of its declaration, or its pool.
+// declared returns the reason why an agent is running: the position of its declaration, or its pool.
 func (a *record) declared() string {
 	if a.pool != nil {
 		return "member of pool " + a.pool.Name()
@@ -332,8 +333,8 @@ func (a *record) surplus() bool {
 // unwanted reports whether an agent should not run.
 func (a *record) unwanted() bool { return a.want == nil || a.surplus() }
 
-// waitsForCount returns the reason why a member does not start yet, or "". After the next count of work, its pool may
-// not want it.
+// waitsForCount returns the reason why a member must wait before it starts, or "". After the next count of work, its
+// pool may no longer want it.
 func (a *record) waitsForCount() string {
 	switch {
 	case a.pool == nil || !a.pool.Waits():
@@ -342,7 +343,7 @@ func (a *record) waitsForCount() string {
 		return "waits until it is known which members of pool " + a.pool.Name() + " are busy"
 	}
 	return "waits until it is known which members of pool " + a.pool.Name() +
-		" are busy, because the pool shrinks"
+		" are busy, because the pool is shrinking"
 }
 
 // join makes an agent a member of a pool.
@@ -351,7 +352,7 @@ func (m *Machine) join(a *record, p *pools.Pool, w *agent.Want) {
 	m.declare(a, w)
 }
 
-// declare sets the declaration of an agent, and the policy for its kind.
+// declare sets an agent's declaration, and the policy for its kind.
 func (m *Machine) declare(a *record, w *agent.Want) {
 	a.want, a.policy = w, always{m}
 	if w == nil {
@@ -363,14 +364,13 @@ func (m *Machine) declare(a *record, w *agent.Want) {
 	}
 }
 
-// unknownIn reports whether the provider of the agent's last session did not answer.
+// unknownIn reports whether the provider of the agent's last or next session did not respond.
 func (a *record) unknownIn(unknown map[string]error) bool {
 	return unknown[a.sess.life.Provider] != nil || a.want != nil &&
 		unknown[a.want.Spec.Provider] != nil
 }
 
-// hasRelevantCrashes reports whether an unwanted member still has relevant crashes. They are used if its pool grows
-// again.
+// hasRelevantCrashes reports whether an unwanted member still has crashes that count if its pool grows again.
 func (a *record) hasRelevantCrashes(now time.Time) bool {
 	return a.want != nil && a.restart.counts(now, a.want.Policy.Window)
 }

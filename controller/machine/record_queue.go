@@ -11,14 +11,14 @@ import (
 	"gcity/session"
 )
 
-// outputWait is the maximum time for which the event of a crash waits for the last output.
+// outputWait is how long a crash event waits for the agent's last output.
 const outputWait = effect.CaptureLimit + time.Second
 
-// journal records the events of decisions, in the order of the decisions.
+// journal records events in the order of the decisions that caused them.
 type journal struct {
 	m     *Machine
 	queue []queuedRecord
-	// IDs of sessions with an exit that the previous controller recorded, or saved so that its successor records it
+	// IDs of sessions with an exit that the previous controller recorded, or saved for its successor to record
 	past map[string]bool
 }
 
@@ -26,25 +26,25 @@ type journal struct {
 type queuedRecord struct {
 	effect.Record
 	agent *record       // nil = the event is not about an agent's session
-	end   *session.Exit // the exit that the event records; nil = none
+	end   *session.Exit // the exit that the event records, or nil
 	// ID of the session with the output that the event waits for; "" = the event waits only for earlier events
 	output string
 	by     time.Time // time at which the event stops waiting for the output
 }
 
 // record records an event about an agent.
-func (j *journal) record(a *record, e events.Event, answers ...effect.Answer) {
+func (j *journal) record(a *record, e events.Event, replies ...effect.Reply) {
 	e.Actor, e.Subject = orDefault(e.Actor, effect.ActorController), a.name
-	j.inOrder(queuedRecord{Record: effect.Record{Event: e, Answers: answers}, agent: a})
+	j.inOrder(queuedRecord{Record: effect.Record{Event: e, Replies: replies}, agent: a})
 }
 
 // recordEnd records an exit, unless the previous controller has recorded it.
-func (j *journal) recordEnd(a *record, x session.Exit, e events.Event, answers ...effect.Answer) {
+func (j *journal) recordEnd(a *record, x session.Exit, e events.Event, replies ...effect.Reply) {
 	if j.past[x.ID] {
 		return
 	}
 	e.Actor, e.Subject = orDefault(e.Actor, effect.ActorController), a.name
-	j.inOrder(queuedRecord{Record: effect.Record{Event: e, Answers: answers}, agent: a, end: &x})
+	j.inOrder(queuedRecord{Record: effect.Record{Event: e, Replies: replies}, agent: a, end: &x})
 }
 
 // recordCrash records an exit as a crash, with its last output.
@@ -57,8 +57,8 @@ func (j *journal) recordCrash(now time.Time, a *record, x session.Exit, e events
 	})
 }
 
-// inOrder records an event. If an earlier event still waits for output, inOrder queues the new one, so that the
-// log has the order of the decisions.
+// inOrder records an event. If an earlier event is still waiting for output, inOrder queues the new one, so that the
+// log keeps the order of the decisions.
 func (j *journal) inOrder(q queuedRecord) {
 	if len(j.queue) == 0 && q.output == "" {
 		j.m.step.Do(q.Record)
@@ -70,7 +70,7 @@ func (j *journal) inOrder(q queuedRecord) {
 	}
 }
 
-// release records the events that need not wait any longer. A zero now ends all waits for output.
+// release records the events that no longer have to wait. A zero now ends all waits for output.
 func (j *journal) release(now time.Time) {
 	n := 0
 	for ; n < len(j.queue); n++ {

@@ -11,16 +11,16 @@ import (
 	"gcity/events"
 )
 
-// loader brings configurations into force, and writes the suspended flags that commands change.
+// loader loads and applies configurations, and writes the suspended flags that commands change.
 type loader struct {
 	m *Machine
 
-	rejected     string // reason why the configuration on disk is not in force
-	loaded       time.Time
-	since        uint64 // step in which the configuration came into force
-	refused      string // revision of the rejected configuration
-	seenAtPatrol string // revision that the last patrol read
-	held         *held  // configuration on disk that waits for a confirmation; nil = none
+	rejected         string // reason why the configuration on disk is not in force
+	loaded           time.Time
+	since            uint64 // step in which the configuration was applied
+	rejectedRevision string // revision of the rejected configuration
+	seenAtPatrol     string // revision that the last patrol read
+	held             *held  // configuration on disk that is waiting for confirmation; nil = none
 	// held revision that each waiting reload has confirmed, by command ID; "" = no configuration was held
 	confirms map[uint64]string
 	loading  bool
@@ -31,7 +31,7 @@ type loader struct {
 	groups   []groupWaiter
 }
 
-// configured handles the result of a load. A new configuration comes into force completely or not at all (L6).
+// configured handles the result of a load. A new configuration is applied completely or not at all (L6).
 func (ld *loader) configured(now time.Time, in effect.Loaded) {
 	ld.loading, ld.seenAtPatrol = false, in.Revision
 	waiting := ld.asking
@@ -47,21 +47,21 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 	case err != nil:
 		ld.dropHeld()
 		ld.reject(in.Revision, err)
-		ld.refuseLoad(waiting, err.Error())
+		ld.rejectLoad(waiting, err.Error())
 	case fresh && ld.removesMost(in.Conf) && !ld.confirmed(waiting, in.Conf):
 		ld.hold(now, in.Conf, waiting)
 	case fresh:
 		ld.dropHeld()
 		msg := ld.adopt(now, in.Conf)
 		ld.m.step.Note(&ld.rejected, "")
-		ld.refused = "" // a later return to that revision must be loaded again
+		ld.rejectedRevision = "" // if the file returns to that revision, it must be loaded again
 		ld.accept(waiting, msg)
 	case in.Conf == nil && ld.held != nil && in.Revision == ld.held.revision:
-		// the held configuration still waits for a confirmation
-	case in.Conf == nil && in.Revision == ld.refused && ld.rejected != "":
-		ld.refuseLoad(waiting, ld.rejected)
+		// the held configuration is still waiting for confirmation
+	case in.Conf == nil && in.Revision == ld.rejectedRevision && ld.rejected != "":
+		ld.rejectLoad(waiting, ld.rejected)
 	case in.Conf == nil && in.Revision != ld.m.conf.Revision:
-		// the next patrol loads the new revision if the file has not changed until then
+		// the next patrol loads the new revision if the file has not changed again by then
 	default:
 		// the log must show that the other configuration is no longer on disk
 		if ld.held != nil || ld.rejected != "" {
@@ -71,7 +71,7 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 		}
 		ld.dropHeld()
 		ld.m.step.Note(&ld.rejected, "")
-		ld.refused = ""
+		ld.rejectedRevision = ""
 		ld.accept(waiting, "nothing changed: revision "+step.Short(ld.m.conf.Revision)+
 			" is in force")
 		for _, a := range ld.m.order {
@@ -90,7 +90,7 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 	ld.unfulfilled(ld.heldReason(err))
 }
 
-// unfulfilled refuses commands with a flag that was written but is not in force, because the file was rejected or
+// unfulfilled rejects commands if their flag was written but is not in force, because the file was rejected or
 // changed.
 func (ld *loader) unfulfilled(err error) {
 	if len(ld.edits) > 0 {
@@ -106,20 +106,20 @@ func (ld *loader) unfulfilled(err error) {
 		verb := verbFor(!a.want.Suspended.On())
 		msg := step.NotInEffect("agent "+a.name, verb, err)
 		for _, w := range a.take(verb) {
-			ld.m.step.RefuseFlag(w.id, msg, err)
+			ld.m.step.RejectFlag(w.id, msg, err)
 		}
 	}
 	ld.unfulfilledGroups(err)
 }
 
-// accept answers the commands that waited for this configuration.
+// accept replies to the commands that waited for this configuration.
 func (ld *loader) accept(waiting []waiter, msg string) {
 	for _, w := range waiting {
 		switch w.verb {
 		case "suspend":
 			ld.m.step.Reply(w.id, "the city is suspended")
 		case "resume":
-			ld.m.step.Reply(w.id, "the city is resumed")
+			ld.m.step.Reply(w.id, "the city was resumed")
 		default:
 			ld.m.step.Reply(w.id, msg)
 		}
@@ -127,8 +127,8 @@ func (ld *loader) accept(waiting []waiter, msg string) {
 }
 
 func (ld *loader) reject(revision string, err error) {
-	if ld.refused = revision; errors.As(err, new(*effect.Untrusted)) {
-		ld.refused = "" // try again at each patrol
+	if ld.rejectedRevision = revision; errors.As(err, new(*effect.Untrusted)) {
+		ld.rejectedRevision = "" // try again at each patrol
 	}
 	if ld.rejected == err.Error() {
 		return
@@ -141,8 +141,8 @@ func (ld *loader) reject(revision string, err error) {
 	}})
 }
 
-// adopt brings a configuration into force. Agents keep their state if their name and fingerprint are unchanged
-// (L6).
+// adopt applies a configuration and returns a summary of the changes. Agents keep their state if their name and
+// fingerprint are unchanged (L6).
 func (ld *loader) adopt(now time.Time, c *effect.Configuration) string {
 	first := ld.m.conf == nil
 	var before *effect.Configuration
@@ -170,7 +170,7 @@ func (ld *loader) adopt(now time.Time, c *effect.Configuration) string {
 	}
 	ld.m.deps.depth = agent.Depth(c.Wants)
 	for _, a := range ld.m.order {
-		// a removed agent must still stop in the order of its dependencies
+		// a removed agent must still stop in dependency order
 		if a.want == nil && len(a.needs) > 0 {
 			ld.m.deps.ordered, ld.m.deps.depth = true, max(ld.m.deps.depth, deepest)
 		}
@@ -226,15 +226,15 @@ func (ld *loader) suspension(a *record, w *agent.Want) {
 		a.forgive("resumed by operator")
 		ld.m.journal.record(a, events.Event{Type: events.AgentResumed, Actor: effect.ActorOperator,
 			Message: "was " + a.want.Suspended.String()},
-			ld.m.commands.answersFor(a, "agent "+a.name+" is resumed", "resume")...)
+			ld.m.commands.repliesFor(a, "agent "+a.name+" was resumed", "resume")...)
 	case !a.want.Suspended.On() && a.phase.Idle():
 		ld.m.journal.record(a, events.Event{Type: events.AgentSuspended,
 			Actor:   effect.ActorOperator,
 			Message: w.Suspended.String()},
-			ld.m.commands.answersFor(a, fmt.Sprintf("agent %s is %s", a.name,
+			ld.m.commands.repliesFor(a, fmt.Sprintf("agent %s is %s", a.name,
 				w.Suspended), "stop", "suspend")...)
 	case a.want.Suspended.On():
-		ld.m.commands.resolve(a, fmt.Sprintf("agent %s is resumed, but still %s", a.name,
+		ld.m.commands.resolve(a, fmt.Sprintf("agent %s was resumed, but is still %s", a.name,
 			w.Suspended), "resume")
 	}
 }
@@ -267,7 +267,7 @@ func (ld *loader) suspensions(before, after *effect.Configuration) {
 	}
 }
 
-// compare returns the differences between another configuration and the one in force.
+// compare returns the differences between c and the configuration in force.
 func (ld *loader) compare(c *effect.Configuration) step.Changes {
 	var ch step.Changes
 	wanted := make(map[string]bool, len(c.Wants))
@@ -275,7 +275,7 @@ func (ld *loader) compare(c *effect.Configuration) step.Changes {
 		w := &c.Wants[i]
 		wanted[w.Name] = true
 		a, known := ld.m.agents[w.Name]
-		// for a member that is not running, the change of its pool is enough
+		// for a member that is not running, the change to its pool is enough
 		if w.Pool != "" && (!known || a.hidden()) {
 			continue
 		}

@@ -12,7 +12,7 @@ import (
 	"gcity/events"
 )
 
-// noteLeaver records that the last session of a departing member has ended, so that the member's work returns to the
+// noteLeaver records that a departing member's last session has ended, so that the member's work is returned to the
 // pool.
 func (wk *work) noteLeaver(a *record) {
 	switch {
@@ -49,8 +49,9 @@ func (wk *work) findLeavers() {
 	}
 }
 
-// giveBack returns the work of departed members to their pools. It skips members that are running or wanted again.
-func (wk *work) giveBack() {
+// returnWork requests that the work of departed members be returned to their pools. It skips members that are running
+// or wanted again.
+func (wk *work) returnWork() {
 	if len(wk.leaving) > 0 || wk.failing || wk.m.ending != running {
 		return
 	}
@@ -68,18 +69,18 @@ func (wk *work) giveBack() {
 	}
 }
 
-// waitsForReturn returns the reason why a wanted member does not start yet, if its earlier work is still being returned
-// to the pool.
+// waitsForReturn returns the reason why a wanted member must wait before it starts, if its earlier work is still
+// being returned to the pool. It returns "" otherwise.
 func (wk *work) waitsForReturn(a *record) string {
 	for _, l := range wk.leaving {
 		if l.Agent == a.name {
-			return "waits until its earlier work has returned to pool " + l.Pool
+			return "waits until its earlier work is returned to pool " + l.Pool
 		}
 	}
 	return ""
 }
 
-// workReturned handles the result of returning work. Each patrol retries failed returns.
+// workReturned handles the result of returning work. Failed returns are retried at each patrol.
 func (wk *work) workReturned(now time.Time, in effect.WorkReturned) {
 	tried := wk.leaving
 	wk.leaving, wk.failing = nil, in.Err != nil
@@ -99,7 +100,7 @@ func (wk *work) workReturned(now time.Time, in effect.WorkReturned) {
 	}
 }
 
-// recordReturned records the events of the returned work of one member.
+// recordReturned records the events about one member's returned work.
 func (wk *work) recordReturned(now time.Time, l effect.Leaver, done []effect.Returned) {
 	var ids []string
 	for _, d := range done {

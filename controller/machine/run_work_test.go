@@ -24,7 +24,7 @@ func TestAutomationsAreListedBeforeTheyRun(t *testing.T) {
 		t.Errorf("shown: %q, want %q", got, want)
 	}
 	w.Step(effect.RunsSwept{Err: errors.New("the disk is on fire")})
-	want := "a is idle: the records of earlier runs are not known: work cannot be read: the " +
+	want := "a is idle: the records of earlier runs are not available: work cannot be read: the " +
 		"disk is on fire"
 	if got := w.showAutomations(); !slices.Equal(got, []string{want}) {
 		t.Errorf("shown: %q, want %q", got, want)

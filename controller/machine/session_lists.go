@@ -15,30 +15,29 @@ import (
 	"gcity/session"
 )
 
-// sessionLists is the information from the lists of all sessions.
+// sessionLists is what the machine has read from lists of all sessions.
 type sessionLists struct {
 	m *Machine
 
 	listed  bool // at least one list has succeeded
 	listing bool // a list is in flight
-	relist  bool // request another list after the list in flight
-	// providers that have never answered; agents without a known session may be running at these providers
+	relist  bool // request a new list after the one in flight
+	// providers that have never responded; agents without a known session may be running there
 	unlistedProviders map[string]bool
-	// errors of providers that did not answer the newest list, including providers that may still answer late
-	unknown     map[string]error
-	lateAnswers int    // number of outstanding late answers
-	ordered     uint64 // step in which the newest list was requested
-	problem     string // reason why sessions cannot be listed; "" = they can
+	// errors from providers that did not respond to the newest list, including those that may still respond late
+	unknown       map[string]error
+	lateResponses int    // number of providers that may still respond late
+	ordered       uint64 // step in which the newest list was requested
+	problem       string // reason why sessions cannot be listed; "" = they can
 }
 
-// handleList compares a list of sessions with the records. It ignores agents that were started or stopped after the
+// handleList updates the records from a list of sessions. It ignores agents that were started or stopped after the
 // list was requested.
 func (lk *sessionLists) handleList(now time.Time, in effect.Listed) {
 	lk.listing = false
-	unknown, partly := effect.Unanswered(in.Err)
+	unknown, partly := effect.FailedProviders(in.Err)
 	first := !lk.listed
 	lk.listed = lk.listed || in.Err == nil || partly
-	// a list that was requested during another list is needed only after the first success
 	if lk.relist {
 		lk.relist = false
 		lk.request()
@@ -46,7 +45,7 @@ func (lk *sessionLists) handleList(now time.Time, in effect.Listed) {
 	if in.Err != nil && !partly {
 		lk.m.step.Note(&lk.problem, "sessions cannot be listed: "+in.Err.Error())
 		if !lk.listed {
-			lk.m.commands.refuseAll(lk.m.loader.waiting, city.Unavailable, lk.problem)
+			lk.m.commands.rejectAll(lk.m.loader.waiting, city.Unavailable, lk.problem)
 			for _, w := range lk.m.loader.waiting {
 				delete(lk.m.loader.confirms, w.id)
 			}
@@ -58,9 +57,9 @@ func (lk *sessionLists) handleList(now time.Time, in effect.Listed) {
 		}
 		return
 	}
-	allKnown := lk.noteAnswers(first, unknown)
+	allKnown := lk.noteResponses(first, unknown)
 	if in.Past != nil {
-		// a provider that answers later may list more of these sessions
+		// a provider that responds later may list more of these sessions
 		lk.m.journal.past = in.Past.Recorded
 		lk.m.journal.inheritEnds(now, in.Past, in.Sessions)
 	}
@@ -87,7 +86,7 @@ func (lk *sessionLists) handleList(now time.Time, in effect.Listed) {
 	}
 }
 
-// markAllUnknown makes the states of all running agents unknown, because no provider has answered a list.
+// markAllUnknown marks the states of all running agents as unknown, because no provider has responded.
 func (lk *sessionLists) markAllUnknown(now time.Time, in effect.Listed) {
 	if effect.IsLate(in.Err) {
 		return
@@ -100,16 +99,17 @@ func (lk *sessionLists) markAllUnknown(now time.Time, in effect.Listed) {
 	lk.m.decideAll(now)
 }
 
-// noteAnswers records which providers answered. Only this controller starts sessions, so after one answer of a
-// provider all its sessions are known. lit is true when every provider has answered at least once.
-func (lk *sessionLists) noteAnswers(first bool, unknown map[string]error) (allKnown bool) {
+// noteResponses records which providers have responded. Only this controller starts sessions, so all sessions of a
+// provider are known after its first response. allKnown is true if the last missing provider has just responded for
+// the first time.
+func (lk *sessionLists) noteResponses(first bool, unknown map[string]error) (allKnown bool) {
 	before := lk.unknown
 	lk.unknown = maps.Clone(unknown)
 	for name, err := range lk.unknown {
 		if !effect.IsLate(err) {
 			continue
 		}
-		lk.lateAnswers++
+		lk.lateResponses++
 		// keep the error of a provider that has not recovered yet
 		if was := before[name]; was != nil {
 			lk.unknown[name] = was
@@ -129,7 +129,8 @@ func (lk *sessionLists) noteAnswers(first bool, unknown map[string]error) (allKn
 	return was > 0 && len(lk.unlistedProviders) == 0
 }
 
-// noteUnknown updates the problem of providers that failed to answer. It ignores providers that are only late.
+// noteUnknown updates the problem that describes providers that failed to respond. It ignores providers that are only
+// late.
 func (lk *sessionLists) noteUnknown() {
 	failed := &session.PartialError{Unknown: maps.Clone(lk.unknown)}
 	maps.DeleteFunc(failed.Unknown, func(_ string, err error) bool { return effect.IsLate(err) })
@@ -140,7 +141,7 @@ func (lk *sessionLists) noteUnknown() {
 	lk.m.step.Note(&lk.problem, problem)
 }
 
-// allListed continues actions that had to wait until all sessions were known.
+// allListed resumes actions that waited for the first list, or until all sessions were known.
 func (lk *sessionLists) allListed(now time.Time, first, allKnown bool) {
 	if allKnown { // sizes guessed from an incomplete list are invalid
 		lk.m.pools.Unsettle()
@@ -153,13 +154,13 @@ func (lk *sessionLists) allListed(now time.Time, first, allKnown bool) {
 	}
 }
 
-// handleLateList handles the late answer of one provider, like a list that was requested in step in.Step.
+// handleLateList handles a late response from one provider, as part of the list that was requested in step in.Step.
 func (lk *sessionLists) handleLateList(now time.Time, in effect.ListedLate) {
-	lk.lateAnswers--
+	lk.lateResponses--
 	allKnown := false
 	_, waits := lk.unknown[in.Provider]
 	switch {
-	case in.Err != nil && !waits: // the provider has answered a newer request
+	case in.Err != nil && !waits: // the provider has responded to a newer request
 		return
 	case in.Err != nil:
 		lk.unknown[in.Provider] = in.Err
@@ -191,18 +192,18 @@ func (lk *sessionLists) handleLateList(now time.Time, in effect.ListedLate) {
 	}
 }
 
-// handleMissing handles agents that a list did not show. The function of selects the agents to consider.
-func (lk *sessionLists) handleMissing(now time.Time, listStep uint64, of func(*record) bool) {
+// handleMissing handles agents that are missing from a list. The function concerns selects the agents to consider.
+func (lk *sessionLists) handleMissing(now time.Time, listStep uint64, concerns func(*record) bool) {
 	for _, a := range lk.m.order {
 		if a.sess.seenStep == lk.m.stepNumber || a.phase.InFlight() || a.phase.Step() > listStep ||
-			!of(a) {
+			!concerns(a) {
 			continue
 		}
-		var untold error
+		var listErr error
 		if a.phase.Alive() {
-			untold = lk.unknown[a.sess.life.Provider]
+			listErr = lk.unknown[a.sess.life.Provider]
 		}
-		if a.sess.uncertain = untold != nil && !effect.IsLate(untold); untold != nil ||
+		if a.sess.uncertain = listErr != nil && !effect.IsLate(listErr); listErr != nil ||
 			a.phase.State() == lifecycle.Unknown && a.unknownIn(lk.unknown) {
 			continue
 		}
@@ -217,15 +218,15 @@ func (lk *sessionLists) handleMissing(now time.Time, listStep uint64, of func(*r
 	}
 }
 
-// mayRunUnlisted returns a reason if an agent must not start because it may already be running at a provider that
-// has never answered (L11). It returns "" if the agent may start.
+// mayRunUnlisted returns the reason why an agent must not start, if it may already be running at a provider that has
+// never responded (L11). It returns "" if the agent may start.
 func (lk *sessionLists) mayRunUnlisted(a *record) string {
 	if a.phase.Seen() || len(lk.unlistedProviders) == 0 {
 		return ""
 	}
 	names := strings.Join(slices.Sorted(maps.Keys(lk.unlistedProviders)), ", ")
-	return "waits until the sessions of " + names + " can be listed, because the agent " +
-		"may run there"
+	return "waits until the sessions of " + names + " can be listed, because the agent may be " +
+		"running there"
 }
 
 // listInfo describes the list in which a session was seen.
@@ -253,7 +254,7 @@ func (lk *sessionLists) handleSession(now time.Time, s *session.Status, past *ef
 		!a.phase.InFlight() &&
 		a.phase.Step() <= of.step
 	if known && twice && s.Alive && a.phase.Alive() && a.sess.life.ID != s.ID {
-		lk.m.decided(now, a, "kill", fmt.Sprintf("a second session of the agent: %s", s.ID))
+		lk.m.decided(now, a, "kill", fmt.Sprintf("a second session for the agent: %s", s.ID))
 		lk.m.step.Do(effect.Kill{Agent: a.name, Session: s.Name})
 		return
 	}
@@ -273,7 +274,7 @@ func (lk *sessionLists) handleSession(now time.Time, s *session.Status, past *ef
 			a.act.acks = append(a.act.acks, f)
 		}
 	case s.Exit != nil && a.phase.Alive() && a.sess.life.ID != s.ID:
-		// an earlier session under another name
+		// an earlier session under a different name
 		if f := (effect.Acknowledge{Agent: a.name, Session: s.Name, ID: s.ID}); !slices.Contains(
 			a.act.acks, f) {
 			a.act.acks = append(a.act.acks, f)
@@ -283,11 +284,11 @@ func (lk *sessionLists) handleSession(now time.Time, s *session.Status, past *ef
 		}
 	case s.Exit != nil && s.Exit.Asked:
 		// the stop did not report this exit, or the start was canceled
-		untold := past.IsUnrecorded(s.ID) || past == nil && (a.phase.Canceled() || a.phase.Alive())
+		missing := past.IsUnrecorded(s.ID) || past == nil && (a.phase.Canceled() || a.phase.Alive())
 		a.sess.life = *s
 		a.phase.Ends()
 		lk.m.ended(now, a, s.ID)
-		if untold {
+		if missing {
 			lk.recordLateEnd(a, s.Exit)
 		}
 	case s.Exit != nil:
@@ -317,7 +318,7 @@ func (lk *sessionLists) handleAlive(now time.Time, a *record, s *session.Status)
 	if !a.phase.Alive() || a.sess.life.ID != s.ID {
 		a.phase.FoundRunning(s.Ready)
 		a.drain.current = nil
-		// a running agent does not wait for a start
+		// a running agent is not waiting for a start
 		a.restart.endWait()
 		a.act.startReason = "adopted: it was running when this controller started"
 		if h := &a.restart.inherited; h.StartReason != "" && h.Session == s.ID {
@@ -338,7 +339,7 @@ func (lk *sessionLists) handleAlive(now time.Time, a *record, s *session.Status)
 	a.sess.noteOutput(now, s, a.sess.life.ID != s.ID)
 	marks := a.sess.life.Drain
 	a.sess.life = *s
-	// the list was requested before the newest change of the mark
+	// the list was requested before the mark last changed
 	if a.drain.marking || a.drain.markStep > a.sess.listStep {
 		a.sess.life.Drain = marks
 	} else if a.drain.current != nil && s.Drain.Acked && !a.drain.current.acked {

@@ -194,7 +194,7 @@ func sessionOf(life *session.Status) *city.Session {
 	return s
 }
 
-// nextOfStop describes the next action for an agent that is stopping, or must stop.
+// nextOfStop describes what happens next to an agent that is stopping or must stop.
 func (a *record) nextOfStop() string {
 	switch {
 	case a.phase.Stopping():
@@ -202,12 +202,12 @@ func (a *record) nextOfStop() string {
 	case !a.until.IsZero():
 		return "is stopped again"
 	case a.phase.State() == lifecycle.Unknown:
-		return "is stopped again when the sessions of its provider can be listed"
+		return "is stopped again when its provider's sessions can be listed"
 	}
 	return "stops after the agents that depend on it"
 }
 
-// nextFor returns what happens to an agent next if no input arrives.
+// nextFor returns what happens to an agent next if no input arrives, or nil if nothing does.
 func (m *Machine) nextFor(a *record) *city.Next {
 	at := func(t time.Time, what string) *city.Next {
 		if t.IsZero() {
@@ -230,7 +230,7 @@ func (m *Machine) nextFor(a *record) *city.Next {
 		return at(a.until, a.nextOfStop())
 	case city.Backoff, city.Failed, city.Quarantined:
 		if a.until.IsZero() && a.phase.State() == lifecycle.Unknown {
-			return at(a.until, "starts again when the sessions of its provider can be listed")
+			return at(a.until, "starts again when its provider's sessions can be listed")
 		}
 		if a.until.IsZero() {
 			return at(a.until, "retries when the agent's configuration changes")
@@ -240,13 +240,13 @@ func (m *Machine) nextFor(a *record) *city.Next {
 		return at(time.Time{}, "waits until it is resumed")
 	case city.Unknown:
 		if a.sess.uncertain {
-			return at(time.Time{}, "continues when the sessions of its provider can be listed")
+			return at(time.Time{}, "continues when its provider's sessions can be listed")
 		}
-		if a.sess.life.Reason != "" { // the session runs on another host
-			return at(time.Time{}, "continues when the session's host answers; if the host is "+
+		if a.sess.life.Reason != "" { // the session is running on a different host
+			return at(time.Time{}, "continues when the session's host responds; if the host is "+
 				"lost for good, `gcity agent kill --force "+a.name+"` restarts the agent")
 		}
-		return at(time.Time{}, "continues when the session's holder answers; `gcity agent "+
+		return at(time.Time{}, "continues when the session's holder responds; `gcity agent "+
 			"restart` kills and restarts both the agent and the holder")
 	case city.Exited:
 		return at(time.Time{}, "waits until it is restarted or released")

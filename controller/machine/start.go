@@ -19,7 +19,7 @@ func (m *Machine) start(now time.Time, a *record) {
 	if why := cmp.Or(m.deps.missing(a), a.waitsForCount(), m.work.waitsForReturn(a),
 		m.lists.mayRunUnlisted(a)); why != "" {
 		m.set(now, a, city.Waiting, why, time.Time{})
-		m.commands.resolve(a, fmt.Sprintf("agent %s %s and then starts", a.name, why),
+		m.commands.resolve(a, fmt.Sprintf("agent %s has not started yet: it %s", a.name, why),
 			"restart", "kill")
 		return
 	}
@@ -100,7 +100,7 @@ func (m *Machine) up(now time.Time, a *record, in effect.Started) {
 				a.act.startReason,
 			Payload: step.Payload(map[string]any{"pid": in.Status.PID, "session": in.Status.ID,
 				"reason": a.act.startReason}),
-		}, m.commands.answersFor(a, "agent "+a.name+" is running"+
+		}, m.commands.repliesFor(a, "agent "+a.name+" is running"+
 			step.Numbered(in.Status.PID, ", pid %d"),
 			"restart", "kill")...)
 	}
@@ -126,7 +126,7 @@ func (p always) failed(now time.Time, a *record, err error) {
 	a.restart.missing = effect.FailedStarts{}
 	v := a.restart.history.Died(now, restart.Death{Code: -1, StartFailed: true}, a.want.Policy)
 	m.journal.record(a, events.Event{Type: events.AgentStartFailed, Message: err.Error()})
-	m.commands.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %v", a.name, err))
+	m.commands.reject(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %v", a.name, err))
 	if v.Outcome == restart.Quarantine {
 		v.Reason += ": " + err.Error()
 	}
@@ -149,7 +149,7 @@ func (m *Machine) cannotStart(now time.Time, a *record, err error) {
 		a.restart.missing = effect.FailedStarts{Why: err.Error(),
 			Tries: a.restart.missing.Tries, Since: now}
 	}
-	m.commands.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %v", a.name, err))
+	m.commands.reject(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %v", a.name, err))
 	a.restart.missing.Tries++
 	a.restart.wait(city.Failed, a.restart.missing.Why,
 		a.want.Policy.Again(now, a.restart.missing.Tries))
@@ -161,8 +161,8 @@ func (m *Machine) cannotStart(now time.Time, a *record, err error) {
 	}
 }
 
-// answeredFor records that gcity pressed keys in an agent's terminal for the user.
-func (m *Machine) answeredFor(in effect.DialogAnswered) {
+// dialogAnswered records that gcity answered a question in an agent's terminal on the user's behalf.
+func (m *Machine) dialogAnswered(in effect.DialogAnswered) {
 	keys := strings.Join(in.Dialog.Keys, ", ")
 	e := events.Event{
 		Type: events.AgentNudged, Actor: effect.ActorController, Subject: in.Agent,
@@ -178,8 +178,8 @@ func (m *Machine) answeredFor(in effect.DialogAnswered) {
 	m.step.Do(effect.Record{Event: e})
 }
 
-// asks updates the reason of a starting agent. The agent waits for its provider, or for a user to answer a question
-// in the terminal.
+// asks updates the reason for a starting agent's state. The agent is waiting for its provider, or for a user to
+// answer a question in the terminal.
 func (m *Machine) asks(now time.Time, in effect.Asking) {
 	a, ok := m.agents[in.Agent]
 	if !ok || !a.phase.Starting() || a.phase.Canceled() {

@@ -10,7 +10,7 @@ import (
 	"gcity/events"
 )
 
-// storesChanged handles new problems of stores, and their recovery. Work that waited for a store continues as soon
+// storesChanged handles new problems with stores, and their recovery. Work that waited for a store continues as soon
 // as the store has recovered.
 func (wk *work) storesChanged(now time.Time, in effect.StoresReported) {
 	if in.Rev <= wk.storesRev {
@@ -46,7 +46,7 @@ func (wk *work) storesChanged(now time.Time, in effect.StoresReported) {
 	wk.m.runs.Advance(now)
 }
 
-// troubleOf returns the problem of a scope's store, or the zero value if the store works.
+// troubleOf returns the problem with a scope's store, or the zero value if the store works.
 func troubleOf(all []guard.Trouble, scope string) guard.Trouble {
 	if i := slices.IndexFunc(all, func(s guard.Trouble) bool { return s.Scope == scope }); i >= 0 {
 		return all[i]
@@ -54,7 +54,7 @@ func troubleOf(all []guard.Trouble, scope string) guard.Trouble {
 	return guard.Trouble{}
 }
 
-// storeProblem returns the problem of a scope's store, or "" if the store works.
+// storeProblem returns the problem with a scope's store, or "" if the store works.
 func (wk *work) storeProblem(scope string) string { return troubleOf(wk.stores, scope).Text }
 
 func (wk *work) storeProblems() []string {
@@ -65,7 +65,7 @@ func (wk *work) storeProblems() []string {
 	return out
 }
 
-// probe requests a retry of failed stores when their retry is due.
+// probe requests that failed stores be tried again, if a retry is due.
 func (wk *work) probe(now time.Time) {
 	due := slices.ContainsFunc(wk.stores, func(s guard.Trouble) bool {
 		return !now.Before(s.Until)

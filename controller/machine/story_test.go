@@ -19,7 +19,7 @@ import (
 	"gcity/session"
 )
 
-var rewrite = flag.Bool("rewrite", false, "rewrite the outcomes of the stories")
+var update = flag.Bool("update", false, "rewrite the outcomes of the stories")
 
 // TestStories plays testdata/*.txt. A line that starts with ">" is a result of the last line without it.
 func TestStories(t *testing.T) {
@@ -37,14 +37,14 @@ func TestStories(t *testing.T) {
 			for _, b := range breach {
 				t.Error(b)
 			}
-			if *rewrite {
+			if *update {
 				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 					t.Fatal(err)
 				}
 				return
 			}
 			if got != string(data) {
-				t.Errorf("the story goes otherwise now; run with -rewrite and read the "+
+				t.Errorf("the story goes otherwise now; run with -update and read the "+
 					"difference:\n%s", got)
 			}
 		})

@@ -14,7 +14,7 @@ func TestSuspensionAnswer(t *testing.T) {
 	for _, id := range []uint64{1000, 1001} {
 		w.command(id, city.Suspend{Agent: "a"})
 		w.advance(0)
-		if got := w.answers[id]; got.Err != nil ||
+		if got := w.replies[id]; got.Err != nil ||
 			got.Receipt.Message != "agent a is suspended in city.toml" {
 			t.Errorf("%d: %+v", id, got)
 		}

@@ -6,8 +6,8 @@ import (
 	"gcity/controller/effect"
 )
 
-// tcpListener is the state of the TCP listener. The machine requests the listener as an effect and gets its state
-// as an input.
+// tcpListener is the state of the TCP listener. The machine requests the listener with an effect and receives its
+// state as an input.
 type tcpListener struct {
 	m *Machine
 

@@ -16,8 +16,8 @@ type tierCity struct{ runsCity }
 func (c tierCity) Listed() bool            { return c.m.lists.listed }
 func (c tierCity) StalledUntil() time.Time { return c.m.stalledUntil }
 
-func (c tierCity) Record(e events.Event, answers ...effect.Answer) {
-	c.m.journal.inOrder(queuedRecord{Record: effect.Record{Event: e, Answers: answers}})
+func (c tierCity) Record(e events.Event, replies ...effect.Reply) {
+	c.m.journal.inOrder(queuedRecord{Record: effect.Record{Event: e, Replies: replies}})
 }
 
 // Agent returns an agent's state for watchdogs, or nil if the agent does not exist.
@@ -33,7 +33,7 @@ func (c tierCity) Agent(name string) *tier.Agent {
 			a.restart.final,
 		Stuck: a.silence.stuck != nil, Life: &a.sess.life, LastOutput: a.sess.lastOutput,
 		Mail: m.work.mail[a.name].Unread, Task: m.work.tasks[a.name], Gate: m.work.gated[a.name],
-		CannotType: m.texts.Blocked(a.sess.life.Provider),
+		CannotType: m.messages.Blocked(a.sess.life.Provider),
 		Request:    a.triage.request, LastBeat: a.triage.lastBeat,
 	}
 	if a.want != nil {
@@ -75,17 +75,17 @@ func (c tierCity) Replace(now time.Time, name, why string) string {
 		return tier.LeftAlone + "the agent is draining"
 	case c.m.deps.missing(a) != "":
 		return "failed: a restart would only stop the agent, " +
-			"because the agent " + c.m.deps.missing(a)
+			"because it " + c.m.deps.missing(a)
 	}
 	a.act.intent = cause{kind: causeWatchdog, why: "restarted by " + why}
 	c.m.decide(now, a)
 	return "restarting"
 }
 
-// Type queues a text for an agent. It returns the ID of the text, or the reason why the text was refused.
+// Type queues a message for an agent. It returns the message's ID, or the reason why the message was rejected.
 func (c tierCity) Type(now time.Time, name, watchdog, text string) (id uint64, problem string) {
-	a, tx := c.m.agents[name], &c.m.texts
-	if why, never := (textCity{c.m}).WhyNotTyped(name); never {
+	a, tx := c.m.agents[name], &c.m.messages
+	if why, never := (outboxCity{c.m}).WhyNotTyped(name); never {
 		return 0, why
 	}
 	if why := a.out.WhyFull(len(text)); why != "" {
@@ -93,36 +93,36 @@ func (c tierCity) Type(now time.Time, name, watchdog, text string) (id uint64, p
 	}
 	before := tx.Sent
 	if tx.Nudge(now, 0, a.out, city.Nudge{Text: text}); tx.Sent == before {
-		return 0, "the text was refused"
+		return 0, "the message was rejected"
 	}
-	d := a.out.Text(tx.Sent)
+	d := a.out.Message(tx.Sent)
 	d.Tier, d.ForSession = watchdog, a.sess.life.ID
 	return d.ID, ""
 }
 
-// TextReason returns the reason why a text is not submitted yet.
-func (c tierCity) TextReason(name string, id uint64) string {
+// MessageReason returns the reason why a message has not been submitted yet, or "" if it is no longer queued.
+func (c tierCity) MessageReason(name string, id uint64) string {
 	if a := c.m.agents[name]; a != nil {
-		if d := a.out.Text(id); d != nil {
-			return cmp.Or(d.Why, "the terminal is still accepting the text")
+		if d := a.out.Message(id); d != nil {
+			return cmp.Or(d.Why, "the terminal is still receiving the message")
 		}
 	}
 	return ""
 }
 
-// TakeBack cancels a queued text.
+// TakeBack cancels a queued message.
 func (c tierCity) TakeBack(now time.Time, name string, id uint64, why string) {
 	if a := c.m.agents[name]; a != nil {
-		if d := a.out.Text(id); d != nil {
-			c.m.texts.TakeBack(now, a.out, d, why)
+		if d := a.out.Message(id); d != nil {
+			c.m.messages.TakeBack(now, a.out, d, why)
 		}
 	}
 }
 
-// StartTriage makes a triage agent start for one beat.
+// StartTriage requests a start of a triage agent for one beat.
 func (c tierCity) StartTriage(name string, s *tier.TriageRequest) {
 	a := c.m.agents[name]
-	a.triage.request, a.triage.unfit = s, ""
+	a.triage.request, a.triage.startProblem = s, ""
 }
 
 // StopTriage stops the session of a triage agent that decides for a watchdog.
@@ -139,6 +139,6 @@ func (c tierCity) Decided(name, beat string, until time.Time) {
 	a := c.m.agents[name]
 	if a != nil && a.triage.request != nil && a.triage.request.Beat == beat {
 		a.triage.request.Judged, a.triage.request.Until = true, until
-		a.triage.unfit = ""
+		a.triage.startProblem = ""
 	}
 }

@@ -13,12 +13,12 @@ import (
 	"gcity/session"
 )
 
-// triage is the beat of a watchdog that an agent must decide. It is empty for agents that are not triage agents.
+// triage is the watchdog beat that an agent must decide. It is empty for agents that are not triage agents.
 type triage struct {
-	// the beat that the agent must decide; nil = none
-	request  *tier.TriageRequest
-	lastBeat string // ID of the beat that the agent was last started for
-	unfit    string // reason why the agent's last start failed
+	// the beat that the agent must decide, or nil
+	request      *tier.TriageRequest
+	lastBeat     string // ID of the beat that the agent was last started for
+	startProblem string // reason why the agent's last start failed
 }
 
 // triageOf returns the name of the watchdog that uses the agent as its triage agent, or "".
@@ -29,7 +29,7 @@ func (a *record) triageOf() string {
 	return a.want.TriageOf
 }
 
-// waits reports whether no beat waits for a decision, or the agent was already started for the beat.
+// waits reports whether no beat is waiting for a decision, or the agent was already started for it.
 func (onCall) waits(a *record) bool {
 	s := a.triage.request
 	return s == nil || s.Judged || a.triage.lastBeat == s.Beat
@@ -44,7 +44,7 @@ func (a *record) changeTriageOf(w *agent.Want) {
 		a.act.intent = cause{kind: causeBeat, why: "the agent is no longer a triage agent"}
 	}
 	a.forgive("")
-	a.triage.request, a.triage.unfit = nil, ""
+	a.triage.request, a.triage.startProblem = nil, ""
 }
 
 // startEffect returns the start for a beat, with the beat's environment variables and a file that describes the
@@ -58,12 +58,12 @@ func (onCall) startEffect(a *record) effect.Start {
 	return effect.Start{Want: &w, Brief: &a.triage.request.Brief}
 }
 
-// ends returns the cause to stop a session: its beat has ended, the agent has decided, or its drain has ended.
+// ends returns the cause for stopping a session: its beat has ended, the agent has decided, or its drain has ended.
 func (onCall) ends(now time.Time, a *record) cause {
 	s := a.triage.request
 	switch {
 	case s == nil || a.triage.lastBeat != s.Beat:
-		return cause{kind: causeBeat, why: "the check of this session is over"}
+		return cause{kind: causeBeat, why: "the check that this session was started for is over"}
 	case s.Judged && !now.Before(s.Until):
 		return cause{kind: causeBeat, why: "the agent has decided but did not exit"}
 	}
@@ -74,12 +74,12 @@ func (onCall) ends(now time.Time, a *record) cause {
 func (p onCall) rest(now time.Time, a *record) {
 	m := p.m
 	a.act.intent = cause{}
-	m.commands.resolve(a, "agent "+a.name+" was ended", "kill")
-	m.commands.refuseAll(a.take("restart"), city.Conflict,
+	m.commands.resolve(a, "agent "+a.name+" was stopped", "kill")
+	m.commands.rejectAll(a.take("restart"), city.Conflict,
 		fmt.Sprintf("agent %s is now the triage agent of watchdog %s and starts only "+
 			"for its checks", a.name, a.want.TriageOf))
-	if a.triage.unfit != "" {
-		m.set(now, a, city.Failed, a.triage.unfit, time.Time{})
+	if a.triage.startProblem != "" {
+		m.set(now, a, city.Failed, a.triage.startProblem, time.Time{})
 		return
 	}
 	m.set(now, a, city.Exited, "triage agent of watchdog "+a.want.TriageOf+
@@ -102,13 +102,13 @@ func (m *Machine) triageOver(now time.Time, a *record, why string) {
 // failed handles a failed start of a triage agent.
 func (p onCall) failed(now time.Time, a *record, err error) {
 	m := p.m
-	a.triage.unfit = err.Error()
-	m.decided(now, a, "start failed", a.triage.unfit)
-	m.triageOver(now, a, "could not start: "+a.triage.unfit)
+	a.triage.startProblem = err.Error()
+	m.decided(now, a, "start failed", a.triage.startProblem)
+	m.triageOver(now, a, "could not start: "+a.triage.startProblem)
 }
 
 // died handles the exit of a triage agent that was not stopped. If the exit prevented a decision, died records it
-// with its last output. It records repeated exits for the same reason once.
+// together with the last output. It records repeated exits for the same reason only once.
 func (p onCall) died(now time.Time, a *record, e session.Exit, _ *drain) {
 	m, d := p.m, effect.Death(&e)
 	why := "ended without a decision: " + d.String()

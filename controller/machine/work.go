@@ -11,7 +11,7 @@ import (
 	"gcity/controller/effect"
 )
 
-// work is the machine's information about work and its stores.
+// work is what the machine has read about work and its stores.
 type work struct {
 	m *Machine
 
@@ -24,7 +24,7 @@ type work struct {
 	counting    bool
 	ordered     uint64 // step in which the newest count was requested
 	countedStep uint64 // step in which the newest count returned
-	// request another count, because work may have changed after the count in flight was requested
+	// request a new count, because work may have changed after the count in flight was requested
 	recount bool
 	counted bool
 	asOf    time.Time // time at which the counts were last valid
@@ -35,7 +35,7 @@ type work struct {
 	idleSince map[string]time.Time
 	stranded  []city.Stranded // assignees with stranded work, for the snapshot
 	former    map[string]bool // agents that were removed from the configuration
-	// pool of each member that has permanently left it and still has work, by member
+	// members that have permanently left their pool and still have work, each with that pool
 	leavers   map[string]string
 	leaving   []effect.Leaver   // members with work that is being returned
 	failing   bool              // returning work has failed; the next patrol retries
@@ -62,17 +62,17 @@ func (wk *work) change(id uint64, c city.Command) {
 
 func (wk *work) changed(in effect.BeadChanged) {
 	if in.Err != nil {
-		for _, e := range in.Events { // a part of the change was made
+		for _, e := range in.Events { // part of the change was made
 			wk.m.step.Do(effect.Record{Event: e})
 		}
-		wk.m.step.Do(effect.Reply{Answer: effect.Answer{ID: in.ID, Err: in.Err}})
+		wk.m.step.Do(effect.SendReply{Reply: effect.Reply{ID: in.ID, Err: in.Err}})
 		if len(in.Events) > 0 {
 			wk.count()
 		}
 		return
 	}
 	if len(in.Events) == 0 {
-		wk.m.step.Do(effect.Reply{Answer: effect.Answer{ID: in.ID,
+		wk.m.step.Do(effect.SendReply{Reply: effect.Reply{ID: in.ID,
 			Receipt: city.Receipt{Message: cmp.Or(in.Message,
 				in.Bead.ID+" is already in that state"), Bead: &in.Bead}}})
 		return
@@ -81,7 +81,7 @@ func (wk *work) changed(in effect.BeadChanged) {
 		f := effect.Record{Event: e}
 		if i == len(in.Events)-1 {
 			_, verb, _ := strings.Cut(e.Type, ".")
-			f.Answers = []effect.Answer{{ID: in.ID,
+			f.Replies = []effect.Reply{{ID: in.ID,
 				Receipt: city.Receipt{Message: cmp.Or(in.Message, verb+" "+in.Bead.ID),
 					Bead: &in.Bead}}}
 		}
@@ -112,7 +112,7 @@ func (wk *work) takeCount(now time.Time, in effect.WorkCounted) {
 		wk.count()
 	}
 	wk.m.step.Lose(&wk.uncounted, "work cannot be counted", in.Err)
-	// until each store has answered once, members may have work in a store that has not answered, so no member may
+	// until each store has responded once, members may have work in a store that has not responded, so no member may
 	// be drained
 	if in.Unknown && wk.m.observes == nil {
 		wk.takeSeen(in)
@@ -134,7 +134,7 @@ func (wk *work) takeCount(now time.Time, in effect.WorkCounted) {
 	wk.m.pools.WorkCounted(now)
 }
 
-// takeSeen stores the results of a count, even if some stores did not answer.
+// takeSeen stores the results of a count, even if some stores did not respond.
 func (wk *work) takeSeen(in effect.WorkCounted) {
 	if !maps.Equal(wk.tasks, in.Tasks) || !maps.Equal(wk.gated, in.Gated) ||
 		!maps.Equal(wk.rigs, in.Rigs) || !maps.Equal(wk.mail, in.Mail) {
@@ -143,7 +143,7 @@ func (wk *work) takeSeen(in effect.WorkCounted) {
 	wk.rigs, wk.tasks, wk.gated, wk.held, wk.mail = in.Rigs, in.Tasks, in.Gated, in.Held, in.Mail
 }
 
-// patrol performs the part of a patrol for work and automations.
+// patrol performs the parts of a patrol that concern work and automations.
 func (wk *work) patrol(now time.Time) {
 	wk.m.runs.Patrol(now)
 	wk.probe(now)

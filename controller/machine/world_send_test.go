@@ -38,7 +38,7 @@ func newTextDelivery() textDelivery {
 func (w *world) sending(in effect.Input) {
 	c, ok := in.(effect.Command)
 	if n, is := c.Cmd.(city.Nudge); ok && is {
-		w.delivery.sent[w.m.texts.Sent+1] = n
+		w.delivery.sent[w.m.messages.Sent+1] = n
 		w.delivery.asked[c.ID] = true
 	}
 	if _, is := c.Cmd.(city.Unsend); ok && is {
@@ -159,11 +159,11 @@ func (w *world) showSends() (out []string) {
 func (w *world) sendSomething(who byte, name string) {
 	switch id := uint64(len(w.log))<<8 | 250; who >> 4 % 8 {
 	case 0, 1, 2:
-		before := w.m.texts.Sent
+		before := w.m.messages.Sent
 		w.Step(effect.Command{ID: id, Cmd: city.Nudge{Agent: name,
 			Text: strings.Repeat("x\n", int(who%3)) + "end", Now: who>>4%8 == 2}})
-		if w.m.texts.Sent > before && !w.closed(w.m.texts.Sent) {
-			w.delivery.owed[w.m.texts.Sent] = true
+		if w.m.messages.Sent > before && !w.closed(w.m.messages.Sent) {
+			w.delivery.owed[w.m.messages.Sent] = true
 		}
 	case 3:
 		w.draft(name, true)
@@ -184,7 +184,7 @@ func (w *world) sentAll() {
 		w.breaks("text %d for %s was lost without a word", id, w.delivery.sent[id].Agent)
 	}
 	for _, id := range slices.Sorted(maps.Keys(w.delivery.asked)) {
-		if _, ok := w.answers[id]; !ok {
+		if _, ok := w.replies[id]; !ok {
 			w.breaks("the text of command %d has no result", id)
 		}
 	}

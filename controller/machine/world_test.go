@@ -44,7 +44,7 @@ type world struct {
 	seq     int
 	log     []string       // the events of the story, in the format of stories
 	events  []events.Event // events in the log
-	answers map[uint64]effect.Answer
+	replies map[uint64]effect.Reply
 	breach  []string // violations of the laws
 	lost    bool     // exits are not reported, so only lists show them
 
@@ -61,7 +61,7 @@ func newWorld() *world {
 		m: newMachine(), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
 		alive: map[string]*session.Status{}, dead: map[string]session.Status{},
 		fails: map[string]string{},
-		stuck: map[string]bool{}, edits: map[string]bool{}, answers: map[uint64]effect.Answer{},
+		stuck: map[string]bool{}, edits: map[string]bool{}, replies: map[uint64]effect.Reply{},
 		floor: automationWorld{beads: map[string]beads.Bead{}, going: map[string]effect.Run{},
 			answer: map[string]int{}, trials: newTrials()},
 		delivery: newTextDelivery(), watchdogs: newWatchdogWorld(),
@@ -179,15 +179,15 @@ func (w *world) feed(in effect.Input) {
 		switch f := f.(type) {
 		case effect.Record:
 			w.record(f.Event)
-			for _, a := range f.Answers {
-				w.answers[a.ID] = a
+			for _, a := range f.Replies {
+				w.replies[a.ID] = a
 			}
 		case effect.Emit:
 			w.record(f.Event)
-			w.answers[f.ID] = effect.Answer{ID: f.ID}
-		case effect.Reply:
-			w.answers[f.ID] = f.Answer
-			w.note("answer %d: %s", f.ID, answerText(f.Answer))
+			w.replies[f.ID] = effect.Reply{ID: f.ID}
+		case effect.SendReply:
+			w.replies[f.ID] = f.Reply
+			w.note("answer %d: %s", f.ID, answerText(f.Reply))
 		case effect.Cancel:
 			w.note("cancel %s", f.Agent)
 			delete(w.stuck, "agent:"+f.Agent)
@@ -225,7 +225,7 @@ func (w *world) removed(in effect.Input) (removes, asked bool) {
 	return 2*gone > all, asked
 }
 
-func answerText(a effect.Answer) string {
+func answerText(a effect.Reply) string {
 	if a.Err != nil {
 		return string(a.Err.Code) + ": " + a.Err.Message
 	}
@@ -462,7 +462,7 @@ func (w *world) load(f effect.Load) effect.Input {
 	if w.broken != "" {
 		revision = "broken"
 	}
-	if !f.Force && (revision == f.Known || revision == f.Refused ||
+	if !f.Force && (revision == f.Known || revision == f.RejectedRevision ||
 		!f.Now && revision != f.SeenAtPatrol) {
 		return effect.Loaded{Revision: revision}
 	}

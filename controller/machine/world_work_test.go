@@ -230,7 +230,7 @@ func (w *world) workEffect(f effect.Effect) (in effect.Input, ok bool) {
 		}
 		return effect.WorkCounted{Unchanged: true}, true
 	case effect.ReturnWork:
-		return w.giveBack(f), true
+		return w.returnWork(f), true
 	case effect.ProbeStores:
 		w.note("probe")
 		if _, probe := fl.store.Enter(w.now); probe {
@@ -339,8 +339,8 @@ func (w *world) showAutomations() []string {
 	return out
 }
 
-// giveBack returns the work of departed agents.
-func (w *world) giveBack(f effect.ReturnWork) effect.WorkReturned {
+// returnWork returns the work of departed agents.
+func (w *world) returnWork(f effect.ReturnWork) effect.WorkReturned {
 	var in effect.WorkReturned
 	if why := w.fails["return"]; why != "" {
 		in.Err = errors.New(why)

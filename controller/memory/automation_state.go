@@ -14,8 +14,8 @@ import (
 	"gcity/internal/disk"
 )
 
-// AutomationsFile is the file in the city's .gc folder with the state of automations, for example the time of each
-// automation's last run. It remains when records of runs are removed.
+// AutomationsFile is the file in the city's .gc folder with the state of the automations, for example the time of
+// each automation's last run. It is kept when run records are removed.
 const AutomationsFile = "automations.json"
 
 // automationsVersion is the version of the file format that this program writes. It reads no other version.
@@ -34,8 +34,8 @@ func WriteAutomations(dir string, memory []byte) error {
 	return disk.Save(filepath.Join(dir, ".gc", AutomationsFile), append(data, '\n'), 0o600)
 }
 
-// ReadAutomations returns the saved state of the automations of the city in dir, by scoped name. With an error, it
-// returns the entries that are readable.
+// ReadAutomations returns the saved automation state of the city in dir, by scoped name. Together with an error, it
+// returns the entries that could be read.
 func ReadAutomations(dir string) (map[string]automation.Memory, error) {
 	data, err := disk.ReadFile(filepath.Join(dir, ".gc", AutomationsFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -48,11 +48,11 @@ func ReadAutomations(dir string) (map[string]automation.Memory, error) {
 	}
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("the saved state of automations in .gc/%s cannot be used: %w; all "+
-			"start without it", AutomationsFile, err)
+		return nil, fmt.Errorf("the automation state in .gc/%s cannot be used: %w; all "+
+			"automations start without it", AutomationsFile, err)
 	case len(bad) > 0:
-		return states, fmt.Errorf("part of the saved state of automations in .gc/%s cannot be "+
-			"used: %s; the affected automations start without it", AutomationsFile,
+		return states, fmt.Errorf("part of the automation state in .gc/%s cannot be used: %s; "+
+			"the affected automations start without it", AutomationsFile,
 			strings.Join(bad, "; "))
 	}
 	return states, nil
@@ -65,7 +65,8 @@ func decodeAutomations(data []byte) (states map[string]automation.Memory, bad []
 		return nil, nil, fmt.Errorf("the file is damaged: %w", err)
 	}
 	if kept.Version != automationsVersion {
-		return nil, nil, fmt.Errorf("the file has version %d, but this program reads only %d",
+		return nil, nil, fmt.Errorf("the file has version %d, but this program reads only "+
+			"version %d",
 			kept.Version,
 			automationsVersion)
 	}

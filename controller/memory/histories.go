@@ -1,5 +1,5 @@
-// Package memory reads and writes the files of a city that survive its controller: crash histories, and the state
-// of automations.
+// Package memory reads and writes the files in which a controller saves state for the next one: crash histories, and
+// the state of automations.
 package memory
 
 import (
@@ -14,11 +14,11 @@ import (
 	"gcity/internal/disk"
 )
 
-// MemoryFile is the file in the city's .gc folder with the crash histories, if [daemon] crash_history is "disk".
-const MemoryFile = "crash-history.json"
+// CrashHistoryFile is the file in the city's .gc folder with the crash histories, if [daemon] crash_history is "disk".
+const CrashHistoryFile = "crash-history.json"
 
-// MemoryVersion is the version of the file format that this program writes. It reads no other version.
-const MemoryVersion = 1
+// CrashHistoryVersion is the version of the file format that this program writes. It reads no other version.
+const CrashHistoryVersion = 1
 
 // HistoriesFile is the content of the file. A is a map[string]effect.SavedAgent, or its encoded form.
 type HistoriesFile[A any] struct {
@@ -31,7 +31,7 @@ type HistoriesFile[A any] struct {
 
 // ReadHistories returns the saved histories of the city in dir. It returns no histories if the file does not exist.
 func ReadHistories(dir string) (all effect.Histories, err error) {
-	data, err := disk.ReadFile(filepath.Join(dir, ".gc", MemoryFile))
+	data, err := disk.ReadFile(filepath.Join(dir, ".gc", CrashHistoryFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return all, nil
 	}
@@ -40,20 +40,21 @@ func ReadHistories(dir string) (all effect.Histories, err error) {
 	}
 	if err != nil {
 		return all, fmt.Errorf("the crash histories in .gc/%s cannot be used: %w; all agents "+
-			"start without a crash history, and the next crash replaces the file", MemoryFile, err)
+			"start without a crash history, and the next crash replaces the "+
+			"file", CrashHistoryFile, err)
 	}
 	return all, nil
 }
 
-// DecodeHistories decodes the content of the file of the city in dir.
+// DecodeHistories decodes the crash history file of the city in dir.
 func DecodeHistories(data []byte, dir string) (all effect.Histories, err error) {
 	var m HistoriesFile[map[string]effect.SavedAgent]
 	if err := json.Unmarshal(data, &m); err != nil {
 		return all, fmt.Errorf("the file is damaged: %w", err)
 	}
-	if m.Version != MemoryVersion {
-		return all, fmt.Errorf("the file has version %d, but this program reads only %d",
-			m.Version, MemoryVersion)
+	if m.Version != CrashHistoryVersion {
+		return all, fmt.Errorf("the file has version %d, but this program reads only version %d",
+			m.Version, CrashHistoryVersion)
 	}
 	if m.City != dir {
 		return all, fmt.Errorf("the file belongs to the city in %q", m.City)
@@ -69,17 +70,18 @@ func DecodeHistories(data []byte, dir string) (all effect.Histories, err error) 
 	return effect.Histories{Agents: m.Agents, HandedOver: m.HandedOver}, nil
 }
 
-// WriteHistories replaces the file of a city, or removes it if agents is nil. handOver is true if the agents keep
-// running for the next controller.
+// WriteHistories replaces a city's crash history file, or removes it if agents is nil. handOver is true if the agents
+// keep running for the next controller.
 func WriteHistories(at, dir string, agents []byte, handOver bool) error {
-	path := filepath.Join(at, ".gc", MemoryFile)
+	path := filepath.Join(at, ".gc", CrashHistoryFile)
 	if agents == nil {
 		if err := disk.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		return nil
 	}
-	data, err := json.Marshal(HistoriesFile[json.RawMessage]{MemoryVersion, dir, handOver, agents})
+	data, err := json.Marshal(HistoriesFile[json.RawMessage]{CrashHistoryVersion, dir, handOver,
+		agents})
 	if err != nil {
 		return err
 	}

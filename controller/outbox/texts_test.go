@@ -29,11 +29,11 @@ func (c *oneAgentCity) Terminal(string) Terminal {
 }
 func (c *oneAgentCity) RequestList()      {}
 func (c *oneAgentCity) Typed(d *Delivery) { c.over = append(c.over, string(d.Stage)) }
-func (c *oneAgentCity) Record(_ string, e events.Event, _ ...effect.Answer) {
+func (c *oneAgentCity) Record(_ string, e events.Event, _ ...effect.Reply) {
 	c.log = append(c.log, e.Type+": "+e.Message)
 }
 
-func newOneAgentCity() (*oneAgentCity, *Texts, *Outbox, *step.Output) {
+func newOneAgentCity() (*oneAgentCity, *Messages, *Outbox, *step.Output) {
 	c, out := &oneAgentCity{}, &step.Output{}
 	tx := New(c, out)
 	return c, &tx, &Outbox{Agent: "worker"}, out
@@ -47,8 +47,8 @@ func did(out *step.Output) string {
 			all = append(all, "send "+f.Text)
 		case effect.Type:
 			all = append(all, fmt.Sprintf("type %v", f.Cmd))
-		case effect.Reply:
-			all = append(all, fmt.Sprintf("answer %d", f.Answer.ID))
+		case effect.SendReply:
+			all = append(all, fmt.Sprintf("answer %d", f.Reply.ID))
 		}
 	}
 	out.Begin()
@@ -64,9 +64,9 @@ func TestATextWaitsForItsAgent(t *testing.T) {
 	if got := did(out); got != "" || b.Waiting[0].Why != "it is starting" {
 		t.Fatalf("did %q while the agent was not ready: %+v", got, b.Waiting[0])
 	}
-	tx.Deliver(now.Add(SendAnswer))
+	tx.Deliver(now.Add(ReportAfter))
 	if got := did(out); got != "answer 1" {
-		t.Errorf("after %s: %q", SendAnswer, got)
+		t.Errorf("after %s: %q", ReportAfter, got)
 	}
 	c.why = ""
 	tx.Deliver(now.Add(time.Minute))
@@ -81,16 +81,16 @@ func TestATextWaitsForItsAgent(t *testing.T) {
 
 func TestATextIsGivenUpWithAnEvent(t *testing.T) {
 	now := time.Unix(0, 0)
-	for name, end := range map[string]func(*oneAgentCity, *Texts, *Outbox){
-		"never": func(c *oneAgentCity, _ *Texts, _ *Outbox) { c.why, c.never = "it is suspended", true },
-		"expired": func(c *oneAgentCity, _ *Texts, b *Outbox) {
+	for name, end := range map[string]func(*oneAgentCity, *Messages, *Outbox){
+		"never": func(c *oneAgentCity, _ *Messages, _ *Outbox) { c.why, c.never = "it is suspended", true },
+		"expired": func(c *oneAgentCity, _ *Messages, b *Outbox) {
 			c.why, b.Waiting[0].QueuedAt = "it is busy", now.Add(-sendLimit)
 		},
-		"refused": func(_ *oneAgentCity, tx *Texts, b *Outbox) {
+		"refused": func(_ *oneAgentCity, tx *Messages, b *Outbox) {
 			tx.Deliver(now)
 			tx.Delivered(now, b, effect.Sent{ID: 1, Err: errors.New("closed")})
 		},
-		"canceled": func(_ *oneAgentCity, tx *Texts, b *Outbox) {
+		"canceled": func(_ *oneAgentCity, tx *Messages, b *Outbox) {
 			tx.Unsend(now, 2, b, city.Unsend{ID: 1})
 		},
 	} {

@@ -11,20 +11,21 @@ import (
 // maxTyping is the maximum number of entries that wait for one terminal.
 const maxTyping = 32
 
-// entry is an item to type into a terminal: a text, or the keys of a command.
+// entry is an item to type into a terminal: a message, or the keys of a command.
 type entry struct {
-	id   uint64 // ID of the command; 0 = already answered
-	cmd  city.Command
-	text *Delivery // the text to type, instead of cmd
+	id      uint64 // ID of the command; 0 = the reply was already sent
+	cmd     city.Command
+	message *Delivery // the message to type, instead of cmd
 }
 
 // Typing returns the number of entries that wait to be typed or are being typed.
 func (b *Outbox) Typing() int { return len(b.queue) }
 
-// Type queues keys, an interrupt or a clear. Entries are typed in order, one at a time per agent.
-func (tx *Texts) Type(id uint64, b *Outbox, cmd city.Command) {
+// Type queues a command that sends keys, interrupts the agent or clears its output. Entries are typed in order, one
+// at a time per agent.
+func (tx *Messages) Type(id uint64, b *Outbox, cmd city.Command) {
 	if len(b.queue) >= maxTyping {
-		tx.out.Refuse(id, city.Unavailable,
+		tx.out.Reject(id, city.Unavailable,
 			fmt.Sprintf("agent %s already has %d entries waiting to be typed; try again later",
 				b.Agent, len(b.queue)))
 		return
@@ -32,7 +33,7 @@ func (tx *Texts) Type(id uint64, b *Outbox, cmd city.Command) {
 	tx.enqueue(b, entry{id: id, cmd: cmd})
 }
 
-func (tx *Texts) enqueue(b *Outbox, t entry) {
+func (tx *Messages) enqueue(b *Outbox, t entry) {
 	b.queue = append(b.queue, t)
 	if len(b.queue) == 1 {
 		tx.beginTyping(b)
@@ -40,20 +41,20 @@ func (tx *Texts) enqueue(b *Outbox, t entry) {
 }
 
 // beginTyping sends the first entry to the terminal.
-func (tx *Texts) beginTyping(b *Outbox) {
+func (tx *Messages) beginTyping(b *Outbox) {
 	t, at := b.queue[0], tx.city.Terminal(b.Agent)
-	if t.text == nil {
+	if t.message == nil {
 		tx.out.Do(effect.Type{Agent: b.Agent, Session: at.Session, Cmd: t.cmd})
 		return
 	}
 	tx.out.Do(effect.Send{
 		Agent: b.Agent, Session: at.Session, Life: at.Life, Provider: at.Provider,
-		ID: t.text.ID, Text: t.text.Text, Polite: !t.text.Now, Prefix: at.Prefix,
+		ID: t.message.ID, Text: t.message.Text, Polite: !t.message.Now, Prefix: at.Prefix,
 	})
 }
 
 // typedNext removes the entry that the terminal has completed, and sends the next one.
-func (tx *Texts) typedNext(b *Outbox) (t entry, ok bool) {
+func (tx *Messages) typedNext(b *Outbox) (t entry, ok bool) {
 	if b == nil || len(b.queue) == 0 {
 		return t, false
 	}
@@ -65,14 +66,14 @@ func (tx *Texts) typedNext(b *Outbox) (t entry, ok bool) {
 	return t, true
 }
 
-// Typed handles the result of an entry that is not a text. b is nil if the agent was removed.
-func (tx *Texts) Typed(b *Outbox, in effect.Typed) {
+// Typed handles the result of an entry that is not a message. b is nil if the agent was removed.
+func (tx *Messages) Typed(b *Outbox, in effect.Typed) {
 	t, ok := tx.typedNext(b)
 	if !ok || t.id == 0 {
 		return
 	}
 	if in.Err != nil {
-		tx.out.Refuse(t.id, city.Unavailable,
+		tx.out.Reject(t.id, city.Unavailable,
 			fmt.Sprintf("agent %s did not accept the input: %v", b.Agent, in.Err))
 		return
 	}
@@ -80,17 +81,17 @@ func (tx *Texts) Typed(b *Outbox, in effect.Typed) {
 	case city.SendKeys:
 		tx.out.Reply(t.id, "agent "+b.Agent+" accepted the keys")
 	case city.Clear:
-		tx.out.Reply(t.id, "the saved output of agent "+b.Agent+" is cleared")
+		tx.out.Reply(t.id, "the saved output of agent "+b.Agent+" was cleared")
 	default:
 		tx.out.Reply(t.id, "agent "+b.Agent+" was interrupted")
 	}
 }
 
-// Refuse refuses the commands of all entries. The first entry stays in the queue, because it is in flight (L1).
-func (tx *Texts) Refuse(b *Outbox, code city.Code, msg string) {
+// Reject rejects the commands of all entries. The first entry stays in the queue, because it is in flight (L1).
+func (tx *Messages) Reject(b *Outbox, code city.Code, msg string) {
 	for i := range b.queue {
 		if t := &b.queue[i]; t.id != 0 {
-			tx.out.Refuse(t.id, code, msg)
+			tx.out.Reject(t.id, code, msg)
 			t.id = 0
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"gcity/controller/effect"
 )
 
-// Unsend cancels queued texts. For a text that is being typed, the result is known when the typing ends.
-func (tx *Texts) Unsend(now time.Time, id uint64, b *Outbox, c city.Unsend) {
+// Unsend cancels queued messages. For a message that is being typed, the result is known when the typing ends.
+func (tx *Messages) Unsend(now time.Time, id uint64, b *Outbox, c city.Unsend) {
 	var back []*Delivery
 	var going *Delivery
 	for _, d := range b.All() {
@@ -21,35 +21,35 @@ func (tx *Texts) Unsend(now time.Time, id uint64, b *Outbox, c city.Unsend) {
 		case d == b.Current:
 			going = d
 		case c.ID != 0:
-			tx.out.Refuse(id, city.Conflict,
-				fmt.Sprintf("text %d for agent %s cannot be canceled: the text is %s", c.ID,
+			tx.out.Reject(id, city.Conflict,
+				fmt.Sprintf("message %d for agent %s cannot be canceled: the message is %s", c.ID,
 					b.Agent, d.Stage))
 			return
 		}
 	}
 	t := Canceler{ID: id, N: len(back)}
 	for i, d := range back {
-		var answers []effect.Answer
+		var replies []effect.Reply
 		if i == len(back)-1 && going == nil {
-			answers = []effect.Answer{t.Receipt(b.Agent, 0)}
+			replies = []effect.Reply{t.Receipt(b.Agent, 0)}
 		}
-		tx.giveUp(now, b, d, canceledByUser(), answers...)
+		tx.giveUp(now, b, d, canceledByUser(), replies...)
 	}
 	switch {
 	case going != nil:
 		going.Cancelers = append(going.Cancelers, t)
 	case len(back) > 0:
 	case c.ID != 0:
-		tx.out.Refuse(id, city.Conflict, fmt.Sprintf("text %d is not queued for agent %s",
+		tx.out.Reject(id, city.Conflict, fmt.Sprintf("message %d is not queued for agent %s",
 			c.ID, b.Agent))
 	default:
-		tx.out.Refuse(id, city.Conflict, "there are no queued texts for agent "+b.Agent)
+		tx.out.Reject(id, city.Conflict, "there are no queued messages for agent "+b.Agent)
 	}
 }
 
-// TakeBack cancels a text that its watchdog no longer needs. A text that is being typed is canceled only if the
+// TakeBack cancels a message that its watchdog no longer needs. A message that is being typed is canceled only if the
 // terminal does not accept it.
-func (tx *Texts) TakeBack(now time.Time, b *Outbox, d *Delivery, why string) {
+func (tx *Messages) TakeBack(now time.Time, b *Outbox, d *Delivery, why string) {
 	if d.Obsolete = why; b.Current != d {
 		tx.giveUp(now, b, d, dropped{city.Conflict, why, effect.ActorController})
 	}
@@ -59,15 +59,15 @@ func canceledByUser() dropped {
 	return dropped{city.Conflict, "canceled by operator", effect.ActorOperator}
 }
 
-// tooLate answers the commands that tried to cancel a text that has been typed in the meantime.
-func (tx *Texts) tooLate(b *Outbox, d *Delivery) {
+// tooLate replies to the commands that tried to cancel a message that has been typed in the meantime.
+func (tx *Messages) tooLate(b *Outbox, d *Delivery) {
 	for _, t := range d.Cancelers {
 		if t.N > 0 {
-			tx.out.Do(effect.Reply{Answer: t.Receipt(b.Agent, 0)})
+			tx.out.Do(effect.SendReply{Reply: t.Receipt(b.Agent, 0)})
 			continue
 		}
-		tx.out.Refuse(t.ID, city.Conflict, fmt.Sprintf("text %d for agent %s cannot be "+
-			"canceled: the text has just been typed", d.ID, b.Agent))
+		tx.out.Reject(t.ID, city.Conflict, fmt.Sprintf("message %d for agent %s cannot be "+
+			"canceled: the message has just been typed", d.ID, b.Agent))
 	}
 	d.Cancelers = nil
 }

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// activeRuns contains the cancel functions of the runs in progress. It is safe for concurrent use.
+// activeRuns contains the cancel functions of active runs. It is safe for concurrent use.
 type activeRuns struct {
 	mu   sync.Mutex
 	ends map[string]context.CancelCauseFunc // by ID of the run's record
@@ -25,7 +25,7 @@ func (g *activeRuns) add(ctx context.Context, bead string) (_ context.Context, d
 	}
 }
 
-// end cancels a run if it is in progress.
+// end cancels a run if it is active.
 func (g *activeRuns) end(bead string, why error) {
 	g.mu.Lock()
 	end := g.ends[bead]

@@ -8,10 +8,10 @@ import (
 	"gcity/config"
 )
 
-// allowTime is the timeout of the check that allows a configuration to come into force.
+// allowTime is the timeout for checking whether a configuration may be applied.
 const allowTime = 10 * time.Second
 
-// allow refuses a configuration that declares too many agents.
+// allow returns an error if a configuration declares too many agents.
 func (w *World) allow(cfg *config.City) error {
 	if w.Allow == nil {
 		return nil

@@ -54,7 +54,7 @@ func newBench(t *testing.T, toml string) *bench {
 		Dir: b.dir, At: b.dir, Source: config.Source{Dir: b.dir}, Provider: fake.New(), Log: b.log,
 		Logger: slog.New(slog.DiscardHandler), ShutdownDeadline: shutdown.New(0),
 		Host:  agent.Host{Environ: []string{"PATH=/bin"}, BinDir: "/gc/bin"},
-		Inbox: b.inbox, Answer: func(effect.Answer) {}, OnPanic: func(err error) { panic(err) },
+		Inbox: b.inbox, Reply: func(effect.Reply) {}, OnPanic: func(err error) { panic(err) },
 		Snapshot: func() *city.Snapshot { return snap },
 	})
 	return b

@@ -22,7 +22,8 @@ const (
 	checksAtOnce = 16
 )
 
-// check runs a pool's check. The timeout begins when a slot is free, so a hung check only delays other checks.
+// check runs a pool's check. The timeout begins when a slot is free, so a check that hangs delays others but does not
+// make them time out.
 func (r *Runner) check(f effect.CheckPool) {
 	r.wg.Go(func() {
 		select {
@@ -47,7 +48,7 @@ func (r *Runner) checkNow(p *agent.Pool) effect.PoolChecked {
 	}
 	if p.MakeDir {
 		if err := disk.MkdirIn(r.w.Dir, p.Dir, 0o755); err != nil {
-			in.Err, in.Kind = fmt.Errorf("the folder of the check cannot be created: %w", err),
+			in.Err, in.Kind = fmt.Errorf("cannot create the check's folder: %w", err),
 				"folder"
 			return in
 		}
@@ -66,9 +67,9 @@ func (r *Runner) checkNow(p *agent.Pool) effect.PoolChecked {
 	case res.Code < 0:
 		in.Err, in.Kind = errors.New("the check was killed by a signal"), "signal"
 	case res.Code > 0:
-		in.Err, in.Kind = fmt.Errorf("the check exited with code %d", res.Code),
+		in.Err, in.Kind = fmt.Errorf("the check exited with status %d", res.Code),
 			fmt.Sprint("exit ", res.Code)
-	case res.StdoutDropped > 0: // a truncated number would be another number
+	case res.StdoutDropped > 0: // a truncated number would be a different number
 		in.Kind = "flood"
 		in.Err = fmt.Errorf("the check printed more than %d KiB; a check must print one "+
 			"whole number",
@@ -81,7 +82,7 @@ func (r *Runner) checkNow(p *agent.Pool) effect.PoolChecked {
 	return in
 }
 
-// mark writes a drain to the marks of its session.
+// mark writes a drain to its session's marks.
 func (sr *sessions) mark(ctx context.Context, f effect.MarkDrain) effect.Input {
 	in := effect.DrainMarked{Agent: f.Agent, Session: f.ID, Drain: f.Drain}
 	m, ok := sr.w.Provider.(session.Marker)
@@ -93,7 +94,7 @@ func (sr *sessions) mark(ctx context.Context, f effect.MarkDrain) effect.Input {
 	return in
 }
 
-// scale saves the size of a pool that a user has set.
+// scale saves a pool size that a user has set.
 func (r *Runner) scale(f effect.Scale) effect.Input {
 	return effect.Scaled{Scale: f, Err: edit.SetOverride(r.w.At, f.Pool, f.Size)}
 }

@@ -18,7 +18,7 @@ const (
 	CrashFiles    = 10       // maximum number of files per agent
 	crashLines    = 50       // maximum number of output lines in the event
 	crashText     = 16 << 10 // maximum size of these lines in bytes
-	crashRendered = 64 << 10 // bytes of raw output that are rendered to get the last lines
+	crashRendered = 64 << 10 // bytes of raw output that are rendered to obtain the last lines
 )
 
 // capture saves the last output of an ended session: the raw output in a file, and the last lines in the result.
@@ -41,8 +41,8 @@ func (sr *sessions) capture(ctx context.Context, f effect.Capture) effect.Input 
 		in.Tail = lastLines(raw, f.Cols, f.Rows)
 		<-sr.draws
 	case <-ctx.Done():
-		in.Err = errors.Join(in.Err, fmt.Errorf("too many crashes at the same time to render the "+
-			"output of each: %w", context.Cause(ctx)))
+		in.Err = errors.Join(in.Err, fmt.Errorf("too many crashes at the same time to render "+
+			"the output: %w", context.Cause(ctx)))
 	}
 	return in
 }
@@ -94,8 +94,8 @@ func CrashList(dir string) ([]string, error) {
 	return files, err
 }
 
-// LastOutput returns the last lines of the newest crash file of an agent as plain text, or the last screen if lines
-// <= 0. It returns "" if no file exists.
+// LastOutput returns the last lines of an agent's newest crash file as plain text, or the last screen if lines <= 0.
+// It returns "" if no file exists.
 func LastOutput(city, agent string, lines int) (string, error) {
 	files, err := CrashList(CrashDir(city, agent))
 	if err != nil || len(files) == 0 {
@@ -103,7 +103,7 @@ func LastOutput(city, agent string, lines int) (string, error) {
 	}
 	raw, err := disk.ReadFile(files[len(files)-1])
 	if err != nil {
-		return "", fmt.Errorf("the saved output of the session cannot be read: %w", err)
+		return "", fmt.Errorf("cannot read the session's saved output: %w", err)
 	}
 	return screen.Text(raw, 120, 40, lines), nil
 }

@@ -6,7 +6,7 @@ import (
 	"gcity/session"
 )
 
-// Abandon replaces Finish after the controller has crashed. It waits for effects in flight for a short time only.
+// Abandon replaces Finish after the controller has crashed. It waits only a limited time for effects in flight.
 func (r *Runner) Abandon() {
 	r.stopAccepting(true)
 	defer time.AfterFunc(leaveLimit, r.Cancel).Stop()
@@ -41,5 +41,5 @@ func (sr *sessions) leave() {
 	}
 }
 
-// BreakLimit is the maximum time for which Abandon waits for effects in flight.
+// BreakLimit is how long Abandon waits for effects in flight.
 const BreakLimit = 10 * time.Second

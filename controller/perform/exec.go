@@ -45,7 +45,7 @@ func (au *automations) carryOut(ctx context.Context, f effect.Run) effect.RunEnd
 	case ctx.Err() != nil:
 		in.Outcome, in.Problem, in.Code = automation.Failed, context.Cause(ctx).Error(), nil
 		in.TimedOut = errors.Is(ctx.Err(), context.DeadlineExceeded)
-		if errors.Is(err, errMute) {
+		if errors.Is(err, errUnresponsive) {
 			in.Problem += ": " + err.Error()
 		}
 	case err != nil:
@@ -56,7 +56,7 @@ func (au *automations) carryOut(ctx context.Context, f effect.Run) effect.RunEnd
 	return in
 }
 
-var errMute = errors.New("does not answer")
+var errUnresponsive = errors.New("does not respond")
 
 func (au *automations) exec(ctx context.Context, f effect.Run, in *effect.RunEnded) error {
 	if err := au.w.checkFolder(); err != nil {
@@ -96,7 +96,7 @@ func (au *automations) exec(ctx context.Context, f effect.Run, in *effect.RunEnd
 		})
 		return func() { line = found }
 	}) {
-		return fmt.Errorf("the folder of the script %w", errMute)
+		return fmt.Errorf("the script's folder %w", errUnresponsive)
 	}
 	res, err := shell.Run(ctx, shell.Line{Text: line, Dir: dir, Env: env,
 		Tee: au.Live.open(f.Bead)})
@@ -111,15 +111,15 @@ func (au *automations) exec(ctx context.Context, f effect.Run, in *effect.RunEnd
 	return nil
 }
 
-// commandEnvironment returns the folder and the environment of an automation's commands. It uses the configuration of
-// the run.
+// commandEnvironment returns the folder and the environment for an automation's commands, according to the run's
+// configuration.
 func (au *automations) commandEnvironment(in *config.City, d automation.Definition) (string,
 	[]string, error) {
 	return agent.CommandEnvironment(in, d.Rig, au.w.Host)
 }
 
-// cook creates the molecule of a formula in the store of the automation's scope. It creates either the whole
-// molecule or no bead.
+// cook creates a formula's molecule in the store of the automation's scope. It creates either the whole molecule or
+// nothing.
 func (au *automations) cook(ctx context.Context, f effect.Run, in *effect.RunEnded) error {
 	d := f.Run.Definition
 	var recipe *formula.Formula
@@ -128,7 +128,7 @@ func (au *automations) cook(ctx context.Context, f effect.Run, in *effect.RunEnd
 		found, failed := au.findFormula(f.In, d)
 		return func() { recipe, err = found, failed }
 	}) {
-		return fmt.Errorf("the folder of the formula %w", errMute)
+		return fmt.Errorf("the formula's folder %w", errUnresponsive)
 	}
 	if err != nil {
 		return err
@@ -156,7 +156,7 @@ func (au *automations) cook(ctx context.Context, f effect.Run, in *effect.RunEnd
 	return nil
 }
 
-// findFormula finds the formula of an automation in the layers of its scope.
+// findFormula finds an automation's formula in the layers of its scope.
 func (au *automations) findFormula(in *config.City, d automation.Definition) (*formula.Formula,
 	error) {
 	layers := []formula.Layer{}

@@ -10,8 +10,8 @@ import (
 	"gcity/formula"
 )
 
-// linkFormulas links the formulas of the city and of each rig into the folder .beads/formulas of that scope. It
-// skips a rig with an unusable folder, because the rig itself shows that problem. It returns all other problems.
+// linkFormulas links the formulas of each scope, the city or a rig, into its folder .beads/formulas. It skips rigs
+// with unusable folders, because that problem is reported for the rig. It returns all other problems.
 func (au *automations) linkFormulas(ctx context.Context, layers []formula.Layer,
 	rigs []agent.Rig) (trouble []string) {
 	link := func(name, scope, dir string, layers []formula.Layer) {
@@ -20,7 +20,7 @@ func (au *automations) linkFormulas(ctx context.Context, layers []formula.Layer,
 			failed := linkInto(dir, layers)
 			return func() { err = failed }
 		}) {
-			err = fmt.Errorf("a folder %w; existing links stay", errMute)
+			err = fmt.Errorf("a folder %w; existing links are kept", errUnresponsive)
 		}
 		if err != nil {
 			trouble = append(trouble, fmt.Sprintf("cannot link the formulas of %s: %v", scope,

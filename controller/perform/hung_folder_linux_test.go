@@ -46,8 +46,8 @@ func TestARunWhoseFolderDoesNotAnswer(t *testing.T) {
 		return w.r.automations.carryOut(w.r.automations.state.runs, of(automation.Definition{Name: "a", Exec: "sub/x.sh",
 			Timeout: 100 * time.Millisecond, Limit: "timeout in its file"}))
 	})
-	if want := "the run did not finish within 100ms (timeout in its file): the folder of the script " +
-		"does not answer"; in.Outcome != automation.Failed || in.Problem != want {
+	if want := "the run did not finish within 100ms (timeout in its file): the script's folder " +
+		"does not respond"; in.Outcome != automation.Failed || in.Problem != want {
 		t.Errorf("%+v", in)
 	}
 	w.r.automations.state.endRuns(errStopped)
@@ -63,7 +63,7 @@ func TestARunWhoseFolderDoesNotAnswer(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	err := soon(t, "cooking", func() error { return w.r.automations.cook(ctx, f, &effect.RunEnded{}) })
-	if !errors.Is(err, errMute) {
+	if !errors.Is(err, errUnresponsive) {
 		t.Errorf("cooking: %v", err)
 	}
 }
@@ -91,8 +91,8 @@ func TestAScanOfALayerThatDoesNotAnswer(t *testing.T) {
 		if len(in.Catalog.Automations) != 1 || in.Catalog.Automations[0].Scoped() != "a:rig:own" {
 			t.Errorf("found: %+v", in.Catalog.Automations)
 		}
-		for _, want := range []string{"cannot read automations (city): the folder does not answer",
-			"cannot link the formulas of the city: a folder does not answer"} {
+		for _, want := range []string{"cannot read automations (city): the folder does not respond",
+			"cannot link the formulas of the city: a folder does not respond"} {
 			if !strings.Contains(in.Trouble, want) {
 				t.Errorf("told: %q, not %q", in.Trouble, want)
 			}

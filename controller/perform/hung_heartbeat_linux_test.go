@@ -23,7 +23,7 @@ func TestAHeartbeatThatDoesNotAnswer(t *testing.T) {
 		in := soon(t, "a look", func() effect.HeartbeatRead {
 			return w.r.heartbeat(t.Context(), f).(effect.HeartbeatRead)
 		})
-		if !strings.HasSuffix(in.Problem, "does not answer") || in.Stamp != (time.Time{}) {
+		if !strings.HasSuffix(in.Problem, "does not respond") || in.Stamp != (time.Time{}) {
 			t.Errorf("%+v", in)
 		}
 	}

@@ -15,9 +15,9 @@ import (
 	"gcity/session"
 )
 
-// inherit returns the exits that the previous controller has recorded. For the first list, it also returns the
-// exits that the previous controller could not record. It returns nil if the list cannot contain sessions of the
-// previous controller that are new to the machine.
+// inherit returns the exits that the previous controller recorded. For the first list, it also returns the exits that
+// the previous controller could not record. It returns nil if the list cannot contain sessions from the previous
+// controller that are new to the machine.
 func (sr *sessions) inherit(ctx context.Context, f effect.List) *effect.Inherited {
 	if !f.Inherit {
 		return nil
@@ -28,8 +28,8 @@ func (sr *sessions) inherit(ctx context.Context, f effect.List) *effect.Inherite
 	}
 	newest, err := sr.w.Log.Find(ctx, events.Query{Limit: effect.NewestEvents})
 	if err != nil {
-		sr.w.Logger.Warn("cannot read which exits of sessions are recorded; some may be "+
-			"recorded twice",
+		sr.w.Logger.Warn("cannot read which session exits were recorded; some may be recorded "+
+			"twice",
 			"err", err)
 	}
 	in.Recorded = effect.RecordedEnds(newest)
@@ -63,7 +63,7 @@ func (sr *sessions) readEnds() (ends []effect.UnrecordedEnd) {
 	dir := filepath.Join(sr.w.Dir, ".gc", endsDir)
 	files, err := disk.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		sr.w.Logger.Warn("saved exits cannot be read", "err", err)
+		sr.w.Logger.Warn("cannot read saved exits", "err", err)
 	}
 	for _, f := range files {
 		if !strings.HasSuffix(f.Name(), ".json") {
@@ -78,7 +78,7 @@ func (sr *sessions) readEnds() (ends []effect.UnrecordedEnd) {
 			err = errors.New("the file contains no session")
 		}
 		if err != nil {
-			sr.w.Logger.Warn("removed the file of a saved exit because it is invalid", "file",
+			sr.w.Logger.Warn("removed an invalid file of a saved exit", "file",
 				f.Name(), "err", err)
 			// otherwise the next controller would read the file again
 			_ = disk.Remove(filepath.Join(dir, f.Name()))
@@ -92,15 +92,15 @@ func (sr *sessions) readEnds() (ends []effect.UnrecordedEnd) {
 // forgetEnd removes the file of an exit after the exit was recorded.
 func (sr *sessions) forgetEnd(id string) {
 	if err := disk.Remove(sr.endFile(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		sr.w.Logger.Warn("a saved exit cannot be removed", "err", err)
+		sr.w.Logger.Warn("cannot remove the file of a saved exit", "err", err)
 	}
 }
 
-// loggedRuns returns the information of the newest log events about runs.
+// loggedRuns summarizes the newest log events about runs.
 func (au *automations) loggedRuns(ctx context.Context) (*effect.LoggedRuns, error) {
 	newest, err := au.w.Log.Find(ctx, events.Query{Limit: effect.NewestEvents})
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the events of runs from the event log: %w", err)
+		return nil, fmt.Errorf("cannot read run events from the event log: %w", err)
 	}
 	return effect.RunsIn(newest), nil
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // limitedProvider limits the number of concurrent starts at the provider. The limit does not apply to later steps,
-// such as the wait for readiness. It also does not apply to a start that waits for its platform, for example for a
-// cluster that prepares a pod.
+// such as the wait for readiness. Nor does it apply to a start that is waiting for its platform, for example for a
+// cluster that is preparing a pod.
 type limitedProvider struct {
 	session.Provider
 	slots    chan struct{}
@@ -53,10 +53,10 @@ func (p *limitedProvider) SendKeys(ctx context.Context, name string, keys ...str
 	return session.ErrUnsupported
 }
 
-// Answered implements session.DialogListener.
+// DialogAnswered implements session.DialogListener.
 func (p *limitedProvider) DialogAnswered(s *session.Spec, d session.Dialog) { p.answered(s, d) }
 
-// Asks implements session.DialogListener.
+// DialogPending implements session.DialogListener.
 func (p *limitedProvider) DialogPending(ctx context.Context, s *session.Spec, d *session.Dialog) {
 	p.asks(ctx, s, d)
 }

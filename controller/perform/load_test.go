@@ -13,8 +13,8 @@ func TestIsNew(t *testing.T) {
 		want bool
 	}{
 		{"in force", effect.Load{Known: "r", Now: true}, false},
-		{"refused before", effect.Load{Known: "q", Refused: "r", Now: true}, false},
-		{"changed", effect.Load{Known: "q", Refused: "p", Now: true}, true},
+		{"refused before", effect.Load{Known: "q", RejectedRevision: "r", Now: true}, false},
+		{"changed", effect.Load{Known: "q", RejectedRevision: "p", Now: true}, true},
 		{"seen by a patrol for the first time", effect.Load{Known: "q", SeenAtPatrol: "p"}, false},
 		{"seen by two patrols", effect.Load{Known: "q", SeenAtPatrol: "r"}, true},
 	} {

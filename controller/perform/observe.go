@@ -10,8 +10,8 @@ import (
 	"gcity/session"
 )
 
-// Now performs an effect that reads, runs a check or changes a bead, and returns its result. It returns nil for other
-// effects and performs none of them. It is for a city without a controller.
+// Now executes an effect that reads, runs a check or changes a bead, and returns its result. It ignores all other
+// effects and returns nil for them. Now is used for a city without a controller.
 func (r *Runner) Now(ctx context.Context, f effect.Effect) effect.Input {
 	switch f := f.(type) {
 	case effect.List:
@@ -30,14 +30,14 @@ func (r *Runner) Now(ctx context.Context, f effect.Effect) effect.Input {
 	return nil
 }
 
-// nowLimit is the timeout of a count of work for a caller that waits for it.
+// nowLimit is the timeout for a count of work that a caller is waiting for.
 const nowLimit = 3 * time.Second
 
-// listNow lists all sessions. It does not wait for a late provider, and reports it like one that failed.
+// listNow lists all sessions. It does not wait for a late provider, and reports it as failed.
 func (sr *sessions) listNow(ctx context.Context, f effect.List) effect.Input {
 	in := effect.Listed{Step: f.Step}
 	in.Sessions, in.Err = sr.w.Provider.List(ctx)
-	if unknown, partly := effect.Unanswered(in.Err); partly {
+	if unknown, partly := effect.FailedProviders(in.Err); partly {
 		unknown = maps.Clone(unknown)
 		for name, err := range unknown {
 			unknown[name] = errors.New(err.Error())

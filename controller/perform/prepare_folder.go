@@ -19,18 +19,18 @@ import (
 	"gcity/session"
 )
 
-// These are the timeouts of the steps before a start.
+// These are the timeouts for the steps before a start.
 const (
 	equipLimit  = 20 * time.Second
 	gitLimit    = 5 * time.Second
 	renderLimit = 5 * time.Second
 )
 
-// These are limits for a prompt that is not passed in a file. The kernel accepts arguments of less than 128 KiB,
-// and the shell gets the whole command line as one argument.
+// These are limits for a prompt that is not passed in a file. The kernel accepts arguments of less than 128 KiB, and
+// the shell receives the whole command line as one argument.
 const (
 	maxGiven = 100 << 10
-	maxTyped = 4000 // bytes per line, because programs that read whole lines get at most 4,095
+	maxTyped = 4000 // bytes per line; terminals pass at most 4,095 to a program
 )
 
 // folderLocks ensures that only one start at a time uses a folder.
@@ -51,8 +51,9 @@ func (t *folderLocks) of(folder string) *sync.Mutex {
 	return t.byFolder[folder]
 }
 
-// prepareFolder prepares an agent's folder. It returns problems that do not prevent the start as troubles.
-func (sr *sessions) prepareFolder(ctx context.Context, w *agent.Want) (said string,
+// prepareFolder copies the overlay and hooks into an agent's folder and returns a description of the changes.
+// Problems that do not prevent the start are returned as troubles.
+func (sr *sessions) prepareFolder(ctx context.Context, w *agent.Want) (summary string,
 	troubles []string,
 	err error) {
 	if w.Overlay == "" && len(w.Hooks) == 0 {
@@ -65,20 +66,21 @@ func (sr *sessions) prepareFolder(ctx context.Context, w *agent.Want) (said stri
 		turn.Lock()
 		defer turn.Unlock()
 		did, problems, failed := sr.copyFiles(ctx, w)
-		return func() { said, troubles, err = did, problems, failed }
+		return func() { summary, troubles, err = did, problems, failed }
 	}) {
 		return "", nil, fmt.Errorf("the working folder %s or the agent's overlay does not respond",
 			w.Spec.Dir)
 	}
 	if err != nil {
-		err = fmt.Errorf("the agent's overlay cannot be copied: %w", err)
+		err = fmt.Errorf("cannot copy the agent's overlay: %w", err)
 	}
-	return said, troubles, err
+	return summary, troubles, err
 }
 
-// copyFiles copies the overlay into an agent's folder and merges hooks. Hooks in a file of the overlay do not count as
-// a local change of that file.
-func (sr *sessions) copyFiles(ctx context.Context, w *agent.Want) (said string, troubles []string,
+// copyFiles copies the overlay into an agent's folder and merges hooks. Hooks that are merged into a copied file do
+// not count as a local change to that file.
+func (sr *sessions) copyFiles(ctx context.Context, w *agent.Want) (summary string,
+	troubles []string,
 	err error) {
 	var put overlay.Report
 	memory := filepath.Join(sr.w.Dir, ".gc", "overlays")
@@ -102,7 +104,7 @@ func (sr *sessions) copyFiles(ctx context.Context, w *agent.Want) (said string, 
 	return strings.Join(parts, "; "), added.Problems, err
 }
 
-// PromptOf returns the prompt that an agent would get now, or "" if it has none. If discreet is set, PromptOf
+// PromptOf returns the prompt that an agent would receive now, or "" if it has none. If discreet is set, PromptOf
 // replaces secrets.
 func PromptOf(ctx context.Context, w *agent.Want, discreet bool) (string, error) {
 	d := w.Prompt.Draft
@@ -154,8 +156,8 @@ func branches(ctx context.Context, w *agent.Want) (now, main string) {
 	return now, main
 }
 
-// addPrompt adds the agent's prompt to its start. It writes a long prompt to a file, and then asks the agent to
-// read that file.
+// addPrompt adds the agent's prompt to its session. It writes a long prompt to a file, and asks the agent to read
+// that file instead.
 func (sr *sessions) addPrompt(ctx context.Context, w *agent.Want, s *session.Spec) error {
 	text, err := PromptOf(ctx, w, false)
 	if err != nil || strings.TrimSpace(text) == "" {

@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	// runsKept is the number of newest records of each automation that a purge keeps.
+	// runsKept is how many of each automation's newest run records a purge keeps.
 	runsKept = 100
-	// backupLimit is the timeout of the backups of all stores.
+	// backupLimit is the timeout for backing up all stores.
 	backupLimit = 10 * time.Minute
-	// purgeLimit is the timeout of a purge. The next purge continues the work.
+	// purgeLimit is the timeout for a purge. The next purge continues the work.
 	purgeLimit = time.Minute
 )
 
-// purgeRuns removes old records of runs.
+// purgeRuns removes old run records.
 func (au *automations) purgeRuns(ctx context.Context, f effect.Purge) (n int, err error) {
 	store, err := au.Stores.Store("")
 	if err != nil {
@@ -55,8 +55,9 @@ func (au *automations) purgeRuns(ctx context.Context, f effect.Purge) (n int, er
 	return n, nil
 }
 
-// closeStrays closes the records of runs that never started.
-func (au *automations) closeStrays(ctx context.Context, f effect.CloseUnclosedRuns) effect.Input {
+// closeUnclosedRuns closes the records of runs that never started.
+func (au *automations) closeUnclosedRuns(ctx context.Context,
+	f effect.CloseUnclosedRuns) effect.Input {
 	store, err := au.Stores.Store("")
 	if err != nil {
 		return effect.UnclosedRunsClosed{Err: err}
@@ -72,7 +73,7 @@ func (au *automations) closeStrays(ctx context.Context, f effect.CloseUnclosedRu
 		}
 		run := city.RunOf(b)
 		run.Outcome, run.Error = city.RunVoid, "the run never started: its record was created "+
-			"too late, after the controller had given up the run"
+			"too late, after the controller had given up on the run"
 		if _, err := store.Update(ctx, b.ID, closing(run, false)); err != nil &&
 			!effect.Unclosable(err) {
 			return effect.UnclosedRunsClosed{Err: err}
@@ -83,7 +84,7 @@ func (au *automations) closeStrays(ctx context.Context, f effect.CloseUnclosedRu
 	return effect.UnclosedRunsClosed{}
 }
 
-// purge removes old closed work of automations, and old records of runs.
+// purge removes old closed wisps and old run records.
 func (wr *workRunner) purge(ctx context.Context, f effect.Purge) effect.Input {
 	var in effect.Purged
 	in.N, in.Err = wr.au.purgeRuns(ctx, f)

@@ -71,7 +71,7 @@ func TestWorkGoesBackToItsPool(t *testing.T) {
 	}
 	order := effect.ReturnWork{Of: []effect.Leaver{{Agent: "w-3", Pool: "w"},
 		{Agent: "w-4", Pool: "w"}}}
-	in := r.work.giveBack(t.Context(), order).(effect.WorkReturned)
+	in := r.work.returnWork(t.Context(), order).(effect.WorkReturned)
 	if in.Err == nil || in.Err.Error() != "no such folder" {
 		t.Errorf("the store that cannot be opened: %v", in.Err)
 	}
@@ -107,7 +107,7 @@ func TestWorkGoesBackToItsPool(t *testing.T) {
 			t.Errorf("%+v has become %+v, %v", was[id], b, err)
 		}
 	}
-	if in := r.work.giveBack(t.Context(), order).(effect.WorkReturned); len(in.Done) != 0 {
+	if in := r.work.returnWork(t.Context(), order).(effect.WorkReturned); len(in.Done) != 0 {
 		t.Errorf("once more: %+v", in.Done)
 	}
 }
@@ -141,7 +141,7 @@ func TestWorkInProgressGoesBackLast(t *testing.T) {
 				}
 			}
 		}
-		in := r.work.giveBack(t.Context(), effect.ReturnWork{
+		in := r.work.returnWork(t.Context(), effect.ReturnWork{
 			Of: []effect.Leaver{{Agent: "w-3", Pool: "w"}}}).(effect.WorkReturned)
 		count := r.work.count(t.Context(), effect.CountWork{}).(effect.WorkCounted)
 		if len(in.Done) != n || count.Held["w-3"].N != 4-n ||

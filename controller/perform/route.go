@@ -13,10 +13,10 @@ import (
 	"gcity/config"
 )
 
-// Stores contains the stores of a city: its own, and one for each rig. It is safe for concurrent use.
+// Stores opens the stores of a city: its own, and one for each rig. It is safe for concurrent use.
 type Stores struct {
 	open func(rig string) (beads.Store, error) // nil = the city has no stores
-	// returns an error while the city's folder is not at its path
+	// checkFolder returns an error while the city's folder is not at its path
 	checkFolder func() error
 	snapshot    func() *city.Snapshot
 	guards      *guard.Guards
@@ -52,7 +52,7 @@ func (s *Stores) noBead(id string) error {
 	return fmt.Errorf("%w; %s", err, city.PrefixText(all))
 }
 
-// elsewhere extends the error of a refused link if the linked bead is in another store of the city.
+// elsewhere extends the error for a rejected link if the linked bead is in a different store of the city.
 func (s *Stores) elsewhere(ctx context.Context, scope string, err error, links ...string) error {
 	invalid, ok := errors.AsType[*beads.Invalid](err)
 	if !ok {

@@ -60,7 +60,7 @@ func TestWorkIsRoutedByItsPrefix(t *testing.T) {
 				Patch: beads.Patch{ParentID: new("tw-1")}},
 			`bead "zz-1": no such bead; bead IDs of this city start with `: city.UpdateBead{ID: "zz-1",
 				Patch: beads.Closing()},
-			`no rig is called "nowhere"`: city.CreateBead{Rig: "nowhere",
+			`rig "nowhere" not found`: city.CreateBead{Rig: "nowhere",
 				Bead: beads.Bead{Title: "x"}},
 			`"tw-9"`: city.CreateBead{Bead: beads.Bead{Title: "x", Needs: []string{"tw-9"}}},
 		} {

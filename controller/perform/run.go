@@ -1,5 +1,5 @@
-// Package perform performs the effects of a city's machine. Each effect runs in its own goroutine with a deadline.
-// Its result returns to the loop as an input.
+// Package perform executes the effects that a city's machine requests. Each effect runs in its own goroutine with a
+// deadline. Its result is returned to the loop as an input.
 package perform
 
 import (
@@ -26,7 +26,7 @@ import (
 	"gcity/session"
 )
 
-// These are the timeouts of effects that have no timeout in the configuration.
+// These are the timeouts for effects without a configurable timeout.
 const (
 	listLimit    = 10 * time.Second
 	loadLimit    = 10 * time.Second
@@ -37,11 +37,11 @@ const (
 	stopMargin   = 5 * time.Second // added to the agent's grace period
 	// pre_start may install software; the wait for readiness has its own timeout
 	startLimit = 10 * time.Minute
-	// for effects in flight when the controller ends and leaves its agents running
+	// for effects in flight when the controller exits and leaves its agents running
 	leaveLimit = effect.ShutdownLimit / 3
 )
 
-// Runner performs effects, each in its own goroutine with a deadline, and turns their results into inputs.
+// Runner executes effects, each in its own goroutine with a deadline, and turns their results into inputs.
 type Runner struct {
 	*base
 	Cancel      context.CancelFunc
@@ -51,12 +51,12 @@ type Runner struct {
 	checks      chan struct{} // semaphore for checks of pools and conditions
 }
 
-// sessions performs effects on sessions.
+// sessions executes effects on sessions.
 type sessions struct {
 	*base
 	provider *limitedProvider
 	folders  folderLocks // starts in the same folder wait for each other
-	// held while a last output is rendered: only one at a time, so that starts get enough processor time
+	// limits rendering of last output to one session at a time, so that starts get enough CPU time
 	draws   chan struct{}
 	checker *preflight.Checker
 
@@ -66,23 +66,23 @@ type sessions struct {
 	folderMoved string
 }
 
-// automations performs effects on automations and their runs.
+// automations executes effects on automations and their runs.
 type automations struct {
 	*base
 	state automationState
 }
 
-// workRunner performs effects on work.
+// workRunner executes effects on work.
 type workRunner struct {
 	*base
 	au    *automations
 	tally tally // results of the last count
 }
 
-// base is the part that all components of a Runner share. It runs effects and returns their results.
+// base is the part that all components of a Runner share. It runs effects and delivers their results.
 type base struct {
 	w World
-	// parent of the contexts of all effects; it lives longer than the caller's context
+	// parent of all effects' contexts; it outlives the caller's context
 	ctx    context.Context
 	wg     recovery.Group
 	closed chan struct{} // closed when results are no longer needed
@@ -90,8 +90,8 @@ type base struct {
 	Live   outputs // output of runs
 	looks  *deadline.Calls[func()]
 
-	// Intercept is nil except in tests. It is called before each effect begins, and before each result is delivered.
-	// If it returns false, the effect or result is dropped. It is called concurrently.
+	// Intercept is nil except in tests. It is called, possibly concurrently, before each effect begins and before
+	// each result is delivered. If it returns false, the effect or result is dropped.
 	Intercept func(step any) bool
 }
 
@@ -104,7 +104,7 @@ type starting struct {
 
 func (s *starting) done() { s.once.Do(func() { close(s.forked) }) }
 
-// New returns a runner for the city w.
+// New returns a Runner that acts on w.
 func New(w World) *Runner {
 	ctx, cancel := context.WithCancel(shutdown.NewContext(context.Background(), w.ShutdownDeadline))
 	b := &base{w: w, ctx: ctx, closed: make(chan struct{}),
@@ -198,7 +198,7 @@ func (sr *sessions) run(f effect.Effect) (ok bool) {
 	return true
 }
 
-// runCity starts an effect on the city as a whole. It returns false for other effects.
+// runCity starts an effect that concerns the city as a whole. It returns false for other effects.
 func (r *Runner) runCity(f effect.Effect) (ok bool) {
 	switch f := f.(type) {
 	case effect.CheckPool:
@@ -239,7 +239,7 @@ func (r *Runner) runCity(f effect.Effect) (ok bool) {
 	return true
 }
 
-// atLeast returns the timeout of an effect on a session, or on all sessions if name is "". The timeout is longer
+// atLeast returns the timeout for an effect on a session, or on all sessions if name is "". It is limit, or longer
 // for a slow provider.
 func (b *base) atLeast(limit time.Duration, name string) time.Duration {
 	if p, ok := b.w.Provider.(session.Patient); ok {
@@ -248,8 +248,8 @@ func (b *base) atLeast(limit time.Duration, name string) time.Duration {
 	return limit
 }
 
-// list lists all sessions. A late provider reports its sessions separately, so that the result does not wait for
-// it.
+// list lists all sessions. The sessions of a late provider are delivered separately, so that the result does not wait
+// for them.
 func (sr *sessions) list(ctx context.Context, f effect.List) effect.Input {
 	lost, away := sr.checkOwner()
 	if lost != nil {
@@ -267,7 +267,7 @@ func (sr *sessions) list(ctx context.Context, f effect.List) effect.Input {
 	}
 	sessions, err := sr.w.Provider.List(ctx)
 	sr.deliver(effect.Listed{Step: f.Step, Sessions: sessions, Past: sr.inherit(ctx, f), Err: err})
-	unknown, _ := effect.Unanswered(err)
+	unknown, _ := effect.FailedProviders(err)
 	for name, err := range unknown {
 		if late, ok := errors.AsType[*session.LateError](err); ok {
 			sr.within(sr.atLeast(listLimit, ""), func(ctx context.Context) effect.Input {
@@ -324,14 +324,14 @@ func (sr *sessions) launch(name string, ready session.Ready,
 	})
 }
 
-// withProgress returns a context that reports the reason of an agent's slow start to the machine.
+// withProgress returns a context that reports the reason for an agent's slow start to the machine.
 func (sr *sessions) withProgress(ctx context.Context, name string) context.Context {
 	return session.WithProgress(ctx, func(why string) {
 		sr.deliver(effect.Asking{Agent: name, Waits: why})
 	})
 }
 
-// starting returns the start in flight of an agent, or nil.
+// starting returns an agent's start in flight, or nil.
 func (sr *sessions) starting(name string) *starting {
 	sr.Mu.Lock()
 	defer sr.Mu.Unlock()
@@ -350,8 +350,8 @@ func (sr *sessions) startForked(name string) {
 	}
 }
 
-// awaitStart waits briefly until an agent's next session has started, because the start is more urgent than saving the
-// last output of the previous session. It does not wait for a slow provider, whose starts take much longer.
+// awaitStart waits briefly until an agent's next session has started, because the start is more urgent than saving
+// the previous session's last output. It does not wait for a slow provider, whose starts take much longer.
 func (sr *sessions) awaitStart(ctx context.Context, agent, name string) {
 	st := sr.starting(agent)
 	if st == nil || sr.atLeast(0, name) > 0 {
@@ -381,7 +381,7 @@ func (sr *sessions) start(ctx context.Context, f effect.Start) (in effect.Starte
 	}
 	if w.MakeDir {
 		if err := os.MkdirAll(w.Spec.Dir, 0o755); err != nil {
-			return effect.Started{Err: fmt.Errorf("the working folder cannot be created: %w", err)}
+			return effect.Started{Err: fmt.Errorf("cannot create the working folder: %w", err)}
 		}
 	}
 	ctx = sr.withProgress(ctx, w.Spec.Agent)
@@ -426,12 +426,12 @@ func (sr *sessions) typeInto(ctx context.Context, f effect.Type) error {
 }
 
 func (r *Runner) load(f effect.Load) effect.Input {
-	// the folder may be missing, or another city may be at the path
+	// the folder may be missing, or a different city may be at the path
 	if err := r.w.checkFolder(); err != nil {
 		return effect.Loaded{Revision: f.Known}
 	}
 	revision, err := r.w.Source.Revision()
-	found := err == nil && revision == f.Known && r.Sessions.folderFound()
+	found := err == nil && revision == f.Known && r.Sessions.programFound()
 	if err == nil && !f.Force && !found && !isNew(f, revision) {
 		return effect.Loaded{Revision: revision}
 	}
@@ -457,23 +457,23 @@ func (r *Runner) load(f effect.Load) effect.Input {
 }
 
 // isNew reports whether the revision on disk must be loaded. The file watcher reports only that files have changed,
-// so the revision may be in force or rejected already. Without f.Now, two consecutive checks must see a new
+// so the revision may be in force or rejected already. Without f.Now, two consecutive checks must see the same new
 // revision.
 func isNew(f effect.Load, revision string) bool {
-	if revision == f.Known || revision == f.Refused {
+	if revision == f.Known || revision == f.RejectedRevision {
 		return false
 	}
 	return f.Now || revision == f.SeenAtPatrol
 }
 
-// folderFound reports whether a program has been installed that was missing when the configuration in force was
+// programFound reports whether a program has been installed that was missing when the configuration in force was
 // loaded.
-func (sr *sessions) folderFound() bool {
+func (sr *sessions) programFound() bool {
 	c := sr.w.InForce()
 	if c == nil {
 		return false
 	}
-	// members of a pool need the same programs, so each program is searched only once
+	// members of a pool need the same programs, so search for each program only once
 	sought := map[string]bool{}
 	for i := range c.Wants {
 		l := &c.Wants[i].MissingPrograms
@@ -486,9 +486,9 @@ func (sr *sessions) folderFound() bool {
 	return false
 }
 
-// Finish ends the effects in flight. It first gives starts and acknowledgements a moment to complete. Canceled
-// starts may then clean up until the shutdown deadline. If agents are left running, a start that already has a
-// session is left to the next controller.
+// Finish ends the effects in flight. It first gives starts and acknowledgements a moment to complete, and then
+// cancels them. Canceled starts may clean up until the shutdown deadline. If agents are left running, a start that
+// already has a session is left to the next controller.
 func (r *Runner) Finish(leave bool) {
 	r.stopAccepting(leave)
 	t := time.AfterFunc(leaveLimit, r.Cancel)

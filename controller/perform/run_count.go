@@ -18,7 +18,7 @@ import (
 type tally struct {
 	pools []string
 	by    map[string]scopeTally
-	told  *city.Work
+	work  *city.Work                // last reported value
 	rigs  map[string]city.RigWork   // last reported value
 	tasks map[string]string         // last reported value
 	gated map[string]string         // last reported value
@@ -55,12 +55,12 @@ func (wr *workRunner) count(ctx context.Context, f effect.CountWork) effect.Inpu
 		}
 		part, known := t.by[scope]
 		in.Unknown = in.Unknown || !known
-		for who, b := range part.tasks {
-			keepLater(newest, who, b)
+		for assignee, b := range part.tasks {
+			keepLater(newest, assignee, b)
 		}
 		maps.Copy(gates, part.gates)
-		for who, h := range part.held {
-			in.Held[who] = in.Held[who].With(h)
+		for assignee, h := range part.held {
+			in.Held[assignee] = in.Held[assignee].With(h)
 		}
 		in.Mail.Merge(part.mail)
 		if known && scope != "" {
@@ -73,27 +73,28 @@ func (wr *workRunner) count(ctx context.Context, f effect.CountWork) effect.Inpu
 		}
 	}
 	in.Tasks, in.Gated = make(map[string]string, len(newest)), map[string]string{}
-	for who, b := range newest {
-		in.Tasks[who] = taskText(b)
+	for assignee, b := range newest {
+		in.Tasks[assignee] = taskText(b)
 		if gate := gates[b.ID]; gate != "" {
-			in.Gated[who] = gate
+			in.Gated[assignee] = gate
 		}
 	}
 	if in.Unknown {
 		// do not store an incomplete count, so that the next count is reported as a change
 		return in
 	}
-	in.Unchanged = t.told != nil && maps.Equal(t.tasks, in.Tasks) &&
+	in.Unchanged = t.work != nil && maps.Equal(t.tasks, in.Tasks) &&
 		maps.Equal(t.gated, in.Gated) && maps.Equal(t.rigs, in.Rigs) &&
 		maps.Equal(t.mail, in.Mail) && maps.EqualFunc(t.held, in.Held, effect.Holding.Same) &&
-		t.told.Open == in.Work.Open && t.told.InProgress == in.Work.InProgress &&
-		maps.Equal(t.told.Pools, in.Work.Pools)
+		t.work.Open == in.Work.Open && t.work.InProgress == in.Work.InProgress &&
+		maps.Equal(t.work.Pools, in.Work.Pools)
 	t.gated = in.Gated
-	t.told, t.tasks, t.held, t.rigs, t.mail = &in.Work, in.Tasks, in.Held, in.Rigs, in.Mail
+	t.work, t.tasks, t.held, t.rigs, t.mail = &in.Work, in.Tasks, in.Held, in.Rigs, in.Mail
 	return in
 }
 
-// countScope counts the work of one store. It returns the previous result if the store has not changed.
+// countScope counts the work in one store and stores the result in t. It keeps the previous result if the store has
+// not changed.
 func (wr *workRunner) countScope(ctx context.Context, scope string, t *tally) error {
 	store, err := wr.Stores.Store(scope)
 	if err != nil {
@@ -120,7 +121,7 @@ func (wr *workRunner) countScope(ctx context.Context, scope string, t *tally) er
 	return nil
 }
 
-// countByQuery counts the work of a store without counters. It uses a single query.
+// countByQuery counts the work in a store that has no counters. It uses a single query.
 func countByQuery(ctx context.Context, store beads.Store, pools []string) (scopeTally, error) {
 	now := scopeTally{work: city.Work{Pools: map[string]int{}}, tasks: map[string]beads.Bead{},
 		held: map[string]effect.Holding{}, mail: city.MailTally{}}
@@ -162,7 +163,7 @@ func countByQuery(ctx context.Context, store beads.Store, pools []string) (scope
 	return now, nil
 }
 
-// countByCounters counts the work of a store with counters.
+// countByCounters counts the work in a store that has counters.
 func countByCounters(ctx context.Context, store *guard.Store, pools []string) (scopeTally, error) {
 	now := scopeTally{work: city.Work{Pools: map[string]int{}}, held: map[string]effect.Holding{}}
 	var err error
@@ -208,14 +209,14 @@ func countByCounters(ctx context.Context, store *guard.Store, pools []string) (s
 	return now, nil
 }
 
-// maxTasks is the maximum number of beads that are read to find assignees. maxTaskText is the maximum size of a
-// task's text in bytes.
+// maxTasks is the maximum number of beads that are read to find assignees. maxTaskText is the maximum length of a
+// task's description in bytes.
 const (
 	maxTasks    = 1000
 	maxTaskText = 200
 )
 
-// tasks returns the newest bead in progress of each assignee. It adds all work in progress to held.
+// tasks returns each assignee's newest bead in progress. It adds all work in progress to held.
 func tasks(ctx context.Context, store beads.Store, held map[string]effect.Holding) (
 	map[string]beads.Bead, error) {
 	all, err := store.List(ctx, beads.Query{Status: []beads.Status{beads.StatusInProgress},
@@ -235,11 +236,11 @@ func tasks(ctx context.Context, store beads.Store, held map[string]effect.Holdin
 
 // keepLater stores b for an assignee if it changed later than the stored bead. If both changed at the same time, it
 // stores the bead with the smaller ID.
-func keepLater(of map[string]beads.Bead, who string, b beads.Bead) {
-	have, known := of[who]
+func keepLater(of map[string]beads.Bead, assignee string, b beads.Bead) {
+	have, known := of[assignee]
 	if !known || b.UpdatedAt.After(have.UpdatedAt) || b.UpdatedAt.Equal(have.UpdatedAt) &&
 		b.ID < have.ID {
-		of[who] = b
+		of[assignee] = b
 	}
 }
 
@@ -262,7 +263,7 @@ func taskText(b beads.Bead) string {
 	return text
 }
 
-// hold adds beads to the holdings of their assignees.
+// hold adds beads to their assignees' holdings.
 func hold(of map[string]effect.Holding, all []beads.Bead) {
 	for _, b := range all {
 		if h := of[b.Assignee]; b.Assignee != "" {

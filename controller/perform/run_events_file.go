@@ -18,13 +18,14 @@ import (
 	"gcity/internal/disk"
 )
 
-// These are the names of files with the events of runs, in the folder EventsFolder of the city's .gc folder.
+// The events that a run handles are in a file with the suffix eventsSuffix, in the folder EventsFolder of the city's
+// .gc folder.
 const (
 	EventsFolder = "runs"
 	eventsSuffix = ".events.jsonl"
 )
 
-// eventsFile writes the events that a run handles to a file, with one JSON object per line.
+// eventsFile writes the events that a run handles to a file, one JSON object per line, and returns its path.
 func (au *automations) eventsFile(ctx context.Context, f effect.Run) (string, error) {
 	folder := filepath.Join(au.w.Dir, ".gc", EventsFolder)
 	if err := disk.MkdirAll(folder, 0o700); err != nil {
@@ -44,7 +45,7 @@ func (au *automations) eventsFile(ctx context.Context, f effect.Run) (string, er
 	return path, nil
 }
 
-// handOver writes the events of a run page by page, because there may be many.
+// handOver writes a run's events page by page, because there may be many.
 func (au *automations) handOver(ctx context.Context, run automation.Run, to io.Writer) error {
 	q := events.Query{Types: []string{run.Definition.On}, After: run.After, Before: run.Until + 1,
 		Forward: true, Limit: events.MaxLimit}

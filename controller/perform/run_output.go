@@ -24,8 +24,8 @@ const (
 	liveEnded = 16
 )
 
-// outputs contains the output of current runs and of the newest ended runs, by the ID of the run's record. It is
-// not part of the machine's state. It is safe for concurrent use.
+// outputs contains the output of active runs and of the newest ended runs, by the ID of the run's record. It is not
+// part of the machine's state. It is safe for concurrent use.
 type outputs struct {
 	mu    sync.Mutex
 	of    map[string]*output
@@ -45,7 +45,7 @@ func (o *outputs) open(run string) *output {
 	return o.of[run]
 }
 
-// Find returns the output of a current or recently ended run, or nil.
+// Find returns the output of an active or recently ended run, or nil.
 func (o *outputs) Find(run string) *output {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -104,7 +104,7 @@ func (o *output) Finish() {
 	defer o.mu.Unlock()
 	if !o.ended {
 		o.ended = true
-		// clone, so that the remaining part of the array can be freed
+		// clone, so that the rest of the array can be freed
 		o.kept = slices.Clone(o.kept[max(0, len(o.kept)-liveKept):])
 		close(o.over)
 		o.wakeReaders()
@@ -126,7 +126,7 @@ func (o *output) wakeReaders() {
 	}
 }
 
-// after returns the output after a position, and the number of lost bytes before it. Without data, it returns a
+// after returns the output after a position, and the number of lost bytes before it. Without new data, it returns a
 // channel that is closed at the next write or at the end. The channel is nil if the output has ended.
 func (o *output) after(at int64) (data []byte, lost int64, news <-chan struct{}) {
 	o.mu.Lock()
@@ -141,7 +141,7 @@ func (o *output) after(at int64) (data []byte, lost int64, news <-chan struct{})
 	return bytes.Clone(o.kept[len(o.kept)-int(o.total-from):]), from - at, nil
 }
 
-// outputReader is the state of one reader of an output.
+// outputReader is the state of one reader of a run's output.
 type outputReader struct {
 	of    *output
 	at    int64 // position in the output
@@ -150,8 +150,8 @@ type outputReader struct {
 	inner bool // the last piece did not end with a complete line
 }
 
-// take returns the available data as pieces. Only the first piece of an output may be empty. news is the channel
-// that output.after returns.
+// take returns the available data as pieces. Only the first piece may be empty. news is the channel returned by
+// output.after.
 func (h *outputReader) take() (pieces []city.Piece, news <-chan struct{}) {
 	data, lost, news := h.of.after(h.at)
 	h.at += lost + int64(len(data))

@@ -11,9 +11,9 @@ import (
 	"gcity/controller/effect"
 )
 
-// giveBack returns the work of departed members to their pools, in all stores at the same time. It returns work in
-// progress last, because it shows the next controller which members still have work.
-func (wr *workRunner) giveBack(ctx context.Context, f effect.ReturnWork) effect.Input {
+// returnWork returns the work of departed members to their pools, in all stores at the same time. It returns work in
+// progress last, because that work shows the next controller which members still have work.
+func (wr *workRunner) returnWork(ctx context.Context, f effect.ReturnWork) effect.Input {
 	var in effect.WorkReturned
 	of := map[string]effect.Leaver{}
 	for _, l := range f.Of {
@@ -64,12 +64,12 @@ func returnBead(ctx context.Context, in *effect.WorkReturned, store beads.Store,
 	return nil
 }
 
-// unassign makes a bead open for its pool, unless its assignee has changed in the meantime. Work with the label of a
-// pool stays with that pool.
+// unassign reopens a bead for its pool, unless its assignee has changed in the meantime. A bead that already has a
+// pool label stays with that pool. It returns the bead before and after the change.
 func unassign(ctx context.Context, store beads.Store, b beads.Bead, pool string) (was,
 	now beads.Bead,
 	err error) {
-	who := b.Assignee
+	assignee := b.Assignee
 	for range swaps {
 		p := beads.Patch{Status: new(beads.StatusOpen), Assignee: new(""), IfRev: &b.Rev}
 		if !slices.ContainsFunc(b.Labels, func(l string) bool {
@@ -81,7 +81,7 @@ func unassign(ctx context.Context, store beads.Store, b beads.Bead, pool string)
 			break
 		}
 		was := b
-		if b, err = store.Get(ctx, b.ID); err != nil || b.Assignee != who ||
+		if b, err = store.Get(ctx, b.ID); err != nil || b.Assignee != assignee ||
 			b.Status == beads.StatusClosed {
 			b, now = was, was
 			break

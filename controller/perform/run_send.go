@@ -12,14 +12,14 @@ import (
 	"gcity/session"
 )
 
-// screenAgain is the time for which a text waits before the agent's screen is checked for a draft again. Reading a
-// screen is expensive.
+// screenAgain is how long a message waits before the agent's screen is checked for a draft again. Reading a screen is
+// expensive.
 const screenAgain = 5 * time.Second
 
-// whyScreen is the reason why a text waits if the screen shows a draft.
+// whyScreen is the reason why a message waits if the screen shows a draft.
 const whyScreen = "the screen shows a draft after the prompt"
 
-// send types a text. It does not type a polite text while a user is typing.
+// send types a message. It does not type a polite message while a user is typing.
 func (sr *sessions) send(ctx context.Context, f effect.Send) effect.Input {
 	in := effect.Sent{Agent: f.Agent, ID: f.ID}
 	st, err := sr.lookAt(ctx, f)
@@ -60,7 +60,7 @@ func (sr *sessions) send(ctx context.Context, f effect.Send) effect.Input {
 	return in
 }
 
-// disturbed returns the reason why a text must wait, and for how long. It returns "" if the text need not wait.
+// disturbed returns the reason why a message must wait, and for how long. It returns "" if the message need not wait.
 func (sr *sessions) disturbed(ctx context.Context, f effect.Send, st session.Status) (why string,
 	wait time.Duration) {
 	switch since := time.Since(st.TypedAt); {
@@ -75,7 +75,7 @@ func (sr *sessions) disturbed(ctx context.Context, f effect.Send, st session.Sta
 	return "", 0
 }
 
-// lookAt returns the state of the session that a text is for.
+// lookAt returns the state of the session that a message is for.
 func (sr *sessions) lookAt(ctx context.Context, f effect.Send) (session.Status, error) {
 	p, ok := sr.w.Provider.(session.Looker)
 	if !ok {

@@ -30,7 +30,7 @@ func (wr *workRunner) sling(ctx context.Context, req city.SlingRequest,
 				found, failed := wr.au.findFormula(source, d)
 				return func() { f, err = found, failed }
 			}) {
-				return nil, fmt.Errorf("the folder of the formula %w", errMute)
+				return nil, fmt.Errorf("the formula's folder %w", errUnresponsive)
 			}
 			return f, err
 		},

@@ -31,7 +31,7 @@ func (wr *workRunner) bead(ctx context.Context, f effect.ChangeBead) effect.Inpu
 	return in
 }
 
-// eventOf returns the events of a change.
+// eventOf returns the event for a change, or nil if nothing changed.
 func eventOf(was *beads.Bead, b beads.Bead, by string, depth int) []events.Event {
 	if e := city.BeadEvent(was, b, by, depth); e.Type != "" {
 		return []events.Event{e}
@@ -43,7 +43,7 @@ func eventOf(was *beads.Bead, b beads.Bead, by string, depth int) []events.Event
 func (s *Stores) create(ctx context.Context, c city.CreateBead) (beads.Bead, error) {
 	if !slices.Contains(s.scopes(), c.Rig) {
 		return beads.Bead{}, &city.Error{Code: city.NotFound,
-			Message: fmt.Sprintf("no rig is called %q", c.Rig)}
+			Message: fmt.Sprintf("rig %q not found", c.Rig)}
 	}
 	store, err := s.Store(c.Rig)
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *Stores) create(ctx context.Context, c city.CreateBead) (beads.Bead, err
 	return b, s.elsewhere(ctx, c.Rig, err, append(c.Bead.Needs, c.Bead.ParentID)...)
 }
 
-// update changes a bead in its store. It returns the event of the change in in.Events, or no event if nothing
+// update changes a bead in its store. It stores the event for the change in in.Events, or no event if nothing
 // changed. If one store fails, it still searches the others.
 func (s *Stores) update(ctx context.Context, c city.UpdateBead, in *effect.BeadChanged) error {
 	var lost error
@@ -86,8 +86,8 @@ func (s *Stores) update(ctx context.Context, c city.UpdateBead, in *effect.BeadC
 	return lost
 }
 
-// convoyEvent closes a convoy when its last open bead is closed. If that fails, the convoy stays open and shows
-// that all its beads are closed, and a user can close it.
+// convoyEvent closes a convoy if its last open bead was closed, and returns the event. If closing fails, the convoy
+// stays open and shows that all its beads are closed, so a user can close it.
 func convoyEvent(ctx context.Context, store beads.Store, was, b beads.Bead) []events.Event {
 	before, now, ok, err := city.CloseConvoy(ctx, store, was, b)
 	if err != nil || !ok {

@@ -23,10 +23,10 @@ import (
 	"gcity/watchdog"
 )
 
-// commandLimit is the timeout of an escalate_command.
+// commandLimit is the timeout for an escalate_command.
 const commandLimit = time.Minute
 
-// runTier starts an effect of a watchdog. It returns false for other effects.
+// runTier starts an effect for a watchdog. It returns false for other effects.
 func (r *Runner) runTier(f effect.Effect) (ok bool) {
 	switch f := f.(type) {
 	case effect.ReadHeartbeat:
@@ -55,7 +55,7 @@ func (r *Runner) heartbeat(ctx context.Context, f effect.ReadHeartbeat) effect.I
 		at, ok, failed := readHeartbeat(f.Path)
 		return func() { beat, read, err = at, ok, failed }
 	}) {
-		err = errMute
+		err = errUnresponsive
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -77,7 +77,7 @@ func below(dir, path string) string {
 	return path
 }
 
-// tornAgain is the wait before an invalid heartbeat is read again, because it may be incomplete.
+// tornAgain is the delay before an invalid heartbeat is read again, because it may have been incomplete.
 const tornAgain = 100 * time.Millisecond
 
 // readHeartbeat reads a heartbeat file. If the agent does not replace the file atomically, the content may be
@@ -133,10 +133,10 @@ func writeBrief(b *effect.Brief) error {
 	return nil
 }
 
-// escalate sends mail and runs the escalate_command. If one of these fails, it still does the other.
+// escalate sends mail and runs the escalate_command. If sending fails, it still runs the command.
 func (r *Runner) escalate(ctx context.Context, f effect.Escalate) effect.Input {
 	in := effect.Escalated{Tier: f.Tier, Call: f.Call, Ran: f.Command != ""}
-	in.Events, in.Err = r.write(ctx, f)
+	in.Events, in.Err = r.sendMail(ctx, f)
 	if f.Command == "" {
 		return in
 	}
@@ -163,7 +163,7 @@ func (r *Runner) escalate(ctx context.Context, f effect.Escalate) effect.Input {
 	return in
 }
 
-func (r *Runner) write(ctx context.Context, f effect.Escalate) (told []events.Event,
+func (r *Runner) sendMail(ctx context.Context, f effect.Escalate) (sent []events.Event,
 	problem string) {
 	ctx, cancel := context.WithTimeout(ctx, storeLimit)
 	defer cancel()

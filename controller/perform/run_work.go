@@ -28,10 +28,10 @@ const (
 	hungLimit = 5 * time.Second // timeout for a folder that may not respond
 	// maximum number of calls that may block on folders that do not respond
 	maxHung = 64
-	// timeout for several calls of a store; each call also has its own timeout
+	// timeout for several calls to a store; each call also has its own timeout
 	storeLimit = time.Minute
-	allLimit   = time.Minute // timeout for calls of all stores, one after the other
-	runsShown  = 500         // number of newest records of runs that are read at the start
+	allLimit   = time.Minute // timeout for calls to all stores, one after the other
+	runsShown  = 500         // number of newest run records that are read at the start
 )
 
 // automationState is the state of effects on automations.
@@ -43,7 +43,7 @@ type automationState struct {
 	activeRuns *activeRuns
 	conditions chan struct{}
 	watched    []string // watched folders; used by the loop only
-	// newest catalog with programs that are allowed to run; used by the scan effect only
+	// newest catalog with programs that may run; used by the scan effect only
 	trusted *automation.Catalog
 }
 
@@ -70,7 +70,7 @@ func (au *automations) run(f effect.Effect) (ok bool) {
 		})
 	case effect.CloseUnclosedRuns:
 		au.within(allLimit, func(ctx context.Context) effect.Input {
-			return au.closeStrays(ctx, f)
+			return au.closeUnclosedRuns(ctx, f)
 		})
 	case effect.Subscribe:
 		au.followEvents(f)
@@ -114,7 +114,7 @@ func (wr *workRunner) run(f effect.Effect) (ok bool) {
 		wr.within(allLimit, func(ctx context.Context) effect.Input { return wr.count(ctx, f) })
 	case effect.ReturnWork:
 		wr.within(allLimit, func(ctx context.Context) effect.Input {
-			return wr.giveBack(ctx, f)
+			return wr.returnWork(ctx, f)
 		})
 	case effect.ProbeStores:
 		wr.within(allLimit, wr.Stores.probe)
@@ -130,7 +130,7 @@ func (wr *workRunner) run(f effect.Effect) (ok bool) {
 	return true
 }
 
-// watchFolders sets the folders of automations and formulas that are watched.
+// watchFolders sets the automation and formula folders that are watched.
 func (au *automations) watchFolders(layers []formula.Layer) {
 	var dirs []string
 	for _, l := range layers {
@@ -174,8 +174,9 @@ func (au *automations) scan(ctx context.Context, f effect.Scan) effect.Input {
 	return in
 }
 
-// inBackground runs work that may block forever on a folder. Only one call per name runs at a time. It returns false if
-// ctx ends first or the limit passes (0 = no limit). Otherwise it calls done, which makes the result available.
+// inBackground runs work that may block forever on a folder. Only one call per name runs at a time. inBackground
+// returns false if ctx ends or the limit passes first (0 = no limit). Otherwise it calls done, which stores the
+// result.
 func (b *base) inBackground(ctx context.Context, name string, limit time.Duration,
 	work func() (done func())) (ok bool) {
 	done, ok := b.looks.Do(ctx, name, time.Now(), limit, work)
@@ -259,7 +260,7 @@ func newestRuns(ctx context.Context, store *guard.Store, of []string) (runs []ci
 	return runs, nil
 }
 
-// followEvents subscribes to the events of the log, and ends the previous subscription.
+// followEvents subscribes to events in the log, and ends the previous subscription.
 func (au *automations) followEvents(f effect.Subscribe) {
 	if au.state.follow != nil {
 		au.state.follow()
@@ -290,7 +291,7 @@ func (au *automations) followEvents(f effect.Subscribe) {
 	})
 }
 
-// Store opens the store of a rig, or of the city if rig is "".
+// Store opens a rig's store, or the city's store if rig is "".
 func (s *Stores) Store(rig string) (*guard.Store, error) {
 	if s.open == nil {
 		return nil, errors.New("this city has no store")
@@ -320,7 +321,7 @@ func (s *Stores) probe(ctx context.Context) effect.Input {
 	return effect.StoresProbed{}
 }
 
-// openRun creates the record of a run. The run starts only after that.
+// openRun creates a run's record. The run starts only after that.
 func (au *automations) openRun(ctx context.Context, f effect.OpenRun) effect.Input {
 	d := f.Run.Definition
 	in := effect.RunOpened{Run: f.Run}
@@ -349,7 +350,7 @@ func (au *automations) openRun(ctx context.Context, f effect.OpenRun) effect.Inp
 	return in
 }
 
-// fit shortens each line of a text so that the text fits into a record.
+// fit shortens each line of text so that the text fits into a record.
 func fit(text string) string {
 	lines := strings.Split(text, "\n")
 	for i := range lines {
@@ -386,10 +387,10 @@ func closing(run city.Run, made bool) beads.Patch {
 	return p
 }
 
-// closeRecord closes a run's record with as many details as the store accepts. It returns ErrNotFound if the store has
-// no such record. If the store was replaced, another bead may have the ID.
+// closeRecord closes a run's record with as many details as the store accepts. It returns ErrNotFound if the store
+// has no such record. If the store was replaced, a different bead may have the ID.
 func (au *automations) closeRecord(ctx context.Context, f effect.CloseRun) error {
-	au.Live.Finish(f.Run.ID) // a run that never started also has an output that must end
+	au.Live.Finish(f.Run.ID) // a run that never started also has an output that must be completed
 	store, err := au.Stores.Store("")
 	if err != nil {
 		return err

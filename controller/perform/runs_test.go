@@ -237,11 +237,11 @@ func TestRecordsOfRunsThatNeverWereAreClosed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if in := w.r.automations.closeStrays(t.Context(), effect.CloseUnclosedRuns{
+	if in := w.r.automations.closeUnclosedRuns(t.Context(), effect.CloseUnclosedRuns{
 		Before: young.CreatedAt.Add(-time.Hour)}).(effect.UnclosedRunsClosed); in.Err != nil {
 		t.Fatal(in.Err)
 	}
-	if in := w.r.automations.closeStrays(t.Context(), effect.CloseUnclosedRuns{Known: []string{ids[0]},
+	if in := w.r.automations.closeUnclosedRuns(t.Context(), effect.CloseUnclosedRuns{Known: []string{ids[0]},
 		Before: young.CreatedAt.Add(time.Nanosecond)}).(effect.UnclosedRunsClosed); in.Err != nil {
 		t.Fatal(in.Err)
 	}

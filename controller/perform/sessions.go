@@ -8,12 +8,14 @@ import (
 	"gcity/session"
 )
 
-// answered reports to the machine that a question was answered. The report precedes all effects of the answer.
+// answered reports to the machine that a question was answered. The report arrives before any consequence of the
+// answer.
 func (sr *sessions) answered(s *session.Spec, d session.Dialog) {
 	sr.deliver(effect.DialogAnswered{Agent: s.Agent, Session: s.ID, Dialog: d})
 }
 
-// asks reports to the machine that a start waits for a user to answer a question.
+// asks reports to the machine that a start is waiting for a user to answer a question, or that the question was
+// answered if d is nil.
 func (sr *sessions) asks(ctx context.Context, s *session.Spec, d *session.Dialog) {
 	in := effect.Asking{Agent: s.Agent, Status: session.Status{Name: s.Name, Agent: s.Agent,
 		ID: s.ID}}
@@ -37,8 +39,8 @@ func (sr *sessions) checkProvider(ctx context.Context, f effect.CheckProvider) e
 	return in
 }
 
-// measure samples the resource usage of all sessions. The sample has the time of its start, because a sample of
-// many processes takes a while.
+// measure samples the resource usage of all sessions. The sample's time is when it began, because sampling many
+// processes takes a while.
 func (sr *sessions) measure(ctx context.Context) effect.Input {
 	p, ok := sr.w.Provider.(session.Meter)
 	if !ok {
@@ -52,5 +54,5 @@ func (sr *sessions) measure(ctx context.Context) effect.Input {
 	return effect.Measured{Usage: usage, At: at}
 }
 
-// measureLimit is the timeout of one sample.
+// measureLimit is the timeout for one sample.
 const measureLimit = 10 * time.Second

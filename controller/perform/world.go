@@ -15,8 +15,8 @@ import (
 	"gcity/session"
 )
 
-// World contains the functions and values of a city and its controller that a Runner uses. Fields that
-// controller.Options also has are documented there.
+// World is the part of a city and its controller that a Runner uses. Fields that also exist in controller.Options are
+// documented there.
 type World struct {
 	Dir              string
 	At               string
@@ -40,12 +40,12 @@ type World struct {
 	CheckOwner func() (lost, err error)
 
 	Inbox     chan<- effect.Input
-	Answer    func(effect.Answer)
-	OnPanic   func(error) // called with a panic of an effect
+	Reply     func(effect.Reply)
+	OnPanic   func(error) // called with a panic in an effect
 	Snapshot  func() *city.Snapshot
 	InForce   func() *effect.Configuration
 	Translate func(*config.City) *effect.Configuration
 	Patrolled func(took time.Duration)
-	// counts a call of a store; may be nil
+	// counts a call to a store; may be nil
 	Called func(scope string, writes bool, took time.Duration)
 }

@@ -7,7 +7,7 @@ import (
 	"gcity/city"
 )
 
-// Restart starts a restart of a pool's members.
+// Restart begins to restart a pool's members.
 func (ps *Pools) Restart(now time.Time, id uint64, c city.RestartPool) {
 	p, ok := ps.find(id, c.Pool)
 	if !ok {
@@ -31,7 +31,7 @@ func (ps *Pools) Restart(now time.Time, id uint64, c city.RestartPool) {
 		why = "has no members to restart: " + p.why
 	}
 	if why != "" {
-		ps.out.Refuse(id, city.Conflict, "pool "+p.Name()+" "+why)
+		ps.out.Reject(id, city.Conflict, "pool "+p.Name()+" "+why)
 		return
 	}
 	ps.out.Decided(now, &p.decisions, "restart", "by operator")
@@ -47,42 +47,42 @@ func (ps *Pools) CheckNow(now time.Time, id uint64, name string) {
 	why := ""
 	switch {
 	case p.Want.Check == "":
-		why = "has no check: its open work determines its size"
+		why = "has no check: its size depends on its open work"
 	case p.Want.Max == 0:
-		why = "is off (max = 0), so its check does not run"
+		why = "is off (max = 0), so its check is not run"
 	case p.Want.Suspended.On():
-		why = "is " + p.Want.Suspended.String() + ", so its check does not run; run `" +
+		why = "is " + p.Want.Suspended.String() + ", so its check is not run; run `" +
 			p.Want.Suspended.ResumeCommand(p.Name()) + "` first"
 	}
 	if why != "" {
-		ps.out.Refuse(id, city.Conflict, "pool "+p.Name()+" "+why)
+		ps.out.Reject(id, city.Conflict, "pool "+p.Name()+" "+why)
 		return
 	}
 	p.checkWaiters = append(p.checkWaiters, id)
 	ps.check(now, p)
 }
 
-// drop refuses the commands that wait for a pool that is no longer declared.
+// drop rejects the commands that wait for a pool that is no longer declared.
 func (ps *Pools) drop(p *Pool) {
 	ps.Rollouts.Drop(p.Name())
-	ps.refuseCheck(p, "is no longer declared")
+	ps.rejectCheck(p, "is no longer declared")
 }
 
-// refuseCheck refuses the commands that wait for a check that will not return.
-func (ps *Pools) refuseCheck(p *Pool, why string) {
+// rejectCheck rejects the commands that wait for a check that will not run.
+func (ps *Pools) rejectCheck(p *Pool, why string) {
 	for _, id := range p.checkWaiters {
-		ps.out.Refuse(id, city.Conflict, "pool "+p.Name()+" "+why)
+		ps.out.Reject(id, city.Conflict, "pool "+p.Name()+" "+why)
 	}
 	p.checkWaiters = nil
 }
 
-// answerCheck answers the commands that wait for a pool's check, with its result.
-func (ps *Pools) answerCheck(p *Pool) {
+// replyToCheck replies to the commands that wait for a pool's check with its result.
+func (ps *Pools) replyToCheck(p *Pool) {
 	ids := p.checkWaiters
 	p.checkWaiters = nil
 	for _, id := range ids {
 		if p.last.Problem != "" {
-			ps.out.Refuse(id, city.Unavailable, fmt.Sprintf("the check of pool %s failed: %s; "+
+			ps.out.Reject(id, city.Unavailable, fmt.Sprintf("the check of pool %s failed: %s; "+
 				"the size stays %d", p.Name(), p.last.Problem, p.Desired))
 			continue
 		}

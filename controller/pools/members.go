@@ -11,15 +11,15 @@ import (
 // Has reports whether the pool currently wants the member with this index.
 func (p *Pool) Has(index int) bool { return index < len(p.wantedAt) && p.wantedAt[index] }
 
-// fit resizes the list of wanted members to the possible number of members.
+// fit resizes the list of wanted members to the number of possible members.
 func (p *Pool) fit() {
 	in := make([]bool, len(p.Members)+1)
 	copy(in, p.wantedAt)
 	p.wantedAt = in
 }
 
-// choose selects the wanted members with pool.Choose, which removes members with work last. So before choose
-// removes a member, it waits for a count of work that was requested after the decision. The first choice uses any
+// choose selects the wanted members with pool.Choose, which removes members with work last. Before choose removes a
+// member, it therefore waits for a count of work that was requested after the decision. The first choice uses any
 // count. It is provisional until there is a count and all sessions are known.
 func (ps *Pools) choose(p *Pool) {
 	all, n := ps.candidates(p), min(p.Desired, len(p.Members))
@@ -58,7 +58,8 @@ func (ps *Pools) dependsOnWork(all []pool.Candidate, n int) bool {
 	return 0 < n && n < len(all) && (living > n || living < n && ps.city.Work().CountedStep == 0)
 }
 
-// Provisional reports whether the choice of members is provisional. A provisional choice stops no member.
+// Provisional reports whether the choice of members is provisional. No member is stopped because of a provisional
+// choice.
 func (p *Pool) Provisional() bool { return p != nil && p.countStep > 0 && !p.final }
 
 // candidates returns the state of each possible member of a pool.
@@ -82,15 +83,14 @@ func (p *Pool) wanted() int {
 	return n
 }
 
-// informed reports whether the information about members with work is current. Either a new count has returned in
-// this step, or there are no counts.
+// informed reports whether it is known which members have work: a new count has returned in this step, or work is not
+// counted.
 func (ps *Pools) informed() bool {
 	return ps.city.Configuration().NoWork || ps.city.Work().CountedStep == ps.city.Step() ||
 		!ps.city.Running()
 }
 
-// Chosen chooses the members of pools that waited for a count. The returned count was requested in the step
-// ordered.
+// Chosen chooses the members of pools that waited for a count. The count was requested in the step ordered.
 func (ps *Pools) Chosen(now time.Time, ordered uint64) {
 	for _, p := range ps.order {
 		if p.countStep > 0 && p.countStep <= ordered {

@@ -1,4 +1,5 @@
-// Package pools decides how many members each pool has, and which members these are. It is pure.
+// Package pools decides how many members each pool has, and which members these are. It has no side effects: it only
+// returns effects.
 package pools
 
 import (
@@ -31,14 +32,14 @@ type City interface {
 	IsAgent(name string) bool
 	// Session reports whether a member's session is alive and has not reported done, and whether it is draining.
 	Session(name string) (alive, leaving bool)
-	// Found returns the number of members of a pool that the previous controller wanted and that were found running
-	// or exited.
+	// Found returns how many members of a pool were found, running or exited, and had been wanted by the previous
+	// controller.
 	Found(p *Pool) int
 	WantedAgain(name string)         // lets a drained member start again
 	Populate(now time.Time, p *Pool) // adds the wanted members, and decides about each member
 }
 
-// Work is what the controller knows about open work.
+// Work is the newest information about open work.
 type Work struct {
 	Counted     bool
 	CountedStep uint64 // step in which the newest count returned
@@ -67,7 +68,7 @@ func New(c City, out *step.Output) Pools {
 		Rollouts: rollout.New(c, out)}
 }
 
-// Pool is the state of one pool: its size and the reason for it. The city has the state of its members.
+// Pool is the state of one pool: its size and the reason for it. The state of its members is in the city.
 type Pool struct {
 	Want    *agent.Pool
 	Members []*agent.Want // all possible members, by index
@@ -75,10 +76,10 @@ type Pool struct {
 	Desired      int
 	why          string
 	since        time.Time
-	settled      bool // Desired was computed and is not a placeholder
+	settled      bool // Desired was computed; it is not a placeholder
 	override     *int
 	automatic    int    // size before a user set the size
-	whyAutomatic string // reason for the size in without
+	whyAutomatic string // reason for the size in automatic
 
 	checkCommand string // command of the newest check
 	checkProblem string // kind of the newest check's failure
@@ -90,20 +91,20 @@ type Pool struct {
 	// step in which the count of work that the choice waits for was requested; 0 = no wait
 	countStep uint64
 
-	wasEmpty bool // the size was 0 at the last call of EmptyChanged
+	wasEmpty bool // the size was 0 at the last call to EmptyChanged
 
 	decisions []city.Decision
 
 	checkWaiters []uint64 // commands that wait for the check to return
 }
 
-// Name returns the name of the pool.
+// Name returns the pool's name.
 func (p *Pool) Name() string { return p.Want.Name }
 
-// Final reports whether the choice of members is not provisional.
+// Final reports whether the choice of members is final, not provisional.
 func (p *Pool) Final() bool { return p.final }
 
-// Waits reports whether the choice of members waits for a count of work.
+// Waits reports whether the choice of members is waiting for a count of work.
 func (p *Pool) Waits() bool { return p.countStep > 0 }
 
 // EmptyChanged reports whether the size has become 0, or has stopped being 0, since the last call.
@@ -120,13 +121,13 @@ func (ps *Pools) Get(name string) *Pool { return ps.byName[name] }
 // All returns the pools, sorted by name.
 func (ps *Pools) All() []*Pool { return ps.order }
 
-// Busy reports whether a check is in flight, or a choice of members waits for a count of work.
+// Busy reports whether a check is in flight, or a choice of members is waiting for a count of work.
 func (ps *Pools) Busy() bool {
 	return len(ps.checking) > 0 || slices.ContainsFunc(ps.order, (*Pool).Waits)
 }
 
 // SizeKnown reports whether the size of a pool is reliable, so that a surplus member has permanently left the pool.
-// Right after the start of a city, a surplus member may only be one that is not needed yet.
+// Right after a city has started, a surplus member may simply not be needed yet.
 func (ps *Pools) SizeKnown(p *Pool) bool {
 	return p.Want.Max == 0 || p.override != nil || p.lastValid ||
 		p.Want.Check == "" && ps.city.Work().Counted
@@ -140,7 +141,7 @@ func (ps *Pools) Unsettle() {
 	}
 }
 
-// ByWork returns the names of the pools with a size that depends on their open work.
+// ByWork returns the names of the pools that are sized by their open work.
 func (ps *Pools) ByWork() []string {
 	var names []string
 	for _, p := range ps.order {
@@ -180,7 +181,7 @@ func (ps *Pools) Adopt(now time.Time, c *effect.Configuration) {
 				p.override = &n
 			}
 		} else if w.Check == "" {
-			// without the check, the value of its last run no longer applies
+			// the result of a check that was removed no longer applies
 			p.lastValid, p.last = false, city.Check{}
 		}
 		p.Want, p.Members = w, p.Members[:0]
@@ -209,8 +210,8 @@ func (ps *Pools) Adopt(now time.Time, c *effect.Configuration) {
 	}
 }
 
-// SizeAll sets the size of every pool and runs the checks. It is called when a configuration comes into force, and
-// when all sessions are known for the first time.
+// SizeAll sets the size of every pool and runs the checks. It is called when a configuration is applied, and when all
+// sessions are known for the first time.
 func (ps *Pools) SizeAll(now time.Time) {
 	for _, p := range ps.order {
 		ps.size(now, p)
@@ -221,7 +222,7 @@ func (ps *Pools) SizeAll(now time.Time) {
 	}
 }
 
-// size sets the number of members that a pool should have, based on the known facts.
+// size sets the number of members that a pool should have, based on the current facts.
 func (ps *Pools) size(now time.Time, p *Pool) {
 	switch s := p.Want.Spec; {
 	case s.Max == 0:
@@ -245,7 +246,7 @@ func (ps *Pools) size(now time.Time, p *Pool) {
 	}
 }
 
-// setSize records that a user has set a size or removed it. After a removal, the size before the user's change
+// setSize records that a user has set a size or removed it. After a removal, the size from before the user's change
 // applies until a check returns.
 func (ps *Pools) setSize(now time.Time, p *Pool, size *int) {
 	what := "returned to its check by operator"
@@ -257,7 +258,7 @@ func (ps *Pools) setSize(now time.Time, p *Pool, size *int) {
 	}
 	if p.override != nil && size == nil && !p.lastValid && p.Want.Check != "" {
 		if p.whyAutomatic == "" { // the user set the size before this controller started
-			p.automatic, p.whyAutomatic = p.Want.Min, "the minimum"+unanswered
+			p.automatic, p.whyAutomatic = p.Want.Min, "the minimum"+noCheckYet
 		}
 		defer ps.resize(now, p, p.Want.Size(p.automatic), p.whyAutomatic)
 	}
@@ -265,16 +266,16 @@ func (ps *Pools) setSize(now time.Time, p *Pool, size *int) {
 	ps.out.Decided(now, &p.decisions, "override", what)
 }
 
-// unanswered is the end of the reason for a size that waits for the first successful check.
-const unanswered = ": no check has succeeded yet"
+// noCheckYet is the suffix of the reason for a size that waits for the first successful check.
+const noCheckYet = ": no check has succeeded yet"
 
 // guess sets the size to the number of members that were found running, until a check returns.
 func (ps *Pools) guess(now time.Time, p *Pool) {
 	found := ps.city.Found(p)
 	n := p.Want.Size(found)
-	why := "the minimum" + unanswered
+	why := "the minimum" + noCheckYet
 	if found > p.Want.Min {
-		why = "the number of running members" + unanswered
+		why = "the number of running members" + noCheckYet
 	}
 	p.settled = true
 	p.Desired, p.why, p.since = n, why, now
@@ -317,7 +318,7 @@ func (ps *Pools) resize(now time.Time, p *Pool, n int, why string) {
 	ps.populate(now, p)
 }
 
-// check runs the check of a pool.
+// check requests a run of a pool's check.
 func (ps *Pools) check(now time.Time, p *Pool) {
 	if p.Want.Check == "" || p.Want.Max == 0 || p.Want.Suspended.On() || !ps.city.Running() {
 		return
@@ -347,11 +348,11 @@ func (ps *Pools) Checked(now time.Time, in effect.PoolChecked) {
 	if in.Check != p.Want.Check {
 		ps.check(now, p)
 		if _, again := ps.checking[in.Pool]; !again {
-			ps.refuseCheck(p, "the check has changed, and the new check does not run now")
+			ps.rejectCheck(p, "the check has changed, and the new check cannot run now")
 		}
 		return
 	}
-	defer ps.answerCheck(p)
+	defer ps.replyToCheck(p)
 	problem, kind := p.last.Problem, p.checkProblem
 	p.last.At, p.last.Took, p.last.Output, p.last.Problem, p.checkProblem = &now, in.Took,
 		in.Output, "",
@@ -375,7 +376,7 @@ func (ps *Pools) Checked(now time.Time, in effect.PoolChecked) {
 	ps.size(now, p)
 }
 
-// Scale requests a change of a pool's size by a user, or removes the size that a user has set.
+// Scale requests that the size set by a user be saved, or removed if c.Auto is set.
 func (ps *Pools) Scale(id uint64, c city.Scale) {
 	p, ok := ps.find(id, c.Pool)
 	if !ok {
@@ -384,7 +385,7 @@ func (ps *Pools) Scale(id uint64, c city.Scale) {
 	f := effect.Scale{Pool: p.Name(), ID: id}
 	if !c.Auto {
 		if p.Want.Size(c.Size) != c.Size {
-			ps.out.Refuse(id, city.Invalid,
+			ps.out.Reject(id, city.Invalid,
 				fmt.Sprintf("pool %s cannot have %d members: use %d to %d (%s)",
 					p.Name(), c.Size, p.Want.Min, p.Want.Max, p.Want.Source))
 			return
@@ -407,10 +408,10 @@ func (ps *Pools) Scaled(now time.Time, in effect.Scaled) {
 	p, ok := ps.byName[in.Scale.Pool]
 	switch {
 	case in.Err != nil:
-		ps.out.Refuse(in.Scale.ID, city.Unavailable, in.Err.Error())
+		ps.out.Reject(in.Scale.ID, city.Unavailable, in.Err.Error())
 		return
 	case !ok:
-		ps.out.Refuse(in.Scale.ID, city.NotFound, "pool "+in.Scale.Pool+
+		ps.out.Reject(in.Scale.ID, city.NotFound, "pool "+in.Scale.Pool+
 			" was removed from the configuration")
 		return
 	}
@@ -433,7 +434,7 @@ func (ps *Pools) Scaled(now time.Time, in effect.Scaled) {
 	ps.out.Reply(in.Scale.ID, msg)
 }
 
-// find returns a pool by name. If the pool does not exist, find refuses the command.
+// find returns a pool by name. If the pool does not exist, find rejects the command and returns false.
 func (ps *Pools) find(id uint64, name string) (*Pool, bool) {
 	if p, ok := ps.byName[name]; ok {
 		return p, true
@@ -446,17 +447,17 @@ func (ps *Pools) find(id uint64, name string) (*Pool, bool) {
 	if ps.city.IsAgent(name) {
 		msg = fmt.Sprintf("%s is an agent, not a pool; add [agents.pool] to make it one", name)
 	}
-	ps.out.Refuse(id, city.NotFound, msg)
+	ps.out.Reject(id, city.NotFound, msg)
 	return nil, false
 }
 
-// MemberCount contains facts about the sessions of one pool's members.
+// MemberCount describes the sessions of one pool's members.
 type MemberCount struct {
-	Size     int      // members that run and are not draining
+	Size     int      // number of members that are running and not draining
 	Draining []string // names of members
 }
 
-// Snapshot returns all pools for a snapshot. members contains the facts about sessions, by pool.
+// Snapshot returns all pools for a snapshot. members describes the sessions of each pool's members.
 func (ps *Pools) Snapshot(members map[*Pool]MemberCount) []city.Pool {
 	out, work := make([]city.Pool, len(ps.order)), ps.city.Work()
 	for i, p := range ps.order {
@@ -477,9 +478,10 @@ func (ps *Pools) Snapshot(members map[*Pool]MemberCount) []city.Pool {
 	return out
 }
 
-// uncountedReason returns the reason for the size. It includes the reason why the pool's work is not counted yet.
+// uncountedReason returns the reason for the size. It includes the reason why the pool's work has not been counted
+// yet.
 func (p *Pool) uncountedReason(uncounted string) string {
-	what, waits := strings.CutSuffix(p.why, unanswered)
+	what, waits := strings.CutSuffix(p.why, noCheckYet)
 	if !waits {
 		return p.why
 	}

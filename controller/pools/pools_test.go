@@ -134,7 +134,7 @@ func TestAUserSetsTheSize(t *testing.T) {
 	ps.Adopt(now, &c.conf)
 	out.Begin()
 	ps.Scale(7, city.Scale{Pool: "crew", Size: 5})
-	if r := out.Effects[0].(effect.Reply); r.Answer.Err == nil {
+	if r := out.Effects[0].(effect.SendReply); r.Reply.Err == nil {
 		t.Error("a size above max was accepted")
 	}
 	out.Begin()
@@ -148,8 +148,8 @@ func TestAUserSetsTheSize(t *testing.T) {
 		t.Errorf("the pool wants %d: %q", p.Desired, c.wanted(p))
 	}
 	if !slices.ContainsFunc(out.Effects, func(f effect.Effect) bool {
-		r, ok := f.(effect.Reply)
-		return ok && r.Answer.ID == 8 && r.Answer.Err == nil
+		r, ok := f.(effect.SendReply)
+		return ok && r.Reply.ID == 8 && r.Reply.Err == nil
 	}) {
 		t.Errorf("the command was not answered: %v", out.Effects)
 	}

@@ -1,5 +1,5 @@
-// Package preflight determines why an agent cannot start on this machine. A start makes this check first. `gcity
-// plan` and `gcity doctor` make the same check.
+// Package preflight checks whether an agent can start on this machine. Each start runs this check first. `gcity plan`
+// and `gcity doctor` run the same check.
 package preflight
 
 import (
@@ -27,7 +27,7 @@ type Checker struct {
 	calls    *deadline.Calls[error]
 }
 
-// New returns a Checker of agents that start with p.
+// New returns a Checker for agents that start with p.
 func New(p session.Provider) *Checker {
 	return &Checker{provider: p, slots: make(chan struct{}, atOnce),
 		calls: deadline.New[error](hungMost)}
@@ -63,13 +63,13 @@ func (c *Checker) Check(ctx context.Context, w *agent.Want) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case !ok:
-		return session.Unfit("the working folder %s, or a folder of the agent's PATH, does "+
-			"not respond", w.Spec.Dir)
+		return session.Unfit("the working folder %s, or a folder in the agent's PATH, does not "+
+			"respond", w.Spec.Dir)
 	}
 	return err
 }
 
-// onDisk checks the folder of an agent. If sessions run on this machine, it also checks the agent's program.
+// onDisk checks an agent's folder. If sessions run on this machine, it also checks the agent's program.
 func onDisk(w *agent.Want, local bool) error {
 	missing := false
 	if w.MakeDir {

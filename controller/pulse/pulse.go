@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	// idle is the maximum interval between iterations while no client watches snapshots. systemd expects a notification
-	// every 30 s.
+	// idle is the maximum interval between iterations while no client is watching snapshots. systemd expects a
+	// notification every 30 s.
 	idle = 10 * time.Second
-	// freshLimit is the maximum time for which Refresh waits for the loop.
+	// freshLimit is how long Refresh waits for the loop.
 	freshLimit = 500 * time.Millisecond
 )
 
@@ -40,10 +40,10 @@ func New(watched time.Duration) *Pulse {
 // Stamp records that the loop has just completed an iteration.
 func (p *Pulse) Stamp() { p.newest.Store(time.Now().UnixNano()) }
 
-// Last returns the end of the loop's last turn.
+// Last returns the end of the loop's last iteration.
 func (p *Pulse) Last() time.Time { return time.Unix(0, p.newest.Load()) }
 
-// Every returns the maximum interval between two turns.
+// Every returns the maximum interval between two iterations.
 func (p *Pulse) Every(patrol time.Duration) time.Duration {
 	if p.Watched() {
 		return min(p.watched, patrol)
@@ -51,7 +51,7 @@ func (p *Pulse) Every(patrol time.Duration) time.Duration {
 	return min(max(p.watched, idle), patrol)
 }
 
-// Watched reports whether a client watches.
+// Watched reports whether a client is watching.
 func (p *Pulse) Watched() bool { return p.watchers.Load() > 0 }
 
 // Watch counts a client that is watching. The client must call the returned function when it stops watching.
@@ -64,7 +64,7 @@ func (p *Pulse) Watch() (leave func()) {
 	return func() { p.watchers.Add(-1) }
 }
 
-// Pings returns the channel of the pings that the loop must answer.
+// Pings returns the channel of pings that the loop must answer.
 func (p *Pulse) Pings() <-chan Ping { return p.pings }
 
 // Answer answers a ping.
@@ -73,7 +73,7 @@ func (p *Pulse) Answer(ping Ping) {
 	close(ping)
 }
 
-// Input returns the input for the machine: Watched if a client is watching, otherwise nil.
+// Input returns the input for the machine: SnapshotsWatched if a client is watching, otherwise nil.
 func (p *Pulse) Input() effect.Input {
 	if !p.Watched() {
 		return nil
@@ -81,7 +81,7 @@ func (p *Pulse) Input() effect.Input {
 	return effect.SnapshotsWatched{}
 }
 
-// Due returns the latest time of the next turn: one interval from now, or wake if that is earlier.
+// Due returns the latest time of the next iteration: one interval from now, or wake if that is earlier.
 func Due(now time.Time, every time.Duration, wake time.Time) time.Time {
 	due := now.Add(every)
 	switch {
@@ -93,9 +93,9 @@ func Due(now time.Time, every time.Duration, wake time.Time) time.Time {
 	return wake
 }
 
-// Refresh pings the loop if its last iteration was too long ago for a watched loop. So after Refresh, an old result of
-// Last means that the loop hangs, and not that it was idle. Refresh waits for at most half a second, or until done
-// is closed.
+// Refresh pings the loop if its last iteration was too long ago for a watched loop. After Refresh, an old result from
+// Last therefore means that the loop hangs, and not that it was idle. Refresh waits for at most half a second, or
+// until done is closed.
 func (p *Pulse) Refresh(ctx context.Context, done <-chan struct{}) {
 	if time.Since(p.Last()) <= p.watched {
 		return

@@ -16,7 +16,7 @@ type City interface {
 	Running() bool // the city is not being stopped
 	// Member returns a member. It returns false if the pool no longer wants the member.
 	Member(name string) (Member, bool)
-	// Restart restarts or starts a member. It returns "", or the reason why that is impossible.
+	// Restart restarts or starts a member. It returns the reason why that is impossible, or "".
 	Restart(now time.Time, name string) (why string)
 }
 
@@ -30,7 +30,7 @@ type Member struct {
 	Due    bool   // the restart was requested but has not started yet
 }
 
-// Rollouts is the state of the restarts of pools that are in progress.
+// Rollouts is the state of all pool restarts in progress.
 type Rollouts struct {
 	city City
 	out  *step.Output
@@ -67,7 +67,7 @@ func (rs *Rollouts) Progress(pool string) string {
 	return ""
 }
 
-// Suffix returns the progress of a pool's restart, to be appended to the reason of the pool's size.
+// Suffix returns the progress of a pool's restart, to be appended to the reason for the pool's size.
 func (rs *Rollouts) Suffix(pool string) string {
 	if far := rs.Progress(pool); far != "" {
 		return city.ReasonGap + far
@@ -75,7 +75,7 @@ func (rs *Rollouts) Suffix(pool string) string {
 	return ""
 }
 
-// Begin restarts members of a pool. It answers the command id when all members are running, or when the first
+// Begin restarts members of a pool. It replies to the command id when all members are running, or when the first
 // member fails to start.
 func (rs *Rollouts) Begin(now time.Time, id uint64, pool string, members []string, rolling bool) {
 	r := &rollout{pool: pool, id: id, left: members, all: len(members), rolling: rolling}
@@ -93,7 +93,7 @@ func (rs *Rollouts) Begin(now time.Time, id uint64, pool string, members []strin
 	}
 }
 
-// next restarts the next member. It returns "", or the reason why that is impossible.
+// next restarts the next member. It returns the reason why that is impossible, or "".
 func (rs *Rollouts) next(now time.Time, r *rollout) (why string) {
 	name := r.left[0]
 	r.left = r.left[1:]
@@ -136,7 +136,7 @@ func (rs *Rollouts) Advance(now time.Time) {
 	}
 }
 
-// replaced reports whether the restart of a member has ended. why is the reason of a failure.
+// replaced reports whether the restart of a member has ended. why is the reason for a failure, or "".
 func (rs *Rollouts) replaced(rep replacement) (over bool, why string) {
 	m, wanted := rs.city.Member(rep.agent)
 	if !wanted {
@@ -168,7 +168,7 @@ func (rs *Rollouts) Drop(pool string) {
 	}
 }
 
-// end ends a restart and answers its command.
+// end ends a restart and replies to its command.
 func (rs *Rollouts) end(r *rollout, failed string) {
 	rs.all = slices.DeleteFunc(rs.all, func(other *rollout) bool { return other == r })
 	rs.out.Changed = true
@@ -185,9 +185,9 @@ func (rs *Rollouts) end(r *rollout, failed string) {
 		if len(r.left) > 0 {
 			msg += "; not restarted: " + strings.Join(r.left, ", ")
 		}
-		rs.out.Refuse(r.id, city.Unavailable, msg)
+		rs.out.Reject(r.id, city.Unavailable, msg)
 	case !rs.city.Running():
-		rs.out.Refuse(r.id, city.Unavailable, "the city is being stopped")
+		rs.out.Reject(r.id, city.Unavailable, "the city is being stopped")
 	default:
 		how := ""
 		switch {

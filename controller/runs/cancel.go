@@ -12,28 +12,28 @@ import (
 	"gcity/internal/suggest"
 )
 
-// Cancel cancels the active run of an automation. The command is answered when the run has ended.
+// Cancel cancels an automation's active run. The reply to the command is sent when the run has ended.
 func (rs *Runs) Cancel(now time.Time, id uint64, c city.EndRun) {
 	name := c.Automation
 	if err := city.CheckBy(c.By); err != nil {
-		rs.out.Refuse(id, err.Code, err.Message)
+		rs.out.Reject(id, err.Code, err.Message)
 		return
 	}
 	run, by := rs.Current[name], cmp.Or(c.By, effect.ActorOperator)
 	switch {
 	case run == nil && !rs.exists(name):
-		rs.out.Refuse(id, city.NotFound, suggest.NotFound("automation", name, rs.names()))
+		rs.out.Reject(id, city.NotFound, suggest.NotFound("automation", name, rs.names()))
 		return
 	case run == nil && rs.Schedule.Awaits(name):
-		rs.out.Refuse(id, city.Conflict, "no run of "+name+" is running: one is due and "+
-			"waits to start")
+		rs.out.Reject(id, city.Conflict, "automation "+name+" is not running: a run is due and "+
+			"is waiting to start")
 		return
 	case run == nil:
-		rs.out.Refuse(id, city.Conflict, "no run of "+name+" is running: there is "+
-			"nothing to cancel")
+		rs.out.Reject(id, city.Conflict, "automation "+name+" is not running: there is nothing "+
+			"to cancel")
 		return
 	case run.ID == "":
-		rs.out.Refuse(id, city.Conflict, "the run of "+name+" is starting: try again "+
+		rs.out.Reject(id, city.Conflict, "the run of "+name+" is starting: try again "+
 			"in a moment")
 		return
 	}
@@ -50,8 +50,8 @@ func (rs *Runs) Cancel(now time.Time, id uint64, c city.EndRun) {
 	rs.out.Do(effect.CancelRun{Bead: bead, By: by})
 }
 
-// answerCancel answers the commands that wait for the end of a run.
-func (rs *Runs) answerCancel(run *city.Run) {
+// replyToCancel replies to the commands that wait for the end of a run.
+func (rs *Runs) replyToCancel(run *city.Run) {
 	for _, id := range rs.cancelWaiters[run.ID] {
 		rs.out.Reply(id, fmt.Sprintf("run %s of %s has ended: %s", run.ID, run.Automation,
 			cmp.Or(run.Error, run.Outcome)))

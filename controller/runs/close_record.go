@@ -22,7 +22,7 @@ func (rs *Runs) Closed(now time.Time, in effect.RunClosed) {
 	}
 	// a retry would fail too
 	forgone := errors.Is(in.Err, beads.ErrNotFound) || effect.Unclosable(in.Err)
-	// the end of the run is recorded after the first attempt, even if the attempt failed
+	// the run's end is recorded after the first attempt, even if the attempt failed
 	if f.Kind != "" {
 		if forgone {
 			f.Msg += fmt.Sprintf("; its record %s can never be closed: %v", f.Run.ID,
@@ -36,7 +36,7 @@ func (rs *Runs) Closed(now time.Time, in effect.RunClosed) {
 			rs.Last[f.Run.Automation] = &ended
 		}
 	}
-	defer rs.Advance(now) // the next run may wait for this record
+	defer rs.Advance(now) // the next run may be waiting for this record
 	if in.Err == nil || forgone {
 		delete(rs.OpenRecords, in.Bead)
 		if rs.retryClose(); len(rs.OpenRecords) == 0 {
@@ -46,12 +46,12 @@ func (rs *Runs) Closed(now time.Time, in effect.RunClosed) {
 	}
 	f.Failed = true
 	rs.OpenRecords[in.Bead] = f
-	rs.out.Lose(&rs.RecordNotClosed, "the record of a run cannot be closed", in.Err)
+	rs.out.Lose(&rs.RecordNotClosed, "a run's record cannot be closed", in.Err)
 }
 
-// IsClosing reports whether the first attempt to close the record of an automation's last run is in flight. The
-// next run waits for the attempt. Otherwise, a controller that dies could leave two open records. The next
-// controller could then not determine whether the first run succeeded.
+// IsClosing reports whether the first attempt to close the record of an automation's last run is in flight. The next
+// run waits for the attempt. Otherwise, a controller that dies could leave two open records, and its successor could
+// not determine whether the first run succeeded.
 func (rs *Runs) IsClosing(scoped string) bool {
 	for _, f := range rs.OpenRecords {
 		if f.Kind != "" && f.Run.Automation == scoped {
@@ -61,8 +61,8 @@ func (rs *Runs) IsClosing(scoped string) bool {
 	return false
 }
 
-// retryClose tries again to close one of the open records of ended runs. Each patrol tries one record. If that
-// succeeds, the next record follows immediately.
+// retryClose retries closing the record of an ended run. Each patrol tries one record. If that succeeds, the next
+// record follows immediately.
 func (rs *Runs) retryClose() {
 	first := ""
 	for id, f := range rs.OpenRecords {

@@ -8,7 +8,7 @@ import (
 	"gcity/controller/effect"
 )
 
-// subscribe requests a subscription to the events that automations wait for.
+// subscribe subscribes to the events that automations wait for.
 func (rs *Runs) subscribe() {
 	from, ok := rs.Schedule.From()
 	if !ok {
@@ -36,7 +36,7 @@ func (rs *Runs) SubscriptionEnded(in effect.SubscriptionEnded) {
 		return
 	}
 	rs.subscriptionLost = true
-	rs.out.Note(&rs.NoEvents, "events for automations cannot be read: "+in.Err.Error())
+	rs.out.Note(&rs.NoEvents, "the events that trigger automations cannot be read: "+in.Err.Error())
 }
 
 // resubscribe subscribes again if the subscription has ended. It clears the problem when a subscription has lasted
@@ -52,7 +52,7 @@ func (rs *Runs) resubscribe() {
 
 // EventsReceived handles events that automations wait for.
 func (rs *Runs) EventsReceived(now time.Time, in effect.EventsReceived) {
-	// events of an earlier subscription would be out of order
+	// events from an earlier subscription would be out of order
 	if in.Subscription != rs.SubscriptionID {
 		return
 	}

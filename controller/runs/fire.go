@@ -34,7 +34,7 @@ func (rs *Runs) fireEarly(now time.Time) {
 // Fire runs an automation because a user or agent requested it.
 func (rs *Runs) Fire(now time.Time, id uint64, c city.Fire) {
 	if err := city.CheckBy(c.By); err != nil {
-		rs.out.Refuse(id, err.Code, err.Message)
+		rs.out.Reject(id, err.Code, err.Message)
 		return
 	}
 	if (!rs.known || !rs.RecordsRead) && rs.RecordsNotRead == "" && rs.city.StoreProblem() == "" &&
@@ -46,37 +46,35 @@ func (rs *Runs) Fire(now time.Time, id uint64, c city.Fire) {
 	if i := slices.IndexFunc(rs.catalog.Broken, func(b automation.Broken) bool {
 		return b.Scoped() == c.Automation
 	}); i >= 0 {
-		rs.out.Refuse(id, city.Conflict, fmt.Sprintf("automation %s cannot be run: %s",
+		rs.out.Reject(id, city.Conflict, fmt.Sprintf("automation %s cannot be run: %s",
 			c.Automation,
 			rs.catalog.Broken[i].Problems.Error()))
 		return
 	}
 	if !rs.known && (rs.city.Configuration() == nil || !rs.city.Configuration().NoWork) {
-		rs.out.Refuse(id, city.Unavailable, "automations cannot be run yet, because their "+
+		rs.out.Reject(id, city.Unavailable, "automations cannot be run yet, because their "+
 			"folders are still being read")
 		return
 	}
 	if code, why := rs.whyNotFired(c.Automation); why != "" {
-		rs.out.Refuse(id, code, why)
+		rs.out.Reject(id, code, why)
 		return
 	}
 	running, queued := rs.Current[c.Automation] != nil, rs.Schedule.Queued(c.Automation)
 	if err := rs.Schedule.Fire(c.Automation, cmp.Or(c.By, effect.ActorOperator), now); err != nil {
-		rs.out.Refuse(id, city.Conflict, "automation "+c.Automation+" was not started: "+
+		rs.out.Reject(id, city.Conflict, "automation "+c.Automation+" was not started: "+
 			err.Error())
 		return
 	}
 	rs.save()
 	switch {
 	case queued:
-		rs.out.Reply(id, "automation "+c.Automation+" is running, and another run is "+
-			"queued already: "+
-			"this request starts no further run")
+		rs.out.Reply(id, "automation "+c.Automation+" is running, and its next run is already "+
+			"queued; this request does not queue another one")
 		return
 	case running:
-		rs.out.Reply(id, "automation "+c.Automation+" is running; another run is queued "+
-			"and begins "+
-			"when it has ended")
+		rs.out.Reply(id, "automation "+c.Automation+" is running; its next run is queued and "+
+			"starts when this one has ended")
 		return
 	}
 	rs.FireWaiters[c.Automation] = append(rs.FireWaiters[c.Automation], id)
@@ -101,14 +99,14 @@ func (rs *Runs) whyNotFired(name string) (code city.Code, why string) {
 			cmp.Or(rs.city.StoreProblem(), rs.whyUnknown())
 	}
 	if closed := rs.city.StoreProblem(); closed != "" {
-		return city.Unavailable, "automation " + name + " cannot be run, because no " +
-			"record of the run can be created: " + closed
+		return city.Unavailable, "automation " + name + " cannot be run, because no record can " +
+			"be created for the run: " + closed
 	}
 	return "", ""
 }
 
-// Abandon cancels a request to fire when its client no longer waits. The request remains if the run is starting, or
-// if another client waits for it too.
+// Abandon cancels a request to fire after its client has stopped waiting. The request remains if the run is starting,
+// or if another client is also waiting for it.
 func (rs *Runs) Abandon(now time.Time, id uint64) {
 	rs.earlyFires = slices.DeleteFunc(rs.earlyFires, func(e earlyFire) bool { return e.id == id })
 	for _, name := range slices.Sorted(maps.Keys(rs.FireWaiters)) {
@@ -126,8 +124,8 @@ func (rs *Runs) Abandon(now time.Time, id uint64) {
 	}
 }
 
-// refuseUnfired refuses commands that wait for automations that were disabled or removed.
-func (rs *Runs) refuseUnfired() {
+// rejectUnfired rejects commands that wait for automations that were disabled or removed.
+func (rs *Runs) rejectUnfired() {
 	if len(rs.FireWaiters) == 0 {
 		return
 	}
@@ -136,7 +134,7 @@ func (rs *Runs) refuseUnfired() {
 			continue
 		}
 		for _, id := range rs.FireWaiters[name] {
-			rs.out.Refuse(id, city.Conflict, "automation "+name+
+			rs.out.Reject(id, city.Conflict, "automation "+name+
 				" was not started: it was disabled or "+
 				"removed in the meantime")
 		}
@@ -144,12 +142,12 @@ func (rs *Runs) refuseUnfired() {
 	}
 }
 
-// Stop cancels all active runs, and drops all due runs.
+// Stop cancels all active runs, and drops the runs that have not started.
 func (rs *Runs) Stop() {
 	rs.fireEarly(time.Time{})
 	for _, name := range slices.Sorted(maps.Keys(rs.FireWaiters)) {
 		for _, id := range rs.FireWaiters[name] {
-			rs.out.Refuse(id, city.Unavailable, "automation "+name+
+			rs.out.Reject(id, city.Unavailable, "automation "+name+
 				" was not started: the city is being stopped")
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"gcity/events"
 )
 
-// recordInherited writes the events of runs that the previous controller could not write. It derives them from the
-// records of runs. It treats the runs in in.Interrupted as runs with an open record.
+// recordInherited writes the run events that the previous controller could not write. It derives them from the run
+// records. The runs in in.Interrupted had an open record.
 func (rs *Runs) recordInherited(in *effect.RunsSwept) {
 	closed := map[string]bool{}
 	for i := range in.Interrupted {
@@ -43,18 +43,19 @@ func (rs *Runs) recordInherited(in *effect.RunsSwept) {
 	}
 }
 
-// endMissing reports whether the log lacks the end of a run. closed is true if the run's record was still open.
+// endMissing reports whether the end of a run is missing from the log. closed is true if the run's record was still
+// open.
 func (rs *Runs) endMissing(run *city.Run, t *effect.LoggedRuns, closed bool) bool {
 	switch {
 	case run.Ended == nil:
 		return false
-	case t == nil: // without the log, only runs with an open record get an event
+	case t == nil: // without the log, an event is recorded only for runs with an open record
 		return closed
 	}
 	return !t.Ended[run.ID] && !run.Ended.Before(t.Since)
 }
 
-// endOf returns the event of a run's end, derived from the run's record.
+// endOf returns the type and message of the event for a run's end, derived from the run's record.
 func endOf(run *city.Run, took time.Duration) (kind, msg string) {
 	took = took.Round(time.Millisecond)
 	switch {

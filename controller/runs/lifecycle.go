@@ -30,8 +30,8 @@ func (rs *Runs) Scan() {
 		Rigs: rs.city.Configuration().Rigs, Options: rs.city.Configuration().Automations})
 }
 
-// Scanned handles the result of a scan. Before any run starts, it requests that records that a previous controller
-// left open are closed.
+// Scanned handles the result of a scan. Before any run starts, it requests that the records that a previous
+// controller left open be closed.
 func (rs *Runs) Scanned(now time.Time, in effect.Scanned) {
 	rs.Scanning = false
 	if rs.rescan {
@@ -49,7 +49,7 @@ func (rs *Runs) Scanned(now time.Time, in effect.Scanned) {
 	rs.load(now)
 }
 
-// load brings the found automations into force, after the records of earlier runs were read.
+// load applies the found automations, once the records of earlier runs were read.
 func (rs *Runs) load(now time.Time) {
 	if !rs.RecordsRead || !rs.known {
 		return
@@ -76,8 +76,8 @@ func (rs *Runs) Sweep() {
 	}
 }
 
-// RunsSwept handles the records of earlier runs. Runs that had an open record count as ended. The newest run of
-// each automation is shown.
+// RunsSwept handles the records of earlier runs. Runs that had an open record count as interrupted. Each automation's
+// newest run is shown.
 func (rs *Runs) RunsSwept(now time.Time, in effect.RunsSwept) {
 	rs.sweeping = false
 	rs.recordInherited(&in)
@@ -136,14 +136,14 @@ func (rs *Runs) Advance(now time.Time) {
 		rs.Current[r.Definition.Scoped()] = &city.Run{}
 		rs.out.Do(effect.OpenRun{Run: r})
 	}
-	rs.refuseUnfired()
+	rs.rejectUnfired()
 	if actions.TextChanged || len(actions.Check)+len(actions.Open)+len(actions.Skipped) > 0 {
 		rs.out.Changed = true
 	}
 	rs.save()
 }
 
-// Suspended returns the reason why automations of a rig do not fire, or "" if they do.
+// Suspended returns the reason why a rig's automations do not fire, or "" if they do.
 func (rs *Runs) Suspended(rig string) string {
 	for i := range rs.city.Configuration().Rigs {
 		if r := &rs.city.Configuration().Rigs[i]; r.Name == rig && r.Suspended {
@@ -156,7 +156,7 @@ func (rs *Runs) Suspended(rig string) string {
 	return ""
 }
 
-// Opened handles the result of creating a run's record. The run starts after the state that a next controller needs
+// Opened handles the result of creating a run's record. The run starts after the state that the next controller needs
 // is saved (L4).
 func (rs *Runs) Opened(now time.Time, in effect.RunOpened) {
 	name := in.Run.Definition.Scoped()
@@ -164,12 +164,12 @@ func (rs *Runs) Opened(now time.Time, in effect.RunOpened) {
 	if in.Err != nil {
 		delete(rs.Current, name)
 		rs.Schedule.Unopened(name, in.Err.Error(), now)
-		rs.strayCheck = now.Add(StrayWait)
+		rs.unclosedCheck = now.Add(UnclosedWait)
 		rs.out.Lose(&rs.RecordNotCreated,
-			"records of runs cannot be created, so automations do not run",
+			"run records cannot be created, so automations do not run",
 			in.Err)
 		for _, id := range rs.FireWaiters[name] {
-			rs.out.Refuse(id, city.Unavailable,
+			rs.out.Reject(id, city.Unavailable,
 				fmt.Sprintf("automation %s cannot be run: its record could not be created: %v",
 					name, in.Err))
 		}
@@ -180,15 +180,15 @@ func (rs *Runs) Opened(now time.Time, in effect.RunOpened) {
 	run := city.RunOf(in.Bead)
 	rs.Current[name], rs.Last[name], rs.Depths[run.ID] = &run, &run, in.Run.Depth
 	rs.Schedule.Opened(name, now)
-	var answers []effect.Answer
+	var replies []effect.Reply
 	for _, id := range rs.FireWaiters[name] {
-		answers = append(answers, effect.Answer{ID: id,
+		replies = append(replies, effect.Reply{ID: id,
 			Receipt: city.Receipt{Message: fmt.Sprintf("started automation %s, run %s", name,
 				run.ID),
 				Bead: &in.Bead}})
 	}
 	delete(rs.FireWaiters, name)
-	rs.record(effect.CloseRun{Run: run, Kind: events.AutomationFired, Msg: run.Reason}, answers...)
+	rs.record(effect.CloseRun{Run: run, Kind: events.AutomationFired, Msg: run.Reason}, replies...)
 	if !rs.city.Running() {
 		rs.endUnstarted(name)
 		return
@@ -200,7 +200,7 @@ func (rs *Runs) Opened(now time.Time, in effect.RunOpened) {
 	rs.Advance(now)
 }
 
-// Ended handles the end of a run. It requests that the run's record is closed, and retries this until it succeeds.
+// Ended handles the end of a run. It requests that the run's record be closed, which is retried until it succeeds.
 func (rs *Runs) Ended(now time.Time, in effect.RunEnded) {
 	run := rs.Current[in.Scoped]
 	if run == nil || run.ID != in.Bead {
@@ -220,11 +220,11 @@ func (rs *Runs) Ended(now time.Time, in effect.RunEnded) {
 		rs.failed[in.Scoped] = &done
 	}
 	if in.Canceled {
-		rs.Schedule.Halted(in.Scoped, now)
+		rs.Schedule.Canceled(in.Scoped, now)
 	} else {
 		rs.Schedule.Ended(in.Scoped, in.Outcome, now)
 	}
-	rs.answerCancel(&done)
+	rs.replyToCancel(&done)
 	if in.Created != "" {
 		rs.out.Do(effect.Record{Event: events.Event{Type: events.BeadCreated,
 			Actor: effect.ActorController, Subject: in.Created, Message: in.Title,
@@ -238,8 +238,8 @@ func (rs *Runs) Ended(now time.Time, in effect.RunEnded) {
 	rs.Advance(now)
 }
 
-// record records the start or the end of a run.
-func (rs *Runs) record(f effect.CloseRun, answers ...effect.Answer) {
+// record records the start or end of a run.
+func (rs *Runs) record(f effect.CloseRun, replies ...effect.Reply) {
 	r, msg := f.Run, f.Msg
 	about := map[string]any{"run": r.ID, "depth": rs.Depths[r.ID] + 1}
 	if r.Ended != nil {
@@ -261,13 +261,13 @@ func (rs *Runs) record(f effect.CloseRun, answers ...effect.Answer) {
 	}
 	rs.out.Do(effect.Record{Event: events.Event{Type: f.Kind,
 		Actor: cmp.Or(r.By, effect.ActorController), Subject: r.Automation, Message: msg,
-		Payload: step.Payload(about)}, Answers: answers})
+		Payload: step.Payload(about)}, Replies: replies})
 }
 
-// forgotShown is the minimum time for which a lost state is reported.
+// forgotShown is the minimum time for which lost state is reported.
 const forgotShown = time.Hour
 
-// Patrol performs the first part of a patrol for automations.
+// Patrol performs the first part of a patrol: it scans the automation folders.
 func (rs *Runs) Patrol(now time.Time) {
 	if rs.firstPatrol.IsZero() {
 		rs.firstPatrol = now
@@ -280,12 +280,12 @@ func (rs *Runs) Patrol(now time.Time) {
 	rs.Scan()
 }
 
-// Retry repeats requests that have failed before.
+// Retry repeats requests that have failed.
 func (rs *Runs) Retry(now time.Time) {
 	if rs.known {
 		rs.Sweep()
 	}
 	rs.resubscribe()
 	rs.retryClose()
-	rs.CheckStrays(now)
+	rs.CheckUnclosedRuns(now)
 }

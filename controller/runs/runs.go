@@ -1,4 +1,4 @@
-// Package runs makes the decisions about the automations of a city and their runs.
+// Package runs makes the decisions about a city's automations and their runs.
 package runs
 
 import (
@@ -24,9 +24,9 @@ type Runs struct {
 	known    bool // the automations were read at least once
 	// state that the previous controller saved; nil after it was passed to Schedule
 	Inherited map[string]automation.Memory
-	// depth of active runs, by ID of their record; see automation.Depth
+	// depths of active runs, by ID of their record; see automation.Depth
 	Depths map[string]int
-	// sequence number of the newest event at the time when the automations were read
+	// sequence number of the newest event when the automations were read
 	logSeq           uint64
 	RecordsRead      bool // the records that a previous controller left open are closed
 	sweeping         bool // a SweepRuns is in flight
@@ -34,12 +34,12 @@ type Runs struct {
 
 	SubscriptionID   uint64   // ID of the latest Subscribe effect
 	handledSeq       uint64   // sequence number of the latest event that was handled
-	subscribedTypes  []string // types of events in the subscription
+	subscribedTypes  []string // event types in the subscription
 	subscriptionLost bool     // the subscription has ended, and the next patrol subscribes again
 
 	Current map[string]*city.Run // active runs by scoped name; ID "" = the record is being created
 	Last    map[string]*city.Run // newest run of each automation
-	failed  map[string]*city.Run // newest run of each automation, if that run has failed
+	failed  map[string]*city.Run // newest run of each automation, if that run failed
 
 	earlyFires    []earlyFire
 	FireWaiters   map[string][]uint64 // commands that wait for a run to start, by scoped name
@@ -51,19 +51,19 @@ type Runs struct {
 	saving      bool
 	Problems
 	firstPatrol time.Time
-	// time of the next search for records of runs that were given up; zero = none is necessary
-	strayCheck time.Time
+	// time of the next search for open records of runs that were given up; zero = none is necessary
+	unclosedCheck time.Time
 }
 
 // Problems contains the problems of a city's automations. An empty field means no problem.
 type Problems struct {
 	StateNotRead     string // reason why the saved state could not be read
-	FoldersNotRead   string // reason why folders of automations cannot be read
+	FoldersNotRead   string // reason why automation folders cannot be read
 	RecordsNotRead   string // reason why the records of earlier runs cannot be read
 	Unclosable       string // records that can never be closed, with the reasons
-	NoEvents         string // reason why automations receive no events
-	RecordNotCreated string // reason why records of runs cannot be created
-	RecordNotClosed  string // reason why records of runs cannot be closed
+	NoEvents         string // reason why automations do not receive events
+	RecordNotCreated string // reason why run records cannot be created
+	RecordNotClosed  string // reason why run records cannot be closed
 	StateNotSaved    string // reason why the state cannot be saved
 }
 
@@ -71,13 +71,13 @@ type Problems struct {
 type City interface {
 	Configuration() *effect.Configuration // nil before the first configuration
 	Running() bool                        // the city is not being stopped
-	OneShot() bool                        // one-shot mode, in which nothing may start
+	OneShot() bool                        // one-shot mode, in which no run may start
 	FolderMoved() bool                    // the city's folder is not at its path
 	StoreProblem() string                 // reason why the city's store cannot be used; "" = it can
 	CountWork()
 }
 
-// New returns a Runs without automations. Effects are added to out.
+// New returns an empty Runs. Effects are added to out.
 func New(c City, out *step.Output) Runs {
 	return Runs{
 		city:          c,
@@ -129,11 +129,11 @@ func (rs *Runs) Closing() (n int) {
 	return n
 }
 
-// Quiet reports whether no run is active and no closing of a record is in flight.
+// Quiet reports whether no run is active and no record is being closed.
 func (rs *Runs) Quiet() bool { return len(rs.Current) == 0 && rs.Closing() == 0 }
 
 // SavedNames returns the names of automations with saved state, sorted.
 func (rs *Runs) SavedNames() []string { return slices.Sorted(maps.Keys(rs.Schedule.Memory())) }
 
-// Warnings returns the problems that the last scan found in folders of automations.
+// Warnings returns the problems that the last scan found in automation folders.
 func (rs *Runs) Warnings() toml.Problems { return rs.catalog.Warnings }

@@ -8,8 +8,8 @@ import (
 	"gcity/controller/effect"
 )
 
-// save requests that the automations' state is saved. If the state is already saved, save starts the runs that
-// waited for it.
+// save requests that the automation state be saved. If the state is already saved, save starts the runs that waited
+// for it.
 func (rs *Runs) save() {
 	if rev := rs.Schedule.Rev(); rev != rs.SavedRev && !rs.saving {
 		data, err := json.Marshal(rs.Schedule.Memory())
@@ -29,12 +29,12 @@ func (rs *Runs) save() {
 	})
 }
 
-// Saved handles the result of saving the state. After a failure, the waiting runs start too, and the problem is
-// shown.
+// Saved handles the result of saving the state. After a failure, the problem is shown, and the waiting runs start
+// anyway.
 func (rs *Runs) Saved(now time.Time, in effect.AutomationsSaved) {
 	rs.saving = false
 	if in.Err != nil {
-		rs.out.Note(&rs.StateNotSaved, "the state of automations cannot be saved: "+in.Err.Error())
+		rs.out.Note(&rs.StateNotSaved, "the automation state cannot be saved: "+in.Err.Error())
 	} else {
 		rs.SavedRev = in.Rev
 		rs.out.Note(&rs.StateNotSaved, "")

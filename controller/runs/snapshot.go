@@ -30,7 +30,7 @@ func (rs *Runs) Snapshot() []city.Automation {
 		}
 		out = append(out, v)
 	}
-	if !rs.RecordsRead { // the automations are not in force yet
+	if !rs.RecordsRead { // the automations have not been applied yet
 		for _, d := range rs.catalog.Automations {
 			v := describe.Automation(rs.city.Configuration().Dir, d)
 			if v.Reason = cmp.Or(rs.city.StoreProblem(), rs.whyUnknown()); d.Off != "" {
@@ -49,10 +49,10 @@ func (rs *Runs) Snapshot() []city.Automation {
 	return out
 }
 
-// whyUnknown returns the reason why the records of earlier runs are not known yet.
+// whyUnknown returns the reason why the records of earlier runs have not been read yet.
 func (rs *Runs) whyUnknown() string {
 	if rs.RecordsNotRead != "" {
-		return "the records of earlier runs are not known: " + rs.RecordsNotRead
+		return "the records of earlier runs are not available: " + rs.RecordsNotRead
 	}
 	return "the records of earlier runs are being read"
 }

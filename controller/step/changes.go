@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Changes lists the names of agents by how they differ between two configurations.
+// Changes contains the names of agents and pools that differ between two configurations, by kind of change.
 type Changes struct{ Added, Changed, Removed, Suspended, Resumed []string }
 
 func (ch *Changes) each(do func(verb string, names []string)) {
@@ -45,7 +45,7 @@ func (ch *Changes) Summary(revision string) string {
 	return "revision " + Short(revision) + " is in force: " + strings.Join(ch.Lines(), "; ")
 }
 
-// Few joins at most five names, and adds the number of omitted names.
+// Few joins at most five names, and appends the number of omitted names.
 func Few(names []string) string {
 	text := strings.Join(names[:min(len(names), 5)], ", ")
 	if more := len(names) - 5; more > 0 {

@@ -14,7 +14,7 @@ import (
 	"gcity/controller/effect"
 )
 
-// Output contains the results of a step of the machine: the effects in order, and whether a new snapshot is needed.
+// Output is the result of one step: the effects in order, and whether a new snapshot is needed.
 type Output struct {
 	Effects []effect.Effect
 	// effects that follow all others, so that a new session starts before the output of the old one is saved
@@ -26,7 +26,7 @@ type Output struct {
 // Begin clears the output for the next step.
 func (o *Output) Begin() { o.Effects = o.Effects[:0] }
 
-// DoLate adds an effect that follows all other effects of this step.
+// DoLate adds an effect that is placed after all other effects of this step.
 func (o *Output) DoLate(f effect.Effect) { o.late = append(o.late, f) }
 
 // AppendLate appends the late effects to the other effects.
@@ -35,7 +35,7 @@ func (o *Output) AppendLate() {
 	o.late = o.late[:0]
 }
 
-// TakeFrom starts the handling of a command that came over TCP from this address.
+// TakeFrom records that the command being handled came over TCP from this address.
 func (o *Output) TakeFrom(id uint64, from string) {
 	if o.peers.waiting == nil {
 		o.peers.waiting = map[uint64]string{}
@@ -43,22 +43,21 @@ func (o *Output) TakeFrom(id uint64, from string) {
 	o.peers.now, o.peers.waiting[id] = from, from
 }
 
-// Taken ends the handling of a command.
+// Taken records that the command has been handled.
 func (o *Output) Taken() { o.peers.now = "" }
 
-// peers contains the addresses of commands that came over TCP, so that events can name the origin of their command.
+// peers contains the addresses that commands over TCP came from, so that events can name the origin of their command.
 type peers struct {
 	now     string            // address of the current command
-	waiting map[uint64]string // addresses of commands that are not answered yet, by ID
+	waiting map[uint64]string // addresses by ID of the commands that have no reply yet
 }
 
-// stamp returns an event's effect with the address of the command that caused the event. It returns other effects
-// unchanged.
+// stamp adds to an event the address of the command that caused it. It returns other effects unchanged.
 func (p *peers) stamp(f effect.Effect) effect.Effect {
 	switch f := f.(type) {
 	case effect.Record:
 		f.Event.Peer = p.now
-		for _, a := range f.Answers {
+		for _, a := range f.Replies {
 			if from, ok := p.waiting[a.ID]; ok {
 				f.Event.Peer = from
 				delete(p.waiting, a.ID)
@@ -69,33 +68,33 @@ func (p *peers) stamp(f effect.Effect) effect.Effect {
 		f.Event.Peer = p.waiting[f.ID]
 		delete(p.waiting, f.ID)
 		return f
-	case effect.Reply:
-		delete(p.waiting, f.Answer.ID)
+	case effect.SendReply:
+		delete(p.waiting, f.Reply.ID)
 	}
 	return f
 }
 
-// Reply answers a command that causes no event.
+// Reply replies to a command that does not cause an event.
 func (o *Output) Reply(id uint64, msg string) {
-	o.Do(effect.Reply{Answer: effect.Answer{ID: id, Receipt: city.Receipt{Message: msg}}})
+	o.Do(effect.SendReply{Reply: effect.Reply{ID: id, Receipt: city.Receipt{Message: msg}}})
 }
 
-// Refuse answers a command with an error.
-func (o *Output) Refuse(id uint64, code city.Code, msg string) {
-	o.Do(effect.Reply{Answer: effect.Answer{ID: id, Err: &city.Error{Code: code, Message: msg}}})
+// Reject replies to a command with an error.
+func (o *Output) Reject(id uint64, code city.Code, msg string) {
+	o.Do(effect.SendReply{Reply: effect.Reply{ID: id, Err: &city.Error{Code: code, Message: msg}}})
 }
 
-// RefuseFlag refuses to suspend or resume, because the flag is not written or not in force. If the configuration is
-// invalid, the details of the error report that.
-func (o *Output) RefuseFlag(id uint64, msg string, err error) {
+// RejectFlag rejects a command to suspend or resume, because the flag was not written or is not in force. If the
+// configuration is invalid, the error's details say so.
+func (o *Output) RejectFlag(id uint64, msg string, err error) {
 	e := &city.Error{Code: city.Conflict, Message: msg}
 	if _, refused := errors.AsType[*config.Error](err); refused {
 		e.Details = city.ConfigRefused
 	}
-	o.Do(effect.Reply{Answer: effect.Answer{ID: id, Err: e}})
+	o.Do(effect.SendReply{Reply: effect.Reply{ID: id, Err: e}})
 }
 
-// NotInEffect returns the message for RefuseFlag if the flag is written but not in effect. verb is "suspend" or
+// NotInEffect returns the message for RejectFlag if the flag was written but is not in effect. verb is "suspend" or
 // "resume", and err may be nil.
 func NotInEffect(what, verb string, err error) string {
 	msg := fmt.Sprintf("%s was not %sed, because the changed configuration is not in effect", what,
@@ -126,8 +125,8 @@ func (o *Output) Decided(now time.Time, kept *[]city.Decision, what, why string)
 	o.Changed = true
 }
 
-// Lose sets the reason why some work cannot be used, or clears it if err is nil. It omits the error of an open
-// circuit breaker, because that is shown once for the whole store.
+// Lose sets the reason why an operation on work fails, or clears it if err is nil. It omits errors from an open
+// circuit breaker, because those are shown once for the whole store.
 func (o *Output) Lose(fact *string, what string, err error) {
 	if _, closed := errors.AsType[*beads.ClosedError](err); closed || err == nil {
 		o.Note(fact, "")

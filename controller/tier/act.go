@@ -14,7 +14,7 @@ import (
 	"gcity/watchdog"
 )
 
-// thresholds is the value of Judgement.By if the thresholds decided a beat, and not a triage agent.
+// thresholds is the value of Judgement.By if the thresholds, not a triage agent, decided a beat.
 const thresholds = "thresholds"
 
 // judgement describes how a beat was decided.
@@ -25,7 +25,7 @@ type judgement struct {
 	beat *beat         // the beat that a triage agent decided; nil = the thresholds decided
 }
 
-// judged performs the decision about a beat.
+// judged carries out and stores the decision about a beat.
 func (wd *Watchdogs) judged(now time.Time, t *tier, v watchdog.Verdict, by judgement) {
 	if v.Decision != watchdog.Wake && v.Decision != watchdog.Nudge {
 		wd.retract(now, t, fmt.Sprintf("superseded by the next check: %s: %s", v.Decision,
@@ -37,7 +37,7 @@ func (wd *Watchdogs) judged(now time.Time, t *tier, v watchdog.Verdict, by judge
 		j.Reason += " (" + by.why + ")"
 	}
 	t.last, wd.out.Changed = j, true
-	wd.answerBeat(t, fmt.Sprintf("watchdog %s: %s, %s", t.want.Name, j.Decision, j.Reason))
+	wd.replyToBeat(t, fmt.Sprintf("watchdog %s: %s, %s", t.want.Name, j.Decision, j.Reason))
 	if v.Decision == watchdog.Nothing {
 		return
 	}
@@ -64,16 +64,16 @@ func (wd *Watchdogs) recordAct(t *tier, j *city.Judgement) {
 }
 
 func (wd *Watchdogs) record(t *tier, e events.Event, about map[string]any,
-	answers ...effect.Answer) {
+	replies ...effect.Reply) {
 	e.Subject = t.want.Name
 	if about != nil {
 		e.Payload = step.Payload(about)
 	}
-	wd.city.Record(e, answers...)
+	wd.city.Record(e, replies...)
 }
 
-// remedy performs a decision, or the nearest action that is still possible. It returns the result. If waits is
-// true, the result is reported later.
+// remedy carries out a decision, or the closest action that is still possible. It returns the result. If waits is
+// true, the final result is reported later.
 func (wd *Watchdogs) remedy(now time.Time, t *tier, v watchdog.Verdict,
 	by judgement) (result string,
 	waits bool) {
@@ -112,14 +112,14 @@ func (wd *Watchdogs) ensure(now time.Time, a *Agent, why string, fresh bool, b *
 	case a.TriageOf != "":
 		o := wd.tier(a.TriageOf)
 		if o == nil || o.paused != "" || o.beat != nil || wd.reading[o.want.Name] {
-			return "the watchdog of this agent is already deciding, or is paused"
+			return "this agent's watchdog is already deciding, or is paused"
 		}
 		wd.beginBeat(o)
-		return "the watchdog " + o.want.Name + " starts a check"
+		return "watchdog " + o.want.Name + " is starting a check"
 	case a.Starting || a.Alive && !a.Ready:
 		return LeftAlone + "the agent is already starting"
 	case a.Stopping:
-		return LeftAlone + "the agent is being stopped, and restarts if it should run"
+		return LeftAlone + "the agent is being stopped, and will restart if it should be running"
 	case a.Alive && (b != nil && b.session != a.Life.ID || b == nil):
 		return LeftAlone + "the agent was started in the meantime"
 	case a.Alive && fresh:
@@ -134,19 +134,19 @@ func (wd *Watchdogs) ensure(now time.Time, a *Agent, why string, fresh bool, b *
 	return wd.city.Start(now, a.Name, why)
 }
 
-// typeFor queues a text for an agent, unless an earlier text of the watchdog is still queued.
+// typeFor queues a message for an agent, unless an earlier message from the watchdog is still queued.
 func (wd *Watchdogs) typeFor(now time.Time, t *tier, a *Agent, text string) (result string,
 	waits bool) {
 	if t.typing != 0 {
-		return "failed: the text of an earlier check is still queued: " +
-			wd.city.TextReason(a.Name, t.typing), false
+		return "failed: the message from an earlier check is still queued: " +
+			wd.city.MessageReason(a.Name, t.typing), false
 	}
 	if a.Life.Frozen {
 		return "failed: a stopped process does not read input" +
 			step.Numbered(a.Life.PID, ": kill -CONT %d resumes it"), false
 	}
-	if len(text) > city.MaxSend { // the configuration cannot contain a text of this size
-		return fmt.Sprintf("failed: the text has %d bytes, but the maximum is %d",
+	if len(text) > city.MaxSend { // the configuration cannot contain a message of this size
+		return fmt.Sprintf("failed: the message has %d bytes, but the maximum is %d",
 			len(text), city.MaxSend), false
 	}
 	id, problem := wd.city.Type(now, a.Name, t.want.Name, text)
@@ -157,15 +157,15 @@ func (wd *Watchdogs) typeFor(now time.Time, t *tier, a *Agent, text string) (res
 	return "queued", true
 }
 
-// retract cancels a text of the watchdog that is still queued.
+// retract cancels a message from the watchdog if it is still queued.
 func (wd *Watchdogs) retract(now time.Time, t *tier, why string) {
 	if t.typing != 0 {
 		wd.city.TakeBack(now, t.want.Watches, t.typing, why)
 	}
 }
 
-// Typed handles the result of a watchdog's text.
-func (wd *Watchdogs) Typed(watchdog string, text Text) {
+// Typed handles the result of a watchdog's message.
+func (wd *Watchdogs) Typed(watchdog string, text SentMessage) {
 	t := wd.tier(watchdog)
 	if t == nil || t.typing != text.ID {
 		return
@@ -223,7 +223,7 @@ func (wd *Watchdogs) escalate(now time.Time, t *tier, reason string) {
 	}
 }
 
-// sendEscalation requests that the mail of an escalation is sent and its command is run.
+// sendEscalation requests that an escalation's mail be sent and its command be run.
 func (wd *Watchdogs) sendEscalation(t *tier) {
 	if wd.escalating[t.want.Name] { // the next beat tries again
 		return
@@ -252,8 +252,8 @@ func (wd *Watchdogs) mailText(t *tier) string {
 			j.Decision, j.By, j.Reason, j.Result)
 	}
 	return text + fmt.Sprintf("\nTo inspect the agent: gcity why %s; gcity agent peek %s\n"+
-		"To confirm "+
-		"that you have seen this: gcity watchdog acknowledge %s\n", t.want.Watches, t.want.Watches,
+		"To acknowledge this escalation: gcity watchdog acknowledge "+
+		"%s\n", t.want.Watches, t.want.Watches,
 		t.want.Name)
 }
 

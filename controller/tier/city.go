@@ -1,5 +1,5 @@
-// Package tier contains the watchdogs of a city. A watchdog checks an agent at regular intervals and decides what
-// to do. Each check is a beat.
+// Package tier implements a city's watchdogs. A watchdog checks an agent at regular intervals and decides what to do.
+// Each check is a beat.
 package tier
 
 import (
@@ -13,19 +13,19 @@ import (
 	"gcity/session"
 )
 
-// Watchdogs is the state of all watchdogs of a city.
+// Watchdogs is the state of all watchdogs in a city.
 type Watchdogs struct {
 	city City
 	out  *step.Output
 
 	tiers []*tier // sorted by name
-	// names of watchdogs with a heartbeat that is being read, or with an escalation that is being sent; they may
-	// have been removed in the meantime
+	// names of the watchdogs that have a heartbeat read or an escalation in flight; they may have been removed in the
+	// meantime
 	reading    map[string]bool
 	escalating map[string]bool
 }
 
-// New returns a Watchdogs without watchdogs. Effects are added to out.
+// New returns an empty Watchdogs. Effects are added to out.
 func New(c City, out *step.Output) Watchdogs {
 	return Watchdogs{city: c, out: out, reading: map[string]bool{}, escalating: map[string]bool{}}
 }
@@ -36,29 +36,29 @@ type City interface {
 	Running() bool           // the city is not being stopped
 	OneShot() bool           // one-shot mode, in which nothing may start
 	Listed() bool            // at least one list of sessions has succeeded
-	StalledUntil() time.Time // end of the last stall of the whole program; zero = no stall
+	StalledUntil() time.Time // end of the program's last stall; zero = no stall
 	CountWork()
 	// Record records an event, after the events that are already queued.
-	Record(e events.Event, answers ...effect.Answer)
+	Record(e events.Event, replies ...effect.Reply)
 
 	Agent(name string) *Agent // nil if the agent does not exist
 	Decide(now time.Time, name string)
-	// Start ends the wait of an agent and starts it. Replace restarts it. Both return the result for the watchdog's
+	// Start ends an agent's wait and starts the agent. Replace restarts it. Both return the result for the watchdog's
 	// record.
 	Start(now time.Time, name, why string) string
 	Replace(now time.Time, name, why string) string
-	// Type queues a text for an agent. It returns the ID of the text, or the reason why it was refused.
+	// Type queues a message for an agent. It returns the message's ID, or the reason why the message was rejected.
 	Type(now time.Time, name, watchdog, text string) (id uint64, problem string)
-	TextReason(name string, id uint64) string // reason why a text is not submitted yet
+	MessageReason(name string, id uint64) string // reason why a message has not been submitted yet
 	TakeBack(now time.Time, name string, id uint64, why string)
-	// StartTriage makes a triage agent start for a beat. StopTriage stops the triage agent. Decided records that the
-	// triage agent has decided.
+	// StartTriage requests a start of a triage agent for a beat. StopTriage stops the triage agent. Decided records
+	// that the triage agent has decided.
 	StartTriage(name string, s *TriageRequest)
 	StopTriage(now time.Time, name, watchdog string)
 	Decided(name, beat string, until time.Time)
 }
 
-// Agent is the state of an agent that watchdogs use.
+// Agent is the part of an agent's state that watchdogs use.
 type Agent struct {
 	Name             string
 	State            city.State
@@ -71,17 +71,17 @@ type Agent struct {
 	Starting         bool // a start is in flight
 	Stopping         bool // a stop is in flight
 	Ending           bool // the agent is being stopped or is about to be
-	StaysEnded       bool // a user has drained the agent without a restart
+	StaysEnded       bool // a user drained the agent and asked for it to stay stopped
 	Stuck            bool
 	QuarantinedUntil time.Time       // zero = not quarantined
 	Life             *session.Status // the agent's session, even if the session has ended
 	LastOutput       time.Time       // time of its last output; zero = unknown
 	Mail             int             // number of unread messages
-	Task, Gate       string          // its work in progress, and the gate that this work waits for
-	// reason why texts cannot be typed into its session; "" = they can
+	Task, Gate       string          // work in progress, and the gate that it is waiting for
+	// reason why messages cannot be typed into its session; "" = they can
 	CannotType string
 
-	Request  *TriageRequest // the beat that a triage agent must decide; nil = none
+	Request  *TriageRequest // the beat that a triage agent must decide, or nil
 	LastBeat string         // ID of the last beat that a triage agent was started for
 }
 
@@ -94,19 +94,19 @@ type TriageRequest struct {
 	Until      time.Time // latest time at which its session is stopped
 }
 
-// LeftAlone is the beginning of a result if no action was necessary.
+// LeftAlone is the prefix of a result if no action was necessary.
 const LeftAlone = "left alone: "
 
 // StateText returns a clause that describes the state of an agent, for use in a message.
 func StateText(s city.State, reason string) string {
 	if s == city.Backoff {
-		return "the agent waits for its restart: " + reason
+		return "the agent is waiting to restart: " + reason
 	}
 	return fmt.Sprintf("the agent is %s: %s", s, reason)
 }
 
-// Text is the result of a text that a watchdog sent.
-type Text struct {
+// SentMessage is the result of a message that a watchdog sent.
+type SentMessage struct {
 	ID                uint64
 	Dropped, Withdrew bool
 	Why               string
@@ -119,8 +119,8 @@ func (wd *Watchdogs) TriageEnded(now time.Time, s *TriageRequest, why string) {
 	}
 }
 
-// Degraded returns the reason why the thresholds decide instead of the triage agent. ok is false if the watchdog
-// does not exist.
+// Degraded returns the reason why the thresholds decide in place of the triage agent, or "". ok is false if the
+// watchdog does not exist.
 func (wd *Watchdogs) Degraded(name string) (why string, ok bool) {
 	t := wd.tier(name)
 	if t == nil {

@@ -10,7 +10,7 @@ import (
 	"gcity/internal/suggest"
 )
 
-// findTier returns a watchdog by name. If it does not exist, findTier refuses the command.
+// findTier returns a watchdog by name. If it does not exist, findTier rejects the command and returns nil.
 func (wd *Watchdogs) findTier(id uint64, name string) *tier {
 	if t := wd.tier(name); t != nil {
 		return t
@@ -19,25 +19,25 @@ func (wd *Watchdogs) findTier(id uint64, name string) *tier {
 	for _, t := range wd.tiers {
 		names = append(names, t.want.Name)
 	}
-	wd.out.Refuse(id, city.NotFound, suggest.NotFound("watchdog", name, names))
+	wd.out.Reject(id, city.NotFound, suggest.NotFound("watchdog", name, names))
 	return nil
 }
 
-// BeatNow starts a beat early. The command is answered when the result is known, or when a triage agent is started
-// for the beat.
+// BeatNow starts a beat early. The reply is sent when the result is known, or when a triage agent is started for the
+// beat.
 func (wd *Watchdogs) BeatNow(id uint64, c city.Beat) {
 	t := wd.findTier(id, c.Watchdog)
 	switch {
 	case t == nil:
 	case t.paused != "":
-		wd.out.Refuse(id, city.Conflict, fmt.Sprintf("watchdog %s is paused: %s",
+		wd.out.Reject(id, city.Conflict, fmt.Sprintf("watchdog %s is paused: %s",
 			t.want.Name,
 			t.paused))
 	case t.beat != nil:
 		wd.out.Reply(id, fmt.Sprintf("triage agent %s is already deciding check %s of watchdog %s",
 			t.want.Triage, t.beat.id, t.want.Name))
 	case !wd.city.Listed():
-		wd.out.Refuse(id, city.Unavailable, "the sessions have not been listed yet; try again "+
+		wd.out.Reject(id, city.Unavailable, "the sessions have not been listed yet; try again "+
 			"in a moment")
 	default:
 		t.waiters = append(t.waiters, id)
@@ -45,8 +45,8 @@ func (wd *Watchdogs) BeatNow(id uint64, c city.Beat) {
 	}
 }
 
-// answerBeat answers the commands that wait for a beat.
-func (wd *Watchdogs) answerBeat(t *tier, msg string) {
+// replyToBeat replies to the commands that wait for a beat.
+func (wd *Watchdogs) replyToBeat(t *tier, msg string) {
 	for _, id := range t.waiters {
 		wd.out.Reply(id, msg)
 	}
@@ -58,10 +58,11 @@ func (wd *Watchdogs) Acknowledge(id uint64, c city.Acknowledge) {
 	switch {
 	case t == nil:
 	case t.escalation == nil:
-		wd.out.Refuse(id, city.Conflict, fmt.Sprintf("watchdog %s has no open escalation, so "+
+		wd.out.Reject(id, city.Conflict, fmt.Sprintf("watchdog %s has no open escalation, so "+
 			"there is nothing to acknowledge", t.want.Name))
 	case t.escalation.Seen:
-		wd.out.Reply(id, fmt.Sprintf("the escalation of watchdog %s was already acknowledged by %s",
+		wd.out.Reply(id, fmt.Sprintf("the escalation from watchdog %s was already acknowledged "+
+			"by %s",
 			t.want.Name, t.escalation.By))
 	default:
 		seen := *t.escalation
@@ -69,8 +70,8 @@ func (wd *Watchdogs) Acknowledge(id uint64, c city.Acknowledge) {
 		t.escalation, wd.out.Changed = &seen, true
 		wd.record(t, events.Event{Type: events.WatchdogAcknowledged, Actor: seen.By,
 			Message: seen.Message}, map[string]any{"watches": t.want.Watches},
-			effect.Answer{ID: id, Receipt: city.Receipt{
-				Message: fmt.Sprintf("the escalation of watchdog %s is acknowledged",
+			effect.Reply{ID: id, Receipt: city.Receipt{
+				Message: fmt.Sprintf("the escalation from watchdog %s was acknowledged",
 					t.want.Name)}})
 	}
 }

@@ -12,20 +12,20 @@ import (
 	"gcity/watchdog"
 )
 
-// tier is the state of one watchdog. When the configuration changes, a watchdog keeps its state by name (L6). A
-// decision depends only on the current facts. The state is not saved.
+// tier is the state of one watchdog. A watchdog keeps its state when the configuration changes, unless its name or
+// the watched agent changes (L6). The state is not saved.
 type tier struct {
 	want   config.Watchdog
 	since  time.Time // time when the watchdog was added or last resumed
 	next   time.Time // time of the next beat; zero = paused
 	paused string
 
-	// reason why the thresholds decide this beat instead of the triage agent
+	// reason why the thresholds decide this beat in place of the triage agent
 	fallback  string
 	waiters   []uint64  // commands that wait for the result of the beat
 	beat      *beat     // beat that a triage agent is deciding; nil = none
-	checkedAt time.Time // time of the last check of the heartbeat file
-	// time of the last successful read of the heartbeat file; zero = never
+	checkedAt time.Time // when the heartbeat file was last checked
+	// when the heartbeat file was last read successfully; zero = never
 	readAt          time.Time
 	decidedAt       time.Time // time of the triage agent's last decision; zero = never
 	problem         string    // problem with the heartbeat file; "" = none
@@ -35,13 +35,13 @@ type tier struct {
 
 	chain             watchdog.Chain
 	degraded          string
-	typing            uint64    // ID of the queued text; 0 = none is queued
-	typed             time.Time // time of the decision that sent this text
+	typing            uint64    // ID of the queued message; 0 = none is queued
+	typed             time.Time // time of the decision that sent this message
 	last              *city.Judgement
 	recent            []city.Judgement
 	escalation        *city.Escalation
 	escalationProblem string // reason why the escalation could not be sent; "" = it could
-	escalationPending bool   // the escalation is not sent yet
+	escalationPending bool   // the escalation has not been sent yet
 	command           string // escalate_command that has not run yet; "" = it has run
 }
 
@@ -64,7 +64,7 @@ func (wd *Watchdogs) Adopt(now time.Time, c *effect.Configuration) {
 			t = &tier{want: *w, since: now}
 		case t.want.Watches != w.Watches:
 			wd.abandon(now, t)
-			wd.retract(now, t, "the watchdog now watches another agent")
+			wd.retract(now, t, "the watchdog now watches a different agent")
 			t = &tier{want: *w, since: now, waiters: t.waiters}
 		default:
 			if t.want.Triage != w.Triage {
@@ -85,7 +85,7 @@ func (wd *Watchdogs) Adopt(now time.Time, c *effect.Configuration) {
 		if !slices.ContainsFunc(order, func(o *tier) bool { return o.want.Name == t.want.Name }) {
 			wd.abandon(now, t)
 			wd.retract(now, t, "the watchdog was removed")
-			wd.answerBeat(t, fmt.Sprintf("watchdog %s was removed", t.want.Name))
+			wd.replyToBeat(t, fmt.Sprintf("watchdog %s was removed", t.want.Name))
 		}
 	}
 	slices.SortFunc(order, func(a, b *tier) int {
@@ -130,7 +130,7 @@ func (wd *Watchdogs) watchOne(now time.Time, t *tier) {
 			t.next, wd.out.Changed = time.Time{}, true
 		}
 		wd.abandon(now, t)
-		wd.answerBeat(t, fmt.Sprintf("watchdog %s is paused: %s", t.want.Name, t.paused))
+		wd.replyToBeat(t, fmt.Sprintf("watchdog %s is paused: %s", t.want.Name, t.paused))
 		return
 	}
 	if t.next.IsZero() {
@@ -152,7 +152,7 @@ func (wd *Watchdogs) watchOne(now time.Time, t *tier) {
 	}
 }
 
-// whyPaused returns the reason why a watchdog is paused, or "" if it is not paused.
+// whyPaused returns the reason why a watchdog is paused, or "" if it is not.
 func (wd *Watchdogs) whyPaused(a *Agent) string {
 	switch {
 	case !wd.city.Running():
@@ -164,10 +164,10 @@ func (wd *Watchdogs) whyPaused(a *Agent) string {
 	case a.StaysEnded:
 		return fmt.Sprintf("agent %s was drained by operator and stays stopped", a.Name)
 	}
-	// watchdogs that watch each other's triage agents must not recurse
+	// the recursion ends, because watchdogs cannot watch each other's triage agents in a cycle
 	if o := wd.tier(a.TriageOf); o != nil {
 		if why := wd.whyPaused(wd.city.Agent(o.want.Watches)); why != "" {
-			return fmt.Sprintf("watchdog %s is paused, and its triage agent is watched: %s",
+			return fmt.Sprintf("it watches the triage agent of watchdog %s, which is paused: %s",
 				o.want.Name, why)
 		}
 	}
@@ -240,8 +240,8 @@ func (t *tier) spec() watchdog.Spec {
 	return watchdog.Spec{Fresh: t.want.Fresh, VeryStale: t.want.VeryStale}
 }
 
-// facts returns the facts about the watched agent. It ignores a heartbeat that is older than the agent's session,
-// and the duration of a stall of the whole program.
+// facts returns the facts about the watched agent. It ignores a heartbeat that is older than the agent's session, and
+// the time during which the program stalled.
 func (wd *Watchdogs) facts(now time.Time, t *tier, a *Agent) watchdog.Facts {
 	f := watchdog.Facts{
 		Alive: a.Alive, Starting: a.Starting && a.TriageOf == "", Stopping: a.Ending,
@@ -277,8 +277,8 @@ func (wd *Watchdogs) facts(now time.Time, t *tier, a *Agent) watchdog.Facts {
 	return f
 }
 
-// lastSign returns the time of the newest sign of life. This is the heartbeat. For the triage agent of another
-// watchdog, it may also be the agent's last decision.
+// lastSign returns the newest sign of life. This is the heartbeat or, for another watchdog's triage agent, the
+// agent's last decision if that is newer.
 func (wd *Watchdogs) lastSign(now time.Time, t *tier, a *Agent) watchdog.Sighting {
 	o := wd.tier(a.TriageOf)
 	if o == nil || o.decidedAt.IsZero() {
@@ -290,8 +290,8 @@ func (wd *Watchdogs) lastSign(now time.Time, t *tier, a *Agent) watchdog.Sightin
 	return watchdog.Sighting{}.Update(o.decidedAt, time.Time{}, o.decidedAt)
 }
 
-// Stalled restarts all intervals and the deadlines of triage agents after a stall of the whole program, because the
-// agents may have stalled too.
+// Stalled restarts all intervals and the deadlines of triage agents after the program has stalled, because the agents
+// may have stalled too.
 func (wd *Watchdogs) Stalled(now time.Time) {
 	for _, t := range wd.tiers {
 		t.next = time.Time{}
@@ -301,7 +301,7 @@ func (wd *Watchdogs) Stalled(now time.Time) {
 	}
 }
 
-// Next returns the earlier of by and the time when a watchdog is due.
+// Next returns the earlier of by and the time at which a watchdog is due.
 func (wd *Watchdogs) Next(now, by time.Time) time.Time {
 	sooner := func(at time.Time) {
 		if at.After(now) && (by.IsZero() || at.Before(by)) {
@@ -324,7 +324,7 @@ func (wd *Watchdogs) Next(now, by time.Time) time.Time {
 func (wd *Watchdogs) Problems() (out []string) {
 	for _, t := range wd.tiers {
 		if t.escalationProblem != "" {
-			out = append(out, fmt.Sprintf("watchdog %s cannot send its escalation to %s; it "+
+			out = append(out, fmt.Sprintf("watchdog %s cannot send its escalation to %s and "+
 				"retries at each check: %s", t.want.Name, t.want.EscalateTo, t.escalationProblem))
 		}
 	}
@@ -370,7 +370,7 @@ func (wd *Watchdogs) drawTier(now time.Time, t *tier) city.Watchdog {
 		return v
 	}
 	at := now
-	// the heartbeat file was not checked after this time, so show the age at this time
+	// the heartbeat file was not checked later, so show its age at that time
 	if !t.checkedAt.IsZero() && !t.life.SeenAfter(t.checkedAt) {
 		at = t.checkedAt
 	}

@@ -33,7 +33,7 @@ func (wd *Watchdogs) noTriage(t *tier) string {
 	return ""
 }
 
-// overdueTriage returns the reason why the triage agent did not decide before the deadline of the beat.
+// overdueTriage returns the reason why the triage agent did not decide before the beat's deadline.
 func (wd *Watchdogs) overdueTriage(t *tier) string {
 	if a := wd.city.Agent(t.want.Triage); a.LastBeat != t.beat.id {
 		return fmt.Sprintf("triage agent %s was not started within %s: %s", a.Name,
@@ -58,11 +58,11 @@ func (wd *Watchdogs) triage(now time.Time, t *tier, a *Agent, f watchdog.Facts,
 		b.session = a.Life.ID
 	}
 	t.beat, wd.out.Changed = b, true
-	scout := wd.city.Agent(t.want.Triage)
-	wd.city.StartTriage(scout.Name, wd.request(t, a, f, v))
-	wd.answerBeat(t, fmt.Sprintf("triage agent %s decides check %s of watchdog %s", scout.Name,
-		b.id, t.want.Name))
-	wd.city.Decide(now, scout.Name)
+	triageAgent := wd.city.Agent(t.want.Triage)
+	wd.city.StartTriage(triageAgent.Name, wd.request(t, a, f, v))
+	wd.replyToBeat(t, fmt.Sprintf("triage agent %s is deciding check %s of watchdog %s",
+		triageAgent.Name, b.id, t.want.Name))
+	wd.city.Decide(now, triageAgent.Name)
 	return true
 }
 
@@ -93,7 +93,7 @@ type report struct {
 	Until     time.Time  `json:"until"`
 }
 
-// request returns the facts of a beat for a triage agent, as a file and as environment variables.
+// request returns the request to decide a beat. It contains the facts, both as a file and as environment variables.
 func (wd *Watchdogs) request(t *tier, a *Agent, f watchdog.Facts,
 	v watchdog.Verdict) *TriageRequest {
 	r := report{
@@ -143,7 +143,7 @@ func formatNumber(n *int) string {
 	return strconv.Itoa(*n)
 }
 
-// fallBack lets the thresholds decide a beat in place of the triage agent, based on the current facts.
+// fallBack makes the thresholds decide a beat in place of the triage agent, based on the current facts.
 func (wd *Watchdogs) fallBack(now time.Time, t *tier, why string) {
 	t.beat, wd.out.Changed = nil, true
 	wd.degrade(t, why)
@@ -164,7 +164,7 @@ func (wd *Watchdogs) abandon(now time.Time, t *tier) {
 	wd.stopTriage(now, t)
 }
 
-// stopTriage stops the session of a triage agent that no longer needs to decide.
+// stopTriage stops the triage agent's session, because no decision is needed.
 func (wd *Watchdogs) stopTriage(now time.Time, t *tier) {
 	wd.city.StopTriage(now, t.want.Triage, t.want.Name)
 }
@@ -186,8 +186,8 @@ func (wd *Watchdogs) Decide(now time.Time, id uint64, c city.Decide) {
 		return
 	}
 	b, reason := t.beat, screen.Plain(strings.Join(strings.Fields(c.Reason), " "))
-	if code, why := t.refuses(c.Beat, reason); why != "" {
-		wd.out.Refuse(id, code, why)
+	if code, why := t.whyRejected(c.Beat, reason); why != "" {
+		wd.out.Reject(id, code, why)
 		return
 	}
 	by := c.By
@@ -207,7 +207,7 @@ func (wd *Watchdogs) Decide(now time.Time, id uint64, c city.Decide) {
 	if by == t.want.Triage && t.degraded != "" {
 		t.degraded = ""
 		wd.record(t, events.Event{Type: events.WatchdogRestored, Actor: by,
-			Message: "triage " + by + " judges again"}, nil)
+			Message: "triage agent " + by + " is deciding again"}, nil)
 	}
 	msg := fmt.Sprintf("watchdog %s: %s", t.want.Name, c.Decision)
 	j := judgement{by: by, took: now.Sub(b.at), beat: b}
@@ -216,7 +216,7 @@ func (wd *Watchdogs) Decide(now time.Time, id uint64, c city.Decide) {
 			Message: fmt.Sprintf("%s: %s", c.Decision, reason)},
 			map[string]any{"watches": t.want.Watches, "decision": c.Decision, "reason": reason,
 				"beat": b.id, "duration_ms": j.took.Milliseconds()},
-			effect.Answer{ID: id, Receipt: city.Receipt{Message: msg}})
+			effect.Reply{ID: id, Receipt: city.Receipt{Message: msg}})
 	}
 	wd.judged(now, t, watchdog.Verdict{Decision: watchdog.Decision(c.Decision), Reason: reason}, j)
 	if c.Decision == city.RemedyNothing {
@@ -225,20 +225,20 @@ func (wd *Watchdogs) Decide(now time.Time, id uint64, c city.Decide) {
 	wd.city.Decide(now, t.want.Triage)
 }
 
-// refuses returns the reason why a decision about a beat is refused, or "" if it is accepted.
-func (t *tier) refuses(beat, reason string) (code city.Code, why string) {
+// whyRejected returns the reason why a decision about a beat is rejected, or "" if it is accepted.
+func (t *tier) whyRejected(beat, reason string) (code city.Code, why string) {
 	b, name := t.beat, t.want.Name
 	switch {
 	case reason == "":
 		return city.Invalid, "a decision needs a reason, which is shown to users"
 	case t.want.Triage == "":
 		return city.Conflict, fmt.Sprintf("watchdog %s has no triage agent, so its thresholds "+
-			"decide; it accepts no decision", name)
+			"decide; it does not accept decisions", name)
 	case b == nil && beat != "":
 		return city.Conflict, fmt.Sprintf("check %s of watchdog %s is over%s", beat, name,
 			t.outcome())
 	case b == nil:
-		return city.Conflict, fmt.Sprintf("watchdog %s has no check that waits for a "+
+		return city.Conflict, fmt.Sprintf("watchdog %s has no check that is waiting for a "+
 			"decision%s; run `gcity watchdog triage %s` to start a check", name, t.outcome(), name)
 	case beat != "" && beat != b.id:
 		return city.Conflict, fmt.Sprintf("check %s of watchdog %s is over; the current check "+
@@ -247,8 +247,8 @@ func (t *tier) refuses(beat, reason string) (code city.Code, why string) {
 	return "", ""
 }
 
-// isMilder counts decisions of the triage agent that are milder than the decisions of the thresholds. It reports
-// whether the thresholds overrule the current decision.
+// isMilder counts the triage agent's decisions that are milder than the thresholds' decisions. It reports whether the
+// thresholds overrule the current decision.
 func (wd *Watchdogs) isMilder(now time.Time, t *tier, by string, d city.Remedy) bool {
 	a := wd.city.Agent(t.want.Watches)
 	if by != t.want.Triage || a == nil {
@@ -262,14 +262,14 @@ func (wd *Watchdogs) isMilder(now time.Time, t *tier, by string, d city.Remedy) 
 	return t.chain.Spared > 0 && t.chain.Spared >= t.want.OverruleAfter
 }
 
-// overrule requests another read of the heartbeat. After the read, the thresholds decide. overrule returns the
-// answer to the triage agent.
+// overrule requests a new read of the heartbeat, after which the thresholds decide. It returns the reply to the
+// triage agent.
 func (wd *Watchdogs) overrule(t *tier, d city.Remedy) string {
 	t.fallback = fmt.Sprintf("triage agent %s neither started nor woke %s in %d checks in a row "+
 		"without a heartbeat (overrule_after)", t.want.Triage, t.want.Watches, t.want.OverruleAfter)
 	wd.degrade(t, t.fallback)
 	wd.beginBeat(t)
-	return fmt.Sprintf("watchdog %s: the decision of %s is overruled: %s; the thresholds decide",
+	return fmt.Sprintf("watchdog %s: the decision %q was overruled: %s; the thresholds decide",
 		t.want.Name, d,
 		t.fallback)
 }

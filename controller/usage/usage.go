@@ -1,4 +1,4 @@
-// Package usage converts samples of processes to the resource usage that is shown. It is pure.
+// Package usage converts process samples to the displayed resource usage.
 package usage
 
 import (

@@ -1,12 +1,12 @@
-// Package mirror sends every event to a script of the city (`exec:<script>`). The log of package events remains
-// authoritative. An event is in the log before the script gets it, and a script cannot assign a seq or delay the
-// city. The script gets one event at a time, in order, each at least once: the position is saved after each event,
-// so after a crash an event may be sent again with the same seq. The number of waiting events is limited. A script
-// that falls too far behind gets an events.gap in place of the events that it misses.
+// Package mirror sends every event to the city's event script (`exec:<script>`). The log of package events remains
+// authoritative. An event is in the log before it is sent to the script, and a script cannot assign a seq or delay the
+// city. The script receives one event at a time, in order, each at least once: the position is saved after each event,
+// so after a crash an event may be sent again with the same seq. The number of waiting events is limited. A script that
+// falls too far behind receives an events.gap event in place of the events that it misses.
 //
 // # Concurrency
 //
-// Run runs in one goroutine of its caller and starts no other.
+// Run runs in the caller's goroutine and does not start any others.
 package mirror
 
 import (
@@ -29,11 +29,11 @@ import (
 )
 
 const (
-	// CallLimit is the timeout of one call of the script.
+	// CallLimit is the timeout for one call to the script.
 	CallLimit = 30 * time.Second
 	// MaxBehind is the maximum number of waiting events. If there are more, the script misses the oldest.
 	MaxBehind = 10_000
-	// failing is the number of consecutive failures after which an event reports them.
+	// failing is the number of consecutive failures after which an event is written.
 	failing = 3
 	// The wait before a retry begins with minWait and doubles up to maxWait.
 	minWait, maxWait = time.Second, time.Minute
@@ -59,13 +59,13 @@ type Options struct {
 	Script string   // path, or a name in PATH
 	Dir    string   // working folder of the script
 	Env    []string // additional environment variables
-	State  string   // folder of the file with the script's position
+	State  string   // folder for the file with the script's position
 	Log    Log
 	Logger *slog.Logger
-	// Environ is the environment of this process; nil = os.Environ(). shell.ScriptEnv selects which part the script
-	// gets.
+	// Environ is the environment of this process; nil = os.Environ(). shell.ScriptEnv selects which part is passed to
+	// the script.
 	Environ []string
-	// may end Run before finishLimit, and records the events that were not sent; may be nil
+	// Last may end Run before finishLimit, and records the events that were not sent. It may be nil.
 	Last *shutdown.Deadline
 }
 
@@ -82,7 +82,7 @@ type Place struct {
 const fileName = "events-mirror.json"
 
 // Load reads the position of a city's script from its .gc folder. It returns the zero Place if no script has ever
-// got an event.
+// received an event.
 func Load(dir string) (Place, error) {
 	var p Place
 	data, err := disk.ReadFile(filepath.Join(dir, fileName))
@@ -125,7 +125,7 @@ func (o *Options) call(ctx context.Context, stdin []byte, op string) ([]byte, er
 		Env: env, Stdin: stdin, Most: 1 << 20})
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("the event script: %s: %w", op, err)
+		return nil, fmt.Errorf("the event script failed at %s: %w", op, err)
 	case got.Code == 2:
 		return nil, fmt.Errorf("the event script does not support the operation %s: %w", op,
 			errors.ErrUnsupported)
@@ -134,7 +134,8 @@ func (o *Options) call(ctx context.Context, stdin []byte, op string) ([]byte, er
 		if why == "" {
 			why = "it printed nothing"
 		}
-		return nil, fmt.Errorf("the event script failed at %s (exit %d): %.300s", op, got.Code,
+		return nil, fmt.Errorf("the event script failed at %s (exit status %d): %.300s", op,
+			got.Code,
 			why)
 	}
 	return got.Stdout, nil
@@ -143,16 +144,16 @@ func (o *Options) call(ctx context.Context, stdin []byte, op string) ([]byte, er
 // Run sends events to the script until ctx ends. Then it sends the remaining events, within a time limit. A failed
 // call is logged, reported by an event, and retried. After ctx has ended, a failed call is not retried.
 func Run(ctx context.Context, o Options) {
-	words, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	calls, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(finishLimit, cancel) })()
 	if o.Last != nil {
 		defer context.AfterFunc(o.Last.Context(), cancel)()
 	}
-	m := &mirror{o: o, words: words}
+	m := &mirror{o: o, calls: calls}
 	var err error
 	if m.at, err = Load(o.State); err != nil {
-		o.Logger.Warn("the event script gets all events again", "error", err)
+		o.Logger.Warn("the event script is sent all events again", "error", err)
 	}
 	if m.at.Script != o.Script || m.at.Seq > o.Log.Last() { // the script or the log was replaced
 		m.at = Place{Script: o.Script}
@@ -160,14 +161,14 @@ func Run(ctx context.Context, o Options) {
 	m.follow(ctx)
 	if m.fails == 0 {
 		m.until = o.Log.Last()
-		m.follow(words)
+		m.follow(calls)
 	}
-	if behind := o.Log.Last() - m.at.Seq; behind > 0 && o.Last != nil && words.Err() != nil {
+	if behind := o.Log.Last() - m.at.Seq; behind > 0 && o.Last != nil && calls.Err() != nil {
 		what := "the newest event"
 		if behind > 1 {
 			what = fmt.Sprintf("the newest %d events", behind)
 		}
-		o.Last.GiveUp("sending %s to the event script; the next controller sends what is left",
+		o.Last.GiveUp("sending %s to the event script; the next controller sends the rest",
 			what)
 	}
 }
@@ -175,7 +176,7 @@ func Run(ctx context.Context, o Options) {
 // mirror is the state of one Run.
 type mirror struct {
 	o     Options
-	words context.Context // context of the calls; it ends finishLimit after the context of Run
+	calls context.Context // context for the calls; it ends finishLimit after Run's context
 	at    Place
 	// seq of the last event to send, without retries; 0 = not known yet
 	until uint64
@@ -202,45 +203,44 @@ func (m *mirror) follow(ctx context.Context) {
 			if e.Seq > m.at.Seq+1 && !m.miss(ctx, e.Seq-1) {
 				return
 			}
-			told := m.send(ctx, e)
-			if !told && m.until != 0 {
+			accepted := m.send(ctx, e)
+			if !accepted && m.until != 0 {
 				return
 			}
-			if !told || m.o.Log.Last() > m.at.Seq+MaxBehind || e.Seq == m.until {
+			if !accepted || m.o.Log.Last() > m.at.Seq+MaxBehind || e.Seq == m.until {
 				break
 			}
 		}
 	}
 }
 
-// miss sends one event that replaces all events up to a seq. It reports whether the script has accepted it.
+// miss sends one events.gap event that replaces all events up to a seq. It reports whether the script has accepted it.
 func (m *mirror) miss(ctx context.Context, to uint64) bool {
 	n := to - m.at.Seq
 	payload, err := json.Marshal(map[string]uint64{"from": m.at.Seq + 1, "to": to, "count": n})
 	if err != nil {
 		payload = nil // cannot fail for numbers
 	}
-	told := m.send(ctx, events.Event{
+	accepted := m.send(ctx, events.Event{
 		Seq: to, TS: time.Now().UTC(), Type: events.Gap, Actor: "controller", Payload: payload,
-		Message: fmt.Sprintf("%d events are omitted here; the city's log may have them", n),
+		Message: fmt.Sprintf("%d events are omitted here; the city's log may contain them", n),
 	})
-	if told {
+	if accepted {
 		m.at.Missed += n
 	}
-	return told
+	return accepted
 }
 
-// send sends one event, with retries. It reports whether the script has accepted it. It gives up when ctx ends, at
-// the first failure after the city has ended, or if so many events wait that this one may be dropped. If ctx ends
-// during a call, send waits for the end of the call, within the time limit, because the position is unknown until
-// then.
+// send sends one event, with retries. It reports whether the script has accepted it. It gives up when ctx ends, at the
+// first failure after the city has ended, or if so many events are waiting that this one may be dropped. If ctx ends
+// during a call, send waits for the call to end, within the time limit, because the position is unknown until then.
 func (m *mirror) send(ctx context.Context, e events.Event) bool {
 	text, err := json.Marshal(e)
 	if err != nil { // cannot fail, because the event was decoded from JSON
 		text = []byte("{}")
 	}
 	for wait := minWait; ctx.Err() == nil; wait = min(2*wait, maxWait) {
-		_, err := m.o.call(m.words, text, "record")
+		_, err := m.o.call(m.calls, text, "record")
 		if err == nil {
 			m.taken(e.Seq)
 			return true
@@ -278,7 +278,7 @@ func (m *mirror) failed(err error) {
 	}
 }
 
-// say writes an event about the script to the log. The script also gets this event when it works again.
+// say writes an event about the script to the log. The script also receives this event when it works again.
 func (m *mirror) say(kind, message string) {
 	m.o.Logger.Warn(message)
 	if _, err := m.o.Log.Append(events.Event{Type: kind, Actor: "controller", Subject: m.o.Script,

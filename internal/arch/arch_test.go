@@ -173,6 +173,18 @@ func TestNoCostlyImports(t *testing.T) {
 	}
 }
 
+// Only internal/toml imports the TOML libraries, so the whole program reads TOML in one way.
+func TestOneTOMLReader(t *testing.T) {
+	for _, f := range sources(t) {
+		for _, imp := range f.imports() {
+			lib := library(imp)
+			if f.dir != "internal/toml" && (lib == "github.com/BurntSushi/toml" || lib == "github.com/pelletier/go-toml") {
+				t.Errorf("%s imports %s; use internal/toml", f.path, imp)
+			}
+		}
+	}
+}
+
 // Roles are configuration: the program contains no role names.
 func TestNoCharacters(t *testing.T) {
 	for _, f := range sources(t) {

@@ -28,11 +28,11 @@ func (e *UnsafeError) Error() string {
 	return fmt.Sprintf("%s %s, so gcity does not use it; run `%s`", e.Path, e.Reason, e.Fix)
 }
 
-// Named returns the error of a write to a file that the user named. The user may need what is there, so an
-// *UnsafeError becomes a request for another name.
+// Named returns the error for a write to a file that the user named. The user may need what is there, so instead of
+// a command that moves it, the message of an *UnsafeError advises to choose a different file.
 func Named(err error) error {
 	if unsafe, ok := errors.AsType[*UnsafeError](err); ok {
-		return fmt.Errorf("%s %s; name another file", unsafe.Path, unsafe.Reason)
+		return fmt.Errorf("%s %s; choose a different file", unsafe.Path, unsafe.Reason)
 	}
 	return err
 }

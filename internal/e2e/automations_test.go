@@ -13,6 +13,7 @@ import (
 // TestEveryEventOnce kills the controller repeatedly while events arrive that an automation handles. Each event is
 // handled by exactly one run, whenever the controller was killed. A pool follows the work that the automation creates.
 func TestEveryEventOnce(t *testing.T) {
+	t.Parallel()
 	c := newTown(t, 0, "")
 	whole := "[workspace]\nname = \"deals\"\n[daemon]\npatrol_interval = \"200ms\"\nshutdown_timeout = \"100ms\"\n" +
 		"[[agents]]\nname = \"w\"\nstart_command = \"exec sleep 100000\"\n[agents.pool]\nmax = 3\n"

@@ -71,6 +71,7 @@ func (c *town) decided(what city.Remedy, by string) bool {
 // while mail waits is nudged and reads it. An agent that dozes is woken. A killed agent restarts. A stopped witness is
 // nudged.
 func TestExampleChain(t *testing.T) {
+	t.Parallel()
 	c := exampleChain(t)
 	c.run()
 	c.until("all is well", func() bool {

@@ -9,6 +9,7 @@ import (
 
 // TestOnlyOneClaimSucceeds lets concurrent processes label and claim the same bead. Exactly one claim succeeds.
 func TestOnlyOneClaimSucceeds(t *testing.T) {
+	t.Parallel()
 	const people = 4
 	c := newTown(t, 0, "")
 	c.gcity(0, "bead", "create", "dig", "--json")

@@ -14,6 +14,7 @@ import (
 
 // TestCurl runs the documented curl commands against a real supervisor of two cities.
 func TestCurl(t *testing.T) {
+	t.Parallel()
 	curl, err := exec.LookPath("curl")
 	if err != nil {
 		t.Skip("there is no curl")

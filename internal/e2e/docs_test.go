@@ -14,6 +14,7 @@ import (
 
 // Every sh block of the documentation works. The blocks of a page run in order, in one shell and an empty folder.
 func TestDocsRun(t *testing.T) {
+	t.Parallel()
 	bin := binary(t)
 	pages, err := filepath.Glob("../../docs/*.md")
 	if err != nil {

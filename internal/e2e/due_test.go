@@ -14,6 +14,7 @@ import (
 // TestHundredAutomationsDueAtOnce makes a hundred automations due at the same time. At most eight run concurrently,
 // and all of them run. An automation that is due again does not run before one that still waits.
 func TestHundredAutomationsDueAtOnce(t *testing.T) {
+	t.Parallel()
 	const n, most = 100, 8
 	c := newTown(t, 0, "")
 	c.config("[workspace]\nname = \"rush\"\n[daemon]\npatrol_interval = \"300ms\"\n")
@@ -61,6 +62,7 @@ func TestHundredAutomationsDueAtOnce(t *testing.T) {
 // TestOneHungCondition makes one of a hundred checks hang, and one run take very long. The other checks run, and their
 // automations start. The long run starts only once, even if its check succeeds again during the run.
 func TestOneHungCondition(t *testing.T) {
+	t.Parallel()
 	const n = 100
 	c := newTown(t, 0, "")
 	c.config("[workspace]\nname = \"checks\"\n[daemon]\npatrol_interval = \"500ms\"\n")
@@ -98,6 +100,7 @@ func TestOneHungCondition(t *testing.T) {
 // TestWispsGo checks that only closed wisps are removed, after wisp_ttl. A cooldown does not restart when the records
 // of its runs are removed.
 func TestWispsGo(t *testing.T) {
+	t.Parallel()
 	c := newTown(t, 0, "")
 	c.config("[workspace]\nname = \"town\"\n[daemon]\npatrol_interval = \"200ms\"\nwisp_gc_interval = \"200ms\"\nwisp_ttl = \"1s\"\n")
 	c.formula("", "pair")

@@ -48,6 +48,7 @@ func exampleTown(t *testing.T, more string) *town {
 // one. Hook, sling and mail alone carry each order to its rig, a hand, the joiner and back to the steward, exactly
 // once. The next controller adopts all agents, and no other agent starts.
 func TestWorkIsPassedOn(t *testing.T) {
+	t.Parallel()
 	const staff = 8
 	c := exampleTown(t, passing)
 	first := c.begin()

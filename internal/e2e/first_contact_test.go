@@ -9,6 +9,7 @@ import (
 
 // In a folder without a city, gcity offers to write one, says what it found, and opens its control room.
 func TestFirstContact(t *testing.T) {
+	t.Parallel()
 	c := newTown(t, 0, "")
 	file := filepath.Join(c.dir, "city.toml")
 	if err := os.Remove(file); err != nil {

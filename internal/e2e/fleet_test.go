@@ -206,11 +206,10 @@ func (l *fleetTest) gone(c *town) {
 // TestSupervisorIsKilled kills the supervisor of three cities at random moments. Every agent starts once and keeps its
 // process, and a stop leaves no process (L10, L11).
 func TestSupervisorIsKilled(t *testing.T) {
-	if *seed == 0 {
-		*seed = uint64(time.Now().UnixNano())
-	}
-	t.Logf("go test ./internal/e2e -run %s -seed %d", t.Name(), *seed)
-	rnd := rand.New(rand.NewPCG(*seed, 1))
+	t.Parallel()
+	seed := newSeed()
+	t.Logf("go test ./internal/e2e -run %s -seed %d", t.Name(), seed)
+	rnd := rand.New(rand.NewPCG(seed, 1))
 	l := newFleetTest(t, 3)
 	for range 15 {
 		l.begin()
@@ -234,6 +233,7 @@ func TestSupervisorIsKilled(t *testing.T) {
 // TestCitiesComeAndGo edits the registry, breaks one city and removes the folder of another. The other cities are not
 // affected.
 func TestCitiesComeAndGo(t *testing.T) {
+	t.Parallel()
 	l := newFleetTest(t, 4)
 	still, broken, moved, lost := l.towns[0], l.towns[1], l.towns[2], l.towns[3]
 	l.begin()

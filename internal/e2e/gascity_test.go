@@ -491,6 +491,7 @@ func over(socket string) *http.Client {
 
 // A client of Gas City's API can use every request, on the socket of a real city and on its TCP port.
 func TestDashboardOfOneCity(t *testing.T) {
+	t.Parallel()
 	for _, place := range []string{"socket", "tcp"} {
 		t.Run(place, func(t *testing.T) {
 			c := newTown(t, 0, "")
@@ -529,6 +530,7 @@ func (c *town) secret(file string, port int) (token string) {
 // The same client can use everything below /v0/city/NAME of a real supervisor, with all cities in its lists and
 // streams.
 func TestDashboardOfManyCities(t *testing.T) {
+	t.Parallel()
 	l := newFleetTest(t, 2)
 	names := []string{"bright-lights", "dark-alleys"}
 	for i, c := range l.towns {

@@ -26,6 +26,7 @@ func (v *viewer) forbidden() (found []string) {
 // The output of an agent can only draw on an attached terminal. This holds with and without a controller, in tmux, and
 // in a control room that joined. --raw passes everything, and [session] passthrough passes what it lists.
 func TestAttachIsFiltered(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("tmux"); err != nil {
 		t.Skip("tmux is not installed")
 	}
@@ -83,6 +84,7 @@ func TestAttachIsFiltered(t *testing.T) {
 
 // Full-screen programs that query the terminal work in an attached terminal.
 func TestRealProgramsInAnAttach(t *testing.T) {
+	t.Parallel()
 	lines := map[string]string{
 		"less": "exec less city.toml", "top": "exec top -d 1", "vim": "exec vim -u NONE city.toml", "fish": "exec fish --no-config",
 		"tmux": "exec tmux -L inner-$$ -f /dev/null new-session 'exec sh -i'",

@@ -31,6 +31,7 @@ func (c *town) prefer(text string) (home string) {
 
 // A user's preferences apply in a real control room and in a real attach, from the first frame on and after a change.
 func TestUserPreferences(t *testing.T) {
+	t.Parallel()
 	c := newTown(t, 0, "")
 	c.lines(map[string]string{"shell": "exec sh -i"})
 	c.run()
@@ -65,6 +66,7 @@ func TestUserPreferences(t *testing.T) {
 // A control room that runs the city and loses its terminal stops the city, leaves its agents running or continues
 // headless, as the user's preferences say.
 func TestHangup(t *testing.T) {
+	t.Parallel()
 	for name, runs := range map[string]struct{ controller, agents bool }{"stop": {false, false}, "leave": {false, true}, "headless": {true, true}} {
 		t.Run(name, func(t *testing.T) {
 			c := newTown(t, 1, "")

@@ -18,6 +18,7 @@ import (
 // TestOneCheckDelaysNoOther has fifty pools. One check hangs, and one prints without end. The other pools still reach
 // their size, and the loop continues.
 func TestOneCheckDelaysNoOther(t *testing.T) {
+	t.Parallel()
 	const n = 50
 	c := newTown(t, 0, "")
 	var toml strings.Builder
@@ -70,6 +71,7 @@ func TestOneCheckDelaysNoOther(t *testing.T) {
 // of the same process. The session of that process still has the mark. The drain is cancelled when the pool grows
 // again, and otherwise ends at its deadline.
 func TestDrainOutlivesTheController(t *testing.T) {
+	t.Parallel()
 	c := newTown(t, 0, "")
 	told := `while ! gc agent drain-check; do sleep 0.05; done; echo told >told.$GC_AGENT; while gc agent drain-check; do sleep 0.05; done; ` +
 		`echo lifted >lifted.$GC_AGENT; exec sleep 100000`
@@ -108,6 +110,7 @@ func TestDrainOutlivesTheController(t *testing.T) {
 
 // TestDrainEnds checks a member that acknowledges its drain, and one that does not.
 func TestDrainEnds(t *testing.T) {
+	t.Parallel()
 	c := newTown(t, 0, "")
 	const answers = "while ! gc agent drain-check; do sleep 0.05; done; gc agent drain-ack; exec sleep 100000"
 	c.config(fmt.Sprintf("[workspace]\nname = \"drains\"\n[daemon]\npatrol_interval = \"200ms\"\nshutdown_timeout = \"100ms\"\n"+
@@ -134,10 +137,8 @@ func TestDrainEnds(t *testing.T) {
 
 // TestAThousandMembers starts a pool of a thousand members, waits until all run, and scales it to zero.
 func TestAThousandMembers(t *testing.T) {
+	t.Parallel()
 	const n = 1000
-	if testing.Short() {
-		t.Skip("a thousand processes are not short")
-	}
 	c := newTown(t, 0, "")
 	c.config("[workspace]\nname = \"many\"\n[daemon]\nshutdown_timeout = \"100ms\"\n" +
 		"[[agents]]\nname = \"w\"\nstart_command = \"exec sleep 100000\"\n[agents.pool]\nmin = 0\nmax = 1000\ncheck = \"cat size\"\ndrain_timeout = \"1s\"\n")

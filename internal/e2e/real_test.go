@@ -16,6 +16,7 @@ import (
 // TestRealPrograms runs real interactive programs: they can be peeked at, typed into, attached to and detached from,
 // and continue to run.
 func TestRealPrograms(t *testing.T) {
+	t.Parallel()
 	for _, p := range []string{"bash", "bc", "vi"} {
 		if _, err := exec.LookPath(p); err != nil {
 			t.Skipf("%s is not installed", p)

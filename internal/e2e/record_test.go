@@ -18,15 +18,11 @@ var recordKills = flag.Int("record-kills", 20, "how often TestEverythingIsRecord
 // TestEverythingIsRecordedOnce kills the controller at random moments while agents crash, exit, stop and restart and
 // automations run. Afterwards the log has one end of each session, and one start and one end of each run.
 func TestEverythingIsRecordedOnce(t *testing.T) {
+	t.Parallel()
 	n := *recordKills
-	if testing.Short() {
-		n = min(n, 5)
-	}
-	if *seed == 0 {
-		*seed = uint64(time.Now().UnixNano())
-	}
-	t.Logf("go test ./internal/e2e -run %s -record-kills %d -seed %d", t.Name(), n, *seed)
-	rnd := rand.New(rand.NewPCG(*seed, 0))
+	seed := newSeed()
+	t.Logf("go test ./internal/e2e -run %s -record-kills %d -seed %d", t.Name(), n, seed)
+	rnd := rand.New(rand.NewPCG(seed, 0))
 	c := newTown(t, 0, "")
 	c.config(recordedCity)
 	c.automation("beat", "gate = \"cooldown\"\ninterval = \"1s\"\nexec = \"true\"\n")

@@ -12,6 +12,7 @@ import (
 // TestARigsOwnAutomations gives a city and its rig automations with the same names. Each has its own folder, run,
 // cooldown and store. A pool that the rig's automation names is the rig's.
 func TestARigsOwnAutomations(t *testing.T) {
+	t.Parallel()
 	c := newTown(t, 0, "")
 	if err := os.MkdirAll(filepath.Join(c.dir, "demo", "own"), 0o755); err != nil {
 		t.Fatal(err)
@@ -59,6 +60,7 @@ func TestARigsOwnAutomations(t *testing.T) {
 // TestAutomationsAreChangedFromOutside edits [automations] in city.toml. A skipped automation is off, and an overridden
 // one has another gate. A run that exceeds max_timeout is killed with all its processes.
 func TestAutomationsAreChangedFromOutside(t *testing.T) {
+	t.Parallel()
 	const city = "[workspace]\nname = \"town\"\n[daemon]\npatrol_interval = \"200ms\"\n"
 	c := newTown(t, 0, "")
 	c.config(city)

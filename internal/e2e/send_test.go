@@ -12,6 +12,7 @@ import (
 // A text that is sent while a user has typed half a line waits for the Enter, is typed once, and can be removed from
 // the queue before that.
 func TestTextWaitsForADraft(t *testing.T) {
+	t.Parallel()
 	c := newTown(t, 0, "")
 	c.lines(map[string]string{"echo": `echo up; while read -r line; do echo "got <$line>"; done`})
 	c.run()
@@ -28,7 +29,7 @@ func TestTextWaitsForADraft(t *testing.T) {
 		t.Fatalf("%v: %+v", err, r)
 	}
 	c.gcity(0, "agent", "unsend", "echo")
-	if out := c.gcity(0, "agent", "nudge", "echo", "after it"); strings.Contains(out, "accepted the text") {
+	if out := c.gcity(0, "agent", "nudge", "echo", "after it"); strings.Contains(out, "accepted the message") {
 		t.Errorf("a text beside a draft: %s", out)
 	}
 	c.until("it is shown why it waits", func() bool {

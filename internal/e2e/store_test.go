@@ -19,6 +19,7 @@ import (
 // TestStoreLockedByAnother holds a lock on the city's store outside the controller. The agents are not affected.
 // Status and the automation's details show the reason. When the lock is released, due automations run again.
 func TestStoreLockedByAnother(t *testing.T) {
+	t.Parallel()
 	c := newTown(t, 0, "")
 	c.config("[workspace]\nname = \"bench\"\n[daemon]\npatrol_interval = \"200ms\"\nshutdown_timeout = \"100ms\"\nmax_restarts = 0\n" +
 		"[[agents]]\nname = \"a\"\nstart_command = 'echo a $$ >births; exec sleep 1000000'\n")
@@ -36,7 +37,7 @@ func TestStoreLockedByAnother(t *testing.T) {
 		})
 	}
 	posts.Wait()
-	const wrong = "the work of the city cannot be written since "
+	const wrong = "the work of the city cannot be written (failing since "
 	c.until("status says so", func() bool { return strings.Contains(c.gcity(0, "status"), wrong) })
 	c.until("the automation waits for it", func() bool {
 		list := c.gcity(0, "automation", "show", "tick")
@@ -47,7 +48,7 @@ func TestStoreLockedByAnother(t *testing.T) {
 		if code != http.StatusServiceUnavailable {
 			t.Errorf("a bead for a store that is known to be locked: %d %s", code, says)
 		}
-		return strings.Contains(says, "retried at ")
+		return strings.Contains(says, "retries at ")
 	})
 	if out := c.gcity(0, "bead", "list", "--type", "run"); !strings.Contains(out, "run of tick") {
 		t.Errorf("what can be read is not shown:\n%s", out)

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"flag"
@@ -24,22 +25,26 @@ import (
 )
 
 var (
-	kills = flag.Int("kills", 200, "how often the kill loop kills the controller")
-	seed  = flag.Uint64("seed", 0, "of the random moments; 0 = by the clock")
+	kills     = flag.Int("kills", 200, "how often the kill loop kills the controller")
+	givenSeed = flag.Uint64("seed", 0, "of the random moments; 0 = by the clock")
 )
+
+// newSeed returns the seed that the user gave, or a new one.
+func newSeed() uint64 { return cmp.Or(*givenSeed, uint64(time.Now().UnixNano())) }
 
 // TestKillLoop kills the controller at random moments, even during the first starts. Every agent has then started
 // exactly once, and its first process is still running (L11). Doctor finds no problem, and a stop leaves no process
 // (L10).
-func TestKillLoop(t *testing.T) { killLoop(t, 20, *kills) }
+func TestKillLoop(t *testing.T) {
+	t.Parallel()
+	killLoop(t, 20, *kills)
+}
 
 // killLoop kills the controller of n agents a number of times.
 func killLoop(t *testing.T, n, kills int) {
-	if *seed == 0 {
-		*seed = uint64(time.Now().UnixNano())
-	}
-	t.Logf("go test ./internal/e2e -run %s -kills %d -seed %d", t.Name(), kills, *seed)
-	rnd := rand.New(rand.NewPCG(*seed, 0))
+	seed := newSeed()
+	t.Logf("go test ./internal/e2e -run %s -kills %d -seed %d", t.Name(), kills, seed)
+	rnd := rand.New(rand.NewPCG(seed, 0))
 	c := newTown(t, n, `patrol_interval = "1s"`)
 	for range kills {
 		ctl := c.begin()
@@ -79,6 +84,7 @@ func killLoop(t *testing.T, n, kills int) {
 // TestHoldersDie kills the holders of agents that ignore SIGHUP. Only those agents restart, immediately, and the
 // exits are not counted as crashes.
 func TestHoldersDie(t *testing.T) {
+	t.Parallel()
 	c := newTown(t, 3, "")
 	c.lines(map[string]string{
 		"deaf":  `trap "" HUP INT TERM; ` + c.line("deaf", "") + ` & wait`,
@@ -111,7 +117,10 @@ func TestHoldersDie(t *testing.T) {
 }
 
 // TestNothingIsLeft checks that a stop leaves no process, even if agents ignore signals.
-func TestNothingIsLeft(t *testing.T) { nothingIsLeft(t) }
+func TestNothingIsLeft(t *testing.T) {
+	t.Parallel()
+	nothingIsLeft(t)
+}
 
 func nothingIsLeft(t *testing.T) {
 	c := newTown(t, 0, "")
@@ -138,6 +147,7 @@ func nothingIsLeft(t *testing.T) {
 
 // TestAnotherShell starts the next controller with a different PATH and environment: no agent restarts.
 func TestAnotherShell(t *testing.T) {
+	t.Parallel()
 	c := newTown(t, 3, `patrol_interval = "1s"`)
 	first := c.run()
 	c.born(3)
@@ -164,6 +174,7 @@ func TestAnotherShell(t *testing.T) {
 
 // TestPlainShellIsLeftAlone checks that an agent gets no arguments and no first text unless they are configured.
 func TestPlainShellIsLeftAlone(t *testing.T) {
+	t.Parallel()
 	c := newTown(t, 0, `patrol_interval = "1s"`)
 	c.lines(map[string]string{"sh": `echo sh $$ >births; echo "arguments: $#" >seen; exec cat >>seen`})
 	c.run()
@@ -307,7 +318,7 @@ func (c *town) until(what string, true func() bool) {
 func (c *town) lines(agents map[string]string) {
 	c.t.Helper()
 	var toml strings.Builder
-	toml.WriteString("[workspace]\nname = \"town\"\n[daemon]\nshutdown_timeout = \"300ms\"\nmax_restarts = 0\n")
+	fmt.Fprintf(&toml, "[workspace]\nname = \"town\"\n[daemon]\nshutdown_timeout = \"300ms\"\nmax_restarts = 0\n%s\n", c.settings)
 	for _, name := range slices.Sorted(maps.Keys(agents)) {
 		fmt.Fprintf(&toml, "[[agents]]\nname = %q\nstart_command = %q\n", name, agents[name])
 	}

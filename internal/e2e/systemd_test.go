@@ -57,9 +57,6 @@ read -r _ || :`
 // newUserManager starts a user manager, or skips the test with the reason.
 func newUserManager(t *testing.T) *userManager {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("it waits for the watchdog of systemd")
-	}
 	if os.Getuid() != 0 {
 		t.Skip("only root may make the namespaces that a systemd of its own needs")
 	}
@@ -247,6 +244,7 @@ func (s *tenant) people() map[int]bool {
 // status. Agents survive a restart, a kill -9 and a hung main process. A refused start is not repeated. A stop stops
 // the agents, and uninstall leaves nothing.
 func TestSystemd(t *testing.T) {
+	t.Parallel()
 	e := newUserManager(t)
 	daemon := e.tenant("daemon", "gcity-lone.service", "lone")
 	many := e.tenant("supervisor", "gcity-supervisor.service", "one")
@@ -311,7 +309,7 @@ func TestSystemd(t *testing.T) {
 				t.Errorf("%v: %s", err, out)
 			}
 			out, _ := e.try(s.bin, "--city", s.dir, "doctor") // doctor fails, because it finds problems
-			for _, want := range []string{"the service has failed, and the configuration is invalid", "`gcity daemon start` takes the sessions over"} {
+			for _, want := range []string{"the service has failed, and the configuration is invalid", "`gcity daemon start` takes over the sessions"} {
 				if !strings.Contains(out, want) {
 					t.Errorf("doctor does not say %q:\n%s", want, out)
 				}
@@ -360,6 +358,7 @@ func TestSystemd(t *testing.T) {
 
 // TestUserManagerLeavesNoProcess checks that all processes of the manager exit with it, and that its control group is removed.
 func TestUserManagerLeavesNoProcess(t *testing.T) {
+	t.Parallel()
 	var inside int
 	var group string
 	t.Run("manager", func(t *testing.T) {

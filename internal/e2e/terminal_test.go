@@ -31,6 +31,7 @@ func (c *town) host() *viewer {
 // A ctrl+c while the control room waits for an agent's terminal cancels that wait and does not stop the city. A ctrl+c
 // for the room itself stops the city.
 func TestInterruptWhileAttaching(t *testing.T) {
+	t.Parallel()
 	c := newTown(t, 1, "")
 	v := c.host()
 	pid := c.born(1).pid
@@ -72,18 +73,20 @@ func TestInterruptWhileAttaching(t *testing.T) {
 
 // When the user leaves a joined control room, it says that the agents keep running, and how to return.
 func TestLeavingAJoinedRoom(t *testing.T) {
+	t.Parallel()
 	c := newTown(t, 1, "")
 	c.host().shows("1 running")
 	joined := c.terminal()
 	joined.shows("1 running")
 	joined.types("q")
-	joined.until("keeps running, with 1 agent\r\n`gcity` opens its control room again")
+	joined.until("keeps running with 1 agent\r\n`gcity` opens its control room again")
 	joined.ends(0)
 }
 
 // A terminal that reads nothing, like that of a frozen ssh, blocks neither the exit of a control room nor that of an
 // attach. The terminal's modes are restored, and a hosted city is stopped.
 func TestFrozenTerminals(t *testing.T) {
+	t.Parallel()
 	c := newTown(t, 0, "")
 	c.lines(map[string]string{"big": c.line("big", "head -c 100000 /dev/zero | tr '\\0' x; ")})
 	host := c.host()

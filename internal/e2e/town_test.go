@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -27,6 +29,8 @@ const patience = eventually.Timeout
 // binary builds the program, once.
 func binary(t testing.TB) string {
 	t.Helper()
+	building.Lock()
+	defer building.Unlock()
 	if built != "" {
 		return built
 	}
@@ -68,9 +72,16 @@ func overlay(t testing.TB, dir, hold string) string {
 	return path
 }
 
-var built string
+var (
+	building sync.Mutex
+	built    string // path of the program; "" = not built yet
+)
 
 func TestMain(m *testing.M) {
+	if flag.Parse(); testing.Short() {
+		fmt.Println("skipped: the tests of this package run whole cities")
+		return
+	}
 	if err := os.Setenv("GCITY_TRUST", trust.Everything); err != nil { // these tests start only their own programs
 		panic(err)
 	}
@@ -92,6 +103,8 @@ type town struct {
 	env    []string // environment of the next controller; nil = the test's own
 	pids   map[string]int
 	person []string // environment of the user at a terminal, in addition to the test's
+
+	settings string // additional lines of the [daemon] table
 }
 
 type birth struct {
@@ -103,7 +116,8 @@ type birth struct {
 // newTown creates a city of n sleeping agents; settings are additional lines of its [daemon] table.
 func newTown(t testing.TB, n int, settings string) *town {
 	t.Helper()
-	c := &town{t: t, bin: binary(t), dir: t.TempDir(), births: make(chan birth, 4096), pids: map[string]int{}}
+	c := &town{t: t, bin: binary(t), dir: t.TempDir(), births: make(chan birth, 4096), pids: map[string]int{},
+		settings: settings}
 	path := filepath.Join(c.dir, "births")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Fatal(err)

@@ -61,6 +61,7 @@ func (c *town) said(kind, text string) bool {
 // A silent agent is nudged and woken, and then a user is called. A stopped agent is detected, and a killed agent
 // restarts.
 func TestWatchdog(t *testing.T) {
+	t.Parallel()
 	c := newTown(t, 0, "")
 	c.watched("")
 	c.run()
@@ -105,6 +106,7 @@ func TestWatchdog(t *testing.T) {
 // A triage starts only for a beat, with the facts of that beat. If it does not decide, the thresholds apply. If the
 // controller is killed meanwhile, no triage is left.
 func TestTriage(t *testing.T) {
+	t.Parallel()
 	c := newTown(t, 0, "")
 	c.put("silent", "")
 	c.watched("triage = \"scout\"\ntriage_ttl = \"1h\"\n[[agents]]\nname = \"scout\"\nstart_command = \"exec sh scout.sh\"\n")

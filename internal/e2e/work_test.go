@@ -19,6 +19,7 @@ done`
 // TestNoWorkIsStranded shrinks a pool while all of its members are working. The work of the member that leaves becomes
 // open for the pool again, once, and the other member does it.
 func TestNoWorkIsStranded(t *testing.T) {
+	t.Parallel()
 	c := newTown(t, 0, "")
 	c.put("worker.sh", worker)
 	c.config("[workspace]\nname = \"hands\"\n[daemon]\npatrol_interval = \"200ms\"\n" +
@@ -64,6 +65,7 @@ func TestNoWorkIsStranded(t *testing.T) {
 // TestTheIdleLeaveFirst has two members: w-1 is idle and w-2 is working. When the pool shrinks to one, the idle member
 // leaves.
 func TestTheIdleLeaveFirst(t *testing.T) {
+	t.Parallel()
 	c := newTown(t, 0, "")
 	c.config("[workspace]\nname = \"hands\"\n[daemon]\npatrol_interval = \"200ms\"\n" +
 		"shutdown_timeout = \"100ms\"\n" +

@@ -209,3 +209,15 @@ func Values(data []byte) (map[string]any, error) {
 	_, err := burnt.Decode(string(BlankBOM(data)), &out)
 	return out, err
 }
+
+// Decode decodes data into a struct. It returns an error for a key that the struct does not have.
+func Decode(data []byte, into any) error {
+	meta, err := burnt.Decode(string(data), into)
+	if unknown := meta.Undecoded(); err == nil && len(unknown) > 0 {
+		return fmt.Errorf("unknown key %q", unknown[0].String())
+	}
+	return err
+}
+
+// Encode returns a struct or a map as a TOML file.
+func Encode(v any) ([]byte, error) { return burnt.Marshal(v) }

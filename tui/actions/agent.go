@@ -16,7 +16,7 @@ import (
 
 // agentActions returns the verbs for agents. In any panel they act on the marked agents or, without marks, on the
 // selected agent. In Pools, restart, suspend, drain, details and attach act on the pool or a member. In Automations,
-// details acts on the automation. Other verbs are refused in both, because they show no agents.
+// details acts on the automation. Other verbs are not available in either, because they do not show agents.
 func agentActions() []state.Action {
 	global := []keymap.Zone{keymap.Everywhere}
 	return []state.Action{
@@ -29,16 +29,16 @@ func agentActions() []state.Action {
 			Short: "attach",
 			In:    []keymap.Zone{keymap.InPeek}, Why: needZoom, Run: zoomOrAttach},
 		{ID: "agent.attach",
-			Key:   keymap.Bind("attach: work in the agent's terminal; ctrl+q leaves it", "a"),
+			Key:   keymap.Bind("attach: work in the agent's terminal; ctrl+q detaches", "a"),
 			Short: "attach",
 			In:    global, Why: needTerminal, Run: attachSelected},
-		{ID: "agent.send", Key: keymap.Bind("send a text to the agent", "i"), Short: "send",
+		{ID: "agent.send", Key: keymap.Bind("send text to the agent", "i"), Short: "send",
 			In:  global,
 			Why: needRunning, Run: askSend},
 		{ID: state.ReleaseID,
 			Key: keymap.Bind(
-				"undo or release: undo the last verb (30 s); else end quarantine, backoff or "+
-					"drain; acknowledge a watchdog", "u"),
+				"undo or release: undo the last verb (30 s); otherwise end quarantine, backoff "+
+					"or drain, or acknowledge a watchdog", "u"),
 			Short: "release", In: global, Why: needUndoOrHeld, Run: undoOrRelease},
 		{ID: "agent.restart", Key: keymap.Bind("restart the agent or the pool", "r"),
 			Short: "restart",
@@ -70,7 +70,7 @@ func needAgent(m *state.Room) string {
 	return ""
 }
 
-// needSubject returns why no details can be shown, or "".
+// needSubject returns the reason why there are no details to show, or "".
 func needSubject(m *state.Room) string {
 	p := m.ActionPanel()
 	switch {
@@ -82,8 +82,8 @@ func needSubject(m *state.Room) string {
 	return ""
 }
 
-// refusedInPools returns why verbs for agents are refused while Pools has the focus.
-func refusedInPools(m *state.Room) string {
+// whyNotInPools returns the reason why verbs for agents are not available while Pools has the focus.
+func whyNotInPools(m *state.Room) string {
 	k := m.Keys
 	return fmt.Sprintf("press %s for the agents; %s, %s, %s, %s, %s, %s and %s act on pools",
 		k.KeyText("focus.agents"), k.KeyText("agent.restart"), k.KeyText(state.SuspendID),
@@ -97,9 +97,9 @@ func needVerb(m *state.Room) string {
 	case m.Mode == state.ReadOnly:
 		return "this control room is read-only"
 	case state.ActsOn(m, panel.KindPool) && len(m.NamedAgents) == 0:
-		return refusedInPools(m)
-	case state.AgentVerbsRefused(m) && len(m.NamedAgents) == 0:
-		return RefusedHere(m)
+		return whyNotInPools(m)
+	case state.AgentVerbsUnavailable(m) && len(m.NamedAgents) == 0:
+		return WhyNotHere(m)
 	}
 	if len(state.Targets(m)) == 0 {
 		return noAgent(m)
@@ -107,7 +107,7 @@ func needVerb(m *state.Room) string {
 	return ""
 }
 
-// noAgent returns why a verb has no agent to act on.
+// noAgent returns the reason why a verb has no agent to act on.
 func noAgent(m *state.Room) string {
 	return cmp.Or(m.Focused().About().NoAgent, panel.NoneSelected(m.Env(), m.Focused(), true))
 }
@@ -119,8 +119,8 @@ func needTerminal(m *state.Room) string {
 		return "this control room is read-only"
 	case state.ActsOn(m, panel.KindPool):
 		return needMember(m)
-	case state.AgentVerbsRefused(m):
-		return RefusedHere(m)
+	case state.AgentVerbsUnavailable(m):
+		return WhyNotHere(m)
 	case r == nil:
 		return noAgent(m)
 	case !r.Running:
@@ -150,7 +150,8 @@ func zoomIn(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// needZoom returns why the pane cannot be zoomed or, if it is zoomed, why the user cannot attach to its agent.
+// needZoom returns the reason why the pane cannot be zoomed or, if it is zoomed already, why the user cannot attach to
+// its agent.
 func needZoom(m *state.Room) string {
 	if m.Zoomed {
 		return needTerminal(m)
@@ -230,7 +231,7 @@ func askEnd(m *state.Room) []feed.Effect {
 		RequiredText: details.Confirmation(rows),
 		Edit:         widget.NewEntry(""),
 		Answers: []state.Answer{
-			{Title: "kill: stop it at once; it restarts", Do: kill},
+			{Title: "kill: stop it immediately; it restarts", Do: kill},
 			{Title: "stop: interrupt it and keep it stopped until it is resumed", Do: stop},
 			{Title: "cancel", Safe: true},
 		},
@@ -257,8 +258,9 @@ func targetLines(m *state.Room, rows []*panel.AgentRow) []string {
 	return lines
 }
 
-// RefusedHere returns why verbs for agents are refused while the focused panel or the pane shows something else.
-func RefusedHere(m *state.Room) string {
+// WhyNotHere returns the reason why verbs for agents are not available while the focused panel or the pane shows
+// something else.
+func WhyNotHere(m *state.Room) string {
 	if m.Focus != panel.IDPeek {
 		return "this panel shows " + m.ActionPanel().About().Noun + "s; press " +
 			m.Keys.KeyText("focus.agents") + " for the agents"

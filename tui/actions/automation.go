@@ -113,7 +113,8 @@ func fire(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
 	return nil
 }
 
-// fireMany asks for confirmation first, because the gates of several automations are not visible at a glance.
+// fireMany fires several automations. It always asks for confirmation first, because their gates are not all visible at
+// a glance.
 func fireMany(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
 	var names []string
 	var commands []city.Command
@@ -167,7 +168,7 @@ func obstacles(m *state.Room, r *panel.AutomationRow) []string {
 		return lines
 	case panel.AutomationRunning:
 		return append(lines, "A run is in progress "+r.DueText(m.Now).Full+
-			`. With overlap = "queue" another run follows; otherwise the city refuses it.`)
+			`. With overlap = "queue" a second run follows; otherwise the city rejects it.`)
 	case panel.AutomationOff:
 		if len(lines) == 0 {
 			lines = append(lines, "The automation is disabled: "+r.Reason+".")

@@ -26,7 +26,8 @@ type question struct {
 // manyTargets is the smallest number of targets for which the user must type that number to confirm.
 const manyTargets = 5
 
-// askIfWanted runs a harmless and reversible action. It asks for confirmation only with state.ConfirmAlways.
+// askIfWanted runs an action that is harmless and reversible. It asks for confirmation only if the preference is
+// state.ConfirmAlways.
 func askIfWanted(m *state.Room, q question) []feed.Effect {
 	if m.Confirm != state.ConfirmAlways {
 		return q.do(m)
@@ -35,7 +36,8 @@ func askIfWanted(m *state.Room, q question) []feed.Effect {
 	return nil
 }
 
-// ask asks a yes-or-no question unless the preferences turn it off. For many targets the number must be typed.
+// ask asks a yes-or-no question unless the preferences turn it off. If there are many targets, the user must type their
+// number.
 func ask(m *state.Room, q question) {
 	if m.Confirm == state.ConfirmNever && q.count < manyTargets && !q.plan {
 		m.Todo = append(m.Todo, q.do(m)...)

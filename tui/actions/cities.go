@@ -26,12 +26,12 @@ func SwitchCity(m *state.Room) []feed.Effect {
 	case m.All:
 		return startSwitch(m, feed.SwitchCity{})
 	}
-	f := &state.Finder{Title: citiesTitle(m), EmptyText: "No city has this name.",
+	f := &state.Finder{Title: citiesTitle(m), EmptyText: "No city matches.",
 		About: CitiesList{},
 		Verb:  "switches", Reasons: true}
 	f.All = cityItems(m)
 	openFinderOf(m, f)
-	// The cursor starts on another city, because most users open the list to switch.
+	// The cursor starts on a different city, because most users open the list to switch.
 	f.Cursor = max(0, slices.IndexFunc(f.Found, func(t state.Item) bool {
 		return !strings.HasPrefix(t.Title, m.Look.Glyphs.Done)
 	}))
@@ -48,7 +48,7 @@ func noDirectory(m *state.Room) []string {
 		" is known: no supervisor is running on this machine.", "",
 		"`gcity start` in a city's folder registers it and starts the supervisor; `gcity " +
 			"register DIR` registers a city, and `gcity cities` lists all.",
-		"With a supervisor this key switches between cities, and `gcity --all` shows all of them."}
+		"With a supervisor, this key switches between cities, and `gcity --all` shows all of them."}
 }
 
 // cityItems returns the cities to choose from.
@@ -84,7 +84,7 @@ func cityItems(m *state.Room) []state.Item {
 		Run:  func(m *state.Room) []feed.Effect { return startSwitch(m, feed.SwitchCity{}) }})
 }
 
-// citiesTitle returns the title of the list of cities, with a note if the list is outdated.
+// citiesTitle returns the title for the list of cities, with a note if the list is outdated.
 func citiesTitle(m *state.Room) string {
 	if m.Fleet == nil || m.Fleet.Problem == "" {
 		return "Cities"
@@ -102,7 +102,7 @@ func RefreshCities(m *state.Room) {
 	f.Refill(cityItems(m))
 }
 
-// visitCity switches to a city of the list.
+// visitCity switches to a city in the list.
 func visitCity(m *state.Room, name, path, agent string) []feed.Effect {
 	if !m.FleetRoom && name == m.At && (m.Folder == "" || path == m.Folder) &&
 		(m.OpenedAs == "" || m.OpenedAs == name) {
@@ -123,8 +123,8 @@ func visitRow(m *state.Room, c *fleet.City, agent string) []feed.Effect {
 	return visitCity(m, c.Info.Name, c.Info.Path, agent)
 }
 
-// startSwitch starts a switch. Until it ends, only the key that cancels it works: other keys are meant for the new
-// city.
+// startSwitch starts a switch. Until it ends, only the key that cancels it works, because other keys are meant for the
+// new city.
 func startSwitch(m *state.Room, t feed.SwitchCity) []feed.Effect {
 	if m.Departure.Waits() {
 		state.ShowFailure(m, "cannot switch city: "+state.DepartureText(m))
@@ -135,7 +135,7 @@ func startSwitch(m *state.Room, t feed.SwitchCity) []feed.Effect {
 		where = "all cities"
 	}
 	before := m.Status
-	t.ID = state.BeginAction(m, "going to "+where+" "+m.Look.Glyphs.More)
+	t.ID = state.BeginAction(m, "switching to "+where+" "+m.Look.Glyphs.More)
 	m.Switch = state.CitySwitch{ID: t.ID, Name: where, Before: before}
 	return []feed.Effect{t}
 }
@@ -166,7 +166,7 @@ func cityLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	return visitCity(m, c.Info.Name, c.Info.Path, ""), ""
 }
 
-// needFleet returns why the room of all cities is not available.
+// needFleet returns the reason why the room of all cities is not available, or "".
 func needFleet(m *state.Room) string {
 	if !m.Directory {
 		return strings.TrimSuffix(noDirectory(m)[0], ".") + "; " + m.Keys.KeyText("city.switch") +

@@ -22,7 +22,7 @@ func configActions() []state.Action {
 	}
 }
 
-// HeldConfig returns the configuration that waits for confirmation, or nil.
+// HeldConfig returns the configuration that is waiting for confirmation, or nil.
 func HeldConfig(m *state.Room) *city.Held {
 	if m.Snap == nil {
 		return nil
@@ -44,14 +44,14 @@ func reload(m *state.Room) []feed.Effect {
 	return state.SendCommands(m, "reloading", "the configuration", []city.Command{city.Reload{}})
 }
 
-// askConfirm shows the plan of a held configuration. The answer applies to this revision only.
+// askConfirm shows the plan of a held configuration. The user's answer applies only to this revision.
 func askConfirm(m *state.Room) []feed.Effect {
 	h := HeldConfig(m)
 	revision := h.Revision
 	do := func(m *state.Room) []feed.Effect {
 		if now := HeldConfig(m); now == nil || now.Revision != revision {
-			state.ShowFailure(m, "not confirmed: the configuration changed meanwhile; check "+
-				"the new plan")
+			state.ShowFailure(m, "not confirmed: the configuration has changed in the "+
+				"meantime; check the new plan")
 			return nil
 		}
 		return state.SendCommands(m, "confirming", "the configuration",

@@ -16,7 +16,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// MaxCopy bounds the text for a terminal's clipboard, in bytes: the limit of xterm, which other terminals accept too.
+// MaxCopy is the maximum length of text for a terminal's clipboard, in bytes. It is xterm's limit, which other
+// terminals accept too.
 const MaxCopy = 74994
 
 func needCopies(m *state.Room) string {
@@ -26,7 +27,7 @@ func needCopies(m *state.Room) string {
 	return ""
 }
 
-// Copies returns the texts that can be copied from the selection; unknown values are left out.
+// Copies returns the values that can be copied from the selection. Unknown values are omitted.
 func Copies(m *state.Room) []panel.Copied {
 	var all []panel.Copied
 	switch p := m.ActionPanel(); {
@@ -44,7 +45,7 @@ func Copies(m *state.Room) []panel.Copied {
 	return known
 }
 
-// clean removes escape sequences and control characters from a text, because a paste goes to a terminal too (L12).
+// clean removes escape sequences and control characters from text, because users may paste it into a terminal (L12).
 func clean(text string) string {
 	return strings.TrimRight(strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' || widget.Printable(r) {
@@ -94,10 +95,10 @@ func agentCopies(m *state.Room) []panel.Copied {
 	return append(all, panel.Copied{What: "where it is declared", Text: a.Source})
 }
 
-// showCopies lists the texts that can be copied from the selection.
+// showCopies lists the values that can be copied from the selection.
 func showCopies(m *state.Room) []feed.Effect {
 	f := &state.Finder{Title: "Copy from " + subjectTitle(m),
-		EmptyText: "Nothing here has this name.",
+		EmptyText: "No entry matches.",
 		Copies:    true, Verb: "copies it"}
 	for _, c := range Copies(m) {
 		f.All = append(f.All, state.Item{Title: c.What, Note: widget.FirstItem(c.Text),
@@ -115,7 +116,7 @@ func showCopies(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// noProgram returns why a clipboard program would not help, or "".
+// noProgram returns the reason why a clipboard program would not help the user, or "".
 func noProgram(m *state.Room) string {
 	if m.Remote {
 		return "a clipboard program sets the clipboard of the machine that runs gcity, not yours"
@@ -123,7 +124,7 @@ func noProgram(m *state.Room) string {
 	return ""
 }
 
-// copyText sends a text to the terminal's clipboard, which never confirms it, or to a clipboard program if requested.
+// copyText copies a value to the terminal's clipboard, which never confirms it, or with a clipboard program.
 func copyText(m *state.Room, c panel.Copied, program bool) []feed.Effect {
 	m.CopiedLast = c
 	if program {

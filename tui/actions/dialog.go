@@ -7,7 +7,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// dialogActions returns the actions for keys in dialogs: questions, texts, searchable lists and prompts.
+// dialogActions returns the actions for keys in dialogs: questions, readers, searchable lists and prompts.
 func dialogActions() []state.Action {
 	const far = widget.Unlimited
 	c, r := []keymap.Zone{keymap.InChoice}, []keymap.Zone{keymap.InReader}

@@ -25,7 +25,7 @@ func DrainTargets(m *state.Room) (drain, undrain []*panel.AgentRow) {
 	return drain, undrain
 }
 
-// ofWholePools reports whether the drain verb acts on all members of pools.
+// ofWholePools reports whether the drain verb acts on all members of a pool.
 func ofWholePools(m *state.Room) bool {
 	return state.ActsOn(m, panel.KindPool) && len(m.NamedAgents) == 0
 }
@@ -78,9 +78,10 @@ func needDrain(m *state.Room) string {
 		rows[0].State.Is())
 }
 
-// surplusReason returns why a surplus member of a pool drains, and how to keep it.
+// surplusReason describes why a surplus member of a pool is draining, and how to keep it.
 func surplusReason(m *state.Room, r *panel.AgentRow) string {
-	return fmt.Sprintf("%s is draining because pool %s scales down; to keep it, press %s, then %s",
+	return fmt.Sprintf(
+		"%s is draining because pool %s is scaling down; to keep it, press %s, then %s",
 		r.Shown, widget.Plain(r.Pool), m.Keys.KeyText("focus.pools"), m.Keys.KeyText("pool.more"))
 }
 
@@ -117,7 +118,7 @@ func askDrain(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// omitted names the targets that a drain leaves out, with their states, or returns "".
+// omitted names the targets that will not be drained, with their states, or returns "".
 func omitted(m *state.Room) string {
 	var out []string
 	for _, r := range drainRows(m) {
@@ -128,5 +129,5 @@ func omitted(m *state.Room) string {
 	if len(out) == 0 {
 		return ""
 	}
-	return "Left out: " + strings.Join(out, ", ") + "."
+	return "Not drained: " + strings.Join(out, ", ") + "."
 }

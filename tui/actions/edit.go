@@ -9,7 +9,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// editActions returns the actions for the text of the configuration.
+// editActions returns the actions that edit the configuration files.
 func editActions() []state.Action {
 	return []state.Action{
 		{ID: "config.edit",
@@ -31,7 +31,7 @@ func needEditableAgent(m *state.Room) string {
 	return needEditable(m)
 }
 
-// editOpenAgent edits the declaration of the agent of the open details.
+// editOpenAgent edits the declaration of the agent in the open reader.
 func editOpenAgent(m *state.Room) []feed.Effect {
 	todo := editConfig(m)
 	m.Dialogs.CloseIn(keymap.InReader)
@@ -59,8 +59,8 @@ func editConfig(m *state.Room) []feed.Effect {
 	return editPlace(m)
 }
 
-// ShowEdit asks what to do with a checked edit. It waits while the user types or a dialog is open, so that no typed
-// letter is an answer.
+// ShowEdit asks what to do with a checked edit. While the user is typing or a dialog is open, it does nothing, so that
+// a typed letter is not taken as an answer.
 func ShowEdit(m *state.Room) {
 	if m.Checked == nil || state.Covered(m) {
 		return
@@ -71,7 +71,8 @@ func ShowEdit(m *state.Room) {
 	EditedConfig(m, e)
 }
 
-// EditedConfig shows the result of an edit and asks what to do with it. An undecided draft is kept for the next time.
+// EditedConfig shows the result of an edit and asks what to do with it. A draft about which the user has not decided is
+// kept for the next edit.
 func EditedConfig(m *state.Room, e feed.Edited) {
 	m.Draft = e.Draft
 	switch {
@@ -82,7 +83,7 @@ func EditedConfig(m *state.Room, e feed.Edited) {
 		state.ShowSuccess(m, "the configuration is unchanged")
 		return
 	}
-	state.ShowSuccess(m, "the edit is kept; "+m.Keys.KeyText("config.edit")+" continues with it")
+	state.ShowSuccess(m, "the edit was kept; "+m.Keys.KeyText("config.edit")+" continues with it")
 	again := state.Answer{Key: "e", Title: "edit it again", Do: func(m *state.Room) []feed.Effect {
 		return []feed.Effect{feed.Edit{Draft: e.Draft}}
 	}}
@@ -114,7 +115,7 @@ func EditedConfig(m *state.Room, e feed.Edited) {
 func dropDraft(m *state.Room) []feed.Effect {
 	d := m.Draft
 	m.Draft = nil
-	state.ShowSuccess(m, "the edit is discarded; the configuration is unchanged")
+	state.ShowSuccess(m, "the edit was discarded; the configuration is unchanged")
 	return []feed.Effect{feed.DiscardDraft{Path: d.Path}}
 }
 
@@ -129,7 +130,7 @@ func askApply(m *state.Room, e feed.Edited, again, drop state.Answer) {
 	if len(e.Plan.Changes) > 0 {
 		read := state.Answer{Key: "d", Title: "show what happens to each agent", Safe: true,
 			Do: func(m *state.Room) []feed.Effect {
-				m.Checked = &e // the question opens again when the text is closed
+				m.Checked = &e // the question opens again when the reader is closed
 				openReader(m, &state.Reader{Title: "What the edited configuration changes",
 					Lines: func(w int) []string {
 						return widget.WrapAll(e.Plan.Lines(&m.Look, true), w)

@@ -20,24 +20,25 @@ type declaration struct {
 	what string
 }
 
-// refusedAt returns the pattern of an error position at the beginning of a line.
-var refusedAt = sync.OnceValue(func() *regexp.Regexp {
+// errorPosition returns the pattern for the position of an error at the beginning of a line.
+var errorPosition = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^(\S.*?:\d+:\d+): `)
 })
 
-// configError returns the first error position of the configuration on disk, if it is invalid.
+// configError returns the position of the first error in the configuration on disk, if it is invalid.
 func configError(m *state.Room) (feed.FileLine, bool) {
 	if m.Snap == nil || m.Snap.Config.Rejected == "" {
 		return feed.FileLine{}, false
 	}
-	at := refusedAt().FindStringSubmatch(m.Snap.Config.Rejected)
+	at := errorPosition().FindStringSubmatch(m.Snap.Config.Rejected)
 	if at == nil {
 		return feed.FileLine{}, false
 	}
 	return state.PlaceOf(m, at[1])
 }
 
-// editSubject returns the agent or pool that an edit is about, or "", and where it is declared and patched.
+// editSubject returns the agent or pool that an edit is about, and where it is declared and patched. If the name is "",
+// it is about neither.
 func editSubject(m *state.Room) (name, source string, patched []string) {
 	name = m.Agents.SelectedKey
 	switch {
@@ -58,7 +59,8 @@ func editSubject(m *state.Room) (name, source string, patched []string) {
 	return "", "", nil
 }
 
-// declarations lists the positions of the subject of an edit: an error first, then its declaration, then patches to it.
+// declarations lists the positions for an edit: first an error in the configuration, then the declaration of the
+// subject, then patches to it.
 func declarations(m *state.Room) (name string, all []declaration) {
 	name, source, patched := editSubject(m)
 	add := func(p feed.FileLine, what string) {
@@ -67,7 +69,7 @@ func declarations(m *state.Room) (name string, all []declaration) {
 		}
 	}
 	if p, ok := configError(m); ok {
-		add(p, "has the error")
+		add(p, "contains the error")
 	}
 	if p, ok := state.PlaceOf(m, source); ok {
 		add(p, "declares "+name)
@@ -80,15 +82,15 @@ func declarations(m *state.Room) (name string, all []declaration) {
 	return name, all
 }
 
-// editPlace starts an edit at the declaration of the subject, or at an error in city.toml. It asks which file to edit
-// unless city.toml is the only candidate or has the error.
+// editPlace starts an edit at the declaration of the subject, or at an error in city.toml. It asks which file to edit,
+// unless city.toml is the only candidate or contains the error.
 func editPlace(m *state.Room) []feed.Effect {
 	_, all := declarations(m)
-	_, refused := configError(m)
+	_, invalid := configError(m)
 	switch {
 	case len(all) == 0:
 		return []feed.Effect{feed.Edit{}}
-	case all[0].File == "" && (len(all) == 1 || refused):
+	case all[0].File == "" && (len(all) == 1 || invalid):
 		return []feed.Effect{feed.Edit{At: all[0].FileLine}}
 	}
 	askWhichFile(m, all)

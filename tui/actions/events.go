@@ -8,14 +8,14 @@ import (
 	"gcity/tui/widget"
 )
 
-// eventActions returns the actions of the timeline.
+// eventActions returns the actions for Events.
 func eventActions() []state.Action {
 	e := []keymap.Zone{keymap.InEvents}
 	return []state.Action{
 		{ID: "event.agent", Key: keymap.Bind("select the agent of the event", "."),
 			Short: "agent", In: e, Why: needEventAgent, Run: chooseOfEvent},
 		{ID: "event.only",
-			Key: keymap.Bind("show only events of the event's agent, or all events",
+			Key: keymap.Bind("show only events about the event's agent, or all events",
 				","), Short: "only it", In: e, Why: needOnly, Run: toggleOnly},
 		{ID: "reader.agent", Key: keymap.Bind("from an event: select its agent",
 			"."), In: []keymap.Zone{keymap.InReader}, Why: needOpenAgent, Run: selectOpen},
@@ -32,7 +32,7 @@ func needEventAgent(m *state.Room) string {
 	return ""
 }
 
-// agentOf returns the agent that an event is about, or that caused it; "" if no such agent exists.
+// agentOf returns the agent that an event is about, or that caused it, or "" if no such agent exists.
 func agentOf(m *state.Room, e *events.Event) string {
 	for _, name := range []string{e.Subject, e.Actor} {
 		if m.Agents.Find(name) != nil {
@@ -44,7 +44,7 @@ func agentOf(m *state.Room, e *events.Event) string {
 
 func needOpenAgent(m *state.Room) string {
 	if name := m.Dialogs.EventAgent(); name == "" || m.Agents.Find(name) == nil {
-		return "this text is not about an existing agent"
+		return "this page is not about an existing agent"
 	}
 	return ""
 }
@@ -75,8 +75,8 @@ func needOnly(m *state.Room) string {
 	return needEventAgent(m)
 }
 
-// toggleOnly turns the agent filter of Events on or off. Turning it on selects the agent of the event under the
-// cursor. The filter then follows the selection.
+// toggleOnly turns the agent filter in Events on or off. Turning it on selects the agent of the event under the cursor.
+// The filter then follows the selection.
 func toggleOnly(m *state.Room) []feed.Effect {
 	if !m.Events.Only {
 		state.SelectAgent(m, agentOf(m, &m.Events.Selected().Event))

@@ -29,7 +29,7 @@ func actionItem(m *state.Room, a *state.Action) state.Item {
 	return t
 }
 
-// nounsOf returns the nouns that lead to a panel, to a list in a dialog, or to the cities.
+// nounsOf returns the nouns for an action that goes to a panel, to a list in a dialog, or to the cities.
 func nounsOf(m *state.Room, a *state.Action) []string {
 	noun, verb, _ := strings.Cut(a.ID, ".")
 	switch {
@@ -46,7 +46,7 @@ func nounsOf(m *state.Room, a *state.Action) []string {
 }
 
 func openFinder(m *state.Room, verbs bool) {
-	f := &state.Finder{Title: "Help", EmptyText: "No action has this name."}
+	f := &state.Finder{Title: "Help", EmptyText: "No action matches."}
 	for i := range m.Keys.Actions {
 		if a := &m.Keys.Actions[i]; a.Reachable() && !Unseen(m, a) {
 			f.All = append(f.All, actionItem(m, a))
@@ -113,7 +113,7 @@ func RunFound(m *state.Room) []feed.Effect {
 		return runItem(m, f, *t)
 	}
 	line := strings.TrimSpace(f.Edit.String())
-	todo, why := []feed.Effect(nil), fmt.Sprintf("nothing is called %q", line)
+	todo, why := []feed.Effect(nil), fmt.Sprintf("no action matches %q", line)
 	if f.Palette != nil {
 		todo, why = Table(m).Run(m, line)
 	}
@@ -153,7 +153,7 @@ func openPaletteAt(m *state.Room, text string) []feed.Effect {
 	return nil
 }
 
-// noteUnconfirmed notes that a line of the palette acted without a question, or was refused.
+// noteUnconfirmed records that a palette line acted without a question, or failed.
 func noteUnconfirmed(m *state.Room, f *state.Finder, todo []feed.Effect) {
 	acts := func(e feed.Effect) bool { _, ok := e.(feed.SendCommands); return ok }
 	if m.Dialogs.Top() == nil && f.Palette != nil &&

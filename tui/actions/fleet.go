@@ -14,7 +14,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// fleetActions returns the actions that lead to other cities, and the actions of the room of all cities.
+// fleetActions returns the actions that go to other cities, and the actions in the room of all cities.
 func fleetActions() []state.Action {
 	f := []keymap.Zone{keymap.InFleet}
 	return append([]state.Action{
@@ -29,18 +29,18 @@ func fleetActions() []state.Action {
 			Short: "opens", In: f, Why: needCityRow, Run: enterCity},
 		{ID: "fleet.next", Key: keymap.Bind("go to the agents that need attention, or back "+
 			"to the cities",
-			"tab", "shift+tab"), Short: "agents", In: f, Why: needNeeds, Run: turnFleetCursor},
+			"tab", "shift+tab"), Short: "agents", In: f, Why: needNeeds, Run: switchFleetList},
 		{ID: "fleet.suspend", Key: keymap.Bind("suspend the whole city, or resume it", "s"),
-			Short: "suspend", In: f, Risk: keymap.Confirmed, Why: needAnswer,
+			Short: "suspend", In: f, Risk: keymap.Confirmed, Why: needRunningCity,
 			Run: suspendCity},
 		{ID: "fleet.reload", Key: keymap.Bind("reload the city's configuration now", "R"), In: f,
-			Why: needAnswer, Run: reloadCity},
+			Why: needRunningCity, Run: reloadCity},
 		{ID: "fleet.details", Key: keymap.Bind("show details of the city: why it is in this "+
 			"state, all its problems",
 			"d"), Short: "details", In: f, Why: needCityRow, Run: showOtherCity},
 		{ID: "fleet.register",
 			Key: keymap.Bind(
-				"register a city's folder and start it: also starts a registered city", "a"),
+				"register the city in a folder and start it; also starts a registered city", "a"),
 			Short: "add", In: f, Why: needRegistrar, Run: askRegister},
 		{ID: "fleet.unregister",
 			Key:  keymap.Bind("stop the city with all its agents, and unregister it", "ctrl+k"),
@@ -93,8 +93,8 @@ func needNeeds(m *state.Room) string {
 	return ""
 }
 
-// turnFleetCursor moves the cursor between the cities and the agents.
-func turnFleetCursor(m *state.Room) []feed.Effect {
+// switchFleetList moves the cursor from the cities to the agents, or back.
+func switchFleetList(m *state.Room) []feed.Effect {
 	m.OnNeeds = !m.OnNeeds && len(state.AllNeeds(m)) > 0
 	state.MoveNeeds(m, 0)
 	return nil
@@ -107,7 +107,7 @@ func needCityRow(m *state.Room) string {
 	return ""
 }
 
-// needCityItself returns why a verb about a whole city does not apply to the row under the cursor.
+// needCityItself returns the reason why a verb for a whole city does not apply to the row under the cursor, or "".
 func needCityItself(m *state.Room) string {
 	if m.OnNeeds {
 		return "this applies to a whole city, and the cursor is " +
@@ -120,8 +120,8 @@ func needCityItself(m *state.Room) string {
 	return needCityRow(m)
 }
 
-// needAnswer returns why the city cannot receive commands, or "".
-func needAnswer(m *state.Room) string {
+// needRunningCity returns the reason why the city cannot receive commands, or "".
+func needRunningCity(m *state.Room) string {
 	if why := state.NeedWritable(m); why != "" {
 		return why
 	}
@@ -159,7 +159,7 @@ func enterCity(m *state.Room) []feed.Effect {
 	return visitRow(m, c, agent)
 }
 
-// sendToCity sends a command to a city of the list.
+// sendToCity sends a command to a city in the list.
 func sendToCity(m *state.Room, doing string, c *fleet.City, command city.Command) []feed.Effect {
 	return []feed.Effect{feed.SendCityCommand{ID: state.BeginAction(m,
 		doing+" "+c.DisplayName+" "+m.Look.Glyphs.More),
@@ -236,7 +236,7 @@ func askUnregister(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// filterCities edits the filter of the list and previews it at every key.
+// filterCities edits the filter of the list. Each key updates the list immediately.
 func filterCities(m *state.Room) []feed.Effect {
 	m.OnNeeds = false
 	apply := func(text string) {
@@ -255,9 +255,9 @@ func filterCities(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// fleetMenu offers all actions of the room of all cities.
+// fleetMenu lists all actions in the room of all cities.
 func fleetMenu(m *state.Room) []feed.Effect {
-	f := &state.Finder{Title: "All cities", EmptyText: "No action has this name.", Reasons: true}
+	f := &state.Finder{Title: "All cities", EmptyText: "No action matches.", Reasons: true}
 	for _, a := range m.Keys.ActionsIn(keymap.InFleet) {
 		if a.ID != "fleet.verbs" && !Unseen(m, a) {
 			t := actionItem(m, a)

@@ -10,11 +10,11 @@ import (
 	"gcity/tui/widget"
 )
 
-// inspectActions returns the actions about the details of an agent.
+// inspectActions returns the actions for an agent's details.
 func inspectActions() []state.Action {
 	r := []keymap.Zone{keymap.InReader}
 	return []state.Action{
-		{ID: "agent.crashes", Key: keymap.Bind("show the agent's crashes with its last output"),
+		{ID: "agent.crashes", Key: keymap.Bind("show the agent's crashes with their last output"),
 			In:  []keymap.Zone{keymap.Everywhere},
 			Why: needAgent, Run: showCrashes},
 		{ID: "agent.told",
@@ -32,7 +32,7 @@ func inspectActions() []state.Action {
 
 func needInspection(m *state.Room) string {
 	if m.Dialogs.Inspection() == nil {
-		return "this text shows " + m.Dialogs.Reader().Title + ", not an agent"
+		return "this page shows " + m.Dialogs.Reader().Title + ", not an agent"
 	}
 	return ""
 }
@@ -51,7 +51,7 @@ func needHeldAgent(m *state.Room) string {
 	return ""
 }
 
-// releaseOpen releases the agent of the open details, regardless of marks.
+// releaseOpen releases the agent in the open reader, regardless of marks.
 func releaseOpen(m *state.Room) []feed.Effect {
 	r := m.Agents.Find(m.Dialogs.Inspection().Name)
 	m.Dialogs.CloseIn(keymap.InReader)
@@ -74,7 +74,7 @@ func showAgent(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// readerKeys returns the keys for the open text, except scrolling and closing.
+// readerKeys returns the keys for the open reader, except for scrolling and closing.
 func readerKeys(m *state.Room) []string {
 	if name := m.Dialogs.EventAgent(); name != "" && needOpenAgent(m) == "" {
 		return []string{m.Keys.KeyText("reader.agent") + " selects " + widget.Plain(name)}
@@ -100,15 +100,15 @@ func readerKeys(m *state.Room) []string {
 		keys = append(keys, m.Keys.KeyText("reader.release")+" releases it")
 	}
 	if m.Keys.ByID("reader.unsend").WhyUnavailable(m) == "" && !r.Crashes && !r.Prompt {
-		keys = append(keys, m.Keys.KeyText("reader.unsend")+" cancels the queued texts")
+		keys = append(keys, m.Keys.KeyText("reader.unsend")+" cancels the queued text")
 	}
 	if m.Keys.ByID("reader.send.now").WhyUnavailable(m) == "" && !r.Crashes && !r.Prompt {
-		keys = append(keys, m.Keys.KeyText("reader.send.now")+" sends the next text now")
+		keys = append(keys, m.Keys.KeyText("reader.send.now")+" sends the next queued text now")
 	}
 	return keys
 }
 
-// showPrompt opens the prompt of the agent of the open details or, without details, of the selected agent.
+// showPrompt shows the prompt of the agent in the open reader or, if no agent is open, of the selected agent.
 func showPrompt(m *state.Room) []feed.Effect {
 	d := &details.Inspection{Name: m.Agents.SelectedKey}
 	if known := m.Dialogs.Inspection(); known != nil {
@@ -135,7 +135,7 @@ func enterAgent(m *state.Room) []feed.Effect {
 	return zoomIn(m)
 }
 
-// showCrashes shows the crashes of the agent of the open details or, without details, of the selected agent.
+// showCrashes shows the crashes of the agent in the open reader or, if no agent is open, of the selected agent.
 func showCrashes(m *state.Room) []feed.Effect {
 	d := &details.Inspection{Name: m.Agents.SelectedKey}
 	if known := m.Dialogs.Inspection(); known != nil {

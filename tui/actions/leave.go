@@ -18,7 +18,7 @@ func leaveActions() []state.Action {
 	return []state.Action{
 		{ID: "quit", Key: keymap.Bind("leave; asks first if this program runs the city", "q",
 			"ctrl+c"), Short: "quit", In: global, Run: AskQuit},
-		{ID: "quit.suspend", Key: keymap.Bind("explain why this program is not suspended",
+		{ID: "quit.suspend", Key: keymap.Bind("explain why this program cannot be suspended",
 			"ctrl+z"),
 			In: global, Run: explainSuspend},
 	}
@@ -52,7 +52,8 @@ func AskQuit(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// LeavesAtOnce reports whether the quit key asks nothing, because everything keeps running without this program.
+// LeavesAtOnce reports whether the quit key leaves without a question, because everything keeps running without this
+// program.
 func LeavesAtOnce(m *state.Room) bool {
 	hosts := m.HostsHome && m.Home != ""
 	return !hosts && (m.Mode != state.Hosting || m.Home != "" || m.All || m.FleetRoom)
@@ -75,7 +76,7 @@ func askStopCity(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// AskLost reduces an open leave question to the answers that are still possible after the city has stopped.
+// AskLost reduces an open question about leaving to the answers that are still possible after the city has stopped.
 func AskLost(m *state.Room) {
 	c := m.Dialogs.Choice()
 	c.Title, c.RequiredText = "Leave "+state.CityName(m)+"?", ""
@@ -89,7 +90,7 @@ func AskLost(m *state.Room) {
 	c.Cursor, c.Since, c.OpenedByKey = min(c.Cursor, 1), m.Now, false
 }
 
-// RunningAgents returns how many agents of the city are running.
+// RunningAgents returns the number of running agents.
 func RunningAgents(m *state.Room) int {
 	n := 0
 	for i := range m.Agents.Rows {

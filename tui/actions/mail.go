@@ -14,7 +14,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// mailActions returns the actions for mail and for handing out work.
+// mailActions returns the actions for mail and for slinging work.
 func mailActions() []state.Action {
 	global, k, r := []keymap.Zone{keymap.Everywhere}, []keymap.Zone{keymap.InMail},
 		[]keymap.Zone{keymap.InReader}
@@ -22,7 +22,7 @@ func mailActions() []state.Action {
 		{ID: state.MailID,
 			Key: keymap.Bind("write mail to the agent or the pool: it waits until it is read", "W"),
 			In:  global, Why: needAddressees, Run: askMailTo},
-		{ID: state.SlingID, Key: keymap.Bind("hand a bead to the agent or the pool, and notify it",
+		{ID: state.SlingID, Key: keymap.Bind("sling a bead to the agent or the pool, and notify it",
 			"B"),
 			In: global, Why: needRecipient, Run: askSling},
 
@@ -149,8 +149,8 @@ func listMail(m *state.Room) {
 	m.ApplyNewData()
 }
 
-// openMail shows a message over the list. It marks mail for people as read. An agent's mail must stay unread for the
-// agent.
+// openMail shows a message over the list. It marks mail for people as read. Mail for an agent stays unread, because the
+// agent has not read it.
 func openMail(m *state.Room) []feed.Effect {
 	l := pointedMail(m)
 	if l == nil {
@@ -165,7 +165,7 @@ func openMail(m *state.Room) []feed.Effect {
 	m.Mail.SetRead(own.ID, true)
 	listMail(m)
 	m.Actions++
-	return []feed.Effect{feed.RunTasks{ID: m.Actions, Title: "reading",
+	return []feed.Effect{feed.RunTasks{ID: m.Actions, Title: "marking as read",
 		Tasks:        []feed.Task{feed.ReadMail{ID: own.ID}},
 		FailuresOnly: true}}
 }

@@ -19,7 +19,7 @@ type mailDraft struct {
 	repliesTo *mail.Message // message that this one replies to; nil = none
 }
 
-// draftKey returns the names that identify the draft.
+// draftKey returns the names that identify the draft of this mail.
 func (e *mailDraft) draftKey() []string {
 	about := ""
 	if e.repliesTo != nil {
@@ -44,7 +44,7 @@ func (e *mailDraft) messages(text string) []mail.Message {
 	return all
 }
 
-// addressees returns the recipients of mail: the pools if Pools has the focus, else the agents.
+// addressees returns the recipients for new mail: pools if verbs act on pools, and otherwise the target agents.
 func addressees(m *state.Room) []string {
 	var all []string
 	switch m.Subject().Kind {
@@ -65,8 +65,8 @@ func needAddressees(m *state.Room) string {
 	switch {
 	case m.Mode == state.ReadOnly:
 		return state.NeedWritable(m)
-	case state.AgentVerbsRefused(m):
-		return RefusedHere(m)
+	case state.AgentVerbsUnavailable(m):
+		return WhyNotHere(m)
 	case m.Subject().Kind == panel.KindPool:
 		return needPool(m)
 	case len(addressees(m)) == 0:
@@ -103,7 +103,7 @@ func askSubject(m *state.Room, e *mailDraft) []feed.Effect {
 	return nil
 }
 
-// compose opens the composer with the draft, or with an empty text.
+// compose opens the composer with the draft, if there is one.
 func compose(m *state.Room, e *mailDraft) []feed.Effect {
 	var begun state.Unsent
 	if i := state.DraftOf(m, e.draftKey()); i >= 0 {
@@ -118,8 +118,8 @@ func compose(m *state.Room, e *mailDraft) []feed.Effect {
 }
 
 func reply(m *state.Room, l mail.Message) []feed.Effect {
-	answer := mail.Reply(l, mail.Person, "")
-	return compose(m, &mailDraft{to: []string{answer.To}, subject: answer.Subject, repliesTo: &l})
+	re := mail.Reply(l, mail.Person, "")
+	return compose(m, &mailDraft{to: []string{re.To}, subject: re.Subject, repliesTo: &l})
 }
 
 // addressed names recipients: "builder", "3 addresses".
@@ -130,7 +130,7 @@ func addressed(to []string) string {
 	return fmt.Sprintf("%d addresses", len(to))
 }
 
-// mailComposed sends the mail, or reports why it cannot.
+// mailComposed sends the composed mail, or shows why it cannot be sent.
 func mailComposed(m *state.Room) []feed.Effect {
 	c := m.Dialogs.Composer()
 	e, ok := c.About.(*mailDraft)
@@ -171,7 +171,7 @@ func mailComposed(m *state.Room) []feed.Effect {
 // askRecipient lists the possible recipients of mail.
 func askRecipient(m *state.Room) []feed.Effect {
 	f := &state.Finder{Title: "Mail to",
-		EmptyText: "No recipient has this name; in the palette `mail NAME` accepts any name.",
+		EmptyText: "No recipient matches; in the palette, `mail NAME` accepts any name.",
 		Verb:      "chooses it"}
 	for _, w := range mailNames(m, nil) {
 		f.All = append(f.All, state.Item{Title: widget.Plain(w.Word), Line: w.Word,

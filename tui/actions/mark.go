@@ -8,7 +8,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// markActions returns the actions that mark rows of a list.
+// markActions returns the actions that mark rows in a list.
 func markActions(all []panel.Panel) []state.Action {
 	lists := panel.ZonesOf(all, func(a *panel.About) bool { return !a.NoMarks })
 	return []state.Action{
@@ -16,13 +16,13 @@ func markActions(all []panel.Panel) []state.Action {
 			"space"), In: lists, Why: needRow, Run: mark},
 		{ID: "agent.mark.range", Key: keymap.Bind("mark all rows from the last mark to here", "v"),
 			In: lists, Why: needRow, Run: markRange},
-		{ID: "agent.mark.all", Key: keymap.Bind("mark all rows shown, or none", "*"), In: lists,
+		{ID: "agent.mark.all", Key: keymap.Bind("mark all visible rows, or none", "*"), In: lists,
 			Why: needRow, Run: markAll},
 	}
 }
 
-// Set marks rows. It drops an undo that would restore cleared marks. It creates a new map, so a saved reference to
-// the old map keeps its content.
+// Set marks rows. It drops an undo that would restore cleared marks. It creates a new map, so that an undo that refers
+// to the old map can restore the old marks.
 func Set(m *state.Room, k panel.Marking, ids ...string) {
 	if m.Undo.Restore != nil {
 		m.Undo = state.Undo{}

@@ -12,11 +12,11 @@ import (
 	"gcity/tui/state"
 )
 
-// menuActions returns the actions that open lists of verbs and of copyable texts.
+// menuActions returns the actions that list verbs and values to copy.
 func menuActions() []state.Action {
 	return []state.Action{
 		{ID: "menu.verbs", Key: keymap.Bind("show all verbs for the selection, and why some are "+
-			"not possible",
+			"not available",
 			"x"), In: []keymap.Zone{keymap.Everywhere}, Run: showVerbs},
 		{ID: "menu.yank",
 			Key: keymap.Bind("copy from the selection: name, folder, command, session and more",
@@ -53,7 +53,7 @@ func showVerbs(m *state.Room) []feed.Effect {
 	if r := state.RowAgent(m); r != nil {
 		title += " and " + r.Shown
 	}
-	f := &state.Finder{Title: "Verbs for " + title, EmptyText: "No verb has this name.",
+	f := &state.Finder{Title: "Verbs for " + title, EmptyText: "No verb matches.",
 		Reasons: true}
 	nouns := nouns(m)
 	for i := range m.Keys.Actions {
@@ -67,7 +67,7 @@ func showVerbs(m *state.Room) []feed.Effect {
 			a.ID == "view.event" && state.ActsOn(m, panel.KindEvent) ||
 			pools && alsoOfPools(a.ID) ||
 			a.ID == "config.edit" && (pools || m.Subject().Kind == panel.KindAgent)
-		// pool.details is left out, because agent.details also shows the details of a pool.
+		// pool.details is omitted, because agent.details also shows the details of a pool.
 		if !verb || Unseen(m, a) || movesAbout(a) || a.ID == "pool.details" {
 			continue
 		}
@@ -79,7 +79,7 @@ func showVerbs(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// hasVerb reports whether a verb works with the current focus, or is about the run that the pane shows.
+// hasVerb reports whether a verb works with the current focus, or acts on the run that the pane shows.
 func hasVerb(m *state.Room, a *state.Action) bool {
 	return KeyWorks(m, a) || state.ShowsRun(m) && slices.Contains(a.In, m.Automations.About().Zone)
 }
@@ -109,7 +109,8 @@ func Elsewhere(m *state.Room, a *state.Action) bool {
 		!(p.Kind == panel.KindPool && alsoOfPools(a.ID))
 }
 
-// RankHere orders the footer of a panel: its own actions, then shared actions, then all other actions.
+// RankHere returns the rank of an action in the footer of a panel: its own actions first, then shared actions, then all
+// others.
 func RankHere(m *state.Room, a *state.Action) int {
 	switch {
 	case a.ID == state.BackID:

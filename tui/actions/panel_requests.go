@@ -21,7 +21,7 @@ func panelActions(all []panel.Panel) []state.Action {
 					Short: a.Action.Short,
 					Risk:  a.Action.Risk,
 					In:    []keymap.Zone{p.About().Zone},
-					Why:   func(m *state.Room) string { return whyRefused(m, p, a) },
+					Why:   func(m *state.Room) string { return whyUnavailable(m, p, a) },
 					Run: func(m *state.Room) []feed.Effect {
 						return runRequests(m, a.Action.Run(m.Env()))
 					},
@@ -32,8 +32,8 @@ func panelActions(all []panel.Panel) []state.Action {
 	return actions
 }
 
-// whyRefused returns why an action of a panel is not possible now, or "".
-func whyRefused(m *state.Room, p panel.Panel, a panel.Action) string {
+// whyUnavailable returns the reason why an action of a panel cannot run now, or "".
+func whyUnavailable(m *state.Room, p panel.Panel, a panel.Action) string {
 	switch {
 	case a.Writes && m.Mode == state.ReadOnly:
 		return state.NeedWritable(m)

@@ -47,7 +47,7 @@ func peekActions() []state.Action {
 				"remove the mark",
 				"m"), Short: "mark", In: pane,
 			Why: needOutput, Run: markOutput},
-		{ID: "peek.wrap", Key: keymap.Bind("wrap lines wider than the pane, or cut them", "w"),
+		{ID: "peek.wrap", Key: keymap.Bind("wrap lines wider than the pane, or truncate them", "w"),
 			Short: "wrap", In: pane, Why: needLines,
 			Run: func(m *state.Room) []feed.Effect {
 				m.Peek.Wrap, m.Peek.X = !m.Peek.Wrap, 0
@@ -73,7 +73,7 @@ func peekActions() []state.Action {
 	}
 }
 
-// outputAgent returns the agent of an output view: in Events the event's agent, elsewhere the agent of the pane.
+// outputAgent returns the agent for a view of output: in Events the event's agent, elsewhere the selected agent.
 func outputAgent(m *state.Room) *panel.AgentRow {
 	if r := state.SingleAgent(m); r != nil {
 		return r
@@ -84,7 +84,7 @@ func outputAgent(m *state.Room) *panel.AgentRow {
 func needOutputAgent(m *state.Room) string {
 	switch {
 	case state.ShowsRun(m) && m.Focus == panel.IDPeek:
-		return "this is all stored output of the run"
+		return "this is already all stored output of the run"
 	case state.ShowsRun(m):
 		return ""
 	case outputAgent(m) == nil:
@@ -93,7 +93,7 @@ func needOutputAgent(m *state.Room) string {
 	return ""
 }
 
-// Unstored returns why the pane shows no output of an agent that is not running.
+// Unstored returns the reason why the pane shows no output for an agent that is not running.
 func Unstored(r *panel.AgentRow) string {
 	switch {
 	case r.Running || r.State == city.Waiting || r.State == city.Starting:
@@ -161,7 +161,7 @@ func showLogs(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// askSearch searches while the user types. It selects the newest match, or the last match above the end of a frozen
+// askSearch searches while the user is typing. It selects the newest match, or the last match above the end of a frozen
 // view.
 func askSearch(m *state.Room) []feed.Effect {
 	p := &m.Peek
@@ -252,7 +252,7 @@ func pageOutput(m *state.Room) []feed.Effect {
 	return []feed.Effect{feed.ShowText{Text: m.Peek.All().Output(true)}}
 }
 
-// askSave asks for the name of the file to save the output in. The suggested file is in the working directory.
+// askSave asks for the file in which to save the output. The suggested file is in the working directory.
 func askSave(m *state.Room) []feed.Effect {
 	text, of := m.Peek.All().Output(false), m.Agents.SelectedKey
 	if state.ShowsRun(m) {
@@ -280,7 +280,7 @@ func askSave(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// fileName makes a file name from the name of an agent.
+// fileName returns an agent's name in a form that can be used as a file name.
 func fileName(agent string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._-", r) {

@@ -47,7 +47,8 @@ func poolActions() []state.Action {
 	}
 }
 
-// needRestart returns why the restart verb is refused, or "". In Pools the verb acts on pools, elsewhere on agents.
+// needRestart returns the reason why the restart verb is not available, or "". In Pools the verb acts on pools,
+// elsewhere on agents.
 func needRestart(m *state.Room) string {
 	if state.ActsOn(m, panel.KindPool) && len(m.NamedAgents) == 0 {
 		return needPoolVerb(m)
@@ -59,7 +60,7 @@ func needRestart(m *state.Room) string {
 func askRestartOf(m *state.Room, p *panel.PoolRow) []feed.Effect {
 	answers := []state.Answer{
 		{Key: "y", Title: "yes, one member after the other", Do: restartOf(p.Name, true)},
-		{Key: "a", Title: "yes, all members at once", Do: restartOf(p.Name, false)},
+		{Key: "a", Title: "yes, all members at the same time", Do: restartOf(p.Name, false)},
 		{Key: "n", Title: "no, leave it", Safe: true},
 	}
 	if p.Size == 1 {
@@ -79,7 +80,7 @@ func restartOf(name string, rolling bool) state.Task {
 	}
 }
 
-// restartPoolToo returns an answer that restarts the whole pool of an agent, if it has other members.
+// restartPoolToo returns an answer that restarts the agent's whole pool, if the pool has other members.
 func restartPoolToo(m *state.Room, rows []*panel.AgentRow) []state.Answer {
 	p := m.Pools.Find(rows[0].Pool)
 	if len(rows) > 1 || p == nil || p.Size < 2 {
@@ -132,7 +133,7 @@ func needMore(m *state.Room) string {
 	return why
 }
 
-// askScale asks for a pool size and refuses invalid input.
+// askScale asks for a pool size and rejects invalid input.
 func askScale(m *state.Room) []feed.Effect {
 	p := *state.Pool(m)
 	m.Dialogs.Open(&state.Prompt{
@@ -172,8 +173,8 @@ func askScale(m *state.Room) []feed.Effect {
 func scale(m *state.Room, p *panel.PoolRow, size int) []feed.Effect {
 	name := p.Name
 	do := func(m *state.Room) []feed.Effect {
-		todo := state.SendCommands(m, fmt.Sprintf("scaling to %d", size),
-			"pool "+widget.Plain(name),
+		todo := state.SendCommands(m, "scaling",
+			fmt.Sprintf("pool %s to %d", widget.Plain(name), size),
 			[]city.Command{city.Scale{Pool: name, Size: size}})
 		m.Scaled = state.Scaling{Pool: name, Size: size, At: m.Now}
 		return todo
@@ -189,7 +190,7 @@ func autoScale(m *state.Room, p *panel.PoolRow) []feed.Effect {
 		size = min(max(p.Check.Value, p.Min), p.Max)
 	}
 	do := func(m *state.Room) []feed.Effect {
-		todo := state.SendCommands(m, "returning to its check", "pool "+widget.Plain(name),
+		todo := state.SendCommands(m, "auto-scaling", "pool "+widget.Plain(name),
 			[]city.Command{city.Scale{Pool: name, Auto: true}})
 		m.Scaled = state.Scaling{}
 		return todo
@@ -198,7 +199,7 @@ func autoScale(m *state.Room, p *panel.PoolRow) []feed.Effect {
 		verb: "return it", do: do}, details.PredictLeaving(m.Details(), p.Name, size))
 }
 
-// askLeaving asks for confirmation if members would leave. Otherwise perhaps decides whether to ask.
+// askLeaving asks for confirmation if members would leave. Otherwise askIfWanted decides whether to ask.
 func askLeaving(m *state.Room, q question, leaving []*panel.AgentRow) []feed.Effect {
 	if len(leaving) == 0 {
 		return askIfWanted(m, q)
@@ -251,7 +252,7 @@ func attachMember(m *state.Room) []feed.Effect {
 		return to(rows[0].Name)
 	}
 	openFinderOf(m, &state.Finder{Title: "Attach to a member of " + m.Pools.Current().Shown,
-		EmptyText: "No member has this name.",
+		EmptyText: "No member matches.",
 		All: palette.Members(rows, func(r *panel.AgentRow) state.Task {
 			return func(m *state.Room) []feed.Effect {
 				if now := m.Agents.Find(r.Name); now == nil || !now.Running {
@@ -272,7 +273,7 @@ func chooseMember(m *state.Room) []feed.Effect {
 	all := state.Item{Title: "all members", Note: "in Agents",
 		Run: func(m *state.Room) []feed.Effect { return runRequest(m, request) }}
 	openFinderOf(m, &state.Finder{Title: "Members of " + p.Shown, Verb: "goes to it",
-		EmptyText: "No member has this name.",
+		EmptyText: "No member matches.",
 		All: append([]state.Item{all}, palette.Members(m.Pools.Members(p.Name),
 			func(r *panel.AgentRow) state.Task {
 				return func(m *state.Room) []feed.Effect {

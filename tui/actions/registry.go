@@ -1,6 +1,5 @@
-// Package actions defines the actions of the control room: their keys, when they are possible, and what they do. It
-// also defines the verbs of the palette. An action changes the state of the room and returns effects; it does no
-// I/O.
+// Package actions defines the actions of the control room: their keys, when they are available, and what they do. It
+// also defines the palette's verbs. An action changes the state of the room and returns effects. It performs no I/O.
 package actions
 
 import (
@@ -10,7 +9,7 @@ import (
 	"gcity/tui/state"
 )
 
-// NewRegistry returns all actions, with those that the panels define.
+// NewRegistry returns all actions, including those that the panels define.
 func NewRegistry(all []panel.Panel) *state.Registry {
 	r := &state.Registry{}
 	r.Add(slices.Concat(

@@ -15,12 +15,12 @@ import (
 	"gcity/tui/widget"
 )
 
-// sendActions returns the actions for texts that wait to be typed into agents, and the keys of the text editor.
+// sendActions returns the actions for text that is queued for agents, and the actions of the composer.
 func sendActions() []state.Action {
 	global, c := []keymap.Zone{keymap.Everywhere}, []keymap.Zone{keymap.InComposer}
 	return []state.Action{
 		{ID: state.UnsendID,
-			Key: keymap.Bind("cancel texts that are queued for the agent", "U"),
+			Key: keymap.Bind("cancel text that is queued for the agent", "U"),
 			In:  global, Risk: keymap.Confirmed,
 			Why: needWaiting, Run: askUnsend},
 		{ID: state.SendNowID,
@@ -29,7 +29,7 @@ func sendActions() []state.Action {
 				"I"), In: global, Risk: keymap.Confirmed,
 			Why: needKnownWaiting, Run: askSendNow},
 
-		{ID: "reader.unsend", Key: keymap.Bind("from an agent's details: cancel the queued texts",
+		{ID: "reader.unsend", Key: keymap.Bind("from an agent's details: cancel the queued text",
 			"U"),
 			In:  []keymap.Zone{keymap.InReader},
 			Why: ofOpenAgent(needWaiting), Run: fromDetails(askUnsend)},
@@ -44,11 +44,11 @@ func sendActions() []state.Action {
 			In:  c,
 			Run: func(m *state.Room) []feed.Effect { m.Dialogs.Composer().Newline(); return nil }},
 		{ID: "composer.up",
-			Key: keymap.Bind("up one line; from the first line: earlier texts", "up",
+			Key: keymap.Bind("up one line; from the first line: earlier messages", "up",
 				"ctrl+p"), In: c,
 			Run: func(m *state.Room) []feed.Effect { m.Dialogs.Composer().Up(); return nil }},
 		{ID: "composer.down",
-			Key: keymap.Bind("down one line; from the last line: later texts", "down",
+			Key: keymap.Bind("down one line; from the last line: later messages", "down",
 				"ctrl+n"), In: c,
 			Run: func(m *state.Room) []feed.Effect { m.Dialogs.Composer().Down(); return nil }},
 		{ID: "composer.leave",
@@ -93,7 +93,7 @@ func askSend(m *state.Room) []feed.Effect {
 	}
 	c := openComposer(m, &state.Composer{To: to, Label: sendLabel(to)}, begun)
 	if len(unable) > 0 {
-		c.Problem = fmt.Sprintf("left out because they cannot receive text: %s",
+		c.Problem = fmt.Sprintf("not included because they cannot receive text: %s",
 			details.ListRows(unable))
 	}
 	return nil
@@ -108,7 +108,7 @@ func openComposer(m *state.Room, c *state.Composer, begun state.Unsent) *state.C
 	return c
 }
 
-// sendLabel names the agents that receive a text.
+// sendLabel names the recipients of a message.
 func sendLabel(to []string) string {
 	shown := make([]string, len(to))
 	for i, name := range to {
@@ -121,8 +121,8 @@ func sendLabel(to []string) string {
 		strings.Join(shown, ", "))
 }
 
-// sendComposed sends the text of the composer, or reports why it cannot. If a confirmation is needed, the draft is
-// kept until the user confirms.
+// sendComposed sends the text in the composer, or shows why it cannot be sent. If a confirmation is needed, the draft
+// is kept until the user confirms.
 func sendComposed(m *state.Room) []feed.Effect {
 	c := m.Dialogs.Composer()
 	if _, ok := c.About.(*mailDraft); ok {
@@ -145,14 +145,14 @@ func sendComposed(m *state.Room) []feed.Effect {
 		}
 	}
 	if len(rows) == 0 {
-		c.Problem = "none of the recipients exists in the city now"
+		c.Problem = "none of the recipients exists any longer"
 		return nil
 	}
 	leaveComposer(m)
 	return deliver(m, rows, text, func(m *state.Room) { state.ForgetDraft(m, c.To) })
 }
 
-// deliver sends a text. If needed, it asks for confirmation first. It calls agreed before it sends.
+// deliver sends text to agents. If needed, it asks for confirmation first. It calls agreed before it sends the text.
 func deliver(m *state.Room, rows []*panel.AgentRow, text string,
 	agreed func(*state.Room)) []feed.Effect {
 	first, _, _ := strings.Cut(text, "\n")
@@ -190,8 +190,8 @@ func leaveComposer(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// waitingRows returns the targets that have waiting texts. If no target has one, it returns all agents with waiting
-// texts from this room, because the cursor may have moved.
+// waitingRows returns the targets with queued text. If no target has any, it returns all agents with queued text from
+// this room, because the cursor may have moved.
 func waitingRows(m *state.Room) []*panel.AgentRow {
 	var rows []*panel.AgentRow
 	for _, r := range state.Targets(m) {
@@ -223,22 +223,22 @@ func needWaiting(m *state.Room) string {
 	return ""
 }
 
-// needKnownWaiting returns why waiting texts cannot be sent again, or "". Snapshots contain only the beginning of a
-// long text.
+// needKnownWaiting returns the reason why queued text cannot be sent again, or "". Snapshots contain only the beginning
+// of a long text.
 func needKnownWaiting(m *state.Room) string {
 	if why := needWaiting(m); why != "" {
 		return why
 	}
 	for _, r := range waitingRows(m) {
 		if _, ok := state.FullText(m, r.Name, &r.Waiting[0]); !ok {
-			return "the text was sent by another client, and only its beginning is " +
+			return "the text was sent by a different client, and only its beginning is " +
 				"known here; " + m.Keys.KeyText(state.UnsendID) + " cancels it"
 		}
 	}
 	return ""
 }
 
-// ofOpenAgent returns a condition that applies why to the agent of the open details, regardless of marks.
+// ofOpenAgent returns a condition that applies why to the agent in the open reader, regardless of marks.
 func ofOpenAgent(why func(*state.Room) string) func(*state.Room) string {
 	return func(m *state.Room) string {
 		if no := needInspection(m); no != "" {
@@ -271,7 +271,7 @@ func askUnsend(m *state.Room) []feed.Effect {
 			body = append(body, r.Shown+": "+panel.Quoted(s))
 		}
 	}
-	what := widget.Count(len(commands), "text") + " to " + details.TargetNames(rows)
+	what := widget.Count(len(commands), "message") + " to " + details.TargetNames(rows)
 	ask(m, question{title: "Cancel " + what + "?", verb: "cancel", count: len(rows),
 		body: body,
 		do: func(m *state.Room) []feed.Effect {
@@ -282,12 +282,12 @@ func askUnsend(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// askSendNow sends the next waiting text again without waiting for an empty line. It first takes back the queued
+// askSendNow sends the next queued text again without waiting for an empty input line. It first withdraws the queued
 // text, so that it is typed only once.
 func askSendNow(m *state.Room) []feed.Effect {
 	rows := waitingRows(m)
 	var first, commands []city.Command
-	body := []string{"The text is added to the content of the input line and submitted."}
+	body := []string{"The text is appended to the content of the input line and submitted."}
 	for _, r := range rows {
 		s := &r.Waiting[0]
 		text, _ := state.FullText(m, r.Name, s)

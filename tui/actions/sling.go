@@ -18,7 +18,7 @@ func needRecipient(m *state.Room) string {
 		return why
 	}
 	if all := addressees(m); len(all) != 1 {
-		return "a bead goes to one recipient, and " + widget.Count(len(all), "row") + " are marked"
+		return "a bead has one recipient, but " + widget.Count(len(all), "row") + " are marked"
 	}
 	return ""
 }
@@ -32,7 +32,7 @@ func askSling(m *state.Room) []feed.Effect {
 	to := all[0]
 	f := &state.Finder{Title: "Work for " + widget.Plain(to), EmptyText: "loading " +
 		m.Look.Glyphs.More,
-		Verb: "hands it over"}
+		Verb: "slings it"}
 	openFinderOf(m, f)
 	m.Requests++
 	m.Todo = append(m.Todo, feed.QueryBeads{ID: m.Requests, Unassigned: true, Query: beads.Query{
@@ -43,11 +43,11 @@ func askSling(m *state.Room) []feed.Effect {
 
 // ReadyList identifies the finder that offers ready work.
 type ReadyList struct {
-	recipient string // the recipient
-	Asked     int    // ID of the request in progress; 0 = none
+	recipient string
+	Asked     int // ID of the request in progress; 0 = none
 }
 
-// TakeReady handles the list of ready work.
+// TakeReady shows the list of ready work in the finder.
 func TakeReady(m *state.Room, f *state.Finder, ready *ReadyList, a feed.FoundBeads) {
 	ready.Asked, f.EmptyText = 0, "No bead is ready; "+m.Keys.KeyText("focus.work")+
 		" shows all beads and can add one."
@@ -82,8 +82,8 @@ func askRecipientOf(m *state.Room) []feed.Effect {
 	for _, r := range m.Work.Targets() {
 		all = append(all, r.Bead.Clone())
 	}
-	f := &state.Finder{Title: "Hand " + m.Work.Called() + " to",
-		EmptyText: "No agent and no pool has this name.", Verb: "chooses it"}
+	f := &state.Finder{Title: "Sling " + m.Work.Called() + " to",
+		EmptyText: "No agent or pool matches.", Verb: "chooses it"}
 	for _, w := range recipients(m) {
 		f.All = append(f.All, state.Item{Title: widget.Plain(w.Word), Line: w.Word,
 			Note: widget.Plain(w.Note), Run: func(m *state.Room) []feed.Effect {
@@ -110,13 +110,14 @@ func recipients(m *state.Room) []state.Word {
 	return append(all, rest...)
 }
 
-// slingTo hands work over and notifies the recipient. If the work has another assignee, it asks for confirmation first.
+// slingTo slings a bead and notifies the recipient. If the bead has a different assignee, it asks for confirmation
+// first.
 func slingTo(m *state.Room, b beads.Bead, to string) []feed.Effect {
 	r := city.SlingRequest{Target: to, Bead: b.ID, Nudge: true}
 	what := widget.Plain(b.ID) + " to " + widget.Plain(to)
-	q := question{title: "Hand " + what + "?", body: []string{widget.Plain(b.Title)},
-		verb: "hand it over", do: func(m *state.Room) []feed.Effect {
-			return state.RunTasks(m, "handing", what, feed.Sling{Request: r})
+	q := question{title: "Sling " + what + "?", body: []string{widget.Plain(b.Title)},
+		verb: "sling it", do: func(m *state.Room) []feed.Effect {
+			return state.RunTasks(m, "slinging", what, feed.Sling{Request: r})
 		}}
 	if b.Assignee == "" || b.Assignee == to {
 		return askIfWanted(m, q)
@@ -129,7 +130,7 @@ func slingTo(m *state.Room, b beads.Bead, to string) []feed.Effect {
 	return nil
 }
 
-// slingAll hands over several beads. For each bead that is assigned to another agent, it asks for confirmation.
+// slingAll slings several beads. For each bead that has a different assignee, it asks for confirmation.
 func slingAll(m *state.Room, all []beads.Bead, to string) (todo []feed.Effect) {
 	m.Work.Marks = map[string]bool{}
 	for _, b := range all {
@@ -138,7 +139,7 @@ func slingAll(m *state.Room, all []beads.Bead, to string) (todo []feed.Effect) {
 	return todo
 }
 
-// slingLine hands over the named work.
+// slingLine slings the named bead.
 func slingLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	if m.Snap == nil {
 		return nil, needCity(m)
@@ -146,6 +147,6 @@ func slingLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	if len(args) != 2 {
 		return nil, "sling needs AGENT|POOL and the ID of the bead"
 	}
-	return state.RunTasks(m, "handing", widget.Plain(args[1])+" to "+widget.Plain(args[0]),
+	return state.RunTasks(m, "slinging", widget.Plain(args[1])+" to "+widget.Plain(args[0]),
 		feed.Sling{Request: city.SlingRequest{Target: args[0], Bead: args[1], Nudge: true}}), ""
 }

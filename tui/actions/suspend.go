@@ -31,7 +31,8 @@ func resumeAll(m *state.Room, all []details.Suspendable) []feed.Effect {
 		do: func(m *state.Room) []feed.Effect { return setSuspended(m, "resuming", all, resume) }})
 }
 
-// needSuspend returns why the suspend verb is refused, or "". In Pools the verb acts on pools, elsewhere on agents.
+// needSuspend returns the reason why the suspend verb is not available, or "". In Pools the verb acts on pools,
+// elsewhere on agents.
 func needSuspend(m *state.Room) string {
 	switch {
 	case m.Mode == state.ReadOnly:
@@ -122,7 +123,7 @@ func askSuspendPools(m *state.Room, rows []*panel.PoolRow) []feed.Effect {
 	return nil
 }
 
-// askResumeParent offers to resume the rig or the city if its suspension includes a subject.
+// askResumeParent asks whether to resume the rig or the city with which a subject is suspended.
 func askResumeParent(m *state.Room, s details.Suspendable) {
 	shown := details.NameAll([]details.Suspendable{s})
 	q := question{verb: "resume", title: "Resume rig " + widget.Plain(s.Rig) + "?",

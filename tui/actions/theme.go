@@ -14,7 +14,7 @@ import (
 func ThemeActions(all []themes.Theme) []state.Action {
 	choose := func(name, does string) state.Action {
 		return state.Action{ID: state.ThemeID + name, Key: keymap.Bind(does),
-			In: []keymap.Zone{keymap.Everywhere}, Why: needColours,
+			In: []keymap.Zone{keymap.Everywhere}, Why: needColors,
 			Run: func(m *state.Room) []feed.Effect { TryTheme(m, name); return nil }}
 	}
 	actions := []state.Action{choose(state.AutoTheme, "theme: dark or light, like the terminal")}
@@ -28,20 +28,20 @@ func ThemeActions(all []themes.Theme) []state.Action {
 	return actions
 }
 
-func needColours(m *state.Room) string {
+func needColors(m *state.Room) string {
 	if m.Terminal.NoColor {
-		return "NO_COLOR is set, so there are no colours"
+		return "NO_COLOR is set, so there are no colors"
 	}
 	return ""
 }
 
-// TryTheme applies a theme until the user leaves, and shows how to keep it.
+// TryTheme applies a theme until the user leaves, and tells the user how to keep it.
 func TryTheme(m *state.Room, name string) {
 	m.ChosenTheme = name
 	state.ApplyTheme(m)
 	said := fmt.Sprintf("the theme is %s", widget.Plain(name))
-	if m.Preferences.File != "" { // The file comes first, because narrow screens cut the end.
-		said = fmt.Sprintf("theme = %q in %s keeps the theme; otherwise it is lost when you leave",
+	if m.Preferences.File != "" { // The file comes first, because narrow screens truncate the end.
+		said = fmt.Sprintf("set theme = %q in %s to keep the theme after you leave",
 			widget.Plain(name), widget.Plain(m.Preferences.File))
 	}
 	state.ShowSuccess(m, said)

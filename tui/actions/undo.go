@@ -29,8 +29,8 @@ func needUndoOrHeld(m *state.Room) string {
 		return why
 	case len(m.NamedAgents) == 0 && m.Focus == panel.IDRigs && m.Rigs.Resumable():
 		return why + "; " + m.Keys.KeyText("rig.toggle") + " resumes " + m.Rigs.Called()
-	case len(m.NamedAgents) == 0 && state.AgentVerbsRefused(m):
-		return why + "; to release an agent press " + m.Keys.KeyText("focus.agents") +
+	case len(m.NamedAgents) == 0 && state.AgentVerbsUnavailable(m):
+		return why + "; to release an agent, press " + m.Keys.KeyText("focus.agents") +
 			" for the agents"
 	}
 	return needHeld(m)
@@ -38,7 +38,7 @@ func needUndoOrHeld(m *state.Room) string {
 
 func undoOrRelease(m *state.Room) []feed.Effect {
 	if r := state.AcknowledgeableWatchdog(m); r != nil && len(m.NamedAgents) == 0 {
-		return answerCall(m, r)
+		return acknowledgeCall(m, r)
 	}
 	if state.Undoable(m) {
 		return undo(m)
@@ -46,7 +46,7 @@ func undoOrRelease(m *state.Room) []feed.Effect {
 	return release(m)
 }
 
-// undo undoes the last verb. Undo itself cannot be undone: a key pressed twice must not repeat the verb.
+// undo undoes the last verb. Undo itself cannot be undone, so that pressing its key twice does not repeat the verb.
 func undo(m *state.Room) []feed.Effect {
 	u := m.Undo
 	m.Undo = state.Undo{}
@@ -60,7 +60,7 @@ func undo(m *state.Room) []feed.Effect {
 	return todo
 }
 
-// messageActions returns the actions about past messages.
+// messageActions returns the actions for past messages and for undo.
 func messageActions() []state.Action {
 	return []state.Action{
 		{ID: "view.messages",
@@ -72,7 +72,7 @@ func messageActions() []state.Action {
 	}
 }
 
-// showMessages shows past messages, the newest at the end.
+// showMessages shows past messages, the newest last.
 func showMessages(m *state.Room) []feed.Effect {
 	openReader(m, &state.Reader{Title: "Messages", Offset: widget.Unlimited,
 		Lines: func(w int) []string {

@@ -20,7 +20,7 @@ func named(args []string) (noun, name string) {
 	return "", args[0]
 }
 
-// restartNames returns the completions of restart: the agents and, as the only argument, the pools.
+// restartNames returns the completions for restart: the agents and, for the first argument, the pools.
 func restartNames(m *state.Room, before []string) []state.Word {
 	if len(before) > 0 {
 		return agentNames(m, before)
@@ -76,7 +76,7 @@ func switchNames(m *state.Room, _ []string) []state.Word {
 		Noun: palette.NounCity})
 }
 
-// whySuspended returns why suspend or resume would change nothing, or "".
+// whySuspended returns a function that returns the reason why suspend or resume would change nothing, or "".
 func whySuspended(off bool) func(*state.Room, []string) string {
 	return func(m *state.Room, args []string) string {
 		noun, name := named(args)
@@ -120,7 +120,7 @@ func suspendVerb(off bool) func(*state.Room, []string) ([]feed.Effect, string) {
 	}
 }
 
-// automationWhy applies a condition to a named automation.
+// automationWhy returns a function that applies a condition to the named automation.
 func automationWhy(cond func([]*panel.AutomationRow) string) func(*state.Room, []string) string {
 	return func(m *state.Room, args []string) string {
 		r := m.Automations.Find(args[0])
@@ -152,7 +152,7 @@ func stopWhy(m *state.Room, args []string) string {
 	case m.Home != "" || m.All:
 		return "this city is one of several; stop it in the list of all cities"
 	case m.Mode != state.Hosting && state.Uncontrollable(m):
-		return "the city does not answer"
+		return "the city does not respond"
 	}
 	return ""
 }

@@ -39,17 +39,18 @@ func Verbs() []verb {
 			ID: "list.sort", ReadOnly: true, Args: firstArg(sortWords), Run: sortLine},
 		{Name: "acknowledge", Usage: "WATCHDOG", Description: "acknowledge a watchdog's call",
 			ID: state.ReleaseID, Args: firstArg(watchdogNames), Run: acknowledgeLine},
-		{Name: "send", Usage: "TEXT…", Description: "send a text to the selected or marked agents",
+		{Name: "send", Usage: "TEXT…", Description: "send text to the selected or marked agents",
 			ID: "agent.send", Text: 1, Args: noWords, Run: sendLine},
-		{Name: "nudge", Usage: "AGENT TEXT…", Description: "send a text to an agent",
+		{Name: "nudge", Usage: "AGENT TEXT…", Description: "send text to an agent",
 			ID:   "agent.send",
 			Text: 2, Args: firstArg(agentNames), Run: nudgeLine},
 		{Name: "mail", Usage: "WHO SUBJECT…",
 			Description: "write mail to an agent, a pool or a person",
 			ID:          state.MailID, Text: 2, Args: firstArg(mailNames), Run: writeLine},
-		{Name: "sling", Usage: "AGENT|POOL ID", Description: "hand a bead to an agent or a pool, " +
-			"and notify it", ID: state.SlingID, Args: firstArg(flaggedNames), Run: slingLine},
-		{Name: "unsend", Usage: "AGENT…", Description: "cancel texts that are queued for agents",
+		{Name: "sling", Usage: "AGENT|POOL ID",
+			Description: "sling a bead to an agent or a pool, and notify it",
+			ID:          state.SlingID, Args: firstArg(flaggedNames), Run: slingLine},
+		{Name: "unsend", Usage: "AGENT…", Description: "cancel text that is queued for agents",
 			ID: state.UnsendID, Args: agentNames,
 			Why: agentsWhy(state.UnsendID, palette.CannotUnsend),
 			Run: onAgents(state.UnsendID, palette.CannotUnsend)},
@@ -64,7 +65,7 @@ func Verbs() []verb {
 	}...)
 }
 
-// agentVerbs returns the commands that go to something or show its details, and the commands for agents.
+// agentVerbs returns the commands that go to an object or show its details, and the commands for agents.
 func agentVerbs() []verb {
 	return []verb{
 		{Name: "goto", Usage: "NAME",
@@ -90,7 +91,7 @@ func agentVerbs() []verb {
 		{Name: "release", Usage: "AGENT…", Description: "release agents from quarantine or backoff",
 			ID: state.ReleaseID, Args: agentNames, Why: agentsWhy("", palette.CannotRelease),
 			Run: onAgents("", palette.CannotRelease)},
-		{Name: "kill", Usage: "AGENT…", Description: "stop agents at once; they restart",
+		{Name: "kill", Usage: "AGENT…", Description: "stop agents immediately; they restart",
 			ID: "agent.end", Args: agentNames, Why: agentsWhy("agent.end", nil),
 			Run: onAgents("agent.end", nil)},
 	}
@@ -99,7 +100,7 @@ func agentVerbs() []verb {
 // Table returns the palette's commands for a room.
 func Table(m *state.Room) *palette.Table[*state.Room, feed.Effect] {
 	return &palette.Table[*state.Room, feed.Effect]{Verbs: Verbs(), KeysOf: m.Keys.KeysOf,
-		Refuse: func(v *verb) string {
+		Denied: func(v *verb) string {
 			if v.ReadOnly {
 				return ""
 			}
@@ -178,7 +179,8 @@ func onNamed(m *state.Room, names []string, do func() ([]feed.Effect, string)) (
 	return do()
 }
 
-// agentsWhy returns why an action cannot run on the named agents: the reason from against, or the action's own reason.
+// agentsWhy returns a function that returns the reason why an action cannot run on the named agents: the reason from
+// against, or the action's own reason.
 func agentsWhy(id string, against func(r *panel.AgentRow) string) func(*state.Room,
 	[]string) string {
 	return func(m *state.Room, names []string) string {
@@ -197,7 +199,8 @@ func agentsWhy(id string, against func(r *panel.AgentRow) string) func(*state.Ro
 	}
 }
 
-// onAgents returns a verb that runs an action on named agents unless agentsWhy refuses it; the ID "" means release.
+// onAgents returns a verb that runs an action on the named agents, unless agentsWhy returns a reason against it. The ID
+// "" means release.
 func onAgents(id string, against func(r *panel.AgentRow) string) func(*state.Room,
 	[]string) ([]feed.Effect,
 	string) {

@@ -67,8 +67,9 @@ func viewActions(all []panel.Panel) []state.Action {
 		{ID: "view.pane", Key: keymap.Bind("show or hide the agent's terminal", "p"), In: global,
 			Run: togglePane},
 		{ID: "view.pane.place",
-			Key: keymap.Bind("put the agent's terminal at the side or below (wide screens)", "P"),
-			In:  global,
+			Key: keymap.Bind("put the agent's terminal next to or below the lists (wide screens)",
+				"P"),
+			In: global,
 			Run: func(m *state.Room) []feed.Effect {
 				m.Below, m.Hidden = !m.Below, false
 				return nil
@@ -151,7 +152,7 @@ func toggleAttention(m *state.Room) []feed.Effect {
 	if !m.OnlyAttention || m.Focus == panel.IDPeek {
 		return nil
 	}
-	// If the focused list has no problems, the focus moves to a list that has some.
+	// If the focused list has no problems, move the focus to a list that has some.
 	for _, p := range []panel.Panel{m.Focused(), m.Agents, m.Watchdogs, m.Automations, m.Pools} {
 		if _, _, shown, _ := p.Cursor(); shown > 0 && !p.About().Always {
 			state.FocusOn(m, p.About().ID)
@@ -161,7 +162,7 @@ func toggleAttention(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// askFilter edits the focused panel's filter and previews it at every key.
+// askFilter edits the focused panel's filter. Each key updates the list immediately.
 func askFilter(m *state.Room) []feed.Effect {
 	f, p := state.Filter(m), &state.Prompt{}
 	apply := func(text string) {
@@ -194,7 +195,8 @@ func askFilter(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// back goes back one step. It may dismiss a failure, cancel a departure, end a zoom, or clear marks or a filter.
+// back goes back one step. It dismisses a failure, cancels a departure, ends a zoom, clears marks or a filter, or moves
+// the focus.
 func back(m *state.Room) []feed.Effect {
 	failed := m.Status.Failed
 	if !m.Status.Pending {
@@ -236,7 +238,7 @@ func back(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// mouseActions returns the actions that capture and release the mouse.
+// mouseActions returns the action that captures or releases the mouse.
 func mouseActions() []state.Action {
 	return []state.Action{
 		{ID: "view.mouse",
@@ -254,7 +256,7 @@ func UsesMouse(m *state.Room) bool {
 func toggleMouse(m *state.Room) []feed.Effect {
 	if UsesMouse(m) {
 		m.Mouse = "off"
-		state.ShowSuccess(m, "the terminal uses the mouse again, also at the next start")
+		state.ShowSuccess(m, "the terminal uses the mouse again, also in later sessions")
 		return nil
 	}
 	m.Mouse = "on"

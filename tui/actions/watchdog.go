@@ -8,8 +8,8 @@ import (
 	"gcity/tui/state"
 )
 
-// answerCall acknowledges a watchdog's call for attention.
-func answerCall(m *state.Room, r *panel.WatchdogRow) []feed.Effect {
+// acknowledgeCall acknowledges a watchdog's call for attention.
+func acknowledgeCall(m *state.Room, r *panel.WatchdogRow) []feed.Effect {
 	return state.SendCommands(m, "acknowledging", r.Shown,
 		[]city.Command{city.Acknowledge{Watchdog: r.Name,
 			By: "operator"}})
@@ -21,7 +21,7 @@ func acknowledgeLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	case r == nil:
 		return nil, palette.Unknown("watchdog", args[0], watchdogNames(m, nil))
 	case !r.Info.IsEscalated():
-		return nil, r.Shown + " does not call for attention"
+		return nil, r.Shown + " is not calling for attention"
 	}
-	return answerCall(m, r), ""
+	return acknowledgeCall(m, r), ""
 }

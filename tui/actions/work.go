@@ -23,7 +23,7 @@ func workActions() []state.Action {
 		{ID: "work.create", Key: keymap.Bind("add a bead", "n"), Short: "new", In: w,
 			Why: state.NeedWritable, Run: askCreate},
 		{ID: "work.sling", Short: "assign", In: w, Why: needOpenBead, Run: askRecipientOf,
-			Key: keymap.Bind("hand the bead to an agent or a pool, and notify it", "B")},
+			Key: keymap.Bind("sling the bead to an agent or a pool, and notify it", "B")},
 		{ID: "work.finish", Key: keymap.Bind("close the bead", "X"), Short: "close", In: w,
 			Risk: keymap.Confirmed, Why: needOpenBead, Run: askClose},
 		{ID: "work.agent", Key: keymap.Bind("go to the assigned agent", "."), In: w,
@@ -49,7 +49,7 @@ func needBead(m *state.Room) string {
 	return ""
 }
 
-// needOpenBead returns why verbs for beads are not possible, or "".
+// needOpenBead returns the reason why verbs for open beads are not available, or "".
 func needOpenBead(m *state.Room) string {
 	if why := cmp.Or(state.NeedWritable(m), needBead(m)); why != "" {
 		return why
@@ -96,7 +96,7 @@ func askCreate(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// newBead parses a bead from typed text, or returns why the text is invalid. Empty text is not an error.
+// newBead parses a bead from typed text. why is the reason why the text is invalid, or "". Empty text is not an error.
 func newBead(m *state.Room, text string) (b beads.Bead, why string) {
 	var title []string
 	for _, word := range strings.Fields(text) {
@@ -105,7 +105,7 @@ func newBead(m *state.Room, text string) (b beads.Bead, why string) {
 		case !ok:
 			title = append(title, word)
 		case m.Pools.Find(name) == nil:
-			return b, fmt.Sprintf("no pool is called %q", name)
+			return b, fmt.Sprintf("unknown pool %q", name)
 		default:
 			b.Labels = append(b.Labels, city.PoolLabel+name)
 		}

@@ -13,7 +13,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Agent returns the details of an agent that the snapshot contains, the reasons first.
+// Agent returns the details of an agent that are in the snapshot, the reasons first.
 func Agent(src *Source, name string, w int) []string {
 	r := src.Agents.Find(name)
 	a, ok := src.Snap.Agent(name)
@@ -46,7 +46,7 @@ func Agent(src *Source, name string, w int) []string {
 			p.Sizes()))
 	}
 	if r.Task != "" {
-		lines = append(lines, src.Look.Field("works on", r.Task))
+		lines = append(lines, src.Look.Field("working on", r.Task))
 	}
 	lines = append(lines, mailField(src, a)...)
 	if a.Rig != "" {
@@ -64,7 +64,7 @@ func Agent(src *Source, name string, w int) []string {
 	return append(append(lines, lifeFields(src, a, w)...), panel.Decisions(src.Env, a.Decisions)...)
 }
 
-// lifeFields returns the agent's program, its session, and how earlier sessions ended.
+// lifeFields describes the agent's program, its session, and how the last session ended.
 func lifeFields(src *Source, a *city.Agent, w int) []string {
 	dot := " " + src.Look.Glyphs.Dot + " "
 	lines := []string{
@@ -75,7 +75,7 @@ func lifeFields(src *Source, a *city.Agent, w int) []string {
 	}
 	if drawn := src.Agents.Rates.Draw(a.Name, src.Now, &src.Look.Glyphs); drawn != "" {
 		lines = append(lines, src.Look.Field("activity", src.Look.Paint(themes.Accent, drawn)+
-			src.Look.Paint(themes.Dim, "  output of the last 10 minutes")))
+			src.Look.Paint(themes.Dim, "  output in the last 10 minutes")))
 	}
 	if u := a.Usage; u != nil {
 		lines = append(lines, src.Look.Field("uses", widget.CPU(u)+" of a CPU, "+
@@ -114,7 +114,7 @@ func hourFields(src *Source, name string, w int) (lines []string) {
 	return lines
 }
 
-// restartsText returns the number of restarts and of counted crashes.
+// restartsText describes the number of restarts and of counted crashes.
 func restartsText(a *city.Agent, dot string) string {
 	text := "none"
 	if a.Restarts > 0 {
@@ -144,7 +144,7 @@ func stateFields(src *Source, r *panel.AgentRow, a *city.Agent) []string {
 	}
 	lines := []string{src.Look.Field("state", state),
 		src.Look.Field("why", widget.Plain(describe.Reason(a)))}
-	// whether the line of the state already shows the next event
+	// whether the state line already shows the next event
 	told := r.NextChange(src.Env).Full != "" && a.Next != nil && a.Next.At != nil &&
 		a.Next.At.Equal(r.Until)
 	if next := panel.NextText(a.Next, src.Now); next != "" && !told {
@@ -159,7 +159,7 @@ func stateFields(src *Source, r *panel.AgentRow, a *city.Agent) []string {
 	return lines
 }
 
-// drainText returns the source of a drain, its age, and whether the agent has reported done. until is a deadline that
+// drainText describes the source and age of a drain, and whether the agent has reported done. until is a deadline that
 // is already visible.
 func drainText(src *Source, d *city.DrainInfo, until time.Time) string {
 	text := describe.ToldToFinish(widget.Plain(d.By)) + " " + widget.Age(src.Now.Sub(d.Since)) +
@@ -187,7 +187,7 @@ func rigText(src *Source, name string) string {
 	return widget.Plain(name)
 }
 
-// needsText returns the states of an agent's dependencies.
+// needsText describes the states of an agent's dependencies.
 func needsText(src *Source, names []string) string {
 	texts := make([]string, len(names))
 	for i, name := range names {
@@ -201,7 +201,7 @@ func needsText(src *Source, names []string) string {
 	return strings.Join(texts, ", ")
 }
 
-// idleText returns the idle timeout of an agent, and how long it has been idle.
+// idleText describes an agent's idle timeout, and how long the agent has been idle.
 func idleText(src *Source, a *city.Agent) string {
 	text := describe.Idle(a.IdleTimeout)
 	switch {
@@ -214,8 +214,8 @@ func idleText(src *Source, a *city.Agent) string {
 	return text
 }
 
-// lastOutput returns when an agent with a known last activity wrote last. The city reads that time once per patrol; the
-// pane knows it at once.
+// lastOutput returns when an agent with a known last activity last wrote output. The city reads that time once per
+// patrol, but the pane receives output immediately.
 func lastOutput(src *Source, a *city.Agent) time.Time {
 	at := *a.Session.LastActivity
 	if heard := src.Heard(a.Name); heard.After(at) {
@@ -256,10 +256,10 @@ func Exit(src *Source, e *city.Exit) string {
 	return panel.LastExit(e) + ", " + widget.Age(src.Now.Sub(e.At)) + " ago"
 }
 
-// sendFields returns the texts that were sent to an agent, with their stages.
+// sendFields returns the messages that were sent to an agent, with their stages.
 func sendFields(src *Source, sends []city.Send) []string {
 	var lines []string
-	label := "texts"
+	label := "sent"
 	for i := range sends {
 		s := &sends[i]
 		token := themes.Good
@@ -287,7 +287,7 @@ func sendFields(src *Source, sends []city.Send) []string {
 	return lines
 }
 
-// Rig describes a project folder and its agents.
+// Rig describes a rig and its agents.
 func Rig(src *Source, r *city.Rig) string {
 	dot := " " + src.Look.Glyphs.Dot + " "
 	text := widget.Plain(r.Name) + dot +
@@ -302,7 +302,7 @@ func Rig(src *Source, r *city.Rig) string {
 	return text
 }
 
-// mailField returns the number of unread messages of an agent, if any.
+// mailField returns a line with the number of an agent's unread messages, if there are any.
 func mailField(src *Source, a *city.Agent) []string {
 	if a.Mail <= 0 {
 		return nil

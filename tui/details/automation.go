@@ -11,16 +11,16 @@ import (
 	"gcity/tui/widget"
 )
 
-// RunHistory has the runs of the automation of the open details.
+// RunHistory contains the runs of the automation in the open reader.
 type RunHistory struct {
 	Name      string
 	Runs      []city.Run // newest first
 	Problem   string     // why the runs could not be read; "" = no error
-	Newest    string     // the city's newest run at the time of the request
+	Newest    string     // the automation's latest run at the time of the request
 	RequestID int        // ID of the request in progress; 0 = none
-	Answered  bool       // an answer has arrived
+	Responded bool       // a response has arrived
 
-	End   int  // number of the first line after the newest run and its output
+	End   int  // number of the first line after the latest run and its output
 	live  bool // a run was in progress while the details were open
 	moved bool // the user has scrolled
 }
@@ -79,11 +79,11 @@ func Automation(src *Source, h *RunHistory) []string {
 	return append(lines, lastRun(src, a.Last)...)
 }
 
-// lastRun returns the newest run with the end of its output.
+// lastRun returns the latest run with the end of its output.
 func lastRun(src *Source, run *city.Run) []string {
 	lines := []string{"", src.Look.Paint(themes.Title, "Last run")}
 	if run == nil {
-		return append(lines, src.Look.Paint(themes.Dim, "This automation never ran."))
+		return append(lines, src.Look.Paint(themes.Dim, "This automation has never run."))
 	}
 	outcome, token := panel.RunOutcome(run)
 	how := src.Look.Paint(token, outcome)
@@ -101,7 +101,7 @@ func lastRun(src *Source, run *city.Run) []string {
 			src.Look.Paint(themes.Bad, widget.Plain(run.Error))))
 	}
 	if run.Made != "" {
-		lines = append(lines, src.Look.Field("made", widget.Plain(run.Made)))
+		lines = append(lines, src.Look.Field("created", widget.Plain(run.Made)))
 	}
 	return append(lines, outputFields(src, run)...)
 }
@@ -113,7 +113,7 @@ func Runs(src *Source, h *RunHistory) []string {
 		lines = append(lines, src.Look.Paint(themes.Bad, "cannot be read: "+h.Problem))
 	}
 	switch {
-	case !h.Answered:
+	case !h.Responded:
 		return append(lines, src.Look.Paint(themes.Dim, "loading "+src.Look.Glyphs.More))
 	case len(h.Runs) == 0 && h.Problem == "":
 		return append(lines, src.Look.Paint(themes.Dim, "No runs are recorded."))
@@ -140,7 +140,7 @@ func Runs(src *Source, h *RunHistory) []string {
 // shownOutput is the maximum number of output lines in the details.
 const shownOutput = 100
 
-// outputFields returns the output of a run as rows of a detail view.
+// outputFields returns the output of a run as fields.
 func outputFields(src *Source, run *city.Run) []string {
 	var lines []string
 	label := "output"

@@ -55,8 +55,8 @@ func City(s *Source) []string {
 	return lines
 }
 
-// Held describes the effects of a held configuration, the most severe first. It names at most the given number of
-// stopping agents.
+// Held describes the effects of a held configuration, the most severe first. It names at most most of the agents that
+// stop.
 func Held(s *Source, h *city.Held, most int) []string {
 	who := ByPool(s.Lists, h.Removes)
 	if n := len(who) - most; n > 0 {
@@ -72,7 +72,7 @@ func Held(s *Source, h *city.Held, most int) []string {
 	return lines
 }
 
-// ByPool lists agents in natural order and combines members of a pool: "scout", "worker (8 members)".
+// ByPool lists agents in natural order and combines the members of each pool: "scout", "worker (8 members)".
 func ByPool(l *panel.Lists, agents []string) []string {
 	leaving := map[string]int{}
 	pool := func(name string) string {

@@ -11,7 +11,7 @@ import (
 // maxCrashLines is the maximum number of output lines for a crash.
 const maxCrashLines = 12
 
-// Crashes returns why an agent is held back, until when, and its crashes with their last output.
+// Crashes describes why an agent is held back and until when, and lists its crashes with their last output.
 func Crashes(src *Source, d *Inspection, w int) []string {
 	r := src.Agents.Find(d.Name)
 	a, ok := src.Snap.Agent(d.Name)
@@ -35,7 +35,7 @@ func Crashes(src *Source, d *Inspection, w int) []string {
 		lines = append(lines, "", src.Look.Paint(themes.Dim, "loading "+src.Look.Glyphs.More))
 	case len(d.About.Crashes) == 0:
 		lines = append(lines, "", src.Look.Paint(themes.Dim,
-			"The event log has no crash of this agent in the last seven days."))
+			"The event log contains no crashes of this agent in the last seven days."))
 	}
 	if d.About == nil {
 		return lines

@@ -1,3 +1,3 @@
-// Package details has the texts of detail views. It makes them from the lists of the control room and a snapshot of
-// the city, and changes no state.
+// Package details generates the text of detail views from the control room's lists and a snapshot of the city. It
+// changes no state, except for the scroll position of a RunHistory.
 package details

@@ -7,10 +7,10 @@ import (
 	"gcity/tui/widget"
 )
 
-// DefaultDrainTimeout is the drain timeout of an agent without a pool.
+// DefaultDrainTimeout is the drain timeout for an agent without a pool.
 const DefaultDrainTimeout = 5 * time.Minute
 
-// DrainEffects describes the effects of a drain on agents.
+// DrainEffects describes what happens if agents are drained.
 func DrainEffects(pools *panel.Pools, rows []*panel.AgentRow) []string {
 	least := DrainTimeout(pools, rows[0])
 	most, pooled := least, false
@@ -27,7 +27,7 @@ func DrainEffects(pools *panel.Pools, rows []*panel.AgentRow) []string {
 	}
 	switch {
 	case most == 0:
-		deadline = "; without a deadline."
+		deadline = ", without a deadline."
 	case least != most:
 		deadline = ", or at their deadlines."
 	}
@@ -47,7 +47,7 @@ func DrainTimeout(pools *panel.Pools, r *panel.AgentRow) time.Duration {
 	return DefaultDrainTimeout
 }
 
-// LongestDrain returns the longest drain timeout of the agents. DefaultDrainTimeout replaces a missing timeout.
+// LongestDrain returns the agents' longest drain timeout. For agents without a limit it uses DefaultDrainTimeout.
 func LongestDrain(pools *panel.Pools, rows []*panel.AgentRow) time.Duration {
 	longest := time.Duration(0)
 	for _, r := range rows {

@@ -13,7 +13,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Payload returns the payload of an event as lines: the fields of an object by name, any other value unchanged.
+// Payload returns an event's payload as lines: the fields of an object sorted by name, or any other value as it is.
 func Payload(src *Source, raw json.RawMessage) []string {
 	if len(raw) == 0 {
 		return nil

@@ -67,7 +67,7 @@ func driftLines(src *Source, all []city.Difference) []string {
 	return lines
 }
 
-// fieldLines returns a field with a text that may have several lines.
+// fieldLines returns a field with text of one or more lines.
 func fieldLines(src *Source, label, text string) []string {
 	var lines []string
 	for _, part := range widget.PlainLines(text) {
@@ -111,7 +111,7 @@ func crashText(c *city.Crash) string {
 	return panel.LastExit(&c.Exit)
 }
 
-// specLines returns how an agent starts and restarts, except what its details already show.
+// specLines describes how an agent starts and restarts, except for what its details already show.
 func specLines(src *Source, in *city.Inspection) []string {
 	s := in.Spec
 	if s == nil {
@@ -130,13 +130,13 @@ func specLines(src *Source, in *city.Inspection) []string {
 	}
 	lines = append(lines, src.Look.Field("prompt", promptSource(src, in)))
 	if s.Overlay != "" {
-		lines = append(lines, src.Look.Field("overlay", "the files of "+inCity(src, s.Overlay)+
-			", copied into the agent's folder"))
+		lines = append(lines, src.Look.Field("overlay", "files from "+inCity(src, s.Overlay)+
+			", copied to the agent's folder"))
 	}
 	if len(s.Hooks) > 0 {
 		lines = append(lines, src.Look.Field("hooks",
 			"files for "+widget.Plain(strings.Join(s.Hooks, ", "))+
-				", copied into the agent's folder"))
+				", copied to the agent's folder"))
 	}
 	label := "pre-start"
 	for _, line := range s.PreStart {
@@ -166,11 +166,11 @@ func specLines(src *Source, in *city.Inspection) []string {
 	return lines
 }
 
-// programText returns the agent's program, and says if the configuration does not name it.
+// programText returns the agent's program, and says so if it was not configured.
 func programText(s *city.Spec) string {
 	if s.Found {
 		return widget.Plain(s.Program) +
-			", the first one found on this host; the configuration names none"
+			", the first one found on this host; none is configured"
 	}
 	return widget.Plain(s.Program)
 }
@@ -190,10 +190,10 @@ func orDash(s string) string {
 	return s
 }
 
-// readyText returns the condition under which an agent is ready.
+// readyText describes when an agent is ready.
 func readyText(s *city.Spec) string {
 	if s.ReadyPrefix == "" && s.ReadyDelay <= 0 {
-		return "at once"
+		return "immediately"
 	}
 	c := *s
 	c.ReadyPrefix = widget.Plain(s.ReadyPrefix)
@@ -216,10 +216,10 @@ func envLines(src *Source, env []city.Variable) []string {
 	return lines
 }
 
-// Inspection has the last inspection of the agent of the open details.
+// Inspection contains the last inspection of the agent in the open reader.
 type Inspection struct {
 	Name      string
-	About     *city.Inspection // the last answer; nil = none yet
+	About     *city.Inspection // the last response; nil = none yet
 	Problem   string           // why the last request failed; "" = no error
 	RequestID int              // ID of the request in progress; 0 = none
 	StateKey  string           // state of the agent at the time of the request

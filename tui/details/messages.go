@@ -7,7 +7,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Message is one text that the status line has shown.
+// Message is a message that the status line has shown.
 type Message struct {
 	ID    int // ID of the action that it reports; 0 = none
 	At    time.Time
@@ -16,7 +16,7 @@ type Message struct {
 	Each  []string // result for each target, if there were several
 }
 
-// MessageLines returns past messages as lines of w columns, the newest at the end.
+// MessageLines returns past messages as lines of w columns, the newest last.
 func MessageLines(k *widget.Styles, all []Message, now time.Time, w int) []string {
 	if len(all) == 0 {
 		return []string{k.Paint(themes.Dim, "No messages yet. Results of verbs are "+

@@ -29,14 +29,14 @@ func Pool(src *Source, name string) []string {
 	}
 	if r.Override != nil {
 		lines = append(lines, src.Look.Field("by hand",
-			fmt.Sprintf("%d, instead of the check's result; %s, then auto, returns it to the check",
+			fmt.Sprintf("%d, instead of the check's result; %s and \"auto\" use the check again",
 				*r.Override, src.KeyOf("pool.scale"))))
 	}
 	if next := panel.NextText(p.Next, src.Now); next != "" {
 		lines = append(lines, src.Look.Field("next", next))
 	}
 	lines = append(lines, checkFields(src, r)...)
-	wait := describe.WaitedFor
+	wait := describe.NoDeadline
 	if r.Timeout > 0 {
 		wait = "killed after " + widget.Duration(r.Timeout)
 	}
@@ -79,8 +79,8 @@ func checkFields(src *Source, r *panel.PoolRow) []string {
 	return lines
 }
 
-// PredictLeaving predicts which members leave if a pool is scaled to a size: idle members before busy members, and the
-// last members first.
+// PredictLeaving predicts which members would leave if a pool were scaled to the given size: idle members before busy
+// members, and the last members first.
 func PredictLeaving(src *Source, name string, size int) []*panel.AgentRow {
 	var idle, busy []*panel.AgentRow
 	for _, r := range src.Pools.Members(name) {

@@ -50,7 +50,7 @@ func promptLines(src *Source, in *city.Inspection) []string {
 	return lines
 }
 
-// promptFields returns where a prompt comes from and how it is passed.
+// promptFields describes where a prompt comes from and how it is passed.
 func promptFields(src *Source, in *city.Inspection) []string {
 	var lines []string
 	if in.PromptFile != "" {
@@ -84,7 +84,7 @@ func promptMethod(in *city.Inspection) string {
 	case "typed":
 		return "typed when the agent is ready"
 	case "none":
-		return "not passed: the agent can ask with `gc prime`"
+		return "not passed; the agent can request it with `gc prime`"
 	}
 	return widget.Plain(in.PromptMode)
 }

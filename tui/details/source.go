@@ -7,7 +7,7 @@ import (
 	"gcity/tui/panel"
 )
 
-// Source has the data that details are made from.
+// Source contains the data that details are generated from.
 type Source struct {
 	*panel.Env
 	*panel.Lists
@@ -16,6 +16,6 @@ type Source struct {
 	Declared func(source string, patched []string) string
 	// returns the known output of a run
 	RunLines func(*city.Run) []string
-	// returns when the pane last received output of an agent; zero = unknown
+	// returns when the pane last received output from an agent; zero = unknown
 	Heard func(agent string) time.Time
 }

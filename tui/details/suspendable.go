@@ -24,7 +24,8 @@ func SuspendablePool(r *panel.PoolRow) Suspendable {
 		By: r.OffAt}
 }
 
-// above reports whether the object is suspended with its rig or city, so that its own flag has no effect.
+// above reports whether the object is suspended with its rig or city, so that changing its own flag would have no
+// effect.
 func (s *Suspendable) above() bool {
 	return s.By == city.RigLevel || s.By == city.CityLevel
 }
@@ -93,7 +94,7 @@ func Suspendables(l *panel.Lists, rows []*panel.AgentRow) []Suspendable {
 	return all
 }
 
-// StoppingSessions returns how many sessions stop if objects are suspended.
+// StoppingSessions returns how many sessions would stop if the objects were suspended.
 func StoppingSessions(l *panel.Lists, all []Suspendable) int {
 	n := 0
 	for _, s := range all {

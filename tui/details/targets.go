@@ -16,7 +16,8 @@ func TargetNames(rows []*panel.AgentRow) string {
 	return widget.Count(len(rows), "agent")
 }
 
-// Confirmation returns what the user must type before agents are stopped: the name of one, or their number.
+// Confirmation returns what the user must type before agents are stopped: the name of a single agent, or the number of
+// agents.
 func Confirmation(rows []*panel.AgentRow) string {
 	if len(rows) == 1 {
 		return rows[0].Shown

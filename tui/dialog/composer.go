@@ -17,8 +17,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// Limits of a text in the composer. Longer texts can be pasted but not edited, because the widget wraps the whole text
-// at every key.
+// Limits of the editable text in a composer. Longer text can be pasted but not edited, because the widget wraps the
+// whole text after each key press.
 const (
 	MaxComposerWidth = 8 << 10 // columns
 	MaxComposerRows  = 100     // lines
@@ -26,13 +26,14 @@ const (
 	MaxEditablePaste = 4 << 10
 )
 
-// Composer is a text for agents: one line at the bottom of the screen, or a sheet for several lines.
+// Composer is the input for a message to agents or for mail: one line at the bottom of the screen, or a sheet for
+// several lines.
 type Composer[T any] struct {
 	To      []string // the recipients; for mail, the key of the draft
 	Label   string   // describes the recipients
-	Sent    []string // earlier texts, oldest first
+	Sent    []string // earlier messages, oldest first
 	Problem string   // why the last action failed; reset by the next key
-	About   any      // data of the owner, which knows its type
+	About   any      // data of the composer's owner
 
 	area         textarea.Model
 	pastes       []string // the pastes shown as placeholders
@@ -60,8 +61,8 @@ func NewComposer[T any](c *Composer[T], begun Unsent) *Composer[T] {
 	return c
 }
 
-// Composing returns the keys of the widget: the keys of an input line, and a few keys for several lines. None of them
-// reads the clipboard.
+// Composing returns the widget's keys: the keys of an input line, and a few for several lines. None of them reads the
+// clipboard.
 func Composing() textarea.KeyMap {
 	e := widget.Editing()
 	return textarea.KeyMap{
@@ -103,7 +104,7 @@ func (c *Composer[T]) Fit(w, h int) {
 	c.syncWidget()
 }
 
-// placeholder returns the placeholder of a paste.
+// placeholder returns the placeholder for the paste with index i.
 func (c *Composer[T]) placeholder(i int) string {
 	return fmt.Sprintf("[paste %d: %s, %s]", i+1,
 		widget.Count(widget.LineCount(c.pastes[i]), "line"),
@@ -113,7 +114,7 @@ func (c *Composer[T]) placeholder(i int) string {
 // Text returns the text to send, without empty lines at both ends.
 func (c *Composer[T]) Text() string { return strings.Trim(c.expandedText(), "\n") }
 
-// expandedText returns the text with its pastes.
+// expandedText returns the text with its pastes instead of their placeholders.
 func (c *Composer[T]) expandedText() string {
 	var marks []string
 	for i, p := range c.pastes {
@@ -164,7 +165,7 @@ func (c *Composer[T]) Key(k tea.KeyPressMsg, _ func()) []T {
 	before := c.area.Value()
 	c.area, _ = c.area.Update(k)
 	if k.Text != "" && c.area.Value() == before {
-		c.Problem = "the input is full; paste longer texts"
+		c.Problem = "the input is full; paste longer text instead"
 	}
 	return nil
 }
@@ -178,11 +179,11 @@ func (c *Composer[T]) blankBefore() bool {
 		string(here[:min(c.area.Column(), len(here))])) == ""
 }
 
-// Newline starts another line.
+// Newline inserts a line break at the cursor.
 func (c *Composer[T]) Newline() {
 	c.Problem = ""
 	if c.area.LineCount() >= MaxComposerRows {
-		c.Problem = fmt.Sprintf("the input is limited to %d lines; paste longer texts",
+		c.Problem = fmt.Sprintf("the input is limited to %d lines; paste longer text instead",
 			MaxComposerRows)
 		return
 	}
@@ -190,10 +191,10 @@ func (c *Composer[T]) Newline() {
 	c.syncWidget()
 }
 
-// Paste inserts a text: editable, or as a placeholder if it is long.
+// Paste inserts text. A long text is represented by a placeholder and cannot be edited.
 func (c *Composer[T]) Paste(text string) {
 	c.Problem = ""
-	// cleaning may halve the text, because a line end may become shorter
+	// cleaning may shorten the text by up to half, because line ends may become shorter
 	if len(text) <= 2*city.MaxSend {
 		text = strings.TrimRight(widget.DropUntypable(text), "\n")
 	}
@@ -220,10 +221,10 @@ func (c *Composer[T]) Paste(text string) {
 	c.area, _ = c.area.Update(tea.PasteMsg{Content: text})
 }
 
-// TooLong returns the message for a text that is too long to send.
+// TooLong returns the message for text that is too long to send.
 func TooLong(size int) string {
 	return fmt.Sprintf(
-		"the text has %s, but at most %s are allowed: put the text into a file, and send the "+
+		"the text is %s long, but at most %s is allowed; put it in a file and send the "+
 			"file's name",
 		widget.Bytes(size), widget.Bytes(city.MaxSend))
 }
@@ -303,7 +304,7 @@ func (c *Composer[T]) drawLine(on Canvas) Frame {
 	return Frame{Lines: []string{widget.Crop(l.Fill(w), w)}, X: x}
 }
 
-// drawOverlay draws the composer as rows above the bottom of the screen.
+// drawSheet draws the composer as rows above the bottom of the screen.
 func (c *Composer[T]) drawSheet(on Canvas) Frame {
 	rows, x, y := c.visibleRows()
 	_, below := composerRows(on.H)
@@ -345,7 +346,7 @@ func (c *Composer[T]) rule(on Canvas, note string, token themes.Token) string {
 	return widget.Crop(l.Fill(on.W), on.W)
 }
 
-// Up moves the cursor up. From the first line it goes to the previous text in the history.
+// Up moves the cursor up. From the first line it goes to the previous message in the history.
 func (c *Composer[T]) Up() {
 	if c.atTop() {
 		c.showSent(-1)
@@ -355,7 +356,7 @@ func (c *Composer[T]) Up() {
 	}
 }
 
-// Down moves the cursor down. From the last line it goes to the next text in the history.
+// Down moves the cursor down. From the last line it goes to the next message in the history.
 func (c *Composer[T]) Down() {
 	if c.atBottom() {
 		c.showSent(1)
@@ -365,7 +366,7 @@ func (c *Composer[T]) Down() {
 	}
 }
 
-// showSent shows another text of the history. After the latest text comes the draft.
+// showSent moves n messages through the history. The draft comes after the latest message.
 func (c *Composer[T]) showSent(n int) {
 	at := c.historyIndex + n
 	if at < 0 || at > len(c.Sent) {

@@ -20,7 +20,7 @@ type Answer[T any] struct {
 	Do    T    // the zero task does nothing
 }
 
-// Confirm is a question. If RequiredText is set, the user must type that text for an answer that is not safe.
+// Confirm is a question. If RequiredText is set, the user must type it to select an answer that is not safe.
 type Confirm[T any] struct {
 	Title        string
 	Body         []string
@@ -33,7 +33,7 @@ type Confirm[T any] struct {
 	OpenedByKey  bool // the user has opened it with a key
 
 	firstRow int    // row of the first answer in the latest picture
-	rows     []int  // the index of the answer in each row, starting at first
+	rows     []int  // the index of the answer in each row, starting at firstRow
 	mismatch bool   // the typed text did not match; reset by the next change
 	note     string // why the last key did nothing; reset by the next key
 }
@@ -41,8 +41,8 @@ type Confirm[T any] struct {
 // Zone implements Dialog.
 func (c *Confirm[T]) Zone() keymap.Zone { return keymap.InChoice }
 
-// Accepts reports whether a key was meant for the question. A new question refuses keys for keymap.Guard. If the user
-// has opened the question, it accepts the keys of its answers and the required text sooner.
+// Accepts reports whether a key was meant for the question. A new question rejects keys for keymap.DialogGuard. If the
+// user opened it with a key, it accepts the keys of its answers and the required text sooner.
 func (c *Confirm[T]) Accepts(key string, now time.Time) bool {
 	age := now.Sub(c.Since)
 	own := c.RequiredText != "" && len([]rune(key)) == 1 || slices.ContainsFunc(c.Answers,
@@ -61,7 +61,7 @@ func (c *Confirm[T]) Accepts(key string, now time.Time) bool {
 // Step moves the cursor by n answers.
 func (c *Confirm[T]) Step(n int) { c.Cursor = (c.Cursor + n + len(c.Answers)) % len(c.Answers) }
 
-// Key edits the text, or selects the answer of a letter.
+// Key edits the text, or selects the answer for a letter.
 func (c *Confirm[T]) Key(k tea.KeyPressMsg, close func()) []T {
 	if safe := c.safe(); c.RequiredText != "" && c.Edit.String() == "" && safe >= 0 &&
 		k.String() == "n" && !strings.HasPrefix(c.RequiredText, "n") {
@@ -106,7 +106,7 @@ func (c *Confirm[T]) safe() int {
 }
 
 // typed moves the cursor from a safe answer to the first answer if there is text, and back if the text is empty. If the
-// user has selected another answer, the cursor stays there.
+// user has selected a different answer, the cursor stays there.
 func (c *Confirm[T]) typed() {
 	c.mismatch = false
 	safe := c.safe()
@@ -203,7 +203,7 @@ func (c *Confirm[T]) Draw(on Canvas) Frame {
 	return f
 }
 
-// typedRows returns the number of lines for a text that must be typed.
+// typedRows returns the number of lines for text that must be typed.
 func (c *Confirm[T]) typedRows() int {
 	if c.RequiredText == "" {
 		return 0
@@ -229,7 +229,7 @@ func (c *Confirm[T]) typedLine(on Canvas, w int) (string, int) {
 		on.Styles.Paint(state, strings.TrimRight(typed, " ")) + note, widget.Width(label) + at
 }
 
-// shorten cuts lines to at most n. The last line says how many are missing.
+// shorten truncates lines to at most n. If lines are missing, the last line contains their number.
 func shorten(on Canvas, lines []string, n int) []string {
 	if len(lines) <= n {
 		return lines
@@ -248,7 +248,7 @@ func (c *Confirm[T]) hints(on Canvas) []string {
 	case len(c.Answers) == 1:
 		return []string{take + " closes"}
 	case c.RequiredText != "":
-		return []string{next, take + " does it", cancel}
+		return []string{next, take + " confirms", cancel}
 	}
 	return []string{next, take + " chooses it", cancel}
 }
@@ -256,7 +256,7 @@ func (c *Confirm[T]) hints(on Canvas) []string {
 const (
 	// answerIndent is the indentation of the continuation lines of an answer.
 	answerIndent = 2
-	minWordWidth = 8 // the smallest width in columns that has room for words.
+	minWordWidth = 8 // the smallest width in columns that has room for words
 )
 
 // answerLines returns the answers in w columns: complete if whole is set, otherwise one line each.

@@ -1,7 +1,7 @@
-// Package dialog has the dialogs of the control room: questions, texts, searchable lists, input lines. They form a
-// stack, and the top dialog gets the keys.
+// Package dialog implements the dialogs of the control room: questions, pages to read, searchable lists, and input
+// lines. They form a stack, and the top dialog receives the keys.
 //
-// A dialog does not know the control room. It gets values to show and returns tasks of a type that its owner
+// A dialog does not depend on the control room. It receives values to show, and returns tasks of a type that its owner
 // chooses.
 package dialog
 
@@ -19,11 +19,11 @@ type Dialog[T any] interface {
 	// Zone returns the zone of the dialog's actions. Each type of dialog has its own zone.
 	Zone() keymap.Zone
 	// Accepts reports whether the dialog accepts a key at the given time. The key "" is a click. A dialog shows that it
-	// has refused a key.
+	// has rejected a key.
 	Accepts(key string, now time.Time) bool
-	// Key handles a key that no action of the zone has. The dialog calls close to leave the stack.
+	// Key handles a key that is not bound to an action of the zone. The dialog calls close to leave the stack.
 	Key(k tea.KeyPressMsg, close func()) []T
-	// Paste handles a text from the terminal's clipboard.
+	// Paste handles pasted text.
 	Paste(text string)
 	// Wheel handles notches of the mouse wheel.
 	Wheel(notches int, c Canvas)
@@ -38,17 +38,17 @@ type Keys interface {
 	Hints(pairs ...string) []string
 }
 
-// Canvas is the space and the styles for drawing a dialog.
+// Canvas contains the size, the styles and the keys for drawing a dialog.
 type Canvas struct {
 	W, H   int // size of the screen
 	Styles *widget.Styles
 	Keys   Keys
 	Line   bool               // there is room for one line only
-	Stale  func(w int) string // returns a warning in w columns that the data is old, "" = it is not
+	Stale  func(w int) string // returns a warning in w columns that the data is outdated, or ""
 }
 
-// Frame is a drawn dialog. If it has a title, it is a sheet in the middle of the screen. Otherwise it belongs to the
-// bottom.
+// Frame is a drawn dialog. If it has a title, it is a sheet in the middle of the screen. Otherwise it is at the bottom
+// of the screen.
 type Frame struct {
 	Title string
 	Lines []string
@@ -75,5 +75,5 @@ func (c Canvas) rows() int {
 	return c.H - 6
 }
 
-// more returns the sign for omitted text.
+// more returns the symbol for omitted text.
 func (c Canvas) more() string { return c.Styles.Glyphs.More }

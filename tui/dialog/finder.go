@@ -25,10 +25,10 @@ type Item[T any] struct {
 	Words string // searched in addition to the title
 	Line  string // its command line: for tab completion and the palette's history
 	Note  string // further information
-	// similar to the typed text but not equal: runs only if the user has selected it
+	// similar to the typed text but not equal; runs only after the user has selected it
 	Similar bool
 	Names   []string      // lower-case words that mean exactly this entry
-	Why     func() string // returns why it cannot run now, "" = it can; nil = always
+	Why     func() string // the reason why it cannot run now, or ""; nil = it can
 	Run     T
 	Info    bool // information only, cannot run
 	Heading bool // a heading, shown only if no text is typed
@@ -42,10 +42,10 @@ type Rank int
 const (
 	rankNoun    Rank = iota - 1 // the text is one of the entry's Names
 	RankExact                   // the text is its action or key, or the entry completes the text
-	RankNamed                   // the entry's name has the text at the beginning of a word
-	RankWords                   // the entry's name has all words of the text, in any order
-	RankMention                 // the entry's description has all words of the text
-	RankFuzzy                   // the entry's name has the letters of the text in order
+	RankNamed                   // a word in the entry's name starts with the text
+	RankWords                   // the entry's name contains all words of the text, in any order
+	RankMention                 // the entry's description contains all words of the text
+	RankFuzzy                   // the entry's name contains the letters of the text in order
 )
 
 // head returns the title without its explanation.
@@ -55,8 +55,7 @@ func (t *Item[T]) head() string {
 	return head
 }
 
-// hasWordPrefix reports whether a lower-case text is one of the entry's keys, or the start of a word in its title or
-// command line.
+// hasWordPrefix reports whether a lower-case text is the start of a word in the entry's title or command line.
 func (t *Item[T]) hasWordPrefix(text string) bool {
 	if strings.HasPrefix(strings.ToLower(t.Title), text) {
 		return true
@@ -78,7 +77,7 @@ func (t *Item[T]) hasWordPrefix(text string) bool {
 	return false
 }
 
-// WhyUnavailable returns why the entry cannot run now, or "".
+// WhyUnavailable returns the reason why the entry cannot run now, or "".
 func (t *Item[T]) WhyUnavailable() string {
 	if t.Why == nil {
 		return ""
@@ -92,7 +91,7 @@ func (t *Item[T]) exact(text string) bool {
 	return called == text || t.Line == text || slices.Contains(t.Keys, text)
 }
 
-// matches returns how well an entry matches a text, or false if it does not.
+// matches returns how well the entry matches text, and whether it matches at all.
 func (t *Item[T]) matches(text string) (Rank, bool) {
 	low := strings.ToLower(text)
 	words := strings.Fields(low)
@@ -120,10 +119,10 @@ type Finder[T any] struct {
 	All       []Item[T]
 	Found     []Item[T]
 	Cursor    int
-	About     any // subject of the entries; the owner knows its type
+	About     any // subject of the entries; its type depends on the owner
 
 	Reasons     bool        // every row shows why it cannot run, not only the selected one
-	Copies      bool        // its entries are texts to copy
+	Copies      bool        // its entries can be copied
 	Verb        string      // what enter does to the entry under the cursor, "" = "runs it"
 	Palette     *Palette[T] // set if the finder is the palette
 	CursorMoved bool        // the user has moved the cursor
@@ -137,10 +136,10 @@ type Finder[T any] struct {
 // Palette is the part of a finder that accepts command lines.
 type Palette[T any] struct {
 	History []string // earlier lines, oldest first
-	// returns further entries for a text; only = the finder's own entries do not apply
+	// returns further entries for the typed text; only = the finder's own entries do not apply
 	Offer     func(text string) (found []Item[T], only bool)
 	TakesMore func(line string) bool // reports whether more words may follow a line
-	Recent    []Item[T]              // the entries for an empty text that come first
+	Recent    []Item[T]              // the entries that come first if no text is typed
 }
 
 // NewFinder returns a finder that shows all of its entries.
@@ -180,13 +179,13 @@ func (f *Finder[T]) Paste(text string) {
 // Wheel moves the cursor by one row per notch.
 func (f *Finder[T]) Wheel(notches int, _ Canvas) { f.Step(notches) }
 
-// Type inserts a text as if the user had typed it.
+// Type replaces the search text as if the user had typed it.
 func (f *Finder[T]) Type(text string) {
 	f.Edit = widget.NewEntry(text)
 	f.Search()
 }
 
-// Current returns the entry under the cursor, or nil if nothing is found.
+// Current returns the entry under the cursor, or nil if no entry matches.
 func (f *Finder[T]) Current() *Item[T] {
 	if f.Cursor >= len(f.Found) {
 		return nil
@@ -194,8 +193,8 @@ func (f *Finder[T]) Current() *Item[T] {
 	return &f.Found[f.Cursor]
 }
 
-// Runnable returns the entry that runs, nil if none does. An entry that is only similar to the typed text does not run
-// until the user has moved the cursor.
+// Runnable returns the entry that enter runs, or nil if there is none. An entry that is only similar to the typed text
+// does not run until the user has moved the cursor.
 func (f *Finder[T]) Runnable() *Item[T] {
 	t := f.Current()
 	if t == nil || t.Similar && !f.CursorMoved {
@@ -207,7 +206,7 @@ func (f *Finder[T]) Runnable() *Item[T] {
 // Page moves by n pages.
 func (f *Finder[T]) Page(n int) { f.Step(n * max(1, f.page)) }
 
-// Refill replaces the entries and keeps the cursor on its entry.
+// Refill replaces the entries. The cursor stays on its entry.
 func (f *Finder[T]) Refill(all []Item[T]) {
 	line, pointed, offset := "", f.CursorMoved, f.offset
 	if t := f.Current(); t != nil {
@@ -223,8 +222,8 @@ func (f *Finder[T]) Refill(all []Item[T]) {
 	f.CursorMoved, f.offset = pointed, offset
 }
 
-// Click moves the cursor to a row of the sheet, which has the given number of lines. It reports whether the row has an
-// entry.
+// Click moves the cursor to a row of the sheet, which has the given number of lines. It reports whether the row
+// contains an entry.
 func (f *Finder[T]) Click(row, lines int) bool {
 	at := f.offset + row - finderHead
 	if row < finderHead || row >= lines-finderFoot || at >= len(f.Found) ||
@@ -235,7 +234,7 @@ func (f *Finder[T]) Click(row, lines int) bool {
 	return true
 }
 
-// Step moves the cursor by n entries, or marks the first one if none is marked. It never stays on a heading.
+// Step moves the cursor by n entries, or selects the first entry if none is selected. It skips headings.
 func (f *Finder[T]) Step(n int) {
 	if n > 0 && f.Runnable() == nil {
 		n--
@@ -260,7 +259,7 @@ func (f *Finder[T]) skipHeads(n int) {
 	}
 }
 
-// place returns the position of the cursor among the entries, and their number.
+// place returns the position of the cursor among the entries, and the number of entries.
 func (f *Finder[T]) place() (at, all int) {
 	for i := range f.Found {
 		if f.Found[i].Heading {
@@ -311,8 +310,8 @@ func (f *Finder[T]) Search() {
 	}
 }
 
-// filterByNoun returns the entries about a noun such as "work", if the text is a noun. It leaves out entries that only
-// mention the word in their description, and entries that cannot run.
+// filterByNoun applies if the typed text is a noun such as "work". It then omits entries that only mention the noun in
+// their description, and entries that cannot run.
 func filterByNoun[T any](all []Item[T]) []Item[T] {
 	if len(all) == 0 || all[0].Rank != rankNoun {
 		return all
@@ -335,7 +334,7 @@ func runnableFirst[T any](all []Item[T]) []Item[T] {
 	return append(first, last...)
 }
 
-// lastUse returns the position of a line in the history, counted from 1, or 0 if the line is not there.
+// lastUse returns the position of a line in the history, counted from 1, or 0 if the history does not contain it.
 func (f *Finder[T]) lastUse(line string) int {
 	if line == "" {
 		return 0
@@ -353,8 +352,8 @@ func distinct[T any](all []Item[T]) []Item[T] {
 	})
 }
 
-// fuzzy returns the entries with the letters of a text in order and close together. Letters that are spread over a
-// whole title match almost any text.
+// fuzzy returns the entries that contain the letters of text in order and close together. Letters that are spread over
+// a whole title would match almost any text.
 func (f *Finder[T]) fuzzy(text string) (found []Item[T]) {
 	titles := make([]string, len(f.All))
 	for i := range f.All {
@@ -390,7 +389,7 @@ func (f *Finder[T]) Down() {
 	f.Step(1)
 }
 
-// showHistory shows a line of the history. After the last line it shows an empty line.
+// showHistory shows a line from the history. After the last line it shows an empty line.
 func (f *Finder[T]) showHistory(at int) {
 	text, history := "", f.history()
 	if at < len(history) {
@@ -401,7 +400,7 @@ func (f *Finder[T]) showHistory(at int) {
 	f.historyIndex = at
 }
 
-// typed searches again after an edit.
+// typed repeats the search after an edit.
 func (f *Finder[T]) typed() {
 	f.historyIndex = len(f.history())
 	f.Search()
@@ -437,7 +436,7 @@ func (f *Finder[T]) Complete() {
 	f.typed()
 }
 
-// commonPrefix returns the longest common prefix of all texts.
+// commonPrefix returns the longest common prefix of texts.
 func commonPrefix(texts []string) string {
 	if len(texts) == 0 {
 		return ""
@@ -450,10 +449,10 @@ func commonPrefix(texts []string) string {
 	return strings.ToValidUTF8(first[:n], "")
 }
 
-// finderHead and finderFoot are the numbers of rows of a finder above and below its entries.
+// finderHead and finderFoot are the number of rows above and below the entries of a finder.
 const finderHead, finderFoot = 2, 3
 
-// enterEffect returns the text for the effect of enter on the entry under the cursor.
+// enterEffect describes the effect of enter on the entry under the cursor.
 func (f *Finder[T]) enterEffect() string {
 	return cmp.Or(f.Verb, "runs it")
 }
@@ -492,7 +491,7 @@ func (f *Finder[T]) Draw(c Canvas) Frame {
 func (f *Finder[T]) fullEntry(c Canvas, w int) []string {
 	out := []string{"", ""}
 	t := f.Runnable()
-	if why := f.refusal(); widget.Width(why) > w {
+	if why := f.whyNot(); widget.Width(why) > w {
 		token := themes.Warn
 		if f.Problem != "" {
 			token = themes.Bad
@@ -514,15 +513,15 @@ func (f *Finder[T]) fullEntry(c Canvas, w int) []string {
 	return twoLines(c, themes.Text, text, w)
 }
 
-// refusal returns why the typed text or the entry under the cursor cannot run, or "".
-func (f *Finder[T]) refusal() string {
+// whyNot returns the reason why the typed text or the entry under the cursor cannot run, or "".
+func (f *Finder[T]) whyNot() string {
 	if t := f.Runnable(); f.Problem == "" && t != nil {
 		return t.WhyUnavailable()
 	}
 	return f.Problem
 }
 
-// twoLines wraps a text into two lines of w columns.
+// twoLines wraps text into two lines of w columns.
 func twoLines(c Canvas, token themes.Token, text string, w int) []string {
 	out := []string{"", ""}
 	parts := widget.Wrap(text, w-2)
@@ -538,7 +537,7 @@ func twoLines(c Canvas, token themes.Token, text string, w int) []string {
 // hint returns the last line: the problem of the typed text, or the keys, and the position of the cursor.
 func (f *Finder[T]) hint(c Canvas, w int) string {
 	more := c.more()
-	full := widget.Width(f.refusal()) > w // it is shown above, in two lines
+	full := widget.Width(f.whyNot()) > w // it is shown above, in two lines
 	if f.Problem != "" && !full {
 		return c.Styles.Paint(themes.Bad, f.Problem)
 	}
@@ -572,7 +571,7 @@ func (f *Finder[T]) hint(c Canvas, w int) string {
 // narrowFinder is the width below which a row shows only keys and title.
 const narrowFinder = 60
 
-// keyColumn returns the width of the column of keys, or 0 if no entry has a key.
+// keyColumn returns the width of the key column, or 0 if no entry has a key.
 func (f *Finder[T]) keyColumn(w int) int {
 	if !slices.ContainsFunc(f.All, func(t Item[T]) bool { return len(t.Keys) > 0 }) {
 		return 0
@@ -605,7 +604,7 @@ func (f *Finder[T]) line(c Canvas, t *Item[T], here bool, w int) string {
 	}
 	tail, title := t.Note, t.Title
 	switch {
-	case f.Copies: // the text that is copied
+	case f.Copies: // the note is the text to copy
 	case w < narrowFinder: // the last line shows the reason
 		tail = ""
 	case why != "" && (here || f.Reasons):

@@ -16,14 +16,14 @@ type Prompt[T any] struct {
 	CurrentLabel func() string // returns the current label, nil = it is constant
 	Hint         string
 	Edit         widget.Entry
-	// returns why a text is not accepted, "" = accepted; nil = all are accepted
+	// returns the reason why text is not accepted, or ""; nil = any text is accepted
 	Validate func(text string) string
 	Change   func(text string)   // called after every change; nil = not called
-	Done     func(text string) T // returns the task of the line; nil = no task
+	Done     func(text string) T // returns the task for the line; nil = no task
 	Cancel   func()              // called if the line is closed without a task; nil = not called
-	About    any                 // purpose of the text; the owner knows its type
+	About    any                 // purpose of the line; its type depends on the owner
 
-	problem string // why the text was refused, until it changes
+	problem string // why the text was rejected, until it changes
 }
 
 // Zone implements Dialog.
@@ -40,7 +40,7 @@ func (p *Prompt[T]) Key(k tea.KeyPressMsg, _ func()) []T {
 	return nil
 }
 
-// Paste inserts a text.
+// Paste inserts text.
 func (p *Prompt[T]) Paste(text string) {
 	p.Edit.Paste(text)
 	p.changed()
@@ -56,7 +56,7 @@ func (p *Prompt[T]) changed() {
 // Wheel does nothing.
 func (p *Prompt[T]) Wheel(int, Canvas) {}
 
-// Submit closes the line and returns its task, unless the text is refused.
+// Submit closes the line and returns its task, unless the text is rejected.
 func (p *Prompt[T]) Submit(close func()) []T {
 	text := p.Edit.String()
 	if p.Validate != nil {
@@ -71,7 +71,7 @@ func (p *Prompt[T]) Submit(close func()) []T {
 	return []T{p.Done(text)}
 }
 
-// Leave closes the line.
+// Leave closes the line without a task.
 func (p *Prompt[T]) Leave(close func()) {
 	close()
 	if p.Cancel != nil {

@@ -10,12 +10,12 @@ import (
 	"gcity/tui/widget"
 )
 
-// Reader is a text in a sheet.
+// Reader is a page of text in a sheet.
 type Reader[T any] struct {
 	Title  string
 	Lines  func(w int) []string // called for every frame, so the text is live
 	Offset int
-	About  any             // subject of the text; the owner knows its type
+	About  any             // subject of the text; its type depends on the owner
 	Hints  func() []string // returns descriptions of the owner's keys; nil = no keys
 	Follow Follower        // scrolls the text automatically; nil = no automatic scrolling
 

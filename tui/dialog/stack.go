@@ -6,12 +6,12 @@ import (
 	"gcity/tui/keymap"
 )
 
-// Stack holds the open dialogs, the top dialog last. The zero value is empty.
+// Stack contains the open dialogs, the top dialog last. The zero value is empty.
 type Stack[T any] struct {
 	open []Dialog[T]
 }
 
-// Top returns the dialog that gets the keys, or nil if none is open.
+// Top returns the dialog that receives the keys, or nil if none is open.
 func (s *Stack[T]) Top() Dialog[T] {
 	if len(s.open) == 0 {
 		return nil
@@ -19,7 +19,7 @@ func (s *Stack[T]) Top() Dialog[T] {
 	return s.open[len(s.open)-1]
 }
 
-// Open pushes a dialog. It replaces a dialog of the same zone.
+// Open pushes a dialog. It replaces an open dialog with the same zone.
 func (s *Stack[T]) Open(d Dialog[T]) {
 	s.CloseIn(d.Zone())
 	s.open = append(s.open, d)
@@ -30,12 +30,12 @@ func (s *Stack[T]) Close(d Dialog[T]) {
 	s.open = slices.DeleteFunc(s.open, func(o Dialog[T]) bool { return o == d })
 }
 
-// CloseIn removes the dialog of a zone.
+// CloseIn removes the dialog with a zone.
 func (s *Stack[T]) CloseIn(z keymap.Zone) {
 	s.open = slices.DeleteFunc(s.open, func(o Dialog[T]) bool { return o.Zone() == z })
 }
 
-// In returns the dialog of a zone, or nil if none is open.
+// In returns the dialog with a zone, or nil if none is open.
 func (s *Stack[T]) In(z keymap.Zone) Dialog[T] {
 	for _, d := range s.open {
 		if d.Zone() == z {

@@ -25,10 +25,11 @@ import (
 
 const (
 	dialDeadline = 10 * time.Second
-	// escapeTimeout is how long the terminal waits for the rest of an escape sequence before its beginning is taken as
-	// a key.
+	// escapeTimeout is how long the terminal waits for the rest of an escape sequence before the beginning is treated
+	// as a key.
 	escapeTimeout = 50 * time.Millisecond
-	// maxTypedAhead is the maximum input kept for an agent that does not read it. Input beyond it is dropped.
+	// maxTypedAhead is the maximum size of the input that is kept for an agent that does not read it. Further input is
+	// dropped.
 	maxTypedAhead = 1 << 20
 	ctrlC         = 0x03
 	// minRowsForStatus is the minimum height of a terminal for showing the detach key in its last row. In a smaller
@@ -36,30 +37,31 @@ const (
 	minRowsForStatus = 12
 )
 
-// Terminal is a terminal that is lent to an agent or a program.
+// Terminal is a terminal that an agent or another program uses for some time.
 type Terminal struct {
 	In, Out *os.File
 	Environ []string
 	Detach  detach.Key // key that leaves an agent
 }
 
-// attachment is an attach to an agent. It copies raw bytes both ways, except the key that leaves.
+// attachment is a connection to an agent's terminal. It copies raw bytes in both directions, except the key that
+// detaches.
 type attachment struct {
 	in, out *os.File
 	agent   string
-	term    city.Terminal // nil until the city has answered
+	term    city.Terminal // nil until the city has responded
 	input   inputQueue
 	scan    detach.Scanner
-	// after it fires, the beginning of an escape sequence is taken as a key
+	// after it fires, the beginning of an escape sequence is treated as a key
 	escapeTimer *time.Timer
-	typed       chan []byte // closed when the terminal is gone
+	typed       chan []byte // closed when the terminal is closed
 	cols        int
 	rows        int
 	status      *statusrow.Writer // shows the detach key in the last row; nil in a small terminal
 }
 
-// AttachTo hands the terminal to an agent until the user leaves, the session ends or ctx ends. It returns the text for
-// the status line. The terminal's modes are restored in any case.
+// AttachTo connects the terminal to an agent until the user detaches, the session ends or ctx ends. It returns a
+// message for the status line. It always restores the terminal's modes.
 func (r *Runner) AttachTo(ctx context.Context, o Terminal, agent string) (message string,
 	err error) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -67,7 +69,7 @@ func (r *Runner) AttachTo(ctx context.Context, o Terminal, agent string) (messag
 	v := &attachment{in: o.In, out: o.Out, agent: agent, scan: detach.Scanner{Key: o.Detach},
 		typed: make(chan []byte)}
 	if v.cols, v.rows, err = term.GetSize(o.Out.Fd()); err != nil {
-		return "", fmt.Errorf("cannot attach to %s: the size of this terminal is unknown: %w",
+		return "", fmt.Errorf("cannot attach to %s: cannot get the size of this terminal: %w",
 			agent, err)
 	}
 	if v.rows >= minRowsForStatus {
@@ -116,7 +118,7 @@ func (v *attachment) run(ctx context.Context, r *Runner) (string, error) {
 		shown := make(chan error, 1)
 		screen := v.output()
 		_, _ = io.WriteString(v.out, ansi.SetWindowTitle(widget.Plain(v.agent)+": "+
-			v.scan.Key.String()+" leaves"))
+			v.scan.Key.String()+" detaches"))
 		start(func() { v.write(ctx) })
 		start(func() {
 			_, err := io.Copy(screen, v.term)
@@ -134,24 +136,24 @@ func (v *attachment) run(ctx context.Context, r *Runner) (string, error) {
 	return message, err
 }
 
-// attachResult is the answer to the request for a terminal.
+// attachResult is the result of the request for a terminal.
 type attachResult struct {
 	term city.Terminal
 	err  error
 }
 
-// dial requests the agent's terminal and stores it. It returns a text for the status line if the user cancels. While it
-// waits, it keeps input for the agent, except the keys that cancel.
+// dial requests the agent's terminal and stores it in v.term. It returns a message for the status line if the user
+// cancels. While it waits, it queues input for the agent, except the keys that cancel.
 func (v *attachment) dial(ctx context.Context, r *Runner) (string, error) {
 	// the deadline covers only the request, see city.Control
 	ctx, cancel := context.WithTimeout(ctx, dialDeadline)
 	defer cancel()
-	answer := make(chan attachResult)
+	result := make(chan attachResult)
 	viewer := city.Viewer{Cols: v.cols, Rows: v.agentRows()}
 	r.Spawn("attach", func(context.Context) {
 		t, err := r.City.Attach(ctx, v.agent, viewer)
 		select {
-		case answer <- attachResult{t, err}:
+		case result <- attachResult{t, err}:
 		case <-ctx.Done():
 			if err == nil {
 				_ = t.Close() // the caller no longer waits
@@ -162,11 +164,11 @@ func (v *attachment) dial(ctx context.Context, r *Runner) (string, error) {
 		select {
 		case <-ctx.Done():
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				return "", fmt.Errorf("cannot attach to %s: no answer within %s", v.agent,
+				return "", fmt.Errorf("cannot attach to %s: no response within %s", v.agent,
 					dialDeadline)
 			}
 			return "", nil
-		case a := <-answer:
+		case a := <-result:
 			v.term = a.term
 			return "", a.err
 		case p, ok := <-v.typed:
@@ -176,7 +178,7 @@ func (v *attachment) dial(ctx context.Context, r *Runner) (string, error) {
 			}
 			out, leave := v.scan.Feed(p)
 			if leave || bytes.IndexByte(out, ctrlC) >= 0 {
-				return "canceled the attach to " + v.agent, nil
+				return "canceled attaching to " + v.agent, nil
 			}
 			v.input.add(out)
 			v.escapeTimer.Reset(escapeTimeout)
@@ -186,7 +188,7 @@ func (v *attachment) dial(ctx context.Context, r *Runner) (string, error) {
 	}
 }
 
-// forward forwards input and sizes until the attachment ends.
+// forward forwards input and changes of the terminal's size until the attachment ends.
 func (v *attachment) forward(ctx context.Context, r *Runner, shown <-chan error) (string, error) {
 	resized := make(chan os.Signal, 1)
 	signal.Notify(resized, syscall.SIGWINCH)
@@ -209,7 +211,7 @@ func (v *attachment) forward(ctx context.Context, r *Runner, shown <-chan error)
 			out, leave := v.scan.Feed(p)
 			v.input.add(out)
 			if leave {
-				return "left " + v.agent + "; it keeps running", nil
+				return "detached from " + v.agent + "; it keeps running", nil
 			}
 			v.escapeTimer.Reset(escapeTimeout)
 		case <-v.escapeTimer.C:
@@ -230,13 +232,13 @@ func (v *attachment) output() io.Writer {
 	return v.status
 }
 
-// detachHint describes how to leave.
+// detachHint describes how to detach.
 func (v *attachment) detachHint() string {
 	return "attached to " + widget.Plain(v.agent) + "; " + v.scan.Key.String() +
-		" leaves it running"
+		" detaches"
 }
 
-// agentRows returns the number of rows that the agent's terminal gets.
+// agentRows returns the number of rows for the agent's terminal.
 func (v *attachment) agentRows() int {
 	if v.status == nil {
 		return v.rows
@@ -256,7 +258,7 @@ func (v *attachment) resize() {
 	}
 }
 
-// read forwards input. It closes the channel when the terminal is gone.
+// read sends input to v.typed. It closes the channel when the terminal is closed.
 func (v *attachment) read(ctx context.Context, keys io.Reader) {
 	buf := make([]byte, 4096)
 	for {
@@ -285,7 +287,7 @@ func (v *attachment) write(ctx context.Context) {
 		case <-v.input.wake:
 		}
 		if _, err := v.term.Write(v.input.Take()); err != nil {
-			return // the copy of the output ends too
+			return // copying the output ends too
 		}
 	}
 }
@@ -332,10 +334,10 @@ func reversed(text string) string { return "\x1b[7m" + text + "\x1b[m" }
 // the wheel moves the cursor on the alternate screen.
 const saveModes = "\x1b[?12s\x1b[?1007s"
 
-// resetModes undoes the changes that a program may have made to the terminal, and then leaves the alternate screen.
-// It ends an open string, the VT52 mode, a coding other than UTF-8 and an open link. It restores the modes that
-// saveModes saved. It resets the Kitty keyboard on both screens, because each screen has its own stack. It also
-// resets keys, mouse, paste, margins, character sets, origin, wrap, cursor and colours.
+// resetModes undoes the changes that a program may have made to the terminal, and then leaves the alternate screen. It
+// ends an open string, VT52 mode, an encoding other than UTF-8, and an open link. It restores the modes that saveModes
+// saved. It resets the Kitty keyboard on both screens, because each screen has its own stack. It also resets keys,
+// mouse, paste, margins, character sets, origin, wrap, cursor and colors.
 const resetModes = "\x1b\\" + "\x1b<" + "\x1b%G" + "\x1b]8;;\x1b\\" + "\x1b[?12r\x1b[?1007r" +
 	"\x1b[?1049h" +
 	"\x1b[<9u" + "\x1b[>4;0m" +

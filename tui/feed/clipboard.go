@@ -6,7 +6,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// ClipboardSequence returns the sequence that sets a terminal's clipboard (OSC 52). Within tmux it contains the
+// ClipboardSequence returns the sequence that sets a terminal's clipboard (OSC 52). For tmux the result contains the
 // sequence twice: tmux handles one if set-clipboard is on, and forwards the other if allow-passthrough is on.
 func ClipboardSequence(text string, tmux bool) string {
 	s := ansi.SetSystemClipboard(text)
@@ -16,11 +16,11 @@ func ClipboardSequence(text string, tmux bool) string {
 	return s
 }
 
-// clipboardDeadline is the time limit for a clipboard program. Programs that serve the clipboard continue in the
+// clipboardDeadline is the time limit for a clipboard program. Programs that serve the clipboard keep running in the
 // background.
 const clipboardDeadline = 3 * time.Second
 
-// clipboardProgram returns the clipboard program of the display that a process uses.
+// clipboardProgram returns the clipboard program for the display of this process.
 func clipboardProgram(getenv func(string) string) []string {
 	switch {
 	case getenv("WAYLAND_DISPLAY") != "":

@@ -17,8 +17,8 @@ type Delivery struct {
 	Processed atomic.Bool
 }
 
-// Sender records the deliveries to one program. A program that ends, for example to attach, may not have read the
-// newest deliveries.
+// Sender sends news to one program, and records the deliveries. A program that quits, for example because the user
+// attaches, may not have read the newest deliveries.
 type Sender struct {
 	runner *Runner
 	recent []*Delivery
@@ -73,7 +73,7 @@ func (p *Deliveries) Start(r *Runner) {
 	})
 }
 
-// Finish waits for all senders after the program has ended, and stores for each room the news that it has missed.
+// Finish waits for all senders after the program has ended. For each room it stores the news that the room has missed.
 func (p *Deliveries) Finish() {
 	if p.stop != nil {
 		p.stop()

@@ -1,3 +1,4 @@
-// Package feed has the goroutines of the control room. They read the city's streams, carry out effects and lend the
-// terminal to other programs. They send results through a Mailbox to the model, which this package does not know.
+// Package feed implements the goroutines of the control room. They read the city's streams, carry out effects, and run
+// other programs in the terminal. They send results to the model through a Mailbox. The package does not depend on the
+// model.
 package feed

@@ -15,27 +15,28 @@ import (
 	"time"
 )
 
-// ConfigFile gives access to the city's configuration for editing. Edits are made in copies of its files, so that a
-// half-written file is never applied. Files are named as in error positions: "teams/one.toml", or "" for city.toml.
-// Check, Plan and Replace are called from one goroutine at a time and may read files; the other methods do no I/O.
+// ConfigFile gives access to the city's configuration for editing. Users edit copies of its files, so that a
+// half-written file is never applied. Files are named as in the positions of errors: "teams/one.toml", or "" for
+// city.toml. Check, Plan and Replace are called from one goroutine at a time and may read files; the other methods do
+// no I/O.
 type ConfigFile interface {
 	// Path returns the absolute path of a file.
 	Path(file string) string
-	// ReadOnlyReason returns why a file cannot be edited here and where to change it, or "".
+	// ReadOnlyReason returns the reason why a file cannot be edited here, and where to change it, or "".
 	ReadOnlyReason(file string) string
-	// Check returns the problems of a text for a file, each with its position, and the line of the first problem. The
-	// line is 0 if that problem is in another file.
+	// Check returns the problems that a file would have with the content data, each with its position, and the line of
+	// the first problem. The line is 0 if that problem is in another file.
 	Check(file string, data []byte) (problems []string, line int)
-	// Plan returns the changes that a text would cause now. The text must have passed Check.
+	// Plan returns the changes that a file with the content data would cause now. The data must have passed Check.
 	Plan(ctx context.Context, file string, data []byte) (Plan, error)
-	// Replace replaces the content of a file. It fails if the file has changed meanwhile.
+	// Replace replaces the content of a file. It fails if the current content is not was.
 	Replace(file string, was, now []byte) error
 }
 
 // Plan lists the changes that a configuration would cause if it were applied now.
 type Plan struct {
 	Changes []Change // one per agent, including unchanged agents, in any order
-	// further information: that the change would be held, and uncertainties
+	// further information, for example that the change would be held, or what is uncertain
 	Notes []string
 }
 
@@ -88,8 +89,8 @@ func (r *Runner) EditDraft(ctx context.Context, o Terminal, what Edit) (d *Draft
 	return d, runInForeground(ctx, o, p)
 }
 
-// CheckDraft checks an edited draft and returns the result. It removes an unchanged draft. failed is the editor's
-// error.
+// CheckDraft checks an edited draft and returns the result. If the draft is unchanged, it removes the draft's file.
+// failed is the error from the editor.
 func CheckDraft(ctx context.Context, config ConfigFile, d *Draft, failed error) Edited {
 	e := Edited{Draft: d, Err: failed}
 	var err error
@@ -117,8 +118,8 @@ func CheckDraft(ctx context.Context, config ConfigFile, d *Draft, failed error) 
 // draftAge is the age from which an abandoned draft is removed.
 const draftAge = 7 * 24 * time.Hour
 
-// SweepDrafts removes abandoned drafts of a city's configuration. Files that are not regular or do not have the
-// name of a draft stay.
+// SweepDrafts removes abandoned drafts of a city's configuration. It keeps files that are not regular or are not named
+// like a draft.
 func SweepDrafts(dir string) {
 	dir = filepath.Join(dir, ".gc")
 	entries, _ := disk.ReadDir(dir) // continue with the readable entries
@@ -135,8 +136,8 @@ func SweepDrafts(dir string) {
 	}
 }
 
-// NewDraft copies a file of the configuration into the city's runtime folder, with a name that editors and users
-// recognise.
+// NewDraft copies a configuration file to the city's runtime folder. Editors and users can recognize the file by its
+// name.
 func NewDraft(config ConfigFile, at FileLine) (*Draft, error) {
 	path, own := config.Path(at.File), config.Path("")
 	was, err := os.ReadFile(path)
@@ -179,7 +180,7 @@ func (r *Runner) ApplyDraft(e ApplyDraft) {
 		}
 		message, failed := r.sendCommand(ctx, city.Reload{})
 		if failed != "" {
-			res.Failures = []string{"the configuration is written, but the " +
+			res.Failures = []string{"the configuration was written, but the " +
 				"reload failed: " + failed}
 		} else {
 			res.Receipts = []string{"the configuration was edited: " + message.Message}

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// foreground is a program that gets the terminal for a while.
+// foreground is a program that uses the terminal for some time.
 type foreground struct {
 	Cmd         *exec.Cmd
 	kind        string // "editor", "pager"
@@ -22,7 +22,8 @@ type foreground struct {
 	variable    string // environment variable that sets the command; "" = none
 }
 
-// Failed returns why the program failed, or nil if it ended normally.
+// Failed returns an error that says why the program failed, or nil if it exited normally. err is the error from
+// starting it or waiting for it.
 func (l *foreground) Failed(err error) error {
 	exit, ok := errors.AsType[*exec.ExitError](err)
 	if !ok {
@@ -39,7 +40,7 @@ func (l *foreground) Failed(err error) error {
 	}
 	named := ""
 	if l.variable != "" {
-		named = "; " + l.variable + " names it"
+		named = " (set by " + l.variable + ")"
 	}
 	switch {
 	case sig == syscall.SIGINT: // ctrl+c is a normal way to leave a program
@@ -47,15 +48,15 @@ func (l *foreground) Failed(err error) error {
 	case sig != 0:
 		return fmt.Errorf("the %s %q was killed by %s", l.kind, l.commandLine, unix.SignalName(sig))
 	case status == 127:
-		return fmt.Errorf("the %s %q does not exist%s", l.kind, l.commandLine, named)
+		return fmt.Errorf("the %s %q was not found%s", l.kind, l.commandLine, named)
 	case status == 126:
 		return fmt.Errorf("cannot run the %s %q%s", l.kind, l.commandLine, named)
 	}
 	return fmt.Errorf("the %s %q failed with exit status %d", l.kind, l.commandLine, status)
 }
 
-// Editor returns the command of $VISUAL or $EDITOR, or otherwise of an installed editor. Editors that are known to
-// support "+N" start at the draft's line.
+// Editor returns the command in $VISUAL or $EDITOR, or otherwise an installed editor. Editors that are known to support
+// "+N" start at the draft's line.
 func Editor(ctx context.Context, environ []string, d *Draft) (foreground, error) {
 	line, by := "", ""
 	for _, name := range []string{"EDITOR", "VISUAL"} {
@@ -74,8 +75,8 @@ func Editor(ctx context.Context, environ []string, d *Draft) (foreground, error)
 		}
 	}
 	if line == "" {
-		return foreground{}, errors.New("no editor found: neither vim, vi nor nano is installed; " +
-			"set EDITOR to one")
+		return foreground{}, errors.New("no editor found: vim, vi and nano are not installed; " +
+			"set EDITOR")
 	}
 	args := []string{"-c", line + ` "$@"`, "editor"}
 	plus := []string{"vi", "vim", "nvim", "view", "nano", "pico", "emacs", "emacsclient", "micro",

@@ -14,7 +14,7 @@ import (
 type Effect interface{ effect() }
 
 type (
-	// SendCommands sends commands, several at the same time, and answers with one Result.
+	// SendCommands sends commands, several at the same time. The response is one Result.
 	SendCommands struct {
 		ID       int // ID of the status line that waits for the result
 		Title    string
@@ -22,14 +22,14 @@ type (
 		// commands that must succeed before the command with the same index is sent; nil = none
 		Prerequisites []city.Command
 	}
-	// QueryBeads requests beads from the city. The answer is a FoundBeads.
+	// QueryBeads requests beads from the city. The response is a FoundBeads.
 	QueryBeads struct {
 		ID         int
 		Query      beads.Query
-		Unassigned bool // leave out steps of work that is assigned
+		Unassigned bool // omit steps of work that is assigned
 	}
-	// Watch makes the pane show an agent's session, a run's output, or nothing. A session with another ID is
-	// another terminal.
+	// Watch makes the pane show an agent's session, a run's output, or nothing. A session with a different ID is a
+	// different terminal.
 	Watch struct {
 		Agent, Session string
 		Run            string // ID of the run's record
@@ -37,9 +37,9 @@ type (
 		Focused        bool
 		AllOutput      bool // load all stored output, not only the newest
 	}
-	// ShowText shows a text in a pager.
+	// ShowText shows text in a pager.
 	ShowText struct{ Text string }
-	// Save writes a text to a new file.
+	// Save writes text to a new file.
 	Save struct {
 		ID         int // ID of the status line that waits for the result
 		Path, Text string
@@ -49,8 +49,8 @@ type (
 	Attach struct{ Agent string }
 	// Quit ends the control room.
 	Quit struct{ Exit Exit }
-	// Copy copies a text to the clipboard of the terminal or, with a program, to the clipboard of the machine. Only a
-	// copy with a program answers with a Result.
+	// Copy copies text to the terminal's clipboard or, with a program, to the clipboard of this machine. Only a copy
+	// with a program has a Result.
 	Copy struct {
 		ID      int // ID of the status line that waits for the result
 		What    string
@@ -76,14 +76,14 @@ type Result struct {
 	ID            int
 	Title         string
 	Total         int
-	Receipts      []string // answers of the city, in the order of the commands
+	Receipts      []string // responses from the city, in the order of the commands
 	Failures      []string
 	FailedIndexes []int // indexes of the commands that failed
 	Sent          []SentText
 	FailuresOnly  bool // show failures only
 }
 
-// FoundBeads is the answer to QueryBeads.
+// FoundBeads is the response to QueryBeads.
 type FoundBeads struct {
 	ID      int
 	Beads   []beads.Bead
@@ -102,12 +102,12 @@ type SwitchCity struct {
 func (SwitchCity) effect() {}
 
 type (
-	// Edit runs an editor on a draft, or on a new draft at a position.
+	// Edit runs an editor on Draft or, if it is nil, on a new draft of the file in At.
 	Edit struct {
 		Draft *Draft
 		At    FileLine
 	}
-	// ApplyDraft applies a draft. The answer is a Result.
+	// ApplyDraft applies a draft. The response is a Result.
 	ApplyDraft struct {
 		ID    int
 		Draft *Draft
@@ -133,7 +133,7 @@ type DiscardDraft struct{ Path string }
 
 func (DiscardDraft) effect() {}
 
-// LoadHistory requests events that are older than a given event. The answer is a LoadedHistory.
+// LoadHistory requests events that are older than a given event. The response is a LoadedHistory.
 type LoadHistory struct {
 	ID     int
 	Before uint64
@@ -145,18 +145,18 @@ func (LoadHistory) effect() {}
 type LoadedHistory struct {
 	ID       int
 	Events   []events.Event // oldest first
-	Complete bool           // it includes the oldest event of the log
+	Complete bool           // it includes the oldest event in the log
 	Problem  string         // why the request failed; "" = no error
 }
 
-// CityCommand is a command for a city of the list. It is sent only if the city with that name is still in that folder.
+// CityCommand is a command for a city in the list. It is sent only if the city with that name is still in that folder.
 type CityCommand struct {
 	Name, Path string
 	Command    city.Command
 }
 
-// SendCityCommand sends a command to a city. RegisterCity and UnregisterCity change the list of cities. The answer is a
-// Result.
+// SendCityCommand sends a command to a city. RegisterCity and UnregisterCity change the list of cities. The response is
+// a Result.
 type (
 	SendCityCommand struct {
 		ID     int // ID of the status line that waits for the result
@@ -177,7 +177,7 @@ func (SendCityCommand) effect() {}
 func (RegisterCity) effect()    {}
 func (UnregisterCity) effect()  {}
 
-// Inspect requests details of an agent that are not in the snapshot. The answer is an Inspected.
+// Inspect requests details of an agent that are not in the snapshot. The response is an Inspected.
 type Inspect struct {
 	ID    int
 	Agent string
@@ -185,7 +185,7 @@ type Inspect struct {
 
 func (Inspect) effect() {}
 
-// Inspected is the answer to Inspect.
+// Inspected is the response to Inspect.
 type Inspected struct {
 	ID         int
 	Inspection *city.Inspection
@@ -200,15 +200,15 @@ type SaveRoom struct {
 
 func (SaveRoom) effect() {}
 
-// QueryBackground queries the terminal's background. The terminal may never answer.
+// QueryBackground queries the terminal's background. The terminal may never respond.
 type QueryBackground struct{}
 
 func (QueryBackground) effect() {}
 
-// SentText is a text that this room has sent to one agent.
+// SentText is a message that this room has sent to one agent.
 type SentText struct {
 	Agent string
-	Text  string // the full text; a snapshot has only its beginning
+	Text  string // the full text; a snapshot contains only its beginning
 	Send  city.Send
 }
 

@@ -1,6 +1,6 @@
 package feed
 
-// Exit is the way in which the control room ended.
+// Exit is the way in which the control room was left.
 type Exit int
 
 const (
@@ -8,13 +8,13 @@ const (
 	Ended Exit = iota
 	// Leave means that a joined room was left; everything keeps running.
 	Leave
-	// HandOver means: keep the agents and continue headless.
+	// HandOver means that the agents keep running and the caller continues headless.
 	HandOver
-	// KeepAgents means: stop the controller and leave the agents running.
+	// KeepAgents means that the controller stops and the agents keep running.
 	KeepAgents
-	// StopCity means: stop the agents and the controller.
+	// StopCity means that the agents and the controller stop.
 	StopCity
-	// Hangup means that the terminal is gone (SIGHUP or end of input). The caller continues headless.
+	// Hangup means that the terminal was closed (SIGHUP or end of input). The caller continues headless.
 	Hangup
 	// Terminated means that SIGTERM was received.
 	Terminated

@@ -16,9 +16,10 @@ import (
 const (
 	// FleetRefreshGap is the minimum time between two snapshots of a city that is not shown, and between two lists.
 	FleetRefreshGap = time.Second
-	// FleetPollInterval is how often a city is checked for an answer, because the stream of an idle city is silent.
+	// FleetPollInterval is how often a city is polled. The stream of an idle city is silent, so only a poll shows that
+	// the city still responds.
 	FleetPollInterval = 5 * time.Second
-	// FleetPollTimeout is the time limit for the answer to such a check.
+	// FleetPollTimeout is the time limit for a poll.
 	FleetPollTimeout = 2 * time.Second
 )
 
@@ -32,7 +33,7 @@ type FleetWatcher struct {
 	Watched      map[string]*CityWatch // by name
 	Infos        []city.Info
 	problem      string
-	Answered     bool // the directory has answered
+	Responded    bool // the directory has responded
 	listed       bool // it has returned a list at least once
 	unmaintained bool // currently no process maintains the list
 	Mailbox      *Mailbox
@@ -44,10 +45,10 @@ type FleetWatcher struct {
 type CityWatch struct {
 	path         string
 	cancel       context.CancelFunc // nil = the city is not watched
-	answered     bool
+	responded    bool
 	summary      fleet.Summary
 	unresponsive string
-	lastAnswer   time.Time
+	lastResponse time.Time
 }
 
 func NewFleetWatcher(r *Runner) *FleetWatcher {
@@ -68,7 +69,7 @@ func (l *FleetWatcher) SetMailbox(to *Mailbox) {
 // Run reads the directory until ctx ends.
 func (l *FleetWatcher) Run(ctx context.Context) {
 	l.r.Spawn("fleet", l.publish)
-	logged := "" // the last logged reason, so that a lasting reason is logged once
+	logged := "" // the last logged reason, so that a repeated reason is logged once
 	for tries := 0; ; tries++ {
 		var cause error
 		for infos, err := range l.cities.Directory.Watch(ctx) {
@@ -83,9 +84,9 @@ func (l *FleetWatcher) Run(ctx context.Context) {
 			return
 		}
 		unmaintained, why := errors.Is(cause, city.ErrNoSupervisor), unreachableReason(cause)
-		l.change(func() { l.problem, l.Answered, l.unmaintained = why, true, unmaintained })
+		l.change(func() { l.problem, l.Responded, l.unmaintained = why, true, unmaintained })
 		if why != logged && (l.listed || !unmaintained) {
-			l.r.Log.Warn("the stream of the list of cities ended", "error", cause)
+			l.r.Log.Warn("the stream of city lists ended", "error", cause)
 			logged = why
 		}
 		if !waitToRetry(ctx, tries) {
@@ -104,7 +105,7 @@ func (l *FleetWatcher) change(edit func()) {
 	}
 }
 
-// setCities handles a list from the directory. It watches only the cities that run.
+// setCities handles a list from the directory. It watches only running cities.
 func (l *FleetWatcher) setCities(ctx context.Context, infos []city.Info) {
 	infos = slices.Clone(infos)
 	for i := range infos {
@@ -114,7 +115,7 @@ func (l *FleetWatcher) setCities(ctx context.Context, infos []city.Info) {
 		}
 	}
 	l.change(func() {
-		l.Infos, l.problem, l.Answered, l.listed = infos, "", true, true
+		l.Infos, l.problem, l.Responded, l.listed = infos, "", true, true
 		listed := map[string]bool{}
 		for i := range infos {
 			in := &infos[i]
@@ -193,7 +194,7 @@ func (l *FleetWatcher) follow(ctx context.Context, name string, b *CityWatch) {
 	}
 }
 
-// poll polls a city to check that it still answers and to get the time of its last patrol.
+// poll polls a city to check that it still responds, and to learn the time of its last patrol.
 func (l *FleetWatcher) poll(ctx context.Context, name string, b *CityWatch) {
 	c := l.ownCity(b)
 	for {
@@ -211,7 +212,7 @@ func (l *FleetWatcher) poll(ctx context.Context, name string, b *CityWatch) {
 		case ctx.Err() != nil:
 			return
 		case errors.Is(err, context.DeadlineExceeded):
-			l.setUnresponsive(ctx, b, "no answer within "+FleetPollTimeout.String())
+			l.setUnresponsive(ctx, b, "no response within "+FleetPollTimeout.String())
 		case err != nil:
 			l.setUnresponsive(ctx, b, unreachableReason(err))
 		default:
@@ -223,17 +224,17 @@ func (l *FleetWatcher) poll(ctx context.Context, name string, b *CityWatch) {
 	}
 }
 
-// Take records a snapshot. answer reports whether the snapshot is the answer to a request. Only an answer has the
-// current time of the last patrol.
-func (l *FleetWatcher) Take(ctx context.Context, b *CityWatch, s *city.Snapshot, answer bool) {
+// Take records a snapshot. polled reports whether the snapshot is the response to a poll. Only then is its time of the
+// last patrol current.
+func (l *FleetWatcher) Take(ctx context.Context, b *CityWatch, s *city.Snapshot, polled bool) {
 	now := l.r.Now()
 	fresh := fleet.Summarize(s, now)
 	l.change(func() {
 		if ctx.Err() == nil {
-			if !answer {
+			if !polled {
 				fresh.Overdue = b.summary.Overdue
 			}
-			b.summary, b.answered, b.unresponsive, b.lastAnswer = fresh, true, "", now
+			b.summary, b.responded, b.unresponsive, b.lastResponse = fresh, true, "", now
 		}
 	})
 }
@@ -246,7 +247,7 @@ func (l *FleetWatcher) setUnresponsive(ctx context.Context, b *CityWatch, why st
 	})
 }
 
-// publish sends the list when it has changed, at most once a second. Until every running city has answered once, it
+// publish sends the list when it has changed, at most once a second. Until every running city has responded once, it
 // sends more often.
 func (l *FleetWatcher) publish(ctx context.Context) {
 	for {
@@ -265,16 +266,16 @@ func (l *FleetWatcher) publish(ctx context.Context) {
 	}
 }
 
-// PublishChanges sends the list if it has changed. It reports whether a running city has not answered yet.
+// PublishChanges sends the list if it has changed. It reports whether a running city has not responded yet.
 func (l *FleetWatcher) PublishChanges() (early bool) {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
-	if !l.Answered {
+	if !l.Responded {
 		return true
 	}
 	f := l.list()
 	for i := range f.Rows {
-		early = early || f.Rows[i].Info.Running && !f.Rows[i].Answered &&
+		early = early || f.Rows[i].Info.Running && !f.Rows[i].Responded &&
 			f.Rows[i].Unresponsive == ""
 	}
 	if l.Published != nil && reflect.DeepEqual(f, l.Published) {
@@ -294,12 +295,12 @@ func (l *FleetWatcher) list() *fleet.List {
 		c := &f.Rows[i]
 		c.Info, c.DisplayName = in, widget.Plain(in.Name)
 		if b := l.Watched[in.Name]; b != nil {
-			c.Summary, c.Answered, c.Unresponsive = b.summary, b.answered, b.unresponsive
+			c.Summary, c.Responded, c.Unresponsive = b.summary, b.responded, b.unresponsive
 			if !in.Running {
 				c.Unresponsive = ""
 			}
 			if c.Unresponsive != "" || !in.Running {
-				c.LastAnswer = b.lastAnswer
+				c.LastResponse = b.lastResponse
 			}
 		}
 	}

@@ -14,7 +14,7 @@ import (
 // News is everything that was received since the last message to the model.
 type News struct {
 	Snap *city.Snapshot // nil = nothing new
-	// why the city does not answer; "" = it answers again; nil = nothing new
+	// why the city does not respond; "" = it responds again; nil = nothing new
 	Unreachable *string
 	Events      []events.Event // oldest first
 	Results     []Result
@@ -36,7 +36,7 @@ func (n *News) Empty() bool {
 }
 
 // MaxPending is the number of events kept while the model does not read. Temporarily there may be twice as many. Older
-// events are dropped, because the panel keeps no more and the log has all of them.
+// events are dropped: the panel would not keep them, and the log contains all of them.
 const MaxPending = panel.MaxEvents
 
 // Mailbox stores the latest news until the pump takes it. Adding never waits.
@@ -67,7 +67,7 @@ func (b *Mailbox) PutSnapshot(s *city.Snapshot) {
 		ok := ""
 		n.Unreachable = &ok
 		if n.Snap == nil || s.Rev > n.Snap.Rev || !s.Started.Equal(n.Snap.Started) ||
-			// the stream may lag behind an answer
+			// the stream may lag behind a response to a poll
 			s.Rev == n.Snap.Rev && !s.Patrol.Last.Before(n.Snap.Patrol.Last) {
 			n.Snap = s
 		}
@@ -129,7 +129,7 @@ func (b *Mailbox) Take(now time.Time) (n News, next time.Time) {
 
 func (b *Mailbox) PutOpenedCity(a *OpenedCity) {
 	b.Put(func(n *News) {
-		// the answer of a canceled switch may arrive late
+		// the result of a canceled switch may arrive late
 		if n.OpenedCity == nil || n.OpenedCity.ID < a.ID {
 			n.OpenedCity = a
 		}
@@ -147,8 +147,8 @@ func (b *Mailbox) DropOutdated(newer *city.Snapshot) {
 	}
 }
 
-// Behind reports whether the mailbox misses too many events of a city with the newest event seq. It then drops the
-// pending events, so that the backlog is loaded again.
+// Behind reports whether the mailbox has missed too many events. seq is the city's newest event. In that case it drops
+// the pending events, so that the backlog is loaded again.
 func (b *Mailbox) Behind(seq uint64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

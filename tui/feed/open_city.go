@@ -14,8 +14,8 @@ type Cities struct {
 	OwnPath   string         // folder of that city
 }
 
-// city returns a city of the list. The city that this program runs is accessed directly, because the supervisor
-// cannot run it too.
+// city returns a city in the list. The city that this program runs is accessed directly, because the supervisor cannot
+// run it too.
 func (d *Cities) city(name, path string) (city.Control, error) {
 	if d.Own != nil && path == d.OwnPath {
 		return d.Own, nil
@@ -28,16 +28,16 @@ type OpenedCity struct {
 	SwitchCity
 	City         city.Control // nil = the city has a room already
 	Saved        SavedRoom
-	Snap         *city.Snapshot // nil = no answer yet
-	Unresponsive string         // why it has not answered; "" = it has
+	Snap         *city.Snapshot // nil = no response yet
+	Unresponsive string         // why it has not responded; "" = it has
 	Problem      string         // why the switch is not possible; "" = it is possible
 }
 
 // snapshotWait is how long a switch waits for the city's snapshot before the room is shown without it.
 const snapshotWait = 300 * time.Millisecond
 
-// NoAnswerYet is the reason why a new room shows no data yet.
-const NoAnswerYet = "no answer yet"
+// NoResponseYet is the reason why a new room shows no data yet.
+const NoResponseYet = "no response yet"
 
 // ForCity returns a runner for another city in the same program.
 func (r *Runner) ForCity(c city.Control, config ConfigFile) *Runner {
@@ -59,11 +59,11 @@ func (r *Runner) ReadCity(ctx context.Context, newScreen terminal.ScreenMaker,
 }
 
 // OpenCity opens another city in the background and puts the OpenedCity into the mailbox of the current room. known is
-// the city if its room exists. keep is the file with the state of its room; "" = none.
+// the city if its room exists. savedFile is the file with the stored state of its room; "" = none.
 func (r *Runner) OpenCity(e SwitchCity, known city.Control, savedFile string) {
 	a := &OpenedCity{SwitchCity: e}
 	dir := r.Root().Cities.Directory
-	r.Spawn("travel", func(ctx context.Context) {
+	r.Spawn("open city", func(ctx context.Context) {
 		defer func() { r.Mailbox.PutOpenedCity(a) }()
 		var c city.Control
 		switch {
@@ -80,7 +80,7 @@ func (r *Runner) OpenCity(e SwitchCity, known city.Control, savedFile string) {
 			a.City = c
 			if savedFile != "" {
 				if a.Saved, err = ReadSavedRoom(savedFile); err != nil {
-					r.Log.Warn("the stored state of the control room cannot be read", "error", err)
+					r.Log.Warn("cannot read the control room's stored state", "error", err)
 				}
 			}
 		}
@@ -89,7 +89,7 @@ func (r *Runner) OpenCity(e SwitchCity, known city.Control, savedFile string) {
 		var err error
 		switch a.Snap, err = c.Snapshot(ctx); {
 		case ctx.Err() != nil:
-			a.Snap, a.Unresponsive = nil, NoAnswerYet
+			a.Snap, a.Unresponsive = nil, NoResponseYet
 		case err != nil:
 			a.Snap, a.Unresponsive = nil, unreachableReason(err)
 		}

@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ShowInPager runs the pager as the foreground program of the terminal until it ends or ctx ends. The pager has its
-// own process group, so that ctrl+c does not end the city. ctrl+z is disabled. A pager that stops itself is
-// continued, because no shell would continue it. The terminal's modes are restored in any case.
+// ShowInPager runs the pager as the foreground program of the terminal until it ends or ctx ends. The pager has its own
+// process group, so that ctrl+c does not stop the city. ctrl+z is disabled. A pager that stops itself is continued,
+// because no shell would do it. ShowInPager always restores the terminal's modes.
 func ShowInPager(ctx context.Context, o Terminal, text string) (err error) {
 	p, err := pager(ctx, o.Environ)
 	if err != nil {
@@ -26,22 +26,22 @@ func ShowInPager(ctx context.Context, o Terminal, text string) (err error) {
 	return runInForeground(ctx, o, p)
 }
 
-// runInForeground gives the terminal to a program until it ends or ctx ends; see ShowInPager.
+// runInForeground runs a program in the foreground of the terminal until it ends or ctx ends; see ShowInPager.
 func runInForeground(ctx context.Context, o Terminal, p foreground) error {
 	cmd := p.Cmd
 	fd := int(o.In.Fd())
 	before, err := unix.IoctlGetTermios(fd, unix.TCGETS)
 	if err != nil {
-		return fmt.Errorf("cannot give the terminal to the %s: %w", p.kind, err)
+		return fmt.Errorf("cannot run the %s in the terminal: %w", p.kind, err)
 	}
 	group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP)
 	if err != nil {
-		return fmt.Errorf("cannot give the terminal to the %s: %w", p.kind, err)
+		return fmt.Errorf("cannot run the %s in the terminal: %w", p.kind, err)
 	}
 	calm := *before
 	calm.Cc[unix.VSUSP] = 0 // disable ctrl+z
 	if err := unix.IoctlSetTermios(fd, unix.TCSETS, &calm); err != nil {
-		return fmt.Errorf("cannot give the terminal to the %s: %w", p.kind, err)
+		return fmt.Errorf("cannot run the %s in the terminal: %w", p.kind, err)
 	}
 	cmd.Stdout, cmd.Stderr = o.Out, o.Out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Foreground: true, Ctty: fd}
@@ -66,8 +66,8 @@ func runInForeground(ctx context.Context, o Terminal, p foreground) error {
 	return err
 }
 
-// keepRunning continues a process group whenever its leader, a child of this process, stops. It returns when the
-// leader has ended, and does not reap it.
+// keepRunning continues a process group whenever its leader, a child of this process, stops. It returns after the
+// leader has exited, and does not reap it.
 func keepRunning(leader int) {
 	for {
 		var info unix.Siginfo
@@ -85,13 +85,13 @@ func keepRunning(leader int) {
 }
 
 const (
-	// stoppedChild is CLD_STOPPED of siginfo_t: a child has stopped.
+	// stoppedChild is CLD_STOPPED in siginfo_t: a child has stopped.
 	stoppedChild = 5
-	// continuePause limits the rate of continuing a program that stops repeatedly.
+	// continuePause limits how often a program that stops repeatedly is continued.
 	continuePause = 20 * time.Millisecond
 )
 
-// pager returns the command of $PAGER, or otherwise of less or more.
+// pager returns the command in $PAGER, or otherwise less or more.
 func pager(ctx context.Context, environ []string) (foreground, error) {
 	line, by, flags := "", "", ""
 	for _, kv := range environ {
@@ -111,11 +111,11 @@ func pager(ctx context.Context, environ []string) (foreground, error) {
 		}
 	}
 	if line == "" {
-		return foreground{}, errors.New("no pager found: neither less nor more is installed; set " +
-			"PAGER to one")
+		return foreground{}, errors.New("no pager found: less and more are not installed; set " +
+			"PAGER")
 	}
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", line)
-	// show colours, and keep short texts on the screen after the end
+	// show colors, and do not exit immediately if the text fits on one screen
 	cmd.Env = append(append([]string(nil), environ...), "LESS="+flags+"-R -+F")
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = 2 * time.Second

@@ -11,11 +11,11 @@ import (
 	"gcity/events"
 )
 
-// listDeadline is the time limit for the answer of the directory before a switch to a city.
+// listDeadline is the time limit for reading the list of cities before a switch to a city.
 const listDeadline = 5 * time.Second
 
-// pinned is a city of the list that is tied to its folder. Its methods return errors as soon as the name refers to
-// another city.
+// pinned is a city in the list that is tied to its folder. If its name refers to a different city, its methods return
+// errors.
 type pinned struct {
 	city.Control
 	r          *Runner
@@ -46,7 +46,7 @@ func (p pinned) checkFolder(ctx context.Context) error {
 	return p.r.checkCityFolder(ctx, p.dir, p.name, p.path)
 }
 
-// checkSnapshot returns an error if a snapshot is from another city.
+// checkSnapshot returns an error if a snapshot is from a different city.
 func (p pinned) checkSnapshot(ctx context.Context, s *city.Snapshot) error {
 	if s.Path == p.path {
 		return nil

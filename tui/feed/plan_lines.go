@@ -40,7 +40,7 @@ func sortedChanges(p *Plan) []Change {
 	return all
 }
 
-// planRow is a change of one agent, or the same change of several members of a pool.
+// planRow is a change to one agent, or the same change to several members of a pool.
 type planRow struct {
 	Change
 	members int // 0 = it is one agent
@@ -71,7 +71,8 @@ func planRows(p *Plan) []planRow {
 	return rows
 }
 
-// Lines lists what a plan changes, and how many agents stay unchanged. With all set it lists each agent.
+// Lines lists what a plan changes, and how many agents stay unchanged. If includeUnchanged is set, it lists every
+// agent.
 func (p *Plan) Lines(styles *widget.Styles, includeUnchanged bool) []string {
 	rows, unchangedCount := planRows(p), 0
 	if includeUnchanged {

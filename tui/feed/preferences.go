@@ -6,8 +6,8 @@ import (
 	"gcity/tui/keymap"
 )
 
-// Preferences holds the preferences of the user. They may change while the room is open; the room never changes them.
-// The zero value has no preferences.
+// Preferences are the user's preferences. They may change while the room is open. The room never changes them. The zero
+// value sets no preferences.
 type Preferences struct {
 	// a name of Themes, AutoTheme, or ""; with "" the city's theme applies, or otherwise the theme of the Options
 	Theme         string
@@ -17,14 +17,14 @@ type Preferences struct {
 	ReducedMotion bool             // also enabled by the Options
 	Columns       []string         // columns of Agents, see ColumnNames; nil = the default columns
 	Confirm       string           // "normal", "always" or "never"; "" = normal
-	Detach        detach.Key       // key that leaves an attached terminal
+	Detach        detach.Key       // key that detaches from an agent
 	OnHangup      string           // "headless", "stop" or "leave"; "" = headless
 	Keys          []keymap.Binding // key bindings in the order of the file
 	File          string           // file with the preferences, for messages; "" = none
 	Problems      []string         // errors in the file, with positions
 }
 
-// HangupText describes what happens to the city of this program if its terminal closes.
+// HangupText describes what happens to the city that this program runs if its terminal closes.
 func (p *Preferences) HangupText() string {
 	switch p.OnHangup {
 	case "stop":

@@ -15,7 +15,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// CopyText copies a text with a clipboard program.
+// CopyText copies text with a clipboard program.
 func (r *Runner) CopyText(e Copy) {
 	r.Spawn("clipboard", func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, clipboardDeadline)
@@ -25,11 +25,11 @@ func (r *Runner) CopyText(e Copy) {
 		switch {
 		case errors.Is(ctx.Err(), context.DeadlineExceeded):
 			res.Failures = []string{fmt.Sprintf("the %s may not have been copied: the clipboard "+
-				"program did not end within %s", e.What, clipboardDeadline)}
+				"program did not exit within %s", e.What, clipboardDeadline)}
 		case err != nil:
 			res.Failures = []string{"cannot copy the " + e.What + ": " + err.Error()}
 		default:
-			res.Receipts = []string{"copied the " + e.What + " by " + program}
+			res.Receipts = []string{"copied the " + e.What + " with " + program}
 		}
 		r.Mailbox.putResult(res)
 	})
@@ -47,7 +47,7 @@ func (r *Runner) copyWithProgram(ctx context.Context, text string) (string, erro
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	cmd.WaitDelay = time.Second
-	// the program continues to serve the clipboard in the background
+	// the program keeps running in the background to serve the clipboard
 	if err := cmd.Run(); err != nil && !errors.Is(err, exec.ErrWaitDelay) {
 		if why := strings.TrimSpace(stderr.String()); why != "" {
 			return "", fmt.Errorf("%s: %s", argv[0], why)
@@ -66,14 +66,14 @@ func (r *Runner) LoadHistory(q LoadHistory) {
 		found, err := r.City.History(ctx, events.Query{Before: q.Before, Limit: HistoryPageSize})
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):
-			d.Problem = fmt.Sprintf("no answer from the city within %s", historyDeadline)
+			d.Problem = fmt.Sprintf("no response from the city within %s", historyDeadline)
 		case err != nil:
 			d.Problem = err.Error()
 		}
 		if err != nil {
 			r.Log.Warn("loading older events", "error", err)
 		}
-		for i := len(found) - 1; i >= 0; i-- { // found has the newest event first
+		for i := len(found) - 1; i >= 0; i-- { // the newest event is the first in found
 			d.Events = append(d.Events, found[i])
 		}
 		d.Complete = err == nil && len(found) < HistoryPageSize
@@ -81,7 +81,7 @@ func (r *Runner) LoadHistory(q LoadHistory) {
 	})
 }
 
-// Inspect requests details of an agent and puts the answer into the mailbox.
+// Inspect requests details of an agent and puts the result into the mailbox.
 func (r *Runner) Inspect(q Inspect) {
 	r.Spawn("inspection", func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, inspectDeadline)
@@ -90,7 +90,7 @@ func (r *Runner) Inspect(q Inspect) {
 		in := Inspected{ID: q.ID, Inspection: inspection}
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):
-			in.Problem = fmt.Sprintf("no answer from the city within %s", inspectDeadline)
+			in.Problem = fmt.Sprintf("no response from the city within %s", inspectDeadline)
 		case err != nil:
 			in.Problem = err.Error()
 		}
@@ -101,7 +101,7 @@ func (r *Runner) Inspect(q Inspect) {
 	})
 }
 
-// Save writes a text to a new file and puts the result into the mailbox. Existing files are never overwritten.
+// Save writes text to a new file and puts the result into the mailbox. Existing files are never overwritten.
 func (r *Runner) Save(s Save) {
 	r.Spawn("save", func(context.Context) {
 		res := Result{ID: s.ID, Title: "saving", Total: 1}
@@ -117,7 +117,7 @@ func (r *Runner) Save(s Save) {
 	})
 }
 
-// SendCityCommand sends a command to a city, unless its name now refers to another city.
+// SendCityCommand sends a command to a city, unless its name now refers to a different city.
 func (r *Runner) SendCityCommand(e SendCityCommand) {
 	r.changeCityList(e.ID, e.Title, func(ctx context.Context, d city.Directory) (string, error) {
 		if err := r.checkCityFolder(ctx, d, e.Target.Name, e.Target.Path); err != nil {
@@ -182,11 +182,11 @@ func (r *Runner) changeCityList(id int, title string,
 		message, err := do(ctx, r.Root().Cities.Directory)
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):
-			res.Failures = []string{fmt.Sprintf("%s: no answer within %s; the command may still "+
+			res.Failures = []string{fmt.Sprintf("%s: no response within %s; the command may still "+
 				"take effect",
 				title, commandDeadline)}
 		case err != nil:
-			r.Log.Warn("a command to the list of cities failed", "title", title, "error", err)
+			r.Log.Warn("an operation on the list of cities failed", "title", title, "error", err)
 			res.Failures = []string{err.Error()}
 		default:
 			res.Receipts = []string{message}
@@ -197,7 +197,7 @@ func (r *Runner) changeCityList(id int, title string,
 
 // RunTasks runs tasks and puts their result into the mailbox.
 func (r *Runner) RunTasks(d RunTasks) {
-	r.Spawn("errand", func(ctx context.Context) {
+	r.Spawn("tasks", func(ctx context.Context) {
 		res := Result{ID: d.ID, Title: d.Title, Total: len(d.Tasks), FailuresOnly: d.FailuresOnly}
 		for i, e := range d.Tasks {
 			message, failed := r.runTask(ctx, e)
@@ -212,14 +212,14 @@ func (r *Runner) RunTasks(d RunTasks) {
 	})
 }
 
-// runTask runs one task, and returns why it failed, or "".
+// runTask runs one task. failed is the reason why it failed, or "".
 func (r *Runner) runTask(ctx context.Context, e Task) (message, failed string) {
 	ctx, cancel := context.WithTimeout(ctx, commandDeadline)
 	defer cancel()
 	receipt, err := e.Run(ctx, r.City)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return "", fmt.Sprintf("%s: no answer within %s; the command may still take effect, "+
+		return "", fmt.Sprintf("%s: no response within %s; the command may still take effect, "+
 			"see the events",
 			e.describe(), commandDeadline)
 	case err != nil:

@@ -6,7 +6,8 @@ import (
 	"gcity/tui/terminal"
 )
 
-// viewRun shows the output of a run until ctx ends. It reopens a stream that breaks while the run is in progress.
+// viewRun shows the output of a run until ctx ends. If the stream breaks while the run is in progress, it reopens the
+// stream.
 func (v *Viewer) viewRun(ctx context.Context, t Watch) {
 	n := terminal.News{Run: t.Run}
 	for tries := 0; ; tries++ {

@@ -15,7 +15,7 @@ import (
 	"gcity/city"
 )
 
-// commandDeadline is the time limit for one command. It is longer than a stop with its grace period.
+// commandDeadline is the time limit for one command. It is longer than stopping an agent takes with the grace period.
 const commandDeadline = 60 * time.Second
 
 // maxConcurrent is the maximum number of commands that one action sends at the same time.
@@ -37,8 +37,8 @@ type Runner struct {
 	Cities     Cities      // set in the root runner
 	Missed     []*Delivery // deliveries that the room has not processed yet
 
-	hungUp       atomic.Bool // the terminal is gone
-	TerminalLent atomic.Bool // another program has the terminal, or is about to get it
+	hungUp       atomic.Bool // the terminal was closed
+	TerminalLent atomic.Bool // another program uses the terminal, or is about to use it
 	terminated   atomic.Bool // SIGTERM was received
 	interrupted  atomic.Bool // SIGINT was received for this process
 
@@ -56,10 +56,10 @@ func (r *Runner) Now() time.Time {
 }
 
 // Spawn starts a goroutine that the runner owns. A panic in it ends the control room and restores the terminal, but
-// does not end the process.
+// does not exit the process.
 func (r *Runner) Spawn(name string, f func(ctx context.Context)) { r.spawnIn(r.Ctx, name, f) }
 
-// spawnIn is Spawn with another context.
+// spawnIn is like Spawn, with a different context.
 func (r *Runner) spawnIn(ctx context.Context, name string, f func(ctx context.Context)) {
 	r.Root().Goroutines.Go(func() {
 		defer func() {
@@ -79,8 +79,8 @@ func (r *Runner) Root() *Runner {
 	return r
 }
 
-// RecoverPanic must be deferred by code that Run executes between two runs of the program. It handles a panic like one
-// in a goroutine of the room.
+// RecoverPanic must be deferred by code that runs between two Bubble Tea programs. It handles a panic like a panic in
+// one of the runner's goroutines.
 func (r *Runner) RecoverPanic(where string) {
 	if p := recover(); p != nil {
 		r.RecordPanic(where, p)
@@ -93,8 +93,8 @@ func (r *Runner) RecordPanic(where string, p any) {
 		string(debug.Stack()))
 	r.mu.Lock()
 	if r.panic == nil {
-		r.panic = fmt.Errorf("the control room failed in its %s: %v; the city is not affected, "+
-			"the log has the details", where, p)
+		r.panic = fmt.Errorf("the control room panicked in %s: %v; the city is not affected, "+
+			"see the log for details", where, p)
 	}
 	r.mu.Unlock()
 	r.Fail()
@@ -147,7 +147,7 @@ func (r *Runner) SendCommands(p SendCommands) {
 	})
 }
 
-// sendCommand sends one command, and returns why it failed, or "". A receipt always has a message.
+// sendCommand sends one command. failed is the reason why it failed, or "". If it succeeded, the receipt has a message.
 func (r *Runner) sendCommand(ctx context.Context, c city.Command) (receipt city.Receipt,
 	failed string) {
 	ctx, cancel := context.WithTimeout(ctx, commandDeadline)
@@ -155,7 +155,7 @@ func (r *Runner) sendCommand(ctx context.Context, c city.Command) (receipt city.
 	receipt, err := r.City.Do(ctx, c)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return receipt, fmt.Sprintf("%s %s: no answer within %s; the command may still take "+
+		return receipt, fmt.Sprintf("%s %s: no response within %s; the command may still take "+
 			"effect, see the events", c.Verb(), c.Target(), commandDeadline)
 	case err != nil:
 		r.Log.Warn("command failed", "verb", c.Verb(), "target", c.Target(), "error", err)
@@ -166,10 +166,10 @@ func (r *Runner) sendCommand(ctx context.Context, c city.Command) (receipt city.
 	return receipt, ""
 }
 
-// queryDeadline is the time limit for a query of beads.
+// queryDeadline is the time limit for querying beads.
 const queryDeadline = 10 * time.Second
 
-// QueryBeads requests beads and puts the answer into the mailbox.
+// QueryBeads requests beads and puts the result into the mailbox.
 func (r *Runner) QueryBeads(q QueryBeads) {
 	r.Spawn("work", func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, queryDeadline)
@@ -177,12 +177,12 @@ func (r *Runner) QueryBeads(q QueryBeads) {
 		f := FoundBeads{ID: q.ID}
 		var err error
 		f.Beads, err = r.City.Beads(ctx, q.Query)
-		if err == nil && q.Unassigned { // leave out the steps of a molecule that has an owner
+		if err == nil && q.Unassigned { // omit the steps of a molecule that has an owner
 			f.Beads, err = city.WithoutAssigned(ctx, r.City.Beads, f.Beads)
 		}
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):
-			f.Problem = fmt.Sprintf("no answer from the city within %s", queryDeadline)
+			f.Problem = fmt.Sprintf("no response from the city within %s", queryDeadline)
 		case err != nil:
 			f.Problem = err.Error()
 		}
@@ -196,7 +196,8 @@ func (r *Runner) QueryBeads(q QueryBeads) {
 // QuitGrace is the time limit for calls that ignore their context.
 const QuitGrace = 3 * time.Second
 
-// Wait waits until every goroutine has ended, or until a deadline. It logs a missed deadline.
+// Wait waits until every goroutine has ended, but at most QuitGrace. If a goroutine has not ended by then, Wait logs an
+// error.
 func (r *Runner) Wait() {
 	done := make(chan struct{})
 	var waiting sync.WaitGroup
@@ -207,7 +208,7 @@ func (r *Runner) Wait() {
 	select {
 	case <-done:
 	case <-time.After(QuitGrace):
-		r.Log.Error("a call to the city ignores the cancellation of its context; quitting " +
+		r.Log.Error("a call to the city did not return after its context was canceled; quitting " +
 			"without waiting for it")
 	}
 }

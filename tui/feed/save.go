@@ -26,7 +26,7 @@ func writeNew(path, text string) (string, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return "", fmt.Errorf("cannot save to %s: the file exists; choose another name", path)
+		return "", fmt.Errorf("cannot save to %s: the file exists; choose a different name", path)
 	case errors.Is(err, fs.ErrNotExist):
 		return "", fmt.Errorf("cannot save to %s: folder %s does not exist", path,
 			filepath.Dir(path))

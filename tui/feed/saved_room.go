@@ -12,22 +12,22 @@ import (
 	"path/filepath"
 )
 
-// SavedRoom is the stored state of a room, in one file per city. Fields may be added: missing fields get defaults, and
-// unknown fields are ignored.
+// SavedRoom is the stored state of a room, in one file per city. Fields may be added: missing fields have their
+// defaults, and unknown fields are ignored.
 type SavedRoom struct {
 	Version int    `json:"version"`
 	Focus   string `json:"focus,omitempty"`
 	Zoomed  bool   `json:"zoomed,omitempty"`
 	Hidden  bool   `json:"pane_hidden,omitempty"`
-	// the pane is not at its default place (next to the lists, or over SSH below them)
+	// the pane is not in its default place (next to the lists, or below them over SSH)
 	Moved   bool              `json:"pane_moved,omitempty"`
 	Mouse   string            `json:"mouse,omitempty"`   // "on" or "off", "" = by the preferences
 	Filters map[string]string `json:"filters,omitempty"` // by panel name
 	Orders  map[string]string `json:"orders,omitempty"`  // by panel name
-	// the keys of the rows under the cursors, by panel name, except of first rows
+	// the keys of the rows under the cursors, by panel name, except for first rows
 	Rows    map[string]string `json:"rows,omitempty"`
 	History []string          `json:"history,omitempty"` // lines of the palette, oldest first
-	// texts that went to agents, oldest first
+	// messages that were sent to agents, oldest first
 	Sent []string `json:"sent,omitempty"`
 	// the hint of the first visit was dismissed
 	Greeted bool `json:"greeted,omitempty"`
@@ -47,17 +47,18 @@ func (s SavedRoom) Text() []byte {
 	return append(text, '\n')
 }
 
-// SavedUserState is the stored state of all rooms of a user. It replaces the fields of a SavedRoom with the same names.
+// SavedUserState is the stored state that all rooms of a user share. Its fields override the fields with the same names
+// in a SavedRoom.
 type SavedUserState struct {
 	Mouse string `json:"mouse,omitempty"`
 }
 
-// userStateFile returns the file of the SavedUserState, which is next to the file of a city. Names of cities' files end
-// with a hash, so it is not one of them.
+// userStateFile returns the file for the SavedUserState, which is next to the file of a city. The names of cities'
+// files end with a hash, so they never collide with it.
 func userStateFile(path string) string { return filepath.Join(filepath.Dir(path), "room.json") }
 
-// ReadSavedRoom reads the file of a city and that of the user. Missing files count as empty. The error is the reason
-// why the file of the city is ignored. A damaged file of the user counts as missing.
+// ReadSavedRoom reads the city's file and the user's file. A missing file is treated as empty. The error says why the
+// city's file was ignored. A damaged user's file is treated as missing.
 func ReadSavedRoom(path string) (SavedRoom, error) {
 	m, err := readRoomFile(path)
 	var user SavedUserState
@@ -87,14 +88,13 @@ func readRoomFile(path string) (SavedRoom, error) {
 		return SavedRoom{}, fmt.Errorf("%s is damaged: %w", path, err)
 	}
 	if m.Version != SavedRoomVersion {
-		return SavedRoom{}, fmt.Errorf("%s has version %d, but this gcity reads version %d", path,
-			m.Version,
-			SavedRoomVersion)
+		return SavedRoom{}, fmt.Errorf("%s has version %d, but this gcity reads only version %d",
+			path, m.Version, SavedRoomVersion)
 	}
 	return m, nil
 }
 
-// SaveRoom stores the state of the room. A failure is only logged, because only convenience is lost.
+// SaveRoom stores the state of the room. A failure is only logged, because the state is not essential.
 func (r *Runner) SaveRoom(path string, e SaveRoom) {
 	if path == "" {
 		return
@@ -108,7 +108,7 @@ func (r *Runner) SaveRoom(path string, e SaveRoom) {
 			err = writeUserState(path, SavedUserState{Mouse: e.Mouse})
 		}
 		if err != nil {
-			r.Log.Warn("the state of the control room cannot be stored", "error", err)
+			r.Log.Warn("cannot store the control room's state", "error", err)
 		}
 	})
 }

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// ExitReason returns the exit of a room that did not end by the user's choice.
+// ExitReason returns the exit of a room that ended without the user's choice. The error is not nil if a goroutine
+// panicked.
 func (r *Runner) ExitReason() (Exit, error) {
 	switch err := r.PanicError(); {
 	case r.hungUp.Load():
@@ -37,8 +38,8 @@ func EnvLookup(list []string) func(string) string {
 	}
 }
 
-// HandleSignals ends the control room when the terminal is gone or a signal arrives. After a hangup it keeps ignoring
-// SIGHUP: the kernel and the shell each send one, and the second must not end a city that continues headless.
+// HandleSignals ends the control room when the terminal is closed or a signal arrives. After a hangup it keeps ignoring
+// SIGHUP: the kernel and the shell each send one, and the second one must not stop a city that continues headless.
 func (r *Runner) HandleSignals(ctx context.Context, interrupts <-chan os.Signal) {
 	hangup, end := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
@@ -62,8 +63,7 @@ func (r *Runner) HandleSignals(ctx context.Context, interrupts <-chan os.Signal)
 			r.Fail()
 		case <-interrupts:
 			if r.TerminalLent.Load() {
-				// ctrl+c was pressed while another program was about to get the terminal, so it is not meant for
-				// the city
+				// ctrl+c was pressed while another program was about to use the terminal, so it is not meant for gcity
 				continue
 			}
 			r.Log.Info("interrupted")
@@ -76,7 +76,7 @@ func (r *Runner) HandleSignals(ctx context.Context, interrupts <-chan os.Signal)
 	}
 }
 
-// HangUp ends the control room because its terminal is gone.
+// HangUp ends the control room because its terminal was closed.
 func (r *Runner) HangUp() {
 	r.Root().hungUp.Store(true)
 	r.Fail()
@@ -94,7 +94,7 @@ func (r *Runner) Watch(w Watch) {
 	}
 }
 
-// WatchedInput detects the end of the terminal, which Bubble Tea ignores.
+// WatchedInput detects the end of input, which Bubble Tea ignores, and then calls Gone.
 type WatchedInput struct {
 	*os.File
 	Gone func()

@@ -8,11 +8,11 @@ import (
 	"gcity/city"
 )
 
-// backlog is how many events from before the start of the room are loaded.
+// backlog is the number of earlier events that are loaded when a room starts.
 const backlog = 500
 
-// waitToRetry waits before a broken stream is reopened. The wait grows with each try up to a limit. It returns false if
-// ctx ends.
+// waitToRetry waits before a broken stream is reopened. The delay doubles with each attempt up to a limit. It returns
+// false if ctx ends.
 func waitToRetry(ctx context.Context, tries int) bool {
 	return pause(ctx, min(200*time.Millisecond<<min(tries, 5), 5*time.Second))
 }
@@ -35,14 +35,14 @@ func (r *Runner) StreamSnapshots(ctx context.Context) {
 			return
 		}
 		r.Mailbox.putUnreachable(unreachableReason(cause))
-		r.Log.Warn("the stream of snapshots ended", "error", cause)
+		r.Log.Warn("the snapshot stream ended", "error", cause)
 		if !waitToRetry(ctx, tries) {
 			return
 		}
 	}
 }
 
-// unreachableReason returns why the city does not answer, for the user.
+// unreachableReason returns the reason why the city is unreachable, as shown to the user.
 func unreachableReason(err error) string {
 	var e *city.Error
 	switch {
@@ -71,7 +71,7 @@ func (r *Runner) StreamEvents(ctx context.Context) {
 		if known {
 			for e, err := range r.City.Events(ctx, after) {
 				if err != nil {
-					r.Log.Warn("the stream of events ended", "error", err)
+					r.Log.Warn("the event stream ended", "error", err)
 					break
 				}
 				tries = 0
@@ -101,8 +101,8 @@ func (r *Runner) FollowPreferences(ctx context.Context, changes <-chan Preferenc
 	}
 }
 
-// pollSnapshots requests a snapshot periodically, because only a requested snapshot has the current time of the last
-// patrol. Snapshots from the stream may be older.
+// pollSnapshots requests a snapshot periodically, because only a requested snapshot contains the current time of the
+// last patrol. Snapshots from the stream may be older.
 func (r *Runner) pollSnapshots(ctx context.Context, interval time.Duration) {
 	t := time.NewTicker(interval)
 	defer t.Stop()
@@ -121,8 +121,8 @@ func (r *Runner) pollSnapshots(ctx context.Context, interval time.Duration) {
 	}
 }
 
-// Pump sends the content of the mailbox at most once per gap, and the time at every full second. It ends with ctx.
-// send must return once the program has ended.
+// Pump sends the contents of the mailbox at most once per gap. It also sends the time once a second. It returns when
+// ctx ends. send must return once the program has ended.
 func (r *Runner) Pump(ctx context.Context, gap time.Duration, send func(at time.Time, n News)) {
 	second := time.NewTicker(time.Second)
 	defer second.Stop()

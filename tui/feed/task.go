@@ -20,15 +20,15 @@ type (
 	ArchiveMail struct{ ID string }
 	// ReadMail marks a message as read.
 	ReadMail struct{ ID string }
-	// Sling hands work to an agent or a pool.
+	// Sling assigns work to an agent or a pool.
 	Sling struct{ Request city.SlingRequest }
 )
 
 func (e SendMail) describe() string    { return "mail to " + e.Message.To }
 func (e ArchiveMail) describe() string { return "archiving " + e.ID }
-func (e ReadMail) describe() string    { return "reading " + e.ID }
+func (e ReadMail) describe() string    { return "marking " + e.ID + " as read" }
 func (e Sling) describe() string {
-	return "handing " + e.Request.Bead + " to " + e.Request.Target
+	return "slinging " + e.Request.Bead + " to " + e.Request.Target
 }
 
 func (e SendMail) Run(ctx context.Context, c city.Control) (city.Receipt, error) {
@@ -41,14 +41,14 @@ func (e ArchiveMail) Run(ctx context.Context, c city.Control) (city.Receipt, err
 
 func (e ReadMail) Run(ctx context.Context, c city.Control) (city.Receipt, error) {
 	_, err := city.ReadMail(ctx, c, e.ID)
-	return city.Receipt{Message: e.ID + " is read"}, err
+	return city.Receipt{Message: e.ID + " was marked as read"}, err
 }
 
 func (e Sling) Run(ctx context.Context, c city.Control) (city.Receipt, error) {
 	return city.Sling(ctx, c, e.Request)
 }
 
-// RunTasks runs tasks one after the other and answers with one Result.
+// RunTasks runs tasks one after the other. The response is one Result.
 type RunTasks struct {
 	ID           int // ID of the status line that waits for the result
 	Title        string

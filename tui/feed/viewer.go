@@ -16,7 +16,8 @@ const (
 	// SettleDelay is the delay before the pane opens a stream, so that it does not open one for every row that the
 	// cursor passes.
 	SettleDelay = 80 * time.Millisecond
-	// maxWrite is the maximum number of bytes interpreted at a time, so that readers of the screen do not wait long.
+	// maxWrite is the maximum number of bytes that are interpreted at a time, so that readers of the screen do not wait
+	// long.
 	maxWrite = 8 << 10
 )
 
@@ -37,8 +38,8 @@ func NewViewer(c city.Control, b *Mailbox, newScreen func(cols, rows,
 	return &Viewer{city: c, mailbox: b, newScreen: newScreen, wake: make(chan struct{}, 1)}
 }
 
-// Show makes the viewer show another session. For the same session, it only updates whether the session is running. The
-// output of an ended session stays visible.
+// Show sets the session or the run to watch. If it has not changed, Show only updates whether it is running. The output
+// of an ended session stays visible.
 func (v *Viewer) Show(t Watch) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -85,7 +86,7 @@ func (v *Viewer) Run(ctx context.Context) {
 	}
 }
 
-// waitUntilSettled waits a moment and reports whether the target changed meanwhile.
+// waitUntilSettled waits for SettleDelay. It reports whether the target has changed in the meantime.
 func (v *Viewer) waitUntilSettled(ctx context.Context) bool {
 	t := time.NewTimer(SettleDelay)
 	defer t.Stop()
@@ -99,7 +100,7 @@ func (v *Viewer) waitUntilSettled(ctx context.Context) bool {
 	}
 }
 
-// view shows one session until ctx ends. A stream that breaks while the agent is running is opened again.
+// view shows one session until ctx ends. If the stream breaks while the agent is running, it is reopened.
 func (v *Viewer) view(ctx context.Context, t Watch) {
 	p := terminal.News{Agent: t.Agent, Session: t.Session, HistoryLimit: terminal.Scrollback}
 	if t.AllOutput {
@@ -130,8 +131,8 @@ func (v *Viewer) view(ctx context.Context, t Watch) {
 	}
 }
 
-// readLateOutput asks for the last output of an ended session again while there is none. The controller stores it after
-// it has reported the end.
+// readLateOutput requests the last output of an ended session a few times until there is some. The controller stores
+// the output after it has reported the end.
 func (v *Viewer) readLateOutput(ctx context.Context, p *terminal.News) {
 	const tries = 5
 	for n := range tries {
@@ -176,7 +177,7 @@ const (
 	maxFramePause = 250 * time.Millisecond
 )
 
-// pause waits. It returns false if ctx ended meanwhile.
+// pause waits for d. It returns false if ctx ends first.
 func pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -209,7 +210,7 @@ func (v *Viewer) writeFrame(p *terminal.News, f city.Frame) {
 	}
 }
 
-// readLastOutput requests the last output of an ended agent.
+// readLastOutput requests the last output of an exited agent.
 func (v *Viewer) readLastOutput(ctx context.Context, p *terminal.News) {
 	request, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()

@@ -13,7 +13,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// List has the known cities of a machine. It is immutable once it is published.
+// List contains the known cities on a machine. It is immutable once it is published.
 type List struct {
 	Rows         []City // sorted by name
 	Problem      string // why the list cannot be read; "" = no error
@@ -25,33 +25,33 @@ type City struct {
 	Info        city.Info
 	DisplayName string
 	Summary     Summary
-	// time of the last answer if the city does not answer; zero = it answers, or never answered
-	LastAnswer   time.Time
-	Answered     bool   // it has answered at least once
-	Unresponsive string // why it does not answer although it is running; "" = it answers
+	// time of the last response if the city does not respond; zero = it responds, or has never responded
+	LastResponse time.Time
+	Responded    bool   // it has responded at least once
+	Unresponsive string // why it does not respond although it is running; "" = it responds
 	// it is not registered; the program was started for it
 	Unregistered bool
 }
 
 // UnregisteredCity returns the row of a city that is not registered, from a snapshot that was received at the time
-// seen. If s is nil, the city's state is unknown. heard is the value of LastAnswer.
+// seen. If s is nil, the city's state is unknown. heard is the LastResponse of the row.
 func UnregisteredCity(name, path string, s *city.Snapshot, seen, heard time.Time) *City {
 	c := &City{Info: city.Info{Name: name, Path: path, Running: true, Status: city.CityRunning},
-		DisplayName: widget.Plain(name), LastAnswer: heard, Unregistered: true}
+		DisplayName: widget.Plain(name), LastResponse: heard, Unregistered: true}
 	if s != nil {
-		c.Answered, c.Summary = true, Summarize(s, seen)
+		c.Responded, c.Summary = true, Summarize(s, seen)
 	}
 	return c
 }
 
-// Summary is a summary of a city, for rooms of other cities.
+// Summary is a summary of a city's state, for the list of cities.
 type Summary struct {
 	Agents, Running  int
-	failed, Held     int // numbers of agents that failed, and of agents in quarantine
-	Open, InProgress int // numbers of beads that are open, and in progress
+	failed, Held     int // number of failed agents, and of agents in quarantine
+	Open, InProgress int // number of open beads, and of beads in progress
 	Unread           int // unread mail for people
 	Suspended        bool
-	Colour           string        // the city's own colour; "" = none
+	Colour           string        // the city's own color; "" = none
 	Overdue          time.Duration // age of the last patrol if it is overdue; 0 = not overdue
 	Problems         []string
 	Needs            []Need
@@ -130,7 +130,7 @@ func needOf(a *city.Agent, watched []city.Watchdog, now time.Time) (Need, bool) 
 	return n, r.Attention(now)
 }
 
-// Troubles returns the problems of a whole city, the most severe first, each as one safe line.
+// Troubles returns the problems with a city as a whole, the most severe first, each as one safe line.
 func Troubles(s *city.Snapshot) []string {
 	var p []string
 	if s.ShutDown {
@@ -174,7 +174,7 @@ func (c *City) Key() string {
 	return c.Info.Name
 }
 
-// health describes the health of a city: a word, its sign, its colour, and its urgency (0 = most urgent).
+// health describes the health of a city: a word, a symbol, its color, and its urgency (0 = most urgent).
 type health struct {
 	Word, Sign string
 	Token      themes.Token
@@ -204,13 +204,13 @@ func HealthOf(l *widget.Styles, c *City) health {
 		return health{"trouble", g.Alert, themes.Warn, 4}
 	case b.Suspended || c.Info.Status == city.CitySuspended:
 		return health{"suspended", g.Suspended, themes.Off, 8}
-	case !c.Answered:
+	case !c.Responded:
 		return health{"joining", g.Waiting, themes.Busy, 5}
 	}
 	return health{"running", g.Running, themes.Good, 7}
 }
 
-// Why returns what is wrong with a city or why it is not running, or "".
+// Why describes what is wrong with a city or why it is not running, or returns "".
 func (c *City) Why(now time.Time) string {
 	b := &c.Summary
 	switch {
@@ -222,13 +222,13 @@ func (c *City) Why(now time.Time) string {
 		return text
 	case !c.Info.Running && c.Info.Status == city.CityStopped:
 		return "not running"
-	case c.Unresponsive != "" && c.Answered:
-		return "last answer " + widget.Age(now.Sub(c.LastAnswer)) + " ago: " +
+	case c.Unresponsive != "" && c.Responded:
+		return "last response " + widget.Age(now.Sub(c.LastResponse)) + " ago: " +
 			widget.Plain(c.Unresponsive)
 	case c.Unresponsive != "":
 		return widget.Plain(c.Unresponsive)
 	case b.Overdue > 0:
-		return "no patrol by its controller for " + widget.Age(b.Overdue)
+		return "the controller's last patrol was " + widget.Age(b.Overdue) + " ago"
 	}
 	var parts []string
 	for _, n := range []struct {
@@ -250,7 +250,7 @@ func (c *City) Why(now time.Time) string {
 	return strings.Join(parts, "; ")
 }
 
-// AttentionCount returns the number of problems and agents of a city that need attention.
+// AttentionCount returns the number of problems and agents in a city that need attention.
 func (c *City) AttentionCount() int {
 	n := 0
 	switch {
@@ -264,7 +264,7 @@ func (c *City) AttentionCount() int {
 	return n + len(c.Summary.Needs)
 }
 
-// Find returns the row of a city by its name, or nil.
+// Find returns the row of the city with a name, or nil.
 func (f *List) Find(name string) *City {
 	if f == nil {
 		return nil
@@ -290,7 +290,7 @@ func (f *List) NameOf(path string) string {
 	return ""
 }
 
-// AttentionElsewhere returns the number of problems and agents of other cities that need attention.
+// AttentionElsewhere returns the number of problems and agents in other cities that need attention.
 func (f *List) AttentionElsewhere(name string) int {
 	if f == nil {
 		return 0
@@ -320,14 +320,14 @@ func (c *City) Matches(f *widget.Filter, h health, why string) bool {
 	})
 }
 
-// HeldText describes why a configuration is held.
+// HeldText describes why a configuration is held: "removes 3 of 4 running agents".
 func HeldText(h *city.Held) string {
 	return fmt.Sprintf("removes %d of %s", len(h.Removes), widget.Count(h.Running, "running agent"))
 }
 
 // Counts summarizes a city's numbers, without its problems.
 func (c *City) Counts() string {
-	if !c.Answered || !c.Info.Running {
+	if !c.Responded || !c.Info.Running {
 		return ""
 	}
 	loop := "controller ok"
@@ -337,6 +337,6 @@ func (c *City) Counts() string {
 	case c.Summary.Overdue > 0:
 		loop = "last pass " + widget.Age(c.Summary.Overdue) + " ago"
 	}
-	return widget.Fit(fmt.Sprintf("%d/%d run", c.Summary.Running, c.Summary.Agents), 9, "") + " " +
+	return widget.Fit(fmt.Sprintf("%d/%d up", c.Summary.Running, c.Summary.Agents), 9, "") + " " +
 		loop
 }

@@ -7,10 +7,10 @@ import (
 	"gcity/tui/widget"
 )
 
-// Columns has the column widths of the list of cities; 0 = not shown.
+// Columns contains the column widths for the list of cities; 0 = not shown.
 type Columns struct{ Health, Name, Agents, Needs, Open, InProgress, Mail, Loop, Why int }
 
-// ColumnsFor returns the columns of a list of cities with a width of w cells.
+// ColumnsFor returns the columns for a list of cities that is w columns wide.
 func ColumnsFor(rows []City, w int) Columns {
 	longest := 4
 	for i := range rows {
@@ -38,7 +38,7 @@ func ColumnsFor(rows []City, w int) Columns {
 	return c
 }
 
-// Header returns the row with the titles of the columns.
+// Header returns the row with the column titles.
 func (c Columns) Header(look *widget.Styles, w int) string {
 	l := widget.Line{Styles: look}
 	l.Add(themes.Dim, "   "+widget.Fit("health", c.Health+2, "")+widget.Fit("city", c.Name+2, "")+
@@ -57,7 +57,7 @@ func (c Columns) Header(look *widget.Styles, w int) string {
 	return widget.Crop(l.Fill(w), w)
 }
 
-// AppendCells adds the numbers of a city to its row.
+// AppendCells adds a city's numbers to its row.
 func (c *City) AppendCells(l *widget.Line, cols Columns, more string) {
 	numbers, old := themes.Text, !c.Info.Running || c.Unresponsive != ""
 	if old {
@@ -65,7 +65,7 @@ func (c *City) AppendCells(l *widget.Line, cols Columns, more string) {
 	}
 	b := &c.Summary
 	agents, open, begun, mail, needs, loop := "-", "-", "-", "-", "-", "-"
-	if c.Answered && c.Info.Running {
+	if c.Responded && c.Info.Running {
 		agents = fmt.Sprintf("%d/%d", b.Running, b.Agents)
 		needs, mail = widget.Number(len(b.Needs)), widget.Number(b.Unread)
 		open, begun = widget.Number(b.Open), widget.Number(b.InProgress)

@@ -10,7 +10,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Details returns the details of a city as of the newest list: its health, its numbers and its problems.
+// Details returns the details of a city as of the latest list: its health, its numbers and its problems.
 func (l *List) Details(of *City, look *widget.Styles, now time.Time) []string {
 	c := l.Find(of.Info.Name)
 	if of.Unregistered {
@@ -34,10 +34,10 @@ func (l *List) Details(of *City, look *widget.Styles, now time.Time) []string {
 			widget.Count(c.Info.LeftoverSessions, "session")+
 				" from an earlier run; `gcity stop` in the city's folder stops them"))
 	}
-	if c.Answered {
+	if c.Responded {
 		last := ""
-		if !c.LastAnswer.IsZero() {
-			last = ", as of " + widget.Age(now.Sub(c.LastAnswer)) + " ago"
+		if !c.LastResponse.IsZero() {
+			last = ", as of " + widget.Age(now.Sub(c.LastResponse)) + " ago"
 		}
 		lines = append(lines, look.Field("agents",
 			fmt.Sprintf("%d of %d running%s", b.Running, b.Agents, last)),

@@ -1,5 +1,5 @@
-// Package fleet has the control room's data about all cities: the health of each, its numbers, and what needs
+// Package fleet contains the control room's data about all cities: the health of each city, its numbers, and what needs
 // attention.
 //
-// The package is pure. Package tui fills the list and draws it.
+// The package performs no I/O. Package tui/feed fills the list, and package tui/view draws it.
 package fleet

@@ -25,7 +25,7 @@ const (
 	InWork        Zone = "Work"
 	InPeek        Zone = "Peek"
 	InChoice      Zone = "Questions"     // a question with answers
-	InReader      Zone = "Texts"         // a text to scroll
+	InReader      Zone = "Reader"        // a page to scroll
 	InFinder      Zone = "Help, palette" // help and palette
 	InMail        Zone = "Mail"
 	InFleet       Zone = "All cities" // the list of all cities
@@ -33,7 +33,7 @@ const (
 	InComposer    Zone = "Sending"    // a message to agents
 )
 
-// dialogs returns the zones of dialogs and of the list of cities. Keys of other zones do not work in them.
+// dialogs returns the zones for dialogs and for the list of cities. Keys from other zones do not work in them.
 func dialogs() []Zone {
 	return []Zone{
 		InChoice, InReader, InFinder, InFleet, InPrompt, InComposer,
@@ -61,7 +61,7 @@ func (r *Registry[H, E]) Zones() []Zone {
 // panel's own keys have priority.
 func (c Zone) ExcludesAgentVerbs() bool { return c == InRigs || c == InWork || c == InMail }
 
-// DialogGuard is how long a new dialog refuses keys, because they may be meant for the previous screen.
+// DialogGuard is how long a new dialog ignores keys, because they may be meant for the previous screen.
 const DialogGuard = 300 * time.Millisecond
 
 // MaxTypeahead is the maximum time between the key that opened a dialog and a key that was typed before the dialog was
@@ -77,7 +77,7 @@ const (
 	NameRequired // a name must be typed
 )
 
-// String returns the text for help and docs.
+// String returns the description for help and docs.
 func (r Risk) String() string { return [...]string{"", "asks first", "type the name"}[r] }
 
 // Action is one command of the control room. Keys, help, palette, footer and docs/keys.md come from the list of
@@ -88,7 +88,7 @@ type Action[H, E any] struct {
 	Short string      // text in the footer, "" = not shown
 	In    []Zone
 	Risk  Risk
-	Why   func(H) string // returns why it cannot run now, "" = it can; nil = always
+	Why   func(H) string // the reason why it cannot run now, or ""; nil = it always can
 	Run   func(H) []E
 }
 
@@ -118,7 +118,7 @@ type Registry[H, E any] struct {
 	byZone  map[Zone][]*Action[H, E]
 }
 
-// Find returns the action of a key in the first zone that binds it, or nil.
+// Find returns the action that a key runs in the first zone that binds it, or nil.
 func (r *Registry[H, E]) Find(k tea.KeyPressMsg, in ...Zone) *Action[H, E] {
 	for _, c := range in {
 		for _, a := range r.byZone[c] {
@@ -148,7 +148,7 @@ func (a *Action[H, E]) IsAgentVerb() bool { return strings.HasPrefix(a.ID, "agen
 // ActionsIn returns the actions of a zone.
 func (r *Registry[H, E]) ActionsIn(c Zone) []*Action[H, E] { return r.byZone[c] }
 
-// MainKey returns the main key of an action, or "".
+// MainKey returns the main key of an action, or "" if it has none.
 func (r *Registry[H, E]) MainKey(id string) string {
 	if a := r.ByID(id); a != nil && a.Key.Enabled() {
 		return a.Key.Keys()[0]
@@ -164,7 +164,7 @@ func (r *Registry[H, E]) KeysOf(id string) []string {
 	return nil
 }
 
-// WhyUnavailable returns why an action cannot run now, or "".
+// WhyUnavailable returns the reason why an action cannot run now, or "".
 func (a *Action[H, E]) WhyUnavailable(h H) string {
 	if a.Why == nil {
 		return ""
@@ -172,7 +172,7 @@ func (a *Action[H, E]) WhyUnavailable(h H) string {
 	return a.Why(h)
 }
 
-// KeyText returns the main key of an action for texts, or "the palette" if the action has no key.
+// KeyText returns the main key of an action for messages, or "the palette" if the action has no key.
 func (r *Registry[H, E]) KeyText(id string) string {
 	return cmp.Or(r.MainKey(id), "the palette")
 }

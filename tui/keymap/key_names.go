@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// ParseKey returns the canonical name of a key, or why the text is invalid. "Ctrl+R" becomes "ctrl+r", and "shift+a"
-// becomes "A".
+// ParseKey returns the canonical name of a key, or the reason why text is not a valid key. "Ctrl+R" becomes "ctrl+r",
+// and "shift+a" becomes "A".
 func ParseKey(text string) (name, wrong string) {
 	if text == " " {
 		return "space", ""
@@ -89,24 +89,24 @@ func functionKey(k string) bool {
 	return false
 }
 
-// unusable returns why a key cannot be bound anywhere, or "".
+// unusable returns the reason why a key cannot be bound anywhere, or "".
 func unusable(k string) string {
 	switch k {
 	case "ctrl+m":
-		return "ctrl+m is enter in a terminal; write enter"
+		return "ctrl+m is enter in a terminal; use enter"
 	case "ctrl+i":
-		return "ctrl+i is tab in a terminal; write tab"
+		return "ctrl+i is tab in a terminal; use tab"
 	case "ctrl+[":
-		return "ctrl+[ is esc in a terminal; write esc"
+		return "ctrl+[ is esc in a terminal; use esc"
 	case "ctrl+b":
-		return "many tmux sessions use ctrl+b themselves, so it would not arrive"
+		return "tmux usually reserves ctrl+b, so gcity would not receive it"
 	case "shift+enter":
 		return "shift+enter is enter in many terminals; use another key"
 	}
 	return ""
 }
 
-// Binding assigns keys to an action, the main key first. An empty list leaves the action without a key.
+// Binding assigns keys to an action, the main key first. If Keys is empty, the action has no key.
 type Binding struct {
 	Action   string
 	Keys     []string

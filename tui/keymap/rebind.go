@@ -27,8 +27,8 @@ type claim[H, E any] struct {
 	position string
 }
 
-// Rebind applies user-defined keys and returns the problems. If two actions claim one key in one zone, a user's
-// binding has priority over a default, and an earlier binding over a later one.
+// Rebind applies user-defined keys and returns the problems. If two actions claim the same key in the same zone, a
+// user's binding has priority over a default, and an earlier binding over a later one.
 func (r *Registry[H, E]) Rebind(bindings []Binding) (problems []string) {
 	var claims []*claim[H, E]
 	complain := func(place, format string, args ...any) {
@@ -128,7 +128,7 @@ func orNone(keys string) string {
 	return keys
 }
 
-// whyUnfit returns why an action cannot have a valid key, or "".
+// whyUnfit returns the reason why an action cannot have a valid key, or "".
 func (a *Action[H, E]) whyUnfit(k string) string {
 	switch {
 	case k == "ctrl+s" && !slices.Contains(a.In, InPeek):
@@ -214,8 +214,8 @@ func resolveConflicts[H, E any](claims []*claim[H, E],
 	}
 }
 
-// restoreDefaults gives an essential action default keys if it has lost all claimed keys. It gives the default keys
-// that no other claim has. If other claims have all of them, it takes the first key back.
+// restoreDefaults assigns default keys to an essential action that has lost all claimed keys. It assigns the default
+// keys that no other claim uses. If other claims use all of them, it takes the first key back.
 func (c *claim[H, E]) restoreDefaults(others []*claim[H, E],
 	complain func(place, format string, args ...any)) {
 	own := c.a.Key.Keys()
@@ -259,13 +259,12 @@ func (r *Registry[H, E]) removeFromDefaults(claims []*claim[H, E],
 					continue
 				}
 				own = withoutKey(own, k)
-				left := "has no key now; assign another one, or \"\" to hide this message"
+				left := "has no key now; assign a different one, or \"\" to hide this message"
 				if len(own) > 0 {
 					left = "keeps " + strings.Join(own, " ")
 				}
-				complain(c.position, "%s and %s both claim %s; %s gets it, and %s %s", c.a.ID, a.ID,
-					k,
-					c.a.ID, a.ID, left)
+				complain(c.position, "%s and %s both claim %s; it goes to %s, and %s %s",
+					c.a.ID, a.ID, k, c.a.ID, a.ID, left)
 			}
 		}
 		if len(own) < len(a.Key.Keys()) {

@@ -43,8 +43,8 @@ func SectionOf(id string) string {
 	return SectionScreen
 }
 
-// Help arranges the entries of the help. Entries for which here returns a rank come first, in the order of their ranks.
-// The other entries follow by section.
+// Help arranges the help entries. Entries for which here returns a rank come first, in the order of their ranks. The
+// other entries follow by section.
 func Help[T any](title string, all []dialog.Item[T],
 	here func(id string) (rank int, ok bool)) []dialog.Item[T] {
 	parts := map[string][]dialog.Item[T]{}
@@ -52,7 +52,7 @@ func Help[T any](title string, all []dialog.Item[T],
 		section := SectionOf(t.Line)
 		switch {
 		case t.Info:
-			section = "Signs and files"
+			section = "Symbols and files"
 		default:
 			if rank, ok := here(t.Line); ok {
 				section, t.Rank = title, dialog.Rank(rank)
@@ -64,7 +64,7 @@ func Help[T any](title string, all []dialog.Item[T],
 		return cmp.Compare(a.Rank, b.Rank)
 	})
 	var out []dialog.Item[T]
-	for _, s := range slices.Concat([]string{title}, Sections(), []string{"Signs and files"}) {
+	for _, s := range slices.Concat([]string{title}, Sections(), []string{"Symbols and files"}) {
 		if len(parts[s]) > 0 {
 			out = append(out, dialog.Item[T]{Title: s, Heading: true, Info: true})
 			out = append(out, parts[s]...)

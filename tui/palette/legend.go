@@ -7,8 +7,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// Legend returns the rows of the help that explain the signs and the preferences. file is the file of the preferences;
-// "" = the default file.
+// Legend returns the help rows that explain the symbols and the preferences. file is the preferences file; "" = the
+// default file.
 func Legend[T any](look *widget.Styles, keyOf func(id string) string,
 	file string) []dialog.Item[T] {
 	g := &look.Glyphs
@@ -29,22 +29,22 @@ func Legend[T any](look *widget.Styles, keyOf func(id string) string,
 			Title: "suspended: a user stopped it; it does not start until it is resumed"},
 		{Keys: []string{g.Mark}, Title: "marked: verbs act on all marked rows"},
 		{Keys: []string{g.Alert},
-			Title: "a problem of the city or of something that it uses"},
+			Title: "a problem with the city or with something it uses"},
 		{Keys: []string{g.Mail}, Title: "unread mail; " + keyOf("focus.mail") +
 			" shows it"},
 		{Keys: []string{g.More}, Title: "text is cut off here"},
 		{Keys: []string{g.Below + "9"},
-			Title: "in the title of a list: there are 9 more rows below; " +
-				g.Above + "9 above"},
+			Title: "in a list title: 9 more rows below; " +
+				g.Above + "9: 9 more rows above"},
 		{Keys: []string{g.Above + " " + g.Below},
-			Title: "at the title of a column: the list is sorted by this column; " +
-				keyOf("list.sort") + " or a click on a column title changes the sorting"},
+			Title: "next to a column title: the list is sorted by this column; " +
+				keyOf("list.sort") + " or a click on a column title changes the order"},
 	}
 	for i := range all {
-		all[i].Words, all[i].Note = "signs symbols glyphs legend", "sign"
+		all[i].Words, all[i].Note = "signs symbols glyphs legend", "symbol"
 	}
 	if file == "" {
-		file = "the file that `gcity prefs path` names"
+		file = "the file that `gcity prefs path` prints"
 	}
 	for _, about := range []struct{ what, words string }{
 		{"columns = [\"name\", \"state\", \"why\"]: the columns of Agents", "column"},

@@ -61,7 +61,7 @@ func Watchdogs(l *panel.Lists) []Word {
 	return all
 }
 
-// chosenFirst moves the word of the selected object to the front.
+// chosenFirst moves the word for the selected object to the front.
 func chosenFirst(all []Word, chosen string) []Word {
 	if i := slices.IndexFunc(all, func(w Word) bool { return w.Word == chosen }); i > 0 {
 		w := all[i]
@@ -71,7 +71,7 @@ func chosenFirst(all []Word, chosen string) []Word {
 	return all
 }
 
-// Members returns rows that list agents with their states. run returns the task of a row.
+// Members returns palette rows for agents, with their states. run returns the task for an agent.
 func Members[T any](rows []*panel.AgentRow, run func(r *panel.AgentRow) T) []dialog.Item[T] {
 	items := make([]dialog.Item[T], len(rows))
 	for i, r := range rows {
@@ -80,11 +80,11 @@ func Members[T any](rows []*panel.AgentRow, run func(r *panel.AgentRow) T) []dia
 	return items
 }
 
-// Unknown returns the message that a name does not exist, with a similar name if there is one.
+// Unknown returns the message for a name that does not exist. It suggests a similar name if there is one.
 func Unknown(what, name string, known []Word) string {
 	names := make([]string, len(known))
 	for i := range known {
 		names[i] = known[i].Word
 	}
-	return fmt.Sprintf("no %s is called %q", what, widget.Plain(name)) + Suggestion(name, names)
+	return fmt.Sprintf("unknown %s %q", what, widget.Plain(name)) + Suggestion(name, names)
 }

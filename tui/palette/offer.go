@@ -29,8 +29,8 @@ func (t *Table[H, E]) Commands() []Item[H, E] {
 	return items
 }
 
-// Offer returns the rows for a text: completions, and lines that contain its words in any order. only reports whether
-// no other row can match the text.
+// Offer returns the rows for typed text: completions, and lines that contain its words in any order. only reports
+// whether no other row can match the text.
 func (t *Table[H, E]) Offer(h H, text string) (found []Item[H, E], only bool) {
 	l, ok := t.Parse(h, text)
 	if ok && l.Verb.Text > 0 && len(l.Args) >= l.Verb.Text-1 {
@@ -63,7 +63,8 @@ func (t *Table[H, E]) complete(h H, l Line[H, E]) (found []Item[H, E]) {
 	return found
 }
 
-// memberWord returns the word that ends with a number, as names of pool members do, or "" if several words do.
+// memberWord returns the word that ends with a number, as the names of pool members do, or "" unless exactly one word
+// does.
 func memberWord(words []Word, number string) string {
 	if _, err := strconv.ParseUint(number, 10, 32); err != nil {
 		return ""
@@ -111,7 +112,7 @@ func (t *Table[H, E]) line(h H, v *Verb[H, E], args []string, note string) Item[
 	return item
 }
 
-// typed returns a row that runs a line with free text as typed.
+// typed returns a row that runs a line with free text exactly as typed.
 func (t *Table[H, E]) typed(v *Verb[H, E], line string) Item[H, E] {
 	title := line
 	if Rest(line, v.Text) == "" {
@@ -186,7 +187,7 @@ func matchesWords(verb string, w Word, words []string) (exact, named, ok bool) {
 // recentShown is the maximum number of earlier lines at the top of the palette.
 const recentShown = 5
 
-// Recents returns the rows of earlier lines that can run again, the newest first. all has the other rows.
+// Recents returns the rows of earlier lines that can run again, the newest first. all contains the other rows.
 func (t *Table[H, E]) Recents(h H, history []string, all []Item[H, E]) (found []Item[H, E]) {
 	for _, line := range slices.Backward(history) {
 		if len(found) == recentShown {

@@ -1,7 +1,7 @@
 // Package palette finds and runs the command lines of the control room. It completes verbs and names, and it finds a
 // line by words in any order: "worker-2 restart" finds "restart worker-2".
 //
-// It does not know the control room. The host and the effects of verbs are type parameters.
+// It does not depend on the control room: the host and the effects of verbs are type parameters.
 package palette
 
 import (
@@ -26,7 +26,7 @@ type Verb[H, E any] struct {
 	// Noun is set if Run accepts a noun before the name: "suspend rig shop". For other verbs the noun is removed.
 	Noun bool
 	Args func(h H, before []string) []Word
-	// returns why it cannot run now, or ""; nil = it always can
+	// returns the reason why it cannot run now, or ""; nil = it always can
 	Why func(h H, args []string) string
 	Run func(h H, args []string) (todo []E, why string)
 }
@@ -47,11 +47,11 @@ func (w *Word) text() string {
 	return w.Word
 }
 
-// Table has the verbs of a room and the functions that it gets from the room.
+// Table contains a room's verbs and the functions through which they use the room.
 type Table[H, E any] struct {
 	Verbs  []Verb[H, E]
 	KeysOf func(id string) []string
-	Refuse func(v *Verb[H, E]) string // returns why the room refuses a verb, or ""
+	Denied func(v *Verb[H, E]) string // the reason why a verb is not allowed, or ""
 	Hidden func(v *Verb[H, E]) bool   // reports whether the list of verbs omits a verb
 	Open   func(h H, line string) []E // opens the palette with the beginning of a line
 	Fail   func(h H, why string)      // reports why a line did not run
@@ -155,7 +155,7 @@ func (t *Table[H, E]) TakesMore(h H, text string) bool {
 	return ok && len(l.Verb.words(h, l.Args)) > 0
 }
 
-// Run runs a line, or returns why it cannot.
+// Run runs a line, or returns the reason why it cannot.
 func (t *Table[H, E]) Run(h H, line string) (todo []E, why string) {
 	words := t.ordered(h, strings.Fields(line))
 	if len(words) == 0 {
@@ -165,7 +165,7 @@ func (t *Table[H, E]) Run(h H, line string) (todo []E, why string) {
 	if v == nil {
 		return nil, fmt.Sprintf("unknown verb %q", words[0]) + Suggestion(words[0], t.names())
 	}
-	if why := t.refused(v); why != "" {
+	if why := t.whyDenied(v); why != "" {
 		return nil, why
 	}
 	if v.Args != nil && len(words) == 1 {
@@ -185,11 +185,11 @@ func (t *Table[H, E]) names() []string {
 	return all
 }
 
-func (t *Table[H, E]) refused(v *Verb[H, E]) string {
-	if t.Refuse == nil {
+func (t *Table[H, E]) whyDenied(v *Verb[H, E]) string {
+	if t.Denied == nil {
 		return ""
 	}
-	return t.Refuse(v)
+	return t.Denied(v)
 }
 
 // withoutNoun removes a noun in front of the names, unless the verb accepts it.
@@ -200,9 +200,9 @@ func (v *Verb[H, E]) withoutNoun(h H, args []string) []string {
 	return args[1:]
 }
 
-// whyNot returns why a verb cannot run with its arguments now, or "".
+// whyNot returns the reason why a verb cannot run with its arguments now, or "".
 func (t *Table[H, E]) whyNot(h H, v *Verb[H, E], args []string) string {
-	if why := t.refused(v); why != "" || v.Why == nil {
+	if why := t.whyDenied(v); why != "" || v.Why == nil {
 		return why
 	}
 	return v.Why(h, v.withoutNoun(h, args))

@@ -5,7 +5,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// CannotAttach returns why a user cannot attach to an agent, or "".
+// CannotAttach returns the reason why a user cannot attach to an agent, or "".
 func CannotAttach(r *panel.AgentRow) string {
 	if r.Running {
 		return ""
@@ -13,7 +13,7 @@ func CannotAttach(r *panel.AgentRow) string {
 	return "the agent has no terminal to attach to"
 }
 
-// CannotDrain returns why an agent cannot be drained, or "".
+// CannotDrain returns the reason why an agent cannot be drained, or "".
 func CannotDrain(r *panel.AgentRow) string {
 	if r.Drainable() {
 		return ""
@@ -21,7 +21,7 @@ func CannotDrain(r *panel.AgentRow) string {
 	return "there is nothing to drain"
 }
 
-// CannotUndrain returns why a drain cannot be canceled, or "".
+// CannotUndrain returns the reason why a drain cannot be canceled, or "".
 func CannotUndrain(r *panel.AgentRow) string {
 	switch {
 	case r.Undrainable():
@@ -32,7 +32,7 @@ func CannotUndrain(r *panel.AgentRow) string {
 	return "the agent is not draining"
 }
 
-// CannotRelease returns why an agent cannot be released, or "".
+// CannotRelease returns the reason why an agent cannot be released, or "".
 func CannotRelease(r *panel.AgentRow) string {
 	switch {
 	case r.Held():
@@ -55,7 +55,7 @@ func FlaggedAlready(shown string, is, wanted bool) string {
 	return ""
 }
 
-// CannotFire returns why the first broken automation cannot be fired, or "".
+// CannotFire returns the reason why the first broken automation cannot be fired, or "".
 func CannotFire(rows []*panel.AutomationRow) string {
 	for _, r := range rows {
 		if r.State == panel.AutomationBroken {
@@ -75,7 +75,7 @@ func CannotStop(rows []*panel.AutomationRow) string {
 	return ""
 }
 
-// CannotCheck returns why the check of a pool cannot run, or "".
+// CannotCheck returns the reason why the check of a pool cannot run, or "".
 func CannotCheck(p *panel.PoolRow) string {
 	if p.Check.Command == "" {
 		return p.Shown + " has no check: its size depends on the open beads for it"
@@ -83,7 +83,7 @@ func CannotCheck(p *panel.PoolRow) string {
 	return ""
 }
 
-// CannotUnsend returns why no text for an agent can be taken back, or "".
+// CannotUnsend returns the reason why no text can be withdrawn from an agent's queue, or "".
 func CannotUnsend(r *panel.AgentRow) string {
 	if len(r.Waiting) > 0 {
 		return ""

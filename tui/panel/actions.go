@@ -8,15 +8,15 @@ import (
 // Action is an action that only one panel has. It acts on the row under the cursor.
 type Action struct {
 	Action Key
-	Writes bool // it changes the city, so a read-only room refuses it
+	Writes bool // it changes the city, so it is not available in a read-only room
 }
 
-// Key describes an Action: its ID, keys and texts.
+// Key describes an Action: its ID, keys and descriptions.
 type Key = keymap.Action[*Env, Request]
 
-// Request is something that a panel asks the room to do: show a text, send commands, or select an agent.
+// Request is something that a panel asks the room to do: show a page, send commands, or select an agent.
 type Request struct {
-	Title string // title of the text
+	Title string // title of the page
 	Lines func(e *Env, w int) []string
 
 	Prompt, Yes   string // question before the commands, if needed, and the label of "yes"
@@ -32,5 +32,5 @@ type Request struct {
 	Filter string // filter for that panel
 }
 
-// Copied is a text that can be copied from the selection.
+// Copied is a value that can be copied from the selection.
 type Copied struct{ What, Text string }

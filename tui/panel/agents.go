@@ -11,7 +11,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// AgentRow is an agent ready to be drawn. Its texts are already cleaned.
+// AgentRow is an agent ready to be drawn. Shown, State, Why and Task are already sanitized.
 type AgentRow struct {
 	Name     string // its unmodified name in the city
 	Shown    string
@@ -31,7 +31,7 @@ type AgentRow struct {
 	Session  *city.Session
 	Usage    *city.Usage
 	drain    *city.DrainInfo
-	Waiting  []city.Send // texts that wait to be typed, the next one first
+	Waiting  []city.Send // messages that are queued to be typed, the next one first
 	next     *city.Next
 	idle     time.Duration // idle timeout, after which it restarts; 0 = none
 	Frozen   bool
@@ -39,7 +39,7 @@ type AgentRow struct {
 	Running  bool
 	mail     int // number of its unread messages
 	Stuck    *city.Stuck
-	HasCall  bool // a watchdog calls for attention to this agent
+	HasCall  bool // a watchdog is calling for attention to this agent
 }
 
 func NewAgentRow(a *city.Agent) AgentRow {
@@ -77,7 +77,7 @@ func NewAgentRow(a *city.Agent) AgentRow {
 	return r
 }
 
-// reason returns why an agent is in its state. It leaves out reasons that are obvious in a list.
+// reason returns the reason for an agent's state, or "" if the reason is obvious in a list.
 func reason(a *city.Agent) string {
 	if a.Pool != "" && a.Reason == "member of pool "+a.Pool {
 		return ""
@@ -96,7 +96,7 @@ func reason(a *city.Agent) string {
 	return ""
 }
 
-// Surplus reports whether the agent drains because its pool wants fewer members. The drain is canceled only if the
+// Surplus reports whether the agent is draining because its pool is scaling down. The drain is canceled only if the
 // pool grows.
 func (r *AgentRow) Surplus() bool {
 	return r.State == city.Draining && r.Pool != "" && r.drain != nil && r.drain.By == "pool"
@@ -139,7 +139,7 @@ func (r *AgentRow) urgency(now time.Time) int {
 	return r.State.Urgency()
 }
 
-// rank compares rows: by the urgency of the state, then stuck agents first, then by name in natural order.
+// rank compares rows by the urgency of the state, then stuck agents first, then by name in natural order.
 func rank(a, b *AgentRow, now time.Time) int {
 	if d := a.urgency(now) - b.urgency(now); d != 0 {
 		return d
@@ -195,7 +195,7 @@ func (r *AgentRow) Drainable() bool {
 	return r.Running && r.State != city.Draining && r.State != city.Stopping
 }
 
-// AcceptsText reports whether a text for the agent would be typed, either now or after a restart.
+// AcceptsText reports whether text for the agent would be typed, either now or after a restart.
 func (r *AgentRow) AcceptsText() bool {
 	return r.Running || r.State == city.Starting || r.State == city.Backoff ||
 		r.State == city.Waiting
@@ -210,7 +210,7 @@ func (r *AgentRow) Releasable() bool {
 	return false
 }
 
-// HasOutput reports whether an agent has ended and left a file with its output.
+// HasOutput reports whether an agent has exited and left a file with its output.
 func (r *AgentRow) HasOutput() bool { return !r.Running && r.Exit != nil && r.Exit.File != "" }
 
 // StateAndWhy returns the agent's state with its reason, if it has one.

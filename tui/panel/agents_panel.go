@@ -12,11 +12,11 @@ import (
 	"gcity/tui/widget"
 )
 
-// Agents is the panel of the city's agents. While the user works in it, rows keep their order, and new rows are
+// Agents is the panel that lists the city's agents. While the user works in it, rows keep their order, and new rows are
 // inserted at their sorted position.
 type Agents struct {
 	Table[AgentRow, *AgentRow]
-	measured bool // the resource usage of an agent has been known at some time
+	measured bool // the resource usage of an agent has been known at least once
 	Rates    widget.Sparklines
 	Hours    widget.History
 	Chosen   []columnKind // columns chosen by the user; nil = the default columns
@@ -40,7 +40,7 @@ func newAgents() *Agents {
 	return a
 }
 
-// newQuarantine returns the panel of the agents in quarantine.
+// newQuarantine returns the panel that lists the agents in quarantine.
 func newQuarantine(all *Agents) *Table[AgentRow, *AgentRow] {
 	q := &Table[AgentRow, *AgentRow]{}
 	*q = NewTable(Definition[AgentRow, *AgentRow]{
@@ -72,7 +72,7 @@ func newQuarantine(all *Agents) *Table[AgentRow, *AgentRow] {
 	return q
 }
 
-// build builds the rows of a snapshot and adds its values to the charts.
+// build returns the rows for a snapshot and adds its values to the charts.
 func (a *Agents) build(e *Env) []AgentRow {
 	rows := make([]AgentRow, len(e.Snap.Agents))
 	for i := range rows {
@@ -84,7 +84,7 @@ func (a *Agents) build(e *Env) []AgentRow {
 	return rows
 }
 
-// findName returns the agent with a name that equals a word except for case, or "".
+// findName returns the name of the agent that equals a word except for case, or "".
 func (a *Agents) findName(word string) string {
 	for i := range a.Rows {
 		if word != "" && strings.EqualFold(a.Rows[i].Name, word) {
@@ -102,7 +102,7 @@ func (a *Agents) rigOf(name string) string {
 	return ""
 }
 
-// AgentSign returns the glyph and the colour of a state.
+// AgentSign returns the symbol and the color for a state.
 func AgentSign(l *widget.Styles, s city.State) (string, themes.Token) {
 	switch s {
 	case city.Running:
@@ -125,7 +125,7 @@ func AgentSign(l *widget.Styles, s city.State) (string, themes.Token) {
 	return l.Glyphs.Failed, themes.Bad
 }
 
-// ConditionOf returns the condition of an agent (its state, or stuck) as text with a glyph, and its colour.
+// ConditionOf returns the condition of an agent (its state, or stuck) as text with a symbol, and its color.
 func ConditionOf(k *widget.Styles, r *AgentRow) (string, themes.Token) {
 	sign, word, token := AgentCondition(k, r.State, r.Stuck != nil)
 	return sign + " " + word, token
@@ -143,7 +143,7 @@ func AgentCondition(l *widget.Styles, s city.State, stuck bool) (sign, word stri
 
 const StateWidth = 11 // the width of "quarantined", the longest state
 
-// From a screen width of sparkFrom columns on, a row has a chart of the CPU usage. The chart has sparkWidth columns,
+// On screens of at least sparkFrom columns, a row contains a chart of the CPU usage. The chart has sparkWidth columns,
 // one for each minute.
 const sparkFrom, sparkWidth = 160, 10
 
@@ -190,7 +190,7 @@ func (a *Agents) Columns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 	})...)
 }
 
-// mark returns glyphs for the agent's work and for the number of its unread messages.
+// mark returns symbols for the agent's work and for the number of its unread messages.
 func (r *AgentRow) mark(l *widget.Styles) string {
 	text := ""
 	if r.Task != "" {
@@ -234,7 +234,7 @@ func (r *AgentRow) nextText(e *Env) widget.Phrase {
 	return widget.SamePhrase("attached")
 }
 
-// whyCell shows why an agent is in its state, and what happens next.
+// whyCell draws the reason for an agent's state, and what happens next.
 func (r *AgentRow) whyCell(e *Env, l *widget.Line, w int) {
 	b := widget.Reason{Text: r.Why, Token: themes.Text, Next: r.nextText(e)}
 	if r.State == city.Suspended || r.State == city.Exited {
@@ -250,7 +250,7 @@ func (r *AgentRow) whyCell(e *Env, l *widget.Line, w int) {
 	e.Look.Reason(l, b, w)
 }
 
-// emptyHelp returns why the list is empty and how to fill it.
+// emptyHelp explains why the list is empty and how to fill it.
 func (a *Agents) emptyHelp(e *Env, w int) []string {
 	note := func(texts ...string) []string {
 		return append([]string{widget.Spaces(w)}, e.Look.Notes(w, texts...)...)

@@ -11,16 +11,16 @@ import (
 	"gcity/tui/widget"
 )
 
-// Alert is a problem that is shown below the header, with the key that leads to it.
+// Alert is a problem that is shown below the header, with the key that goes to it.
 type Alert struct {
 	Text    string // text, which may have several lines
-	Key     string // key that leads to the problem; "" = none
-	Effect  string // text after the key: "shows the plan"; "" = the key leads to a panel
+	Key     string // key that goes to the problem; "" = none
+	Effect  string // text after the key: "shows the plan"; "" = the key goes to a panel
 	Warning bool   // a warning that needs no reaction
-	Pending bool   // something waits for a decision, and nothing has failed
+	Pending bool   // something is waiting for a decision, but nothing has failed
 }
 
-// tokens returns the styles of the alert's sign and text.
+// tokens returns the styles of the alert's symbol and text.
 func (a *Alert) tokens() (sign, text themes.Token) {
 	switch {
 	case a.Warning:
@@ -31,13 +31,13 @@ func (a *Alert) tokens() (sign, text themes.Token) {
 	return themes.Bad, themes.Warn
 }
 
-// Sign returns the painted sign in front of the alert.
+// Sign returns the painted symbol in front of the alert.
 func (a *Alert) Sign(k *widget.Styles) string {
 	sign, _ := a.tokens()
 	return k.Paint(sign, k.Glyphs.Alert)
 }
 
-// hint returns the key of the alert with the texts around it. On narrow screens it returns only the key.
+// hint returns the alert's key with the text around it. On narrow screens it returns only the key.
 func (a *Alert) hint(w int) (before, key, after string) {
 	switch {
 	case a.Key == "" || w < 60:
@@ -48,7 +48,7 @@ func (a *Alert) hint(w int) (before, key, after string) {
 	return "", a.Key, " " + a.Effect
 }
 
-// width returns the width of the alert with its sign and hint.
+// width returns the width of the alert with its symbol and hint.
 func (a *Alert) width(w int) int {
 	before, key, after := a.hint(w)
 	n := 3 + widget.Width(a.Text) + widget.Width(before+after)
@@ -79,8 +79,8 @@ func (a *Alert) add(l *widget.Line, w, all int) {
 	}
 }
 
-// AlertLines returns at most n lines of w columns, each with as many alerts as fit. The last line ends with the number
-// of remaining alerts and the key that shows all.
+// AlertLines returns at most n lines of w columns, each with as many alerts as fit. If alerts are omitted, the last
+// line ends with the key that shows them.
 func AlertLines(k *widget.Styles, all []Alert, w, n int, key string) (lines []string) {
 	for len(all) > 0 && len(lines) < n {
 		from := 1
@@ -101,7 +101,7 @@ func AlertLines(k *widget.Styles, all []Alert, w, n int, key string) (lines []st
 	return lines
 }
 
-// lastAlerts returns how many of up to n alerts fit into the last line, and the text about the other alerts.
+// lastAlerts returns how many of the first n alerts fit into the last line, and the text about the omitted alerts.
 func lastAlerts(all []Alert, n, w int, key string) (shown int, end string) {
 	for ; ; n-- {
 		rest := len(all) - n
@@ -142,8 +142,8 @@ func alertLine(k *widget.Styles, all []Alert, w int, key, end string) string {
 	return widget.Crop(l.Fill(w), w)
 }
 
-// Alerts returns the problems of a city that answers, the worst first. held is the reason why a configuration is held;
-// "" = none is held. mistakes are errors in the preferences.
+// Alerts returns the problems with a city that responds, the worst first. held is the reason why a configuration is
+// held; "" = none is held. mistakes are errors in the preferences.
 func (l *Lists) Alerts(e *Env, held string, mistakes []string) (p []Alert) {
 	s := e.Snap
 	bad := func(text string) { p = append(p, Alert{Text: text}) }
@@ -175,8 +175,8 @@ func (l *Lists) Alerts(e *Env, held string, mistakes []string) (p []Alert) {
 	return p
 }
 
-// Alerts returns the agents that need a user: agents that have failed or are in quarantine, by state. The key leads to
-// Quarantine if no agent has failed.
+// Alerts returns an alert for the agents that need a user: agents that have failed or are in quarantine. The key goes
+// to Quarantine if no agent has failed.
 func (a *Agents) Alerts(e *Env) []Alert {
 	var parts []string
 	leads := IDAgents
@@ -224,7 +224,7 @@ func (p *Pools) Alerts(e *Env) []Alert {
 	return []Alert{{Text: ills, Key: e.Key("focus." + string(IDPools))}}
 }
 
-// Alerts returns an alert with the numbers of automations that fail or are broken.
+// Alerts returns an alert with the number of automations that are failing or broken.
 func (a *Automations) Alerts(e *Env) []Alert {
 	_, failing, broken := a.counts()
 	text := ""
@@ -260,8 +260,8 @@ func (d *Watchdogs) Alerts(e *Env) (calls, degraded []Alert) {
 	return calls, degraded
 }
 
-// NoneSelected returns a message that a panel has no selected row, with the key that helps. here reports whether the
-// keys already act on the panel.
+// NoneSelected returns the message that no row of a panel is selected, with the key to press. here reports whether keys
+// already act on the panel.
 func NoneSelected(e *Env, p Panel, here bool) string {
 	a := p.About()
 	_, _, shown, total := p.Cursor()
@@ -280,7 +280,7 @@ func NoneSelected(e *Env, p Panel, here bool) string {
 	return none
 }
 
-// allWell returns the text for a list in which nothing needs attention. It mentions problems in other panels.
+// allWell returns the message for a list in which nothing needs attention. It mentions problems in other panels.
 func (e *Env) allWell(noun string, n int) []string {
 	texts := []string{"No " + noun + " needs attention.",
 		fmt.Sprintf("%s shows all %d.", e.KeyOf("view.attention"), n)}

@@ -17,16 +17,16 @@ type AutomationState string
 
 const (
 	AutomationBroken  AutomationState = "broken"               // its file is invalid
-	AutomationFailing AutomationState = city.AutomationFailing // its newest run failed
+	AutomationFailing AutomationState = city.AutomationFailing // its latest run failed
 	AutomationRunning AutomationState = "running"
 	AutomationDue     AutomationState = "due"
 	AutomationIdle    AutomationState = "idle"
-	// idle; only a user fires it
+	// idle; it is only fired by a user
 	AutomationManual AutomationState = city.AutomationManual
 	AutomationOff    AutomationState = "off"
 )
 
-// AutomationRow is an automation ready to be drawn. Its texts are already cleaned.
+// AutomationRow is an automation ready to be drawn. All its fields but Name, Rig, pool and Last are sanitized.
 type AutomationRow struct {
 	Name     string // its unmodified name in the city
 	Shown    string
@@ -34,7 +34,7 @@ type AutomationRow struct {
 	pool     string
 	Source   string
 	gate     string
-	gateKind string // the kind of gate
+	gateKind string // the schedule or condition of the gate
 	Reason   string
 	State    AutomationState
 	Next     time.Time // when it runs next; zero = unknown
@@ -76,7 +76,7 @@ func (r *AutomationRow) Attention() bool { return r.fails() || r.State == Automa
 // GateText describes the gate: "cooldown 5m", "cron 0 3 * * *".
 func (r *AutomationRow) GateText() string { return strings.TrimSpace(r.gate + " " + r.gateKind) }
 
-// GateState returns the state of the gate, without the gate's name and without countdowns.
+// GateState describes the state of the gate, without the gate's name and without countdowns.
 func (r *AutomationRow) GateState() string {
 	text, _ := strings.CutPrefix(r.Reason, r.gate+": ")
 	switch {
@@ -99,7 +99,7 @@ func (r *AutomationRow) GateState() string {
 	return text
 }
 
-// Why returns the gate and its state, separated by a dot. For a failing or broken automation it returns the reason.
+// Why describes the gate and its state, separated by a dot. For a failing or broken automation, it includes the reason.
 func (r *AutomationRow) Why(dot string) string {
 	parts := []string{r.GateText()}
 	switch {
@@ -115,7 +115,7 @@ func (r *AutomationRow) Why(dot string) string {
 	return strings.Join(parts, " "+dot+" ")
 }
 
-// fileError returns the error in the automation's file without the full path: "automation.toml:4:1: both formula and
+// fileError returns the error in the automation's file without the directory: "automation.toml:4:1: both formula and
 // exec".
 func (r *AutomationRow) fileError() string {
 	if at, ok := strings.CutPrefix(r.Reason, r.Source); ok && r.Source != "" {
@@ -135,7 +135,7 @@ func (r *AutomationRow) failure() string {
 // RunOK is the outcome of a successful run.
 const RunOK = "ok"
 
-// RunFailure returns why a run failed, with the last line of its output.
+// RunFailure describes why a run failed, with the last line of its output.
 func RunFailure(run *city.Run) string {
 	text := widget.Plain(run.Outcome)
 	switch {
@@ -150,7 +150,7 @@ func RunFailure(run *city.Run) string {
 	return text
 }
 
-// DueText returns when the automation will be due, or how long it has been due or running.
+// DueText describes when the automation will be due, or how long it has been due or running.
 func (r *AutomationRow) DueText(now time.Time) widget.Phrase {
 	switch {
 	case r.State == AutomationRunning && !r.since.IsZero():
@@ -172,7 +172,7 @@ func (r *AutomationRow) DueText(now time.Time) widget.Phrase {
 		return widget.Phrase{Full: "next run " + in, Brief: in}
 	case r.gate == "cooldown":
 		return widget.Phrase{Full: "ready " + in, Brief: in}
-	case strings.HasPrefix(r.GateState(), "next "): // the panel shows GateState, which has the date
+	case strings.HasPrefix(r.GateState(), "next "): // GateState already contains the date
 		return widget.SamePhrase(in)
 	}
 	return widget.Phrase{Full: "next " + in, Brief: in}
@@ -201,7 +201,7 @@ func (r *AutomationRow) LastRunText(now time.Time) string {
 
 func (r *AutomationRow) Key() string { return r.Name }
 
-// counts returns the numbers of due, failing and broken automations.
+// counts returns the number of due, failing and broken automations.
 func (a *Automations) counts() (due, failing, broken int) {
 	for i := range a.Rows {
 		switch r := &a.Rows[i]; {
@@ -216,7 +216,7 @@ func (a *Automations) counts() (due, failing, broken int) {
 	return due, failing, broken
 }
 
-// problems returns the summary of problems for the title: "1 due, 1 failing".
+// problems returns the summary for the title: "1 due, 1 failing".
 func (a *Automations) problems() (text string, alert bool) {
 	due, failing, broken := a.counts()
 	var parts []string

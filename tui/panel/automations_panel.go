@@ -9,7 +9,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Automations is the panel of the city's automations.
+// Automations is the panel that lists the city's automations.
 type Automations struct {
 	Table[AutomationRow, *AutomationRow]
 	moved bool // the user has moved the cursor
@@ -47,19 +47,19 @@ func newAutomations() *Automations {
 	return a
 }
 
-// Move moves the cursor by n rows. After that, only the user moves the cursor.
+// Move moves the cursor by n rows. Afterwards, only the user moves the cursor.
 func (a *Automations) Move(n int) {
 	a.moved = true
 	a.Table.Move(n)
 }
 
-// Select moves the cursor to an automation. After that, only the user moves the cursor.
+// Select moves the cursor to an automation. Afterwards, only the user moves the cursor.
 func (a *Automations) Select(id string) bool {
 	a.moved = true
 	return a.Table.Select(id)
 }
 
-// Entered moves the cursor to the first automation that needs attention, because the header sends the user here for
+// Entered moves the cursor to the first automation that needs attention, because the header refers to this panel for
 // it. It does nothing if the user has moved the cursor.
 func (a *Automations) Entered() {
 	for at, i := range a.List.Shown {
@@ -71,7 +71,7 @@ func (a *Automations) Entered() {
 	}
 }
 
-// AutomationSign returns the glyph and the colour of an automation's state.
+// AutomationSign returns the symbol and the color for an automation's state.
 func AutomationSign(l *widget.Styles, s AutomationState) (string, themes.Token) {
 	switch s {
 	case AutomationBroken:
@@ -92,7 +92,7 @@ func AutomationSign(l *widget.Styles, s AutomationState) (string, themes.Token) 
 
 const automationStateWidth = 7 // the width of "running" and "failing"
 
-// automationColumns has the column widths of the Automations panel; 0 = hidden.
+// automationColumns contains the column widths of the Automations panel; 0 = hidden.
 type automationColumns struct{ state, name, why, last, gap int }
 
 func automationWidths(e *Env, rows []*AutomationRow, w int) automationColumns {
@@ -134,7 +134,7 @@ func automationColumnsOf(e *Env, rows []*AutomationRow, w int) []Column[*Automat
 			Cell: func(l *widget.Line, r *AutomationRow,
 				_ widget.RowState) {
 				b := r.reason(e)
-				// the column of the last run already shows the tail
+				// the last run column already shows the tail
 				if r.State == AutomationRunning && c.last > 0 {
 					b.Next = widget.Phrase{}
 				}
@@ -154,7 +154,7 @@ func automationColumnsOf(e *Env, rows []*AutomationRow, w int) []Column[*Automat
 		}})
 }
 
-// reason returns the gate, its state, and when it opens.
+// reason describes the gate, its state, and when it opens.
 func (r *AutomationRow) reason(e *Env) widget.Reason {
 	b := widget.Reason{Text: r.Why(e.Look.Glyphs.Dot), Token: themes.Text, Next: r.DueText(e.Now),
 		NextToken: themes.Dim}
@@ -167,10 +167,10 @@ func (r *AutomationRow) reason(e *Env) widget.Reason {
 	return b
 }
 
-// automationHelp returns how to add an automation.
+// automationHelp explains how to add an automation.
 func automationHelp(e *Env, w int) []string {
-	return e.Look.Notes(w, "No automations. Each has a file of its "+
-		"own, below "+widget.Plain(e.Snap.Path)+":",
+	return e.Look.Notes(w, "No automations yet. Each automation has its "+
+		"own file below "+widget.Plain(e.Snap.Path)+":",
 		".gc/formulas/automations/NAME/automation.toml, or below [formulas] dir.", "",
 		"    [automation]", `    gate = "cooldown"    # or cron, condition, event, manual`,
 		`    interval = "5m"`,
@@ -238,10 +238,10 @@ func automationSummary(e *Env, r *AutomationRow, w int) []string {
 }
 
 func automationCopies(r *AutomationRow) []Copied {
-	all := []Copied{{"name", r.Name}, {"file", r.Source}, {"state of the gate", r.Reason}}
+	all := []Copied{{"name", r.Name}, {"file", r.Source}, {"gate state", r.Reason}}
 	if r.Last != nil {
-		all = append(all, Copied{"ID of the last run", r.Last.ID},
-			Copied{"output of the last run", r.Last.Output})
+		all = append(all, Copied{"last run ID", r.Last.ID},
+			Copied{"last run output", r.Last.Output})
 	}
 	return all
 }

@@ -7,20 +7,20 @@ import (
 	"gcity/tui/widget"
 )
 
-// columnKind is a column of the list of agents that a user can choose.
+// columnKind is a column of Agents that a user can choose.
 type columnKind struct {
 	name  string
 	head  string
 	right bool // right-aligned
 	// the width that the column needs; 0 = the column is hidden
 	width func(a *Agents) int
-	// returns the content of a cell; nil = the column shows the reasons and fills the remaining width
+	// returns the content of a cell; nil = the column shows the reason and fills the remaining width
 	cell func(e *Env, r *AgentRow) (string, token)
 }
 
 type token = themes.Token
 
-// ColumnNames returns the columns that Person.Columns may name.
+// ColumnNames returns the names that are valid in the columns preference.
 func ColumnNames() []string {
 	var names []string
 	for _, c := range agentColumnKinds() {
@@ -144,7 +144,7 @@ func (a *Agents) fitColumns(w int) []sizedColumn {
 	return all
 }
 
-// chosenColumns returns the columns that a user has chosen, ready to be drawn.
+// chosenColumns returns the columns that the user has chosen, ready to be drawn.
 func chosenColumns(e *Env, own []sizedColumn) []Column[*AgentRow] {
 	more := e.Look.Glyphs.More
 	all := make([]Column[*AgentRow], len(own))

@@ -4,17 +4,17 @@ import (
 	"slices"
 )
 
-// Columns has the column widths of the Agents panel; 0 = hidden.
+// Columns contains the column widths of the Agents panel; 0 = hidden.
 type Columns struct {
 	state, Name, mark, Why, Age, CPU, Spark, Mem, Restarts, PID, gap int
 }
 
-// Widths has the column widths that the visible rows need. Why includes the text after the reason.
+// Widths contains the column widths that the visible rows need. Why includes the text after the reason.
 type Widths struct {
 	Name, Why int
 	Names     int  // enough for all but a few long names
 	Mark      int  // the width of the widest mark for work and mail
-	Spark     int  // the width of the chart of the CPU; 0 = none
+	Spark     int  // the width of the CPU chart; 0 = none
 	Usage     bool // the resource usage of at least one agent is known
 }
 
@@ -33,8 +33,8 @@ func Typical(widths []int) int {
 // LongName is the maximum width for a single name that is much longer than the other names.
 const LongName = 24
 
-// AgentColumns returns the column widths for w cells. It hides columns from the right until the reasons have enough
-// room.
+// AgentColumns returns the column widths for a panel of w columns. It hides columns from the right until there is
+// enough room for the reasons.
 func AgentColumns(w int, n Widths) Columns {
 	c := Columns{state: StateWidth + 2, Name: min(max(n.Name, 6),
 		max(8, min(28, w/4, max(n.Names, LongName)))), Age: 4, CPU: 5, Mem: 5, Restarts: 8,
@@ -51,7 +51,7 @@ func AgentColumns(w int, n Widths) Columns {
 	if w >= 60 {
 		c.mark = n.Mark
 	}
-	// The set of columns does not depend on the current reasons and marks, so that columns stay while these change.
+	// The set of columns does not depend on the current reasons and marks, so that columns do not come and go.
 	const enough = 44
 	gap, mark := c.gap, 0
 	rest := func() int {

@@ -35,7 +35,7 @@ func (a *Agents) SummaryOf(e *Env, r *AgentRow, w int) []string {
 		build(&l)
 		lines = append(lines, widget.Crop(l.Fill(w), w))
 	}
-	narrow := w < 60 // next to the pane the details are narrow, with many rows
+	narrow := w < 60 // next to the pane, the details are narrow and have many rows
 	write := func(token themes.Token, text string) {
 		parts := []string{widget.Cut(text, w-2, more)}
 		if narrow {
@@ -82,7 +82,7 @@ func (a *Agents) SummaryOf(e *Env, r *AgentRow, w int) []string {
 	return lines
 }
 
-// hourLines returns the charts of an agent's last hour for narrow details.
+// hourLines returns the charts for an agent's last hour, for narrow details.
 func (a *Agents) hourLines(e *Env, name string) []string {
 	const columns = 20
 	c := a.Hours.Hour(name, e.Now, &e.Look.Glyphs, columns)
@@ -104,7 +104,7 @@ func (r *AgentRow) sessionParts(now time.Time) []string {
 		parts = append(parts, "restarted "+widget.Times(r.Restarts))
 	}
 	if r.Crashes > 0 {
-		parts = append(parts, "crashed "+widget.Times(r.Crashes)+" lately")
+		parts = append(parts, "crashed "+widget.Times(r.Crashes)+" recently")
 	}
 	if r.Exit != nil {
 		parts = append(parts, "last "+LastExit(r.Exit)+", "+widget.Age(now.Sub(r.Exit.At))+" ago")
@@ -112,8 +112,8 @@ func (r *AgentRow) sessionParts(now time.Time) []string {
 	return parts
 }
 
-// reasons returns why an agent is in its state. If the agent is running, its description comes first, in the same line
-// if both fit into w columns.
+// reasons returns the reason for an agent's state. If the agent is running, its description comes first, on the same
+// line if both fit into w columns.
 func reasons(a *city.Agent, w int, dot string) []string {
 	why, about := widget.Plain(reason(a)), widget.Plain(a.Description)
 	if a.State != city.Running {
@@ -165,7 +165,7 @@ func stateLine(e *Env, r *AgentRow, l *widget.Line, clock bool) {
 	}
 }
 
-// Decisions lists decisions, the newest first. Decisions of earlier days have a date.
+// Decisions lists decisions, the newest first.
 func Decisions(e *Env, all []city.Decision) []string {
 	lines := []string{"", e.Look.Paint(themes.Title, "Last decisions")}
 	if len(all) == 0 {

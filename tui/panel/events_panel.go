@@ -13,7 +13,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// MaxEvents is the maximum number of events in the panel. MaxPages is the maximum while the user looks at older events.
+// MaxEvents is the maximum number of events in the panel. MaxPages is the maximum while the user views older events.
 const (
 	MaxEvents = 2000
 	MaxPages  = 10_000
@@ -44,7 +44,7 @@ func (r *EventRow) Key() string { return r.id }
 // scrolls.
 type Events struct {
 	Table[EventRow, *EventRow]
-	agents *Agents // to find the agents of events
+	agents *Agents // to find the agents that events are about
 
 	Frozen bool
 	unseen int // number of events received while frozen
@@ -52,7 +52,7 @@ type Events struct {
 	Seen shownEvent // the event under the cursor while following
 
 	now      time.Time // time when the filter was last applied
-	Only     bool      // show only events of the selected agent
+	Only     bool      // show only events about the selected agent
 	agent    string    // name of that agent; "" = show all events
 	Asked    int       // ID of the request for older events in progress; 0 = none
 	AtOldest bool      // the oldest event is loaded
@@ -86,14 +86,14 @@ func NewEvents(all *Agents) *Events {
 	return t
 }
 
-// Reset removes all events; the filter stays.
+// Reset removes all events. The filter stays.
 func (t *Events) Reset() {
 	old := *t
 	*t = *NewEvents(old.agents)
 	t.Filter = old.Filter
 }
 
-// Refill applies the filter; a frozen cursor stays on its event.
+// Refill applies the filter. A frozen cursor stays on its event.
 func (t *Events) Refill(e *Env, _ func(id string) bool) {
 	seq := t.CursorSeq()
 	t.Sync(e.Now)
@@ -112,10 +112,10 @@ func (t *Events) Sync(now time.Time) {
 // Has returns false, because events are not found by name.
 func (t *Events) Has(string) bool { return false }
 
-// Hidden returns zeros. Most of the timeline is always outside the panel, so the title does not show a number.
+// Hidden returns zeros. Most events are always outside the panel, so the title does not show their number.
 func (t *Events) Hidden(*Env, int, int) (above, below int) { return 0, 0 }
 
-// countNew counts the events received since the view was frozen.
+// countNew returns the number of events that were received since the view was frozen.
 func (t *Events) countNew(*Env) string {
 	if t.Frozen && t.unseen > 0 {
 		return "+" + widget.Number(t.unseen)
@@ -123,7 +123,7 @@ func (t *Events) countNew(*Env) string {
 	return ""
 }
 
-// empty returns why the list is empty.
+// empty explains why the list is empty.
 func (t *Events) empty(e *Env, w int) []string {
 	text := "No events yet. Starts, exits, crashes and changes are listed here."
 	switch {
@@ -138,7 +138,7 @@ func (t *Events) empty(e *Env, w int) []string {
 	return []string{e.Look.Note(text, w)}
 }
 
-// limits describes the limits of the timeline: the filter and the selected agent. It returns "" if there are none.
+// limits describes how the list is limited: by the selected agent and by the filter. It returns "" if it is not.
 func (t *Events) limits() string {
 	var parts []string
 	if t.agent != "" {
@@ -167,7 +167,7 @@ func (t *Events) noteAtEnd(e *Env, tabs []widget.Tab) string {
 	return note
 }
 
-// NewText returns how much arrived since a view was frozen, and the key that follows new output again.
+// NewText describes how much has arrived since a view was frozen, and the key that follows new output again.
 func (e *Env) NewText(n uint64) string {
 	follows := e.KeyOf("move.last") + " follows"
 	if n == 0 {
@@ -229,7 +229,7 @@ func (t *Events) CursorSeq() uint64 {
 	return 0
 }
 
-// refill applies the filter; a frozen cursor stays on its event.
+// refill applies the filter. A frozen cursor stays on the event seq, or on the last one before it.
 func (t *Events) refill(seq uint64) {
 	before := t.List.Cursor
 	t.List.Shown = t.List.Shown[:0]
@@ -253,8 +253,8 @@ func (t *Events) refill(seq uint64) {
 	t.List.Offset = max(0, t.List.Offset+at-before)
 }
 
-// shownEvent records which event was under a cursor that follows the newest event. A key that was pressed just before a
-// new event arrived is meant for the previous event.
+// shownEvent records which event was under the cursor while it follows the newest event. A key that was pressed just
+// before a new event arrived is meant for the previous event.
 type shownEvent struct {
 	seq   uint64 // sequence number of the event under the cursor
 	since time.Time
@@ -310,7 +310,7 @@ func (t *Events) Selected() *EventRow {
 	return nil
 }
 
-// EventToken returns the colour of an event type, by its severity. Routine events are plain.
+// EventToken returns the color for an event type, by severity. Routine events are plain.
 func EventToken(kind string) themes.Token {
 	switch kind {
 	case events.AgentCrashed, events.AgentQuarantined, events.AgentStartFailed,
@@ -338,7 +338,7 @@ func (t *Events) Columns(e *Env, _ []*EventRow, w int) []Column[*EventRow] {
 	return []Column[*EventRow]{
 		{W: 8, Cell: func(l *widget.Line, r *EventRow, _ widget.RowState) {
 			at := widget.Clock(r.Event.TS, e.Now)
-			if len(at) > 8 { // for other days the date is more important than the seconds
+			if len(at) > 8 { // on other days, the date is more important than the time
 				at = r.Event.TS.In(e.Now.Location()).Format("Jan 02")
 			}
 			l.Add(themes.Dim, widget.Fit(at, 8, ""))
@@ -386,8 +386,8 @@ func (r *EventRow) Matches(f *widget.Filter, now time.Time) bool {
 }
 
 func eventCopies(r *EventRow) []Copied {
-	all := []Copied{{"message", r.Event.Message}, {"its subject", r.Event.Subject}}
-	// An error is impossible, because the payload is valid JSON.
+	all := []Copied{{"message", r.Event.Message}, {"subject", r.Event.Subject}}
+	// This cannot fail, because the payload is valid JSON.
 	if raw, err := json.Marshal(r.Event); err == nil {
 		all = append(all, Copied{"event as JSON", string(raw)})
 	}

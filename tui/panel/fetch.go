@@ -8,37 +8,37 @@ import (
 	"gcity/tui/widget"
 )
 
-// BeadPanel is a panel that builds its rows from queries of beads. The room sends the queries and returns the results.
+// BeadPanel is a panel that builds its rows from bead queries. The room sends the queries and returns the results.
 type BeadPanel interface {
 	Panel
-	// RequestBeads sends queries for missing or outdated beads, if the panel is visible and the last results are old
-	// enough.
+	// RequestBeads sends queries for missing or outdated beads with seek, if the panel is visible and the last results
+	// are old enough.
 	RequestBeads(e *Env, visible bool, seek func(beads.Query) int)
-	// Take handles an answer. It reports whether the panel was waiting for it.
+	// Take handles the result of a query. It reports whether the panel was waiting for it.
 	Take(id int, found []beads.Bead, problem string) bool
 	// Outdated marks the panel's beads as outdated, because the city's beads have changed.
 	Outdated()
 }
 
-// Fetch is the result of a group of queries. It keeps the previous answers until all new answers have arrived.
+// Fetch collects the results of several queries. It keeps the previous results until all new results have arrived.
 type Fetch struct {
-	Known   bool   // each query has been answered at least once
+	Known   bool   // each query has returned a result at least once
 	Problem string // why the last attempt failed; "" = no error
 
 	stale   bool
 	at      time.Time // time of the last queries
-	pending []int     // IDs of the requests, in the order of the queries; 0 = answered
+	pending []int     // request IDs, in the order of the queries; 0 = has a result
 	found   [][]beads.Bead
 	failed  string // why a query of this group failed
 }
 
-// Outdated marks the answers as outdated.
+// Outdated marks the results as outdated.
 func (f *Fetch) Outdated() { f.stale = true }
 
-// retryGap is the time between a failed attempt and the next attempt, if nothing else makes the answers outdated.
+// retryGap is the time between a failed attempt and the next one, unless the results become outdated sooner.
 const retryGap = 10 * time.Second
 
-// Due reports whether to send the queries now: never while answers are pending, and at most once per gap. After a
+// Due reports whether to send the queries now: never while results are pending, and at most once per gap. After a
 // failure, the queries are due again when retryGap has passed.
 func (f *Fetch) Due(now time.Time, gap time.Duration) bool {
 	if len(f.pending) > 0 || !f.at.IsZero() && now.Sub(f.at) < gap {
@@ -56,7 +56,7 @@ func (f *Fetch) Begin(now time.Time, seek func(beads.Query) int, queries ...bead
 	f.failed = ""
 }
 
-// Take handles an answer. done reports whether it was the last answer of the group. all is nil if a query failed.
+// Take handles a result. done reports whether it was the last one of the group. all is nil if a query failed.
 func (f *Fetch) Take(id int, found []beads.Bead, problem string) (all [][]beads.Bead, ours,
 	done bool) {
 	i := slices.Index(f.pending, id)
@@ -81,7 +81,7 @@ func (f *Fetch) Take(id int, found []beads.Bead, problem string) (all [][]beads.
 // pager is the Fetch of a list that is requested in pages, the newest rows first.
 type pager struct {
 	Fetch
-	size, max int // rows of a page, and of all pages
+	size, max int // rows per page, and in all pages
 
 	pages  int
 	limit  int    // limit of the last query
@@ -92,7 +92,7 @@ type pager struct {
 
 func newPager(size, most int) pager { return pager{size: size, max: most, pages: 1} }
 
-// renew marks the answers as outdated if the city's counts or the agent have changed. If the cursor is at the end of
+// renew marks the results as outdated if the city's counts or the agent have changed. If the cursor is at the end of
 // the list, it adds a page.
 func (p *pager) renew(counts [2]int, whose string, atEnd bool) {
 	all := p.pages * p.size

@@ -3,14 +3,14 @@ package panel
 import "fmt"
 
 // FirstHint returns the three lines of the hint for a first visit. keyOf returns the key of an action, and detach is
-// the key that leaves an attached terminal.
+// the key that detaches from an agent.
 func FirstHint(keyOf func(id string) string, detach string, hosts bool) []string {
 	leave := "leaves; everything keeps running"
 	if hosts {
 		leave = "leaves and asks what happens to the agents"
 	}
 	return []string{
-		fmt.Sprintf("Welcome. %s shows the agent's terminal, %s attaches to it, %s comes back.",
+		fmt.Sprintf("Welcome. %s shows the agent's terminal, %s attaches to it, %s detaches.",
 			keyOf("agent.zoom"), keyOf("agent.attach"), detach),
 		fmt.Sprintf("%s restarts it, %s drains it. %s finds a command, %s lists what works here.",
 			keyOf("agent.restart"), keyOf("agent.drain"), keyOf("view.palette"),

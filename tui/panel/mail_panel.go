@@ -22,7 +22,7 @@ const (
 	maxMail  = 4 * MailPage
 )
 
-// MailRow is a message ready to be drawn. Its texts are already cleaned.
+// MailRow is a message ready to be drawn. The unexported fields are sanitized.
 type MailRow struct {
 	mail.Message
 	from, to, subject string
@@ -31,10 +31,10 @@ type MailRow struct {
 
 func (r *MailRow) Key() string { return r.ID }
 
-// IsUserAddress reports whether the message is addressed to people.
+// ForPeople reports whether the message is addressed to people.
 func (r *MailRow) ForPeople() bool { return r.people }
 
-// Mail is the panel of messages: only messages for people, or all messages.
+// Mail is the panel that lists messages: only messages for people, or all messages.
 type Mail struct {
 	Table[MailRow, *MailRow]
 	pager
@@ -150,7 +150,7 @@ func (k *Mail) People(s *city.Snapshot) (names []string) {
 	return names
 }
 
-// rows builds rows from the last results.
+// rows returns rows for the last results.
 func (k *Mail) rows(e *Env) []MailRow {
 	rows := make([]MailRow, len(k.all))
 	for i, m := range k.all {
@@ -160,7 +160,7 @@ func (k *Mail) rows(e *Env) []MailRow {
 	return rows
 }
 
-// note returns the number of unread messages for people, and whether the list is incomplete or cannot be read.
+// note describes the number of unread messages for people, and whether the list is incomplete or cannot be read.
 func (k *Mail) note(e *Env) (text string, alert bool) {
 	var parts []string
 	if e.Snap != nil && e.Snap.Mail.Unread > 0 {
@@ -276,7 +276,7 @@ func mailColumnsOf(e *Env, rows []*MailRow, w int) []Column[*MailRow] {
 	})...)
 }
 
-// empty returns why no message is listed.
+// empty explains why no message is listed.
 func (k *Mail) empty(e *Env, w int) []string {
 	if n := len(k.Rows); n > 0 && (k.Filter.Active() || e.Attention) {
 		return e.Look.Notes(w, fmt.Sprintf("None of %s matches.", widget.Count(n, "message")),
@@ -285,7 +285,7 @@ func (k *Mail) empty(e *Env, w int) []string {
 	return k.help(e, w)
 }
 
-// help returns why no mail is listed, and how to write mail.
+// help explains why no mail is listed, and how to write mail.
 func (k *Mail) help(e *Env, w int) []string {
 	switch {
 	case k.Problem != "":

@@ -7,10 +7,10 @@ import (
 	"gcity/tui/widget"
 )
 
-// soon is how long before an idle restart the row announces the restart.
+// soon is how long before a restart the row of an idle agent announces it.
 const soon = time.Minute
 
-// NextChange returns what will happen to an agent if no user intervenes.
+// NextChange describes what will happen to an agent if no user intervenes.
 func (r *AgentRow) NextChange(e *Env) widget.Phrase {
 	if r.State == city.Draining {
 		return r.drainLeft(e.Now)
@@ -39,7 +39,7 @@ func (r *AgentRow) NextChange(e *Env) widget.Phrase {
 	return widget.SamePhrase(NextText(r.next, e.Now))
 }
 
-// drainLeft returns the time that a draining agent has left.
+// drainLeft describes how much time a draining agent has left.
 func (r *AgentRow) drainLeft(now time.Time) widget.Phrase {
 	switch {
 	case r.drain != nil && r.drain.Acked:
@@ -51,7 +51,7 @@ func (r *AgentRow) drainLeft(now time.Time) widget.Phrase {
 	return widget.Phrase{Full: in + " if still running", Brief: in}
 }
 
-// idleRestart returns when an idle agent restarts, if that is soon. The known last activity may be one patrol old, so
+// idleRestart describes when an idle agent restarts, if that is soon. The known last activity may be one patrol old, so
 // shorter idle times are not reported.
 func (r *AgentRow) idleRestart(e *Env) string {
 	if r.idle <= 0 || r.State != city.Running || r.attached() || r.Session == nil ||
@@ -66,7 +66,7 @@ func (r *AgentRow) idleRestart(e *Env) string {
 	return "idle; restarts in " + widget.Remaining(rest)
 }
 
-// NextText returns what happens next, with its time if known, or "".
+// NextText describes what happens next, with its time if that is known, or returns "".
 func NextText(n *city.Next, now time.Time) string {
 	switch {
 	case n == nil || n.What == "":

@@ -12,7 +12,7 @@ import (
 // ID identifies a place that can have the focus. It is also the key of its stored settings.
 type ID string
 
-// The panels that have a fixed place in the layout.
+// The IDs of the panels, of the pane and of the details.
 const (
 	IDAgents      ID = "agents"
 	IDPools       ID = "pools"
@@ -42,13 +42,13 @@ const (
 	KindMessage    Kind = "mail"
 )
 
-// Ref names an object of a city. The name is empty if there is nothing to act on.
+// Ref names an object in a city. The name is empty if there is nothing to act on.
 type Ref struct {
 	Kind Kind
 	Name string
 }
 
-// Panel is one of the lists of the control room. It does no I/O; the room calls it from one goroutine.
+// Panel is one of the control room's lists. It performs no I/O. The room calls it from one goroutine.
 type Panel interface {
 	// About returns the constant properties of the panel.
 	About() *About
@@ -62,7 +62,7 @@ type Panel interface {
 	Actions() []Action
 	// Draw returns h lines of w columns.
 	Draw(e *Env, at Box) []string
-	// Entered is called when the panel gets the focus.
+	// Entered is called when the panel receives the focus.
 	Entered()
 
 	rowList
@@ -102,7 +102,7 @@ type describer interface {
 	Summary(e *Env, w int) []string
 }
 
-// About has the constant properties of a panel.
+// About contains the constant properties of a panel.
 type About struct {
 	ID       ID
 	Title    string
@@ -119,27 +119,27 @@ type About struct {
 	InSlot   bool     // on a wide screen, it replaces Events after it has had the focus
 	// it shows a subset of another panel's rows, with that panel's filter, order and marks
 	Subset    bool
-	Shared    bool // another panel has the same rows; the room moves the selection in both
+	Shared    bool // another panel lists the same rows; the room moves the selection in both
 	NoHeads   bool // no column headings
 	FitsWidth bool // its columns never exceed its width
 	NoMarks   bool // its rows cannot be marked
 	Always    bool // it ignores the attention filter
 	Follows   bool // the agent of the row under the cursor becomes the selected agent
-	// where there is no room for both, a description of the row replaces the pane while the list has the focus
+	// on a small screen, a description of the row replaces the pane while the list has the focus
 	Described bool
 	// message if the row refers to no agent; "" = rows do not refer to agents
 	NoAgent string
 	// its share of the height on a wide screen: 1/Share; 0 = the remaining height
 	Share     int
 	MinHeight int  // its minimum height on a wide screen
-	Explains  bool // while it is empty, it gets as many rows as its help needs
+	Explains  bool // while it is empty, it has as many rows as its help needs
 }
 
-// Env has the values of the room that panels need.
+// Env contains the values from the room that panels need.
 type Env struct {
 	Look      *widget.Styles
-	KeyOf     func(id string) string // returns the main key of an action; "the palette" = none
-	Key       func(id string) string // returns the main key of an action; "" = none
+	KeyOf     func(id string) string // returns an action's main key, or "the palette"
+	Key       func(id string) string // returns an action's main key, or ""
 	Now       time.Time
 	Snap      *city.Snapshot // nil = not received yet
 	W         int            // width of the screen
@@ -148,7 +148,7 @@ type Env struct {
 	ReadOnly  bool
 	Attention bool           // show only what needs attention
 	Alerts    func() []Alert // returns the alerts of the whole city, the worst first; nil = unknown
-	Still     bool           // the user works in the lists, so rows keep their order
+	Still     bool           // the user is working in the lists, so rows keep their order
 	UI        uint64         // changes with every change of the view, but not with new data
 }
 

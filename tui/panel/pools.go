@@ -19,7 +19,7 @@ const (
 	poolFailing   poolState = "failing"   // its last check failed
 	poolShort     poolState = "short"     // it has had too few members for a long time
 	poolGrowing   poolState = "growing"   // it has had too few members for a short time
-	poolDraining  poolState = "draining"  // it has too few members because the user drains some
+	poolDraining  poolState = "draining"  // it has too few members because a user is draining some
 	poolShrinking poolState = "shrinking" // surplus members are draining
 	poolSteady    poolState = "steady"
 	poolSuspended poolState = "suspended"
@@ -28,7 +28,7 @@ const (
 // MaxShort is how long a pool may have too few members before it needs attention.
 const MaxShort = time.Minute
 
-// PoolRow is a pool ready to be drawn. Its texts are already cleaned.
+// PoolRow is a pool ready to be drawn. Its strings are sanitized, except for Name, Rig and most of Check.
 type PoolRow struct {
 	Name      string // its unmodified name in the city
 	Shown     string
@@ -45,9 +45,9 @@ type PoolRow struct {
 	Check     city.Check
 	Timeout   time.Duration // drain timeout; 0 = no deadline
 	Source    string
-	restart   string    // the progress of its restart; "" = it does not restart
-	drained   int       // number of members that a user drains
-	short     time.Time // since when too few members run (see unmet); zero = enough members run
+	restart   string    // the progress of its restart; "" = it is not restarting
+	drained   int       // number of members that a user is draining
+	short     time.Time // since when unmet returns true; zero = unmet returns false
 }
 
 func NewPoolRow(p *city.Pool) PoolRow {
@@ -68,7 +68,7 @@ func NewPoolRow(p *city.Pool) PoolRow {
 // isShort reports whether the pool has fewer members than wanted and is not suspended.
 func (r *PoolRow) isShort() bool { return r.Suspended == "" && r.Size < r.Desired }
 
-// unmet reports whether the pool lacks more members than a user drains.
+// unmet reports whether more members are missing than a user is draining.
 func (r *PoolRow) unmet() bool { return r.isShort() && r.Size+r.drained < r.Desired }
 
 func (r *PoolRow) State(now time.Time) poolState {
@@ -89,8 +89,8 @@ func (r *PoolRow) State(now time.Time) poolState {
 	return poolSteady
 }
 
-// Attention reports whether the pool needs attention. It needs attention if its check fails, if it is short of members,
-// or if its size was set by hand.
+// Attention reports whether the pool needs attention. It needs attention if its check has failed, if it is short of
+// members, or if its size was set by hand.
 func (r *PoolRow) Attention(now time.Time) bool {
 	switch r.State(now) {
 	case poolFailing, poolShort:
@@ -103,7 +103,7 @@ func (r *PoolRow) Attention(now time.Time) bool {
 
 func (r *PoolRow) Key() string { return r.Name }
 
-// problems returns the summary of problems for the title: failing checks, and pools that are short of members.
+// problems returns the summary for the title: "1 failing, 1 short".
 func (p *Pools) problems(now time.Time) string {
 	failing, short := 0, 0
 	for i := range p.Rows {
@@ -149,11 +149,11 @@ func (s poolState) urgency() int {
 		poolShrinking, poolSteady, poolSuspended}, s)
 }
 
-// CheckResult summarizes the result of the check.
+// CheckResult describes the result of the check in a few words.
 func (r *PoolRow) CheckResult() string {
 	switch {
 	case r.Check.Problem != "":
-		return "the check fails"
+		return "the check failed"
 	case r.Check.Good == nil:
 		return "not checked yet"
 	case r.Check.Command == "":
@@ -162,7 +162,8 @@ func (r *PoolRow) CheckResult() string {
 	return fmt.Sprintf("check: %d", r.Check.Value)
 }
 
-// SizeOf parses a size, or returns why it is invalid for this pool. Empty text is not an error.
+// SizeOf parses a size or "auto". why is the reason why text is invalid for this pool, or "". Empty text is not an
+// error.
 func (r *PoolRow) SizeOf(text string) (size int, auto bool, why string) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	if text == "" || text == "auto" {

@@ -13,7 +13,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Pools is the panel of the city's pools.
+// Pools is the panel that lists the city's pools.
 type Pools struct {
 	Table[PoolRow, *PoolRow]
 	agents *Agents // to find the members
@@ -37,7 +37,7 @@ func newPools(all *Agents) *Pools {
 		Called:  func(r *PoolRow) string { return "pool " + r.Shown },
 		Copies: func(r *PoolRow) []Copied {
 			return []Copied{{"name", r.Name}, {"check", r.Check.Command},
-				{"output of the check", r.Check.Output},
+				{"check output", r.Check.Output},
 				{"where it is declared", r.Source}}
 		},
 		Summary: p.summary,
@@ -46,16 +46,16 @@ func newPools(all *Agents) *Pools {
 	return p
 }
 
-// actions returns the action that only this panel has. The room defines the other actions for pools.
+// actions returns the action that belongs to this panel. The room defines the other actions for pools.
 func (p *Pools) actions() []Action {
 	return []Action{{Action: Key{ID: "pool.members",
-		Key: keymap.Bind("show only the members of the pool", ".", "right"),
+		Key: keymap.Bind("show only the pool's members", ".", "right"),
 		Run: func(*Env) []Request {
 			return []Request{{GoTo: IDAgents, Filter: "pool:" + p.Current().Name}}
 		}}}}
 }
 
-// build builds the rows of a snapshot. It keeps the time since which a pool has too few members.
+// build returns the rows for a snapshot. It keeps the time since which a pool has had too few members.
 func (p *Pools) build(e *Env) []PoolRow {
 	rows := make([]PoolRow, 0, len(e.Snap.Pools))
 	for i := range e.Snap.Pools {
@@ -72,7 +72,7 @@ func (p *Pools) build(e *Env) []PoolRow {
 	return rows
 }
 
-// drainedByUser returns the number of members that a user drains.
+// drainedByUser returns the number of members that a user is draining.
 func (p *Pools) drainedByUser(pool *city.Pool) (n int) {
 	for _, name := range pool.Draining {
 		if r := p.agents.Find(name); r != nil && r.drain != nil && r.drain.By == "operator" {
@@ -82,7 +82,7 @@ func (p *Pools) drainedByUser(pool *city.Pool) (n int) {
 	return n
 }
 
-// PoolSign returns the glyph and the colour of a pool's state.
+// PoolSign returns the symbol and the color for a pool's state.
 func PoolSign(l *widget.Styles, s poolState) (string, themes.Token) {
 	switch s {
 	case poolFailing:
@@ -101,7 +101,7 @@ func PoolSign(l *widget.Styles, s poolState) (string, themes.Token) {
 
 const poolStateWidth = 9 // the width of "suspended", the longest state
 
-// poolColumns has the column widths of the Pools panel; 0 = hidden.
+// poolColumns contains the column widths of the Pools panel; 0 = hidden.
 type poolColumns struct{ state, name, size, bounds, why, gap int }
 
 func poolWidths(e *Env, rows []*PoolRow, w int) poolColumns {
@@ -177,7 +177,7 @@ func poolColumnsOf(e *Env, rows []*PoolRow, w int) []Column[*PoolRow] {
 		}})
 }
 
-// reason returns why a pool has its size and which members leave, for a cell of w columns.
+// reason describes why a pool has its size and which members are leaving, for a cell of w columns.
 func (r *PoolRow) reason(now time.Time, w int) widget.Reason {
 	b := widget.Reason{Next: r.leaving(), NextToken: themes.Busy}
 	b.Text, b.Token = r.Why(now)
@@ -189,7 +189,7 @@ func (r *PoolRow) reason(now time.Time, w int) widget.Reason {
 	return b
 }
 
-// sizeText returns the number of running and wanted members.
+// sizeText returns the number of running and of desired members.
 func (r *PoolRow) sizeText() string { return fmt.Sprintf("%d/%d", r.Size, r.Desired) }
 
 func (r *PoolRow) Bounds() string { return fmt.Sprintf("%d-%d", r.Min, r.Max) }
@@ -201,7 +201,7 @@ func (r *PoolRow) leaving() widget.Phrase {
 		return widget.Phrase{}
 	case 1:
 		if r.isShort() {
-			return widget.Phrase{Full: "waits for " + r.Draining[0] + " to finish",
+			return widget.Phrase{Full: "waiting for " + r.Draining[0] + " to finish",
 				Brief: "1 draining"}
 		}
 		return widget.Phrase{Full: r.Draining[0] + " draining", Brief: "1 draining"}
@@ -209,7 +209,7 @@ func (r *PoolRow) leaving() widget.Phrase {
 	return widget.SamePhrase(strconv.Itoa(len(r.Draining)) + " draining")
 }
 
-// Why returns why a pool has its size: set by hand, the result and age of its check, or why the check failed.
+// Why describes why a pool has its size: set by hand, the result and age of its check, or why the check failed.
 func (r *PoolRow) Why(now time.Time) (string, themes.Token) {
 	text := r.CheckText(now)
 	switch {
@@ -275,14 +275,14 @@ func (r *PoolRow) RestartText() []string {
 	return text
 }
 
-// AfterDrain describes what follows the drain of one member.
+// AfterDrain describes what happens after one member has drained.
 func (r *PoolRow) AfterDrain() string {
 	wants := fmt.Sprintf("Pool %s wants %s (min is %d), ", r.Shown,
 		widget.Count(r.Desired, "member"), r.Min)
 	if r.Size > r.Desired {
-		return wants + "so no new session starts then."
+		return wants + "so no new session starts afterwards."
 	}
-	return wants + "so a new session then starts."
+	return wants + "so a new session starts afterwards."
 }
 
 // bound names the limit that overrides the check's result, or "".
@@ -310,9 +310,9 @@ func (p *Pools) Members(name string) []*AgentRow {
 	return all
 }
 
-// poolHelp returns the help on how to add a pool.
+// poolHelp explains how to add a pool.
 func poolHelp(e *Env, w int) []string {
-	return e.Look.Notes(w, "No pools. An agent with an [agents.pool] table is a pool.",
+	return e.Look.Notes(w, "No pools yet. An agent with an [agents.pool] table is a pool.",
 		"A check returns how many members to run. In "+
 			widget.Plain(e.Snap.Path)+"/city.toml:", "",
 		"    [[agents]]", `    name = "worker"`, `    start_command = "bash -i"`, "",
@@ -392,5 +392,5 @@ func lastLine(text string) string {
 	return ""
 }
 
-// Sizes returns the number of running and wanted members.
+// Sizes describes the number of running and of desired members: "2 of 3 wanted".
 func (r *PoolRow) Sizes() string { return fmt.Sprintf("%d of %d wanted", r.Size, r.Desired) }

@@ -17,8 +17,8 @@ type rigState string
 const (
 	rigBroken    rigState = "broken"    // its folder cannot be used
 	rigTroubled  rigState = "troubled"  // some of its agents need attention
-	rigRunning   rigState = "running"   // some of its agents run
-	rigIdle      rigState = "idle"      // none of its agents runs
+	rigRunning   rigState = "running"   // some of its agents are running
+	rigIdle      rigState = "idle"      // none of its agents is running
 	rigSuspended rigState = "suspended" // it is suspended, so none of its agents starts
 )
 
@@ -27,7 +27,7 @@ func (s rigState) urgency() int {
 	return slices.Index([]rigState{rigBroken, rigTroubled, rigRunning, rigIdle, rigSuspended}, s)
 }
 
-// RigRow is a rig ready to be drawn. Its texts are already cleaned.
+// RigRow is a rig ready to be drawn. All its strings but Name are sanitized.
 type RigRow struct {
 	Name    string // its unmodified name in the city
 	Shown   string
@@ -76,7 +76,7 @@ func (r *RigRow) Key() string { return r.Name }
 // Attention reports whether the rig needs attention.
 func (r *RigRow) Attention() bool { return r.State == rigBroken || r.State == rigTroubled }
 
-// AgentsText returns the numbers of the rig's agents by state.
+// AgentsText describes the number of the rig's agents by state.
 func (r *RigRow) AgentsText() string {
 	if len(r.counts) == 0 {
 		return "no agents"
@@ -84,7 +84,7 @@ func (r *RigRow) AgentsText() string {
 	return strings.Join(r.counts, ", ")
 }
 
-// WorkText returns the numbers of the rig's open work.
+// WorkText describes the number of the rig's unfinished beads.
 func (r *RigRow) WorkText() string {
 	if r.Work == nil {
 		return "not counted"

@@ -13,7 +13,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Rigs is the panel of the city's rigs. Rigs that need attention come first.
+// Rigs is the panel that lists the city's rigs. By default, rigs that need attention come first.
 type Rigs struct {
 	Table[RigRow, *RigRow]
 	agents *Agents
@@ -51,7 +51,7 @@ func newRigs(all *Agents) *Rigs {
 	return g
 }
 
-// problems returns the summary of problems for the title.
+// problems returns the summary for the title: the number of rigs that need attention.
 func (g *Rigs) problems() (text string, alert bool) {
 	n := 0
 	for i := range g.Rows {
@@ -77,9 +77,9 @@ func (g *Rigs) actions() []Action {
 			Key:   keymap.Bind("suspend the rig with all its agents, or resume it", "s"),
 			Short: "suspend", Risk: keymap.Confirmed, Run: g.toggle}},
 		{Writes: true, Action: Key{ID: "rig.restart",
-			Key: keymap.Bind("restart all agents of the rig", "r"), Short: "restart",
+			Key: keymap.Bind("restart all agents in the rig", "r"), Short: "restart",
 			Risk: keymap.Confirmed, Why: g.whyNoRestart, Run: g.restart}},
-		{Action: Key{ID: "rig.agents", Key: keymap.Bind("show only the agents of the rig", "."),
+		{Action: Key{ID: "rig.agents", Key: keymap.Bind("show only the rig's agents", "."),
 			Short: "agents", Run: func(*Env) []Request {
 				return []Request{{GoTo: IDAgents, Filter: "rig:" + g.Current().Name}}
 			}}},
@@ -147,7 +147,7 @@ func rigLines(rows []*RigRow) []string {
 	return []string{text}
 }
 
-// members returns the agents of some rigs in natural order.
+// members returns the agents in some rigs in natural order.
 func (g *Rigs) members(rigs ...*RigRow) []*AgentRow {
 	var rows []*AgentRow
 	for i := range g.agents.Rows {
@@ -160,7 +160,7 @@ func (g *Rigs) members(rigs ...*RigRow) []*AgentRow {
 	return rows
 }
 
-// restartable returns the agents that a restart of the rigs restarts. Agents that must not run are left out.
+// restartable returns the agents that restarting the target rigs would restart. Agents that must not run are omitted.
 func (g *Rigs) restartable() []*AgentRow {
 	return slices.DeleteFunc(g.members(g.Targets()...), func(a *AgentRow) bool {
 		return a.State == city.Suspended || a.State == city.Draining || a.State == city.Stopping
@@ -174,7 +174,7 @@ func (g *Rigs) whyNoRestart(*Env) string {
 	case g.Current().State == rigSuspended:
 		return g.Called() + " is suspended"
 	}
-	return "no agent of " + g.Called() + " can be restarted"
+	return "no agent in " + g.Called() + " can be restarted"
 }
 
 func (g *Rigs) restart(*Env) []Request {
@@ -217,7 +217,7 @@ func (g *Rigs) details(e *Env, r *RigRow) []string {
 		lines = append(lines, e.Look.Field("problem", e.Look.Paint(themes.Bad, r.Problem)))
 	}
 	lines = append(lines,
-		e.Look.Field("prefix", r.Prefix+" (of the IDs of its beads)"),
+		e.Look.Field("prefix", r.Prefix+" (for bead IDs)"),
 		e.Look.Field("agents", r.AgentsText()),
 		e.Look.Field("work", r.WorkText()),
 		e.Look.Field("declared", r.Source), "",
@@ -248,7 +248,7 @@ func AgentLines(e *Env, rows []*AgentRow) []string {
 	return lines
 }
 
-// rigSign returns the glyph and the colour of a rig's state.
+// rigSign returns the symbol and the color for a rig's state.
 func rigSign(l *widget.Styles, s rigState) (string, themes.Token) {
 	switch s {
 	case rigBroken:
@@ -263,7 +263,7 @@ func rigSign(l *widget.Styles, s rigState) (string, themes.Token) {
 	return l.Glyphs.Running, themes.Good
 }
 
-// rigColumns has the column widths of the Rigs panel; 0 = hidden.
+// rigColumns contains the column widths of the Rigs panel; 0 = hidden.
 type rigColumns struct{ state, name, run, work, prefix, agents, path, gap int }
 
 func rigWidths(rows []*RigRow, w int) rigColumns {
@@ -293,7 +293,7 @@ func rigWidths(rows []*RigRow, w int) rigColumns {
 	return c
 }
 
-// runText returns the numbers of running and of all agents.
+// runText returns the number of running and of all agents.
 func (r *RigRow) runText() string { return fmt.Sprintf("%d/%d", r.Running, r.Agents) }
 
 // workCell returns the number of unfinished beads.
@@ -354,9 +354,9 @@ func rigColumnsOf(e *Env, rows []*RigRow, w int) []Column[*RigRow] {
 	})...)
 }
 
-// rigHelp returns how to add a rig.
+// rigHelp explains how to add a rig.
 func rigHelp(e *Env, w int) []string {
-	return e.Look.Notes(w, "No rigs. A rig is a project folder with agents and work of its own. "+
+	return e.Look.Notes(w, "No rigs yet. A rig is a project folder with its own agents and work. "+
 		"Add one with a command:", "", "    gcity rig add FOLDER")
 }
 

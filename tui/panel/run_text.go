@@ -11,7 +11,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// RunReason returns why a run was started and what requested it, with its retry number and its number of events.
+// RunReason describes why a run was started and what requested it, with its retry number and its number of events.
 func RunReason(run *city.Run) string {
 	text := widget.Plain(run.Reason)
 	if run.By != "" {
@@ -26,7 +26,7 @@ func RunReason(run *city.Run) string {
 	return strings.TrimPrefix(text, ", ")
 }
 
-// RunOutcome returns the outcome of a run in one or two words, and its colour.
+// RunOutcome describes the outcome of a run in one or two words, and returns its color.
 func RunOutcome(run *city.Run) (string, themes.Token) {
 	switch {
 	case run.Ending():
@@ -43,7 +43,7 @@ func RunOutcome(run *city.Run) (string, themes.Token) {
 	return widget.Plain(run.Outcome), themes.Bad
 }
 
-// ValueLines returns a JSON value as lines. A string has no quotes.
+// ValueLines returns a JSON value as lines. Strings are not quoted.
 func ValueLines(raw json.RawMessage) []string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil && !bytes.Equal(raw, []byte("null")) {

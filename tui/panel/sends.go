@@ -7,7 +7,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// waiting returns the texts that wait for an agent, the next one first.
+// waiting returns the messages that are queued for an agent, the next one first.
 func waiting(sends []city.Send) []city.Send {
 	var all []city.Send
 	for _, s := range sends {
@@ -18,17 +18,17 @@ func waiting(sends []city.Send) []city.Send {
 	return all
 }
 
-// draftReason is the controller's reason for a text that waits because the input line contains a user's draft.
+// draftReason is the controller's reason for a message that is queued because the input line contains a user's draft.
 const draftReason = "a user's draft is on the input line"
 
-// waitText returns how many texts wait and why the first one waits, or "".
+// waitText describes how many messages are queued and why the first one is waiting, or returns "".
 func (r *AgentRow) waitText() string {
 	if len(r.Waiting) == 0 {
 		return ""
 	}
-	text := "1 text waits"
+	text := "1 message queued"
 	if n := len(r.Waiting); n > 1 {
-		text = fmt.Sprintf("%d texts wait", n)
+		text = fmt.Sprintf("%d messages queued", n)
 	}
 	if r.State != city.Running { // the row already shows that it is not running
 		return text
@@ -41,7 +41,7 @@ func (r *AgentRow) waitText() string {
 	return text
 }
 
-// Quoted returns the beginning of a text, with its size if it is longer.
+// Quoted returns the beginning of a message in quotes, with the size of the message if it is longer.
 func Quoted(s *city.Send) string {
 	text := fmt.Sprintf("%q", widget.Plain(s.Text))
 	if s.Lines > 1 || s.Bytes > len(s.Text) {

@@ -6,7 +6,7 @@ import (
 	"gcity/city"
 )
 
-// Starts maps the agents that an action starts to the times of their last exits before the action.
+// Starts maps the agents that an action starts to the times of their last exits before it.
 type Starts map[string]time.Time
 
 // StartsOf returns the agents that commands start.
@@ -23,7 +23,7 @@ func StartsOf(all *Agents, commands []city.Command) Starts {
 	return s
 }
 
-// exited returns the time of the agent's last exit; zero = none is known.
+// exited returns the time of the agent's last exit, or the zero time if it is unknown.
 func (r *AgentRow) exited() time.Time {
 	if r.Exit == nil {
 		return time.Time{}

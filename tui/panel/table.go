@@ -19,7 +19,8 @@ type named[R any] interface {
 	Key() string
 }
 
-// Definition turns a table into a panel. Fields that are nil have defaults or are left out.
+// Definition turns a table into a panel. Functions may be nil if the panel does not have the feature or uses the
+// default.
 type Definition[R any, P named[R]] struct {
 	About
 	Rows func(e *Env) []R // builds the rows from a snapshot
@@ -36,25 +37,25 @@ type Definition[R any, P named[R]] struct {
 	Current func() P // returns the row that keys apply to
 	// returns the number in the title; nil = the number of all rows
 	Count  func(e *Env) string
-	Issues func(e *Env) (note string, alert bool) // returns the problems of the rows, for the title
-	// returns how to fill the list if it is empty
+	Issues func(e *Env) (note string, alert bool) // returns the problems in the rows, for the title
+	// explains how to fill the list if it is empty
 	Help  func(e *Env, w int) []string
-	Brief func(e *Env) string // returns Help in one line
+	Brief func(e *Env) string // returns the text of Help in one line
 	// returns the explanation of an empty list, instead of the default
 	Empty func(e *Env, w int) []string
-	// returns the filter of the list; nil = the default text
+	// describes the filter of the list; nil = the default text
 	Search func(e *Env) string
 	// returns the text at the end of the rule; nil = the default text
 	Note    func(e *Env, tabs []widget.Tab) string
 	Agent   func(r P) string                  // returns the agent that the row refers to
 	Rig     func(r P) string                  // returns the rig of the row
 	Called  func(r P) string                  // returns the row's name in a title; nil = its key
-	Copies  func(r P) []Copied                // returns the texts that can be copied from the row
-	Summary func(e *Env, r P, w int) []string // returns a description of the row in a few lines
-	Actions func() []Action                   // returns the actions that only this panel has
+	Copies  func(r P) []Copied                // returns the values that can be copied from the row
+	Summary func(e *Env, r P, w int) []string // describes the row in a few lines
+	Actions func() []Action                   // returns the panel's own actions
 }
 
-// Table is a panel: its rows, the list of visible rows, and a Definition. The cursor stays on its row.
+// Table is a panel. It consists of its rows, the list of visible rows, and a Definition. The cursor stays on its row.
 type Table[R any, P named[R]] struct {
 	widget.Table[R, P]
 	Def   Definition[R, P]
@@ -67,7 +68,7 @@ func NewTable[R any, P named[R]](def Definition[R, P]) Table[R, P] {
 
 func (t *Table[R, P]) About() *About { return &t.Def.About }
 
-// Update builds the rows from a snapshot. While the user works, known rows keep their order.
+// Update builds the rows from a snapshot. While the user is working in the lists, known rows keep their order.
 func (t *Table[R, P]) Update(e *Env) {
 	if t.Def.Subset || t.Def.Rows == nil {
 		return
@@ -77,14 +78,14 @@ func (t *Table[R, P]) Update(e *Env) {
 	t.Marks = Prune(t.Marks, t.Has)
 }
 
-// rank returns the order of the rows as a comparison.
+// rank returns the comparison function for the current sort order.
 func (t *Table[R, P]) rank(now time.Time) func(a, b *R) int {
 	return widget.Comparison(t.Def.Orders(now), t.Order, keyOf[R, P])
 }
 
 func keyOf[R any, P named[R]](r *R) string { return P(r).Key() }
 
-// Refill selects the rows to show; for holds see widget.List.Fill.
+// Refill selects the rows to show. See widget.List.Fill for holds.
 func (t *Table[R, P]) Refill(e *Env, holds func(id string) bool) {
 	t.Version++
 	belongs := func(i int) bool { return t.Def.Belongs == nil || t.Def.Belongs(&t.Rows[i]) }
@@ -99,7 +100,7 @@ func (t *Table[R, P]) Move(n int) {
 	t.Choose()
 }
 
-// Choose selects the row under the cursor. It does nothing if another panel shows the same rows, because the room
+// Choose selects the row under the cursor. It does nothing if a second panel shows the same rows, because the room then
 // moves the selection in both panels.
 func (t *Table[R, P]) Choose() {
 	if !t.Def.Shared {
@@ -123,7 +124,7 @@ func (t *Table[R, P]) Select(id string) bool {
 	return ok
 }
 
-// Has reports whether a row with that key exists.
+// Has reports whether a row with the key id exists.
 func (t *Table[R, P]) Has(id string) bool { return t.Find(id) != nil }
 
 // Targets returns the rows that a verb acts on: the marked rows or, without marks, the row under the cursor.
@@ -141,12 +142,12 @@ func (t *Table[R, P]) Targets() []P {
 }
 
 // Cursor returns the index of the cursor among the visible rows, the index of the first row on the screen, and the
-// numbers of visible and of all rows.
+// number of visible and of all rows.
 func (t *Table[R, P]) Cursor() (at, offset, shown, total int) {
 	return t.List.Cursor, t.List.Offset, len(t.List.Shown), len(t.Rows)
 }
 
-// Settled reports whether all visible rows match the filter or are held in the list.
+// Settled reports whether all visible rows match the filter, except rows for which holds returns true.
 func (t *Table[R, P]) Settled(holds func(id string) bool) bool { return t.List.AllMatch(holds) }
 
 // Key returns the key of the row under the cursor.
@@ -160,8 +161,8 @@ func (t *Table[R, P]) Marking() Marking {
 	return Marking{&t.Marks, &t.Anchor, t, &t.List}
 }
 
-// Sorting returns the order of the list, which the caller may change, and the names of all orders. It returns nil
-// if there is only one order.
+// Sorting returns the sort order of the list, which the caller may change, and the names of all sort orders. It returns
+// nil if there is only one.
 func (t *Table[R, P]) Sorting(now time.Time) (o *widget.Order, ways []string) {
 	if t.Def.Orders == nil {
 		return nil, nil
@@ -179,15 +180,15 @@ func (t *Table[R, P]) Sort(now time.Time) {
 	}
 }
 
-// Sorted reports whether the rows are sorted, or keep their order for now.
+// Sorted reports whether the rows are sorted, or must not be sorted again yet.
 func (t *Table[R, P]) Sorted(now time.Time) bool {
-	return t.Def.Orders == nil || t.Rests(now) || widget.IsSorted(t.Rows, t.rank(now))
+	return t.Def.Orders == nil || t.JustReordered(now) || widget.IsSorted(t.Rows, t.rank(now))
 }
 
 // Forget discards the cached lines.
 func (t *Table[R, P]) Forget() { t.lines = widget.Cache{} }
 
-// Entered does nothing: the cursor stays where it is.
+// Entered does nothing, so that the cursor stays where it is.
 func (t *Table[R, P]) Entered() {}
 
 // Row returns the row that keys apply to, or nil.
@@ -198,7 +199,7 @@ func (t *Table[R, P]) Row() P {
 	return t.Current()
 }
 
-// Subject returns the row under the cursor.
+// Subject returns the object in the row under the cursor.
 func (t *Table[R, P]) Subject() Ref {
 	ref := Ref{Kind: t.Def.Kind}
 	if r := t.Row(); r != nil {
@@ -213,12 +214,12 @@ func (t *Table[R, P]) Agent() string { return valueOf(t.Def.Agent, t.Row()) }
 // Rig returns the rig of the row under the cursor, or "".
 func (t *Table[R, P]) Rig() string { return valueOf(t.Def.Rig, t.Row()) }
 
-func valueOf[P comparable](tell func(P) string, r P) string {
+func valueOf[P comparable](value func(P) string, r P) string {
 	var none P
-	if tell == nil || r == none {
+	if value == nil || r == none {
 		return ""
 	}
-	return tell(r)
+	return value(r)
 }
 
 // Called returns the name of the rows that verbs act on: "worker", "3 pools", or "".
@@ -235,7 +236,7 @@ func (t *Table[R, P]) Called() string {
 	return widget.Plain(rows[0].Key())
 }
 
-// Copies returns the texts that can be copied from the row under the cursor.
+// Copies returns the values that can be copied from the row under the cursor.
 func (t *Table[R, P]) Copies() []Copied {
 	r := t.Row()
 	if r == nil || t.Def.Copies == nil {
@@ -253,7 +254,7 @@ func (t *Table[R, P]) Summary(e *Env, w int) []string {
 	return t.Def.Summary(e, r, w)
 }
 
-// Actions returns the actions that only this panel has.
+// Actions returns the panel's own actions.
 func (t *Table[R, P]) Actions() []Action {
 	if t.Def.Actions == nil {
 		return nil
@@ -261,7 +262,7 @@ func (t *Table[R, P]) Actions() []Action {
 	return t.Def.Actions()
 }
 
-// Title returns the title of the panel: its name, the number of rows and their problems.
+// Title returns the title of the panel: its name, the number of its rows, and problems in them.
 func (t *Table[R, P]) Title(e *Env) widget.Tab {
 	out := widget.Tab{
 		ID:    string(t.Def.ID),
@@ -311,7 +312,7 @@ func SearchText(e *Env, f *widget.Filter, always bool) string {
 	return strings.Join(parts, " ")
 }
 
-// Draw returns the panel: its rule, the column headings, its rows.
+// Draw returns the lines of the panel: its rule, the column headings, and its rows.
 func (t *Table[R, P]) Draw(e *Env, at Box) []string {
 	key := widget.CacheKey{
 		W:      at.W,
@@ -360,12 +361,12 @@ func (t *Table[R, P]) draw(e *Env, at Box) []string {
 	return widget.FillRows(lines, w, h)
 }
 
-// Headed reports whether a list of w by h cells has column headings.
+// Headed reports whether a panel of w columns and h rows has column headings.
 func (t *Table[R, P]) Headed(e *Env, w, h int) bool {
 	return !t.Def.NoHeads && h-1 >= 3 && w >= 60
 }
 
-// Hidden returns how many rows are do not fit into an area of w by h cells.
+// Hidden returns how many rows do not fit into a panel of w columns and h rows.
 func (t *Table[R, P]) Hidden(e *Env, w, h int) (above, below int) {
 	room := h - 1
 	if t.Headed(e, w, h) {
@@ -397,7 +398,7 @@ func (t *Table[R, P]) nothing(e *Env, w, h int) []string {
 	return lines
 }
 
-// Help returns why the list is empty and how to fill it.
+// Help explains why the list is empty and how to fill it.
 func (t *Table[R, P]) Help(e *Env, w int) []string {
 	n := len(t.Rows)
 	switch {
@@ -425,7 +426,7 @@ func (e *Env) Clears() string { return e.KeyOf("view.back") + " clears the filte
 // Column is a column of a table with its width.
 type Column[P any] struct {
 	Head  string
-	Order string // name of its order; "" = the heading
+	Order string // name of its sort order; "" = the heading
 	W     int
 	Gap   int  // number of blanks before it
 	Right bool // the heading is right-aligned
@@ -444,10 +445,10 @@ func RowLine[P any](k *widget.Styles, columns []Column[P], r P, s widget.RowStat
 	return l
 }
 
-// orderName returns the name of the column's order.
+// orderName returns the name of the column's sort order.
 func (c *Column[P]) orderName() string { return cmp.Or(c.Order, c.Head) }
 
-// byText compares texts without regard to case; empty texts come last.
+// byText compares strings without regard to case. Empty strings come last.
 func byText(a, b string) int {
 	if (a == "") != (b == "") {
 		return cmp.Compare(b, a)
@@ -455,7 +456,7 @@ func byText(a, b string) int {
 	return cmp.Compare(strings.ToLower(a), strings.ToLower(b))
 }
 
-// headings draws the column headings. The heading of the current order has an arrow.
+// headings draws the column headings. The heading of the column by which the list is sorted has an arrow.
 func headings[P any](k *widget.Styles, columns []Column[P], sorted, arrow string, w int) string {
 	l := widget.Line{Styles: k}
 	l.Space(3)
@@ -488,7 +489,7 @@ func headings[P any](k *widget.Styles, columns []Column[P], sorted, arrow string
 	return widget.Crop(l.Fill(w), w)
 }
 
-// OrderAt returns the order of the heading at column x of a list of w columns; -1 = none.
+// OrderAt returns the index of the sort order for the heading at column x in a list of w columns, or -1.
 func (t *Table[R, P]) OrderAt(e *Env, w, x int) int {
 	o, ways := t.Sorting(e.Now)
 	if o == nil {
@@ -507,8 +508,7 @@ func (t *Table[R, P]) OrderAt(e *Env, w, x int) int {
 	return -1
 }
 
-// NextOrder returns the order of the next column of a list of w columns, from left to right. Orders without a column
-// are left out.
+// NextOrder returns the index of the sort order for the next visible column, from left to right.
 func (t *Table[R, P]) NextOrder(e *Env, w int) int {
 	o, ways := t.Sorting(e.Now)
 	var columns []int
@@ -523,8 +523,8 @@ func (t *Table[R, P]) NextOrder(e *Env, w int) int {
 	return columns[(slices.Index(columns, o.Key)+1)%len(columns)]
 }
 
-// sorted returns the name of the current order, and the arrow of its direction. It points up if the smallest value
-// is first.
+// sorted returns the name of the current sort order, and an arrow for its direction. The arrow points up if the
+// smallest value is first.
 func (t *Table[R, P]) sorted(e *Env) (name, arrow string) {
 	o, _ := t.Sorting(e.Now)
 	if o == nil {
@@ -560,7 +560,7 @@ type Marking struct {
 	List   *widget.List
 }
 
-// Cursor returns the id under the cursor, or "".
+// Cursor returns the ID of the row under the cursor, or "".
 func (k *Marking) Cursor() string {
 	if i := k.List.Current(k.Rows); i >= 0 {
 		return k.Rows.ID(i)
@@ -568,7 +568,7 @@ func (k *Marking) Cursor() string {
 	return ""
 }
 
-// Prune returns the marks without the marks of rows that no longer exist.
+// Prune returns the marks without those of rows that no longer exist.
 func Prune(marks map[string]bool, known func(id string) bool) map[string]bool {
 	for id := range marks {
 		if !known(id) {

@@ -9,8 +9,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// details describes a watchdog: its state, the watched agent, what decides its checks (the mode or a triage agent), and
-// its last decisions.
+// details describes a watchdog: its state, the watched agent, its last check, and what decides its checks (the mode or
+// a triage agent).
 func (d *Watchdogs) details(e *Env, name string) []string {
 	r := d.Find(name)
 	if r == nil {
@@ -95,7 +95,7 @@ func deciderText(e *Env, w *city.Watchdog) string {
 	return text
 }
 
-// safe returns a judgement with cleaned texts.
+// safe returns a copy of a judgement with sanitized strings.
 func safe(j *city.Judgement) *city.Judgement {
 	c := *j
 	c.Decision, c.By = city.Remedy(widget.Plain(string(j.Decision))), widget.Plain(j.By)
@@ -103,7 +103,7 @@ func safe(j *city.Judgement) *city.Judgement {
 	return &c
 }
 
-// judgements lists recent decisions, the newest first.
+// judgements lists a watchdog's recent decisions, the newest first.
 func judgements(e *Env, w *city.Watchdog) []string {
 	all := make([]city.Decision, 0, len(w.Recent))
 	for i := range w.Recent {

@@ -10,14 +10,14 @@ import (
 	"gcity/tui/widget"
 )
 
-// WatchdogRow is a watchdog ready to be drawn. Its texts are already cleaned.
+// WatchdogRow is a watchdog ready to be drawn. Shown, Status and fixedReason are sanitized.
 type WatchdogRow struct {
 	Name        string // its unmodified name in the city
 	Shown       string
 	watches     string // unmodified name of the watched agent
 	Status      string // its condition as shown
 	Info        *city.Watchdog
-	fixedReason string // its reason, without countdowns
+	fixedReason string // the reason for its condition, without countdowns
 }
 
 func newWatchdogRow(w *city.Watchdog, dot string) WatchdogRow {
@@ -53,7 +53,7 @@ func newWatchdogRow(w *city.Watchdog, dot string) WatchdogRow {
 
 func (r *WatchdogRow) Key() string { return r.Name }
 
-// Why returns the reason of the watchdog's condition: the call, the problem, or the last decision with its age.
+// Why returns the reason for the watchdog's condition: the call, the problem, or the last decision with its age.
 func (r *WatchdogRow) Why(now time.Time) string {
 	j := r.Info.Last
 	if j == nil || r.Info.IsEscalated() || r.Info.Degraded != "" || r.Info.Problem != "" {
@@ -66,7 +66,7 @@ func (r *WatchdogRow) Why(now time.Time) string {
 // Attention reports whether the watchdog needs attention.
 func (r *WatchdogRow) Attention() bool { return r.Info.NeedsAttention() }
 
-// nextCheck returns when the next check is, or what decides the check in progress.
+// nextCheck describes when the next check is, or which agent is deciding the check in progress.
 func (r *WatchdogRow) nextCheck(now time.Time) widget.Phrase {
 	switch t, next := r.Info.Triaged, r.Info.Next; {
 	case t != nil:
@@ -86,7 +86,7 @@ func (r *WatchdogRow) nextCheck(now time.Time) widget.Phrase {
 	}
 }
 
-// BeatAge returns the age of the heartbeat and when the heartbeat becomes stale.
+// BeatAge describes the age of the heartbeat, and when the heartbeat becomes stale.
 func (r *WatchdogRow) BeatAge(now time.Time) widget.Phrase {
 	w := r.Info
 	if w.Heartbeat == nil {
@@ -106,8 +106,7 @@ func (r *WatchdogRow) BeatAge(now time.Time) widget.Phrase {
 	return widget.SamePhrase(text)
 }
 
-// watchdogRank orders watchdogs: first watchdogs with a call, then watchdogs with a problem, and by name within each
-// group.
+// watchdogRank compares watchdogs: those with a call come first, then those with a problem, and then by name.
 func watchdogRank(a, b *WatchdogRow) int {
 	need := func(r *WatchdogRow) int {
 		switch {
@@ -135,7 +134,7 @@ func (d *Watchdogs) Calling() []*WatchdogRow {
 	return rows
 }
 
-// problems returns the summary of problems for the title: "1 calling, 1 failing".
+// problems returns the summary for the title: "1 calling, 1 failing".
 func (d *Watchdogs) problems() (text string, alert bool) {
 	calling, ill := len(d.Calling()), 0
 	for i := range d.Rows {
@@ -166,7 +165,7 @@ func CallLine(w *city.Watchdog) string {
 		": " + widget.Plain(w.Escalated.Message)
 }
 
-// watchdogSign returns the glyph and the colour of a watchdog's condition.
+// watchdogSign returns the symbol and the color for a watchdog's condition.
 func watchdogSign(l *widget.Styles, word string) (string, themes.Token) {
 	switch word {
 	case city.WatchdogEscalated:

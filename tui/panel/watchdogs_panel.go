@@ -10,7 +10,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Watchdogs is the panel of the city's watchdogs. Watchdogs that need attention come first.
+// Watchdogs is the panel that lists the city's watchdogs. Watchdogs that need attention come first.
 type Watchdogs struct {
 	Table[WatchdogRow, *WatchdogRow]
 	agents *Agents // to find the watched agents
@@ -43,8 +43,8 @@ func newWatchdogs(all *Agents) *Watchdogs {
 		Agent:   func(r *WatchdogRow) string { return r.watches },
 		Rig:     func(r *WatchdogRow) string { return d.agents.rigOf(r.watches) },
 		Copies: func(r *WatchdogRow) []Copied {
-			return []Copied{{"name", r.Name}, {"the watched agent", r.watches},
-				{"reason of its state", r.fixedReason},
+			return []Copied{{"name", r.Name}, {"watched agent", r.watches},
+				{"state reason", r.fixedReason},
 				{"where it is declared", r.Info.Source}}
 		},
 		Summary: d.summary,
@@ -88,7 +88,7 @@ func (r *WatchdogRow) CheckedNow(now time.Time) string {
 	return ""
 }
 
-// CheckNow returns the request to run a watchdog now.
+// CheckNow returns the request to run a watchdog's check now.
 func CheckNow(r *WatchdogRow) Request {
 	return Request{Prompt: "Check watchdog " + r.Shown + " now?", Yes: "check", Doing: "checking",
 		What:     r.Shown,
@@ -108,7 +108,7 @@ func (d *Watchdogs) show(*Env) []Request {
 	}}}
 }
 
-// watchdogColumns has the column widths of the Watchdogs panel; 0 = hidden.
+// watchdogColumns contains the column widths of the Watchdogs panel; 0 = hidden.
 type watchdogColumns struct{ state, name, watches, heart, mode, why, gap int }
 
 func watchdogWidths(e *Env, rows []*WatchdogRow, w int) watchdogColumns {
@@ -187,7 +187,7 @@ func (d *Watchdogs) Columns(e *Env, rows []*WatchdogRow, w int) []Column[*Watchd
 	})...)
 }
 
-// reason returns the reason of a watchdog's condition, and when it checks next.
+// reason returns the reason for a watchdog's condition, and when its next check is.
 func (r *WatchdogRow) reason(now time.Time) widget.Reason {
 	b := widget.Reason{Text: r.Why(now), Token: themes.Text, Next: r.nextCheck(now),
 		NextToken: themes.Dim}
@@ -205,7 +205,7 @@ func (r *WatchdogRow) reason(now time.Time) widget.Reason {
 	return b
 }
 
-// help returns how to add a watchdog.
+// help explains how to add a watchdog.
 func (d *Watchdogs) help(e *Env, w int) []string {
 	return e.Look.Notes(w, "No watchdogs: no agent's heartbeat is monitored. "+
 		"Add one to "+widget.Plain(e.Snap.Path)+"/city.toml:", "",
@@ -234,7 +234,7 @@ func (r *WatchdogRow) Matches(f *widget.Filter) bool {
 	})
 }
 
-// Update builds the rows from a snapshot, and adds calls of watchdogs to the rows of agents.
+// Update builds the rows from a snapshot, and adds the watchdogs' calls to the rows of agents.
 func (d *Watchdogs) Update(e *Env) {
 	d.Table.Update(e)
 	for _, w := range d.Calling() {

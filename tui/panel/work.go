@@ -18,7 +18,7 @@ type workState string
 const (
 	workBusy    workState = "in progress"
 	workOpen    workState = "open"
-	workBlocked workState = "blocked" // it waits for other work or for a gate
+	workBlocked workState = "blocked" // it is waiting for other work or for a gate
 	workClosed  workState = "closed"  // it was closed today
 )
 
@@ -26,14 +26,14 @@ func (s workState) urgency() int {
 	return slices.Index([]workState{workBusy, workOpen, workBlocked, workClosed}, s)
 }
 
-// WorkRow is a bead ready to be drawn. Its texts are already cleaned.
+// WorkRow is a bead ready to be drawn. All its strings outside of Bead are sanitized.
 type WorkRow struct {
 	Bead  beads.Bead
 	Shown string // title of the bead
 	State workState
 	Rig   string
 	Pool  string
-	Gate  string // gate that it waits for; "" = none
+	Gate  string // gate that it is waiting for; "" = none
 	Parts int    // number of its unclosed parts
 	id    string
 	owner string // its assignee or, without an assignee, its pool
@@ -51,8 +51,8 @@ func PoolOf(b *beads.Bead) string {
 	return ""
 }
 
-// workRows builds the rows of unclosed beads and of beads that were closed today. ready has the IDs of ready beads;
-// nil means that unclosed has all unclosed beads.
+// workRows returns the rows for unclosed beads and for beads that were closed today. ready contains the IDs of ready
+// beads. It is nil if unclosed contains all unclosed beads.
 func workRows(s *city.Snapshot, unclosed, closed []beads.Bead, ready map[string]bool) []WorkRow {
 	gates, parts, known := city.GatesIn(unclosed), map[string]int{}, map[string]bool{}
 	for i := range unclosed {
@@ -92,7 +92,7 @@ func workRows(s *city.Snapshot, unclosed, closed []beads.Bead, ready map[string]
 	return rows
 }
 
-// rigOfBead returns the rig that has a bead in its store, by the prefix of the bead's ID; "" = none.
+// rigOfBead returns the rig with a bead in its store, according to the prefix of the bead's ID, or "".
 func rigOfBead(s *city.Snapshot, id string) string {
 	if s == nil {
 		return ""
@@ -164,7 +164,7 @@ func workSorts() []widget.SortKey[WorkRow] {
 	}
 }
 
-// closed returns when the bead was closed; zero = the bead is not closed.
+// closed returns when the bead was closed, or the zero time if it is not closed.
 func (r *WorkRow) closed() time.Time {
 	if r.Bead.ClosedAt == nil {
 		return time.Time{}
@@ -180,7 +180,7 @@ func (r *WorkRow) since() time.Time {
 	return r.Bead.CreatedAt
 }
 
-// BeadCopies returns the texts that can be copied from a bead.
+// BeadCopies returns the values that can be copied from a bead.
 func BeadCopies(b *beads.Bead) []Copied {
 	all := []Copied{{"id", b.ID}, {"title", b.Title}, {"description", b.Description},
 		{"assignee", b.Assignee}}
@@ -190,7 +190,7 @@ func BeadCopies(b *beads.Bead) []Copied {
 	return all
 }
 
-// ReadyWork sorts beads for handing out: unassigned beads first, then by urgency.
+// ReadyWork returns beads in the order in which to offer them: unassigned beads first, then by urgency.
 func ReadyWork(all []beads.Bead) []beads.Bead {
 	all = slices.Clone(all)
 	slices.SortStableFunc(all, func(a, b beads.Bead) int {

@@ -21,14 +21,14 @@ const (
 	closedListed = 200 // maximum number of listed beads that were closed today
 )
 
-// Work is the panel of the city's work: beads that are in progress, open, blocked, or were closed today.
+// Work is the panel that lists the city's work: beads that are in progress, open or blocked, or were closed today.
 type Work struct {
 	Table[WorkRow, *WorkRow]
 	pager
-	unclosed, closed []beads.Bead // the last answers
+	unclosed, closed []beads.Bead // the last results
 	ready            map[string]bool
 
-	built  []WorkRow // rows built from the last answers; nil = not built yet
+	built  []WorkRow // rows built from the last results; nil = not built yet
 	rigs   []city.Rig
 	agents *Agents
 }
@@ -92,7 +92,7 @@ func (k *Work) RequestBeads(e *Env, visible bool, seek func(beads.Query) int) {
 	k.Begin(e.Now, seek, queries...)
 }
 
-// Take handles an answer.
+// Take handles the result of a query.
 func (k *Work) Take(id int, found []beads.Bead, problem string) bool {
 	all, ours, done := k.Fetch.Take(id, found, problem)
 	if !done || all == nil {
@@ -115,7 +115,7 @@ func (k *Work) Take(id int, found []beads.Bead, problem string) bool {
 	return true
 }
 
-// rows builds rows from the last answers.
+// rows returns rows for the last results.
 func (k *Work) rows(e *Env) []WorkRow {
 	same := slices.EqualFunc(k.rigs, e.Snap.Rigs, func(a, b city.Rig) bool {
 		return a.Name == b.Name && a.Prefix == b.Prefix
@@ -126,7 +126,7 @@ func (k *Work) rows(e *Env) []WorkRow {
 	return slices.Clone(k.built)
 }
 
-// count returns the number of unclosed beads of the city.
+// count returns the number of unclosed beads in the city.
 func (k *Work) count(e *Env) string {
 	if e.Snap == nil {
 		return ""
@@ -134,7 +134,8 @@ func (k *Work) count(e *Env) string {
 	return strconv.Itoa(e.Snap.Work.Open + e.Snap.Work.InProgress)
 }
 
-// search describes the filter. If not all beads are loaded, it says that the filter applies only to the newest beads.
+// search describes the filter. If not all beads are loaded, it mentions that the filter applies only to the newest
+// beads.
 func (k *Work) search(e *Env) string {
 	text := SearchText(e, &k.Filter, false)
 	if text != "" && k.more {
@@ -143,7 +144,7 @@ func (k *Work) search(e *Env) string {
 	return text
 }
 
-// note returns a text if the list is incomplete or cannot be read, or "".
+// note returns a note if the list is incomplete or cannot be read, or "".
 func (k *Work) note() (text string, alert bool) {
 	switch {
 	case k.Problem != "":
@@ -154,7 +155,7 @@ func (k *Work) note() (text string, alert bool) {
 	return "", false
 }
 
-// workSign returns the glyph and the colour of a bead's state.
+// workSign returns the symbol and the color for a bead's state.
 func workSign(l *widget.Styles, s workState) (string, themes.Token) {
 	switch s {
 	case workBusy:
@@ -167,7 +168,7 @@ func workSign(l *widget.Styles, s workState) (string, themes.Token) {
 	return l.Glyphs.Suspended, themes.Text
 }
 
-// workColumns has the column widths of the Work panel; 0 = hidden.
+// workColumns contains the column widths of the Work panel; 0 = hidden.
 type workColumns struct{ state, id, prio, title, rig, owner, age, gap int }
 
 func workWidths(e *Env, rows []*WorkRow, w int) workColumns {
@@ -228,7 +229,7 @@ func (k *Work) columns(e *Env, rows []*WorkRow, w int) []Column[*WorkRow] {
 	})...)
 }
 
-// titleCell shows the title, and the gate that the bead waits for.
+// titleCell draws the title, and that the bead is waiting for a gate.
 func (r *WorkRow) titleCell(e *Env, l *widget.Line, s widget.RowState, w int) {
 	token := s.NameToken()
 	if r.State == workClosed {
@@ -242,7 +243,7 @@ func (r *WorkRow) titleCell(e *Env, l *widget.Line, s widget.RowState, w int) {
 	l.Add(token, widget.Fit(r.Shown, max(0, w-widget.Width(gate)), e.Look.Glyphs.More))
 }
 
-// help returns why the list is empty.
+// help explains why the list is empty.
 func (k *Work) help(e *Env, w int) []string {
 	switch {
 	case k.Problem != "":
@@ -251,11 +252,11 @@ func (k *Work) help(e *Env, w int) []string {
 	case !k.Known:
 		return e.Look.Notes(w, "loading "+e.Look.Glyphs.More)
 	case e.ReadOnly:
-		return e.Look.Notes(w, "No open beads. Automations that cook a formula, and "+
-			"agents, create them.")
+		return e.Look.Notes(w, "No open beads. Agents, and automations that cook a "+
+			"formula, create them.")
 	}
-	return e.Look.Notes(w, "No open beads. "+e.KeyOf("work.create")+" adds one; automations "+
-		"that cook a formula, and agents, create them too.")
+	return e.Look.Notes(w, "No open beads. "+e.KeyOf("work.create")+" adds one; agents, "+
+		"and automations that cook a formula, create them too.")
 }
 
 // summary describes a bead in a few lines.
@@ -263,7 +264,7 @@ func (k *Work) summary(e *Env, r *WorkRow, w int) []string {
 	return description(e, w, r.id, r.Rig, r.Details(e))
 }
 
-// Details returns everything known about a bead, including the gate that it waits for.
+// Details returns everything known about a bead, including the gate that it is waiting for.
 func (r *WorkRow) Details(e *Env) []string {
 	b := &r.Bead
 	sign, token := workSign(e.Look, r.State)

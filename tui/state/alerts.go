@@ -27,13 +27,14 @@ func Stalled(m *Room) bool {
 	return m.Snap.Patrol.Age(m.Now) > 3*m.Snap.Patrol.Interval+5*time.Second
 }
 
-// announcedStop reports whether the city does not answer and its last snapshot announced a clean shutdown.
+// announcedStop reports whether the city does not respond and its last snapshot announced a clean shutdown.
 func announcedStop(m *Room) bool { return m.Unreachable != "" && m.Snap != nil && m.Snap.ShutDown }
 
-// Uncontrollable reports whether a city of another process cannot be controlled: it has ended or does not answer.
+// Uncontrollable reports whether a city that another process runs cannot be controlled, because it has stopped or does
+// not respond.
 func Uncontrollable(m *Room) bool { return m.Unreachable != "" && m.Mode != Hosting }
 
-// Alerts returns the problems of the whole city, the worst first.
+// Alerts returns the problems with the city as a whole, the worst first.
 func Alerts(m *Room) []panel.Alert {
 	var p []panel.Alert
 	bad := func(text string) { p = append(p, panel.Alert{Text: text}) }
@@ -42,7 +43,7 @@ func Alerts(m *Room) []panel.Alert {
 		bad("the city stopped " + widget.Age(m.Now.Sub(m.SilentSince)) + " ago" + restartHint(m) +
 			"; this is its last known state")
 	case Uncontrollable(m):
-		bad("no answer for " + widget.Age(m.Now.Sub(m.SilentSince)) + ": " + m.Unreachable +
+		bad("no response for " + widget.Age(m.Now.Sub(m.SilentSince)) + ": " + m.Unreachable +
 			restartHint(m) +
 			"; the data shown is outdated")
 	case m.Unreachable != "":
@@ -56,7 +57,7 @@ func Alerts(m *Room) []panel.Alert {
 		bad("the city is shutting down")
 	}
 	if Stalled(m) {
-		bad("no patrol by the controller for " + widget.Age(s.Patrol.Age(m.Now)))
+		bad("the controller's last patrol was " + widget.Age(s.Patrol.Age(m.Now)) + " ago")
 	}
 	held := ""
 	if s.Config.Held != nil {
@@ -65,10 +66,10 @@ func Alerts(m *Room) []panel.Alert {
 	return append(p, m.Alerts(m.Env(), held, preferenceProblems(m))...)
 }
 
-// restartHint returns a hint that says how to start a city that does not answer, or "".
+// restartHint returns a hint how to start a city that does not respond, or "".
 func restartHint(m *Room) string {
 	switch {
-	case !Uncontrollable(m) || m.Unreachable == feed.NoAnswerYet:
+	case !Uncontrollable(m) || m.Unreachable == feed.NoResponseYet:
 		return ""
 	case m.OpenedAs != "":
 		return "; run `gcity start` there to start it again"
@@ -81,14 +82,14 @@ func AlertLines(m *Room, n int) []string {
 	return panel.AlertLines(&m.Look, Alerts(m), m.W, n, m.Keys.KeyText("city.details"))
 }
 
-// preferenceProblems returns the problems of the preferences and of the city's theme, for the header.
+// preferenceProblems returns the problems with the preferences and with the city's theme, for the header.
 func preferenceProblems(m *Room) []string {
 	var all []string
 	for _, p := range slices.Concat(m.Preferences.Problems, m.Unbound) {
 		all = append(all, "preferences: "+widget.PlainText(p))
 	}
 	if name := cityTheme(m); name != "" && findTheme(m, name) == nil && name != AutoTheme {
-		all = append(all, fmt.Sprintf("city.toml asks for the unknown theme %q",
+		all = append(all, fmt.Sprintf("city.toml sets an unknown theme: %q",
 			widget.Plain(name)))
 	}
 	return all

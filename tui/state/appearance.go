@@ -29,7 +29,8 @@ const (
 	BackgroundLight
 )
 
-// BackgroundOf returns the background of COLORFGBG, which some terminals set. In "15;0" it is the last number.
+// BackgroundOf returns the background according to COLORFGBG, which some terminals set. Its last number is the
+// background color: "15;0".
 func BackgroundOf(environ []string) background {
 	value := ""
 	for _, e := range environ {
@@ -47,7 +48,7 @@ func BackgroundOf(environ []string) background {
 	return BackgroundDark
 }
 
-// ApplyTheme applies the wanted theme and characters. It asks for the terminal's background if a theme depends on it.
+// ApplyTheme applies the wanted theme and characters. It queries the terminal's background if a theme depends on it.
 func ApplyTheme(m *Room) {
 	ascii := m.Terminal.ASCII
 	if m.Preferences.ASCII != nil {
@@ -82,7 +83,7 @@ func themeNames(m *Room) [4]string {
 // wantedTheme returns the first wanted theme that exists.
 func wantedTheme(m *Room) themes.Theme {
 	if m.Terminal.NoColor {
-		return themes.Colourless()
+		return themes.Colorless()
 	}
 	for _, name := range themeNames(m) {
 		if name == AutoTheme {

@@ -34,7 +34,7 @@ func Areas(m *Room) []Area {
 	return all
 }
 
-// AreaAt returns the visible panel at a position of the screen, or nil.
+// AreaAt returns the visible panel at a position on the screen, or nil.
 func AreaAt(m *Room, x, y int) *Area {
 	for _, a := range Areas(m) {
 		if x >= a.X && x < a.X+a.W && y >= a.Y && y < a.Y+a.H {
@@ -44,12 +44,13 @@ func AreaAt(m *Room, x, y int) *Area {
 	return nil
 }
 
-// Covered reports whether a dialog covers the panels or a line is being typed. A click is then not for the panels.
+// Covered reports whether a dialog covers the panels or a line is being typed. Clicks are then not for the panels.
 func Covered(m *Room) bool {
 	return m.Dialogs.Covers() || m.Typing()
 }
 
-// PaneRoom returns the columns and rows for the terminal in the pane. If the pane is hidden, it returns the screen's.
+// PaneRoom returns the columns and rows for the terminal in the pane. If the pane is hidden, it returns the size of the
+// screen.
 func PaneRoom(m *Room) (w, h int) {
 	p := m.Plan()
 	for _, stack := range []struct {
@@ -65,7 +66,7 @@ func PaneRoom(m *Room) (w, h int) {
 	return max(1, m.W-1), max(1, m.H)
 }
 
-// PeekRows returns how many rows of the terminal a pane of h lines shows. An ended agent needs a line for the file
+// PeekRows returns how many rows of the terminal a pane of h lines shows. For an exited agent, one line names the file
 // with its output.
 func PeekRows(m *Room, h int) int {
 	if r := Selected(m); r != nil && r.HasOutput() && h > 4 && !ShowsRun(m) {
@@ -74,10 +75,10 @@ func PeekRows(m *Room, h int) int {
 	return max(1, h-1)
 }
 
-// DismissHint returns the hint that says how to dismiss a failure in the status line.
+// DismissHint returns the hint how to dismiss a failure in the status line.
 func DismissHint(m *Room) string { return "  " + m.Keys.KeyText("view.back") + " dismisses" }
 
-// FailureParts wraps a failure into rows, or returns nil.
+// FailureParts wraps the failure in the status line into rows, or returns nil if the status line shows none.
 func FailureParts(m *Room, w int) []string {
 	if !m.Status.Failed || m.Typing() || w < 40 {
 		return nil

@@ -54,7 +54,7 @@ func Unlisted(m *Room) *fleet.City {
 	return fleet.UnregisteredCity(m.Home, m.HomeFolder, m.HomeSnap, m.HomeSeen, m.HomeSeen)
 }
 
-// Listed returns the rows of all cities, including the city that is not registered.
+// Listed returns the rows of all cities, including the city that the program was started for if it is not registered.
 func Listed(m *Room) []fleet.City {
 	rows := slices.Clone(m.Fleet.Rows)
 	if c := Unlisted(m); c != nil {

@@ -21,7 +21,7 @@ func CommandRows(m *Room, doing string, rows []*panel.AgentRow,
 	return SendCommands(m, doing, details.TargetNames(rows), commands)
 }
 
-// SendCommands sends commands. Until their results arrive, the status line shows the texts doing and what.
+// SendCommands sends commands. Until their results arrive, the status line shows doing and what.
 func SendCommands(m *Room, doing, what string, commands []city.Command) []feed.Effect {
 	id := BeginAction(m, doing+" "+what+" "+m.Look.Glyphs.More)
 	offerUndo(m, doing+" "+what, commands)
@@ -33,13 +33,13 @@ func SendCommands(m *Room, doing, what string, commands []city.Command) []feed.E
 type Firing struct {
 	ID     int // ID of the action
 	Name   string
-	Before string // ID of its newest run when it was fired
+	Before string // ID of its latest run before it was fired
 }
 
-// ReportFiredRun reports the end of a run that was fired here.
+// ReportFiredRun reports the result of a run that was fired here.
 func ReportFiredRun(m *Room) {
 	r := m.Automations.Find(m.Fired.Name)
-	asked := m.Status.Pending && m.Status.ID == m.Fired.ID // the city has not answered yet
+	asked := m.Status.Pending && m.Status.ID == m.Fired.ID // the city has not responded yet
 	if asked || r == nil || r.Last == nil || r.Last.ID == m.Fired.Before || r.Last.Ended == nil {
 		return
 	}
@@ -81,7 +81,7 @@ func isScaling(m *Room, p *panel.PoolRow) bool {
 	return m.Scaled.Pool == p.Name && m.Now.Sub(m.Scaled.At) < echo && !m.Status.Failed
 }
 
-// RunTasks runs tasks. Until they end, the status line shows the texts doing and what.
+// RunTasks runs tasks. Until they end, the status line shows doing and what.
 func RunTasks(m *Room, doing, what string, tasks ...feed.Task) []feed.Effect {
 	id := BeginAction(m, doing+" "+what+" "+m.Look.Glyphs.More)
 	m.Undo = Undo{}

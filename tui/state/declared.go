@@ -9,8 +9,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// PlaceOf parses the position of a declaration, such as "teams/one.toml:12:3". It returns false for a text without
-// a line number.
+// PlaceOf parses the position of a declaration, such as "teams/one.toml:12:3". It returns false if source has no line
+// number.
 func PlaceOf(m *Room, source string) (feed.FileLine, bool) {
 	parts := strings.Split(source, ":")
 	if len(parts) < 3 {

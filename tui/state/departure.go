@@ -12,20 +12,21 @@ import (
 	"gcity/tui/widget"
 )
 
-// Departure is the state of leaving the room after all agents have drained. The zero value waits for no agent.
+// Departure is the state of leaving the room after all agents have drained. The zero value means that the room is not
+// being left.
 type Departure struct {
 	ID int // ID of the action that drained the agents
 	// agents with a drain command that has not failed, in the order of the commands
-	Draining []string
-	answered bool // the results of the drain commands are known
-	// the user stays; the drains are canceled once their results are known
+	Draining  []string
+	responded bool // the results of the drain commands are known
+	// the user is staying; the drains are canceled once their results are known
 	canceled bool
 	Sessions map[string]string // session IDs of the awaited agents, by name
 	Total    int
 	Until    time.Time // when to leave even if agents have not finished
 }
 
-// Waits reports whether the room leaves as soon as the agents have finished.
+// Waits reports whether the user leaves the room as soon as the agents have finished.
 func (d *Departure) Waits() bool { return d.Total > 0 && !d.canceled }
 
 // DropUndrained stops waiting for agents that could not be drained.
@@ -42,13 +43,13 @@ func DropUndrained(m *Room, r *feed.Result) {
 			told = append(told, name)
 		}
 	}
-	d.Draining, d.answered = told, true
+	d.Draining, d.responded = told, true
 	if d.canceled {
 		m.Todo = append(m.Todo, CancelDeparture(m)...)
 	}
 }
 
-// unfinished returns the awaited agents that still have their sessions.
+// unfinished returns the awaited agents that are still running in the same session.
 func unfinished(m *Room) []*panel.AgentRow {
 	var rows []*panel.AgentRow
 	for i := range m.Agents.Rows {
@@ -61,7 +62,7 @@ func unfinished(m *Room) []*panel.AgentRow {
 	return rows
 }
 
-// LeaveWhenDone leaves when all awaited agents have finished or the time is up.
+// LeaveWhenDone leaves the room if all awaited agents have finished or the time is up.
 func LeaveWhenDone(m *Room) {
 	if m.Departure.Waits() && (len(unfinished(m)) == 0 || !m.Now.Before(m.Departure.Until)) {
 		m.Departure = Departure{}
@@ -70,12 +71,12 @@ func LeaveWhenDone(m *Room) {
 }
 
 // CancelDeparture cancels the departure and the drains that it started. Agents that have finished start again. Drains
-// of other users continue. If the results of the departure's own drain commands are unknown, it waits for them first.
+// that other users started continue. If the results of the drain commands are not known yet, it waits for them first.
 func CancelDeparture(m *Room) []feed.Effect {
 	d := &m.Departure
-	if len(d.Draining) > 0 && !d.answered {
+	if len(d.Draining) > 0 && !d.responded {
 		d.canceled = true
-		ShowSuccess(m, "staying; the drains are canceled as soon as the city has answered")
+		ShowSuccess(m, "staying; the drains will be canceled when the city responds")
 		return nil
 	}
 	var rows []*panel.AgentRow

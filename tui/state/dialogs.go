@@ -25,7 +25,7 @@ type (
 	Unsent   = dialog.Unsent
 )
 
-// dialogs is the stack of dialogs over the panels. It finds dialogs by type.
+// dialogs is the stack of dialogs over the panels, with access by type.
 type dialogs struct{ dialog.Stack[Task] }
 
 // Choice returns the open question, or nil.
@@ -34,7 +34,7 @@ func (d *dialogs) Choice() *Choice {
 	return c
 }
 
-// Reader returns the open text, or nil.
+// Reader returns the open reader, or nil.
 func (d *dialogs) Reader() *Reader {
 	r, _ := d.In(keymap.InReader).(*Reader)
 	return r
@@ -52,7 +52,7 @@ func (d *dialogs) Prompt() *Prompt {
 	return p
 }
 
-// Composer returns the text that is being written, or nil.
+// Composer returns the open composer, or nil.
 func (d *dialogs) Composer() *Composer {
 	c, _ := d.In(keymap.InComposer).(*Composer)
 	return c
@@ -66,7 +66,7 @@ func (d *dialogs) FootDialog() dialog.Dialog[Task] {
 	return d.In(keymap.InComposer)
 }
 
-// Subject returns the subject of the open text, or nil.
+// Subject returns the subject of the open reader, or nil.
 func (d *dialogs) Subject() any {
 	if r := d.Reader(); r != nil {
 		return r.About
@@ -74,17 +74,17 @@ func (d *dialogs) Subject() any {
 	return nil
 }
 
-// AgentText is the subject of an open text about an agent.
+// AgentText is the subject of a reader that shows an agent.
 type AgentText struct {
 	*details.Inspection
-	Crashes bool // the text shows the agent's crashes
-	Prompt  bool // the text shows the agent's prompt
+	Crashes bool // the reader shows the agent's crashes
+	Prompt  bool // the reader shows the agent's prompt
 }
 
 // EventAgent is the agent of the open event.
 type EventAgent string
 
-// Inspection returns the inspection of the agent that the open text is about, or nil.
+// Inspection returns the inspection of the agent in the open reader, or nil.
 func (d *dialogs) Inspection() *details.Inspection {
 	if t, ok := d.Subject().(AgentText); ok {
 		return t.Inspection
@@ -92,7 +92,7 @@ func (d *dialogs) Inspection() *details.Inspection {
 	return nil
 }
 
-// History returns the runs of the automation of the open text, or nil.
+// History returns the runs of the automation in the open reader, or nil.
 func (d *dialogs) History() *details.RunHistory {
 	h, _ := d.Subject().(*details.RunHistory)
 	return h
@@ -110,12 +110,12 @@ func (d *dialogs) EventAgent() string {
 	return string(name)
 }
 
-// Covers reports whether a question, a text or a searchable list covers the panels.
+// Covers reports whether a question, a reader or a searchable list covers the panels.
 func (d *dialogs) Covers() bool {
 	return d.Choice() != nil || d.Reader() != nil || d.Finder() != nil
 }
 
-// RunTasks runs the tasks of a dialog and returns their effects.
+// RunTasks runs tasks from a dialog and returns their effects.
 func (m *Room) RunTasks(tasks []Task) (todo []feed.Effect) {
 	for _, t := range tasks {
 		if t != nil {
@@ -130,7 +130,7 @@ func (m *Room) Canvas() dialog.Canvas {
 	return dialog.Canvas{W: m.W, H: m.H, Styles: &m.Look, Keys: m.Keys, Stale: m.staleWarning}
 }
 
-// staleWarning returns a warning that the city does not answer, or "". Dialogs show it because they may cover the
+// staleWarning returns a warning that the city does not respond, or "". Dialogs show it because they may cover the
 // header.
 func (m *Room) staleWarning(w int) string {
 	text := ""
@@ -138,7 +138,7 @@ func (m *Room) staleWarning(w int) string {
 	case announcedStop(m):
 		text = "the city stopped " + widget.Age(m.Now.Sub(m.SilentSince)) + " ago"
 	case Uncontrollable(m):
-		text = "no answer from the city for " + widget.Age(m.Now.Sub(m.SilentSince))
+		text = "no response from the city for " + widget.Age(m.Now.Sub(m.SilentSince))
 	case m.Unreachable != "":
 		text = "the city cannot be reached"
 	default:

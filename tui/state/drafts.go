@@ -7,7 +7,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// DraftTo is an unsent text for some agents.
+// DraftTo is an unsent message, with its recipients.
 type DraftTo struct {
 	To []string
 	Unsent
@@ -16,7 +16,7 @@ type DraftTo struct {
 
 const maxDrafts = 20
 
-// DraftOf returns the index of the draft for these agents, or -1.
+// DraftOf returns the index of the draft for these recipients, or -1.
 func DraftOf(m *Room, to []string) int {
 	return slices.IndexFunc(m.Drafts, func(d DraftTo) bool { return sameNames(d.To, to) })
 }
@@ -35,14 +35,14 @@ func sameNames(a, b []string) bool {
 	})
 }
 
-// Limits of the stored texts.
+// Limits of the stored messages.
 const (
 	MaxSent     = 50
-	MaxSentText = 4 << 10  // bytes of one text; a longer one is not stored
-	MaxSentAll  = 64 << 10 // bytes of all texts together
+	MaxSentText = 4 << 10  // bytes of one message; longer messages are not stored
+	MaxSentAll  = 64 << 10 // bytes of all messages together
 )
 
-// RememberSent stores a text that was sent and removes an older copy of it.
+// RememberSent stores a message that was sent, and removes an older copy of it.
 func RememberSent(m *Room, text string) {
 	if len(text) > MaxSentText || text == "" {
 		return
@@ -57,7 +57,7 @@ func RememberSent(m *Room, text string) {
 	m.Sent = m.Sent[from:]
 }
 
-// setSent restores the texts of an earlier visit, oldest first.
+// setSent restores the messages sent in an earlier visit, oldest first.
 func setSent(m *Room, texts []string) {
 	m.Sent = nil
 	for _, text := range texts {
@@ -71,7 +71,7 @@ type SendingMail struct {
 	Draft DraftTo
 }
 
-// KeepUndelivered keeps mail that could not be sent as a draft for the recipients that did not get it.
+// KeepUndelivered keeps mail that could not be sent as a draft for the recipients that did not receive it.
 func KeepUndelivered(m *Room, r *feed.Result) {
 	i := slices.IndexFunc(m.SendingMail, func(p SendingMail) bool { return p.ID == r.ID })
 	if i < 0 {

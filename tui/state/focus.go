@@ -37,8 +37,8 @@ func MoveToEnd(m *Room) {
 	Step(m, widget.Unlimited)
 }
 
-// FocusOn moves the focus to a panel and ends a zoom of the previous panel. A filter that a row of another panel has
-// set ends when its list is left.
+// FocusOn moves the focus to a panel and ends the zoom of the previous panel. If a row in another panel set the filter
+// of a list, leaving that list removes the filter.
 func FocusOn(m *Room, p panel.ID) {
 	if p != panel.IDQuarantine && p != panel.IDPeek && m.selectedBefore != "" &&
 		m.Agents.Has(m.selectedBefore) {
@@ -87,8 +87,8 @@ func loadOlder(m *Room) {
 	m.Todo = append(m.Todo, feed.LoadHistory{ID: t.Asked, Before: t.Rows[0].Event.Seq})
 }
 
-// AddOlderEvents handles older events. If a filter hides all of them, it loads the next page, up to panel.MaxPages
-// events.
+// AddOlderEvents handles the result of loading older events. If a filter hides all of them, it loads the next page, up
+// to panel.MaxPages events.
 func AddOlderEvents(m *Room, d feed.LoadedHistory) {
 	t := m.Events
 	if d.ID != t.Asked {

@@ -18,10 +18,10 @@ const (
 	wide               // all panels
 )
 
-// MinWidth and MinHeight are the size of the smallest screen with room for a list.
+// MinWidth and MinHeight are the size of the smallest screen that has room for a list.
 const MinWidth, MinHeight = 40, 10
 
-// TierOf returns the tier of a screen of w columns and h rows.
+// TierOf returns the tier for a screen with w columns and h rows.
 func TierOf(w, h int) Tier {
 	switch {
 	case w >= 160 && h >= 40:
@@ -39,7 +39,7 @@ type Place struct {
 	Panel  panel.ID
 	H      int
 	Tabs   bool // the panel shares its place with the other lists
-	Shared bool // the panel shares its place with the panels that have Shared set
+	Shared bool // the panel shares its place with Events and other panels
 }
 
 // Plan is the layout: header rows, the body and foot rows. The body has up to two stacks side by side, and optionally
@@ -53,7 +53,7 @@ type Plan struct {
 	topRows     int // height of the stacks
 	Across      []Place
 	Closing     bool // draw a rule below the body
-	StatusRow   bool // status and footer on rows of their own
+	StatusRow   bool // the status line has its own row above the footer
 }
 
 // Plan computes the layout for the size, focus and zoom.
@@ -99,7 +99,7 @@ func (m *Room) planTabbed(p *Plan, body int) {
 	}
 	list := m.PanelOf(front)
 	_, _, shown, total := list.Cursor()
-	if front != panel.IDEvents { // The pane gets the rows that a short list does not need.
+	if front != panel.IDEvents { // Give the rows that a short list does not need to the pane.
 		pane = max(pane, min(body-max(shown+3, 6), body*70/100))
 	}
 	switch { // an empty list needs room for its help
@@ -182,7 +182,7 @@ func (m *Room) planWide(p *Plan, body int) {
 		p.Right = []Place{{Panel: panel.IDDetail, H: strip}, slot}
 		return
 	}
-	// The pane gets as much room as possible. The panel Events gets the rows that a short list of agents does not need.
+	// Give as much room as possible to the pane, and the rows that a short list of agents does not need to Events.
 	slot.H = max(log, min(top-held-len(m.Agents.List.Shown)-3, top*3/5))
 	p.Left = slices.Concat(
 		[]Place{{Panel: panel.IDAgents, H: top - held - slot.H}},
@@ -193,7 +193,7 @@ func (m *Room) planWide(p *Plan, body int) {
 }
 
 // sharedPanel returns the visible panel in the place that Events shares on a wide screen: the focused panel, or
-// otherwise the panel that had the focus last.
+// otherwise the one that had the focus most recently.
 func sharedPanel(m *Room) panel.ID {
 	for _, id := range []panel.ID{m.Focus, m.lastShared} {
 		if p := m.PanelOf(id); p.About().ID == id && p.About().InSlot && m.Present(p) {
@@ -203,7 +203,8 @@ func sharedPanel(m *Room) panel.ID {
 	return panel.IDEvents
 }
 
-// TabsRoom returns the width for the titles in the rule of a panel. The rule of Events may end with its filter.
+// TabsRoom returns the width for the titles in the rule of a panel. The rule of Events may end with a note about its
+// filter.
 func TabsRoom(m *Room, id panel.ID, w int) int {
 	const said = 28
 	if id == panel.IDEvents && (m.Events.Frozen || m.Events.Only) {
@@ -226,8 +227,8 @@ func SharedTabs(m *Room, e *panel.Env, own widget.Tab, w int) []widget.Tab {
 	return widget.ShortTabs(all, TabsRoom(m, panel.ID(own.ID), w), m.Look.Glyphs.More)
 }
 
-// roomFor returns how many rows of a stack a panel gets: enough for all its rows, up to its share. An empty panel
-// gets one row. While it has the focus, it gets enough rows for its help.
+// roomFor returns the height of a panel in a stack: enough for all its rows, up to its share. An empty panel needs one
+// row, or enough rows for its help while it has the focus.
 func (m *Room) roomFor(p panel.Panel, top int) int {
 	_, _, n, total := p.Cursor()
 	n = max(1, n)
@@ -274,7 +275,7 @@ func (m *Room) FocusRows() int {
 	return 1
 }
 
-// Hint returns the lines of the hint of the first visit, which are shown below the panels.
+// Hint returns the hint for the first visit. Its lines are shown below the panels.
 func (m *Room) Hint() []string {
 	if !m.ShowHint || m.H < 16 || m.W < 60 || m.Mode == ReadOnly {
 		return nil

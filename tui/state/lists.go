@@ -7,7 +7,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Env returns the values of this room that panels need.
+// Env returns the values from this room that panels need.
 func (m *Room) Env() *panel.Env {
 	return &panel.Env{
 		Look:  &m.Look,
@@ -62,7 +62,7 @@ func (m *Room) ForgetDrawn() {
 	}
 }
 
-// Details returns the values that detail texts are made from.
+// Details returns the values that the pages with details need.
 func (m *Room) Details() *details.Source {
 	return &details.Source{Env: m.Env(), Lists: &m.Lists,
 		Declared: func(source string, patched []string) string {
@@ -72,7 +72,7 @@ func (m *Room) Details() *details.Source {
 		Heard:    m.Peek.LastOutput}
 }
 
-// CityName returns the city's name, or a general term while it is unknown.
+// CityName returns the city's name, or a generic term while it is unknown.
 func CityName(m *Room) string {
 	switch {
 	case m.Snap == nil && m.FleetRoom:

@@ -1,8 +1,8 @@
-// Package state is the state of one city's control room: the last known data of the city, the lists, the focus, the
-// open dialogs, the status line, and what was sent. It has the rules that keep this state consistent: what is
-// selected, what the screen has room for, and how answers of the city change the lists.
+// Package state implements the state of one city's control room: the last known data about the city, the lists, the
+// focus, the open dialogs, the status line, and what was sent. It also implements the rules that keep this state
+// consistent: what is selected, what fits on the screen, and how data from the city changes the lists.
 //
-// It draws nothing and defines no action. The functions return effects, which package feed carries out.
+// It draws nothing and defines no action. Its functions return effects, which package feed carries out.
 package state
 
 import (
@@ -23,7 +23,7 @@ import (
 // IdleAfter is how long after a key the lists keep their order, so that rows do not move while the user works.
 const IdleAfter = 3 * time.Second
 
-// ConfigEdit is the state of an edit of the configuration.
+// ConfigEdit is the state of editing the configuration.
 type ConfigEdit struct {
 	Files    feed.ConfigFile // nil = it cannot be edited
 	Draft    *feed.Draft     // edited configuration that the user has not decided about; nil = none
@@ -57,8 +57,8 @@ type knownCity struct {
 	Snap        *city.Snapshot
 	waves       city.Waves
 	Wave        city.Wave // computed from snap
-	Unreachable string    // why the city does not answer; "" = it answers
-	SilentSince time.Time // when it stopped answering
+	Unreachable string    // why the city does not respond; "" = it responds
+	SilentSince time.Time // when it stopped responding
 }
 
 // ScreenState is the view that the user has chosen, and the size of the screen.
@@ -67,7 +67,7 @@ type ScreenState struct {
 	UI            uint64 // incremented by every message that may change the screen, except new data
 	Focus         panel.ID
 	PreviousFocus panel.ID // the focus to go back to
-	FilterSource  panel.ID // the panel with the row that led to a filtered list; "" = none
+	FilterSource  panel.ID // the panel from which a filtered list was opened; "" = none
 	Led           panel.ID // the list that such a row has filtered; "" = none
 	lastShared    panel.ID // the panel with Shared set that had the focus last
 	Zoomed        bool
@@ -87,15 +87,15 @@ type paneState struct {
 	Pane      widget.Cache // cached lines of the pane
 }
 
-// outgoing is the mail and texts that the user has written.
+// outgoing contains the mail and the messages that the user has written.
 type outgoing struct {
-	Drafts      []DraftTo      // unsent texts, oldest first
+	Drafts      []DraftTo      // unsent messages, oldest first
 	SendingMail []SendingMail  // mail that is being sent
-	Sent        []string       // texts that went to agents, oldest first
-	Following   []followedText // sent texts that are being followed, oldest first
-	followed    int            // ID of the action with the texts that the status line reports on
-	// time of the last key of a text that could not be typed; zero = none
-	RefusedText time.Time
+	Sent        []string       // messages that were sent to agents, oldest first
+	Following   []followedText // sent messages that are being followed, oldest first
+	followed    int            // ID of the action with the messages in the status line
+	// time of the last key of text that was typed although sending was not possible; zero = none
+	RejectedTextAt time.Time
 }
 
 // actionLog is the record of actions: the status line, the undo, the messages and the number of requests.
@@ -119,10 +119,11 @@ type inputState struct {
 	LastKey        time.Time // time of the last key
 	Mouse          string    // the user's choice: "on" or "off"; "" = by the preferences
 	Pressed        Press
-	UnaskedAt      time.Time // time of the last action that may ask a question and did not
+	UnaskedAt      time.Time // time of the last action that can ask a question but did not
 }
 
-// Room is the control room's whole state. Messages change it; View only reads it (and caches drawn lines).
+// Room is the control room's whole state. Messages change it. Drawing only reads it, except for cached lines and list
+// offsets.
 type Room struct {
 	Mode          Mode
 	Look          widget.Styles
@@ -183,7 +184,7 @@ const (
 	ConfirmNever                 // ask only if the user must type something or see a plan
 )
 
-// otherCities is the state of a room about the other cities.
+// otherCities is a room's information about the other cities.
 type otherCities struct {
 	Directory bool        // a list of cities exists
 	Registrar bool        // cities can be registered and unregistered
@@ -223,19 +224,19 @@ type CitySwitch struct {
 type Press struct {
 	At           time.Time
 	X, Y         int
-	ClosedTarget bool // the click closed its target, so a second click would hit another one
+	ClosedTarget bool // the click closed its target, so a second click would hit a different one
 }
 
-// Mode determines what the user may do and what happens on leaving.
+// Mode determines what the user may do, and what happens when the user leaves.
 type Mode int
 
 const (
 	Hosting  Mode = iota // the controller runs in this process
 	Joined               // the controller runs in another process
-	ReadOnly             // like Joined, but every verb is refused
+	ReadOnly             // like Joined, but no verb is allowed
 )
 
-// String returns the mode as the header shows it.
+// String returns the mode as shown in the header.
 func (m Mode) String() string { return [...]string{"runs here", "joined", "read-only"}[m] }
 
 // Word is a completion.

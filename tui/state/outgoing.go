@@ -13,20 +13,20 @@ import (
 	"gcity/tui/widget"
 )
 
-// followedText is a text that this room has sent to one agent.
+// followedText is a message that this room has sent to one agent.
 type followedText struct {
 	feed.SentText
 	action    int       // ID of the action that sent it
 	life      time.Time // start time of the controller that queued it
 	seen      bool      // a snapshot has contained it
 	missing   bool      // newer snapshots no longer contain it
-	unsending bool      // this user is taking it back
+	unsending bool      // this user is withdrawing it
 }
 
-// maxFollowed bounds the size of the followed texts, in bytes.
+// maxFollowed is the maximum total size of the followed messages, in bytes.
 const maxFollowed = 4 << 20
 
-// FollowTexts starts to follow texts that were just sent.
+// FollowTexts starts to follow messages that were just sent.
 func FollowTexts(m *Room, r feed.Result) {
 	if m.Snap == nil {
 		return
@@ -46,7 +46,7 @@ func FollowTexts(m *Room, r feed.Result) {
 	updateFollowed(m)
 }
 
-// FullText returns a waiting text in full, or false if only its beginning is known.
+// FullText returns the full text of a queued message, or false if only its beginning is known.
 func FullText(m *Room, agent string, s *city.Send) (string, bool) {
 	if s.Lines <= 1 && s.Bytes == len(s.Text) {
 		return s.Text, true
@@ -59,7 +59,7 @@ func FullText(m *Room, agent string, s *city.Send) (string, bool) {
 	return "", false
 }
 
-// ExpectUnsent marks texts that are being taken back, so that their removal is not reported as a failure.
+// ExpectUnsent marks messages that are being withdrawn, so that their removal is not reported as a failure.
 func ExpectUnsent(m *Room, commands []city.Command) {
 	for _, c := range commands {
 		for i := range m.Following {
@@ -71,7 +71,7 @@ func ExpectUnsent(m *Room, commands []city.Command) {
 	}
 }
 
-// updateFollowed updates the followed texts from the snapshot and reports changes in the status line.
+// updateFollowed updates the followed messages from the snapshot and reports changes in the status line.
 func updateFollowed(m *Room) {
 	if len(m.Following) == 0 || m.Snap == nil {
 		return
@@ -93,10 +93,10 @@ func updateFollowed(m *Room) {
 	m.Following = slices.DeleteFunc(m.Following, func(l followedText) bool { return l.missing })
 }
 
-// update updates a text from a snapshot; it reports whether its state changed.
+// update updates a message from a snapshot. It reports whether the message's state has changed.
 func (l *followedText) update(s *city.Snapshot) bool {
 	a, ok := s.Agent(l.Agent)
-	if ok = ok && s.Started.Equal(l.life); ok { // IDs of another controller are unrelated
+	if ok = ok && s.Started.Equal(l.life); ok { // IDs from a different controller are unrelated
 		for _, now := range a.Sends {
 			if now.ID != l.Send.ID || now.Since.Before(l.Send.Since) {
 				continue
@@ -110,7 +110,7 @@ func (l *followedText) update(s *city.Snapshot) bool {
 	return l.missing && !l.Send.Stage.Over()
 }
 
-// stateText describes the state of the text.
+// stateText describes the state of the message.
 func (l *followedText) stateText() string {
 	switch {
 	case l.missing && !l.Send.Stage.Over():
@@ -121,7 +121,8 @@ func (l *followedText) stateText() string {
 	return widget.Plain(l.Send.Stage.Text())
 }
 
-// showFollowed shows the state of the followed texts in the status line, unless it shows something newer.
+// showFollowed shows the state of the followed messages in the status line, unless the status line shows something
+// newer.
 func showFollowed(m *Room) {
 	var all []*followedText
 	var each []string
@@ -153,7 +154,7 @@ func showFollowed(m *Room) {
 	}
 }
 
-// stagesText describes the states of texts: the state of a single text, or counts of several texts.
+// stagesText describes the state of a single message, or counts several messages by state.
 func stagesText(all []*followedText) string {
 	if len(all) == 1 {
 		return widget.Plain(all[0].Agent) + ": " + all[0].stateText()

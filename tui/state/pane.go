@@ -12,12 +12,12 @@ import (
 // PaneSearch identifies the prompt of a search in the pane.
 type PaneSearch struct{}
 
-// EndSearch closes the search prompt because the pane now shows another agent or run.
+// EndSearch closes the search prompt, because the pane now shows a different agent or run.
 func EndSearch(m *Room) {
 	if p := m.Dialogs.Prompt(); p != nil && p.About == any(PaneSearch{}) {
 		m.Dialogs.Close(p)
 		m.Peek.Follow()
-		ShowFailure(m, "search canceled: the pane now shows another agent or run")
+		ShowFailure(m, "search canceled: the pane now shows a different agent or run")
 	}
 }
 
@@ -34,7 +34,7 @@ func SessionRule(m *Room) string {
 	return text
 }
 
-// Watching returns the agent or run that the pane has to show.
+// Watching returns the agent or run that the pane shows.
 func Watching(m *Room) feed.Watch {
 	if w, ok := watchingRun(m); ok {
 		return w
@@ -65,7 +65,8 @@ func UpdatePane(m *Room) {
 	}
 }
 
-// watchingRun returns the run with output that is visible in the pane or in the details of an automation, if any.
+// watchingRun returns the run with output that is visible in the pane or in the details of an automation. ok is false
+// if the pane shows an agent.
 func watchingRun(m *Room) (w feed.Watch, ok bool) {
 	r := m.Automations.Current()
 	switch {
@@ -96,6 +97,6 @@ func RunLines(m *Room, run *city.Run) []string {
 	return lines
 }
 
-// AgentVerbsRefused reports whether verbs for agents are refused, because the focused panel or the pane shows something
-// else.
-func AgentVerbsRefused(m *Room) bool { return ShowsRun(m) || m.Zone().ExcludesAgentVerbs() }
+// AgentVerbsUnavailable reports whether verbs for agents are not available, because the focused panel or the pane shows
+// something else.
+func AgentVerbsUnavailable(m *Room) bool { return ShowsRun(m) || m.Zone().ExcludesAgentVerbs() }

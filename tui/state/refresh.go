@@ -32,7 +32,7 @@ func (m *Room) Refill() { m.fill(func(panel.Panel) func(string) bool { return ni
 func (m *Room) ApplyNewData() { m.fill(m.keptRows) }
 
 // keptRows returns a function that reports whether a row stays although it no longer matches. The row under the cursor
-// stays. While the user works in the lists, all rows stay. A list that shows a part of another list holds rows only
+// stays. While the user works in the lists, all rows stay. A list that shows a part of another list keeps rows only
 // while it has the focus.
 func (m *Room) keptRows(p panel.Panel) func(id string) bool {
 	here, chosen := !p.About().Subset || m.Focused() == p, p.Key()
@@ -85,9 +85,9 @@ func (m *Room) Visible(name string) bool {
 // userIsActive reports whether the user is working in the lists, so that rows must not move.
 func (m *Room) userIsActive() bool { return m.Now.Sub(m.LastKey) < IdleAfter }
 
-// HandOn notes that the user works in the lists, so rows stop moving. If rows have moved just before, the user has not
-// seen that, and the rows move back.
-func (m *Room) HandOn() {
+// UserActed records that the user is working in the lists, so that rows stop moving. Rows that have moved too recently
+// for the user to notice are moved back.
+func (m *Room) UserActed() {
 	m.LastKey = m.Now
 	moved := false
 	for _, p := range m.Panels {
@@ -120,7 +120,7 @@ func (m *Room) Resort() {
 	m.ApplyNewData()
 }
 
-// Orders returns the orders of all lists by panel name, for storage.
+// Orders returns the sort orders of all lists by panel name, for storage.
 func (m *Room) Orders() map[string]string {
 	all := map[string]string{}
 	for _, p := range m.Panels {
@@ -131,7 +131,7 @@ func (m *Room) Orders() map[string]string {
 	return all
 }
 
-// SetOrders restores stored orders and ignores unknown ones.
+// SetOrders restores stored sort orders and ignores unknown ones.
 func (m *Room) SetOrders(kept map[string]string) {
 	for _, p := range m.Panels {
 		o, ways := p.Sorting(m.Now)

@@ -25,7 +25,7 @@ func RequestLists(m *Room) {
 	}
 }
 
-// DeliverLists passes an answer to the panel that waits for it.
+// DeliverLists passes beads to the panel that requested them.
 func DeliverLists(m *Room, f feed.FoundBeads) {
 	for _, p := range m.Panels {
 		if k, ok := p.(panel.BeadPanel); ok && k.Take(f.ID, f.Beads, f.Problem) && m.Snap != nil {
@@ -49,7 +49,7 @@ const (
 	runRows = 10
 )
 
-// RequestRuns requests the newest runs of an automation from the city.
+// RequestRuns requests an automation's latest runs from the city.
 func RequestRuns(m *Room, h *details.RunHistory) {
 	h.Newest = newestRun(m, h.Name)
 	h.RequestID = requestBeads(m, beads.Query{Labels: []string{city.RunLabel + h.Name},
@@ -57,7 +57,7 @@ func RequestRuns(m *Room, h *details.RunHistory) {
 		Limit: runRows})
 }
 
-// newestRun returns a key that changes when a newer run starts or the newest run ends.
+// newestRun returns a key that changes when a new run starts or the latest run ends.
 func newestRun(m *Room, name string) string {
 	r := m.Automations.Find(name)
 	if r == nil || r.Last == nil {
@@ -115,7 +115,7 @@ func inspectionChanged(m *Room) {
 	}
 }
 
-// Inspected handles the details of an agent. It ignores answers to outdated requests.
+// Inspected handles the details of an agent. It ignores results of outdated requests.
 func Inspected(m *Room, in feed.Inspected) {
 	d := m.Dialogs.Inspection()
 	if d == nil || d.RequestID != in.ID {

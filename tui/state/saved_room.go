@@ -23,7 +23,7 @@ func filters(m *Room) map[string]*widget.Filter {
 	return all
 }
 
-// SavedRoomOf returns the state of the room that is stored between visits.
+// SavedRoomOf returns the part of the room's state that is stored between visits.
 func SavedRoomOf(m *Room) feed.SavedRoom {
 	out := feed.SavedRoom{Version: feed.SavedRoomVersion, Focus: string(m.Focus), Zoomed: m.Zoomed,
 		Hidden: m.Hidden,
@@ -31,7 +31,7 @@ func SavedRoomOf(m *Room) feed.SavedRoom {
 		Orders: m.Orders(), History: m.History, Sent: m.Sent,
 		Greeted: m.HintDismissed}
 	for name, f := range filters(m) {
-		// A filter that was set from a row of another panel is not stored.
+		// A filter that was set from a row in another panel is not stored.
 		if led := name == string(m.Led); f.Active() && !led {
 			out.Filters[name] = f.Text
 		}
@@ -42,8 +42,8 @@ func SavedRoomOf(m *Room) feed.SavedRoom {
 	return out
 }
 
-// rowsUnderCursors returns the keys of the rows under the cursors by panel name. First rows are left out, so that the
-// next visit starts at the worst problem, unless the user had moved the cursor.
+// rowsUnderCursors returns the keys of the rows under the cursors by panel name. If a cursor is on the first row, the
+// key is omitted, so that the next visit starts at the first row again, which is the worst problem.
 func rowsUnderCursors(m *Room) map[string]string {
 	rows := map[string]string{}
 	for _, p := range m.Panels {
@@ -55,7 +55,7 @@ func rowsUnderCursors(m *Room) map[string]string {
 	return rows
 }
 
-// recallRows moves the cursors to the stored rows, once, when the first snapshot has filled the lists.
+// recallRows moves the cursors to the stored rows. It does so once, after the first snapshot has filled the lists.
 func recallRows(m *Room) {
 	rows := m.restored.Rows
 	m.restored.Rows = nil
@@ -111,7 +111,8 @@ func reportRestoredFilter(m *Room) {
 	}
 }
 
-// SaveRoom returns the effect that stores changes, if it is time to store them or last is set.
+// SaveRoom returns the effect that stores changes, if there are any and it is time to store them. If last is set, it is
+// always time.
 func SaveRoom(m *Room, last bool) []feed.Effect {
 	if !last && m.Now.Sub(m.SavedAt) < SaveInterval {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// NothingSelected returns why nothing is selected in a panel, with the key that helps.
+// NothingSelected returns the reason why nothing is selected in a panel, and the key to press.
 func NothingSelected(m *Room, p panel.Panel) string {
 	return panel.NoneSelected(m.Env(), p, m.ActionPanel() == p)
 }
@@ -24,7 +24,7 @@ func Releasable(m *Room) []*panel.AgentRow {
 	return held
 }
 
-// Selected returns the selected agent, or nil. By default verbs act on it and the pane shows it.
+// Selected returns the selected agent, or nil. By default, verbs act on it and the pane shows it.
 func Selected(m *Room) *panel.AgentRow { return m.Agents.Find(m.Agents.SelectedKey) }
 
 // Targets returns the agents that a verb acts on. They come from the first non-empty source: the palette
@@ -98,7 +98,8 @@ func SelectAgent(m *Room, name string) {
 	selectInAll(m, name)
 }
 
-// selectInAll selects an agent in all panels. Unlike choose, it keeps the selection that is restored after Quarantine.
+// selectInAll selects an agent in all panels. Unlike SelectAgent, it keeps the selection that is restored when
+// Quarantine loses the focus.
 func selectInAll(m *Room, name string) {
 	if name != m.Agents.SelectedKey {
 		m.Peek.Follow()
@@ -158,7 +159,7 @@ func Cloned(m map[string]bool) map[string]bool {
 	return maps.Clone(m)
 }
 
-// NeedWritable returns why the room cannot change the city, or "".
+// NeedWritable returns the reason why the room cannot change the city, or "".
 func NeedWritable(m *Room) string {
 	if m.Mode == ReadOnly {
 		return "this control room is read-only"
@@ -169,8 +170,8 @@ func NeedWritable(m *Room) string {
 // Filter returns the filter of the focused panel; for the pane, the filter of Agents.
 func Filter(m *Room) *widget.Filter { return m.Focused().Query() }
 
-// AcknowledgeableWatchdog returns the watchdog under the cursor if it calls for attention and can be acknowledged, or
-// nil.
+// AcknowledgeableWatchdog returns the watchdog under the cursor if it is calling for attention and can be acknowledged,
+// or nil.
 func AcknowledgeableWatchdog(m *Room) *panel.WatchdogRow {
 	if r := m.Watchdogs.Current(); ActsOn(m, panel.KindWatchdog) && m.Mode != ReadOnly &&
 		r != nil &&
@@ -213,7 +214,7 @@ func VisibleIn(m *Room, l *widget.List, name string) bool {
 	return false
 }
 
-// UnmarkAll clears the marks of a list; undo restores them for a while.
+// UnmarkAll clears the marks of a list. For a limited time, undo restores them.
 func UnmarkAll(m *Room, k panel.Marking) {
 	before, n := *k.Marks, len(*k.Marks)
 	*k.Marks = map[string]bool{}

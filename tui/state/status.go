@@ -16,7 +16,7 @@ type Status struct {
 	Token   themes.Token
 	Failed  bool // the status reports a failure and stays until the user dismisses it
 	Pending bool
-	Note    bool // the status is about a key that does nothing; the next action removes it
+	Note    bool // a note about a key that does nothing; the next action removes it
 	Since   time.Time
 	While   func(m *Room) bool // shown while it is true, nil = always
 	Starts  panel.Starts
@@ -55,7 +55,8 @@ func BeginAction(m *Room, text string) int {
 	return m.Actions
 }
 
-// IsFresh reports whether the status line is still shown. It limits failures that need no answer.
+// IsFresh reports whether a success would still be shown. It is the Status.While of failures that disappear on their
+// own.
 func IsFresh(m *Room) bool { return m.Now.Sub(m.Status.Since) <= StatusDuration }
 
 // noteCrash replaces the displayed result of an action if an agent that the action started has crashed since.

@@ -22,7 +22,8 @@ type Undo struct {
 	Until    time.Time
 }
 
-// reversal returns the commands that undo other commands, in the same order; nil if one of them cannot be undone.
+// reversal returns the commands that undo the given commands, in the same order, or nil if one of them cannot be
+// undone.
 func reversal(m *Room, commands []city.Command) []city.Command {
 	back := make([]city.Command, len(commands))
 	for i, c := range commands {
@@ -33,7 +34,7 @@ func reversal(m *Room, commands []city.Command) []city.Command {
 	return back
 }
 
-// Reverse returns the command that undoes another command in the current state, or nil.
+// Reverse returns the command that would undo c if c were sent now, or nil if it cannot be undone.
 func Reverse(m *Room, c city.Command) city.Command {
 	switch c := c.(type) {
 	case city.Suspend:
@@ -71,7 +72,7 @@ func offerUndo(m *Room, what string, commands []city.Command) {
 	}
 }
 
-// RenewUndo restarts the time for undo when an action has ended. Failed commands are not undone.
+// RenewUndo restarts the time limit for undo after an action has ended. Failed commands are not undone.
 func RenewUndo(m *Room, r *feed.Result) {
 	u := &m.Undo
 	if u.ID != r.ID || len(u.Commands) == 0 {
@@ -90,8 +91,8 @@ func RenewUndo(m *Room, r *feed.Result) {
 	u.Commands, u.Until = kept, m.Now.Add(UndoDuration)
 }
 
-// Possible returns the undo commands that still have an effect. It leaves out surplus pool members, because they keep
-// draining.
+// Possible returns the undo commands that still have an effect. It omits commands for surplus pool members, because
+// these keep draining.
 func (u *Undo) Possible(m *Room) []city.Command {
 	var all []city.Command
 	for _, c := range u.Commands {
@@ -111,8 +112,8 @@ func CanUndo(m *Room) bool {
 		(m.Undo.Restore != nil || len(m.Undo.Possible(m)) > 0)
 }
 
-// Undoable reports whether the release verb undoes the last verb. In Quarantine, or if the last verb was about other
-// agents, it releases the held targets instead.
+// Undoable reports whether the release verb undoes the last verb. If there are held targets, it releases them instead,
+// unless the last verb was about the same agents and Quarantine does not have the focus.
 func Undoable(m *Room) bool {
 	if !CanUndo(m) {
 		return false

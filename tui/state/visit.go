@@ -6,15 +6,15 @@ import (
 	"gcity/tui/panel"
 )
 
-// Visit is a visit to an agent's terminal that is over. The city checks its sessions only periodically, and may count
-// the user as a viewer until the next check.
+// Visit is a past visit to an agent's terminal. The city checks its sessions only periodically, and may count the user
+// as a viewer until the next check.
 type Visit struct {
 	Agent, session string
 	others         int // viewers except the user
 	Until          time.Time
 }
 
-// BeginVisit returns a visit to the agent, beginning now.
+// BeginVisit returns a visit to an agent that starts now.
 func BeginVisit(m *Room, agent string) Visit {
 	s := Visit{Agent: agent}
 	if r := m.Agents.Find(agent); r != nil && r.Session != nil {

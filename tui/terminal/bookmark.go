@@ -26,7 +26,8 @@ const (
 	contextLines = 6
 )
 
-// Bookmark puts a rule after the newest line, or removes the rule that is there. It returns why it cannot, or "".
+// Bookmark adds a rule below the newest line, or removes the rule that is already there. If neither is possible, it
+// returns the reason.
 func (p *Pane) Bookmark(rule string) string {
 	n := &p.News
 	switch {
@@ -38,7 +39,7 @@ func (p *Pane) Bookmark(rule string) string {
 	shot := n.Screen.Shot(contextLines)
 	shown := shot.Lines[:used(shot.Lines, shot.Y)]
 	if k := len(shown); k > 0 && k-1 == shot.Y && blankText(shown[k-1]) {
-		shown = shown[:k-1] // leave out the empty line in which the next output begins
+		shown = shown[:k-1] // omit the empty line in which the next output begins
 	}
 	at := shot.ScrolledOff + uint64(len(shown))
 	p.Version++

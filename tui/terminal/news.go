@@ -20,7 +20,7 @@ type News struct {
 	Agent, Session string
 	// ID of a run that is shown instead of Agent and Session; its output is in Text
 	Run           string
-	Screen        Screen   // nil = not available; Text then has the last output
+	Screen        Screen   // nil = not available; Text is then the last output
 	Text          []string // cleaned lines, which never change
 	LinesReceived uint64   // lines that the session has written since watching began
 	Ended         bool     // the stream has ended
@@ -38,6 +38,6 @@ const (
 	DefaultCols = 120 // columns and rows until the first frame arrives
 	DefaultRows = 40
 	Scrollback  = 500
-	// LogLines is the maximum number of lines in the logs. The ring buffer of a session usually has fewer.
+	// LogLines is the maximum number of lines in the logs. A session's ring buffer usually contains fewer.
 	LogLines = 10000
 )

@@ -63,7 +63,8 @@ type Picture struct {
 // rowPosition is a row within a line that may be wrapped.
 type rowPosition struct{ line, row int }
 
-// RecordOutput notes that news of the terminal have arrived. The first news of a session have its earlier output.
+// RecordOutput records the time of the latest output. The first news of a session does not count, because it contains
+// earlier output.
 func (p *Pane) RecordOutput(n *News, now time.Time) {
 	switch old := &p.News; {
 	case n.Agent != old.Agent || n.Session != old.Session || n.Run != "" || n.Screen == nil:
@@ -73,7 +74,7 @@ func (p *Pane) RecordOutput(n *News, now time.Time) {
 	}
 }
 
-// LastOutput returns when an agent's session last wrote something; zero = unknown.
+// LastOutput returns the time of the last output from an agent's session, or the zero time if it is unknown.
 func (p *Pane) LastOutput(agent string) time.Time {
 	if p.News.Agent != agent {
 		return time.Time{}
@@ -81,7 +82,7 @@ func (p *Pane) LastOutput(agent string) time.Time {
 	return p.lastOutput
 }
 
-// Apply applies news of the terminal. born is the label of the rule above a new session of the same agent.
+// Apply applies news about the terminal. sessionRule is the label of the rule above a new session of the same agent.
 func (p *Pane) Apply(n News, sessionRule string) {
 	switch old := &p.News; {
 	case n.Agent != old.Agent || n.Run != old.Run:
@@ -245,7 +246,7 @@ func (a rowPosition) before(b rowPosition) bool {
 	return a.line < b.line || a.line == b.line && a.row < b.row
 }
 
-// moved returns the spot n rows after another spot. It stays within the lines.
+// moved returns the position n rows after at. It stays within the lines.
 func (p *Pane) moved(lines []PaneLine, at rowPosition, n, w int) rowPosition {
 	for ; n < 0 && at != (rowPosition{}); n++ {
 		if at.row--; at.row < 0 {
@@ -277,7 +278,7 @@ func (p *Pane) height(l PaneLine, w int) int {
 	return len(widget.HardWrap(l.Text, w))
 }
 
-// Window returns at most h rows to show in w columns. Their texts may be wider.
+// Window returns at most h rows to show in w columns. The rows may be wider than w.
 func (p *Pane) Window(w, h int) []PaneLine {
 	var s Picture
 	if p.FrozenPicture != nil {
@@ -354,8 +355,8 @@ func (p *Pane) ScrollColumns(n, w int) {
 	p.X = max(0, min(p.X+n, widest-w))
 }
 
-// Back ends the search, or otherwise returns to the newest output, or otherwise to the first column. It reports whether
-// it did one of these.
+// Back ends the search. Without a search, it returns to the newest output, or otherwise to the first column. It reports
+// whether it did one of these.
 func (p *Pane) Back() bool {
 	switch {
 	case p.Search.Re != nil:
@@ -370,15 +371,15 @@ func (p *Pane) Back() bool {
 	return true
 }
 
-// Output returns the lines of the picture as one text, with styles if colour is set.
-func (s Picture) Output(colour bool) string {
+// Output returns the picture's lines as one string, with styles if color is set.
+func (s Picture) Output(color bool) string {
 	var b strings.Builder
 	for _, l := range s.Lines {
 		text := l.Text
 		switch {
 		case l.Rule != "":
 			text = "-- " + l.Rule + " --"
-		case !colour:
+		case !color:
 			text = strings.TrimRight(ansi.Strip(text), " ")
 		}
 		b.WriteString(text + "\n")

@@ -42,7 +42,7 @@ func (p *RunOutput) Add(piece city.Piece) {
 	}
 }
 
-// line appends a text to the incomplete line, or starts a line.
+// line appends text to the incomplete last line, or starts a new line.
 func (p *RunOutput) line(text string) {
 	if last := len(p.Lines) - 1; p.open && len(p.Lines[last])+len(text) <= 2*MaxRunLine {
 		p.Lines[last] += text
@@ -53,7 +53,7 @@ func (p *RunOutput) line(text string) {
 	p.LinesReceived++
 }
 
-// Plain returns cleaned lines, which never change. A line is cleaned again only after more text was added to it.
+// Plain returns the cleaned lines in a new slice. A line is cleaned again only if text was added to it.
 func (p *RunOutput) Plain() []string {
 	for _, text := range p.Lines[len(p.clean):] {
 		p.clean = append(p.clean, widget.Plain(text))

@@ -145,7 +145,7 @@ func (s *Search) Nearest(line int) {
 	}
 }
 
-// Next selects the match that is n matches further, and wraps around.
+// Next selects the match n matches after the current one, and wraps around.
 func (s *Search) Next(n int) {
 	if k := len(s.Hits); k > 0 {
 		s.At = ((s.At+n)%k + k) % k

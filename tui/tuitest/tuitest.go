@@ -1,4 +1,4 @@
-// Package tuitest has helpers for tests of several packages of the control room.
+// Package tuitest provides helpers for the tests of the control room's packages.
 package tuitest
 
 import (
@@ -8,7 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// KeyPress returns the message of a key by its name: "a", "enter", "ctrl+r".
+// KeyPress returns the message for a key with the given name: "a", "enter", "ctrl+r".
 func KeyPress(name string) tea.KeyPressMsg {
 	var k tea.Key
 	rest, ctrl := strings.CutPrefix(name, "ctrl+")
@@ -44,7 +44,7 @@ func KeyPress(name string) tea.KeyPressMsg {
 	return tea.KeyPressMsg(k)
 }
 
-// OnlyText fails the test if a line holds a control character or an escape sequence that is not SGR.
+// OnlyText fails the test if a line contains a control character or an escape sequence that is not SGR.
 func OnlyText(t testing.TB, l string) {
 	t.Helper()
 	for i, r := range l {

@@ -13,14 +13,14 @@ import (
 	"gcity/tui/widget"
 )
 
-// FleetPlan is the layout of the room of all cities: the number of rows of each part with its title; 0 = hidden.
+// FleetPlan is the layout for the room of all cities: each part's number of rows including its title; 0 = hidden.
 type FleetPlan struct {
-	Header, Cities, Needs int // head is the number of rows above the lists
+	Header, Cities, Needs int // Header is the number of rows above the lists
 	detail                int // details of the city under the cursor
 	tabs                  bool
 }
 
-// PlanFleet computes the layout of the room of all cities.
+// PlanFleet computes the layout for the room of all cities.
 func PlanFleet(m *state.Room) FleetPlan {
 	p := FleetPlan{Header: 1}
 	if fleetProblem(m) != "" {
@@ -75,7 +75,7 @@ func fleetScreen(m *state.Room, s Screen) Screen {
 	return s
 }
 
-// fleetProblem returns why the list is outdated, or "".
+// fleetProblem returns the reason why the list is outdated, or "".
 func fleetProblem(m *state.Room) string {
 	if m.Fleet == nil || m.Fleet.Problem == "" {
 		return ""
@@ -84,7 +84,8 @@ func fleetProblem(m *state.Room) string {
 		"; the list is outdated"
 }
 
-// fleetHeader counts cities by health, cities that need attention first.
+// fleetHeader draws the first row in the room of all cities, with the number of cities by health, the most urgent
+// first.
 func fleetHeader(m *state.Room, w int) string {
 	l := widget.Line{Styles: &m.Look}
 	l.Add(themes.Title, " "+widget.Cut("all cities", w/3, m.Look.Glyphs.More))

@@ -36,7 +36,7 @@ func addFooter(m *state.Room, s Screen, p *state.Plan) Screen {
 	return s
 }
 
-// alwaysShown reports whether the end of a footer of w columns always shows an action. In a narrow footer, verbs have
+// alwaysShown reports whether a footer of w columns always shows an action at its end. In a narrow footer, verbs have
 // priority over actions that are easy to find.
 func alwaysShown(m *state.Room, a *state.Action, w int) bool {
 	switch a.ID {
@@ -52,7 +52,7 @@ func alwaysShown(m *state.Room, a *state.Action, w int) bool {
 	return true
 }
 
-// severalCities reports whether there is another city to go to.
+// severalCities reports whether there is another city to switch to.
 func severalCities(m *state.Room) bool {
 	return m.Directory && m.Fleet != nil && len(state.Listed(m)) > 1
 }
@@ -105,7 +105,8 @@ func footActions(m *state.Room) (keys, tail []*state.Action) {
 	return keys, tail
 }
 
-// Footer lists the keys that work with the current focus, as many as fit. Keys that satisfy stays always remain.
+// Footer lists as many of the keys that work with the current focus as fit. Actions for which alwaysShown returns true
+// are never omitted.
 func Footer(m *state.Room, w int) string {
 	if m.FleetRoom {
 		return fleetFooter(m, w)
@@ -163,7 +164,7 @@ func footAgent(m *state.Room, a *state.Action) string {
 	return ""
 }
 
-// changes reports whether an action would change the city. Such actions are refused in a read-only room.
+// changes reports whether an action would change the city. Such actions are not available in a read-only room.
 func changes(m *state.Room, a *state.Action) bool {
 	looking := *m
 	looking.Mode = state.ReadOnly
@@ -214,7 +215,7 @@ func footText(m *state.Room, a *state.Action) string {
 	return a.Short
 }
 
-// suspended reports whether all targets of the suspend verb are suspended.
+// suspended reports whether the suspend verb has targets and all of them are suspended.
 func suspended(m *state.Room) bool {
 	all := actions.SuspendTargets(m)
 	on, _ := details.SplitBySuspended(all)

@@ -14,7 +14,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// header shows which city this is, its state, and whether its controller responds.
+// header draws the first row: the city's name and state, and whether its controller responds.
 func header(m *state.Room, w int) string {
 	l := widget.Line{Styles: &m.Look}
 	dot := " " + m.Look.Glyphs.Dot + " "
@@ -85,7 +85,8 @@ func mailBadge(m *state.Room, w int) string {
 	return fmt.Sprintf("%s %d unread", m.Look.Glyphs.Mail, n)
 }
 
-// byState counts the agents by state. urgent has the states that need attention; rest has running and all other states.
+// byState counts the agents by state. urgent contains the states that need attention; rest contains running and all
+// other states.
 func byState(m *state.Room) (urgent, rest []widget.Counter) {
 	n := m.Snap.Count()
 	known := 0
@@ -120,7 +121,7 @@ func reservedCounts(m *state.Room) int {
 }
 
 // countParts counts the agents by state in at most w columns, agents that need attention first. Counts that do not fit
-// are summed up; agents that need attention are always counted.
+// are combined; agents that need attention are always counted.
 func countParts(m *state.Room, w int) []widget.Counter {
 	if m.Snap == nil {
 		return nil
@@ -135,7 +136,7 @@ func clockText(m *state.Room) string {
 	if m.ReducedMotion {
 		at = m.Now.Format("15:04")
 	}
-	// the last patrol of a controller that does not answer is unknown
+	// the last patrol of a controller that does not respond is unknown
 	if m.Snap == nil || m.Unreachable != "" || m.W < 60 {
 		return at
 	}
@@ -143,7 +144,7 @@ func clockText(m *state.Room) string {
 	loop := "last pass " + widget.Age(turn) + " ago"
 	switch {
 	case m.Snap.Patrol.Last.IsZero():
-		loop = "controller starts"
+		loop = "controller starting"
 	case turn < 4*time.Second: // the known time of the last patrol may be a few seconds old
 		loop = "controller ok"
 		if m.W < 80 {
@@ -182,7 +183,7 @@ func summary(m *state.Room, w int) string {
 	}
 }
 
-// callBadge returns a note with the number of watchdogs that call for attention, or "".
+// callBadge returns a note with the number of watchdogs that are calling for attention, or "" if none is.
 func callBadge(m *state.Room, w int) string {
 	n := len(m.Watchdogs.Calling())
 	switch {
@@ -249,12 +250,12 @@ func addCityPosition(m *state.Room, l *widget.Line, w int) {
 	}
 }
 
-// cityBadge adds the city's name to the header, on the city's own colour if it has one, so that cities are not
-// confused. Without colours it draws the name as a title.
+// cityBadge adds the city's name to the header. Its background is the city's own color, so that users do not confuse
+// cities. Without a color, the name is drawn as a title.
 func cityBadge(m *state.Room, l *widget.Line, name string) {
 	own := ""
 	if m.Snap != nil && m.Snap.Console.Colour != "" && !m.Terminal.NoColor {
-		// A newer controller may allow colours that this client does not know.
+		// A newer controller may allow colors that this client does not support.
 		own, _ = colour.Parse(m.Snap.Console.Colour)
 	}
 	if own == "" {

@@ -38,7 +38,7 @@ func OverlayPosition(m *state.Room, lines, w int) (left, top, h int) {
 	return (m.W - w) / 2, max(0, (m.H-h)/3), h
 }
 
-// OverlayContent returns the content of the open dialog; the title is "" without a dialog.
+// OverlayContent returns the content of the open dialog; the title is "" if no dialog is open.
 func OverlayContent(m *state.Room) (title string, lines []string, w, x, y int) {
 	switch {
 	case m.Dialogs.Covers():

@@ -63,14 +63,14 @@ func paneRow(m *state.Room, l terminal.PaneLine, w int, cropped func(string) str
 	return widget.Crop(out.String(), w)
 }
 
-// outputFileLine names the file with an ended agent's output.
+// outputFileLine draws the name of the file that contains an exited agent's output.
 func outputFileLine(m *state.Room, r *panel.AgentRow, w int) string {
 	l := widget.Line{Styles: &m.Look}
 	l.Add(themes.Dim, widget.Cut(" stored in "+widget.Plain(r.Exit.File), w, m.Look.Glyphs.More))
 	return l.Fill(w)
 }
 
-// emptyPaneText returns a text that says why the pane is empty.
+// emptyPaneText returns the reason why the pane is empty.
 func emptyPaneText(m *state.Room, r *panel.AgentRow) string {
 	switch {
 	case m.Peek.News.Problem != "" && r.Running:
@@ -94,7 +94,7 @@ func peekTab(m *state.Room) widget.Tab {
 	t.Name = row.Shown
 	n := &m.Peek.News
 	if n.Agent != row.Name {
-		if row.Running && !m.Peek.Logs { // as it will be, so that the rule is drawn only once
+		if row.Running && !m.Peek.Logs { // the expected title, so that the rule is drawn only once
 			t.Count = "following"
 		}
 		return t
@@ -135,7 +135,7 @@ func addPaneSearch(m *state.Room, t *widget.Tab, extra []string) []string {
 	return extra
 }
 
-// viewOfPane adds the mode of the pane's view to the title.
+// viewOfPane adds the pane's view mode and position to the title.
 func viewOfPane(m *state.Room, extra []string) []string {
 	switch {
 	case m.Peek.Fit:
@@ -160,7 +160,8 @@ func newOutputText(m *state.Room) string {
 	return m.Env().NewText(m.Peek.LinesReceived() - m.Peek.LinesWhenFrozen)
 }
 
-// peekNote is the right end of the pane's rule: size, viewers, and the last exit of an agent that is not running.
+// peekNote returns the right end of the pane's rule: the size, the viewers, and the last exit of an agent that is not
+// running.
 func peekNote(m *state.Room) string {
 	row := state.Selected(m)
 	if row == nil || m.Peek.News.Agent != row.Name {

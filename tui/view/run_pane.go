@@ -9,7 +9,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// drawRun draws the output of an automation's newest run.
+// drawRun draws the output of an automation's latest run.
 func drawRun(m *state.Room, w, h int, focus bool, tabs []widget.Tab) []string {
 	r := m.Automations.Current()
 	end := ""
@@ -38,14 +38,14 @@ func drawRun(m *state.Room, w, h int, focus bool, tabs []widget.Tab) []string {
 	return widget.FillRows(lines, w, h)
 }
 
-// emptyRunText returns a text that says why the pane of an automation is empty.
+// emptyRunText returns the reason why an automation's pane is empty.
 func emptyRunText(m *state.Room, r *panel.AutomationRow) string {
 	heard := r.Last != nil && m.Peek.News.Run == r.Last.ID
 	switch {
 	case r.State == panel.AutomationBroken:
 		return r.Shown + " is broken: " + r.Reason
 	case r.Last == nil:
-		return r.Shown + " never ran. The output of its newest run appears here."
+		return r.Shown + " has never run. The output of its latest run will appear here."
 	case heard && m.Peek.News.Problem != "":
 		return "Nothing to show: " + widget.Plain(m.Peek.News.Problem)
 	case r.Last.Ended == nil:

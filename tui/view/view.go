@@ -1,5 +1,5 @@
 // Package view draws the control room from its state: header, panels, dialogs, footer, and the room of all cities. It
-// changes nothing but cached lines and the offsets of lists.
+// changes only cached lines and list offsets.
 package view
 
 import (
@@ -13,7 +13,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Screen is a drawn screen: exactly h lines of exactly w columns, and the position of the cursor (-1: hidden).
+// Screen is a drawn screen: exactly h lines of exactly w columns, and the position of the cursor (-1 = hidden).
 type Screen struct {
 	Lines []string
 	X, Y  int
@@ -33,7 +33,7 @@ func Draw(m *state.Room) Screen {
 	} else {
 		s.Lines = append(make([]string, 0, m.H), header(m, m.W))
 		s.Lines = append(s.Lines, state.AlertLines(m, p.Problems)...)
-		s.Lines = append(s.Lines, drawAsOfLastAnswer(m, &p)...)
+		s.Lines = append(s.Lines, drawAsOfLastResponse(m, &p)...)
 		s.Lines = append(s.Lines, m.Hint()...)
 		s = addFooter(m, s, &p)
 		s.Lines = widget.FillRows(s.Lines, m.W, m.H)
@@ -53,8 +53,9 @@ func Draw(m *state.Room) Screen {
 	return s
 }
 
-// drawAsOfLastAnswer draws the body as of the city's last answer: ages do not grow while the state is unknown.
-func drawAsOfLastAnswer(m *state.Room, p *state.Plan) []string {
+// drawAsOfLastResponse draws the body as of the city's last response, so that ages do not grow while the state is
+// unknown.
+func drawAsOfLastResponse(m *state.Room, p *state.Plan) []string {
 	if m.Unreachable != "" {
 		defer func(now time.Time) { m.Now = now }(m.Now)
 		m.Now = m.SilentSince
@@ -131,7 +132,8 @@ func closingRule(m *state.Room, p *state.Plan) string {
 		strings.Repeat(thin, m.W-p.LeftWidth-1)
 }
 
-// drawStack draws panels below each other. rules has the kind of each row: 0 not a rule, 1 a thin rule, 2 a heavy rule.
+// drawStack draws panels one below the other. rules contains the kind of each row: 0 not a rule, 1 a thin rule, 2 a
+// heavy rule.
 func drawStack(m *state.Room, places []state.Place, w int) (lines []string, rules []int) {
 	for _, at := range places {
 		focus := at.Panel == m.Focus && !m.Dialogs.Covers()
@@ -162,7 +164,7 @@ func drawPanel(m *state.Room, at state.Place, w int, focus bool) []string {
 		Tabs: TabsFor(m, at, w)})
 }
 
-// selectionSummary shows a few lines about the object that verbs act on, or otherwise about the selected agent.
+// selectionSummary draws a few lines about the object that verbs act on, or otherwise about the selected agent.
 func selectionSummary(m *state.Room, w, h int) []string {
 	e := m.Env()
 	lines := m.ActionPanel().Summary(e, w)
@@ -174,7 +176,7 @@ func selectionSummary(m *state.Room, w, h int) []string {
 	return m.Look.FillDetails(lines, w, h)
 }
 
-// TabsFor returns the titles in the rule of a panel of w columns.
+// TabsFor returns the titles in the rule above a panel of w columns.
 func TabsFor(m *state.Room, at state.Place, w int) []widget.Tab {
 	e := m.Env()
 	own := tabFor(m, e, at, w)

@@ -3,8 +3,8 @@ package widget
 import "strings"
 
 // ToASCII returns a line for a terminal that shows only ASCII. It replaces typographic characters that have an ASCII
-// equivalent of one column. Such characters come from gcity ("crashed 6×") and from the output of agents. Letters stay,
-// because they have no equivalent.
+// equivalent of one column. Such characters occur in texts from gcity ("crashed 6×") and in the output of agents.
+// Letters are not replaced, because they have no equivalent.
 func ToASCII(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return r >= 0x80 }) ||
 		strings.ContainsAny(s, "\u200d\ufe0e\ufe0f") {
@@ -15,7 +15,7 @@ func ToASCII(s string) string {
 
 // inASCII returns the ASCII equivalent of a character, or the character itself if there is none.
 func inASCII(r rune) rune {
-	const signs = "×x·-•*…~→>←<↑^↓v⇒>●*○-◐o◌?↻@✗X✘X✓*✔*❯>›>‹<⏺*" +
+	const pairs = "×x·-•*…~→>←<↑^↓v⇒>●*○-◐o◌?↻@✗X✘X✓*✔*❯>›>‹<⏺*" +
 		"▶>▸>►>◀<■*□-“\"”\"„\"«\"»\"‘'’'‚'–-—-−-‐-‑-\u00a0 ≤<≥>≈~"
 	switch {
 	case r < 0x80:
@@ -37,7 +37,7 @@ func inASCII(r rune) rune {
 	case r > 0x2800 && r <= 0x28ff: // spinners and charts
 		return '*'
 	}
-	if _, after, ok := strings.Cut(signs, string(r)); ok {
+	if _, after, ok := strings.Cut(pairs, string(r)); ok {
 		return rune(after[0])
 	}
 	return r

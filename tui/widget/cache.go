@@ -1,7 +1,7 @@
 package widget
 
-// CacheKey has all values that a panel's lines depend on, except the styles and the mode. The mode never changes, and
-// after a change of the styles all cached lines are discarded.
+// CacheKey contains the values that a panel's lines depend on, except the styles and the mode. The mode never changes,
+// and all cached lines are discarded when the styles change.
 type CacheKey struct {
 	W, H   int
 	Focus  bool

@@ -7,8 +7,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Terminal lines are text and SGR sequences (law L12). These functions cut lines by columns. They never split a
-// wide character, keep combining marks with their base, and continue a style after a cut.
+// Terminal lines are text and SGR sequences (law L12). These functions cut lines by columns. They never split a wide
+// character, they keep combining marks with their base, and they continue a style after a cut.
 
 // Walk calls f for each part of a styled line: a character with its combining marks, its column and its width; or a
 // sequence, with width 0. It stops when f returns false.
@@ -33,7 +33,7 @@ func Walk(s string, f func(part string, col, w int) bool) {
 	}
 }
 
-// pen has the sequences that set the current style.
+// pen records the sequences that set the current style.
 type pen struct{ style string }
 
 func (p *pen) take(seq string) {

@@ -16,7 +16,7 @@ type Entry struct {
 	Suggested bool // the text is a suggestion: typed text replaces it
 }
 
-// maxTyped is the longest line, in characters; a longer paste is cut.
+// maxTyped is the maximum length of a line, in characters. A longer paste is truncated.
 const maxTyped = 16 << 10
 
 // NewEntry returns a line with an initial text and the cursor at its end.
@@ -31,7 +31,7 @@ func NewEntry(text string) Entry {
 	return e
 }
 
-// NewReplacedEntry returns a line with an earlier text. Typing replaces it, and editing keys keep it.
+// NewReplacedEntry returns a line with a suggested text. Typing replaces it, and editing keys keep it.
 func NewReplacedEntry(text string) Entry {
 	e := NewEntry(text)
 	e.Suggested = e.String() != ""
@@ -72,7 +72,7 @@ func (e *Entry) Key(k tea.KeyPressMsg) bool {
 	return e.send(k)
 }
 
-// Paste inserts a text.
+// Paste inserts text.
 func (e *Entry) Paste(text string) {
 	text = strings.TrimRight(text, "\r\n")
 	e.dropSuggestion(SingleLine(text))
@@ -94,8 +94,8 @@ func (e *Entry) send(msg tea.Msg) bool {
 	return e.input.Value() != before
 }
 
-// SingleLine converts a text to one line: line breaks and tabs become blanks, and characters that cannot be typed
-// are removed.
+// SingleLine converts text to one line: line breaks and tabs become blanks, and characters that cannot be typed are
+// removed.
 func SingleLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -108,8 +108,8 @@ func SingleLine(s string) string {
 	}, s)
 }
 
-// Printable reports whether a character may be typed. It excludes control characters and changes of the writing
-// direction, and includes joiners.
+// Printable reports whether a character may be typed. Control characters and changes of the writing direction are not
+// allowed. Joiners are allowed.
 func Printable(r rune) bool {
 	if r >= ' ' && r < 0x7f { // fast path for long pastes
 		return true
@@ -144,7 +144,7 @@ func Window(runes []rune, at, w int) (string, int) {
 	return Cut(string(runes[from:]), w, ""), before
 }
 
-// DropUntypable returns a text without the characters that cannot be typed. Every line end becomes a line feed. Tabs
+// DropUntypable returns text without the characters that cannot be typed. Every line end becomes a line feed. Tabs
 // become blanks, because the receiving program may complete a word on a tab.
 func DropUntypable(s string) string {
 	s = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\t", "    ").Replace(s)

@@ -42,7 +42,7 @@ func ParseFilter(text string) Filter {
 	return f
 }
 
-// Matches reports whether all terms match; hit reports whether a row matches one term.
+// Matches reports whether all terms match. matches reports whether a row matches one term, regardless of Not.
 func (f *Filter) Matches(matches func(t *Term) bool) bool {
 	for i := range f.terms {
 		if t := &f.terms[i]; matches(t) == t.Not {
@@ -77,7 +77,7 @@ func HasNamePrefix(name, word string) bool {
 	return strings.HasPrefix(name, word) || bare != "" && strings.HasPrefix(bare, word)
 }
 
-// In reports whether a text contains the term's word.
+// In reports whether text contains the term's word.
 func (t *Term) In(text string) bool {
 	text = strings.ToLower(text)
 	if t.Fuzzy {

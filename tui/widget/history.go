@@ -11,13 +11,13 @@ import (
 // HistoryMinutes is how long a History looks back.
 const HistoryMinutes = 60
 
-// History holds the CPU usage, the memory and the restarts of agents for each minute of the last hour, by name. It
-// takes about 500 bytes for each agent of the latest snapshot, and nothing for other agents.
+// History contains the CPU usage, the memory and the restarts of agents for each minute of the last hour, by name. It
+// takes about 500 bytes for each agent in the latest snapshot, and nothing for other agents.
 type History struct {
 	hours map[string]*AgentHour
 }
 
-// AgentHour has a ring of minutes. A minute without a snapshot has no value.
+// AgentHour is a ring of minutes. A minute without a snapshot has no value.
 type AgentHour struct {
 	cpu      [HistoryMinutes]uint16 // tenths of a percent, plus 1; 0 = unknown
 	mem      [HistoryMinutes]uint32 // KiB, plus 1; 0 = unknown
@@ -28,7 +28,7 @@ type AgentHour struct {
 
 func minuteOf(t time.Time) int64 { return t.Unix() / 60 }
 
-// Observe records a snapshot's agents. A minute keeps its greatest values.
+// Observe records a snapshot's agents. For each minute, the greatest values are kept.
 func (h *History) Observe(agents []city.Agent, now time.Time) {
 	of := make(map[string]*AgentHour, len(agents))
 	for i := range agents {
@@ -64,8 +64,8 @@ func (q *AgentHour) advance(minute int64) {
 	}
 }
 
-// each calls f for the known minutes of n columns, up to the last complete minute. Each column has the given number of
-// minutes. Therefore, a chart changes at most once a minute.
+// each calls f for the known minutes in n columns, up to the last complete minute. Each column represents the given
+// number of minutes. Since the current minute is not included, a chart changes at most once a minute.
 func (q *AgentHour) each(now time.Time, n, minutes int, f func(column, at int)) {
 	last := minuteOf(now) - 1
 	for i := range n * minutes {
@@ -106,7 +106,7 @@ func cpuLevel(tenths uint16) int {
 	return level
 }
 
-// Charts has the charts of an hour and its greatest values; "" = no data.
+// Charts contains the charts of an hour and the greatest values in it; "" = no data.
 type Charts struct {
 	CPU, Memory, Restarts string
 	Peak                  *city.Usage // the greatest values; nil = no data

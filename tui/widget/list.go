@@ -21,7 +21,7 @@ type List struct {
 
 // Fill selects the rows that belong to the list and match, and keeps the cursor on the selected row. If the selected
 // row no longer exists, the cursor keeps its position. A shown row that no longer matches stays if holds returns true
-// for it. A key on its way may be meant for that row. If holds is nil, no such row stays.
+// for it, because a key that the user is about to press may be meant for that row. If holds is nil, no such row stays.
 func (l *List) Fill(rs Rows, selected string, belongs, keep func(i int) bool,
 	holds func(id string) bool) {
 	var was map[string]bool
@@ -60,7 +60,7 @@ func (l *List) Fill(rs Rows, selected string, belongs, keep func(i int) bool,
 	l.Cursor = max(0, min(l.Cursor, len(l.Shown)-1))
 }
 
-// AllMatch reports whether all shown rows match the filter or are held.
+// AllMatch reports whether all shown rows match the filter, except rows for which holds returns true.
 func (l *List) AllMatch(holds func(id string) bool) bool {
 	for id := range l.Unmatched {
 		if !holds(id) {
@@ -98,7 +98,7 @@ func (l *List) Window(h int) (from, to int) {
 	return l.Offset, min(len(l.Shown), l.Offset+h)
 }
 
-// HiddenRows returns the numbers of rows above and below the h visible lines.
+// HiddenRows returns the number of rows above and below the h visible lines.
 func (l *List) HiddenRows(h int) (above, below int) {
 	above = ScrollTo(l.Cursor, l.Offset, h, len(l.Shown))
 	return above, max(0, len(l.Shown)-above-h)
@@ -115,7 +115,7 @@ func ScrollTo(at, offset, h, n int) int {
 	return max(0, min(offset, n-h))
 }
 
-// CountText returns "3 of 10": the number of shown rows and of all rows.
+// CountText returns the number of shown rows and of all rows: "3 of 10".
 func (l *List) CountText() string { return fmt.Sprintf("%d of %d", len(l.Shown), l.total) }
 
 // Unlimited exceeds every number of rows.

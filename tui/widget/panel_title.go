@@ -18,15 +18,15 @@ type Tab struct {
 	Search    string // active search, shown before the number of matches
 	Count     string // a count
 	CountNote string // optional part of the count
-	Hidden    string // numbers of rows above and below the window
+	Hidden    string // number of rows above and below the window
 	Active    bool
 	Alert     bool // Count needs attention
 	Compact   bool // less space between this title and the next
 }
 
 // Title returns the top line of a panel: its title or the titles of all panels in the same place, and a note at the
-// right. The line of the focused panel is heavy and its title reversed, so that the focus is visible without colours.
-// If several titles share the line, the title of the visible panel is always reversed.
+// right. The line of the focused panel is heavy and its title reversed, so that the focus is visible without colors. If
+// several titles share the line, the title of the visible panel is always reversed.
 func (k *Styles) Title(w int, focus bool, tabs []Tab, end string) string {
 	l := Line{Styles: k}
 	sign, token := k.Glyphs.Thin, themes.Rule
@@ -58,8 +58,8 @@ func (k *Styles) Title(w int, focus bool, tabs []Tab, end string) string {
 	return l.String()
 }
 
-// fitParts drops parts from the end of a text until it fits into w columns. Two blanks separate the parts. Only the
-// first part may be cut, because "1 of 1" would be wrong for "1 of 10".
+// fitParts drops parts from the end of text until it fits into w columns. Two blanks separate the parts. Only the first
+// part may be cut, because "1 of 1" would be wrong for "1 of 10".
 func fitParts(text string, w int, more string) string {
 	const least = 8
 	for Width(text) > w {
@@ -117,7 +117,7 @@ func (k *Styles) tab(l *Line, t Tab, focus, shared bool) {
 	l.Reversed = false
 }
 
-// Width returns the number of columns of a title.
+// Width returns the width of a title in columns.
 func (t *Tab) Width() int {
 	n := 2 + Width(t.Key)
 	if t.Name == "" {
@@ -156,7 +156,7 @@ func (k *Styles) Note(text string, w int) string {
 	return l.Fill(w)
 }
 
-// Notes wraps texts into rows. Indented lines are examples and stay separate lines.
+// Notes wraps paragraphs into rows. Indented paragraphs are examples, which stay on separate lines.
 func (k *Styles) Notes(w int, texts ...string) []string {
 	var lines []string
 	for _, text := range texts {
@@ -171,7 +171,7 @@ func (k *Styles) Notes(w int, texts ...string) []string {
 	return lines
 }
 
-// FillRows cuts or extends lines to exactly h.
+// FillRows truncates or extends lines to exactly h.
 func FillRows(lines []string, w, h int) []string {
 	if len(lines) > h {
 		return lines[:h]
@@ -182,8 +182,8 @@ func FillRows(lines []string, w, h int) []string {
 	return lines
 }
 
-// FillDetails cuts or extends lines to exactly h. If there are no lines, it draws a rule. If it cuts text, the end of
-// the last line says how many lines are missing.
+// FillDetails truncates or extends lines to exactly h. If there are no lines, it draws a rule. If lines with text are
+// omitted, the end of the last line contains their number.
 func (k *Styles) FillDetails(lines []string, w, h int) []string {
 	if lines == nil {
 		lines = []string{k.Title(w, false, nil, "")}
@@ -213,7 +213,7 @@ func (k *Styles) Hidden(above, below int) string {
 	return strings.Join(parts, " ")
 }
 
-// WithoutHidden returns titles without the numbers of hidden rows.
+// WithoutHidden returns titles without the number of hidden rows.
 func WithoutHidden(tabs []Tab) []Tab {
 	tabs = slices.Clone(tabs)
 	for i := range tabs {

@@ -6,10 +6,10 @@ import (
 	"gcity/internal/screen"
 )
 
-// Plain returns a text as one safe line (law L12).
+// Plain returns text as one line that is safe to print on a terminal (law L12).
 func Plain(s string) string { return screen.Plain(s) }
 
-// FirstItem returns a safe line for a list that has one item per line: the first item and the number of further items.
+// FirstItem returns a safe line for a list with one item per line: the first item and the number of further items.
 func FirstItem(s string) string {
 	one, others := screen.FirstItem(s)
 	return one + others
@@ -24,7 +24,7 @@ func CutFirstItem(s string, w int, more string) string {
 	return Cut(one, w-Width(others), more) + others
 }
 
-// PlainLines returns the non-empty lines of a text, made safe to show.
+// PlainLines returns the non-empty lines of text, made safe to show.
 func PlainLines(s string) []string {
 	var lines []string
 	for part := range strings.SplitSeq(s, "\n") {
@@ -35,7 +35,7 @@ func PlainLines(s string) []string {
 	return lines
 }
 
-// AllPlain returns the lines of a text, made safe to show, without empty lines at its end.
+// AllPlain returns the lines of text, made safe to show, without empty lines at its end.
 func AllPlain(s string) []string {
 	lines := strings.Split(strings.TrimRight(s, "\n"), "\n")
 	for i, l := range lines {
@@ -44,5 +44,5 @@ func AllPlain(s string) []string {
 	return lines
 }
 
-// PlainText returns a text of several lines as lines that are safe to show.
+// PlainText returns the non-empty lines of text, made safe to show, as one string.
 func PlainText(s string) string { return strings.Join(PlainLines(s), "\n") }

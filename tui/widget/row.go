@@ -21,7 +21,7 @@ func (s *RowState) NameToken() themes.Token {
 	return themes.Text
 }
 
-// RowStart begins a row with cursor, mark and a blank.
+// RowStart returns a line that begins with the cursor, the mark and a blank.
 func (k *Styles) RowStart(s RowState) Line {
 	l := Line{Styles: k}
 	if s.Cursor && s.Focus {
@@ -44,7 +44,7 @@ func (k *Styles) RowStart(s RowState) Line {
 	return l
 }
 
-// Reason is the text that explains a state, and a tail about what happens next.
+// Reason is the text that explains a state, and a tail that says what happens next.
 type Reason struct {
 	Text      string
 	Token     themes.Token

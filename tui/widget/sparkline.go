@@ -15,7 +15,7 @@ const (
 	sparkSpan    = SparkBuckets * SparkStep
 )
 
-// Sparklines holds the recent output rates of agents, by name. It stores the differences between snapshots.
+// Sparklines contains the recent output rates of agents, by name. It stores the differences between snapshots.
 type Sparklines struct {
 	agents map[string]*sessionOutput
 }

@@ -15,7 +15,7 @@ type Styles struct {
 	style     [themes.Tokens]lipgloss.Style
 	sequences [themes.Tokens]string
 	selected  [themes.Tokens]string // the same styles in the row under the cursor
-	reversed  [themes.Tokens]string // the same styles with text and background colours exchanged
+	reversed  [themes.Tokens]string // the same styles with text and background colors exchanged
 	Glyphs    themes.Glyphs
 }
 
@@ -32,8 +32,8 @@ func NewStyles(t themes.Theme, g themes.Glyphs) Styles {
 	return l
 }
 
-// selectedStyle returns the style of a token in the row under the cursor. A reversed row has one colour, because the
-// text colours would become patches of background.
+// selectedStyle returns the style of a token in the row under the cursor. A reversed row has a single color, because
+// otherwise the text colors would become patches of background.
 func selectedStyle(t themes.Theme, k themes.Token) lipgloss.Style {
 	row, own := t.Style(themes.Select), t.Style(k)
 	if row.Reverse {
@@ -73,7 +73,7 @@ func styleOf(t themes.Style) lipgloss.Style {
 // Reset ends every style.
 const Reset = ansi.ResetStyle
 
-// startSequence returns the sequence that a style writes before a text.
+// startSequence returns the sequence that a style writes before text.
 func startSequence(s lipgloss.Style) string {
 	on, _, _ := strings.Cut(s.Render("x"), "x")
 	return on
@@ -92,8 +92,8 @@ func (l *Styles) Paint(k themes.Token, s string) string {
 type Line struct {
 	Text     []byte
 	Styles   *Styles
-	Selected bool // the row is under the cursor: all pieces get its background
-	Reversed bool // all pieces exchange text and background colours
+	Selected bool // the row is under the cursor: all pieces have its background
+	Reversed bool // all pieces exchange text and background colors
 	Width    int  // columns so far
 }
 
@@ -117,7 +117,7 @@ func (l *Line) Add(k themes.Token, s string) {
 	l.Text = append(append(append(l.Text, on...), s...), Reset...)
 }
 
-// Badge appends plain text on a coloured background.
+// Badge appends plain text on a colored background.
 func (l *Line) Badge(background, s string) {
 	l.Width += Width(s)
 	l.Text = append(l.Text,

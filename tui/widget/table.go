@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Rest is the minimum time between two changes of the order of rows, unless the user asks for one. Rows of agents that
-// crash again and again would otherwise change places all the time.
-const Rest = 3 * time.Second
+// MinReorderInterval is the minimum time between two changes of the row order, unless the user requests one. Otherwise
+// the rows of agents that crash repeatedly would move all the time.
+const MinReorderInterval = 3 * time.Second
 
-// Glance is how long a key is meant for the order that rows had before the latest change. A user needs that long to
-// see a change.
-const Glance = 500 * time.Millisecond
+// ReactionTime is how long after a change of their order a key is still meant for the previous order of the rows. Users
+// need this time to see the change.
+const ReactionTime = 500 * time.Millisecond
 
 // keyed is the constraint for a pointer to a row. Key returns the unique key of the row.
 type keyed[R any] interface {
@@ -19,7 +19,7 @@ type keyed[R any] interface {
 	Key() string
 }
 
-// Records has rows in display order, with the user's selection, marks and filter. Two tables may share records.
+// Records contains rows in display order, with the user's selection, marks and filter. Two tables may share records.
 type Records[R any, P keyed[R]] struct {
 	Rows        []R
 	Order       Order
@@ -36,27 +36,29 @@ type Records[R any, P keyed[R]] struct {
 // Arrange replaces the rows and sorts them. If keepOrder is set or the order has just changed, known rows keep their
 // order.
 func (t *Records[R, P]) Arrange(rows []R, rank func(a, b *R) int, now time.Time, keepOrder bool) {
-	rows = SortRows(rows, t.Rows, keyOf[R, P], rank, keepOrder || t.Rests(now))
+	rows = SortRows(rows, t.Rows, keyOf[R, P], rank, keepOrder || t.JustReordered(now))
 	if _, _, moved := t.slots(rows, t.Rows); moved {
 		t.before, t.moved = t.Rows, now
 	}
 	t.Rows = rows
 }
 
-// Rests reports whether the order has just changed, so that it stays for now.
-func (t *Records[R, P]) Rests(now time.Time) bool { return now.Sub(t.moved) < Rest }
+// JustReordered reports whether the order has changed so recently that it must not change again yet.
+func (t *Records[R, P]) JustReordered(now time.Time) bool {
+	return now.Sub(t.moved) < MinReorderInterval
+}
 
-// Sort sorts the rows now, because the user asked for it.
+// Sort sorts the rows immediately, because the user requested it.
 func (t *Records[R, P]) Sort(rank func(a, b *R) int) {
 	t.before, t.moved = nil, time.Time{}
 	Sort(t.Rows, rank)
 }
 
 // Recall restores the order before the latest change if a key at this time is meant for it. Rows that the change added
-// keep their places. It reports whether it has moved rows.
+// keep their places. It reports whether rows have moved.
 func (t *Records[R, P]) Recall(now time.Time) bool {
 	before := t.before
-	if t.before = nil; before == nil || now.Sub(t.moved) >= Glance {
+	if t.before = nil; before == nil || now.Sub(t.moved) >= ReactionTime {
 		return false
 	}
 	at, place, moved := t.slots(t.Rows, before)
@@ -93,7 +95,7 @@ func (t *Records[R, P]) Len() int { return len(t.Rows) }
 
 func (t *Records[R, P]) ID(i int) string { return P(&t.Rows[i]).Key() }
 
-// Find returns the row with a key, or nil.
+// Find returns the row with the given key, or nil.
 func (t *Records[R, P]) Find(key string) P {
 	for i := range t.Rows {
 		if r := P(&t.Rows[i]); r.Key() == key {
@@ -141,7 +143,7 @@ func (t *Table[R, P]) Current() P {
 	return nil
 }
 
-// At returns the row under the cursor of a list of these records, or nil if the list is empty.
+// At returns the row under the cursor of a list that shows these records, or nil if the list is empty.
 func (t *Records[R, P]) At(l *List) P {
 	if i := l.Current(t); i >= 0 {
 		return &t.Rows[i]

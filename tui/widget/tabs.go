@@ -7,7 +7,7 @@ import (
 // ShortTabs shortens the titles of panels that share one place to w columns. The visible panel keeps its name, search
 // and counts. Other panels keep their keys as long as there is room. Names, notes and counts of the other panels are
 // added if they fit, the panels nearest to the visible one first. So the titles scroll with the visible panel. The
-// number of hidden rows may replace a name, but nothing else.
+// number of hidden rows may replace a name of a panel without problems, but nothing else.
 func ShortTabs(all []Tab, w int, more string) []Tab {
 	if TabsWidth(all) <= w {
 		return all
@@ -41,7 +41,7 @@ func shortest(all []Tab) []Tab {
 	return all
 }
 
-// extended returns the shortest titles, extended by as much as fits into w columns, except the numbers of hidden rows.
+// extended returns the shortest titles, extended by as much as fits into w columns, except the number of hidden rows.
 func extended(all []Tab, w int, more string) []Tab {
 	short, near := shortest(all), farFirst(all)
 	slices.Reverse(near)
@@ -78,7 +78,7 @@ func extended(all []Tab, w int, more string) []Tab {
 	return short
 }
 
-// withHidden adds the numbers of hidden rows if they fit, or if they can replace names of panels that have no problem.
+// withHidden adds the number of hidden rows if it fits, or if it can replace names of panels without problems.
 func withHidden(short, all []Tab, w int, more string) []Tab {
 	with := slices.Clone(short)
 	for i := range with {
@@ -99,7 +99,7 @@ func withHidden(short, all []Tab, w int, more string) []Tab {
 	return with
 }
 
-// farFirst returns the indices of all titles except the active title, the farthest from it first. Of two titles at the
+// farFirst returns the indexes of all titles except the active one, the farthest from it first. Of two titles at the
 // same distance, the right one comes first.
 func farFirst(all []Tab) []int {
 	at := slices.IndexFunc(all, func(t Tab) bool { return t.Active })

@@ -33,7 +33,7 @@ func IsASCII(s string) bool {
 	return true
 }
 
-// Width returns the number of columns of a text, which may contain styles.
+// Width returns the number of columns that text occupies. The text may contain styles.
 func Width(s string) int {
 	if IsASCII(s) {
 		return len(s)
@@ -41,7 +41,7 @@ func Width(s string) int {
 	return ansi.StringWidth(s)
 }
 
-// Cut shortens plain text to w columns; more is the sign for omitted text.
+// Cut shortens plain text to w columns; more is the symbol for omitted text.
 func Cut(s string, w int, more string) string {
 	if w <= 0 {
 		return ""
@@ -94,7 +94,7 @@ func FitName(s string, w int, more string) string {
 	return fitEnds(s, w, more)
 }
 
-// fitEnds cuts or pads a text to exactly w columns, cutting in the middle.
+// fitEnds cuts or pads text to exactly w columns, cutting in the middle.
 func fitEnds(s string, w int, more string) string {
 	all := Width(s)
 	end := min(max(nameEnd, w/2), w-Width(more)-1)
@@ -209,5 +209,5 @@ func Number(n int) string {
 	return strconv.Itoa(n)
 }
 
-// LineCount returns the number of lines of a text.
+// LineCount returns the number of lines in text.
 func LineCount(s string) int { return strings.Count(s, "\n") + 1 }

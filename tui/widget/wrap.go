@@ -18,7 +18,7 @@ func WrapAll(lines []string, w int) []string {
 	return out
 }
 
-// WrapHanging wraps a line. It indents the following rows to the start of the text after a label, a time or a sign.
+// WrapHanging wraps a line. It aligns the following rows with the start of the text after a label, a time or a symbol.
 func WrapHanging(s string, w int) []string {
 	in := textBegins(ansi.Strip(s))
 	if in == 0 || in > w/2 || Width(s) <= w {
@@ -33,7 +33,7 @@ func WrapHanging(s string, w int) []string {
 }
 
 // textBegins returns the column after the first gap if a label or time can end there. Otherwise it returns the column
-// after the leading blanks or sign.
+// after the leading blanks or symbol.
 func textBegins(s string) int {
 	const furthest = 18
 	col, begin, gap := 0, -1, 0
@@ -59,8 +59,7 @@ func textBegins(s string) int {
 	return max(0, begin)
 }
 
-// Wrap breaks a text at blanks. It breaks a word only if the word is wider than a line. Styles continue in the next
-// line.
+// Wrap breaks text at blanks. It breaks a word only if the word is wider than a line. Styles continue in the next line.
 func Wrap(s string, w int) []string {
 	if Width(s) > w && w >= 4 {
 		const whole = "\u2011" // a hyphen at which lipgloss does not break lines
@@ -84,7 +83,7 @@ func Hints(w int, all ...string) string {
 	return text()
 }
 
-// Hanging wraps a text that follows lead, with a hanging indent.
+// Hanging wraps text that follows lead, with a hanging indent.
 func Hanging(lead, text string, w int) []string {
 	in := Width(lead)
 	lines := Wrap(text, max(10, w-in))

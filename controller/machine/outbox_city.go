@@ -12,13 +12,13 @@ import (
 	"gcity/events"
 )
 
-// textCity implements the view of the city that controller/outbox uses.
-type textCity struct{ m *Machine }
+// outboxCity implements the view of the city that controller/outbox uses.
+type outboxCity struct{ m *Machine }
 
-func (c textCity) Running() bool { return c.m.ending == running }
-func (c textCity) RequestList()  { c.m.lists.request() }
+func (c outboxCity) Running() bool { return c.m.ending == running }
+func (c outboxCity) RequestList()  { c.m.lists.request() }
 
-func (c textCity) Terminal(name string) (t outbox.Terminal) {
+func (c outboxCity) Terminal(name string) (t outbox.Terminal) {
 	a := c.m.agents[name]
 	if a == nil {
 		return t
@@ -34,7 +34,7 @@ func (c textCity) Terminal(name string) (t outbox.Terminal) {
 	return t
 }
 
-func (c textCity) Unreachable(name string) string {
+func (c outboxCity) Unreachable(name string) string {
 	a := c.m.agents[name]
 	if _, never := c.WhyNotTyped(name); never || a.phase.Idle() && a.state == city.Failed {
 		return noSession(a)
@@ -46,7 +46,7 @@ func noSession(a *record) string {
 	return fmt.Sprintf("agent %s has no session: the agent is %s (%s)", a.name, a.state, a.reason)
 }
 
-func (c textCity) WhyNotTyped(name string) (why string, never bool) {
+func (c outboxCity) WhyNotTyped(name string) (why string, never bool) {
 	a := c.m.agents[name]
 	switch {
 	case c.m.ending != running:
@@ -67,17 +67,17 @@ func (c textCity) WhyNotTyped(name string) (why string, never bool) {
 	return triageStatus(a), false
 }
 
-func (c textCity) Record(name string, e events.Event, answers ...effect.Answer) {
+func (c outboxCity) Record(name string, e events.Event, replies ...effect.Reply) {
 	if a := c.m.agents[name]; a != nil {
-		c.m.journal.record(a, e, answers...)
+		c.m.journal.record(a, e, replies...)
 		return
 	}
 	e.Actor, e.Subject = cmp.Or(e.Actor, effect.ActorController), name
-	c.m.journal.inOrder(queuedRecord{Record: effect.Record{Event: e, Answers: answers}})
+	c.m.journal.inOrder(queuedRecord{Record: effect.Record{Event: e, Replies: replies}})
 }
 
-// Typed passes the result of a watchdog's text to the watchdog.
-func (c textCity) Typed(d *outbox.Delivery) {
-	c.m.watchdogs.Typed(d.Tier, tier.Text{ID: d.ID, Dropped: d.Stage == city.GivenUp,
+// Typed passes the result of a watchdog's message to the watchdog.
+func (c outboxCity) Typed(d *outbox.Delivery) {
+	c.m.watchdogs.Typed(d.Tier, tier.SentMessage{ID: d.ID, Dropped: d.Stage == city.GivenUp,
 		Withdrew: d.Obsolete != "", Why: d.Why})
 }

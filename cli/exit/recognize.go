@@ -16,6 +16,7 @@ func IsStopped(err error) bool {
 	return code == CodeNotRunning
 }
 
+// IsNotFound reports whether err says that an object or a bead does not exist.
 func IsNotFound(err error) bool {
 	return HasCode(err, city.NotFound) || errors.Is(err, beads.ErrNotFound)
 }

@@ -14,7 +14,7 @@ type Counter struct {
 	N     int
 }
 
-// CountersWidth returns the total width of tallies.
+// CountersWidth returns the total width of counters.
 func CountersWidth(all []Counter) int {
 	n := 0
 	for _, t := range all {
@@ -23,8 +23,9 @@ func CountersWidth(all []Counter) int {
 	return n
 }
 
-// FitCounters returns the tallies that fit into w columns, the urgent tallies first. If some do not fit, the total
-// follows: "4 running of 12". If the urgent tallies do not fit, it sums them up or returns nil.
+// FitCounters returns the counters that fit into w columns, the urgent ones first. If some do not fit, the total
+// follows: "4 running of 12". If the urgent counters do not fit, it returns their sum, or nil if that does not fit
+// either.
 func FitCounters(urgent, rest []Counter, w int) []Counter {
 	all := slices.Concat(urgent, rest)
 	others, urgentSum, total := 0, 0, 0

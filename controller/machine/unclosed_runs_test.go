@@ -22,7 +22,7 @@ func TestRemainingProcessesAreSearchedAfterAFault(t *testing.T) {
 	w.advance(time.Second)
 	sought := func() (n int) {
 		w.m.step.Effects = nil
-		w.m.runs.CheckStrays(w.now)
+		w.m.runs.CheckUnclosedRuns(w.now)
 		for _, f := range w.m.step.Effects {
 			if _, ok := f.(effect.CloseUnclosedRuns); ok {
 				n++
@@ -38,14 +38,14 @@ func TestRemainingProcessesAreSearchedAfterAFault(t *testing.T) {
 	if w.floor.refuse = ""; sought() > 0 {
 		t.Error("sought at once")
 	}
-	w.now = w.now.Add(runs.StrayWait)
+	w.now = w.now.Add(runs.UnclosedWait)
 	w.m.runs.Current["b"] = &city.Run{}
 	if sought() > 0 {
 		t.Error("sought while a record is being made")
 	}
 	w.m.runs.Current["b"] = &city.Run{ID: "app-9"}
 	w.m.step.Effects = nil
-	w.m.runs.CheckStrays(w.now)
+	w.m.runs.CheckUnclosedRuns(w.now)
 	if len(w.m.step.Effects) != 1 || !slices.Equal(w.m.step.Effects[0].(effect.CloseUnclosedRuns).
 		Known,
 		[]string{"app-9"}) {
@@ -54,8 +54,8 @@ func TestRemainingProcessesAreSearchedAfterAFault(t *testing.T) {
 	if sought() > 0 {
 		t.Error("sought twice")
 	}
-	w.m.runs.StraysClosed(w.now, effect.UnclosedRunsClosed{Err: errors.New("slow")})
-	if w.now = w.now.Add(runs.StrayWait); sought() != 1 {
+	w.m.runs.UnclosedRunsClosed(w.now, effect.UnclosedRunsClosed{Err: errors.New("slow")})
+	if w.now = w.now.Add(runs.UnclosedWait); sought() != 1 {
 		t.Error("a look that failed is not tried again")
 	}
 }

@@ -27,17 +27,17 @@ func hasDraft(f session.Frame, prefix string) bool {
 	return strings.TrimFunc(string(solid[len(before):]), isFrame) != ""
 }
 
-// normalizeBlanks replaces no-break spaces by spaces. Prompts of programs contain them, but prefixes in configurations
-// do not.
+// normalizeBlanks replaces no-break spaces with spaces. Programs print them in their prompts, but prefixes in
+// configurations do not contain them.
 func normalizeBlanks(s string) string { return strings.ReplaceAll(s, "\u00a0", " ") }
 
-// isFrame reports whether r belongs to the frame of an input line: a space or a box-drawing character.
+// isFrame reports whether r may be part of the frame around an input line: a space or a box-drawing character.
 func isFrame(r rune) bool {
 	return r == ' ' || r == '\u00a0' || r >= 0x2500 && r <= 0x259f
 }
 
-// cells returns a line of a screen without styles. line contains all characters. In solid, faint characters are
-// replaced by spaces.
+// cells removes the styles from a line of a screen. line contains all characters. In solid, faint characters are
+// replaced with spaces.
 func cells(styled string) (line, solid []rune) {
 	faint := false
 	for styled != "" {
@@ -59,8 +59,7 @@ func cells(styled string) (line, solid []rune) {
 	return line, solid
 }
 
-// fainter reports whether text is faint after an SGR sequence with these parameters. It skips the parameters of
-// colours.
+// fainter reports whether text is faint after an SGR sequence with these parameters. It skips color parameters.
 func fainter(params string, faint bool) bool {
 	fields := strings.Split(params, ";")
 	for i := 0; i < len(fields); i++ {

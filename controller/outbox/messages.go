@@ -15,67 +15,68 @@ import (
 	"gcity/session"
 )
 
-// City is the view of the city that the delivery of texts uses.
+// City is the view of the city that Messages uses.
 type City interface {
 	Running() bool // the city is not being stopped
-	// WhyNotTyped returns the reason why nothing can be typed into an agent now, or "". never is true if waiting is
-	// useless.
+	// WhyNotTyped returns the reason why nothing can be typed into an agent now, or "". never is true if waiting
+	// would not help.
 	WhyNotTyped(agent string) (why string, never bool)
-	Unreachable(agent string) string // reason why no text can be queued for an agent, or ""
+	Unreachable(agent string) string // reason why no message can be queued for an agent, or ""
 	Terminal(agent string) Terminal
 	RequestList() // requests a list of all sessions
-	Record(agent string, e events.Event, answers ...effect.Answer)
-	Typed(d *Delivery) // the text was typed or dropped
+	Record(agent string, e events.Event, replies ...effect.Reply)
+	Typed(d *Delivery) // the message was typed or dropped
 }
 
 // Terminal is the terminal of an agent's session.
 type Terminal struct {
 	Session, Life, Provider string // name and ID of the session, and its provider
-	Prefix                  string // prefix of the line on which a user's draft may be
+	Prefix                  string // prefix of the line that may contain a user's draft
 	Alive                   bool
 	Output                  uint64 // number of bytes that the session has printed
 }
 
-// Texts types texts and keys into the terminals of agents.
-type Texts struct {
+// Messages types messages and keys into agents' terminals.
+type Messages struct {
 	city City
 	out  *step.Output
 
-	outboxes []*Outbox         // outboxes with texts, sorted by agent
-	Sent     uint64            // ID of the newest text
-	blocked  map[string]string // reason why texts cannot be typed, by provider
+	outboxes []*Outbox         // outboxes with messages, sorted by agent
+	Sent     uint64            // ID of the newest message
+	blocked  map[string]string // reason why messages cannot be typed, by provider
 }
 
-// New returns a Texts without texts. Effects are added to out.
-func New(c City, out *step.Output) Texts {
-	return Texts{city: c, out: out, blocked: map[string]string{}}
+// New returns an empty Messages. Effects are added to out.
+func New(c City, out *step.Output) Messages {
+	return Messages{city: c, out: out, blocked: map[string]string{}}
 }
 
-// Blocked returns the reason why texts cannot be typed with a provider, or "".
-func (tx *Texts) Blocked(provider string) string { return tx.blocked[provider] }
+// Blocked returns the reason why messages cannot be typed with a provider, or "".
+func (tx *Messages) Blocked(provider string) string { return tx.blocked[provider] }
 
-// These are limits for texts to agents.
+// These are limits for messages to agents.
 const (
-	SendAnswer  = 2 * time.Second  // time after which a command reports the state of its text
-	draftLimit  = 10 * time.Minute // maximum wait of a text behind a user's draft
-	sendLimit   = time.Hour        // maximum wait of any other text
-	SendShown   = time.Minute      // time for which a finished text is shown
-	maxFinished = 5                // number of finished texts that are shown
+	ReportAfter = 2 * time.Second  // time after which a command reports the state of its message
+	draftLimit  = 10 * time.Minute // maximum wait of a message for a user's draft
+	sendLimit   = time.Hour        // maximum wait of any other message
+	SendShown   = time.Minute      // how long a finished message is shown
+	maxFinished = 5                // maximum number of finished messages that are shown
 )
 
-// outputChecks contains the times after the submission of a text at which its session's output is checked. Later
-// output is probably unrelated to the text.
+// outputChecks contains the times, counted from the submission of a message, at which its session is checked for
+// output. Later output is probably unrelated to the message.
 var outputChecks = [...]time.Duration{time.Second, 3 * time.Second, 8 * time.Second}
 
-// Nudge queues a text. Deliver later types or drops it.
-func (tx *Texts) Nudge(now time.Time, id uint64, b *Outbox, c city.Nudge) {
+// Nudge queues a message. Deliver later types or drops it.
+func (tx *Messages) Nudge(now time.Time, id uint64, b *Outbox, c city.Nudge) {
 	if len(c.Text) > city.MaxSend {
-		tx.out.Refuse(id, city.Invalid, fmt.Sprintf("a text of %d bytes is too long (maximum "+
-			"%d); put the text into a file and send the file's name", len(c.Text), city.MaxSend))
+		tx.out.Reject(id, city.Invalid, fmt.Sprintf("a message of %d bytes is too long "+
+			"(maximum %d); put the text into a file and send the file's "+
+			"name", len(c.Text), city.MaxSend))
 		return
 	}
 	if why := tx.city.Unreachable(b.Agent); why != "" {
-		tx.out.Refuse(id, city.Conflict, why)
+		tx.out.Reject(id, city.Conflict, why)
 		return
 	}
 	if !b.listed {
@@ -85,7 +86,7 @@ func (tx *Texts) Nudge(now time.Time, id uint64, b *Outbox, c city.Nudge) {
 		tx.outboxes, b.listed = slices.Insert(tx.outboxes, at, b), true
 	}
 	if why := b.WhyFull(len(c.Text)); why != "" {
-		tx.out.Refuse(id, city.Unavailable, why)
+		tx.out.Reject(id, city.Unavailable, why)
 		return
 	}
 	tx.Sent++
@@ -93,7 +94,7 @@ func (tx *Texts) Nudge(now time.Time, id uint64, b *Outbox, c city.Nudge) {
 		ID: tx.Sent, Text: c.Text, Lines: 1 + strings.Count(strings.TrimSuffix(c.Text, "\n"), "\n"),
 		Bytes: len(c.Text), Now: c.Now,
 		Stage: city.Queued, Why: "waiting for its turn", Since: now, QueuedAt: now, ReportTo: id,
-		AnswerBy: now.Add(SendAnswer),
+		ReportBy: now.Add(ReportAfter),
 	}
 	d.First, _, _ = strings.Cut(c.Text, "\n")
 	d.First = strings.ToValidUTF8(d.First[:min(len(d.First), city.MaxSendShown)], "")
@@ -104,9 +105,9 @@ func (tx *Texts) Nudge(now time.Time, id uint64, b *Outbox, c city.Nudge) {
 	tx.out.Changed = true
 }
 
-// Deliver advances the texts of all agents: it types them, drops them, and answers commands that have waited long
-// enough. It depends only on the current facts.
-func (tx *Texts) Deliver(now time.Time) {
+// Deliver advances the messages to all agents: it types them, drops them, and replies to commands that have waited
+// long enough. It depends only on the current facts.
+func (tx *Messages) Deliver(now time.Time) {
 	for _, b := range tx.outboxes {
 		tx.deliverTo(now, b)
 	}
@@ -119,7 +120,7 @@ func (tx *Texts) Deliver(now time.Time) {
 	})
 }
 
-func (tx *Texts) deliverTo(now time.Time, b *Outbox) {
+func (tx *Messages) deliverTo(now time.Time, b *Outbox) {
 	b.Finished = slices.DeleteFunc(b.Finished, func(d *Delivery) bool {
 		old := !now.Before(d.Since.Add(SendShown))
 		tx.out.Changed = tx.out.Changed || old
@@ -139,25 +140,26 @@ func (tx *Texts) deliverTo(now time.Time, b *Outbox) {
 			tx.TakeBack(now, b, b.Waiting[0],
 				b.Waiting[0].WhyOtherSession(tx.city.Terminal(b.Agent).Life))
 		case !now.Before(b.NextAttempt) || b.Waiting[0].Now && !b.Waiting[0].Held:
-			tx.typeText(now, b)
+			tx.typeMessage(now, b)
 		}
 	}
 	tx.expire(now, b)
 	tx.report(now, b)
 }
 
-// report answers commands that have waited long enough, although their text is not typed yet.
-func (tx *Texts) report(now time.Time, b *Outbox) {
+// report replies to commands that have waited long enough, although their message is not typed yet.
+func (tx *Messages) report(now time.Time, b *Outbox) {
 	for _, d := range b.All() {
-		if d.ReportTo != 0 && !now.Before(d.AnswerBy) {
-			tx.out.Do(effect.Reply{Answer: effect.Answer{ID: d.ReportTo, Receipt: receipt(b, d)}})
+		if d.ReportTo != 0 && !now.Before(d.ReportBy) {
+			tx.out.Do(effect.SendReply{Reply: effect.Reply{ID: d.ReportTo, Receipt: receipt(b, d)}})
 			d.ReportTo = 0
 		}
 	}
 }
 
-// codeOf returns the error code for a text that is dropped because of the agent, or because the city stops.
-func (tx *Texts) codeOf() city.Code {
+// codeOf returns the error code for a message that is dropped because of the agent, or because the city is being
+// stopped.
+func (tx *Messages) codeOf() city.Code {
 	if !tx.city.Running() {
 		return city.Unavailable
 	}
@@ -172,15 +174,15 @@ func receipt(b *Outbox, d *Delivery) city.Receipt {
 		r.Message = fmt.Sprintf("queued for %s: %s; it will be typed later (`gcity agent unsend "+
 			"%s %d` cancels it)", b.Agent, d.Why, b.Agent, d.ID)
 	case city.Typing:
-		r.Message = "the terminal of agent " + b.Agent + " is still accepting the text"
+		r.Message = "the terminal of agent " + b.Agent + " is still receiving the message"
 	default:
-		r.Message = "agent " + b.Agent + " accepted the text"
+		r.Message = "agent " + b.Agent + " accepted the message"
 	}
 	return r
 }
 
-// holdBack sets the reason why the queued texts are not typed yet.
-func (tx *Texts) holdBack(b *Outbox, why string) {
+// holdBack sets the reason why the queued messages are not typed yet.
+func (tx *Messages) holdBack(b *Outbox, why string) {
 	for _, d := range b.Waiting {
 		if d.Why != why {
 			d.Why, tx.out.Changed = why, true
@@ -188,8 +190,8 @@ func (tx *Texts) holdBack(b *Outbox, why string) {
 	}
 }
 
-// expire drops texts that have waited too long.
-func (tx *Texts) expire(now time.Time, b *Outbox) {
+// expire drops messages that have waited too long.
+func (tx *Messages) expire(now time.Time, b *Outbox) {
 	for _, d := range slices.Clone(b.Waiting) {
 		switch {
 		case !d.Now && !b.DelayedSince.IsZero() && !now.Before(d.DraftEnd(b, draftLimit)):
@@ -197,25 +199,25 @@ func (tx *Texts) expire(now time.Time, b *Outbox) {
 				fmt.Sprintf("%s, for %s", d.Why, draftLimit), effect.ActorController})
 		case !now.Before(d.QueuedAt.Add(sendLimit)):
 			tx.giveUp(now, b, d, dropped{city.Conflict,
-				fmt.Sprintf("the text could not be typed within %s: %s", sendLimit, d.Why),
+				fmt.Sprintf("the message could not be typed within %s: %s", sendLimit, d.Why),
 				effect.ActorController})
 		}
 	}
 }
 
-// typeText moves the first waiting text to the terminal's queue, where keys wait too.
-func (tx *Texts) typeText(now time.Time, b *Outbox) {
+// typeMessage moves the first waiting message to the terminal's queue, which also contains keys.
+func (tx *Messages) typeMessage(now time.Time, b *Outbox) {
 	d := b.Waiting[0]
 	b.Waiting = slices.Delete(b.Waiting, 0, 1)
 	b.Current = d
 	d.Life = tx.city.Terminal(b.Agent).Life
-	if !d.Held { // a text that was refused before is shown as queued until it is typed
+	if !d.Held { // a message that was held back before is shown as queued until it is typed
 		d.Stage, d.Why, d.Since, tx.out.Changed = city.Typing, "", now, true
 	}
-	tx.enqueue(b, entry{text: d})
+	tx.enqueue(b, entry{message: d})
 }
 
-func (tx *Texts) Delivered(now time.Time, b *Outbox, in effect.Sent) {
+func (tx *Messages) Delivered(now time.Time, b *Outbox, in effect.Sent) {
 	if b == nil || b.Current == nil || b.Current.ID != in.ID {
 		tx.typedNext(b)
 		return
@@ -228,7 +230,7 @@ func (tx *Texts) Delivered(now time.Time, b *Outbox, in effect.Sent) {
 		if errors.Is(in.Err, session.ErrUnsupported) {
 			tx.blocked[tx.city.Terminal(b.Agent).Provider] = in.Err.Error()
 		}
-		tx.giveUp(now, b, d, dropped{city.Unavailable, "the terminal did not accept the text: " +
+		tx.giveUp(now, b, d, dropped{city.Unavailable, "the terminal did not accept the message: " +
 			in.Err.Error(), effect.ActorController})
 	case in.Held != "":
 		if !d.Held {
@@ -254,27 +256,27 @@ func (tx *Texts) Delivered(now time.Time, b *Outbox, in effect.Sent) {
 		d.Stage, d.Why, d.Since, d.Output, d.Text = city.Submitted, "", now, in.Output, ""
 		tx.keepFinished(b, d)
 		tx.tooLate(b, d)
-		var answers []effect.Answer
+		var replies []effect.Reply
 		if d.ReportTo != 0 {
-			answers = []effect.Answer{{ID: d.ReportTo, Receipt: receipt(b, d)}}
+			replies = []effect.Reply{{ID: d.ReportTo, Receipt: receipt(b, d)}}
 			d.ReportTo = 0
 		}
 		tx.city.Record(b.Agent, events.Event{Type: events.AgentNudged, Actor: d.Sender(),
 			Message: d.String() + " was typed and submitted", Payload: step.Payload(d.Payload())},
-			answers...)
+			replies...)
 		tx.city.Typed(d)
 	}
 }
 
-func (tx *Texts) keepFinished(b *Outbox, d *Delivery) {
+func (tx *Messages) keepFinished(b *Outbox, d *Delivery) {
 	if len(b.Finished) == maxFinished {
 		b.Finished = slices.Delete(b.Finished, 0, 1)
 	}
 	b.Finished = append(b.Finished, d)
 }
 
-// checkOutput checks a few times after the submission of a text whether the agent has printed something.
-func (tx *Texts) checkOutput(now time.Time, b *Outbox) {
+// checkOutput checks a few times after the submission of a message whether the agent has printed something.
+func (tx *Messages) checkOutput(now time.Time, b *Outbox) {
 	for _, d := range b.Finished {
 		if d.Stage != city.Submitted || d.OutputChecks > len(outputChecks) {
 			continue
@@ -294,16 +296,16 @@ func (tx *Texts) checkOutput(now time.Time, b *Outbox) {
 	}
 }
 
-// dropped is the reason why a text is dropped, with the error code and the actor.
+// dropped is the reason why a message is dropped, with the error code and the actor.
 type dropped struct {
 	code  city.Code
 	why   string
 	actor string
 }
 
-// giveUp drops a text that was not typed. It answers the waiting commands and records an event.
-func (tx *Texts) giveUp(now time.Time, b *Outbox, d *Delivery, g dropped,
-	answers ...effect.Answer) {
+// giveUp drops a message that was not typed. It replies to the waiting commands and records an event.
+func (tx *Messages) giveUp(now time.Time, b *Outbox, d *Delivery, g dropped,
+	replies ...effect.Reply) {
 	b.Waiting = slices.DeleteFunc(b.Waiting, func(w *Delivery) bool { return w == d })
 	if b.Current == d {
 		b.Current = nil
@@ -312,42 +314,43 @@ func (tx *Texts) giveUp(now time.Time, b *Outbox, d *Delivery, g dropped,
 	tx.keepFinished(b, d)
 	tx.out.Changed = true
 	for _, t := range d.Cancelers {
-		answers = append(answers, t.Receipt(b.Agent, 1))
+		replies = append(replies, t.Receipt(b.Agent, 1))
 	}
 	d.Cancelers = nil
 	if d.ReportTo != 0 {
-		answers = append(answers, effect.Answer{ID: d.ReportTo,
+		replies = append(replies, effect.Reply{ID: d.ReportTo,
 			Err: &city.Error{Code: g.code, Message: fmt.Sprintf(
-				"the text for agent %s was dropped: %s", b.Agent, g.why)}})
+				"the message for agent %s was dropped: %s", b.Agent, g.why)}})
 		d.ReportTo = 0
 	}
 	tx.city.Record(b.Agent, events.Event{Type: events.AgentNudgeDropped, Actor: g.actor,
 		Message: d.String() + " was dropped: " + g.why, Payload: step.Payload(d.Payload())},
-		answers...)
+		replies...)
 	tx.city.Typed(d)
 }
 
-func (tx *Texts) giveUpAll(now time.Time, b *Outbox, code city.Code, why string) {
+func (tx *Messages) giveUpAll(now time.Time, b *Outbox, code city.Code, why string) {
 	for _, d := range slices.Clone(b.Waiting) {
 		tx.giveUp(now, b, d, dropped{code, why, effect.ActorController})
 	}
 }
 
-// GiveUpAll drops all texts when the city stops.
-func (tx *Texts) GiveUpAll(now time.Time) {
+// GiveUpAll drops all messages when the city stops.
+func (tx *Messages) GiveUpAll(now time.Time) {
 	for _, b := range tx.outboxes {
 		tx.giveUpAll(now, b, city.Unavailable, "the controller has exited")
 		if d := b.Current; d != nil {
 			tx.giveUp(now, b, d, dropped{city.Unavailable,
-				"the controller ended while the text was being typed, so it may have been typed",
+				"the controller exited while the message was being typed, so it may have been " +
+					"typed",
 				effect.ActorController})
 		}
 	}
 }
 
-// Next returns the earlier of t and the time when Deliver must run next without an input. A zero t means that no
-// time is set.
-func (tx *Texts) Next(now, t time.Time) time.Time {
+// Next returns the earlier of t and the time at which Deliver must run even if no input arrives. A zero t means that
+// no time is set.
+func (tx *Messages) Next(now, t time.Time) time.Time {
 	sooner := func(at time.Time) {
 		if at.After(now) && (t.IsZero() || at.Before(t)) {
 			t = at
@@ -361,7 +364,7 @@ func (tx *Texts) Next(now, t time.Time) time.Time {
 			}
 		}
 		if b.Current != nil && b.Current.ReportTo != 0 {
-			sooner(b.Current.AnswerBy)
+			sooner(b.Current.ReportBy)
 		}
 		for _, d := range b.Waiting {
 			sooner(b.NextAttempt)
@@ -370,7 +373,7 @@ func (tx *Texts) Next(now, t time.Time) time.Time {
 				sooner(d.DraftEnd(b, draftLimit))
 			}
 			if d.ReportTo != 0 {
-				sooner(d.AnswerBy)
+				sooner(d.ReportBy)
 			}
 		}
 	}
