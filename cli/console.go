@@ -307,9 +307,8 @@ func allCities(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	if d == nil {
-		return exit.NotRunning("no supervisor is running on this machine, so no city is " +
-			"registered; run `gcity start` in a city's folder to register it and start the " +
-			"supervisor, or `gcity` to show only that city")
+		return exit.NotRunning("no supervisor is running on this machine; %s",
+			fleet.HowToShowAll(ctx, e))
 	}
 	defer closeIt()
 	if e.JSON || !e.InTTY || !e.OutTTY || e.Getenv("TERM") == "dumb" {

@@ -27,7 +27,7 @@ func TestAlertsAreOrderedAndHaveKeys(t *testing.T) {
 	})
 	rows := strings.Join(state.AlertLines(s.m, 20), "\n")
 	at := -1
-	for _, want := range []string{"event log", "watchdog chain calls", "prober failed", "config invalid", "automation failing",
+	for _, want := range []string{"event log", "watchdog chain calls", "config invalid: city.toml:", "prober failed", "automation failing",
 		"pool failing", "watchdog late", "configuration held", "warning:"} {
 		next := strings.Index(rows, want)
 		if next <= at {
@@ -92,4 +92,13 @@ func TestQuarantineLeadsToItsPanel(t *testing.T) {
 	if s.m.Focus != panel.IDQuarantine || s.m.Agents.SelectedKey != "scout" {
 		t.Errorf("the focus is on %s, the agent is %s", s.m.Focus, s.m.Agents.SelectedKey)
 	}
+}
+
+// A narrow screen shows where the configuration is invalid, even if agents need attention.
+func TestInvalidConfigurationIsShown(t *testing.T) {
+	s := newStage(t, Options{Config: textFile{"/x/city.toml"}})
+	s.size(80, 24)
+	s.hear(feed.News{Snap: demoSnapshot(epoch)})
+	s.change(func(n *city.Snapshot) { n.Config.Rejected = mistakes(1) })
+	s.shows("! config invalid: city.toml:", "e edits it")
 }

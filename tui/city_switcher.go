@@ -151,6 +151,7 @@ func (r *room) showOpenedCity(a *feed.OpenedCity) tea.Cmd {
 		s = t.build(a, now)
 	}
 	old.stopReading()
+	waiting := old.m.Switch.Keys
 	resetLeftRoom(old.m)
 	cmd := r.runEffects(state.SaveRoom(old.m, true))
 	copyUserState(s.m, old.m, now)
@@ -186,6 +187,9 @@ func (r *room) showOpenedCity(a *feed.OpenedCity) tea.Cmd {
 		n.Unreachable = &heard
 	}
 	todo := append(handle(s.m, now, n), selectOnArrival(s.m, a, old.m)...)
+	for _, k := range waiting {
+		todo = append(todo, handle(s.m, now, k)...) // only moves take effect
+	}
 	t.dropOldRooms()
 	return tea.Sequence(cmd, r.runEffects(todo))
 }

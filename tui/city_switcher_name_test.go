@@ -143,3 +143,15 @@ func TestHowACityOfTheListComesBack(t *testing.T) {
 		s.hides("run `gcity` there")
 	}
 }
+
+// Without a supervisor, the room that runs a city explains how to hand it over.
+func TestHowAHostedCityGetsToTheSupervisor(t *testing.T) {
+	s := demo(t, 80, 24)
+	s.press("@")
+	s.shows("Only bright-lights is shown", "Leave it with q and h; then `gcity start`")
+	s = newStage(t, Options{Mode: state.Joined})
+	s.size(80, 24)
+	s.press("@")
+	s.hides("Leave it with")
+	s.shows("`gcity start` in this city's folder hands it over")
+}

@@ -355,7 +355,7 @@ func TestSupervisorStartsLater(t *testing.T) {
 	d := &late{Directory: citytest.NewDirectory(a, b)}
 	c := inHouse(t, Options{City: a, Cities: d, Folder: "/alpha", Mode: state.Joined})
 	c.sees("0 one")
-	c.insist("@", "Only alpha is known")
+	c.insist("@", "Only alpha is shown")
 	d.come.Store(true)
 	c.sees("A supervisor is running now")
 	c.keys("\x1b")

@@ -97,3 +97,14 @@ func TestClickOnATitleOfTheFleet(t *testing.T) {
 		}
 	}
 }
+
+// In the room of all cities, a note explains that a key does nothing.
+func TestKeysThatDoNothingAmongAllCities(t *testing.T) {
+	s := lobby(t, 80, 24, Options{})
+	s.press("~")
+	s.shows("~ does nothing here; ? lists the keys")
+	s.press("r")
+	s.shows("r works in a city (press enter): restart the agent or the pool")
+	s.press("esc")
+	s.hides("works in a city")
+}

@@ -12,6 +12,7 @@ import (
 	"gcity/tui/feed"
 	"gcity/tui/fleet"
 	"gcity/tui/state"
+	"gcity/tui/tuitest"
 )
 
 var fleetSizes = [][2]int{{200, 60}, {120, 40}, {80, 24}, {60, 20}, {40, 10}, {30, 4}}
@@ -424,4 +425,18 @@ func TestStuckElsewhere(t *testing.T) {
 	s.sail("harbour")
 	s.press("d")
 	s.shows("monitor is stuck for 10m: no output although it has work: gc-4")
+}
+
+// Right after a switch an early enter opens no city, and a move counts.
+func TestEarlyKeysAfterASwitch(t *testing.T) {
+	s := lobby(t, 120, 40, Options{})
+	s.press("g")
+	first := state.ChosenCity(s.m).Info.Name
+	s.m.ArrivedAt = s.now
+	s.send(tuitest.KeyPress("down"))
+	s.send(tuitest.KeyPress("enter"))
+	if _, ok := effectOf[feed.SwitchCity](s); ok || state.ChosenCity(s.m).Info.Name == first {
+		t.Errorf("enter opened a city: %v; the cursor is on %s", ok, state.ChosenCity(s.m).Info.Name)
+	}
+	s.shows("enter came too early")
 }

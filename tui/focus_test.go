@@ -186,6 +186,30 @@ func TestAttachAmongPools(t *testing.T) {
 	s.shows("no member of the pool worker is running")
 }
 
+// An open list of members shows the present members, and puts those that leave at the end.
+func TestListOfMembersIsCurrent(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.pick("worker")
+	first := actions.MembersAt(s.m)[0].Name
+	s.press("a")
+	s.change(func(n *city.Snapshot) {
+		n.Agents = append(n.Agents, city.Agent{Name: "worker-99", Pool: "worker", State: city.Running, Running: true})
+		for i := range n.Agents {
+			if n.Agents[i].Name == first {
+				n.Agents[i].State = city.Draining
+			}
+		}
+	})
+	s.shows("worker-99")
+	found := s.m.Dialogs.Finder().Found
+	if last := found[len(found)-1].Title; last != first {
+		t.Errorf("%s leaves and is not the last member, but %s", first, last)
+	}
+	if at := s.m.Dialogs.Finder().Current().Title; at != first {
+		t.Errorf("the cursor went from %s to %s", first, at)
+	}
+}
+
 // Quarantine selects its own row. Back in Agents, the user's earlier selection is selected again.
 func TestQuarantineGivesTheSelectionBack(t *testing.T) {
 	s := demo(t, 120, 40)

@@ -109,7 +109,9 @@ func TestQuestionsTakeTheirOwnKeysAtOnce(t *testing.T) {
 	s.now = s.now.Add(keymap.DialogGuard / 2)
 	s.send(tuitest.KeyPress("enter"))
 	s.shows("enter came too early")
-	s.send(tuitest.KeyPress("y"))
+	s.send(tuitest.KeyPress("y")) // the user may not have seen that the previous keys were rejected
+	s.wants()
+	s.press("y")
 	s.wants(city.Restart{Agent: "builder"})
 	s.hides("Restart builder?")
 	s.press("r")
@@ -356,8 +358,8 @@ func TestRoomLeavesAStoppedCityAtOnce(t *testing.T) {
 	}{
 		{state.Joined, true, "the city stopped 1h00 ago; run `gcity` there", false},
 		{state.ReadOnly, true, "the city stopped", false},
-		{state.Joined, false, "no response for 1h00: the controller has exited; run `gcity` there to start it again", false},
-		{state.ReadOnly, false, "no response for 1h00: the controller has exited", false},
+		{state.Joined, false, "no controller for 1h00; agents keep running. Run `gcity` there", false},
+		{state.ReadOnly, false, "no controller for 1h00; agents keep running", false},
 		{state.Hosting, false, "the city cannot be reached", true},
 	} {
 		s := newStage(t, Options{Mode: c.mode})
@@ -465,4 +467,40 @@ func TestAStatusGoesAway(t *testing.T) {
 	s.shows("the terminal uses the mouse")
 	s.press("esc")
 	s.hides("the terminal uses the mouse")
+}
+
+// Without a controller, verbs are denied with the reason, and the output is not called current.
+func TestNothingIsPossibleWithoutAController(t *testing.T) {
+	s := newStage(t, Options{Mode: state.Joined})
+	s.size(80, 24)
+	s.hear(feed.News{Snap: demoSnapshot(epoch)})
+	s.choose("builder")
+	s.hear(feed.News{Pane: paneOf("builder", "builder-1")})
+	s.shows("0 builder following")
+	why := feed.NotRunning
+	s.hear(feed.News{Unreachable: &why})
+	s.shows("no controller for 0s; agents keep running. Run `gcity` there", "0 builder frozen at 10:")
+	for _, key := range []string{"r", "s", "D", "i", "a", "ctrl+k", "W"} {
+		s.press(key)
+		if s.m.Dialogs.Top() != nil || len(s.out) > 0 || !strings.Contains(s.m.Status.Text, "no controller for") {
+			t.Errorf("%s: %q, %T", key, s.m.Status.Text, s.m.Dialogs.Top())
+		}
+		s.m.RejectedTextAt = time.Time{}
+	}
+}
+
+// A filter also finds descriptions, but the cursor goes to the best match by name.
+func TestTheFilterSelectsTheBestName(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.agent("prober", func(a *city.Agent) { a.Description, a.State, a.Reason = "watches idle", city.Running, "" })
+	s.agent("monitor", func(a *city.Agent) { a.Description = "is idle" })
+	for text, want := range map[string]string{"idle": "idle", "id": "idle", "dle": "idle", "writer": "shop/writer"} {
+		s.press("/")
+		s.typeIn(text)
+		s.press("enter")
+		if s.m.Agents.SelectedKey != want {
+			t.Errorf("/%s selects %s of %v", text, s.m.Agents.SelectedKey, s.order())
+		}
+		s.press("esc")
+	}
 }

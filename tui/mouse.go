@@ -97,7 +97,7 @@ func clickOverlay(m *state.Room, x, y int, double bool) []feed.Effect {
 		return nil
 	}
 	if c := m.Dialogs.Choice(); c != nil {
-		if !c.Accepts("", m.Now) {
+		if !c.Accepts("", true, m.Now) {
 			return nil
 		}
 		return m.RunTasks(c.Click(row, func() { m.Dialogs.Close(c) }))

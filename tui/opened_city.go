@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"gcity/tui/actions"
 	"gcity/tui/feed"
 	"gcity/tui/fleet"
@@ -53,20 +55,37 @@ func reportCityListChange(m *state.Room, f *fleet.List) {
 	}
 }
 
-// isSwitching reports whether a key is ignored because a switch is in progress or has just ended.
-func isSwitching(m *state.Room, key string) bool {
+// isSwitching reports whether a key is ignored because a switch is in progress or has just ended. Moves are never
+// ignored: during a switch they wait for the new room.
+func isSwitching(m *state.Room, k tea.KeyPressMsg) bool {
+	key := k.String()
 	if m.Switch.ID != 0 {
 		if key == "esc" || key == "ctrl+c" {
 			cancelSwitch(m)
+		} else {
+			m.Switch.Keys = append(m.Switch.Keys, k)
 		}
 		return true
 	}
 	early := m.Now.Sub(m.ArrivedAt) < keymap.DialogGuard
-	if early && key != "" {
+	if early && isMove(m, k) {
+		return false
+	}
+	if early {
 		state.Show(m, "this is "+state.CityName(m)+"; "+key+" came too early: press it again here",
 			false)
 	}
 	return early
+}
+
+// isMove reports whether a key only moves the cursor of the room.
+func isMove(m *state.Room, k tea.KeyPressMsg) bool {
+	zones := []keymap.Zone{m.Zone(), keymap.Everywhere}
+	if m.FleetRoom {
+		zones = []keymap.Zone{keymap.InFleet}
+	}
+	a := m.Keys.Find(k, zones...)
+	return m.Dialogs.Top() == nil && a != nil && a.Moves
 }
 
 func cancelSwitch(m *state.Room) {

@@ -197,6 +197,9 @@ func TestPaneFollowsAndFreezes(t *testing.T) {
 	p.LinesReceived += 312
 	s.hear(feed.News{Pane: p})
 	s.shows("+312 new, G follows")
+	s.press("1") // here G moves in the list
+	s.shows("+312 new, 0 G follows")
+	s.press("0")
 	s.hides("later")
 	s.press("g")
 	s.shows("module00")

@@ -60,6 +60,9 @@ func newModel(o Options, now time.Time) *state.Room {
 // handle applies a message to the model and returns effects.
 func handle(m *state.Room, now time.Time, msg any) []feed.Effect {
 	m.Now = now
+	if m.SessionEnded && m.StrayKeyAt.IsZero() {
+		m.StrayKeyAt = now
+	}
 	m.Events.Seen.Record(m.Events.CursorSeq(), now)
 	defer func() { m.Events.Seen.Record(m.Events.CursorSeq(), now) }()
 	var todo []feed.Effect
@@ -76,14 +79,14 @@ func handle(m *state.Room, now time.Time, msg any) []feed.Effect {
 		m.UI++
 		m.UserActed()
 		dismissHint(m)
-		if !isSwitching(m, msg.String()) {
+		if !isSwitching(m, msg) && !typedForEndedSession(m, msg) {
 			todo = handleKey(m, msg)
 			if c := m.Dialogs.Choice(); c != nil && c.Since.Equal(now) {
 				c.OpenedByKey = true
 			}
 		}
 	case tea.PasteMsg, tea.MouseClickMsg, wheel:
-		if isSwitching(m, "") {
+		if m.Switch.ID != 0 || m.Now.Sub(m.ArrivedAt) < keymap.DialogGuard {
 			break
 		}
 		todo = handlePointer(m, msg)
@@ -133,10 +136,7 @@ func receive(m *state.Room, n feed.News) {
 		reloadPreferences(m, *n.Preferences)
 	}
 	if n.Unreachable != nil {
-		if m.Unreachable == "" {
-			m.SilentSince = m.Now
-		}
-		m.Unreachable = widget.Plain(*n.Unreachable)
+		m.SetUnreachable(widget.Plain(*n.Unreachable))
 	}
 	if m.LastVisit.Agent != "" && m.Now.After(m.LastVisit.Until) {
 		m.LastVisit = state.Visit{}
@@ -147,6 +147,7 @@ func receive(m *state.Room, n feed.News) {
 	} else if m.Snap != nil && !m.OrderIsCurrent() {
 		m.Snapshot(m.Snap)
 	}
+	actions.RefreshMembers(m)
 	// As time passes, rows may start to need attention without new data.
 	if m.OnlyAttention && m.FilledAt != m.Now.Unix() {
 		m.ApplyNewData()
@@ -199,6 +200,7 @@ func handleKey(m *state.Room, k tea.KeyPressMsg) []feed.Effect {
 		if a := m.Keys.Find(k, keymap.InFleet); a != nil {
 			return perform(m, a)
 		}
+		explainFleetKey(m, k)
 		return nil
 	}
 	if typedAfterRejection(m, k) {
@@ -237,8 +239,8 @@ func perform(m *state.Room, a *state.Action) (todo []feed.Effect) {
 func handleDialogKey(m *state.Room, k tea.KeyPressMsg) []feed.Effect {
 	d := m.Dialogs.Top()
 	a := m.Keys.Find(k, d.Zone())
-	switch cancels := a != nil && a.ID == "choice.cancel"; {
-	case !cancels && !d.Accepts(k.String(), m.Now):
+	switch takes := a != nil && a.ID == "choice.take"; {
+	case (a == nil || takes) && !d.Accepts(k.String(), takes, m.Now):
 		return nil
 	case a != nil:
 		return perform(m, a)

@@ -181,8 +181,9 @@ func attachToAgent(ctx context.Context, r *feed.Runner, o feed.Terminal, m *stat
 	agent string) {
 	defer r.RecoverPanic("attach")
 	begun := state.BeginVisit(m, agent)
-	said, err := r.AttachTo(ctx, o, agent)
+	said, ended, err := r.AttachTo(ctx, o, agent)
 	state.EndVisit(m, r.Now(), begun)
+	m.SessionEnded, m.StrayKeyAt = ended, time.Time{}
 	switch {
 	case err != nil:
 		r.Log.Warn("attach", "agent", agent, "error", err)

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -23,18 +24,34 @@ func startsText(a *state.Action) bool { return a.ID == "agent.send" || a.ID == s
 // typedAfterRejection reports whether a key belongs to text that the user typed although sending was not possible. Such
 // a key is ignored, so that it does not run a verb.
 func typedAfterRejection(m *state.Room, k tea.KeyPressMsg) bool {
-	went := m.RejectedTextAt
-	m.RejectedTextAt = time.Time{}
-	if went.IsZero() || m.Now.Sub(went) >= keyPause {
+	if m.RejectedTextAt.IsZero() || m.Now.Sub(m.RejectedTextAt) >= keyPause {
+		m.RejectedTextAt = time.Time{}
 		return false
 	}
 	if k.Code == tea.KeyEnter {
+		m.RejectedTextAt = time.Time{}
 		return true
 	}
 	if k.Text != "" {
 		m.RejectedTextAt = m.Now
 	}
 	return k.Text != ""
+}
+
+// typedForEndedSession reports whether a key was meant for an agent: its session ended during the attach, and the user
+// has not paused since. Such a key is ignored, so that it does not run a verb.
+func typedForEndedSession(m *state.Room, k tea.KeyPressMsg) bool {
+	switch {
+	case !m.SessionEnded:
+		return false
+	case m.Now.Sub(m.StrayKeyAt) >= keyPause || k.Code == tea.KeyEscape:
+		m.SessionEnded = false
+		return false
+	}
+	m.StrayKeyAt = m.Now
+	const note = "; keys typed for it did nothing"
+	m.Status.Text = strings.TrimSuffix(m.Status.Text, note) + note
+	return true
 }
 
 // answerWindow is how long after an action "y" is considered an answer to a question that the action did not ask.
@@ -66,7 +83,25 @@ func explainKey(m *state.Room, k tea.KeyPressMsg) {
 			break
 		}
 	}
-	state.Show(m, text+"; "+m.Keys.KeyText("view.help")+" lists the keys", false)
+	showKeyNote(m, text+"; "+m.Keys.KeyText("view.help")+" lists the keys")
+}
+
+// explainFleetKey shows why a typed key does nothing in the room of all cities.
+func explainFleetKey(m *state.Room, k tea.KeyPressMsg) {
+	if k.Text == "" || m.Status.Failed || m.Status.Pending {
+		return
+	}
+	text := widget.Plain(k.Text) + " does nothing here"
+	if a := m.Keys.Find(k, keymap.Everywhere); a != nil {
+		text = fmt.Sprintf("%s works in a city (press %s): %s", k.Text,
+			m.Keys.KeyText("fleet.open"), keymap.Verb(a.Title()))
+	}
+	showKeyNote(m, text+"; "+m.Keys.KeyText("fleet.verbs")+" lists the keys")
+}
+
+// showKeyNote shows why a key does nothing, until the focus moves or some time has passed.
+func showKeyNote(m *state.Room, text string) {
+	state.Show(m, text, false)
 	focus := m.Focus
 	m.Status.Token, m.Status.Note = themes.Warn, true
 	m.Status.While = func(m *state.Room) bool {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/state"
 	"gcity/tui/tuitest"
 )
 
@@ -86,4 +87,52 @@ func TestANameTypedForARefusedKillRunsNothing(t *testing.T) {
 	if s.m.Focus != before || len(s.commands()) > 0 {
 		t.Error("the typed name ran verbs")
 	}
+}
+
+// An arrow key in front of that name changes nothing about this.
+func TestAMoveDoesNotEndARefusedKill(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.change(func(n *city.Snapshot) { n.Agents = nil })
+	s.press("ctrl+k")
+	before := s.m.Focus
+	for _, k := range []string{"down", "b", "7", "t"} {
+		s.send(tuitest.KeyPress(k))
+	}
+	if s.m.Focus != before || len(s.commands()) > 0 {
+		t.Error("the typed name ran verbs")
+	}
+}
+
+// Keys that arrive together choose what they would choose one by one: a move is never dropped, and an early enter is.
+func TestKeysTypedAtOnceKeepTheirMeaning(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("builder")
+	s.press("ctrl+k")
+	for _, k := range []string{"down", "b", "u", "i", "l", "d", "e", "r", "enter"} {
+		s.send(tuitest.KeyPress(k))
+	}
+	s.wants()
+	s.shows("enter came too early")
+	s.press("enter")
+	s.wants(city.Stop{Agent: "builder"})
+}
+
+// The user may still type to an agent whose session has ended. These keys run no verbs of the room.
+func TestKeysTypedForAnEndedSession(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("builder")
+	s.m.SessionEnded, s.m.StrayKeyAt = true, time.Time{}
+	state.ShowSuccess(s.m, "the session of builder has ended")
+	s.wait(time.Second) // the terminal needs time; the pause counts from the first picture
+	for _, k := range []string{"s", "y", "enter", "s", "ctrl+k"} {
+		s.now = s.now.Add(keyPause - 1)
+		s.send(tuitest.KeyPress(k))
+		if s.m.Dialogs.Top() != nil {
+			t.Fatalf("%s opened %T", k, s.m.Dialogs.Top())
+		}
+	}
+	s.shows("has ended; keys typed for it did nothing")
+	s.now = s.now.Add(keyPause)
+	s.send(tuitest.KeyPress("s"))
+	s.shows("Suspend builder?")
 }

@@ -180,6 +180,7 @@ func (c *Client) failed(ctx context.Context, err error) error {
 		"" + err.Error()}
 	for _, end := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE} {
 		if errors.Is(err, end) {
+			e.Message = "the " + c.serverName + " closed the connection"
 			return taggedError{e, ErrEnded}
 		}
 	}

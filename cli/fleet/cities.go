@@ -122,6 +122,9 @@ func registerRunning(ctx context.Context, e *env.Env, dir string) (city.Info, er
 // CityStatusText returns a registered city's state as one line.
 func CityStatusText(e *env.Env, i city.Info) string {
 	text := string(i.Status)
+	if i.Status == city.CityStopped && i.LeftoverSessions > 0 {
+		text = "no controller"
+	}
 	if i.Error != "" {
 		text += ": " + output.SafeLead(i.Error)
 	}

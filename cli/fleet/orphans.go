@@ -17,11 +17,10 @@ func orphansText(i city.Info) string {
 	case 0:
 		return ""
 	case 1:
-		return "1 session of this city is still running; `gcity " +
-			"stop --city " + shell.Quote(i.Path) + "` stops it"
+		return "1 agent is still running; `gcity stop --city " + shell.Quote(i.Path) + "` stops it"
 	}
-	return fmt.Sprintf("%d sessions of this city are still running; `gcity stop --city "+
-		"%s` stops them", i.LeftoverSessions, shell.Quote(i.Path))
+	return fmt.Sprintf("%d agents are still running; `gcity stop --city %s` stops them",
+		i.LeftoverSessions, shell.Quote(i.Path))
 }
 
 // allOrphansText returns one line for each registered city with sessions that are running without a controller. It
@@ -38,4 +37,19 @@ func allOrphansText(ctx context.Context, e *env.Env) string {
 		}
 	}
 	return strings.Join(out, "\n")
+}
+
+// HowToShowAll returns what to run in order to show all cities if no supervisor is running.
+func HowToShowAll(ctx context.Context, e *env.Env) string {
+	all, err := CityList(ctx, e)
+	if err != nil || len(all) == 0 {
+		return "no cities are registered. `gcity start` in a city's folder registers it and " +
+			"starts the supervisor; `gcity` shows only that city"
+	}
+	names := make([]string, len(all))
+	for i := range all {
+		names[i] = all[i].Name + " (" + CityStatusText(e, all[i]) + ")"
+	}
+	return "registered: " + strings.Join(names, ", ") +
+		". `gcity supervisor start` starts them; `gcity` in a city's folder shows only that city"
 }

@@ -20,7 +20,8 @@ import (
 
 // StartInBackground starts a city in the background and waits until its agents have started. If supervised is not
 // set and the city has its own service and is not registered, that service starts it. Otherwise the supervisor
-// starts it. If no supervisor is running, StartInBackground starts one.
+// starts it. If no supervisor is running, StartInBackground starts one. A headless controller that no service owns
+// hands its agents over first.
 func StartInBackground(ctx context.Context, e *env.Env, supervised bool) error {
 	if len(e.Files) > 0 || e.Strict {
 		return exit.Usage("the supervisor runs cities only from their city.toml: use -f and " +
@@ -40,10 +41,17 @@ func StartInBackground(ctx context.Context, e *env.Env, supervised bool) error {
 	if err != nil {
 		return fmt.Errorf("%w; `gcity start --standalone` works without a supervisor", err)
 	}
-	r, runs := host.FindSupervisor(e)
-	if err := runsElsewhere(ctx, dir, r.PID); err != nil {
-		return err
+	start := func() error { return startUnowned(ctx, e, home, dir, supervised) }
+	r, _ := host.FindSupervisor(e)
+	if other := otherController(ctx, dir, r.PID); other != nil {
+		return takeOver(ctx, e, dir, other, start)
 	}
+	return start()
+}
+
+// startUnowned starts a city that no controller runs, except the supervisor.
+func startUnowned(ctx context.Context, e *env.Env, home env.SupervisorHome, dir string,
+	supervised bool) error {
 	before := folder.NewestSeq(ctx, dir)
 	if _, _, is := Enrolled(e, dir); !is && !supervised {
 		for _, u := range service.Units(e, "city", dir) {
@@ -58,10 +66,12 @@ func StartInBackground(ctx context.Context, e *env.Env, supervised bool) error {
 			return reportStarted(ctx, e, dir, before, u.Name()+" keeps the city running")
 		}
 	}
+	r, runs := host.FindSupervisor(e)
 	if !runs {
 		if err := host.NameConflict(ctx, home, dir); err != nil {
 			return err
 		}
+		var err error
 		if r, err = host.StartSupervisor(ctx, e, home, true); err != nil {
 			return fmt.Errorf("%w\n`gcity start --standalone` works without a supervisor", err)
 		}
@@ -104,24 +114,6 @@ func reportStarted(ctx context.Context, e *env.Env, dir string, before uint64, b
 		return err
 	}
 	return ReportStart(e, s, did, "; "+by)
-}
-
-// runsElsewhere returns an error if a controller other than the supervisor is running the city.
-func runsElsewhere(ctx context.Context, dir string, supervisor int) error {
-	near, closeNear, err := folder.DialWithRetry(ctx, dir)
-	if err != nil {
-		return nil // opening the city reports this error
-	}
-	defer closeNear()
-	ctx, cancel := context.WithTimeout(ctx, folder.HangsAfter)
-	defer cancel()
-	s, err := near.Snapshot(ctx)
-	if err != nil || s.PID == supervisor {
-		return nil
-	}
-	return &exit.Failure{Code: exit.CodeConflict,
-		Err: fmt.Errorf("a controller is already running for %s (pid %d, %s), so the supervisor "+
-			"did not take over the city; `gcity stop` stops that controller", dir, s.PID, s.Mode)}
 }
 
 const (

@@ -94,8 +94,8 @@ func whyNotInPools(m *state.Room) string {
 
 func needVerb(m *state.Room) string {
 	switch {
-	case m.Mode == state.ReadOnly:
-		return "this control room is read-only"
+	case state.NeedWritable(m) != "":
+		return state.NeedWritable(m)
 	case state.ActsOn(m, panel.KindPool) && len(m.NamedAgents) == 0:
 		return whyNotInPools(m)
 	case state.AgentVerbsUnavailable(m) && len(m.NamedAgents) == 0:
@@ -115,8 +115,8 @@ func noAgent(m *state.Room) string {
 func needTerminal(m *state.Room) string {
 	r := state.SingleAgent(m)
 	switch {
-	case m.Mode == state.ReadOnly:
-		return "this control room is read-only"
+	case state.NeedWritable(m) != "":
+		return state.NeedWritable(m)
 	case state.ActsOn(m, panel.KindPool):
 		return needMember(m)
 	case state.AgentVerbsUnavailable(m):

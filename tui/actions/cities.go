@@ -44,10 +44,18 @@ func noDirectory(m *state.Room) []string {
 		return []string{"A supervisor is running now. After you " +
 			"close this, " + m.Keys.KeyText("city.switch") + " switches between cities."}
 	}
+	register := "`gcity start` in this city's folder hands it over to the supervisor; its agents " +
+		"keep running."
+	if m.Mode == state.Hosting {
+		register = "This program runs " + state.CityName(m) + ". Leave it with " +
+			m.Keys.KeyText("quit") + " and h; then `gcity start` in its folder hands it over to " +
+			"the supervisor. Its agents keep running."
+	}
 	return []string{"Only " + state.CityName(m) +
-		" is known: no supervisor is running on this machine.", "",
-		"`gcity start` in a city's folder registers it and starts the supervisor; `gcity " +
-			"register DIR` registers a city, and `gcity cities` lists all.",
+		" is shown: no supervisor is running on this machine.", "",
+		"`gcity cities` lists the registered cities, and `gcity supervisor start` starts them. " +
+			"`gcity start` in the folder of another city registers it.",
+		"", register, "",
 		"With a supervisor, this key switches between cities, and `gcity --all` shows all of them."}
 }
 

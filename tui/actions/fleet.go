@@ -69,7 +69,7 @@ func fleetMoves() []state.Action {
 	move := func(n int) func(*state.Room) []feed.Effect {
 		return func(m *state.Room) []feed.Effect { state.StepFleet(m, n); return nil }
 	}
-	return []state.Action{
+	moves := []state.Action{
 		{ID: "fleet.down", Key: keymap.Bind("down", "j", "down"), In: f, Run: move(1)},
 		{ID: "fleet.up", Key: keymap.Bind("up", "k", "up"), In: f, Run: move(-1)},
 		{ID: "fleet.page.down", Key: keymap.Bind("a page down", "pgdown", "ctrl+d"), In: f,
@@ -80,10 +80,11 @@ func fleetMoves() []state.Action {
 			Run: move(-widget.Unlimited)},
 		{ID: "fleet.last", Key: keymap.Bind("to the last row", "G", "end"), In: f,
 			Run: move(widget.Unlimited)},
-		{ID: "fleet.back",
-			Key: keymap.Bind("go back one step, also to the previous city; never leaves",
-				"esc"), In: f, Run: backInFleet},
 	}
+	markMoves(moves)
+	return append(moves, state.Action{ID: "fleet.back",
+		Key: keymap.Bind("go back one step, also to the previous city; never leaves",
+			"esc"), In: f, Run: backInFleet})
 }
 
 func needNeeds(m *state.Room) string {

@@ -41,8 +41,8 @@ func needHeldAgent(m *state.Room) string {
 	if why := needInspection(m); why != "" {
 		return why
 	}
-	if m.Mode == state.ReadOnly {
-		return "this control room is read-only"
+	if why := state.NeedWritable(m); why != "" {
+		return why
 	}
 	if r := m.Agents.Find(m.Dialogs.Inspection().Name); r == nil || !r.Releasable() {
 		return "nothing to release: only agents in quarantine, in backoff or draining can " +

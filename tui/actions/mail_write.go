@@ -63,7 +63,7 @@ func addressees(m *state.Room) []string {
 
 func needAddressees(m *state.Room) string {
 	switch {
-	case m.Mode == state.ReadOnly:
+	case state.NeedWritable(m) != "":
 		return state.NeedWritable(m)
 	case state.AgentVerbsUnavailable(m):
 		return WhyNotHere(m)

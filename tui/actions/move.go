@@ -23,7 +23,7 @@ func moveActions(all []panel.Panel) []state.Action {
 			return nil
 		}
 	}
-	return []state.Action{
+	moves := []state.Action{
 		{ID: "move.down", Key: keymap.Bind("down", "j", "down"), In: everyPanel, Run: by(1)},
 		{ID: "move.up", Key: keymap.Bind("up", "k", "up"), In: everyPanel, Run: by(-1)},
 		{ID: "move.half.down", Key: keymap.Bind("half a page down", "ctrl+d"), In: everyPanel,
@@ -39,5 +39,14 @@ func moveActions(all []panel.Panel) []state.Action {
 		{ID: "move.last", Key: keymap.Bind("to the end; Events and Peek follow again", "G", "end"),
 			In:  everyPanel,
 			Run: func(m *state.Room) []feed.Effect { state.MoveToEnd(m); return nil }},
+	}
+	markMoves(moves)
+	return moves
+}
+
+// markMoves marks actions that only move the cursor.
+func markMoves(all []state.Action) {
+	for i := range all {
+		all[i].Moves = true
 	}
 }

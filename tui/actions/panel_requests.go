@@ -35,7 +35,7 @@ func panelActions(all []panel.Panel) []state.Action {
 // whyUnavailable returns the reason why an action of a panel cannot run now, or "".
 func whyUnavailable(m *state.Room, p panel.Panel, a panel.Action) string {
 	switch {
-	case a.Writes && m.Mode == state.ReadOnly:
+	case a.Writes && state.NeedWritable(m) != "":
 		return state.NeedWritable(m)
 	case m.Focus != p.About().ID || p.Subject().Name == "":
 		return state.NothingSelected(m, p)

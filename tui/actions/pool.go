@@ -111,7 +111,7 @@ func needPool(m *state.Room) string {
 }
 
 func needPoolVerb(m *state.Room) string {
-	if m.Mode == state.ReadOnly {
+	if state.NeedWritable(m) != "" {
 		return state.NeedWritable(m)
 	}
 	return needPool(m)
@@ -210,7 +210,8 @@ func askLeaving(m *state.Room, q question, leaving []*panel.AgentRow) []feed.Eff
 	return nil
 }
 
-// MembersAt returns the running members of the pool under the cursor, the selected agent first.
+// MembersAt returns the running members of the pool under the cursor, the selected agent first and those that leave
+// last.
 func MembersAt(m *state.Room) []*panel.AgentRow {
 	p := m.Pools.Current()
 	if p == nil {
@@ -218,16 +219,25 @@ func MembersAt(m *state.Room) []*panel.AgentRow {
 	}
 	var rows []*panel.AgentRow
 	for i := range m.Agents.Rows {
-		r := &m.Agents.Rows[i]
-		switch {
-		case r.Pool != p.Name || !r.Running:
-		case r.Name == m.Agents.SelectedKey:
-			rows = slices.Insert(rows, 0, r)
-		default:
+		if r := &m.Agents.Rows[i]; r.Pool == p.Name && r.Running {
 			rows = append(rows, r)
 		}
 	}
+	slices.SortStableFunc(rows, func(a, b *panel.AgentRow) int {
+		return memberRank(m, a) - memberRank(m, b)
+	})
 	return rows
+}
+
+// memberRank orders the members of a pool: the selected agent, members that stay, members that leave.
+func memberRank(m *state.Room, r *panel.AgentRow) int {
+	switch {
+	case r.State != city.Running:
+		return 2
+	case r.Name == m.Agents.SelectedKey:
+		return 0
+	}
+	return 1
 }
 
 func needMember(m *state.Room) string {
@@ -253,33 +263,52 @@ func attachMember(m *state.Room) []feed.Effect {
 	}
 	openFinderOf(m, &state.Finder{Title: "Attach to a member of " + m.Pools.Current().Shown,
 		EmptyText: "No member matches.",
-		All: palette.Members(rows, func(r *panel.AgentRow) state.Task {
-			return func(m *state.Room) []feed.Effect {
-				if now := m.Agents.Find(r.Name); now == nil || !now.Running {
-					state.ShowFailure(m, "cannot attach: "+r.Shown+" is no longer running")
-					return nil
+		About: members(func(m *state.Room) []state.Item {
+			return palette.Members(MembersAt(m), func(r *panel.AgentRow) state.Task {
+				return func(m *state.Room) []feed.Effect {
+					if now := m.Agents.Find(r.Name); now == nil || !now.Running {
+						state.ShowFailure(m, "cannot attach: "+r.Shown+" is no longer running")
+						return nil
+					}
+					return to(r.Name)
 				}
-				return to(r.Name)
-			}
+			})
 		})})
+	RefreshMembers(m)
 	return nil
+}
+
+// members returns the current entries of a finder that lists members of a pool. It is the finder's subject.
+type members func(m *state.Room) []state.Item
+
+// RefreshMembers updates an open list of members, and keeps the cursor on its member.
+func RefreshMembers(m *state.Room) {
+	if f := m.Dialogs.Finder(); f != nil {
+		if current, ok := f.About.(members); ok {
+			f.Refill(current(m))
+		}
+	}
 }
 
 // chooseMember lists the members of the pool that verbs act on. Choosing a member selects it in Agents, which then
 // lists only members of that pool.
 func chooseMember(m *state.Room) []feed.Effect {
 	p := state.Pool(m)
+	name := p.Name
 	request := panel.Request{GoTo: panel.IDAgents, Filter: "pool:" + p.Name}
 	all := state.Item{Title: "all members", Note: "in Agents",
 		Run: func(m *state.Room) []feed.Effect { return runRequest(m, request) }}
 	openFinderOf(m, &state.Finder{Title: "Members of " + p.Shown, Verb: "goes to it",
 		EmptyText: "No member matches.",
-		All: append([]state.Item{all}, palette.Members(m.Pools.Members(p.Name),
-			func(r *panel.AgentRow) state.Task {
-				return func(m *state.Room) []feed.Effect {
-					runRequest(m, request)
-					return chooseNamed(m, r.Name)
-				}
-			})...)})
+		About: members(func(m *state.Room) []state.Item {
+			return append([]state.Item{all}, palette.Members(m.Pools.Members(name),
+				func(r *panel.AgentRow) state.Task {
+					return func(m *state.Room) []feed.Effect {
+						runRequest(m, request)
+						return chooseNamed(m, r.Name)
+					}
+				})...)
+		})})
+	RefreshMembers(m)
 	return nil
 }

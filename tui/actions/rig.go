@@ -27,7 +27,7 @@ func rigActions() []state.Action {
 
 func needRig(m *state.Room) string {
 	switch {
-	case m.Mode == state.ReadOnly:
+	case state.NeedWritable(m) != "":
 		return state.NeedWritable(m)
 	case state.Rig(m) != nil:
 		return ""

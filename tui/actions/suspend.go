@@ -35,7 +35,7 @@ func resumeAll(m *state.Room, all []details.Suspendable) []feed.Effect {
 // elsewhere on agents.
 func needSuspend(m *state.Room) string {
 	switch {
-	case m.Mode == state.ReadOnly:
+	case state.NeedWritable(m) != "":
 		return state.NeedWritable(m)
 	case state.ActsOn(m, panel.KindPool):
 		return needPool(m)
@@ -84,8 +84,12 @@ func askSuspend(m *state.Room) []feed.Effect {
 	case on[0].Pool:
 		q.targets = []string{"The members of a pool are suspended together."}
 	}
-	q.body = append([]string{fmt.Sprintf("The sessions stop, and none starts until you "+
-		"resume (%s).", m.Keys.KeyText(state.SuspendID)), "This is stored in the configuration."},
+	stop := "The sessions stop, and none starts"
+	if len(rows) == 1 && !on[0].Pool {
+		stop = "Its session stops, and none starts"
+	}
+	q.body = append([]string{stop + " until you resume (" + m.Keys.KeyText(state.SuspendID) + ").",
+		"This is stored in the configuration."},
 		details.AlreadySuspended(all, on)...)
 	ask(m, q)
 	return nil

@@ -11,7 +11,7 @@ import (
 
 func needUndo(m *state.Room) string {
 	switch {
-	case m.Mode == state.ReadOnly:
+	case state.NeedWritable(m) != "":
 		return state.NeedWritable(m)
 	case !state.CanUndo(m):
 		return "no verb in the last " + widget.Duration(state.UndoDuration) + " can be undone"
@@ -25,7 +25,7 @@ func needUndoOrHeld(m *state.Room) string {
 	}
 	why := needUndo(m)
 	switch {
-	case state.Undoable(m) || m.Mode == state.ReadOnly:
+	case state.Undoable(m) || state.NeedWritable(m) != "":
 		return why
 	case len(m.NamedAgents) == 0 && m.Focus == panel.IDRigs && m.Rigs.Resumable():
 		return why + "; " + m.Keys.KeyText("rig.toggle") + " resumes " + m.Rigs.Called()

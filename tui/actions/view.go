@@ -69,7 +69,7 @@ func viewActions(all []panel.Panel) []state.Action {
 		{ID: "view.pane.place",
 			Key: keymap.Bind("put the agent's terminal next to or below the lists (wide screens)",
 				"P"),
-			In: global,
+			In: global, Why: needSides,
 			Run: func(m *state.Room) []feed.Effect {
 				m.Below, m.Hidden = !m.Below, false
 				return nil
@@ -162,12 +162,21 @@ func toggleAttention(m *state.Room) []feed.Effect {
 	return nil
 }
 
+// needSides returns the reason why the terminal cannot be moved, or "".
+func needSides(m *state.Room) string {
+	if !state.HasSides(m) {
+		return "the terminal stays below the lists on a screen smaller than 160 columns and 40 rows"
+	}
+	return ""
+}
+
 // askFilter edits the focused panel's filter. Each key updates the list immediately.
 func askFilter(m *state.Room) []feed.Effect {
 	f, p := state.Filter(m), &state.Prompt{}
 	apply := func(text string) {
 		*f, m.Led = widget.ParseFilter(text), ""
 		m.Refill()
+		state.SelectBestMatch(m, text)
 	}
 	hint := "!not  ~fuzzy  state: pool: rig:"
 	if m.Focus == panel.IDEvents {

@@ -36,7 +36,8 @@ func City(s *Source) []string {
 		s.Look.Field("controller", fmt.Sprintf("pid %d, %s, up %s", c.PID,
 			widget.Plain(describe.Mode(c.Mode)), widget.Age(s.Now.Sub(c.Started)))),
 		s.Look.Field("config", fmt.Sprintf("revision %s, active since %s",
-			widget.Plain(c.Config.Revision), widget.Clock(c.Config.Loaded, s.Now))),
+			widget.Plain(c.Config.Revision), widget.Clock(c.Config.Loaded, s.Now))+
+			whileInvalid(c)),
 		s.Look.Field("patrol", fmt.Sprintf("every %s, the last %s ago", c.Patrol.Interval,
 			widget.Age(c.Patrol.Age(s.Now)))),
 		s.Look.Field("events", fmt.Sprintf("%d so far", c.Seq)),
@@ -53,6 +54,14 @@ func City(s *Source) []string {
 		lines = append(lines, Rig(s, &c.Rigs[i]))
 	}
 	return lines
+}
+
+// whileInvalid returns a note that the configuration on disk is invalid, or "".
+func whileInvalid(c *city.Snapshot) string {
+	if c.Config.Rejected == "" {
+		return ""
+	}
+	return "; it stays active while the one on disk is invalid"
 }
 
 // Held describes the effects of a held configuration, the most severe first. It names at most most of the agents that

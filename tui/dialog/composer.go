@@ -129,7 +129,7 @@ func (c *Composer[T]) expandedText() string {
 func (c *Composer[T]) Zone() keymap.Zone { return keymap.InComposer }
 
 // Accepts returns true: the composer accepts keys immediately.
-func (c *Composer[T]) Accepts(string, time.Time) bool { return true }
+func (c *Composer[T]) Accepts(string, bool, time.Time) bool { return true }
 
 // Wheel does nothing.
 func (c *Composer[T]) Wheel(int, Canvas) {}

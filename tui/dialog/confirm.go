@@ -35,21 +35,36 @@ type Confirm[T any] struct {
 	firstRow int    // row of the first answer in the latest picture
 	rows     []int  // the index of the answer in each row, starting at firstRow
 	mismatch bool   // the typed text did not match; reset by the next change
-	note     string // why the last key did nothing; reset by the next key
+	note     string // why the last key did nothing; reset by the next answer
+	// when an answer was rejected because it came too early
+	rejectedAt time.Time
 }
 
 // Zone implements Dialog.
 func (c *Confirm[T]) Zone() keymap.Zone { return keymap.InChoice }
 
-// Accepts reports whether a key was meant for the question. A new question rejects keys for keymap.DialogGuard. If the
-// user opened it with a key, it accepts the keys of its answers and the required text sooner.
-func (c *Confirm[T]) Accepts(key string, now time.Time) bool {
-	age := now.Sub(c.Since)
-	own := c.RequiredText != "" && len([]rune(key)) == 1 || slices.ContainsFunc(c.Answers,
-		func(a Answer[T]) bool { return a.Key != "" && strings.EqualFold(a.Key, key) })
-	if age >= keymap.DialogGuard || own && c.OpenedByKey && age >= keymap.MaxTypeahead {
+// Accepts reports whether a key was meant for the question. Only keys that answer can come too early: a new question
+// rejects them for keymap.DialogGuard. If the user opened it with a key, it accepts the keys of its answers sooner.
+// After it has rejected an answer, it rejects all answers for keymap.DialogGuard, because the user has not seen the
+// rejection yet.
+func (c *Confirm[T]) Accepts(key string, takes bool, now time.Time) bool {
+	own := c.OpenedByKey && !takes
+	i := slices.IndexFunc(c.Answers, func(a Answer[T]) bool {
+		return a.Key != "" && c.RequiredText == "" && strings.EqualFold(a.Key, key)
+	})
+	if !takes && i < 0 || own && c.Answers[i].Safe && c.rejectedAt.IsZero() {
+		return true
+	}
+	guard := keymap.DialogGuard
+	if own {
+		guard = keymap.MaxTypeahead
+	}
+	if now.Sub(c.Since) >= guard && now.Sub(c.rejectedAt) >= keymap.DialogGuard {
 		c.note = ""
 		return true
+	}
+	if now.Sub(c.rejectedAt) >= keymap.DialogGuard {
+		c.rejectedAt = now
 	}
 	if key == "" {
 		key = "the click"

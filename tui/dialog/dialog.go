@@ -18,9 +18,9 @@ import (
 type Dialog[T any] interface {
 	// Zone returns the zone of the dialog's actions. Each type of dialog has its own zone.
 	Zone() keymap.Zone
-	// Accepts reports whether the dialog accepts a key at the given time. The key "" is a click. A dialog shows that it
-	// has rejected a key.
-	Accepts(key string, now time.Time) bool
+	// Accepts reports whether the dialog accepts a key at the given time. The key "" is a click. takes means that the
+	// key chooses the entry under the cursor or the pointer. A dialog shows that it has rejected a key.
+	Accepts(key string, takes bool, now time.Time) bool
 	// Key handles a key that is not bound to an action of the zone. The dialog calls close to leave the stack.
 	Key(k tea.KeyPressMsg, close func()) []T
 	// Paste handles pasted text.

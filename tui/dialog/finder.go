@@ -160,7 +160,7 @@ func (f *Finder[T]) history() []string {
 func (f *Finder[T]) Zone() keymap.Zone { return keymap.InFinder }
 
 // Accepts returns true: the finder accepts keys immediately.
-func (f *Finder[T]) Accepts(string, time.Time) bool { return true }
+func (f *Finder[T]) Accepts(string, bool, time.Time) bool { return true }
 
 // Key edits the search text.
 func (f *Finder[T]) Key(k tea.KeyPressMsg, _ func()) []T {

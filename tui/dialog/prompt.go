@@ -30,7 +30,7 @@ type Prompt[T any] struct {
 func (p *Prompt[T]) Zone() keymap.Zone { return keymap.InPrompt }
 
 // Accepts returns true: the prompt accepts keys immediately.
-func (p *Prompt[T]) Accepts(string, time.Time) bool { return true }
+func (p *Prompt[T]) Accepts(string, bool, time.Time) bool { return true }
 
 // Key edits the text.
 func (p *Prompt[T]) Key(k tea.KeyPressMsg, _ func()) []T {
@@ -93,7 +93,8 @@ func (p *Prompt[T]) Draw(c Canvas) Frame {
 	label := widget.Cut(asked, w*3/4, c.more())
 	if p.problem != "" { // the problem is more important than the label
 		label = widget.Cut(asked, w-widget.Width(hint)-8, c.more())
-	} else if w < 70 || widget.Width(hint) > w-widget.Width(label)-12 {
+	} else if w < 70 || widget.Width(hint) > w-widget.Width(label)-max(12,
+		widget.Width(p.Edit.String())+5) { // the typed text is more important than the hint
 		hint = ""
 	}
 	l.Add(themes.Accent, " "+label+": ")

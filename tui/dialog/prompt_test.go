@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"strings"
 	"testing"
 
 	"gcity/tui/tuitest"
@@ -69,5 +70,19 @@ func TestComposerRecallsSentTexts(t *testing.T) {
 	c.Down()
 	if got := c.Text(); got != "mine" {
 		t.Errorf("two down: %q", got)
+	}
+}
+
+// The hint is shown next to a short text, and a long text takes its place.
+func TestTheTextIsMoreImportantThanTheHint(t *testing.T) {
+	p := &Prompt[string]{Label: "new bead", Hint: "enter creates it  esc cancels", Edit: widget.NewEntry("short")}
+	c := Canvas{W: 80, Styles: &widget.Styles{}}
+	if line := p.Draw(c).Lines[0]; !strings.Contains(line, "esc cancels") {
+		t.Errorf("%q", line)
+	}
+	long := strings.Repeat("0123456789", 6)
+	p.Edit = widget.NewEntry(long)
+	if line := p.Draw(c).Lines[0]; !strings.Contains(line, long) {
+		t.Errorf("%q", line)
 	}
 }

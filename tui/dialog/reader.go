@@ -32,7 +32,7 @@ type Follower interface {
 func (r *Reader[T]) Zone() keymap.Zone { return keymap.InReader }
 
 // Accepts returns true: the reader accepts keys immediately.
-func (r *Reader[T]) Accepts(string, time.Time) bool { return true }
+func (r *Reader[T]) Accepts(string, bool, time.Time) bool { return true }
 
 // Key does nothing: the text is read-only.
 func (r *Reader[T]) Key(tea.KeyPressMsg, func()) []T { return nil }

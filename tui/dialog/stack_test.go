@@ -44,15 +44,27 @@ func TestConfirm(t *testing.T) {
 	c := &Confirm[int]{Since: now, OpenedByKey: true, Answers: []Answer[int]{{Key: "y", Do: 7},
 		{Key: "n", Safe: true}}}
 	for key, since := range map[string]time.Duration{"y": keymap.MaxTypeahead - 1, "enter": keymap.DialogGuard - 1,
-		"": keymap.DialogGuard - 1, "j": keymap.MaxTypeahead} {
-		if c.note = ""; c.Accepts(key, now.Add(since)) || !strings.Contains(c.note, "too early") {
+		"": keymap.DialogGuard - 1} {
+		c.note, c.rejectedAt = "", time.Time{}
+		if c.Accepts(key, key != "y", now.Add(since)) || !strings.Contains(c.note, "too early") {
 			t.Errorf("%q after %s is taken: %q", key, since, c.note)
 		}
 	}
-	if !c.Accepts("Y", now.Add(keymap.MaxTypeahead)) || !c.Accepts("enter", now.Add(keymap.DialogGuard)) || c.note != "" {
-		t.Errorf("an answer is refused: %q", c.note)
+	rejected := now.Add(keymap.MaxTypeahead)
+	c.rejectedAt = rejected
+	if c.Accepts("y", false, rejected.Add(keymap.DialogGuard-1)) || c.Accepts("n", false, rejected.Add(1)) {
+		t.Error("an answer is taken before the user has seen that the previous one was rejected")
 	}
-	if c.OpenedByKey = false; c.Accepts("y", now.Add(keymap.DialogGuard-1)) {
+	if !c.Accepts("y", false, rejected.Add(keymap.DialogGuard)) {
+		t.Error("an answer is rejected although the user has seen the rejection")
+	}
+	c.rejectedAt = time.Time{}
+	if !c.Accepts("Y", false, now.Add(keymap.MaxTypeahead)) || !c.Accepts("enter", true, now.Add(keymap.DialogGuard)) ||
+		!c.Accepts("n", false, now) || !c.Accepts("j", false, now) || c.note != "" {
+		t.Errorf("a key is rejected: %q", c.note)
+	}
+	if c.OpenedByKey = false; c.Accepts("y", false, now.Add(keymap.DialogGuard-1)) ||
+		c.Accepts("n", false, now.Add(keymap.DialogGuard-1)) {
 		t.Error("a question that came by itself takes an early key")
 	}
 	closed := 0

@@ -57,20 +57,21 @@ type attachment struct {
 	typed       chan []byte // closed when the terminal is closed
 	cols        int
 	rows        int
+	ended       bool              // the session or the connection ended
 	status      *statusrow.Writer // shows the detach key in the last row; nil in a small terminal
 }
 
 // AttachTo connects the terminal to an agent until the user detaches, the session ends or ctx ends. It returns a
-// message for the status line. It always restores the terminal's modes.
+// message for the status line, and whether the session ended. It always restores the terminal's modes.
 func (r *Runner) AttachTo(ctx context.Context, o Terminal, agent string) (message string,
-	err error) {
+	ended bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	v := &attachment{in: o.In, out: o.Out, agent: agent, scan: detach.Scanner{Key: o.Detach},
 		typed: make(chan []byte)}
 	if v.cols, v.rows, err = term.GetSize(o.Out.Fd()); err != nil {
-		return "", fmt.Errorf("cannot attach to %s: cannot get the size of this terminal: %w",
-			agent, err)
+		return "", false, fmt.Errorf("cannot attach to %s: cannot get the size of this "+
+			"terminal: %w", agent, err)
 	}
 	if v.rows >= minRowsForStatus {
 		v.status = statusrow.NewApart(o.Out, v.cols, v.rows, func(cols int) string {
@@ -80,7 +81,7 @@ func (r *Runner) AttachTo(ctx context.Context, o Terminal, agent string) (messag
 	// set raw mode before the request, so that ctrl+c is already a key while the request waits
 	state, err := term.MakeRaw(o.In.Fd())
 	if err != nil {
-		return "", fmt.Errorf("cannot attach to %s: %w", agent, err)
+		return "", false, fmt.Errorf("cannot attach to %s: %w", agent, err)
 	}
 	v.input.wake = make(chan struct{}, 1)
 	v.escapeTimer = time.NewTimer(time.Hour)
@@ -91,7 +92,8 @@ func (r *Runner) AttachTo(ctx context.Context, o Terminal, agent string) (messag
 		_, _ = io.WriteString(o.Out, resetModes)
 		err = errors.Join(err, term.Restore(o.In.Fd(), state))
 	}()
-	return v.run(ctx, r)
+	message, err = v.run(ctx, r)
+	return message, v.ended, err
 }
 
 // run opens the agent's terminal and copies until the attachment ends.
@@ -199,6 +201,7 @@ func (v *attachment) forward(ctx context.Context, r *Runner, shown <-chan error)
 		case <-ctx.Done():
 			return "", nil
 		case err := <-shown:
+			v.ended = true
 			if err != nil {
 				return "", fmt.Errorf("lost the connection to %s: %w", v.agent, err)
 			}

@@ -3,6 +3,9 @@ package feed
 import (
 	"context"
 	"errors"
+	"io"
+	"net"
+	"strings"
 	"time"
 
 	"gcity/city"
@@ -42,14 +45,24 @@ func (r *Runner) StreamSnapshots(ctx context.Context) {
 	}
 }
 
+// Reasons why a city without a controller is unreachable.
+const (
+	Exited     = "the controller has exited"
+	NotRunning = "no controller is running"
+)
+
 // unreachableReason returns the reason why the city is unreachable, as shown to the user.
 func unreachableReason(err error) string {
 	var e *city.Error
+	var broken *net.OpError
 	switch {
 	case err == nil:
-		return "the controller has exited"
+		return Exited
 	case errors.As(err, &e):
-		return e.Message
+		reason, _, _ := strings.Cut(e.Message, ": no response on ")
+		return reason
+	case errors.As(err, &broken), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "the connection was lost"
 	}
 	return err.Error()
 }

@@ -88,6 +88,7 @@ type Action[H, E any] struct {
 	Short string      // text in the footer, "" = not shown
 	In    []Zone
 	Risk  Risk
+	Moves bool           // only moves the cursor
 	Why   func(H) string // the reason why it cannot run now, or ""; nil = it always can
 	Run   func(H) []E
 }

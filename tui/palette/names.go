@@ -75,7 +75,8 @@ func chosenFirst(all []Word, chosen string) []Word {
 func Members[T any](rows []*panel.AgentRow, run func(r *panel.AgentRow) T) []dialog.Item[T] {
 	items := make([]dialog.Item[T], len(rows))
 	for i, r := range rows {
-		items[i] = dialog.Item[T]{Title: r.Shown, Words: r.Why, Note: r.StateAndWhy(), Run: run(r)}
+		items[i] = dialog.Item[T]{Title: r.Shown, Words: r.Why, Line: r.Name,
+			Note: r.StateAndWhy(), Run: run(r)}
 	}
 	return items
 }

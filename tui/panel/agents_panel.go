@@ -262,7 +262,7 @@ func (a *Agents) emptyHelp(e *Env, w int) []string {
 	case n > 0 && e.Attention && !a.Filter.Active():
 		return note(e.allWell("agent", n)...)
 	case n > 0:
-		return note(fmt.Sprintf("None of %d agents matches %q.", n, a.Filter.Text), e.Clears())
+		return note(fmt.Sprintf("%s %q.", widget.NoneOf(n, "agent"), a.Filter.Text), e.Clears())
 	}
 	return note("This city has no agents yet. Add one to "+widget.Plain(e.Snap.Path)+"/city.toml:",
 		"",

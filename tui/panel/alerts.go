@@ -142,19 +142,17 @@ func alertLine(k *widget.Styles, all []Alert, w int, key, end string) string {
 	return widget.Crop(l.Fill(w), w)
 }
 
-// Alerts returns the problems with a city that responds, the worst first. held is the reason why a configuration is
-// held; "" = none is held. mistakes are errors in the preferences.
-func (l *Lists) Alerts(e *Env, held string, mistakes []string) (p []Alert) {
+// Alerts returns the problems with a city that responds, the worst first. rejected are those of an invalid
+// configuration. held is the reason why a configuration is held; "" = none is held. mistakes are errors in the
+// preferences.
+func (l *Lists) Alerts(e *Env, rejected []Alert, held string, mistakes []string) (p []Alert) {
 	s := e.Snap
 	bad := func(text string) { p = append(p, Alert{Text: text}) }
 	for _, d := range s.Degraded {
 		bad(widget.PlainText(d))
 	}
 	calls, degraded := l.Watchdogs.Alerts(e)
-	p = slices.Concat(p, calls, l.Agents.Alerts(e))
-	if s.Config.Rejected != "" {
-		bad("config invalid; the previous one stays active: " + widget.PlainText(s.Config.Rejected))
-	}
+	p = slices.Concat(p, calls, rejected, l.Agents.Alerts(e))
 	p = slices.Concat(p, l.Automations.Alerts(e), l.Pools.Alerts(e), degraded)
 	if held != "" {
 		a := Alert{Text: "configuration held: " + held, Pending: true}

@@ -162,14 +162,15 @@ func (t *Events) noteAtEnd(e *Env, tabs []widget.Tab) string {
 		if note != "" {
 			note += "  "
 		}
-		note += e.NewText(uint64(t.unseen))
+		note += e.NewText(uint64(t.unseen), "")
 	}
 	return note
 }
 
-// NewText describes how much has arrived since a view was frozen, and the key that follows new output again.
-func (e *Env) NewText(n uint64) string {
-	follows := e.KeyOf("move.last") + " follows"
+// NewText describes how much has arrived since a view was frozen, and the keys that follow new output again. before are
+// those that move the focus there.
+func (e *Env) NewText(n uint64, before string) string {
+	follows := before + e.KeyOf("move.last") + " follows"
 	if n == 0 {
 		return "frozen, " + follows
 	}

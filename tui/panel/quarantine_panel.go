@@ -72,7 +72,7 @@ func (r *AgentRow) Quarantined() bool { return r.State == city.Quarantined }
 func releaseText(r *AgentRow, now time.Time) string {
 	switch {
 	case !r.Quarantined():
-		return "now " + string(r.State)
+		return "now " + r.State.Is()
 	case r.Until.After(now):
 		return "retries in " + widget.Remaining(r.Until.Sub(now))
 	}

@@ -411,7 +411,7 @@ func (t *Table[R, P]) Help(e *Env, w int) []string {
 	case n > 0:
 		return e.Look.Notes(
 			w,
-			fmt.Sprintf("None of %s matches %q.", widget.Count(n, t.Def.Noun), t.Filter.Text),
+			fmt.Sprintf("%s %q.", widget.NoneOf(n, t.Def.Noun), t.Filter.Text),
 			e.Clears(),
 		)
 	case t.Def.Help == nil:

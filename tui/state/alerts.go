@@ -34,18 +34,42 @@ func announcedStop(m *Room) bool { return m.Unreachable != "" && m.Snap != nil &
 // not respond.
 func Uncontrollable(m *Room) bool { return m.Unreachable != "" && m.Mode != Hosting }
 
+// SetUnreachable stores the reason why the city is unreachable; "" = it responds.
+func (m *Room) SetUnreachable(why string) {
+	if m.Unreachable == "" {
+		m.SilentSince = m.Now
+	}
+	if why != m.Unreachable {
+		m.Unreachable = why
+		m.UI++
+	}
+}
+
+// NoController describes for how long the controller has not responded, and why.
+func NoController(m *Room) string {
+	since := widget.Age(m.Now.Sub(m.SilentSince))
+	if announcedStop(m) {
+		return "the city stopped " + since + " ago" + restartHint(m) +
+			"; this is its last known state"
+	}
+	if m.Unreachable == feed.Exited || m.Unreachable == feed.NotRunning {
+		run := "`gcity`"
+		if m.OpenedAs != "" {
+			run = "`gcity start`"
+		}
+		return "no controller for " + since + "; agents keep running. Run " + run + " there"
+	}
+	return "no response for " + since + ": " + m.Unreachable + restartHint(m) +
+		"; the data shown is outdated"
+}
+
 // Alerts returns the problems with the city as a whole, the worst first.
 func Alerts(m *Room) []panel.Alert {
 	var p []panel.Alert
 	bad := func(text string) { p = append(p, panel.Alert{Text: text}) }
 	switch {
-	case announcedStop(m):
-		bad("the city stopped " + widget.Age(m.Now.Sub(m.SilentSince)) + " ago" + restartHint(m) +
-			"; this is its last known state")
-	case Uncontrollable(m):
-		bad("no response for " + widget.Age(m.Now.Sub(m.SilentSince)) + ": " + m.Unreachable +
-			restartHint(m) +
-			"; the data shown is outdated")
+	case announcedStop(m), Uncontrollable(m):
+		bad(NoController(m))
 	case m.Unreachable != "":
 		bad("the city cannot be reached: " + m.Unreachable + "; the data shown is outdated")
 	}
@@ -63,7 +87,20 @@ func Alerts(m *Room) []panel.Alert {
 	if s.Config.Held != nil {
 		held = fleet.HeldText(s.Config.Held)
 	}
-	return append(p, m.Alerts(m.Env(), held, preferenceProblems(m))...)
+	return append(p, m.Alerts(m.Env(), rejectedConfig(m), held, preferenceProblems(m))...)
+}
+
+// rejectedConfig returns an alert if the configuration on disk is invalid. Its error comes first, because a narrow
+// screen shows only the beginning.
+func rejectedConfig(m *Room) []panel.Alert {
+	if m.Snap.Config.Rejected == "" {
+		return nil
+	}
+	a := panel.Alert{Text: "config invalid: " + widget.PlainText(m.Snap.Config.Rejected)}
+	if m.Mode != ReadOnly && m.Files != nil {
+		a.Key, a.Effect = m.Keys.MainKey("config.edit"), "edits it"
+	}
+	return []panel.Alert{a}
 }
 
 // restartHint returns a hint how to start a city that does not respond, or "".

@@ -2,6 +2,7 @@ package state
 
 import (
 	"cmp"
+	"strings"
 
 	"gcity/tui/feed"
 	"gcity/tui/panel"
@@ -26,6 +27,42 @@ func Step(m *Room, n int) {
 	if p == panel.Panel(m.Events) && n < 0 {
 		loadOlder(m)
 	}
+}
+
+// SelectBestMatch moves the focused panel's cursor to the row with the name that matches a filter best: a filter also
+// finds words in other columns, and a verb may follow before the user has looked at the cursor.
+func SelectBestMatch(m *Room, filter string) {
+	words, p := strings.Fields(strings.ToLower(filter)), m.Focused()
+	if len(words) == 0 || m.Focus == panel.IDPeek || m.Focus == panel.IDEvents {
+		return
+	}
+	word := strings.TrimPrefix(words[0], "name:")
+	at, _, shown, _ := p.Cursor()
+	best, rank := at, nameRank(p.Key(), word)
+	Step(m, -widget.Unlimited)
+	for i := range shown {
+		if r := nameRank(p.Key(), word); r < rank {
+			best, rank = i, r
+		}
+		Step(m, 1)
+	}
+	at, _, _, _ = p.Cursor()
+	Step(m, best-at)
+}
+
+// nameRank returns how well a name matches a word, smaller is better.
+func nameRank(name, word string) int {
+	name = strings.ToLower(name)
+	_, bare, _ := strings.Cut(name, "/")
+	switch {
+	case name == word || bare == word:
+		return 0
+	case widget.HasNamePrefix(name, word):
+		return 1
+	case strings.Contains(name, word):
+		return 2
+	}
+	return 3
 }
 
 // MoveToEnd moves the cursor of the focused panel to the last row. In the pane, it follows the output again.

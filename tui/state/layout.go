@@ -18,6 +18,9 @@ const (
 	wide               // all panels
 )
 
+// HasSides reports whether the screen has room for the pane next to the lists.
+func HasSides(m *Room) bool { return TierOf(m.W, m.H) == wide }
+
 // MinWidth and MinHeight are the size of the smallest screen that has room for a list.
 const MinWidth, MinHeight = 40, 10
 

@@ -8,6 +8,8 @@ package state
 import (
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"gcity/city"
 	"gcity/themes"
 	"gcity/tui/details"
@@ -120,6 +122,10 @@ type inputState struct {
 	Mouse          string    // the user's choice: "on" or "off"; "" = by the preferences
 	Pressed        Press
 	UnaskedAt      time.Time // time of the last action that can ask a question but did not
+	// the session ended during the last attach, and the user may still be typing to it
+	SessionEnded bool
+	// time of the last key meant for that session; zero = the room is not drawn yet
+	StrayKeyAt time.Time
 }
 
 // Room is the control room's whole state. Messages change it. Drawing only reads it, except for cached lines and list
@@ -217,7 +223,8 @@ type otherCities struct {
 type CitySwitch struct {
 	ID     int // ID of its status line; 0 = no switch in progress
 	Name   string
-	Before Status // the status line before the switch
+	Before Status            // the status line before the switch
+	Keys   []tea.KeyPressMsg // keys pressed during the switch
 }
 
 // Press is the last click, to detect double clicks.

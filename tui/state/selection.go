@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	"gcity/city"
+	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
@@ -163,6 +164,9 @@ func Cloned(m map[string]bool) map[string]bool {
 func NeedWritable(m *Room) string {
 	if m.Mode == ReadOnly {
 		return "this control room is read-only"
+	}
+	if Uncontrollable(m) && m.Unreachable != feed.NoResponseYet {
+		return NoController(m)
 	}
 	return ""
 }

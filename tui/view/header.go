@@ -62,6 +62,9 @@ func header(m *state.Room, w int) string {
 	}
 	l.Space(w - l.Width - widget.CountersWidth(counts) - widget.Width(end) - 4)
 	for _, c := range counts {
+		if m.Unreachable != "" {
+			c.Token = themes.Dim // the counts are outdated
+		}
 		l.Add(c.Token, c.Text)
 	}
 	l.Space(w - l.Width - widget.Width(end) - 1)

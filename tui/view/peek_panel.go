@@ -109,6 +109,8 @@ func peekTab(m *state.Room) widget.Tab {
 		extra = append(extra, newOutputText(m))
 	case !row.Running && (n.Screen != nil || len(n.Text) > 0):
 		extra = append(extra, "last output")
+	case n.Screen != nil && m.Unreachable != "":
+		extra = append(extra, "frozen at "+m.SilentSince.Format("15:04:05"))
 	case n.Screen != nil:
 		extra = append(extra, "following")
 	}
@@ -154,10 +156,14 @@ func viewOfPane(m *state.Room, extra []string) []string {
 
 // newOutputText returns how much output has arrived since the pane was frozen.
 func newOutputText(m *state.Room) string {
-	if m.Peek.FrozenPicture.Full {
-		return m.Env().NewText(0)
+	before := ""
+	if m.Focus != panel.IDPeek {
+		before = m.Keys.KeyText("focus.peek") + " " // G moves in the list that has the focus
 	}
-	return m.Env().NewText(m.Peek.LinesReceived() - m.Peek.LinesWhenFrozen)
+	if m.Peek.FrozenPicture.Full {
+		return m.Env().NewText(0, before)
+	}
+	return m.Env().NewText(m.Peek.LinesReceived()-m.Peek.LinesWhenFrozen, before)
 }
 
 // peekNote returns the right end of the pane's rule: the size, the viewers, and the last exit of an agent that is not

@@ -57,3 +57,11 @@ func FitCounters(urgent, rest []Counter, w int) []Counter {
 	}
 	return urgent
 }
+
+// NoneOf returns a sentence that none of n rows matches: "None of 5 pools matches".
+func NoneOf(n int, noun string) string {
+	if n == 1 {
+		return "The only " + noun + " does not match"
+	}
+	return "None of " + Count(n, noun) + " matches"
+}

@@ -1,0 +1,18 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+	"testing"
+)
+
+// A lost connection is reported without Go's error text, and names the program that closed it.
+func TestLostConnectionNamesTheServer(t *testing.T) {
+	c := &Client{serverName: "supervisor"}
+	err := c.failed(context.Background(), fmt.Errorf("read unix @->/x: %w", syscall.ECONNRESET))
+	if !errors.Is(err, ErrEnded) || err.Error() != "the supervisor closed the connection" {
+		t.Errorf("%v", err)
+	}
+}

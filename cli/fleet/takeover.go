@@ -1,0 +1,79 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"gcity/city"
+	"gcity/cli/env"
+	"gcity/cli/exit"
+	"gcity/cli/folder"
+	"gcity/cli/host"
+	"gcity/cli/service"
+)
+
+// otherController returns the snapshot of a controller other than the supervisor that is running the city, or nil.
+func otherController(ctx context.Context, dir string, supervisor int) *city.Snapshot {
+	near, closeNear, err := folder.DialWithRetry(ctx, dir)
+	if err != nil {
+		return nil // opening the city reports this error
+	}
+	defer closeNear()
+	ctx, cancel := context.WithTimeout(ctx, folder.HangsAfter)
+	defer cancel()
+	s, err := near.Snapshot(ctx)
+	if err != nil || s.PID == supervisor {
+		return nil
+	}
+	return s
+}
+
+// takeOver replaces a controller without stopping its agents: the controller exits and leaves them, as after
+// SIGUSR1, and start starts its successor. If that fails, a controller is started as before. Only a headless
+// controller that no service owns can be replaced.
+func takeOver(ctx context.Context, e *env.Env, dir string, s *city.Snapshot,
+	start func() error) error {
+	how := ""
+	switch u := service.ServedBy(ctx, e, dir); {
+	case s.Mode == "console":
+		how = "a control room runs it: leave that room with q and h, then run `gcity start` again"
+	case u != nil:
+		how = u.Name() + " runs it; `gcity daemon uninstall` removes that service"
+	case s.Mode != "headless":
+		how = "`gcity stop` stops that controller"
+	}
+	if how != "" {
+		return &exit.Failure{Code: exit.CodeConflict,
+			Err: fmt.Errorf("a controller is already running for %s (pid %d, %s), so the "+
+				"supervisor did not take over the city; %s", dir, s.PID, s.Mode, how)}
+	}
+	if err := release(ctx, dir, s.PID); err != nil {
+		return fmt.Errorf("the controller of %s (pid %d) did not hand over its agents: %w", dir,
+			s.PID, err)
+	}
+	e.PrintProgress(fmt.Sprintf("the headless controller, pid %d, handed over its agents", s.PID))
+	err := start()
+	if held, unsure := folder.IsHeld(dir); err == nil || held || unsure != nil {
+		return err
+	}
+	pid, again := host.SpawnHeadless(ctx, e, dir)
+	if again != nil {
+		return errors.Join(err, again)
+	}
+	return fmt.Errorf("%w\na headless controller runs the city again, pid %d", err, pid)
+}
+
+// release asks the controller of a city to exit and to leave its agents running, and waits until it has exited.
+func release(ctx context.Context, dir string, pid int) error {
+	near, closeNear, err := folder.Dial(dir)
+	if err != nil {
+		return err
+	}
+	defer closeNear()
+	if _, err := near.Do(ctx, city.Shutdown{Leave: true}); err != nil {
+		return err
+	}
+	return folder.WaitReleased(ctx, dir, strconv.Itoa(pid))
+}
