@@ -8,6 +8,7 @@ package beads
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -203,3 +204,14 @@ var (
 	ErrConflict   = errors.New("conflict with the current state")
 	ErrUnreadable = errors.New("this version of gcity cannot read the record")
 )
+
+// conflict is an ErrConflict that has its own complete message.
+type conflict string
+
+// Conflict returns an ErrConflict with this message.
+func Conflict(format string, args ...any) error { return conflict(fmt.Sprintf(format, args...)) }
+
+func (c conflict) Error() string { return string(c) }
+
+// Is reports whether target is ErrConflict.
+func (c conflict) Is(target error) bool { return target == ErrConflict }

@@ -195,6 +195,9 @@ func decodeError(err error) error {
 		kind, _, _ := strings.Cut(wrong.Value, " ")
 		return fmt.Errorf("a JSON %s is not valid here", kind)
 	}
+	if wrong, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return fmt.Errorf("invalid JSON at byte %d", wrong.Offset)
+	}
 	return err
 }
 

@@ -136,7 +136,7 @@ func TestImportSetsAside(t *testing.T) {
 		line("12"),
 	}, "\n"))
 	want := []string{
-		"line 2: not a JSON object: unexpected end of JSON input",
+		"line 2: not a JSON object: invalid JSON at byte 13",
 		"line 3: not a JSON object: a JSON array is not valid here",
 		"line 4 (x-4): bead x-4: its title is empty: describe in one line what is to be done",
 		"line 5 (x-5): its priority cannot be read: invalid priority: use a number from 0 (most urgent) to 4, not \"high\"",

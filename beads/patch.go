@@ -1,7 +1,6 @@
 package beads
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -34,8 +33,8 @@ func Closing() Patch { return Patch{Status: new(StatusClosed)} }
 // new parent and new needs exist.
 func (p Patch) Apply(b Bead, now time.Time) (Bead, error) {
 	if p.IfRev != nil && *p.IfRev != b.Rev {
-		return Bead{}, fmt.Errorf("bead %s was changed in the meantime (revision %d, not %d): "+
-			"%w; read it again", b.ID, b.Rev, *p.IfRev, ErrConflict)
+		return Bead{}, Conflict("bead %s was changed in the meantime (revision %d, not %d); "+
+			"read it again", b.ID, b.Rev, *p.IfRev)
 	}
 	if p.Status != nil && !p.Status.Valid() {
 		return Bead{}, &Invalid{"bead " + b.ID, "status", "cannot become " +

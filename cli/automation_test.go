@@ -131,7 +131,8 @@ func TestAutomationRunRefused(t *testing.T) {
 		says string
 	}{
 		"automation run bad": {exit.CodeConflict, "its file is broken: x.toml:4:1"}, "automation run diges": {exit.CodeFailed, `did you mean "digest"?`},
-		"--read-only automation run digest": {exit.CodeFailed, "not allowed"}, "automation run health --rig other": {exit.CodeFailed, "unknown automation"},
+		"automation run digest --timeout 1s": {exit.CodeUsage, "add --wait"},
+		"--read-only automation run digest":  {exit.CodeFailed, "not allowed"}, "automation run health --rig other": {exit.CodeFailed, "unknown automation"},
 		"automation history nothing": {exit.CodeFailed, "unknown automation"}, "automation check --rig demo": {exit.CodeUsage, "NAME"},
 	} {
 		if code, out, errs := runCLI(t, s, strings.Fields(line)...); code != want.code || out != "" || !strings.Contains(errs, want.says) {
@@ -139,7 +140,7 @@ func TestAutomationRunRefused(t *testing.T) {
 		}
 	}
 	s.idle = true
-	if code, _, errs := runCLI(t, s, "automation", "run", "digest"); code != exit.CodeNotRunning || !strings.Contains(errs, "gcity --headless") {
+	if code, _, errs := runCLI(t, s, "automation", "run", "digest"); code != exit.CodeNotRunning || !strings.Contains(errs, "gcity start") {
 		t.Errorf("exit %d, %s", code, errs)
 	}
 	if len(s.done) > 0 {

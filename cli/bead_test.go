@@ -46,7 +46,9 @@ func TestBeadLife(t *testing.T) {
 		{"bead update br-2 --status done", "", "open, in_progress or closed"},
 		{"bead create x --priority 9", "", "--priority"},
 		{"bead create x --set nothing", "", "KEY=VALUE"},
-		{"bead create x --needs br-9", "", "br-9"},
+		{"bead create x --needs br-9", "", `--needs: bead "br-9": no such bead`},
+		{"bead create x --parent br-9", "", `--parent: bead "br-9": no such bead`},
+		{"bead update br-2 --parent br-9", "", `--parent: bead "br-9": no such bead`},
 		{"bead list --rig dem", "", `did you mean "demo"?`},
 		{"--read-only bead close br-2", "", "bead close is not allowed"},
 	} {
@@ -55,7 +57,7 @@ func TestBeadLife(t *testing.T) {
 			t.Errorf("%s: %q, %s", step.line, out, errs)
 		}
 	}
-	if _, out, _ := runCLI(t, s, "bead", "close", "br-1"); !strings.Contains(out, "is already closed (since ") || !strings.Contains(out, "assigned to me (well): first") {
+	if _, out, _ := runCLI(t, s, "bead", "close", "br-1", "--reason", "again"); !strings.Contains(out, "is already closed since ") || !strings.Contains(out, "assigned to me (well): first") {
 		t.Errorf("closed again: %q", out)
 	}
 	const want = "bead.created br-1, bead.created br-2, bead.created de-1, bead.updated br-1, bead.closed br-1, bead.closed de-1"
@@ -193,7 +195,7 @@ func TestWhichStore(t *testing.T) {
 		t.Errorf("exit %d, %s", code, errs)
 	}
 	s.env = nil
-	if code, out, errs := runCLI(t, s, "bead", "show", "de-1"); code != exit.CodeDone || !strings.Contains(out, "stored in rig demo") {
+	if code, out, errs := runCLI(t, s, "bead", "show", "de-1"); code != exit.CodeDone || !strings.Contains(out, "stored in    rig demo") {
 		t.Errorf("exit %d, %s%s", code, out, errs)
 	}
 	dir := t.TempDir()
@@ -223,6 +225,12 @@ func TestExportImport(t *testing.T) {
 	runCLI(t, from, "bead", "create", "a")
 	runCLI(t, from, "bead", "create", "b", "--needs", "br-1")
 	file := filepath.Join(t.TempDir(), "work.jsonl")
+	for _, args := range [][]string{{"export", file}, {"backup", file}, {"backup"}} {
+		code, _, errs := runCLI(t, from, append([]string{"--read-only", "bead"}, args...)...)
+		if _, err := os.Stat(file); code != exit.CodeFailed || !strings.Contains(errs, "not allowed with --read-only") || err == nil {
+			t.Errorf("%q with --read-only: exit %d, %s, %v", args, code, errs, err)
+		}
+	}
 	if code, out, errs := runCLI(t, from, "bead", "export", file); code != exit.CodeDone || !strings.Contains(out, "exported 2 beads") {
 		t.Fatalf("exit %d, %s", code, errs)
 	}

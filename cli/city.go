@@ -97,7 +97,7 @@ func settle(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	return fleet.ReportStart(e, s, did, "; no controller is running, so agents that exit are "+
-		"not restarted; run `gcity` or `gcity --headless` to keep them running")
+		"not restarted; run `gcity start` to keep them running")
 }
 
 func stopCommand(e *env.Env) *cobra.Command {
@@ -204,7 +204,7 @@ starts its agents once, as gcity start --standalone does.`,
 			}
 			own := folder.SourceOf(dir)
 			e.Files, e.Strict = own.Files, own.Strict
-			if _, err := own.Load(); err != nil {
+			if err := consent.MayStart(e, dir); err != nil {
 				return err // do not stop a city that could not start again
 			}
 			unit := service.ServedBy(ctx, e, dir)
@@ -232,12 +232,19 @@ starts its agents once, as gcity start --standalone does.`,
 }
 
 func suspendCommand(e *env.Env) *cobra.Command {
-	return env.CityVerb(e, "suspend", "Suspend the whole city: its agents stop until it is resumed",
+	c := env.CityVerb(e, "suspend", "Suspend the whole city: its agents stop until it is resumed",
 		city.Suspend{})
+	c.Long = `suspend sets suspended = true in the [workspace] table of city.toml. All agents stop,
+and none starts until "gcity resume". The controller keeps running. To stop the
+controller too, use "gcity stop".`
+	return c
 }
 
 func resumeCommand(e *env.Env) *cobra.Command {
-	return env.CityVerb(e, "resume", "Resume a suspended city", city.Resume{})
+	c := env.CityVerb(e, "resume", "Resume a suspended city", city.Resume{})
+	c.Long = `resume removes suspended = true from the [workspace] table of city.toml. Agents start
+again unless their own setting, or that of their pool or rig, suspends them.`
+	return c
 }
 
 func reloadCommand(e *env.Env) *cobra.Command {

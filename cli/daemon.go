@@ -42,7 +42,7 @@ and to .gc/controller.log. Without a city.toml, it offers to write one.`,
 			return service.DaemonStatus(cmd.Context(), e)
 		},
 	}
-	lines := 0
+	lines := 100
 	logs := &cobra.Command{
 		Use: "logs", Short: "Print the log of the city's controller", Args: env.Exactly(0),
 		Long: `logs prints the newest lines of .gc/controller.log. Every controller of the city
@@ -50,9 +50,9 @@ writes to that file, however it was started. If the city has a service, logs als
 prints the command that shows the service's journal.`,
 		RunE: func(*cobra.Command, []string) error { return service.DaemonLogs(e, lines) },
 	}
-	logs.Flags().IntVarP(&lines, "lines", "n", 100, "print at most this many lines")
+	logs.Flags().VarP(env.Number(&lines, 1), "lines", "n", "print at most this many lines")
 	return env.Group("daemon", "Run the controller as a service",
-		append([]*cobra.Command{run, start, stop, status, logs},
+		append([]*cobra.Command{run, start, stop, status, env.TextOnly(e, logs)},
 			service.ServiceCommands(e, service.CityService(e))...)...)
 }
 

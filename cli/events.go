@@ -43,9 +43,10 @@ func eventsCommand(e *env.Env) *cobra.Command {
 	c.Flags().StringVar(&f.actor, "actor", "", "only events caused by this actor")
 	c.Flags().StringVar(&f.since, "since", "",
 		"only events since a time (RFC 3339), or within a duration until now (90s, 2h, 3d)")
-	c.Flags().Uint64Var(&f.after, "after", 0, "only events after this sequence number, "+
+	c.Flags().Var(env.Number(&f.after, 0), "after", "only events after this sequence number, "+
 		"oldest first")
-	c.Flags().IntVarP(&f.limit, "limit", "n", events.DefaultLimit, "print at most this many events")
+	f.limit = events.DefaultLimit
+	c.Flags().VarP(env.Number(&f.limit, 1), "limit", "n", "print at most this many events")
 	c.Flags().BoolVarP(&f.follow, "follow", "f", false, "wait for new events and print them "+
 		"until interrupted")
 	return c
@@ -54,9 +55,6 @@ func eventsCommand(e *env.Env) *cobra.Command {
 func listEvents(ctx context.Context, e *env.Env, f eventFlags, forward bool) error {
 	q := events.Query{Types: f.types, Actor: f.actor, Subject: f.subject, After: f.after,
 		Forward: forward, Limit: f.limit}
-	if f.limit < 1 {
-		return exit.Usage("--limit must be at least 1")
-	}
 	if f.since != "" {
 		since, err := moment(f.since, e.Now())
 		if err != nil {

@@ -37,7 +37,7 @@ func TestCook(t *testing.T) {
 	if got := s.emitted(); got != "bead.created de-1" {
 		t.Errorf("the city heard of %q", got)
 	}
-	if _, out, _ = runCLI(t, s, "bead", "show", "de-1"); !strings.Contains(out, "next      de-2: Read the door") {
+	if _, out, _ = runCLI(t, s, "bead", "show", "de-1"); !strings.Contains(out, "next         de-2: Read the door") {
 		t.Errorf("show:\n%s", out)
 	}
 }

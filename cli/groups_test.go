@@ -173,6 +173,7 @@ func TestMisplacedNames(t *testing.T) {
 		"agent suspend wroker":                   {exit.CodeFailed, `unknown agent or pool "wroker"; did you mean "worker"?`},
 		"pool scale wrker 3":                     {exit.CodeFailed, `unknown pool "wrker"; did you mean "worker"?`},
 		"pool scale worker three":                {exit.CodeUsage, `use a number or "auto"`},
+		"pool scale":                             {exit.CodeUsage, "NAME and N|auto are missing: gcity pool scale"},
 		"pool scale worker":                      {exit.CodeUsage, "N|auto is missing: gcity pool scale"},
 		"pool show":                              {exit.CodeUsage, "NAME is missing"},
 		"pool shwo worker":                       {exit.CodeUsage, `did you mean "show"`},
@@ -181,6 +182,13 @@ func TestMisplacedNames(t *testing.T) {
 		"why nothing":                            {exit.CodeFailed, `unknown agent, pool, rig, automation or watchdog "nothing"`},
 		"agent send-keys db Enterr":              {exit.CodeUsage, `unknown key "Enterr"; did you mean "Enter"? Add --literal`},
 		"agent send-keys db Escape Upp":          {exit.CodeUsage, `did you mean "Up"?`},
+		"agent send-keys db enter":               {exit.CodeUsage, `unknown key "enter"; did you mean "Enter"?`},
+		"agent send-keys db Ctrl-C":              {exit.CodeUsage, `did you mean "C-c"?`},
+		"agent send-keys db ctrl+x":              {exit.CodeUsage, `did you mean "C-x"?`},
+		"agent send-keys db ^D":                  {exit.CodeUsage, `did you mean "C-d"?`},
+		"agent send-keys db shift-tab":           {exit.CodeUsage, `did you mean "S-Tab"?`},
+		"agent send-keys db C-":                  {exit.CodeUsage, `unknown key "C-"; use C-c for Ctrl+C`},
+		"agent send-keys db C-Up":                {exit.CodeUsage, `unknown key "C-Up"; use C-c for Ctrl+C`},
 		"agent send-keys db PgeDown --read-only": {exit.CodeUsage, `did you mean "PageDown"?`},
 	} {
 		code, out, errs := runCLI(t, groupedCity(), append(strings.Fields(line), "--json")...)
@@ -195,10 +203,44 @@ func TestMisplacedNames(t *testing.T) {
 	}
 }
 
+// The value of a flag that takes a number is checked in one way, and its error says which numbers are valid.
+func TestNumbers(t *testing.T) {
+	for line, says := range map[string]string{
+		"agent peek db -n -1": "at least 1", "agent logs db -n 0": "at least 1", "agent logs db -n -4": "at least 1",
+		"daemon logs -n -5": "at least 1", "supervisor logs -n 0": "at least 1", "events -n x": "at least 1",
+		"events --after x": "at least 0", "bead list -n -1": "at least 0", "bead update b --title x --if-rev x": "at least 0",
+		"automation history a -n x": "at least 0", "heartbeat --cycle x": "at least 0",
+	} {
+		code, out, errs := runCLI(t, groupedCity(), strings.Fields(line)...)
+		if code != exit.CodeUsage || out != "" || !strings.Contains(errs, "flag: use a whole number of "+says) {
+			t.Errorf("%s: exit %d, %q, %q", line, code, out, errs)
+		}
+	}
+}
+
+// Commands that only print text reject --json.
+func TestTextOnly(t *testing.T) {
+	for _, line := range []string{"daemon logs", "supervisor logs", "help", "help states", "man", "completion bash"} {
+		code, out, errs := runCLI(t, groupedCity(), append(strings.Fields(line), "--json")...)
+		if code != exit.CodeUsage || out != "" || !strings.Contains(errs, "prints only text: remove --json") {
+			t.Errorf("%s: exit %d, %q, %q", line, code, out, errs)
+		}
+	}
+}
+
+// A stream of JSON has one value per line, from the stored output on.
+func TestLogsStream(t *testing.T) {
+	_, out, errs := runCLI(t, groupedCity(), "agent", "logs", "db", "--follow", "--json")
+	if strings.Count(out, "\n") != 1 || !strings.HasPrefix(out, `{"agent":"db",`) {
+		t.Errorf("%q, %q", out, errs)
+	}
+}
+
 // send-keys sends an argument as text if it is neither the name of a key nor similar to one.
 func TestTextIsNoKey(t *testing.T) {
 	for _, keys := range [][]string{
 		{"Enter", "C-c", "M-x", "F5", "S-Tab"}, {"Hello"}, {"enterr"}, {"Enterr you"}, {"X"}, {"IC"}, {"I"}, {":q", "ZZ"}, {"Entre-nous"}, {"Done"}, {"ls"}, {""},
+		{"C-C", "C-[", "M-Enter", "M-C-c"}, {"dc"}, {"c+d"}, {"control-flow"}, {"C"}, {"-"}, {"a-b"},
 	} {
 		if wrong := agents.Misspelled(keys); wrong != "" {
 			t.Errorf("%q: %s", keys, wrong)
@@ -267,16 +309,16 @@ func TestRigRestart(t *testing.T) {
 	}
 	const want = `RESULT     AGENT           HOW
 restarted  demo/worker-2   restart demo/worker-2
-left       demo/worker-10  draining: pool demo/worker wants 3
+skipped    demo/worker-10  draining: pool demo/worker wants 3
 
-demo: 1 restarted, 0 failed, 1 not restarted
+demo: 1 restarted, 0 failed, 1 skipped
 `
 	if out != want {
 		t.Errorf("got\n%s", out)
 	}
 	s.refuse = &city.Error{Code: city.Unavailable, Message: "too slow"}
 	code, out, _ = runCLI(t, s, "rig", "restart", "demo")
-	if code != exit.CodeFailed || !strings.Contains(out, "failed  demo/worker-2   too slow") || !strings.Contains(out, "0 restarted, 1 failed") {
+	if code != exit.CodeFailed || !strings.Contains(out, "failed   demo/worker-2   too slow") || !strings.Contains(out, "0 restarted, 1 failed") {
 		t.Errorf("exit %d\n%s", code, out)
 	}
 }
@@ -327,7 +369,7 @@ func TestFolderIsAsConfigured(t *testing.T) {
 	s := demoCity()
 	s.snapshot.Agents[0].Dir = "/srv/app"
 	for _, line := range []string{"why reader", "agent show reader"} {
-		if _, out, _ := runCLI(t, s, strings.Fields(line)...); !strings.Contains(out, "folder    /srv/app (as configured)\n") {
+		if _, out, _ := runCLI(t, s, strings.Fields(line)...); !strings.Contains(out, "folder       /srv/app (as configured)\n") {
 			t.Errorf("%s: %s", line, out)
 		}
 	}
@@ -348,8 +390,8 @@ func TestAgentShown(t *testing.T) {
 	}
 	_, out, _ := runCLI(t, s, "agent", "show", name)
 	for _, want := range []string{
-		"terminal  120x40", "before    git fetch", `ready     when a line begins with "> ", within 1m`, "restart   always; an exit within 10s is a crash; quarantine after more than 5 crashes in 1h; waits 1s, doubling up to 1m",
-		"API_KEY=(hidden)", "COLOUR=red", "env COLOUR changed", "runs      blue", "wants     red", "gcity keeps only a fingerprint",
+		"terminal     120x40", "before       git fetch", `ready        when a line begins with "> ", within 1m`, "restart      always; an exit within 10s is a crash; quarantine after more than 5 crashes in 1h; waits 1s, doubling up to 1m",
+		"API_KEY=(hidden)", "COLOUR=red", "env COLOUR changed", "runs         blue", "wants        red", "gcity keeps only a fingerprint",
 		"exit 3 after 4s", "two", "four", "stored in .gc/crashes/x", "not started: no such folder", "the rest is not known",
 	} {
 		if !strings.Contains(out, want) {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -55,8 +56,12 @@ func initCity(e *env.Env, dir, name string, yes bool) error {
 			Err: fmt.Errorf("%s already exists and was not changed; `gcity plan --city %s` shows "+
 				"what the city would start", file, dir)}
 	}
-	if name == "" {
-		name = folder.DefaultCityName(filepath.Base(dir))
+	if base := filepath.Base(dir); name == "" {
+		if strings.IndexFunc(base, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0 {
+			return exit.Usage("the folder's name %q cannot be the name of a city, which has only "+
+				"ASCII letters: run `gcity init --name NAME`", base)
+		}
+		name = folder.DefaultCityName(base)
 	}
 	if !folder.ValidName(name) {
 		return exit.Usage("invalid city name %q: use letters, digits, '.', '_' and '-', "+

@@ -42,7 +42,7 @@ man(1) reads. With --dir it writes all pages to a folder, each to its own file.`
 		},
 	}
 	c.Flags().StringVar(&dir, "dir", "", "write all pages to this `folder`")
-	return c
+	return env.TextOnly(e, c)
 }
 
 // manPages writes the manual page for each command and each guide to a folder.

@@ -82,6 +82,10 @@ func trustCity(ctx context.Context, e *env.Env, args []string, yes bool) error {
 		}
 		shown.Trusted, shown.Why = true, "you have just agreed to it"
 		reloadTrusted(ctx, e, dir)
+		if !e.JSON {
+			e.Sayf("the city in %s is now trusted", output.SafeLine(dir))
+			return nil
+		}
 	}
 	if e.JSON {
 		if err := e.WriteJSON(shown); err != nil || shown.Trusted {

@@ -48,10 +48,10 @@ func holderText() string {
 func completionCommand(e *env.Env) *cobra.Command {
 	shell := func(name string, write func(root *cobra.Command, w io.Writer) error,
 		hint string) *cobra.Command {
-		return &cobra.Command{
+		return env.TextOnly(e, &cobra.Command{
 			Use: name, Short: "For " + name + ": " + hint, Args: env.Exactly(0),
 			RunE: func(cmd *cobra.Command, _ []string) error { return write(cmd.Root(), e.Out) },
-		}
+		})
 	}
 	return env.Group("completion", "Print a completion script for your shell",
 		shell("bash", bashCompletion, "source <(gcity completion bash)"),

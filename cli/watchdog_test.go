@@ -147,7 +147,7 @@ func TestHeartbeatFields(t *testing.T) {
 	if code, _, _ := runCLI(t, s, "heartbeat", "--cycle", "-1"); code != exit.CodeUsage {
 		t.Errorf("exit %d of a cycle below nothing", code)
 	}
-	if code, _, errs := runCLI(t, s, "heartbeat", "--unhealthy-agents", "-1"); code != exit.CodeUsage || !strings.Contains(errs, "must be 0 or more") {
+	if code, _, errs := runCLI(t, s, "heartbeat", "--unhealthy-agents", "-1"); code != exit.CodeUsage || !strings.Contains(errs, "use a whole number of at least 0") {
 		t.Errorf("exit %d of a number of agents below nothing: %s", code, errs)
 	}
 }

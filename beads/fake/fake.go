@@ -192,7 +192,7 @@ func (s *Store) CreateAll(ctx context.Context, all []beads.Bead) (_ []beads.Bead
 	}
 	for _, id := range batch.GivenIDs() {
 		if s.find(id) >= 0 {
-			return nil, fmt.Errorf("bead %s already exists: %w", id, beads.ErrConflict)
+			return nil, beads.Conflict("bead %s already exists", id)
 		}
 		s.reserveNumber(id)
 	}

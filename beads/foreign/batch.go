@@ -81,7 +81,7 @@ func (s *Store) checkBatch(ctx context.Context, batch *beads.Batch) error {
 	}
 	for _, id := range given {
 		if _, ok := by[id]; ok {
-			return fmt.Errorf("bead %s already exists: %w", id, beads.ErrConflict)
+			return beads.Conflict("bead %s already exists", id)
 		}
 	}
 	if len(given) == 0 {

@@ -38,6 +38,9 @@ func (s *Store) Recover(ctx context.Context, from string, force bool) (Recovered
 		made, err := duplicate(ctx, from, s.path+"-restoring", func(db *sql.DB) error {
 			return raise(ctx, db, known.Last)
 		})
+		if code(err) == codeNotADB {
+			err = errors.New("it is not a backup of a bead store")
+		}
 		if err != nil {
 			return Recovered{}, fmt.Errorf("cannot restore %s: %w", from, err)
 		}
@@ -57,13 +60,11 @@ func (s *Store) replaceable(now BackupInfo, broken error, known Identity, named 
 	case err != nil || info.Size() == 0 || code(broken) != 0 || errors.Is(broken, errDamaged):
 		return nil
 	case broken != nil:
-		return fmt.Errorf("%s exists and is not a store: %w; --force keeps it under "+
-			"another name: %w",
-			s.path, broken, beads.ErrConflict)
+		return beads.Conflict("%s exists and is not a store: %v; --force keeps it under "+
+			"another name", s.path, broken)
 	case now.Beads > 0 && (!named || now.ID == known.ID):
-		return fmt.Errorf("the bead store %s is intact and has %d beads; --force replaces it "+
-			"and keeps the current file under another name: %w",
-			s.path, now.Beads, beads.ErrConflict)
+		return beads.Conflict("the bead store %s is intact (number of beads: %d); --force "+
+			"replaces it and keeps the current file under another name", s.path, now.Beads)
 	}
 	return nil
 }
@@ -145,8 +146,8 @@ func (s *Store) Accept(ctx context.Context) (Recovered, error) {
 		known, named, _ := s.ledger.Read()
 		now, broken := inspect(ctx, s.path)
 		if broken == nil && named && now.ID == known.ID {
-			return Recovered{}, fmt.Errorf("the bead store %s is the one in the city's "+
-				"ledger, so there is no new one to accept: %w", s.path, beads.ErrConflict)
+			return Recovered{}, beads.Conflict("the bead store %s is the one in the city's "+
+				"ledger, so there is no new one to accept", s.path)
 		}
 		plain, err := OpenKnown(filepath.Dir(s.folder), s.prefix, Ledger{})
 		if err != nil {

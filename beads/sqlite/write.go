@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"slices"
 	"strconv"
@@ -54,7 +53,7 @@ func (t *txn) create(prefix string, batch *beads.Batch) ([]beads.Bead, error) {
 		if ok, err := t.exists(id); err != nil {
 			return nil, err
 		} else if ok {
-			return nil, fmt.Errorf("bead %s already exists: %w", id, beads.ErrConflict)
+			return nil, beads.Conflict("bead %s already exists", id)
 		}
 		last = max(last, number(id))
 	}

@@ -2,9 +2,10 @@ package verb
 
 import "gcity/city"
 
-const flagHelp = `The command sets or removes suspended = true in the configuration, and changes
-nothing else there. The name of a pool stands for the whole pool, because its members
-have no setting of their own.`
+// flagHelp completes the help of a command that sets the suspended flag.
+const flagHelp = ` in the configuration, and changes nothing else there.
+The name of a pool stands for the whole pool, because its members have no setting of
+their own.`
 
 // sessions returns the verbs that start and stop sessions.
 func sessions() []Verb {
@@ -20,7 +21,10 @@ func sessions() []Verb {
 		{Name: "stop", Noun: Agent, API: API{Summary: "Stop an agent's session " +
 			"and suspend the agent"},
 			Shell: Shell{Short: "Stop an agent or a pool and suspend it until it is resumed",
-				Long: flagHelp, Pools: true},
+				Long: "stop does the same as suspend: it stops the session and sets\n" +
+					"suspended = true" + flagHelp +
+					"\nTo stop a session that starts again, use restart or kill.",
+				Pools: true},
 			decode: to(func(n string) city.Stop { return city.Stop{Agent: n} })},
 		{Name: "kill", Noun: Agent, API: API{Summary: "Kill an agent's session immediately; the " +
 			"agent restarts", Body: city.Kill{}},
@@ -29,13 +33,16 @@ func sessions() []Verb {
 			decode: to(func(n string) city.Kill { return city.Kill{Agent: n} })},
 		{Name: "suspend", Noun: Agent, API: API{Summary: "Set an agent's suspended flag"},
 			Shell: Shell{Short: "Set suspended = true in the configuration, for an agent or a pool",
-				Long: flagHelp, Pools: true},
+				Long: "suspend stops the session, and no new one starts until a resume. It sets\n" +
+					"suspended = true" + flagHelp,
+				Pools: true},
 			Line:   Line{"suspend", "AGENT|POOL", "suspend an agent or a pool"},
 			decode: to(func(n string) city.Suspend { return city.Suspend{Agent: n} })},
 		{Name: "resume", Noun: Agent, API: API{Summary: "Remove an agent's suspended flag"},
-			Shell: Shell{Short: "Remove suspended = true from the configuration, for an " +
-				"agent or a pool",
-				Long: flagHelp, Pools: true},
+			Shell: Shell{Short: "End the suspension of an agent or a pool",
+				Long: "resume ends a suspension: the session starts again. It removes\n" +
+					"suspended = true, or sets it to false," + flagHelp,
+				Pools: true},
 			Line:   Line{"resume", "AGENT|POOL", "resume an agent or a pool"},
 			decode: to(func(n string) city.Resume { return city.Resume{Agent: n} })},
 	}

@@ -2,6 +2,7 @@ package agents
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -158,14 +159,15 @@ func agentPeek(e *env.Env) *cobra.Command {
 		defer l.Close()
 		return peek(cmd.Context(), e, l, name, lines)
 	}
-	c.Flags().IntVarP(&lines, "lines", "n", 0, "show the last `N` lines instead of the screen")
+	c.Flags().VarP(env.Number(&lines, 1), "lines", "n",
+		"show the last N lines instead of the screen")
 	return c
 }
 
 // peek writes an agent's screen or last lines. It needs a snapshot only if name is not the agent's full
 // name.
 func peek(ctx context.Context, e *env.Env, l *env.Link, name string, lines int) error {
-	err := writeOutput(ctx, e, l, name, lines)
+	err := writeOutput(ctx, e, l, name, followed{lines: lines})
 	if !exit.HasCode(err, city.NotFound) {
 		return err
 	}
@@ -173,27 +175,45 @@ func peek(ctx context.Context, e *env.Env, l *env.Link, name string, lines int) 
 	if err != nil {
 		return err
 	}
-	return writeOutput(ctx, e, l, f.Agent.Name, lines)
+	return writeOutput(ctx, e, l, f.Agent.Name, followed{lines: lines})
 }
 
-func writeOutput(ctx context.Context, e *env.Env, l *env.Link, name string, lines int) error {
-	text, err := l.Output(ctx, name, lines)
+// writeOutput writes the last lines of an agent. If new output follows, JSON is written as one line.
+func writeOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f followed) error {
+	text, err := l.Output(ctx, name, f.lines)
 	if err != nil {
 		return err
 	}
-	if e.JSON {
-		return e.WriteJSON(OutputShape{Agent: name, Format: "text",
-			Turns: []Turn{{Role: "output", Text: text}}})
+	if shape := (OutputShape{Agent: name, Format: "text",
+		Turns: []Turn{{Role: "output", Text: text}}}); e.JSON && f.follow {
+		return e.WriteJSONLine(shape)
+	} else if e.JSON {
+		return e.WriteJSON(shape)
 	}
 	if text = strings.TrimRight(output.SafeText(text), "\n"); text != "" {
 		e.Sayf("%s", text)
+	} else {
+		sayNoOutput(ctx, e, l, name)
 	}
 	return nil
 }
 
+// sayNoOutput prints on stderr why an agent has no output.
+func sayNoOutput(ctx context.Context, e *env.Env, l *env.Link, name string) {
+	_, g, err := l.Find(ctx, name)
+	switch {
+	case err != nil: // the output was read, so the command has succeeded
+	case g.Running:
+		e.Warn(fmt.Sprintf("agent %s has printed nothing yet", name))
+	default:
+		e.Warn(fmt.Sprintf("agent %s has no output: it is %s (%s), and gcity stores the output "+
+			"of an ended session only if it crashed", name, g.State, g.Reason))
+	}
+}
+
 func agentLogs(e *env.Env) *cobra.Command {
 	var (
-		lines       int
+		lines       = 200
 		follow, raw bool
 	)
 	c := forAgent(e, &cobra.Command{Use: "logs [AGENT]",
@@ -208,10 +228,10 @@ func agentLogs(e *env.Env) *cobra.Command {
 				return followOutput(ctx, e, l, name,
 					followed{lines: lines, follow: follow, raw: raw})
 			default:
-				return writeOutput(ctx, e, l, name, lines)
+				return writeOutput(ctx, e, l, name, followed{lines: lines})
 			}
 		})
-	c.Flags().IntVarP(&lines, "lines", "n", 200, "print at most this many lines of the "+
+	c.Flags().VarP(env.Number(&lines, 1), "lines", "n", "print at most this many lines of the "+
 		"stored output")
 	c.Flags().BoolVarP(&follow, "follow", "f", false, "print new output as it arrives, until "+
 		"interrupted")
@@ -229,7 +249,7 @@ func followOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f f
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
 	if f.follow && !f.raw {
-		if err := writeOutput(ctx, e, l, name, f.lines); err != nil {
+		if err := writeOutput(ctx, e, l, name, f); err != nil {
 			return err
 		}
 	}

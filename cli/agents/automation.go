@@ -167,7 +167,7 @@ func pastRuns(ctx context.Context, e *env.Env, dir, name string, limit int) (_ [
 func automationHistory(e *env.Env) *cobra.Command {
 	var (
 		rig   string
-		limit int
+		limit = 20
 	)
 	c := &cobra.Command{
 		Use: "history NAME", Short: "List the runs of an automation, newest first, even if the " +
@@ -175,14 +175,11 @@ func automationHistory(e *env.Env) *cobra.Command {
 		Args:              env.Exactly(1),
 		ValidArgsFunction: env.Complete(e, env.KindAutomation),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if limit < 0 {
-				return exit.Usage("--limit must not be negative; 0 lists all")
-			}
 			return history(cmd.Context(), e, automation.Scoped(args[0], rig), cmp.Or(limit, -1))
 		},
 	}
 	c.Flags().StringVar(&rig, "rig", "", rigHelp)
-	c.Flags().IntVarP(&limit, "limit", "n", 20, "print at most this many runs, 0 = all")
+	c.Flags().VarP(env.Number(&limit, 0), "limit", "n", "print at most this many runs, 0 = all")
 	return c
 }
 

@@ -33,8 +33,12 @@ its output is stored, and logs prints that part.`,
 		if err != nil || id == "" {
 			return err
 		}
-		if _, err = showRun(ctx, e, n.l, id, follow); ctx.Err() != nil {
+		shown, err := showRun(ctx, e, n.l, id, follow)
+		switch {
+		case ctx.Err() != nil:
 			return nil // interrupted by the user
+		case err == nil && !shown && !e.JSON:
+			return sayNoOutput(ctx, e, n, id)
 		}
 		return err
 	})
@@ -48,6 +52,22 @@ its output is stored, and logs prints that part.`,
 	}
 	c.Flags().BoolVarP(&follow, "follow", "f", false, "print new output until the run ends")
 	return c
+}
+
+// sayNoOutput prints why a run has no output.
+func sayNoOutput(ctx context.Context, e *env.Env, n namedAutomation, id string) error {
+	runs, err := pastRuns(ctx, e, n.l.Dir, n.item.Name, -1)
+	if err != nil {
+		return err
+	}
+	text := fmt.Sprintf("run %s of %s has no output", id, n.item.Name)
+	if i := slices.IndexFunc(runs, func(r city.Run) bool { return r.ID == id }); i >= 0 &&
+		runs[i].Made != "" {
+		text += fmt.Sprintf(": it created %s from a formula; `gcity bead show %s` shows that work",
+			runs[i].Made, runs[i].Made)
+	}
+	fmt.Fprintln(e.Err, output.SafeLine(text))
+	return nil
 }
 
 // runOf returns the ID of a run: the given one, or that of the automation's newest run. If the automation has never

@@ -29,8 +29,10 @@ func automationRun(e *env.Env) *cobra.Command {
 	var (
 		wait bool
 		most time.Duration
+		c    *cobra.Command
 	)
-	c := forAutomation(e, &cobra.Command{
+	timed := func() bool { return c.Flags().Changed("timeout") }
+	c = forAutomation(e, &cobra.Command{
 		Use: "run NAME", Short: "Run an automation now, even if its gate is closed",
 		Long: `run starts a run of an automation even if its gate is closed. The run is recorded
 like any other. It needs a running controller. With --wait it prints the run's output
@@ -43,13 +45,15 @@ retried (retry in its file), --wait reports the failure and waits for the last a
 			return env.ReadOnlyError("automation run")
 		case !n.l.Live:
 			return exit.NotRunning("cannot run %s: no controller is running for %s; start it "+
-				"with `gcity` or `gcity --headless`", n.item.Name, n.l.Dir)
+				"with `gcity start`", n.item.Name, n.l.Dir)
 		case n.item.State == city.AutomationBroken:
 			return &city.Error{Code: city.Conflict,
 				Message: fmt.Sprintf("cannot run %s: its file is broken: %s", n.item.Name,
 					n.item.Reason)}
 		case most <= 0:
 			return exit.Usage("--timeout must be greater than 0")
+		case timed() && !wait:
+			return exit.Usage("--timeout is the time limit of --wait: add --wait")
 		}
 		fire := city.Fire{Automation: n.item.Name, By: e.Actor()}
 		if !wait {

@@ -25,7 +25,7 @@ func agentPID(ctx context.Context, e *env.Env, l *env.Link, name string) error {
 		return err
 	}
 	if g.PID == 0 {
-		return fmt.Errorf("agent %s has no process: it is %s (%s)", g.Name, g.State, g.Reason)
+		return fmt.Errorf("agent %s has no process: it is not running (%s)", g.Name, g.Reason)
 	}
 	e.Sayf("%d", g.PID)
 	return nil

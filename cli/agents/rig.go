@@ -188,7 +188,7 @@ func restartRig(ctx context.Context, e *env.Env, l *env.Link, f env.Found) error
 	}
 	if !l.Live {
 		return exit.NotRunning("cannot restart the agents of %s: no controller is running for "+
-			"%s; start it with `gcity` or `gcity --headless`", f.Rig.Name, l.Dir)
+			"%s; start it with `gcity start`", f.Rig.Name, l.Dir)
 	}
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()
@@ -262,7 +262,11 @@ func printRestarted(e *env.Env, rig string, results []restarted) error {
 		count[r.Result]++
 		color := map[string]string{"restarted": output.Green, "failed": output.Red,
 			"left": output.Dim}[r.Result]
-		rows = append(rows, []output.Cell{output.Tinted(r.Result, color),
+		result := r.Result
+		if result == "left" { // the name in JSON
+			result = "skipped"
+		}
+		rows = append(rows, []output.Cell{output.Tinted(result, color),
 			output.Tinted(r.Agent, output.Bold), output.Plain(r.Detail)})
 	}
 	var err error
@@ -270,7 +274,7 @@ func printRestarted(e *env.Env, rig string, results []restarted) error {
 		err = e.WriteJSON(output.ListOf(results))
 	} else {
 		err = e.Table(e.Out, e.Columns(), []string{"RESULT", "AGENT", "HOW"}, rows)
-		e.Sayf("\n%s: %d restarted, %d failed, %d not restarted", output.SafeLine(rig),
+		e.Sayf("\n%s: %d restarted, %d failed, %d skipped", output.SafeLine(rig),
 			count["restarted"], count["failed"], count["left"])
 	}
 	if err == nil && count["failed"] > 0 {

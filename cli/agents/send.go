@@ -36,12 +36,15 @@ records that. To read the text from standard input, use - as the text.`,
 	c.Flags().BoolVar(&wait, "wait", false, "wait until the text is typed or dropped")
 	return forNamed(e, c, func(ctx context.Context, l *env.Link, f env.Found, args []string) error {
 		text, err := words(e, args)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
+		case text == "":
+			return exit.Usage("the text is empty: gcity agent nudge AGENT TEXT…")
 		}
 		g := f.Agent
-		if !g.Running && (!l.Live || slices.Contains([]city.State{city.Suspended, city.Exited,
-			city.Failed, city.Quarantined}, g.State)) {
+		if !g.Running && l.Live && slices.Contains([]city.State{city.Suspended, city.Exited,
+			city.Failed, city.Quarantined}, g.State) {
 			return &city.Error{Code: city.Conflict,
 				Message: fmt.Sprintf("agent %q has no terminal to type into: it is %s (%s)", g.Name,
 					g.State, g.Reason)}
@@ -153,13 +156,19 @@ func sendText(e *env.Env, d *city.Send) string {
 	if d.Lines == 1 {
 		size = describe.Count(d.Bytes, "byte")
 	}
-	when := "since"
-	if d.Stage.Over() {
-		when = "at"
+	how := string(d.Stage) + " since "
+	switch d.Stage {
+	case city.Submitted, city.Acknowledged:
+		how = "typed at "
+	case city.GivenUp:
+		how = "dropped at "
 	}
-	line := fmt.Sprintf("%s %s %s, %s: %s", d.Stage.Text(), when, e.Clock(d.Since), size, d.Text)
+	line := fmt.Sprintf("%s%s: %s (%s)", how, e.Clock(d.Since), d.Text, size)
+	if d.Stage == city.Acknowledged {
+		line += "; output followed"
+	}
 	if d.Why != "" {
-		line += " (" + d.Why + ")"
+		line += "; " + d.Why
 	}
 	return line
 }

@@ -92,7 +92,11 @@ func because(e *env.Env, g *city.Agent) string {
 		parts[0] = cmp.Or(g.Description, g.Reason)
 	}
 	if g.Until != nil {
-		parts = append(parts, "until "+e.Clock(*g.Until))
+		until := "until "
+		if g.State == city.Failed || g.State == city.Backoff {
+			until = "tries again at "
+		}
+		parts = append(parts, until+e.Clock(*g.Until))
 	}
 	switch d := g.Drain; {
 	case d == nil:

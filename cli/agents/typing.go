@@ -22,7 +22,7 @@ func agentKeys(e *env.Env) *cobra.Command {
 		Long: `send-keys presses the named keys one after the other: Enter, Tab, BTab, Escape,
 Space, BSpace, Insert, Delete, PageUp, PageDown, Up, Down, Left, Right, Home, End, F1 to F12,
 C-c for Ctrl+C, M-x for Alt+X. Any other word is typed as text. A word that resembles
-the name of a key is an error, because it may be a typo.`,
+the name of a key, such as enter or Ctrl-C, is an error, because it may be a typo.`,
 		Example: "  gcity agent send-keys worker Escape ':q' Enter",
 	}, func(agent string, keys []string) (city.Command, error) {
 		if wrong := Misspelled(keys); wrong != "" && !literal {
@@ -46,7 +46,7 @@ func forTyping(e *env.Env, c *cobra.Command,
 		if err != nil {
 			return err
 		}
-		if !g.Running {
+		if !g.Running && l.Live {
 			return &city.Error{Code: city.Conflict,
 				Message: fmt.Sprintf("agent %q has no terminal to type into: it is %s (%s)", g.Name,
 					g.State, g.Reason)}
@@ -58,12 +58,83 @@ func forTyping(e *env.Env, c *cobra.Command,
 // Misspelled returns an error message if one of the words resembles the name of a key, or "" if none does.
 func Misspelled(keys []string) string {
 	for _, key := range keys {
-		known := keyNames()
-		if !looksLikeKey(key) || slices.Contains(known, key) {
-			continue
+		near, wrong := otherSpelling(key)
+		if near == "" && !wrong && looksLikeKey(key) {
+			near = suggest.Nearest(key, keyNames())
+			wrong = near != ""
 		}
-		if near := suggest.Nearest(key, known); near != "" {
+		switch {
+		case wrong && near != "":
 			return fmt.Sprintf("unknown key %q; did you mean %q?", key, near)
+		case wrong:
+			return fmt.Sprintf("unknown key %q; use C-c for Ctrl+C, and M-x for Alt+X.", key)
+		}
+	}
+	return ""
+}
+
+// otherSpelling reports whether a word is the name of a key in other notations: "enter", "esc", "ctrl-c", "^C". It
+// returns the name that send-keys accepts, or "" if it accepts no such key.
+func otherSpelling(word string) (name string, is bool) {
+	if name = keyCalled(word); name != "" {
+		return name, name != word
+	}
+	if rest, ok := strings.CutPrefix(word, "^"); ok && len(rest) == 1 {
+		return "C-" + strings.ToLower(rest), true
+	}
+	modifier, key := word, ""
+	if i := strings.IndexAny(word, "-+"); i > 0 {
+		modifier, key = word[:i], word[i+1:]
+	}
+	prefix := modifierCalled(modifier)
+	switch named := keyCalled(key); {
+	case prefix == "" || word == modifier || strings.Contains(word, "+") && len(modifier) == 1:
+		return "", false
+	case key == "":
+		return "", true
+	case named != "":
+		if name = prefix + named; prefix != "M-" && !slices.Contains(keyNames(), name) {
+			return "", true
+		}
+	case len(key) == 1 && prefix != "S-" && len(modifier) > 1:
+		name = prefix + strings.ToLower(key)
+	case len(key) == 1 && prefix != "S-":
+		name = prefix + key
+	default:
+		return "", false
+	}
+	return name, name != word
+}
+
+// modifierCalled returns the prefix of a modifier key, or "".
+func modifierCalled(word string) string {
+	switch strings.ToLower(word) {
+	case "c", "ctrl", "control":
+		return "C-"
+	case "m", "alt", "meta":
+		return "M-"
+	case "s", "shift":
+		return "S-"
+	}
+	return ""
+}
+
+// keyCalled returns the name of the key that has this name in any case, or in another program, or "". The names IC and
+// DC match only as they are, because dc is a program.
+func keyCalled(word string) string {
+	switch strings.ToLower(word) {
+	case "esc":
+		return "Escape"
+	case "return":
+		return "Enter"
+	case "backspace":
+		return "BSpace"
+	case "del":
+		return "Delete"
+	}
+	for _, name := range keyNames() {
+		if word == name || name != "IC" && name != "DC" && strings.EqualFold(word, name) {
+			return name
 		}
 	}
 	return ""

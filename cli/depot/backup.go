@@ -3,6 +3,8 @@ package depot
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 
 	"gcity/city"
@@ -23,7 +25,14 @@ func (d *Store) BuiltIn() (workstore.EmbeddedStore, error) {
 // BackupFor returns the path of the backup that the arguments name, or of the newest backup without arguments.
 func (d *Store) BackupFor(args []string) (string, error) {
 	if len(args) > 0 {
-		return filepath.Abs(args[0])
+		from, err := filepath.Abs(args[0])
+		if err == nil {
+			if _, err = os.Stat(from); errors.Is(err, fs.ErrNotExist) {
+				err = fmt.Errorf("the backup %s does not exist; the backups of this store "+
+					"are in %s", from, d.BackupDir())
+			}
+		}
+		return from, err
 	}
 	from, err := d.NewestBackup()
 	if err == nil && from == "" {

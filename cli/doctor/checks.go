@@ -8,7 +8,8 @@ type check struct {
 	title string
 	run   func(ctx context.Context, p *Subject) []finding // run must not change anything
 	// fix returns the problems that --fix can repair; it is nil if none can be repaired
-	fix func(dir string) []repair
+	fix     func(dir string) []repair
+	machine bool // the check is about the machine and needs no city
 }
 
 // one adapts a check that returns a single finding.
@@ -20,41 +21,41 @@ func one(look func(ctx context.Context, p *Subject) finding) func(context.Contex
 // checks returns all checks in the order of the report.
 func checks() []check {
 	return []check{
-		{"configuration", one(checkCity), nil},
-		{"trust", one(checkTrust), nil},
-		{"agents", one(checkAgents), nil},
-		{"programs", one(checkPrograms), nil},
-		{"rigs", one(checkRigs), nil},
-		{"automations", one(checkAutomations), nil},
-		{"formulas", one(checkFormulas), nil},
-		{"overrides", one(checkOverrides), nil},
-		{"folder .gc", one(checkFolder), openFolder},
-		{"leftovers", one(checkLeftovers), leftovers},
-		{"controller", one(checkController), nil},
-		{"versions", one(checkVersions), nil},
-		{"API", one(checkAPI), nil},
-		{"sessions", one(checkSessions), nil},
-		{"crashes", one(checkQuarantine), nil},
-		{"stray processes", one(checkStrays), nil},
-		{"waiting work", one(CheckStranded), nil},
-		{"event log", one(checkLog), nil},
-		{"event script", one(checkMirror), nil},
-		{"bd server", one(checkDolt), nil},
-		{"file system", one(checkFileSystem), nil},
-		{"disk space", one(checkSpace), nil},
-		{"clock", one(checkClock), nil},
-		{"git", one(checkGit), nil},
-		{"terminals", one(checkTerminals), nil},
-		{"open files", one(checkFiles), nil},
-		{"processes", one(checkTasks), nil},
-		{"inotify", one(checkInotify), nil},
-		{"logout", one(checkLinger), nil},
-		{"owners", one(checkOwner), nil},
-		{"", checkServices, nil},
-		{"", checkProviders, nil},
-		{"", checkStores, nil},
-		{"preferences", one(checkPrefs), nil},
-		{"supervisor", one(checkSupervisor), nil},
+		{"configuration", one(checkCity), nil, false},
+		{"trust", one(checkTrust), nil, false},
+		{"agents", one(checkAgents), nil, false},
+		{"programs", one(checkPrograms), nil, false},
+		{"rigs", one(checkRigs), nil, false},
+		{"automations", one(checkAutomations), nil, false},
+		{"formulas", one(checkFormulas), nil, false},
+		{"overrides", one(checkOverrides), nil, false},
+		{"folder .gc", one(checkFolder), openFolder, false},
+		{"leftovers", one(checkLeftovers), leftovers, false},
+		{"controller", one(checkController), nil, false},
+		{"versions", one(checkVersions), nil, false},
+		{"API", one(checkAPI), nil, false},
+		{"sessions", one(checkSessions), nil, false},
+		{"crashes", one(checkQuarantine), nil, false},
+		{"stray processes", one(checkStrays), nil, false},
+		{"waiting work", one(CheckStranded), nil, false},
+		{"event log", one(checkLog), nil, false},
+		{"event script", one(checkMirror), nil, false},
+		{"bd server", one(checkDolt), nil, false},
+		{"file system", one(checkFileSystem), nil, true},
+		{"disk space", one(checkSpace), nil, true},
+		{"clock", one(checkClock), nil, true},
+		{"git", one(checkGit), nil, false},
+		{"terminals", one(checkTerminals), nil, true},
+		{"open files", one(checkFiles), nil, true},
+		{"processes", one(checkTasks), nil, true},
+		{"inotify", one(checkInotify), nil, true},
+		{"logout", one(checkLinger), nil, true},
+		{"owners", one(checkOwner), nil, false},
+		{"", checkServices, nil, false},
+		{"", checkProviders, nil, false},
+		{"", checkStores, nil, false},
+		{"preferences", one(checkPrefs), nil, true},
+		{"supervisor", one(checkSupervisor), nil, true},
 	}
 }
 

@@ -87,6 +87,9 @@ Secrets are hidden. Read the file before you attach it to a bug report.`,
 
 func runChecks(ctx context.Context, e *env.Env, fix bool, report string) error {
 	dir, err := e.CityDir()
+	if none, ok := errors.AsType[env.NoCity](err); ok && e.Dir == "" && !fix && report == "" {
+		return checkMachine(ctx, e, none)
+	}
 	if err != nil {
 		return err
 	}
@@ -113,7 +116,6 @@ func runChecks(ctx context.Context, e *env.Env, fix bool, report string) error {
 		fmt.Fprintf(e.Err, "wrote %s; secrets are hidden, but read it before you share it\n",
 			output.SafeLine(report))
 	}
-	failed := slices.ContainsFunc(found, func(f finding) bool { return f.State == "bad" })
 	if e.JSON && fix {
 		err = e.WriteJSON(struct {
 			output.List[finding]
@@ -124,7 +126,31 @@ func runChecks(ctx context.Context, e *env.Env, fix bool, report string) error {
 	} else {
 		err = printFindings(e, found)
 	}
-	if err == nil && failed {
+	return verdict(found, err)
+}
+
+// checkMachine runs the checks of the machine, and reports that no city was found.
+func checkMachine(ctx context.Context, e *env.Env, none env.NoCity) error {
+	p := &Subject{dir: none.Dir, env: e, close: func() {}, slow: e.SayVerySlow}
+	city := note("gcity init", "%v; only this machine was checked", none)
+	city.Check = "city"
+	found := []finding{city}
+	for _, c := range checks() {
+		if c.machine {
+			f := c.run(ctx, p)[0]
+			f.Check, f.Detail = c.title, redact.Text(f.Detail)
+			found = append(found, f)
+		}
+	}
+	if e.JSON {
+		return verdict(found, e.WriteJSON(output.ListOf(found)))
+	}
+	return verdict(found, printFindings(e, found))
+}
+
+// verdict returns err, or the exit code for findings with a problem.
+func verdict(found []finding, err error) error {
+	if err == nil && slices.ContainsFunc(found, func(f finding) bool { return f.State == "bad" }) {
 		return exit.Quietly(exit.CodeFailed)
 	}
 	return err
@@ -289,7 +315,7 @@ func takeover(e *env.Env, dir string) string {
 	if len(service.Units(e, "city", dir)) > 0 {
 		return "`gcity daemon start` takes over the sessions with the city's service"
 	}
-	return "`gcity` or `gcity --headless` takes over the sessions"
+	return "`gcity start` takes over the sessions"
 }
 
 func checkLog(ctx context.Context, p *Subject) finding {

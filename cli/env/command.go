@@ -40,6 +40,18 @@ func names(c *cobra.Command) []string {
 	return out
 }
 
+// TextOnly makes a command that only prints text reject --json.
+func TextOnly(e *Env, c *cobra.Command) *cobra.Command {
+	run := c.RunE
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if e.JSON {
+			return exit.Usage("%s prints only text: remove --json", cmd.CommandPath())
+		}
+		return run(cmd, args)
+	}
+	return c
+}
+
 // Exactly accepts exactly n arguments. Otherwise it returns a usage error.
 func Exactly(n int) cobra.PositionalArgs { return Between(n, n) }
 
@@ -49,7 +61,12 @@ func Between(least, most int) cobra.PositionalArgs {
 		if len(args) < least {
 			missing := strings.Fields(cmd.Use)[1:]
 			missing = missing[min(len(args), len(missing)):min(least, len(missing))]
-			return exit.Usage("%s is missing: %s", strings.Join(missing, " "), cmd.UseLine())
+			verb := "is"
+			if len(missing) > 1 {
+				verb = "are"
+			}
+			return exit.Usage("%s %s missing: %s", strings.Join(missing, " and "), verb,
+				cmd.UseLine())
 		}
 		if len(args) > most {
 			return exit.Usage("unexpected argument %q: %s", args[most], cmd.UseLine())

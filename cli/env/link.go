@@ -3,7 +3,9 @@ package env
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -55,8 +57,9 @@ type NoCity struct{ Dir, text string }
 func (n NoCity) Error() string { return n.text }
 
 func lookForCity(e *Env) (string, error) {
-	for _, given := range []struct{ from, dir string }{{"--city", e.Dir},
-		{"GC_CITY_PATH", e.Getenv("GC_CITY_PATH")}} {
+	// Dir is --city, or the argument of a command such as register
+	for _, given := range []struct{ from, dir string }{{"", e.Dir},
+		{"GC_CITY_PATH: ", e.Getenv("GC_CITY_PATH")}} {
 		if given.dir == "" {
 			continue
 		}
@@ -65,11 +68,14 @@ func lookForCity(e *Env) (string, error) {
 			dir, err = filepath.EvalSymlinks(dir)
 		}
 		if err != nil {
-			return "", exit.Usage("%s is not a folder: %v", given.from, err)
+			if wrong, ok := errors.AsType[*fs.PathError](err); ok {
+				err = wrong.Err
+			}
+			return "", exit.Usage("%scannot use the folder %s: %v", given.from, given.dir, err)
 		}
 		if _, err := os.Stat(filepath.Join(dir, config.FileName)); err != nil &&
 			!config.WasCity(dir) {
-			text := fmt.Sprintf("%s: there is no %s in %s; `gcity init` writes one", given.from,
+			text := fmt.Sprintf("%sthere is no %s in %s; `gcity init` writes one", given.from,
 				config.FileName, dir)
 			return "", &exit.Failure{Code: exit.CodeUsage, Err: NoCity{dir, text}}
 		}

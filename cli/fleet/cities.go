@@ -231,12 +231,14 @@ func findRegistered(e *env.Env, all []host.Registered, args []string) (host.Regi
 			return all[i], nil
 		}
 	}
-	at := given
+	at, none := given, error(nil)
 	if at == "" {
 		at = "."
-		if own, err := e.CityDir(); err == nil {
+		own, err := e.CityDir()
+		if err == nil {
 			at = own
 		}
+		none = err
 	}
 	path, err := filepath.Abs(at)
 	if err != nil {
@@ -252,6 +254,9 @@ func findRegistered(e *env.Env, all []host.Registered, args []string) (host.Regi
 		if given != "" || dir == filepath.Dir(dir) {
 			break
 		}
+	}
+	if none != nil {
+		return host.Registered{}, none
 	}
 	var names []string
 	for _, e := range all {
@@ -383,7 +388,8 @@ func listCities(ctx context.Context, e *env.Env) error {
 	if e.JSON {
 		return e.WriteJSON(citiesOf(all))
 	}
-	for _, t := range SupervisorTroubles(ctx, e) {
+	troubles, _ := SupervisorTroubles(ctx, e)
+	for _, t := range troubles {
 		fmt.Fprintf(e.Err, "! %s\n", output.SafeText(t))
 	}
 	if _, runs := host.FindSupervisor(e); !runs && len(all) > 0 {

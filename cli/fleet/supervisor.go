@@ -85,7 +85,7 @@ agents. HUP reloads cities.toml and supervisor.toml, and retries failed cities a
 }
 
 func supervisorLog(e *env.Env) *cobra.Command {
-	var lines int
+	lines := 100
 	var follow bool
 	c := &cobra.Command{
 		Use: "logs", Short: "Print the newest lines of the supervisor's log", Args: env.Exactly(0),
@@ -93,9 +93,9 @@ func supervisorLog(e *env.Env) *cobra.Command {
 			return supervisorLogs(cmd.Context(), e, lines, follow)
 		},
 	}
-	c.Flags().IntVarP(&lines, "lines", "n", 100, "print the last `LINES` lines")
+	c.Flags().VarP(env.Number(&lines, 1), "lines", "n", "print at most this many lines")
 	c.Flags().BoolVarP(&follow, "follow", "f", false, "print new lines as they are written")
-	return c
+	return env.TextOnly(e, c)
 }
 
 // supervise runs the registered cities in this process.
@@ -286,7 +286,7 @@ func supervisorLogs(ctx context.Context, e *env.Env, lines int, follow bool) err
 	for scan := bufio.NewReader(f); ; {
 		line, err := scan.ReadString('\n')
 		if line != "" {
-			if last = append(last, line); len(last) > max(0, lines) {
+			if last = append(last, line); len(last) > lines {
 				last = last[1:]
 			}
 		}

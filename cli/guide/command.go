@@ -16,7 +16,7 @@ import (
 
 // Command returns the help command, which lists the guides, or shows a guide or a command's help.
 func Command(e *env.Env) *cobra.Command {
-	return &cobra.Command{
+	return env.TextOnly(e, &cobra.Command{
 		Use: "help [TOPIC | COMMAND…]", Short: "Show a guide, or help for a command",
 		Long: `help without an argument lists the guides. help TOPIC shows a guide, in the program
 that PAGER names if stdout is a terminal. help COMMAND does the same as COMMAND
@@ -59,7 +59,7 @@ that PAGER names if stdout is a terminal. help COMMAND does the same as COMMAND
 			of.InitDefaultHelpFlag()
 			return of.Help()
 		},
-	}
+	})
 }
 
 // list writes the topics with their titles.

@@ -12,7 +12,7 @@ import (
 // Fact writes a line of text with a label. It writes nothing if text is empty.
 func (p *Printer) Fact(label, text string) {
 	if text != "" {
-		p.Sayf("  %s %s", p.Paint(Dim, fmt.Sprintf("%-9s", label)), SafeLine(text))
+		p.Sayf("  %s %s", p.Paint(Dim, fmt.Sprintf("%-12s", label)), SafeLine(text))
 	}
 }
 
@@ -25,7 +25,7 @@ func (p *Printer) FactLine(label, text string) {
 }
 
 // factIndent is the column in which the text of a fact begins.
-const factIndent = 12
+const factIndent = 15
 
 // Ahead returns a future time and the duration until then.
 func (p *Printer) Ahead(t time.Time) string {

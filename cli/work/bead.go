@@ -53,15 +53,13 @@ func (f *beadFilter) flags(c *cobra.Command) {
 	c.Flags().StringVar(&f.assignee, "assignee", "", "only beads assigned to this agent or person")
 	c.Flags().StringVar(&f.parent, "parent", "", "only the steps of this bead")
 	c.Flags().BoolVar(&f.all, "all", false, "list the work of the city and all its rigs")
-	c.Flags().IntVarP(&f.limit, "limit", "n", beads.DefaultLimit, "list at most this many, 0 = all")
+	f.limit = beads.DefaultLimit
+	c.Flags().VarP(env.Number(&f.limit, 0), "limit", "n", "list at most this many, 0 = all")
 }
 
 // query returns the query for the store. It leaves out messages and records of automation runs, which are not work,
 // unless the filter selects a type or label.
 func (f *beadFilter) query() (beads.Query, error) {
-	if f.limit < 0 {
-		return beads.Query{}, exit.Usage("--limit must not be negative; 0 lists all")
-	}
 	q := beads.Query{Labels: f.labels, Type: f.kind, Assignee: f.assignee, Parent: f.parent,
 		Limit: f.limit}
 	if f.limit == 0 {
@@ -277,6 +275,9 @@ file. An existing file is replaced only after everything has been written.`,
 			}
 			_, err := beads.Export(ctx, d, to)
 			return err
+		}
+		if e.ReadOnly {
+			return env.ReadOnlyError("bead export to a file")
 		}
 		progress := e.NewProgress()
 		n, err := exportTo(ctx, d, args[0], progress)

@@ -27,7 +27,7 @@ finds it. A running city backs up its stores there once a day and keeps the thre
 newest of these copies. Copies made by this command are kept until you delete them.`,
 		Example: `  gcity bead backup
   gcity bead backup --rig shop /mnt/safe/shop.db`,
-	}, false, func(ctx context.Context, d *depot.Store, args []string) error {
+	}, true, func(ctx context.Context, d *depot.Store, args []string) error {
 		s, err := d.BuiltIn()
 		if err != nil {
 			return err

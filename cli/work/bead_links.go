@@ -14,6 +14,7 @@ import (
 	"gcity/cli/depot"
 	"gcity/cli/env"
 	"gcity/cli/exit"
+	"gcity/cli/folder"
 	"gcity/cli/output"
 	"gcity/cli/workstore"
 )
@@ -43,6 +44,31 @@ func textOf(e *env.Env, file string, twice bool) (string, error) {
 			beads.MaxText>>10)
 	}
 	return strings.TrimRight(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n"), nil
+}
+
+// warnPools prints a warning for each label that assigns a bead to a pool that the configuration does not have.
+func warnPools(e *env.Env, d *depot.Store, labels []string) {
+	c, err := folder.LoadCity(d.City)
+	if err != nil {
+		return // other commands report the invalid configuration
+	}
+	var known []string
+	for _, p := range folder.PoolPlan(c, d.City) {
+		known = append(known, p.Name)
+	}
+	for _, l := range labels {
+		name, is := strings.CutPrefix(l, city.PoolLabel)
+		if !is || slices.Contains(known, name) {
+			continue
+		}
+		hint := ""
+		for _, p := range known {
+			if strings.HasSuffix(p, "/"+name) {
+				hint = fmt.Sprintf("; did you mean %q?", city.PoolLabel+p)
+			}
+		}
+		e.Warn(fmt.Sprintf("no pool has the name %q, so no agent claims the bead%s", name, hint))
+	}
 }
 
 // owned returns the first of the IDs that belongs to a bead in another store of the city, and that store. It returns
@@ -82,18 +108,32 @@ func firstIn(ctx context.Context, e *env.Env, p workstore.Place, ids []string) (
 	return "", nil
 }
 
-// elsewhere completes the error from a failed link: if the linked bead is in another store of the city, the new error
-// names that store.
-func elsewhere(ctx context.Context, e *env.Env, d *depot.Store, err error, links []string) error {
+// linked contains the IDs in --needs and --parent.
+type linked struct {
+	needs  []string
+	parent string
+}
+
+// elsewhere completes the error from a failed link. The new error names the link's flag, or, if the linked bead is in
+// another store of the city, that store.
+func elsewhere(ctx context.Context, e *env.Env, d *depot.Store, err error, links linked) error {
 	var invalid *beads.Invalid
 	if !errors.As(err, &invalid) {
 		return err
 	}
-	for _, id := range links {
+	for _, id := range append(slices.Clone(links.needs), links.parent) {
 		if !strings.Contains(invalid.Field, fmt.Sprintf("%q", id)) {
 			continue
 		}
-		if _, has, closeOther, findErr := depot.Find(ctx, e, d, id); findErr == nil && has != d {
+		_, has, closeOther, findErr := depot.Find(ctx, e, d, id)
+		if errors.Is(findErr, beads.ErrNotFound) {
+			flag := "--needs"
+			if id == links.parent {
+				flag = "--parent"
+			}
+			return exit.Usage("%s: %v", flag, findErr)
+		}
+		if findErr == nil && has != d {
 			closeOther()
 			return exit.Usage("%v in the store of %s: %s is in the store of %s, and links work "+
 				"only within one store; create this bead in that store too, or mention the ID in "+

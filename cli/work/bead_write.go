@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -52,11 +51,12 @@ func beadCreate(e *env.Env) *cobra.Command {
 		}
 		made, announced, err := depot.CreateOnce(ctx, e, d, b)
 		if err != nil {
-			return elsewhere(ctx, e, d, err, append(b.Needs, b.ParentID))
+			return elsewhere(ctx, e, d, err, linked{b.Needs, b.ParentID})
 		}
 		if announced {
 			return depot.Repeated(e, made)
 		}
+		warnPools(e, d, b.Labels)
 		return changed(ctx, e, d, events.BeadCreated, made)
 	})
 	depot.Operation(e, c)
@@ -130,7 +130,7 @@ func (f *patchFlags) flags(c *cobra.Command) {
 	c.Flags().BoolVar(&f.claim, "claim", false,
 		"assign the bead to yourself (or to --assignee) and set it to in_progress; fails if it "+
 			"has a different assignee")
-	c.Flags().Uint64Var(&f.rev, "if-rev", 0, "change the bead only if this is its current "+
+	c.Flags().Var(env.Number(&f.rev, 0), "if-rev", "change the bead only if this is its current "+
 		"revision (rev in --json)")
 }
 
@@ -209,6 +209,7 @@ func beadUpdate(e *env.Env) *cobra.Command {
 				return err
 			}
 		}
+		warnPools(e, d, f.add)
 		return patchBead(ctx, e, d, args[0], p)
 	})
 	f.flags(c)
@@ -236,6 +237,10 @@ func patchBead(ctx context.Context, e *env.Env, d *depot.Store, id string, p bea
 		return err
 	}
 	defer closeOther()
+	if p.Status != nil && *p.Status == beads.StatusClosed && old.Status == beads.StatusClosed {
+		// closing a closed bead keeps the first reason
+		delete(p.SetMetadata, beads.CloseReason)
+	}
 	return patchFound(ctx, e, has, old, p)
 }
 
@@ -250,12 +255,12 @@ func patchFound(ctx context.Context, e *env.Env, has *depot.Store, old beads.Bea
 	}
 	b, err := has.Update(ctx, old.ID, p)
 	if err != nil {
-		var links []string
+		var links linked
 		if p.Needs != nil {
-			links = *p.Needs
+			links.needs = *p.Needs
 		}
 		if p.ParentID != nil {
-			links = append(slices.Clone(links), *p.ParentID)
+			links.parent = *p.ParentID
 		}
 		return elsewhere(ctx, e, has, err, links)
 	}
@@ -295,7 +300,7 @@ func unchanged(e *env.Env, b beads.Bead, p beads.Patch) string {
 	if p.Status == nil || b.ClosedAt == nil {
 		return "already has these values"
 	}
-	text := fmt.Sprintf("is already closed (since %s)", e.Clock(*b.ClosedAt))
+	text := fmt.Sprintf("is already closed since %s", e.Clock(*b.ClosedAt))
 	if b.Assignee != "" {
 		text += ", assigned to " + output.SafeLine(b.Assignee)
 	}
@@ -378,7 +383,7 @@ func exportTo(ctx context.Context, d *depot.Store, file string, progress *env.Pr
 		return 0, err
 	}
 	if err := disk.Replace(file, all.Bytes(), 0o600); err != nil {
-		return 0, fmt.Errorf("cannot write the export: %w", err)
+		return 0, fmt.Errorf("cannot write the export: %w", disk.Named(err))
 	}
 	return n, nil
 }

@@ -174,8 +174,8 @@ func printConvoy(ctx context.Context, e *env.Env, d *depot.Store, b beads.Bead) 
 	if e.JSON {
 		return e.WriteJSON(convoyShape{b, p, all})
 	}
-	e.Sayf("%s is %s, %s: %s", e.Paint(output.Bold, output.SafeLine(b.ID)),
-		e.Paint(beadColor(b.Status), string(b.Status)), p, output.SafeLine(b.Title))
+	e.Sayf("convoy %s: %s (%s, %s)", e.Paint(output.Bold, output.SafeLine(b.ID)),
+		output.SafeLine(b.Title), e.Paint(beadColor(b.Status), string(b.Status)), p)
 	if len(all) == 0 {
 		return nil
 	}

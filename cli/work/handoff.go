@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -35,19 +36,20 @@ func HandoffCommand(e *env.Env) *cobra.Command {
 session finds the message in its mail, and gc prime prints it. If all steps of one
 of the agent's wisps are closed, the wisp is squashed: a closed bead of type digest
 records the result, and the wisp is closed and removed later. A wisp with open steps
-stays open and assigned to the agent, and the message lists its progress. With --auto it only sends the message,
-for hooks in programs that compact their own context. Without a controller it does
-everything except the restart, and exits with status 3.`,
+stays open and assigned to the agent, and the message lists its progress. With --auto
+it only sends the message, for hooks in programs that compact their own context; the
+message may then be empty. Without a controller it does everything except the restart,
+and exits with status 3.`,
 		Example: `  gc handoff 'parser half done' 'gc-41: lexer works, see NOTES.md; next: errors'`,
 	}, true, func(ctx context.Context, l *env.Link, args []string) error {
 		me := e.Getenv("GC_AGENT")
-		if me == "" {
-			return exit.Usage("no agent given: run this inside a session, which sets GC_AGENT")
-		}
 		if len(args) == 1 && f.subject == "" {
 			f.subject, args = args[0], nil
 		}
 		if err := f.fill(e, args); err != nil {
+			return err
+		}
+		if err := mayHandOff(ctx, l, me, f.subject+f.text, auto); err != nil {
 			return err
 		}
 		var over []city.Wisp
@@ -80,6 +82,19 @@ everything except the restart, and exits with status 3.`,
 	c.Flags().StringVarP(&f.text, "message", "m", "", "the text; - is standard input")
 	c.Flags().BoolVar(&auto, "auto", false, "do not restart")
 	return c
+}
+
+// mayHandOff returns an error if the agent is unknown, or if the message is empty and auto is not set.
+func mayHandOff(ctx context.Context, l *env.Link, agent, message string, auto bool) error {
+	if agent == "" {
+		return exit.Usage("no agent given: run this inside a session, which sets GC_AGENT")
+	}
+	if !auto && strings.TrimSpace(message) == "" {
+		return exit.Usage("the message for the next session is empty: gc handoff SUBJECT " +
+			"[MESSAGE]")
+	}
+	_, _, err := l.Find(ctx, agent)
+	return err
 }
 
 // heartbeat is the content of .gc/heartbeats/<agent>.json, from which a watchdog sees that the agent is working.
@@ -116,12 +131,6 @@ name "/" is written as "_s", "." as "_d" and "_" as "__".`,
 			if e.ReadOnly {
 				return env.ReadOnlyError("heartbeat")
 			}
-			if cycle < 0 {
-				return exit.Usage("--cycle must be 0 or more, not %d", cycle)
-			}
-			if healthy < 0 || unhealthy < 0 {
-				return exit.Usage("--healthy-agents and --unhealthy-agents must be 0 or more")
-			}
 			dir, err := e.CityDir()
 			if err != nil {
 				return err
@@ -150,11 +159,11 @@ name "/" is written as "_s", "." as "_d" and "_" as "__".`,
 		},
 	}
 	c.Flags().StringVarP(&message, "message", "m", "", "the agent's current activity")
-	c.Flags().IntVar(&cycle, "cycle", 0, "the number of the agent's current work cycle")
+	c.Flags().Var(env.Number(&cycle, 0), "cycle", "the number of the agent's current work cycle")
 	c.Flags().StringVar(&last, "last-action", "", "the agent's last action")
-	c.Flags().IntVar(&healthy, "healthy-agents", 0,
+	c.Flags().Var(env.Number(&healthy, 0), "healthy-agents",
 		"the number of agents that the agent found healthy")
-	c.Flags().IntVar(&unhealthy, "unhealthy-agents", 0,
+	c.Flags().Var(env.Number(&unhealthy, 0), "unhealthy-agents",
 		"the number of agents that the agent found unhealthy")
 	return c
 }

@@ -102,7 +102,9 @@ func (f *draftFlags) fill(a *env.Env, args []string) error {
 		if err != nil {
 			return fmt.Errorf("cannot read the text: %w", err)
 		}
-		f.text = strings.TrimSuffix(string(data), "\n")
+		if f.text = strings.TrimSuffix(string(data), "\n"); strings.TrimSpace(f.text) == "" {
+			return exit.Usage("standard input is empty; pipe the text into this command")
+		}
 	}
 	f.from = cmp.Or(f.from, writer(a))
 	return nil
@@ -135,11 +137,23 @@ func send(ctx context.Context, e *env.Env, l *env.Link, m mail.Message, notify b
 	if err != nil {
 		return err
 	}
+	if m.From != writer(e) && m.From != mail.Person {
+		if s, err := l.Snapshot(ctx); err == nil && unknownSender(s, m.From) {
+			r.Message += fmt.Sprintf("; no agent or pool has the name %q, so a reply waits for "+
+				"a user with that name", m.From)
+		}
+	}
 	if notify && r.Bead != nil {
 		sent, _ := mail.FromBead(*r.Bead)
 		r.Message += "; " + notified(ctx, l, sent)
 	}
 	return e.Receipt(r)
+}
+
+// unknownSender reports whether a sender is neither an agent nor a pool.
+func unknownSender(s *city.Snapshot, from string) bool {
+	to, err := s.Address(from)
+	return err == nil && s.IsUserAddress(to)
 }
 
 // notified types a notification about a message into the terminal of its recipient, or of all running members of a
@@ -184,6 +198,9 @@ func mailReply(e *env.Env) *cobra.Command {
 	}, true, func(ctx context.Context, l *env.Link, args []string) error {
 		if err := f.fill(e, args[1:]); err != nil {
 			return err
+		}
+		if strings.TrimSpace(f.subject+f.text) == "" {
+			return exit.Usage("the reply is empty: gcity mail reply ID TEXT")
 		}
 		to, _, err := city.GetMail(ctx, l, args[0])
 		if err != nil {

@@ -59,7 +59,7 @@ func SlingCommand(e *env.Env) *cobra.Command {
 	var f slingFlags
 	c := &cobra.Command{
 		Use:   "sling [TARGET] BEAD|FORMULA|TEXT…",
-		Short: "Assign work to an agent, a pool or a rig", Args: env.Between(1, 1000),
+		Short: "Assign work to an agent, a pool or a rig", Args: slingArgs,
 		Long: `sling assigns work. An agent becomes the assignee of the work. For a pool, the work
 is labeled "pool:NAME", and any member may claim it. For a rig, the work goes to the
 rig's default_sling_target. Without a target, the work goes to the bead's rig. The
@@ -104,6 +104,14 @@ sling fails if the work is closed, or is assigned to a different agent.`,
 	}
 	f.flags(c)
 	return c
+}
+
+// slingArgs returns a usage error if the work is missing. The target is optional, and with --stdin so is the work.
+func slingArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return exit.Usage("the work is missing: %s", cmd.UseLine())
+	}
+	return env.Between(1, 1000)(cmd, args)
 }
 
 // slings returns the requests that a command line describes.
@@ -191,6 +199,11 @@ func slingOne(ctx context.Context, e *env.Env, l *env.Link, word string,
 	if err == nil && slices.Contains(names, word) && req.Formula == "" {
 		req.Formula = word
 		return nil
+	}
+	if req.Target == "" {
+		if _, err := l.Resolve(ctx, word, env.KindAgent, env.KindPool, env.KindRig); err == nil {
+			return exit.Usage("the work is missing: gcity sling %s BEAD|FORMULA|TEXT…", word)
+		}
 	}
 	near := ""
 	if meant := suggest.Nearest(word, names); meant != "" {

@@ -66,7 +66,8 @@ func SetOverride(dir, pool string, size *int) error {
 	if err != nil {
 		return fmt.Errorf("cannot save the override: %w", err)
 	}
-	const head = "# Sizes set by `gcity pool scale NAME N`; `gcity pool scale NAME auto` removes one.\n"
+	const head = "# Sizes set by `gcity pool scale NAME N`; " +
+		"`gcity pool scale NAME auto` removes one.\n"
 	if err := disk.Save(path, append([]byte(head), tables...), 0o600); err != nil {
 		return fmt.Errorf("cannot save the override: %w", err)
 	}

@@ -249,7 +249,7 @@ func (ps *Pools) size(now time.Time, p *Pool) {
 // setSize records that a user has set a size or removed it. After a removal, the size from before the user's change
 // applies until a check returns.
 func (ps *Pools) setSize(now time.Time, p *Pool, size *int) {
-	what := "returned to its check by operator"
+	what := "the check decides again (operator)"
 	if size != nil {
 		what = fmt.Sprintf("set to %d by operator", *size)
 	}
@@ -424,7 +424,7 @@ func (ps *Pools) Scaled(now time.Time, in effect.Scaled) {
 	} else { // record a size that a user has set even if it changes nothing
 		ps.out.Do(effect.Record{Event: events.Event{Type: events.PoolScaled,
 			Actor:   effect.ActorOperator,
-			Subject: p.Name(), Message: fmt.Sprintf("stays %d: %s", p.Desired,
+			Subject: p.Name(), Message: fmt.Sprintf("size %d: %s", p.Desired,
 				p.decisions[len(p.decisions)-1].Why)}})
 	}
 	if p.Want.Suspended.On() {

@@ -51,10 +51,14 @@ func (rs *Runs) Cancel(now time.Time, id uint64, c city.EndRun) {
 }
 
 // replyToCancel replies to the commands that wait for the end of a run.
-func (rs *Runs) replyToCancel(run *city.Run) {
+func (rs *Runs) replyToCancel(run *city.Run, canceled bool) {
+	text := fmt.Sprintf("stopped run %s of %s", run.ID, run.Automation)
+	if !canceled { // it ended on its own in the meantime
+		text = fmt.Sprintf("run %s of %s has ended: %s", run.ID, run.Automation,
+			cmp.Or(run.Error, run.Outcome))
+	}
 	for _, id := range rs.cancelWaiters[run.ID] {
-		rs.out.Reply(id, fmt.Sprintf("run %s of %s has ended: %s", run.ID, run.Automation,
-			cmp.Or(run.Error, run.Outcome)))
+		rs.out.Reply(id, text)
 	}
 	delete(rs.cancelWaiters, run.ID)
 }

@@ -224,7 +224,7 @@ func (rs *Runs) Ended(now time.Time, in effect.RunEnded) {
 	} else {
 		rs.Schedule.Ended(in.Scoped, in.Outcome, now)
 	}
-	rs.replyToCancel(&done)
+	rs.replyToCancel(&done, in.Canceled)
 	if in.Created != "" {
 		rs.out.Do(effect.Record{Event: events.Event{Type: events.BeadCreated,
 			Actor: effect.ActorController, Subject: in.Created, Message: in.Title,

@@ -1,0 +1,41 @@
+package env
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/pflag"
+)
+
+// number is the value of a flag that takes a whole number.
+type number[T int | uint64] struct {
+	to    *T
+	least T
+}
+
+// Number returns the value of a flag that takes a whole number of at least least. The default is the current value of
+// to.
+func Number[T int | uint64](to *T, least T) pflag.Value { return number[T]{to, least} }
+
+// String returns the number.
+func (n number[T]) String() string { return fmt.Sprint(*n.to) }
+
+// Type returns the name of the value in the help.
+func (n number[T]) Type() string { return "N" }
+
+// Set sets the number.
+func (n number[T]) Set(text string) error {
+	var value T
+	var err error
+	switch to := any(&value).(type) {
+	case *int:
+		*to, err = strconv.Atoi(text)
+	case *uint64:
+		*to, err = strconv.ParseUint(text, 10, 64)
+	}
+	if err != nil || value < n.least {
+		return fmt.Errorf("use a whole number of at least %d", n.least)
+	}
+	*n.to = value
+	return nil
+}
