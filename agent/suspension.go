@@ -2,6 +2,7 @@ package agent
 
 import (
 	"cmp"
+	"path"
 
 	"gcity/config"
 )
@@ -32,6 +33,18 @@ func (s Suspension) String() string {
 		return ""
 	}
 	return "suspended " + s.Where
+}
+
+// ResumeCommand returns the command that removes the setting. name is the qualified name of the agent or
+// pool that is suspended.
+func (s Suspension) ResumeCommand(name string) string {
+	switch s.Level {
+	case CityLevel:
+		return "gcity resume"
+	case RigLevel:
+		return "gcity rig resume " + path.Dir(name)
+	}
+	return "gcity agent resume " + name
 }
 
 func suspended(c *config.City, a *config.Agent) Suspension {

@@ -17,6 +17,7 @@ const (
 	Quarantined State = "quarantined" // too many crashes; restarts at Until
 	Suspended   State = "suspended"   // the agent, its rig or the city is suspended
 	Exited      State = "exited"      // exited, and `restart` does not restart it
+	Stopped     State = "stopped"     // has no session, and no controller is running to start one
 	Failed      State = "failed"      // cannot be started; the next attempt is at Until
 	// the process was alive when last seen, but the provider does not respond
 	Unknown State = "unknown"
@@ -24,7 +25,7 @@ const (
 
 // States lists all states in display order. States that need attention come first.
 var States = [...]State{Failed, Quarantined, Unknown, Backoff, Stopping, Draining, Starting,
-	Waiting, Running, Exited, Suspended}
+	Waiting, Running, Stopped, Exited, Suspended}
 
 // Is returns the state for use after "is": "running", "in backoff".
 func (s State) Is() string {

@@ -140,7 +140,7 @@ func TestAutomationRunRefused(t *testing.T) {
 		}
 	}
 	s.idle = true
-	if code, _, errs := runCLI(t, s, "automation", "run", "digest"); code != exit.CodeNotRunning || !strings.Contains(errs, "gcity --headless") {
+	if code, _, errs := runCLI(t, s, "automation", "run", "digest"); code != exit.CodeNotRunning || !strings.Contains(errs, "gcity start") {
 		t.Errorf("exit %d, %s", code, errs)
 	}
 	if len(s.done) > 0 {

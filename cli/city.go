@@ -97,7 +97,7 @@ func settle(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	return fleet.ReportStart(e, s, did, "; no controller is running, so agents that exit are "+
-		"not restarted; run `gcity` or `gcity --headless` to keep them running")
+		"not restarted; run `gcity start` to keep them running")
 }
 
 func stopCommand(e *env.Env) *cobra.Command {
@@ -204,7 +204,7 @@ starts its agents once, as gcity start --standalone does.`,
 			}
 			own := folder.SourceOf(dir)
 			e.Files, e.Strict = own.Files, own.Strict
-			if _, err := own.Load(); err != nil {
+			if err := consent.MayStart(e, dir); err != nil {
 				return err // do not stop a city that could not start again
 			}
 			unit := service.ServedBy(ctx, e, dir)

@@ -75,6 +75,9 @@ func run(ctx context.Context, e *env.Env, args []string) int {
 	root.SetErr(e.Err)
 	err := gasCityCommand(args)
 	if err == nil {
+		err = unknownHelp(root, args)
+	}
+	if err == nil {
 		err = root.ExecuteContext(ctx)
 	}
 	if _, said := errors.AsType[*trust.Refusal](err); !said && e.Untrusted != nil {

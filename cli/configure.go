@@ -80,7 +80,9 @@ func configCheck(e *env.Env) *cobra.Command {
 		Long: `check reads the configuration as a controller would, and prints every error and
 warning with its position. A warning concerns a single agent: something that the
 agent uses is missing or invalid, so the agent runs without it or cannot start. The
-other agents start. With --strict a warning is an error.`,
+other agents start. check does not look for the programs of start_command, because
+it may run on another machine; "gcity plan" and "gcity doctor" do. With --strict a
+warning is an error.`,
 		RunE: func(*cobra.Command, []string) error { return checkConfig(e, strict) },
 	}
 	c.Flags().BoolVar(&strict, "strict", false, "treat warnings as errors")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -25,6 +26,21 @@ import (
 	"gcity/prefs"
 )
 
+// unknownHelp returns an error if args request the help of an unknown command.
+func unknownHelp(root *cobra.Command, args []string) error {
+	_, words := commandWords(args)
+	requested := slices.Contains(words, "--help") || slices.Contains(words, "-h")
+	if !requested {
+		return nil
+	}
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	if c, _, err := root.Find(words[:1]); err != nil || c != root {
+		return nil
+	}
+	return root.ValidateArgs(words[:1])
+}
+
 // consoleCommand returns the root command: gcity without a command opens the control room.
 func consoleCommand(e *env.Env) *cobra.Command {
 	var headless, all bool
@@ -40,7 +56,7 @@ With --all it shows all cities on this machine.` + installedAs(e.Program),
 			if len(args) == 0 {
 				return nil
 			}
-			hint := "; `gcity help` lists all commands"
+			hint := "; `gcity --help` lists all commands"
 			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 				hint = fmt.Sprintf("; did you mean %q?", near[0])
 			}
@@ -104,7 +120,7 @@ func console(ctx context.Context, e *env.Env) error {
 	}
 	if e.ReadOnly {
 		return exit.NotRunning("no controller is running for %s, and --read-only does not start "+
-			"one; run `gcity` or `gcity --headless`", l.Dir)
+			"one; run `gcity start`", l.Dir)
 	}
 	l.Close()
 	if err := consent.MayStart(e, l.Dir); err != nil {

@@ -34,6 +34,8 @@ func planCommand(e *env.Env) *cobra.Command {
 		Use: "plan", Short: "Show what the configuration on disk would change now, without " +
 			"applying it",
 		Long: `plan shows what the configuration on disk would change now, without applying it.
+While a controller is running, it also lists pools, rigs, watchdogs and restart policies
+that change.
 
 plan checks every planned start as the controller does: the folder, the program, the
 session provider and the environment. The exit code is 3 if any start would fail.`,
@@ -46,7 +48,7 @@ session provider and the environment. The exit code is 3 if any start would fail
 type change struct {
 	Agent string `json:"agent"`
 	Pool  string `json:"pool,omitempty"` // the pool that the agent is a member of
-	// "start", "stop", "drain", "restart", "fail", "wait", "none"
+	// "start", "stop", "drain", "restart", "fail", "wait", "remove", "none"
 	Change string `json:"change"`
 	Reason string `json:"reason,omitempty"`
 	// fields that differ from those with which the session was started
@@ -61,8 +63,10 @@ type planShape struct {
 	// set if the controller would hold the configuration until it is confirmed
 	Held *heldShape `json:"held,omitempty"`
 	// providers that could not be listed; their sessions are not in the plan
-	Unknown  []string `json:"unknown,omitempty"`
-	Warnings []string `json:"warnings,omitempty"` // about the configuration file and automations
+	Unknown []string `json:"unknown,omitempty"`
+	// settings that change without a start or stop, if a controller runs another revision
+	Settings []setting `json:"settings,omitempty"`
+	Warnings []string  `json:"warnings,omitempty"` // about the configuration file and automations
 }
 
 // heldShape describes a configuration that takes effect only after a confirmation.
@@ -110,6 +114,9 @@ func plan(ctx context.Context, e *env.Env) error {
 	out, err := planOf(ctx, e, c, running)
 	if err != nil {
 		return err
+	}
+	if running != nil && out.InForce != out.Revision {
+		out.Settings = changedSettings(ctx, l, c, running)
 	}
 	if e.JSON {
 		err = e.WriteJSON(out)
@@ -247,7 +254,27 @@ func changes(v planInput) []change {
 		}
 		out = append(out, c)
 	}
+	out = append(out, v.removed(out)...)
 	slices.SortFunc(out, func(x, y change) int { return city.CompareNames(x.Agent, y.Agent) })
+	return out
+}
+
+// removed returns the agents without a session that the running controller's configuration declares and the new one
+// does not.
+func (v planInput) removed(planned []change) (out []change) {
+	if v.running == nil {
+		return nil
+	}
+	for i := range v.running.Agents {
+		g := &v.running.Agents[i]
+		known := func(c change) bool { return c.Agent == g.Name }
+		wanted := func(w agent.Want) bool { return w.Name == g.Name }
+		if g.Source != "" && !g.Running && !slices.ContainsFunc(planned, known) &&
+			!slices.ContainsFunc(v.wants, wanted) {
+			out = append(out, change{Agent: g.Name, Pool: g.Pool, Change: "remove",
+				Reason: "not in the configuration; it is not running"})
+		}
+	}
 	return out
 }
 
@@ -416,7 +443,7 @@ func editEffect(g *city.Agent) string {
 }
 
 func printPlan(e *env.Env, p planShape) error {
-	n := 0
+	n := len(p.Settings)
 	rows := make([][]output.Cell, 0, len(p.Items))
 	for _, c := range p.Items {
 		color := output.Dim
@@ -425,7 +452,7 @@ func printPlan(e *env.Env, p planShape) error {
 			color = output.Green
 		case "restart", "wait", "drain":
 			color = output.Yellow
-		case "stop", "fail":
+		case "stop", "fail", "remove":
 			color = output.Red
 		}
 		if c.Change != "none" && c.Change != "wait" {
@@ -440,6 +467,9 @@ func printPlan(e *env.Env, p planShape) error {
 			return err
 		}
 		e.Sayf("")
+	}
+	if err := printSettings(e, p.Settings); err != nil {
+		return err
 	}
 	if h := p.Held; h != nil {
 		would := "would be held"

@@ -192,8 +192,11 @@ func comparePlan(t *testing.T, edit func(name string) string) {
 		g, shown := now.Agent(c.Agent)
 		did := observedChange(before[c.Agent], shown && g.Running, b.sessions.Started(c.Agent)-began[c.Agent])
 		as := c.Change
-		if as == "wait" || as == "fail" {
+		if as == "wait" || as == "fail" || as == "remove" {
 			as = "none"
+		}
+		if c.Change == "remove" && shown {
+			t.Errorf("%s: planned is %q (%s), and now it is %s", c.Agent, c.Change, c.Reason, g.State)
 		}
 		if did != as {
 			t.Errorf("%s, which was %s: planned is %q (%s), and what happened is %q", c.Agent, before[c.Agent], c.Change, c.Reason, did)

@@ -52,6 +52,8 @@ func prefsCheck(e *env.Env) error {
 		if err := e.WriteJSON(output.ListOf(wrong)); err != nil {
 			return err
 		}
+	case len(wrong) == 0 && !env.HasPrefs(f):
+		e.Sayf("%s does not exist; the defaults apply", f.Config)
 	case len(wrong) == 0:
 		e.Sayf("%s: no errors", f.Config)
 	default:

@@ -141,7 +141,7 @@ func writeStatus(e *env.Env, w io.Writer, s *city.Snapshot, live bool) error {
 
 // summary returns short facts about the city: its folder, configuration, API address, work, mail and resource usage.
 func summary(s *city.Snapshot) []string {
-	out := []string{output.SafeLine(s.Path), "config " + s.Config.Revision}
+	out := []string{output.SafeLine(s.Path), "config " + cmp.Or(s.Config.Revision, "invalid")}
 	if s.API != "" {
 		text := "api http://" + output.SafeLine(s.API)
 		if s.APIToken != "" {
@@ -209,7 +209,7 @@ func total(s *city.Snapshot) (sum city.Usage, measured bool) {
 }
 
 func headline(e *env.Env, s *city.Snapshot, live bool) string {
-	how := e.Paint(output.Yellow, "no controller is running")
+	how := e.Paint(output.Yellow, "no controller is running") + " (start it with `gcity start`)"
 	if live {
 		how = fmt.Sprintf("%s, pid %d, up %s, last pass %s ago",
 			describe.Mode(s.Mode), s.PID, e.Age(s.Started), output.Span(s.Patrol.Age(e.Now())))

@@ -81,8 +81,8 @@ func (f *Formula) values(vars map[string]string) (map[string]string, error) {
 			if v.Description != "" {
 				about = " (" + v.Description + ")"
 			}
-			return nil, fmt.Errorf("formula %s needs the variable %s%s; give it a value", f.Name,
-				v.Name, about)
+			return nil, fmt.Errorf("formula %s needs the variable %s%s; give it a value: "+
+				"--var %s=VALUE", f.Name, v.Name, about, v.Name)
 		default:
 			out[v.Name] = v.Default
 		}

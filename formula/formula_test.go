@@ -147,11 +147,11 @@ func TestFormulasThatCannotBeCooked(t *testing.T) {
 		vars map[string]string
 		want string
 	}{
-		"missing": {f, nil, "formula mol needs the variable what (the thing); give it a value"},
+		"missing": {f, nil, "formula mol needs the variable what (the thing); give it a value: --var what=VALUE"},
 		"unknown": {f, map[string]string{"what": "x", "waht": "y"}, `formula mol has no variable "waht"; did you mean "what"?`},
 		"far off": {f, map[string]string{"what": "x", "zzzzzz": "y"}, `formula mol has no variable "zzzzzz"; its variables are what, how, note`},
 		"no vars": {none, map[string]string{"a": "x"}, `formula none has no variables, so "a" cannot be set`},
-		"empty":   {f, map[string]string{"what": " \n"}, "formula mol needs the variable what (the thing); give it a value"},
+		"empty":   {f, map[string]string{"what": " \n"}, "formula mol needs the variable what (the thing); give it a value: --var what=VALUE"},
 		"blank":   {blank, map[string]string{"v": "\n"}, `formula blank: the title of step b, "{{ v }}", is empty with these variables`},
 		"long":    {f, map[string]string{"what": long}, "formula mol: the title of step a has 510 bytes with these variables"},
 		"NUL":     {f, map[string]string{"what": "x\x00"}, "formula mol: its description contains a NUL character"},

@@ -196,7 +196,7 @@ func TestNamed(t *testing.T) {
 
 func TestSettings(t *testing.T) {
 	h := newHome(t)
-	if s, err := ReadSettings(h); err != nil || !s.equal(Settings{Port: 8080, Bind: "127.0.0.1", Patrol: 10 * time.Second, TokenFile: filepath.Join(h.Dir, "api.token"), MakeToken: true}) {
+	if s, err := ReadSettings(h); err != nil || !s.equal(Settings{Port: 8080, AnyPort: true, Bind: "127.0.0.1", Patrol: 10 * time.Second, TokenFile: filepath.Join(h.Dir, "api.token"), MakeToken: true}) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	write(t, h.Settings(), `[supervisor]

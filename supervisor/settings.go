@@ -19,6 +19,7 @@ import (
 // Settings are the settings in supervisor.toml.
 type Settings struct {
 	Port      int    // TCP port; 0 = only the unix socket
+	AnyPort   bool   // neither Port nor Bind is in the file, so the API is optional
 	Bind      string // IP address, or "localhost"
 	Patrol    time.Duration
 	TokenFile string // absolute path; "" = no token required
@@ -50,8 +51,8 @@ func (t *Tenant) equal(u *Tenant) bool {
 
 // Defaults returns the settings for a home without a supervisor.toml.
 func Defaults(h Home) Settings {
-	return Settings{Port: 8080, Bind: "127.0.0.1", Patrol: 10 * time.Second, TokenFile: h.Token(),
-		MakeToken: true}
+	return Settings{Port: 8080, AnyPort: true, Bind: "127.0.0.1", Patrol: 10 * time.Second,
+		TokenFile: h.Token(), MakeToken: true}
 }
 
 // ReadSettings reads supervisor.toml. Without the file it returns the defaults. Errors in the file are
@@ -80,6 +81,7 @@ func readSettings(h Home, root toml.Table) Settings {
 	if t, ok := root.Table("supervisor"); ok {
 		t.RefuseUnknown("port", "bind", "patrol_interval", "token", "token_file", "read_token_file",
 			"hosts")
+		s.AnyPort = !t.Has("port") && !t.Has("bind")
 		if t.Has("port") {
 			s.Port = t.Number("port", 0, 65535)
 		}

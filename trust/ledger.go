@@ -75,6 +75,9 @@ func (l *Ledger) check(dir string, programs func() ([]Program, error)) error {
 	}
 	if rec == nil {
 		_, refused := Judge(dir, nil, nil, nil)
+		if l.revoked(dir) {
+			refused.Why = "you have withdrawn your trust"
+		}
 		return refused
 	}
 	all, err := programs()
@@ -161,12 +164,26 @@ func (l *Ledger) Trust(dir string, programs []Program, now time.Time) error {
 	return l.Save(NewRecord(dir, programs, Heads(dir, programs), now))
 }
 
-// Revoke removes a city's record, and reports whether there was one.
+// revokedFile returns where the record of a city is kept after the user has withdrawn the trust.
+func (l *Ledger) revokedFile(dir string) string {
+	return strings.TrimSuffix(l.file(dir), ".json") + ".revoked"
+}
+
+// revoked reports whether the user has withdrawn the trust and not confirmed it since. The city has no record.
+func (l *Ledger) revoked(dir string) bool {
+	if l.dir == "" {
+		return false
+	}
+	_, err := os.Stat(l.revokedFile(dir))
+	return err == nil
+}
+
+// Revoke withdraws a city's record, and reports whether there was one.
 func (l *Ledger) Revoke(dir string) (bool, error) {
 	if l.dir == "" {
 		return false, nil
 	}
-	err := os.Remove(l.file(dir))
+	err := os.Rename(l.file(dir), l.revokedFile(dir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

@@ -275,13 +275,13 @@ func TestClickInAQuestion(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("idle")
 	s.press("ctrl+k")
-	s.click("stop: let it finish")
+	s.click("stop: interrupt it")
 	s.wants()
 	if s.m.Dialogs.Choice() == nil || s.m.Dialogs.Choice().Cursor != 1 {
 		t.Error("what must be typed is not asked for, or the answer is not chosen")
 	}
 	s.typeIn("idle")
-	s.click("stop: let it finish")
+	s.click("stop: interrupt it")
 	s.wants(city.Stop{Agent: "idle"})
 }
 

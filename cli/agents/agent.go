@@ -2,6 +2,7 @@ package agents
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -191,8 +192,23 @@ func writeOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f fo
 	}
 	if text = strings.TrimRight(output.SafeText(text), "\n"); text != "" {
 		e.Sayf("%s", text)
+	} else {
+		sayNoOutput(ctx, e, l, name)
 	}
 	return nil
+}
+
+// sayNoOutput prints on stderr why an agent has no output.
+func sayNoOutput(ctx context.Context, e *env.Env, l *env.Link, name string) {
+	_, g, err := l.Find(ctx, name)
+	switch {
+	case err != nil: // the output was read, so the command has succeeded
+	case g.Running:
+		e.Warn(fmt.Sprintf("agent %s has printed nothing yet", name))
+	default:
+		e.Warn(fmt.Sprintf("agent %s has no output: it is %s (%s), and gcity stores the output "+
+			"of an ended session only if it crashed", name, g.State, g.Reason))
+	}
 }
 
 func agentLogs(e *env.Env) *cobra.Command {

@@ -45,7 +45,7 @@ retried (retry in its file), --wait reports the failure and waits for the last a
 			return env.ReadOnlyError("automation run")
 		case !n.l.Live:
 			return exit.NotRunning("cannot run %s: no controller is running for %s; start it "+
-				"with `gcity` or `gcity --headless`", n.item.Name, n.l.Dir)
+				"with `gcity start`", n.item.Name, n.l.Dir)
 		case n.item.State == city.AutomationBroken:
 			return &city.Error{Code: city.Conflict,
 				Message: fmt.Sprintf("cannot run %s: its file is broken: %s", n.item.Name,

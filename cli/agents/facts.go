@@ -14,9 +14,16 @@ import (
 
 // standing returns an agent's state as a sentence.
 func standing(e *env.Env, g *city.Agent) string {
-	return fmt.Sprintf("%s: %s since %s (%s)", e.Paint(output.Bold, output.SafeLine(g.Name)),
-		e.Paint(output.StateColor(g.State), string(g.State)),
-		e.Clock(g.Since), e.Age(g.Since))
+	return fmt.Sprintf("%s: %s%s", e.Paint(output.Bold, output.SafeLine(g.Name)),
+		e.Paint(output.StateColor(g.State), string(g.State)), since(e, g.Since))
+}
+
+// since returns " since 15:04:05 (3m)", or "" for the zero time: it is unknown, because no controller has run.
+func since(e *env.Env, t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf(" since %s (%s)", e.Clock(t), e.Age(t))
 }
 
 // agentFacts writes an agent's details, one per line.

@@ -256,9 +256,9 @@ func poolStanding(e *env.Env, p *city.Pool) string {
 	if p.Max == 0 {
 		what = "is a pool that is off (max is 0)"
 	}
-	return fmt.Sprintf("%s %s: %d live, %d wanted since %s (%s)",
+	return fmt.Sprintf("%s %s: %d live, %d wanted%s",
 		e.Paint(output.Bold, output.SafeLine(p.Name)), what, p.Size, p.Desired,
-		e.Clock(p.Since), e.Age(p.Since))
+		since(e, p.Since))
 }
 
 // poolFacts writes a pool's details, one per line.

@@ -43,8 +43,8 @@ records that. To read the text from standard input, use - as the text.`,
 			return exit.Usage("the text is empty: gcity agent nudge AGENT TEXT…")
 		}
 		g := f.Agent
-		if !g.Running && (!l.Live || slices.Contains([]city.State{city.Suspended, city.Exited,
-			city.Failed, city.Quarantined}, g.State)) {
+		if !g.Running && l.Live && slices.Contains([]city.State{city.Suspended, city.Exited,
+			city.Failed, city.Quarantined}, g.State) {
 			return &city.Error{Code: city.Conflict,
 				Message: fmt.Sprintf("agent %q has no terminal to type into: it is %s (%s)", g.Name,
 					g.State, g.Reason)}

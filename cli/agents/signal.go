@@ -71,6 +71,9 @@ func sendSignal(ctx context.Context, e *env.Env, l *env.Link, agent, name string
 		return err
 	}
 	switch {
+	case g.PID == 0 && !l.Live:
+		return exit.NotRunning("agent %s has no process, and no controller is running to start "+
+			"it; start it with `gcity start`", g.Name)
 	case g.PID == 0:
 		return fmt.Errorf("agent %s has no process: it is not running (%s)", g.Name, g.Reason)
 	case !slices.Contains([]string{"", "pty", "subprocess", "tmux"}, g.Provider):

@@ -46,7 +46,7 @@ func forTyping(e *env.Env, c *cobra.Command,
 		if err != nil {
 			return err
 		}
-		if !g.Running {
+		if !g.Running && l.Live {
 			return &city.Error{Code: city.Conflict,
 				Message: fmt.Sprintf("agent %q has no terminal to type into: it is %s (%s)", g.Name,
 					g.State, g.Reason)}

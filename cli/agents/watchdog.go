@@ -61,7 +61,7 @@ func forWatchdog(e *env.Env, c *cobra.Command,
 // do.
 func needsController(dir, what string) error {
 	return exit.NotRunning("%s: no controller is running for %s, so no watchdog is active; start "+
-		"one with `gcity` or `gcity --headless`", what, dir)
+		"one with `gcity start`", what, dir)
 }
 
 func watchdogList(e *env.Env) *cobra.Command {

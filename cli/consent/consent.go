@@ -36,7 +36,7 @@ type trustedShape struct {
 // DescribeTrust returns the programs that a city runs and whether they are trusted.
 func DescribeTrust(c *config.City) trustShape {
 	out := trustShape{Path: c.Path, Origin: trust.Origin(c.Path), Trusted: true,
-		Why: "you have started or created this city before", Programs: []trustedShape{}}
+		Why: "you have confirmed or created this city before", Programs: []trustedShape{}}
 	out.Owner, _ = ownership.Of(c.Path)
 	fresh := map[string]bool{}
 	if why, always := folder.Ledger().Always(c.Path); always {

@@ -315,7 +315,7 @@ func takeover(e *env.Env, dir string) string {
 	if len(service.Units(e, "city", dir)) > 0 {
 		return "`gcity daemon start` takes over the sessions with the city's service"
 	}
-	return "`gcity` or `gcity --headless` takes over the sessions"
+	return "`gcity start` takes over the sessions"
 }
 
 func checkLog(ctx context.Context, p *Subject) finding {

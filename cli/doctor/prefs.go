@@ -19,5 +19,8 @@ func checkPrefs(_ context.Context, p *Subject) finding {
 		return note("fix the lines listed here; all other preferences apply", "%s",
 			strings.Join(wrong, "\n"))
 	}
+	if !env.HasPrefs(f) {
+		return ok("%s does not exist; the defaults apply", f.Config)
+	}
 	return ok("%s", f.Config)
 }

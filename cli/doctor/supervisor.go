@@ -11,6 +11,7 @@ import (
 
 	"gcity/city"
 	"gcity/cli/env"
+	"gcity/cli/exit"
 	"gcity/cli/fleet"
 	"gcity/cli/host"
 	"gcity/config"
@@ -30,21 +31,18 @@ func checkSupervisor(ctx context.Context, p *Subject) finding {
 	if err := host.CheckHome(home); err != nil {
 		return bad("fix this problem; running cities are not affected", "%v", err)
 	}
-	if troubles := fleet.SupervisorTroubles(ctx, e); len(troubles) > 0 {
+	troubles, notes := fleet.SupervisorTroubles(ctx, e)
+	if len(troubles) > 0 {
 		return bad("fix this problem; running cities are not affected", "%s",
 			strings.Join(troubles, "\n"))
 	}
 	all, err := fleet.CityList(ctx, e)
 	r, runs := host.FindSupervisor(e)
 	if err != nil {
-		how := "see `gcity supervisor logs`"
-		if runs {
-			how += fmt.Sprintf("; `kill -9 %d` kills the supervisor but not the agents, and "+
-				"`gcity supervisor start` takes over the agents", r.PID)
-		}
-		return bad(how, "%v", err)
+		return unlistedCities(r.PID, runs, err)
 	}
-	var failing, lines []string
+	var failing []string
+	lines := notes
 	for _, i := range all {
 		switch {
 		case i.Status == city.CityCrashed || i.Status == city.CityRefused:
@@ -77,6 +75,20 @@ func checkSupervisor(ctx context.Context, p *Subject) finding {
 		return ok("no city is registered")
 	}
 	return ok("is running, pid %d, with %s", r.PID, fleet.CountedCities(len(all)))
+}
+
+// unlistedCities returns the finding that the cities cannot be listed.
+func unlistedCities(pid int, runs bool, err error) finding {
+	how := "see `gcity supervisor logs`"
+	if runs {
+		how += fmt.Sprintf("; `kill -9 %d` kills the supervisor but not the agents, and "+
+			"`gcity supervisor start` takes over the agents", pid)
+	}
+	if exit.IsSilent(err) { // the error itself advises to run doctor
+		return bad(how, "the supervisor (pid %d) does not respond, so it is stopped or hangs",
+			pid)
+	}
+	return bad(how, "%v", err)
 }
 
 // notACity reports whether a registered folder no longer contains a city.

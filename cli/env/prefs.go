@@ -6,7 +6,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
@@ -22,6 +24,12 @@ import (
 
 // Prefs returns the user's preferences.
 func Prefs(e *Env) prefs.Prefs { return prefs.Load(prefs.Find(e.Getenv), prefs.Prefs{}) }
+
+// HasPrefs reports whether the file with the preferences exists, or may exist because it cannot be examined.
+func HasPrefs(f prefs.Files) bool {
+	_, err := os.Stat(f.Config)
+	return !errors.Is(err, fs.ErrNotExist)
+}
 
 // RoomPrefs returns the preferences for the control room. Paths below the home folder are shortened, because space on
 // the screen is limited.

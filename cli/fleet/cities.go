@@ -388,7 +388,8 @@ func listCities(ctx context.Context, e *env.Env) error {
 	if e.JSON {
 		return e.WriteJSON(citiesOf(all))
 	}
-	for _, t := range SupervisorTroubles(ctx, e) {
+	troubles, _ := SupervisorTroubles(ctx, e)
+	for _, t := range troubles {
 		fmt.Fprintf(e.Err, "! %s\n", output.SafeText(t))
 	}
 	if _, runs := host.FindSupervisor(e); !runs && len(all) > 0 {

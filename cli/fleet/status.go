@@ -43,7 +43,8 @@ func supervisorStatus(ctx context.Context, e *env.Env) error {
 	if err := host.CheckHome(home); err != nil {
 		out.Problem = err.Error()
 	}
-	for _, t := range SupervisorTroubles(ctx, e) {
+	troubles, notes := SupervisorTroubles(ctx, e)
+	for _, t := range append(troubles, notes...) {
 		if !strings.Contains(out.Problem, t) {
 			out.Problem = strings.TrimPrefix(out.Problem+"\n"+t, "\n")
 		}
@@ -64,18 +65,35 @@ func supervisorStatus(ctx context.Context, e *env.Env) error {
 	return err
 }
 
-// SupervisorTroubles returns the problems that the running supervisor reports about itself.
-func SupervisorTroubles(ctx context.Context, e *env.Env) []string {
+// SupervisorTroubles returns the problems that the running supervisor reports about itself. notes are about the
+// default TCP address, which the supervisor tries if no setting names an address.
+func SupervisorTroubles(ctx context.Context, e *env.Env) (troubles, notes []string) {
 	fleet, _, err := host.DialSupervisor(e)
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	defer fleet.Close()
 	ctx, cancel := context.WithTimeout(ctx, folder.HangsAfter)
 	defer cancel()
 	// an error is reported by the next request, which lists the cities
-	troubles, _ := fleet.Troubles(ctx)
-	return troubles
+	all, _ := fleet.Troubles(ctx)
+	home, err := env.Home(e)
+	if err != nil {
+		return all, nil
+	}
+	return splitTroubles(all, host.DefaultFleetAddr(home))
+}
+
+// splitTroubles separates the problems of the default TCP address. byDefault is "" if a setting names the address.
+func splitTroubles(all []string, byDefault string) (troubles, notes []string) {
+	for _, t := range all {
+		if byDefault != "" && strings.Contains(t, " on "+byDefault+": ") {
+			notes = append(notes, t+"; port = 0 in supervisor.toml turns the API off")
+			continue
+		}
+		troubles = append(troubles, t)
+	}
+	return troubles, notes
 }
 
 // listenerText returns the TCP address of the supervisor's API and its token file, as the end of a line. It returns ""

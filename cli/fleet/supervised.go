@@ -82,8 +82,20 @@ func startUnowned(ctx context.Context, e *env.Env, home env.SupervisorHome, dir 
 	if err != nil {
 		return err
 	}
-	return reportStarted(ctx, e, dir, before,
+	err = reportStarted(ctx, e, dir, before,
 		fmt.Sprintf("the supervisor, pid %d, keeps %s running", r.PID, info.Name))
+	if !runs {
+		warnOfNotes(ctx, e)
+	}
+	return err
+}
+
+// warnOfNotes prints the notes of the supervisor. Only the command that starts the supervisor prints them.
+func warnOfNotes(ctx context.Context, e *env.Env) {
+	_, notes := SupervisorTroubles(ctx, e)
+	for _, text := range notes {
+		e.Warn(text)
+	}
 }
 
 // reportStarted waits until another process has started a city's agents, and prints the result.

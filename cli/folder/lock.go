@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,6 +21,18 @@ func HoldCity(dir string) (release func(), err error) {
 		return nil, err
 	}
 	return func() { _ = hold.Release() }, nil // the kernel releases the lock at exit
+}
+
+// RemoveSocket removes the socket of a controller that was killed. The caller holds the city's lock, so no process
+// listens on it.
+func RemoveSocket(dir string) error {
+	at := disk.FindSocket(SocketPath(dir))
+	if info, err := os.Lstat(at); err == nil && info.Mode().Type() == fs.ModeSocket {
+		if err := IgnoreNotExist(disk.Remove(at)); err != nil {
+			return err
+		}
+	}
+	return IgnoreNotExist(disk.Remove(SocketPath(dir) + ".path"))
 }
 
 // IsHeld reports whether a controller holds the city's lock. To check, it takes the lock for a moment. It does not

@@ -405,6 +405,15 @@ func FleetAddr(h env.SupervisorHome) (addr, token string) {
 	return api.TCPAddr(s.Bind, s.Port), s.TokenFile
 }
 
+// DefaultFleetAddr returns the TCP address of the supervisor's API if no setting names one, otherwise "".
+func DefaultFleetAddr(h env.SupervisorHome) string {
+	if s, err := supervisor.ReadSettings(h); err != nil || !s.AnyPort {
+		return ""
+	}
+	addr, _ := FleetAddr(h)
+	return addr
+}
+
 // HandleSignals handles signals until the supervisor has ended.
 func (s supervised) HandleSignals(signals <-chan os.Signal, ended <-chan error, logger *slog.Logger,
 	note *notifier, stop func()) error {

@@ -51,14 +51,14 @@ func (b *City) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 		}
 		e := signed.(city.Emit).Event
 		seq, err := folder.AppendEventIn(b.Dir, e, city.RoomOf(&e))
-		return city.Receipt{Seq: seq, Message: fmt.Sprintf("written as event %d", seq)}, err
+		return city.Receipt{Seq: seq, Message: "emitted " + e.Type}, err
 	case city.CreateBead, city.UpdateBead, city.SlingWork:
 		return b.doWork(ctx, c)
 	case city.Kill, city.Interrupt, city.Clear, city.Nudge, city.SendKeys:
 		return b.toSession(ctx, c)
 	}
 	return city.Receipt{}, exit.NotRunning("cannot %s: no controller is running for %s; start it "+
-		"with `gcity` or `gcity --headless`", strings.ReplaceAll(c.Verb(), "-", " "),
+		"with `gcity start`", strings.ReplaceAll(c.Verb(), "-", " "),
 		b.Dir)
 }
 
@@ -77,21 +77,21 @@ func (b *City) toSession(ctx context.Context, c city.Command) (city.Receipt, err
 			err = b.recordExits(ctx, func(agent string) bool { return agent == c.Agent })
 		}
 	case city.Interrupt:
-		err, done = b.Sessions.Interrupt(ctx, st.Name), "interrupted "+c.Agent
+		err, done = b.Sessions.Interrupt(ctx, st.Name), "agent "+c.Agent+" was interrupted"
 	case city.Nudge:
-		err, done = b.sendText(ctx, st.Name, c), "agent "+c.Agent+" accepted the text"
+		err, done = b.sendText(ctx, st.Name, c), "agent "+c.Agent+" accepted the message"
 	case city.SendKeys:
 		k, ok := b.Sessions.(session.Keyer)
 		if !ok {
 			return city.Receipt{}, Cannot("press keys in", c.Agent)
 		}
-		err, done = k.SendKeys(ctx, st.Name, c.Keys...), "pressed the keys in "+c.Agent
+		err, done = k.SendKeys(ctx, st.Name, c.Keys...), "agent "+c.Agent+" accepted the keys"
 	case city.Clear:
 		k, ok := b.Sessions.(session.Clearer)
 		if !ok {
 			return city.Receipt{}, Cannot("clear the output of", c.Agent)
 		}
-		err, done = k.Clear(ctx, st.Name), "cleared the output of "+c.Agent
+		err, done = k.Clear(ctx, st.Name), "the saved output of agent "+c.Agent+" was cleared"
 	}
 	return city.Receipt{Message: done}, AsProblem(err)
 }

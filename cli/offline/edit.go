@@ -44,7 +44,7 @@ func findSuspendable(name string, wants []agent.Want) (suspendable, error) {
 			on: events.CityResumed}, nil
 	}
 	f := suspendable{
-		target: config.Target{Agent: name}, name: name,
+		target: config.Target{Agent: name}, name: "agent " + name,
 		Includes: func(agent string) bool { return agent == name },
 		off:      events.AgentSuspended, on: events.AgentResumed, declared: true,
 	}
@@ -60,6 +60,7 @@ func findSuspendable(name string, wants []agent.Want) (suspendable, error) {
 		}
 	}
 	if len(mine) > 0 {
+		f.name = "pool " + name
 		f.Includes = func(agent string) bool { return slices.Contains(mine, agent) }
 	}
 	return f, nil
@@ -84,19 +85,44 @@ func (b *City) setSuspended(ctx context.Context, f suspendable, off bool) (city.
 	if f.declared {
 		e.Subject = f.target.Agent + f.target.Rig // at least one of the two is empty
 	}
-	if !off {
-		return b.record(e, "resumed "+f.name+"; no controller is running, so nothing starts now")
+	set := b.suspensionOf(f)
+	switch {
+	case !off && set.On():
+		return b.record(e, fmt.Sprintf("%s was resumed, but is still %s", f.name, set))
+	case !off:
+		return b.record(e, f.name+" was resumed; no controller is running, so no agent starts now")
 	}
 	e.Type = f.off
 	ended, err := b.End(ctx, f.Includes)
 	if err != nil {
 		return city.Receipt{}, err
 	}
-	what := "suspended " + f.name
+	what := f.name + " is suspended"
+	if set.Level == agent.AgentLevel {
+		what += " " + set.Where
+	}
 	if ended > 0 {
-		what += fmt.Sprintf(" and stopped %s", describe.Count(ended, "session"))
+		what += fmt.Sprintf("; stopped %s", describe.Count(ended, "session"))
 	}
 	return b.record(e, what)
+}
+
+// suspensionOf returns the setting on disk that suspends an agent or a pool. For a rig, it returns the setting of the
+// city, if that is set.
+func (b *City) suspensionOf(f suspendable) agent.Suspension {
+	c, err := folder.LoadCity(b.Dir)
+	if err != nil {
+		return agent.Suspension{}
+	}
+	if f.target.Rig != "" && c.Workspace.Suspended {
+		return agent.Suspension{Level: agent.CityLevel, Where: "with the city"}
+	}
+	for _, w := range folder.Plan(c, b.Dir) {
+		if f.target.Agent != "" && f.Includes(w.Name) {
+			return w.Suspended
+		}
+	}
+	return agent.Suspension{}
 }
 
 func (b *City) record(e events.Event, what string) (city.Receipt, error) {

@@ -123,7 +123,7 @@ func (b *City) Output(ctx context.Context, agent string, lines int) (string, err
 	}
 	if err == nil && text == "" {
 		err = exit.NotRunning("agent %q has no live session and no stored output, and no "+
-			"controller is running to start it", agent)
+			"controller is running to start it; start it with `gcity start`", agent)
 	}
 	return text, err
 }
@@ -234,7 +234,7 @@ func (b *City) Session(ctx context.Context, agent string) (session.Status, error
 		return session.Status{}, unknown
 	}
 	return session.Status{}, exit.NotRunning("agent %q has no live session, and no controller "+
-		"is running to start one", agent)
+		"is running to start one; start it with `gcity start`", agent)
 }
 
 // Cannot returns the error for an operation that the session provider does not support.

@@ -61,7 +61,8 @@ func StopOrphans(ctx context.Context, dir string, now func() time.Time, slow env
 	}
 	defer c.close()
 	c.slow = slow
-	return c.End(ctx, everyone)
+	ended, err := c.End(ctx, everyone)
+	return ended, errors.Join(err, folder.RemoveSocket(dir))
 }
 
 // LogPanics returns a function that logs panics of goroutines that work for a city.

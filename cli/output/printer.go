@@ -125,6 +125,31 @@ func (p *Printer) Table(w io.Writer, width int, head []string, rows [][]Cell) er
 	return nil
 }
 
+// Shrink cuts the cells of a column, as far as its heading allows, if the last column would otherwise have less than a
+// third of the width. A width of 0 is unlimited.
+func Shrink(head []string, rows [][]Cell, column, width int) {
+	last := len(head) - 1
+	widths := make([]int, len(head))
+	for _, row := range rows {
+		for i := range row {
+			widths[i] = max(widths[i], len(head[i]), ansi.StringWidth(SafeLine(row[i].Text)))
+		}
+	}
+	left := width - min(widths[last], width/3)
+	for i, w := range widths[:last] {
+		if left -= 2; i != column {
+			left -= w
+		}
+	}
+	if width == 0 || left >= widths[column] {
+		return
+	}
+	for _, row := range rows {
+		text := SafeLine(row[column].Text)
+		row[column].Text = ansi.Truncate(text, max(len(head[column]), left), "…")
+	}
+}
+
 func (p *Printer) row(row []Cell, widths []int, width int) string {
 	var b strings.Builder
 	at, owed := 0, 0

@@ -37,6 +37,22 @@ func TestTableFits(t *testing.T) {
 	}
 }
 
+// A long column leaves a third of the width to the last one.
+func TestShrink(t *testing.T) {
+	head, long := []string{"ID", "LABELS", "TITLE"}, strings.Repeat("label ", 20)
+	for width, want := range map[int]int{0: len(long), 80: 80 - 26 - 2 - 2 - 2, 12: len("LABELS")} {
+		rows := [][]Cell{{Plain("x"), Plain(long), Plain(strings.Repeat("title ", 20))}}
+		Shrink(head, rows, 1, width)
+		if got := ansi.StringWidth(rows[0][1].Text); got > want || width == 0 && got != want {
+			t.Errorf("width %d: the column has %d columns, want at most %d", width, got, want)
+		}
+	}
+	rows := [][]Cell{{Plain("x"), Plain("a b"), Plain("title")}}
+	if Shrink(head, rows, 1, 30); rows[0][1].Text != "a b" {
+		t.Errorf("a short column was cut to %q", rows[0][1].Text)
+	}
+}
+
 func TestColorOnlyWhereWanted(t *testing.T) {
 	environ := map[string]string{}
 	a := &Printer{OutTTY: true, Getenv: func(k string) string { return environ[k] }}

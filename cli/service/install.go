@@ -114,7 +114,7 @@ func CityService(e *env.Env) ServiceKind {
 			pid, _ := strconv.Atoi(folder.PIDText(at)) // 0 means unknown
 			return pid
 		},
-		stop: "`gcity stop`", adopt: "`gcity` or `gcity --headless` takes them over, and " +
+		stop: "`gcity stop`", adopt: "`gcity start` takes them over, and " +
 			"`gcity stop` stops them",
 		StopAdvice: func(ctx context.Context, at string) (string, string) {
 			s, err := folder.AskController(ctx, at)

@@ -41,8 +41,9 @@ func writeBeads(e *env.Env, w io.Writer, all []beads.Bead, gates city.Gates) err
 			output.Tinted(strings.Join(b.Labels, " "), output.Dim), output.Plain(b.Title),
 		})
 	}
-	return e.Table(w, e.Columns(), []string{"ID", "STATUS", "P", "TYPE", "ASSIGNEE", "CHANGED",
-		"LABELS", "TITLE"}, rows)
+	head := []string{"ID", "STATUS", "P", "TYPE", "ASSIGNEE", "CHANGED", "LABELS", "TITLE"}
+	output.Shrink(head, rows, slices.Index(head, "LABELS"), e.Columns())
+	return e.Table(w, e.Columns(), head, rows)
 }
 
 // printBead writes a bead's details, its needs and its steps.

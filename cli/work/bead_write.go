@@ -383,7 +383,7 @@ func exportTo(ctx context.Context, d *depot.Store, file string, progress *env.Pr
 		return 0, err
 	}
 	if err := disk.Replace(file, all.Bytes(), 0o600); err != nil {
-		return 0, fmt.Errorf("cannot write the export: %w", err)
+		return 0, fmt.Errorf("cannot write the export: %w", disk.Named(err))
 	}
 	return n, nil
 }

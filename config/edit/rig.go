@@ -23,11 +23,16 @@ type NewRig struct {
 // InvalidRig is the error for an edit that was not written because the resulting configuration would be invalid. The
 // positions in Err refer to the edited file.
 type InvalidRig struct {
-	What string // for example: cannot add the rig "demo"
-	Err  *config.Error
+	What  string // for example: cannot add the rig "demo"
+	Err   *config.Error
+	Owner string // the rig that already uses the folder, or "". If it is set, Err is nil
 }
 
 func (u *InvalidRig) Error() string {
+	if u.Owner != "" {
+		return fmt.Sprintf("%s: its folder is already the folder of the rig %q; nothing "+
+			"was written", u.What, u.Owner)
+	}
 	return u.What + "; nothing was written, because the configuration would be " +
 		"invalid:\n" + u.Err.Error()
 }
@@ -61,7 +66,10 @@ func AddRig(src config.Source, n NewRig) (*config.City, error) {
 		}
 		return nil
 	}
-	return editCity(src, what, usable, func(_ *config.City, data []byte) ([]byte, error) {
+	return editCity(src, what, usable, func(c *config.City, data []byte) ([]byte, error) {
+		if owner := rigAt(c, n.Path); owner != "" {
+			return nil, &InvalidRig{What: what, Owner: owner}
+		}
 		root, faults := config.ParseTOML(data)
 		if len(faults) > 0 {
 			return nil, faults[0]
@@ -77,6 +85,25 @@ func AddRig(src config.Source, n NewRig) (*config.City, error) {
 			}
 		})
 	})
+}
+
+// rigAt returns the name of the rig that uses a folder, or "".
+func rigAt(c *config.City, path string) string {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(c.Path, path)
+	}
+	real := func(path string) string {
+		if to, err := filepath.EvalSymlinks(path); err == nil {
+			return to
+		}
+		return filepath.Clean(path)
+	}
+	for i := range c.Rigs {
+		if real(c.Rigs[i].Path) == real(path) {
+			return c.Rigs[i].Name
+		}
+	}
+	return ""
 }
 
 // appendRig returns data with an additional rig, in the notation of the existing rigs.
@@ -174,7 +201,7 @@ func editCity(
 	}
 	c, err = src.Parse(after)
 	if wrong, ok := errors.AsType[*config.Error](err); ok {
-		return nil, &InvalidRig{what, wrong}
+		return nil, &InvalidRig{What: what, Err: wrong}
 	}
 	if err == nil && fit != nil {
 		err = fit(c)

@@ -60,7 +60,9 @@ func TestAddRigRefused(t *testing.T) {
 	for want, rig := range map[string]NewRig{
 		`another rig already has the name "demo", at city.toml:4:8`: {Name: "demo",
 			Path: "/p/other"},
-		"is already the folder of the rig \"demo\"": {Name: "other",
+		`cannot add the rig "other": its folder is already the folder of the rig "demo"`: {Name: "other",
+			Path: "/p/demo"},
+		`cannot add the rig "demo": its folder is already the folder of the rig "demo"`: {Name: "demo",
 			Path: "/p/demo"},
 		`is the prefix of the rig "demo" at city.toml:3:1; use a different one, such as`: {Name: "deer",
 			Path: "/p/deer"},

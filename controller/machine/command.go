@@ -155,7 +155,8 @@ func (cs *commands) noRestart(a *record) string {
 		return fmt.Sprintf("%s, so %s cannot restart; scale the pool up first", a.surplusReason(),
 			a.name)
 	case a.want.Suspended.On():
-		return fmt.Sprintf("agent %s is %s: resume it first", a.name, a.want.Suspended)
+		return fmt.Sprintf("agent %s is %s; run `%s` first", a.name, a.want.Suspended,
+			a.want.Suspended.ResumeCommand(a.want.Declared))
 	}
 	if why := a.policy.noRestart(a); why != "" {
 		return why
@@ -205,9 +206,9 @@ func (cs *commands) release(now time.Time, id uint64, a *record) {
 	a.forgive("released by operator")
 	cs.m.decided(now, a, "release", "by operator; the agent was "+string(held))
 	cs.m.journal.record(a, events.Event{Type: events.AgentReleased, Actor: effect.ActorOperator,
-		Message: "was " + string(held)},
-		effect.Reply{ID: id, Receipt: city.Receipt{Message: "agent " + a.name +
-			" was released and will start"}})
+		Message: "was " + string(held)})
+	// the reply follows when the agent has started or failed
+	a.waiters = append(a.waiters, waiter{id, "restart"})
 	cs.m.decide(now, a)
 }
 
@@ -217,7 +218,7 @@ func (cs *commands) requestRestart(now time.Time, id uint64, a *record) {
 		return
 	}
 	if !a.phase.InFlight() {
-		a.act.intent = cause{kind: causeRequest, why: "restart requested by agent"}
+		a.act.intent = cause{kind: causeRequest, why: "restart requested"}
 	}
 	cs.m.step.Reply(id, "agent "+a.name+" is restarting")
 	cs.m.decide(now, a)
@@ -250,8 +251,8 @@ func (cs *commands) suspend(id uint64, name string, on bool) {
 		if still := a.want.Suspended; !on && still.On() && still.Level != agent.AgentLevel {
 			a.waiters = a.waiters[:len(a.waiters)-1]
 			cs.m.step.Reject(id, city.Conflict,
-				fmt.Sprintf("the suspended flag of agent %s is not set: the agent is "+
-					"%s; resume that instead", a.name, still))
+				fmt.Sprintf("agent %s is %s; run `%s` instead", a.name, still,
+					still.ResumeCommand(a.name)))
 			return
 		}
 		if !on && !a.want.Suspended.On() && !cs.m.loader.editing(name) {

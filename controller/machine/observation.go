@@ -10,7 +10,8 @@ import (
 // Observation puts a machine in observation mode: it starts and stops no agents, and requests no checks or runs. Its
 // fields are facts about a city without a controller that no input reports.
 type Observation struct {
-	Stopped time.Time            // time since which no controller has been running
+	// time since which no controller has been running; zero if none has ever run
+	Stopped time.Time
 	Ends    map[string]time.Time // times of the newest stop events, by agent
 }
 
@@ -34,8 +35,10 @@ func (ob *Observation) decide(m *Machine, now time.Time, a *record) {
 			"was running", time.Time{})
 		a.since = a.sess.exit.At
 		return
+	case ob.Stopped.IsZero():
+		m.set(now, a, city.Stopped, "no controller has started it yet", time.Time{})
 	default:
-		m.set(now, a, city.Exited, "no controller is running", time.Time{})
+		m.set(now, a, city.Stopped, "no controller is running", time.Time{})
 	}
 	var known bool
 	if a.since, known = ob.Ends[a.name]; !known {

@@ -55,6 +55,24 @@ func TestObservation(t *testing.T) {
 	}
 }
 
+// An agent without a session is stopped, not exited. Before the first controller it has no start time.
+func TestObservedAgentWithoutSession(t *testing.T) {
+	t0 := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for stopped, why := range map[time.Time]string{
+		{}: "no controller has started it yet", t0.Add(-time.Hour): "no controller is running",
+	} {
+		m := New(InitialState{Observes: &Observation{Stopped: stopped}})
+		w := agent.Want{Name: "a", Spec: session.Spec{Agent: "a", Name: "a", Provider: "pty"}}
+		m.Step(t0, effect.Loaded{Revision: "r", Conf: &effect.Configuration{Wants: []agent.Want{w}}})
+		m.Step(t0, effect.Tick{})
+		m.Step(t0, effect.Listed{})
+		a, _ := m.Snapshot(t0).Agent("a")
+		if a.State != city.Stopped || a.Reason != why || !a.Since.Equal(stopped) {
+			t.Errorf("%+v, want stopped since %v: %s", a, stopped, why)
+		}
+	}
+}
+
 // A drain keeps the time of its start, however long it lasts: no timeout ends it while no controller runs.
 func TestObservedDrainKeepsItsStart(t *testing.T) {
 	t0 := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

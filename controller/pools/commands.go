@@ -25,7 +25,8 @@ func (ps *Pools) Restart(now time.Time, id uint64, c city.RestartPool) {
 	case busy != "":
 		why = "is already " + busy
 	case p.Want.Suspended.On():
-		why = "is " + p.Want.Suspended.String() + ": resume it first"
+		why = "is " + p.Want.Suspended.String() + "; run `" +
+			p.Want.Suspended.ResumeCommand(p.Name()) + "` first"
 	case len(names) == 0:
 		why = "has no members to restart: " + p.why
 	}
@@ -50,7 +51,8 @@ func (ps *Pools) CheckNow(now time.Time, id uint64, name string) {
 	case p.Want.Max == 0:
 		why = "is off (max = 0), so its check is not run"
 	case p.Want.Suspended.On():
-		why = "is " + p.Want.Suspended.String() + ", so its check is not run; resume it first"
+		why = "is " + p.Want.Suspended.String() + ", so its check is not run; run `" +
+			p.Want.Suspended.ResumeCommand(p.Name()) + "` first"
 	}
 	if why != "" {
 		ps.out.Reject(id, city.Conflict, "pool "+p.Name()+" "+why)

@@ -231,6 +231,9 @@ func (t *tier) whyRejected(beat, reason string) (code city.Code, why string) {
 	switch {
 	case reason == "":
 		return city.Invalid, "a decision needs a reason, which is shown to users"
+	case t.want.Triage == "":
+		return city.Conflict, fmt.Sprintf("watchdog %s has no triage agent, so its thresholds "+
+			"decide; it does not accept decisions", name)
 	case b == nil && beat != "":
 		return city.Conflict, fmt.Sprintf("check %s of watchdog %s is over%s", beat, name,
 			t.outcome())

@@ -28,6 +28,15 @@ func (e *UnsafeError) Error() string {
 	return fmt.Sprintf("%s %s, so gcity does not use it; run `%s`", e.Path, e.Reason, e.Fix)
 }
 
+// Named returns the error for a write to a file that the user named. The user may need what is there, so instead of
+// a command that moves it, the message of an *UnsafeError advises to choose a different file.
+func Named(err error) error {
+	if unsafe, ok := errors.AsType[*UnsafeError](err); ok {
+		return fmt.Errorf("%s %s; choose a different file", unsafe.Path, unsafe.Reason)
+	}
+	return err
+}
+
 // OpenFile opens a regular file like os.OpenFile. It follows no link and does not block on a pipe. For writing, the
 // file must have a single hard link and belong to the user or to root.
 func OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {

@@ -232,7 +232,7 @@ func askEnd(m *state.Room) []feed.Effect {
 		Edit:         widget.NewEntry(""),
 		Answers: []state.Answer{
 			{Title: "kill: stop it immediately; it restarts", Do: kill},
-			{Title: "stop: let it finish, then keep it stopped until it is resumed", Do: stop},
+			{Title: "stop: interrupt it and keep it stopped until it is resumed", Do: stop},
 			{Title: "cancel", Safe: true},
 		},
 		Since: m.Now,

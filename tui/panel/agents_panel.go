@@ -119,7 +119,7 @@ func AgentSign(l *widget.Styles, s city.State) (string, themes.Token) {
 		return l.Glyphs.Alert, themes.Warn
 	case city.Suspended:
 		return l.Glyphs.Suspended, themes.Off
-	case city.Exited:
+	case city.Exited, city.Stopped:
 		return l.Glyphs.Exited, themes.Off
 	}
 	return l.Glyphs.Failed, themes.Bad

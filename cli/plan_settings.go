@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gcity/city"
+	"gcity/cli/env"
+	"gcity/cli/folder"
+	"gcity/cli/output"
+	"gcity/config"
+	"gcity/internal/redact"
+	"gcity/restart"
+)
+
+// setting is a changed setting that takes effect without a restart of an agent.
+type setting struct {
+	Key string `json:"key"` // "max of pool worker"
+	Old string `json:"old"` // "" = not set, or not declared
+	New string `json:"new"`
+}
+
+// declared is something that a configuration declares, with the settings that a plan compares.
+type declared struct {
+	name     string // "pool worker"
+	settings [][2]string
+}
+
+// inspected is the maximum number of agents with compared restart policies. Each comparison needs a request.
+const inspected = 32
+
+// changedSettings returns how a configuration differs from the one in force, except for the definitions of agents.
+func changedSettings(ctx context.Context, l *env.Link, c *config.City, s *city.Snapshot) []setting {
+	var policies []setting
+	agents, asked := map[setting][]string{}, 0
+	for _, w := range folder.PlanOf(c, c.Path, s) {
+		if g, known := s.Agent(w.Name); !known || g.Source == "" || asked == inspected {
+			continue
+		}
+		asked++
+		was, err := l.Inspect(ctx, w.Name)
+		if err != nil || was.Spec == nil {
+			continue // the agent was removed meanwhile
+		}
+		for _, d := range policyChanges(was.Spec.Restart, w.Policy) {
+			if agents[d] = append(agents[d], w.Name); len(agents[d]) == 1 {
+				policies = append(policies, d)
+			}
+		}
+	}
+	out := compareDeclared(declaredIn(s), declaredBy(c))
+	for _, d := range policies {
+		out = append(out, setting{d.Key + " of " + output.ShortList(agents[d]), d.Old, d.New})
+	}
+	return out
+}
+
+// policyChanges returns the differences between two policies for the restarts of an agent.
+func policyChanges(was city.RestartPolicy, is restart.Policy) (out []setting) {
+	for _, d := range []setting{{"restart", was.Mode, string(is.Mode)},
+		{"max_restarts", strconv.Itoa(was.MaxRestarts), strconv.Itoa(is.MaxRestarts)},
+		{"restart_window", was.Window.String(), is.Window.String()},
+		{"restart_backoff", was.Backoff.String(), is.Backoff.String()}} {
+		if d.Old != d.New {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// compareDeclared returns one setting for each difference.
+func compareDeclared(was, is []declared) (out []setting) {
+	find := func(all []declared, name string) (d declared, ok bool) {
+		i := slices.IndexFunc(all, func(d declared) bool { return d.name == name })
+		if i < 0 {
+			return d, false
+		}
+		return all[i], true
+	}
+	for _, d := range is {
+		old, known := find(was, d.name)
+		if !known {
+			out = append(out, setting{Key: d.name, New: "declared"})
+			continue
+		}
+		for i, s := range d.settings {
+			if s != old.settings[i] {
+				out = append(out, setting{s[0] + " of " + d.name, old.settings[i][1], s[1]})
+			}
+		}
+	}
+	for _, d := range was {
+		if _, still := find(is, d.name); !still {
+			out = append(out, setting{Key: d.name, Old: "declared"})
+		}
+	}
+	return out
+}
+
+// declaredIn returns what a running controller's configuration declares.
+func declaredIn(s *city.Snapshot) []declared {
+	out := []declared{{"daemon", [][2]string{{"patrol_interval", s.Patrol.Interval.String()}}}}
+	for i := range s.Pools {
+		p := &s.Pools[i]
+		out = append(out, poolSettings(p.Name, p.Min, p.Max, p.Check.Command, p.Timeout.String()))
+	}
+	for i := range s.Rigs {
+		r := &s.Rigs[i]
+		out = append(out, rigSettings(r.Name, r.Path, r.Prefix, r.Suspended))
+	}
+	return append(out, watchdogSettings(s.Watchdogs)...)
+}
+
+// declaredBy returns what a configuration declares.
+func declaredBy(c *config.City) []declared {
+	patrol := [2]string{"patrol_interval", c.Daemon.PatrolInterval.String()}
+	out := []declared{{"daemon", [][2]string{patrol}}}
+	pools := folder.PoolPlan(c, c.Path)
+	for i := range pools {
+		p := &pools[i]
+		out = append(out, poolSettings(p.Name, p.Min, p.Max, redact.Text(p.Check),
+			p.DrainTimeout.String()))
+	}
+	for i := range c.Rigs {
+		r := &c.Rigs[i]
+		out = append(out, rigSettings(r.Name, r.Path, r.Prefix, r.Suspended))
+	}
+	return append(out, watchdogSettings(folder.WatchdogsOf(c))...)
+}
+
+func poolSettings(name string, least, most int, check, drain string) declared {
+	return declared{"pool " + name, [][2]string{{"min", strconv.Itoa(least)},
+		{"max", strconv.Itoa(most)}, {"check", check}, {"drain_timeout", drain}}}
+}
+
+func rigSettings(name, path, prefix string, suspended bool) declared {
+	return declared{"rig " + name, [][2]string{{"path", path}, {"prefix", prefix},
+		{"suspended", strconv.FormatBool(suspended)}}}
+}
+
+func watchdogSettings(all []city.Watchdog) (out []declared) {
+	for i := range all {
+		w := &all[i]
+		out = append(out, declared{"watchdog " + w.Name, [][2]string{{"watches", w.Watches},
+			{"triage", w.Triage}, {"every", w.Every.String()},
+			{"fresh", w.Fresh.String()}, {"very_stale", w.VeryStale.String()},
+			{"triage_ttl", w.TTL.String()}}})
+	}
+	return out
+}
+
+// printSettings writes a table of settings: what is declared, and the old and the new value of each other setting.
+func printSettings(e *env.Env, all []setting) error {
+	if len(all) == 0 {
+		return nil
+	}
+	rows := make([][]output.Cell, 0, len(all))
+	for _, s := range all {
+		rows = append(rows, []output.Cell{output.Tinted(s.Key, output.Bold),
+			output.Plain(fmt.Sprintf("%s → %s", orDash(s.Old), orDash(s.New)))})
+	}
+	head := []string{"SETTING", "CHANGE"}
+	output.Shrink(head, rows, 0, e.Columns())
+	if err := e.Table(e.Out, e.Columns(), head, rows); err != nil {
+		return err
+	}
+	e.Sayf("")
+	return nil
+}
+
+func orDash(text string) string {
+	if strings.TrimSpace(text) == "" {
+		return "-"
+	}
+	return text
+}
