@@ -23,8 +23,9 @@ type Calls[T any] struct {
 // call is the state of one call.
 type call[T any] struct {
 	started time.Time
-	done    chan struct{} // closed when the call has returned; nil = not started, because too many calls are pending
-	result  T
+	// closed when the call has returned; nil = not started, because too many calls are pending
+	done   chan struct{}
+	result T
 }
 
 // New returns a set that allows limit calls at the same time. While that many are pending, further calls fail

@@ -168,7 +168,7 @@ func (c *state) damage() error {
 		func() error { return errors.Join(os.RemoveAll(path), syscall.Mkfifo(path, 0o600)) },
 	}
 	if err := ways[c.rnd.IntN(len(ways))](); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil // the file cannot be damaged in this way: for example, a socket cannot be written
+		return nil // the file cannot be damaged in this way; for example, a socket is not writable
 	}
 	return c.target.begin()
 }

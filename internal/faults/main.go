@@ -24,7 +24,7 @@ func main() {
 	flag.StringVar(&o.gcity, "gcity", "bin/gcity", "the program under test")
 	flag.Uint64Var(&o.seed, "seed", 0, "seed for the random choices; 0 = use the clock")
 	flag.IntVar(&o.agents, "agents", 12, "number of agents that the city declares")
-	flag.StringVar(&o.only, "only", "", "inject only faults whose name starts with this")
+	flag.StringVar(&o.only, "only", "", "inject only faults with a name that starts with this")
 	flag.Parse()
 	if status, ok := withOwnMounts(); ok {
 		os.Exit(status)

@@ -98,7 +98,7 @@ func readEnviron(pid int) ([]byte, error) {
 	}
 }
 
-// mayHide reports whether a process whose environment looks empty may have one after all.
+// mayHide reports whether a process may have an environment although it looks empty.
 func mayHide(pid int) bool {
 	st, err := ReadStat(pid)
 	return err == nil && st.mayHide(pid)

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Watched is a process whose exit can be awaited without blocking a thread. It need not be a child.
+// Watched is a process that Wait waits for without blocking a thread. It need not be a child.
 type Watched struct{ f *os.File }
 
 // Watch pins the process with this pid and start time. It fails if the process has exited, or if the system does

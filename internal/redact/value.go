@@ -62,9 +62,9 @@ func words(name string) []string {
 	})
 }
 
-// Value returns a variable's value without the secrets in it. It is for variables whose name does not mark the whole
-// value as a secret. It hides access tokens, the user of a URL (which may be a token), and the values of parameters
-// with a secret's name. Such a value ends at an "&" or at the end of the text.
+// Value returns a variable's value without the secrets in it. It is for variables that are not marked as secret by
+// their name. It hides access tokens, the user of a URL (which may be a token), and the values of parameters with a
+// secret's name. Such a value ends at an "&" or at the end of the text.
 func Value(value string) string { return withoutTokens(withoutParameters(withoutUsers(value))) }
 
 // withoutUsers hides the part before the host in URLs: "postgres://…@db/x".

@@ -1,7 +1,7 @@
 package screen
 
-// tail returns an end of a program's output whose replay has the same last lines as a replay of the whole output. A
-// replay takes a hundred times as long as the scan for the start of that end.
+// tail returns an end of a program's output that is replayed to the same last lines as the whole output. A replay
+// takes a hundred times as long as the scan for the start of that end.
 //
 // The position is the newest one that fulfils all of these conditions. Without such a position, tail returns the whole
 // output:

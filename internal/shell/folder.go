@@ -35,8 +35,8 @@ func (l *Line) command(ctx context.Context) *exec.Cmd {
 		} else {
 			dir = "./" + dir // the shell reads it neither as an option nor in CDPATH
 		}
-		cmd.Args = []string{"/bin/sh", "-c", enterScript, "/bin/sh", dir, l.Text, last(l.Env, "PWD="),
-			last(l.Env, "OLDPWD=")}
+		cmd.Args = []string{"/bin/sh", "-c", enterScript, "/bin/sh", dir, l.Text,
+			last(l.Env, "PWD="), last(l.Env, "OLDPWD=")}
 	}
 	cmd.Env = l.Env
 	if cmd.Env == nil {

@@ -86,7 +86,8 @@ type pipes struct {
 	readers, writers []*os.File
 	into             []io.Writer
 	copying          sync.WaitGroup
-	said             strings.Builder // output on descriptor 3, see enterScript; complete after finish
+	// output on descriptor 3 (see enterScript); complete after finish
+	said strings.Builder
 }
 
 // connect creates the pipes for a command. The caller must call begun after the command has started or failed to
@@ -144,8 +145,8 @@ func (p *pipes) begun() {
 // maxPipeSize is the maximum capacity of a pipe, in bytes.
 const maxPipeSize = 1 << 20
 
-// drain reads the current content of a pipe whose read deadline has expired. It resets the deadline, because otherwise
-// reads would fail. It does not block and is limited to maxPipeSize, because a process may keep writing.
+// drain reads the current content of a pipe after its read deadline has expired. It resets the deadline, because
+// otherwise reads would fail. It does not block and is limited to maxPipeSize, because a process may keep writing.
 func drain(into io.Writer, r *os.File) {
 	raw, err := r.SyscallConn()
 	if err != nil || r.SetReadDeadline(time.Time{}) != nil {

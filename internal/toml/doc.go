@@ -1,6 +1,6 @@
 // Package toml reads TOML with the positions of all values. Parse returns a tree of nodes with their offsets, for
-// callers that edit a file or report all its errors. Load and Read return a Doc, for small files whose keys the caller
-// reads one by one. A Doc records invalid values as problems with line and column; Problems returns them.
+// callers that edit a file or report all its errors. Load and Read return a Doc, for small files that the caller reads
+// key by key. A Doc records invalid values as problems with line and column; Problems returns them.
 package toml
 
 import (

@@ -85,7 +85,7 @@ func duplicates(t *Node, path string, data []byte) []*Fault {
 					&Fault{
 						At:  kid.At,
 						Key: at,
-						Msg: fmt.Sprintf("is defined twice; the first definition is on line %d", line),
+						Msg: fmt.Sprintf("is defined twice; the first is on line %d", line),
 					},
 				)
 			} else {

@@ -108,7 +108,7 @@ func (p *Provider) clear(ctx context.Context, name string) error {
 	return p.delete(ctx, pod)
 }
 
-// delete deletes a pod whose agent has exited, and waits until the pod no longer exists.
+// delete deletes a pod after its agent has exited, and waits until the pod no longer exists.
 func (p *Provider) delete(ctx context.Context, pod *corev1.Pod) error {
 	if err := p.mayChange(ctx); err != nil {
 		return fmt.Errorf("cannot delete the pod %s: %w", pod.Name, err)

@@ -182,7 +182,7 @@ func (p *Provider) report(x session.Exit) {
 	}
 }
 
-// lost ends a session whose exit its pod did not report. The caller holds mu.
+// lost records the end of a session if its pod did not report the exit. The caller holds mu.
 func (p *Provider) lost(e *entry, reason string) {
 	code, signal, why := ended(e.pod)
 	if reason != "" {

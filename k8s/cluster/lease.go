@@ -235,7 +235,7 @@ func otherHolderError(p *Provider, r *resourcelock.LeaderElectionRecord) error {
 // mayChange returns an error if this provider must not change pods now. It waits for the cluster's first response.
 func (p *Provider) mayChange(ctx context.Context) error {
 	if p.o.Observe {
-		return errors.New("a different process runs this city, so this one must not change its pods")
+		return errors.New("a different process runs this city, so this one cannot change its pods")
 	}
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()

@@ -189,7 +189,7 @@ func (s *Settings) merge(pod *corev1.Pod) (*corev1.Pod, error) {
 	return out, nil
 }
 
-// conflict returns a field that gcity sets and that the merged pod has changed, or "" if there is none.
+// conflict returns a field that gcity sets and that the merged pod has changed, or "" if all are unchanged.
 func conflict(want, got *corev1.Pod) string {
 	switch {
 	case got.Name != want.Name || got.Namespace != want.Namespace:

@@ -144,7 +144,7 @@ func explain(err error, verb, namespace string, lacking func() []right) error {
 			fmt.Errorf("the quota of namespace %s is exhausted: %w", namespace, err),
 		)
 	case apierrors.IsTooManyRequests(err):
-		return fmt.Errorf("%w: the API server is receiving too many requests: %w", session.ErrExhausted, err)
+		return fmt.Errorf("%w: the API server is overloaded: %w", session.ErrExhausted, err)
 	case apierrors.IsInternalError(err) && strings.Contains(err.Error(), "database space exceeded"):
 		return fmt.Errorf("%w: the cluster's database is full: %w", session.ErrExhausted, err)
 	case apierrors.IsForbidden(err) && strings.Contains(err.Error(),
