@@ -80,7 +80,7 @@ c4 broken
 c5 broken
   city/automations/c5/automation.toml:5:8: automation.vars.goal: formula plain has no variables
 c6 broken
-  city/automations/c6/automation.toml:3:11: automation.formula: formula bad is broken: city/bad.formula.toml:3:5: vars.x: is a whole number; it must be a table: write [vars.x] on a line of its own
+  city/automations/c6/automation.toml:3:11: automation.formula: formula bad is broken: city/bad.formula.toml:3:5: vars.x: is a whole number; it must be a table: put [vars.x] on a line of its own
 `)
 }
 

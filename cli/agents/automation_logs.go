@@ -38,7 +38,7 @@ its output is stored, and logs prints that part.`,
 		case ctx.Err() != nil:
 			return nil // interrupted by the user
 		case err == nil && !shown && !e.JSON:
-			return sayNoOutput(ctx, e, n, id)
+			return sayNoRunOutput(ctx, e, n, id)
 		}
 		return err
 	})
@@ -54,8 +54,8 @@ its output is stored, and logs prints that part.`,
 	return c
 }
 
-// sayNoOutput prints why a run has no output.
-func sayNoOutput(ctx context.Context, e *env.Env, n namedAutomation, id string) error {
+// sayNoRunOutput prints why a run has no output.
+func sayNoRunOutput(ctx context.Context, e *env.Env, n namedAutomation, id string) error {
 	runs, err := pastRuns(ctx, e, n.l.Dir, n.item.Name, -1)
 	if err != nil {
 		return err

@@ -9,10 +9,11 @@ import (
 	"time"
 )
 
-// rest is the command of an idle agent: a process that does nothing.
-const rest = "sleep 1000000"
+// idleCommand is the command of an idle agent: a process that does nothing.
+const idleCommand = "sleep 1000000"
 
-// settle is the pause between a start and the first measurement: runit delays the restart of younger services.
+// settle is the pause between the start and the first measurement, because runit delays the restart of services that
+// have just started.
 const settle = 1500 * time.Millisecond
 
 // idleSettle is the pause between the last start and the first idle window.
@@ -21,8 +22,8 @@ const idleSettle = 5 * time.Second
 // between is the pause between two kills, so that each replacement is measured alone.
 const between = 50 * time.Millisecond
 
-// bed is the state that all measurements of a run share.
-type bed struct {
+// benchmark is the state that all measurements of a run share.
+type benchmark struct {
 	options
 	dir    string
 	groups *groups
@@ -44,7 +45,7 @@ func bench(ctx context.Context, o options) (err error) {
 	for _, name := range missing {
 		fmt.Fprintf(o.log, "%s is not installed: skipped\n", name)
 	}
-	b := &bed{options: o, self: self}
+	b := &benchmark{options: o, self: self}
 	if b.groups, err = newGroups(); err != nil {
 		return err
 	}
@@ -76,7 +77,7 @@ func bench(ctx context.Context, o options) (err error) {
 }
 
 // size measures all peers with n agents, one after the other in each run.
-func (b *bed) size(ctx context.Context, t *table, found []peer, n int) {
+func (b *benchmark) size(ctx context.Context, t *table, found []peer, n int) {
 	for run := range b.runs {
 		for _, p := range found {
 			if ctx.Err() != nil {
@@ -89,7 +90,7 @@ func (b *bed) size(ctx context.Context, t *table, found []peer, n int) {
 }
 
 // load measures all peers with agents that print.
-func (b *bed) load(ctx context.Context, found []peer) {
+func (b *benchmark) load(ctx context.Context, found []peer) {
 	t := newTable(names(found))
 	for run := range b.runs {
 		for _, p := range found {
@@ -106,15 +107,15 @@ func (b *bed) load(ctx context.Context, found []peer) {
 }
 
 // note stores an error for the end of the report.
-func (b *bed) note(p peer, n int, err error) {
+func (b *benchmark) note(p peer, n int, err error) {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		b.faults = append(b.faults, fmt.Sprintf("%s with %d agents: %v", p.name, n, err))
 	}
 }
 
 // active measures start, replacement, status and stop of one manager.
-func (b *bed) active(ctx context.Context, t *table, p peer, n int) (err error) {
-	s, err := b.open(ctx, p, n, rest)
+func (b *benchmark) active(ctx context.Context, t *table, p peer, n int) (err error) {
+	s, err := b.open(ctx, p, n, idleCommand)
 	if err != nil {
 		return err
 	}
@@ -139,9 +140,8 @@ func (b *bed) active(ctx context.Context, t *table, p peer, n int) (err error) {
 	return b.stopAll(ctx, t, s)
 }
 
-// replacements kills agents that are spread evenly over the list, each once. It returns the times until they were
-// replaced, in ms.
-func (b *bed) replacements(ctx context.Context, s *session) ([]float64, error) {
+// replacements kills agents, each once, spread evenly over the list. It returns how long each replacement took, in ms.
+func (b *benchmark) replacements(ctx context.Context, s *session) ([]float64, error) {
 	var took []float64
 	n := len(s.site.names)
 	kills := min(b.kills, n)
@@ -164,7 +164,7 @@ func (b *bed) replacements(ctx context.Context, s *session) ([]float64, error) {
 	return took, nil
 }
 
-// pause waits, or returns why the run has ended.
+// pause waits for d. It returns the cause if ctx ends first.
 func pause(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):
@@ -184,7 +184,7 @@ func names(found []peer) []string {
 	return all
 }
 
-// machine describes where and when the figures were taken.
+// machine describes the machine and the date of the measurement.
 func machine(now time.Time) string {
 	cpus, _ := os.ReadFile("/proc/cpuinfo")
 	model, _, _ := strings.Cut(after(string(cpus), "model name"), "\n")

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// floor is the minimum that a manager must do: it executes each command line of a file, waits, and restarts each
-// process that exits. It gives them no terminal and keeps none of their output.
+// floor does the minimum that a manager must do: it executes each command line in a file, waits, and restarts each
+// process that exits. The processes have no terminal, and their output is discarded.
 func floor(file string) error {
 	data, err := os.ReadFile(file)
 	if err != nil {

@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// groupPrefix is the prefix of the names of this program's control groups. The program's pid follows it.
+// groupPrefix is the prefix of this program's control group names. The program's pid follows it.
 const groupPrefix = "gcity-bench-"
 
-// killLimit bounds the wait for the processes of a group to end after SIGKILL.
+// killLimit is how long the processes in a group may take to exit after SIGKILL.
 const killLimit = 30 * time.Second
 
 // groups is the control group in which a run creates one group for each manager.
@@ -61,7 +61,7 @@ func ownGroup(mounts, own string) (string, bool) {
 	return "", false
 }
 
-// sweep removes the groups, with their processes, of earlier runs that were killed.
+// sweep removes groups that earlier runs left behind because they were killed, and kills the processes in them.
 func sweep(parent string) {
 	old, _ := filepath.Glob(filepath.Join(parent, groupPrefix+"*")) // the pattern is valid
 	for _, dir := range old {
@@ -73,7 +73,7 @@ func sweep(parent string) {
 	}
 }
 
-// remove kills every process of the run and removes its groups.
+// remove kills every process in the run's groups and removes the groups.
 func (g *groups) remove() {
 	children, _ := filepath.Glob(filepath.Join(g.dir, "*", "cgroup.procs")) // the pattern is valid
 	for _, child := range children {
@@ -104,13 +104,13 @@ func (g *group) start(cmd *exec.Cmd) error {
 	return cmd.Start()
 }
 
-// cpu returns the processor time used so far by all processes of the group, including those that have ended.
+// cpu returns the processor time used so far by all processes in the group, including those that have ended.
 func (g *group) cpu() (time.Duration, error) {
 	usec, err := field(filepath.Join(g.dir, "cpu.stat"), "usage_usec")
 	return time.Duration(usec) * time.Microsecond, err
 }
 
-// pids lists the processes of the group.
+// pids lists the processes in the group.
 func (g *group) pids() []int {
 	data, err := os.ReadFile(filepath.Join(g.dir, "cgroup.procs"))
 	if err != nil {
@@ -145,7 +145,7 @@ func (g *group) waitEmpty(ctx context.Context) error {
 	return nil
 }
 
-// remove kills every process of the group, waits for their exit and removes the group.
+// remove kills every process in the group, waits until they have exited, and removes the group.
 func (g *group) remove() error {
 	if err := os.WriteFile(filepath.Join(g.dir, "cgroup.kill"), []byte("1"), 0); err != nil {
 		return err
@@ -158,7 +158,7 @@ func (g *group) remove() error {
 	return os.Remove(g.dir)
 }
 
-// field returns one number from a file of lines, each a name, a space or colon, and a number.
+// field returns the number for a name from a file. Each line consists of a name, a space or colon, and a number.
 func field(path, name string) (int64, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -72,7 +72,7 @@ func report(err error) int {
 func parse(args []string) (options, error) {
 	o := options{out: os.Stdout, log: os.Stderr}
 	f := flag.NewFlagSet("benchpeers", flag.ContinueOnError)
-	f.StringVar(&o.gcity, "gcity", "bin/gcity", "path of the gcity to measure")
+	f.StringVar(&o.gcity, "gcity", "bin/gcity", "path of the gcity binary to measure")
 	sizes := f.String("n", "", "numbers of agents, separated by commas (default 100,500)")
 	runs := f.String("runs", "", "number of runs of each manager at each size (default 3)")
 	peers := f.String("peers", "", "measure only these managers, separated by commas")

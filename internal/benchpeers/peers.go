@@ -14,17 +14,17 @@ const (
 	floorName = "floor"
 )
 
-// peer is a manager of processes. Its functions only write files and build command lines.
+// peer is a process manager. Its functions only write files and build command lines.
 type peer struct {
 	name      string
 	program   string                 // a name on the PATH, or a path
 	configure func(s *site) error    // writes the manager's configuration
 	run       func(s *site) []string // runs the manager in the foreground
-	// starts the agents; nil if the manager starts them by itself
+	// starts the agents; nil if the manager starts them on its own
 	wake   func(s *site) []string
 	status func(s *site) []string // lists all agents; nil if the manager has no such command
 	stop   func(s *site) []string // stops the manager and its agents; nil = kill -9
-	// prints the screen of an agent; nil if the manager has no such command
+	// prints an agent's screen; nil if the manager has no such command
 	peek func(*site, int) []string
 }
 
@@ -83,7 +83,7 @@ func gcityPeer(program string) peer {
 	}
 }
 
-// runitPeer runs one runsv for each agent. SIGHUP makes runsvdir stop them all.
+// runitPeer runs one runsv for each agent. On SIGHUP, runsvdir stops all of them.
 func runitPeer() peer {
 	return peer{
 		name: "runit", program: "runsvdir",

@@ -23,7 +23,7 @@ const (
 	stopLimit    = 30 * time.Second
 )
 
-// birth is the report with which an agent announces its start.
+// birth is an agent's report that it has started.
 type birth struct {
 	agent string
 	pid   int
@@ -47,7 +47,7 @@ type session struct {
 }
 
 // open starts a manager with n agents and waits until all of them have reported. The caller closes the session.
-func (b *bed) open(ctx context.Context, p peer, n int, work string) (*session, error) {
+func (b *benchmark) open(ctx context.Context, p peer, n int, work string) (*session, error) {
 	b.opened++
 	s := &session{
 		peer: p, pids: map[string]int{}, missed: map[string]bool{},
@@ -149,10 +149,10 @@ func (s *session) await(ctx context.Context, n int, limit time.Duration) (last b
 	return last, nil
 }
 
-// errMissed is the error of an agent that was not replaced in time.
+// errMissed means that an agent was not replaced in time.
 var errMissed = fmt.Errorf("not replaced within %s", replaceLimit)
 
-// replace kills an agent and returns the time until its replacement has reported.
+// replace kills an agent and returns how long it took until its replacement reported its start.
 func (s *session) replace(ctx context.Context, name string) (time.Duration, error) {
 	killed := time.Now()
 	if err := syscall.Kill(s.pids[name], syscall.SIGKILL); err != nil {
@@ -174,7 +174,8 @@ func (s *session) replace(ctx context.Context, name string) (time.Duration, erro
 	}
 }
 
-// command runs a command of the manager and returns its output and its duration. The command is not in the group.
+// command runs one of the manager's commands and returns its output and duration. The command does not run in the
+// group.
 func (s *session) command(ctx context.Context, args []string) (string, time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandLimit)
 	defer cancel()
@@ -192,7 +193,7 @@ func (s *session) command(ctx context.Context, args []string) (string, time.Dura
 	return string(out), took, err
 }
 
-// stop makes the manager stop its agents and itself, and returns the time until no process was left.
+// stop makes the manager stop its agents and exit. It returns how long it took until no process was left.
 func (s *session) stop(ctx context.Context) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, stopLimit)
 	defer cancel()
@@ -212,7 +213,7 @@ func (s *session) memory() (manager, all float64) {
 	}
 	for _, pid := range s.group.pids() {
 		kib, err := field(fmt.Sprintf("/proc/%d/smaps_rollup", pid), "Pss")
-		if agents[pid] || err != nil { // the error means that the process has just exited
+		if agents[pid] || err != nil { // an error means that the process has just exited
 			continue
 		}
 		all += float64(kib) / 1024
@@ -223,7 +224,7 @@ func (s *session) memory() (manager, all float64) {
 	return manager, all
 }
 
-// lastOutput returns the last part of the manager's output, for an error.
+// lastOutput returns the end of the manager's output, for an error message.
 func (s *session) lastOutput() string {
 	data, err := os.ReadFile(s.site.path("output"))
 	if err != nil || len(data) == 0 {

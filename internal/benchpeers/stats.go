@@ -30,7 +30,7 @@ func (t *table) add(row metric, manager string, value float64) {
 	t.values[row][manager] = append(t.values[row][manager], value)
 }
 
-// quantile returns the smallest value that is at least as large as the share q of all values.
+// quantile returns the smallest value that is greater than or equal to the fraction q of all values.
 func quantile(values []float64, q float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()
@@ -40,7 +40,7 @@ func quantile(values []float64, q float64) float64 {
 	return sorted[min(max(i, 0), len(sorted)-1)]
 }
 
-// median returns the middle value, or the mean of the two in the middle.
+// median returns the middle value, or the mean of the two middle values.
 func median(values []float64) float64 {
 	n := len(values)
 	if n == 0 {
@@ -88,7 +88,7 @@ func ratio(own, other []float64) string {
 	return number(median(own)/median(other)) + "×"
 }
 
-// best returns the values of the peer with the smallest median; gcity itself and the floor are not peers.
+// best returns the values of the peer with the smallest median. gcity and the floor do not count as peers.
 func (t *table) best(row metric) []float64 {
 	var best []float64
 	for _, name := range t.managers {
@@ -103,7 +103,7 @@ func (t *table) best(row metric) []float64 {
 	return best
 }
 
-// markdown prints the table.
+// markdown returns the table in Markdown.
 func (t *table) markdown() string {
 	var b strings.Builder
 	head := strings.Join(t.managers, " | ")

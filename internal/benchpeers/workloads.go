@@ -15,7 +15,7 @@ const (
 )
 
 // status measures the command that lists all agents.
-func (b *bed) status(ctx context.Context, t *table, s *session) error {
+func (b *benchmark) status(ctx context.Context, t *table, s *session) error {
 	if s.peer.status == nil {
 		return nil
 	}
@@ -31,8 +31,8 @@ func (b *bed) status(ctx context.Context, t *table, s *session) error {
 	return nil
 }
 
-// stopAll measures how long a manager takes to stop, with agents that exit at the first signal.
-func (b *bed) stopAll(ctx context.Context, t *table, s *session) error {
+// stopAll measures how long a manager takes to stop when its agents exit on the first signal.
+func (b *benchmark) stopAll(ctx context.Context, t *table, s *session) error {
 	if s.peer.stop == nil {
 		return nil
 	}
@@ -46,11 +46,11 @@ func (b *bed) stopAll(ctx context.Context, t *table, s *session) error {
 
 // idle runs all managers at the same time and measures their resource usage while nothing happens. Processor time
 // is measured per manager. New processes are counted for the whole machine, so that row is the same for all.
-func (b *bed) idle(ctx context.Context, t *table, found []peer, n int) (forks []float64) {
+func (b *benchmark) idle(ctx context.Context, t *table, found []peer, n int) (forks []float64) {
 	var all []*session
 	for _, p := range found {
 		fmt.Fprintf(b.log, "%d agents, idle: %s\n", n, p.name)
-		s, err := b.open(ctx, p, n, rest)
+		s, err := b.open(ctx, p, n, idleCommand)
 		if err != nil {
 			b.note(p, n, err)
 			continue
@@ -84,7 +84,7 @@ func (b *bed) idle(ctx context.Context, t *table, found []peer, n int) (forks []
 func cpuOf(all []*session) []time.Duration {
 	var used []time.Duration
 	for _, s := range all {
-		// cpu fails only if the group does not exist any more; the run then ends with another error
+		// cpu fails only if the group no longer exists; the run then fails with a different error
 		d, _ := s.group.cpu()
 		used = append(used, d)
 	}
@@ -97,9 +97,9 @@ func machineForks() int64 {
 	return n
 }
 
-// peeks measures the command that shows an agent's screen while all agents print 200 lines per second, and the
-// processor time of manager and agents meanwhile.
-func (b *bed) peeks(ctx context.Context, t *table, p peer) (err error) {
+// peeks measures the command that shows an agent's screen while all agents print 200 lines per second. It also
+// measures the processor time that the manager and the agents use meanwhile.
+func (b *benchmark) peeks(ctx context.Context, t *table, p peer) (err error) {
 	s, err := b.open(ctx, p, b.noisy, b.self+" noise")
 	if err != nil {
 		return err
@@ -120,7 +120,7 @@ func (b *bed) peeks(ctx context.Context, t *table, p peer) (err error) {
 		}
 		out, d, failed := s.command(ctx, p.peek(s.site, i%b.noisy))
 		if failed == nil && !strings.Contains(out, noiseText) {
-			failed = fmt.Errorf("no line of the agent in %.300q", out)
+			failed = fmt.Errorf("no line from the agent in %.300q", out)
 		}
 		took, err = append(took, ms(d)), failed
 	}

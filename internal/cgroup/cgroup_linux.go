@@ -1,5 +1,5 @@
-// Package cgroup limits the processors and the memory of groups of processes with control groups (cgroup v2). It
-// needs a control group that systemd has delegated to this program.
+// Package cgroup limits the processors and the memory that groups of processes can use, with control groups (cgroup
+// v2). It needs a control group that systemd has delegated to this program.
 //
 // # Concurrency
 //
@@ -35,7 +35,7 @@ const period = 100_000
 // leaf is the group for this program if systemd has delegated a whole scope to it.
 const leaf = "supervisor"
 
-// Own returns the tree that is delegated to this program. Otherwise the error says what is missing.
+// Own returns the tree that is delegated to this program, or an error that says what is missing.
 func Own() (*Tree, error) {
 	own, err := Dir()
 	if err != nil {
@@ -52,7 +52,7 @@ func Dir() (string, error) {
 	}
 	groups, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
-		return "", fmt.Errorf("cannot read the control group of this program: %w", err)
+		return "", fmt.Errorf("cannot find this program's control group: %w", err)
 	}
 	own := find(string(mounts), string(groups))
 	if own == "" {
@@ -112,8 +112,8 @@ func delegated(dir string) bool {
 	return false
 }
 
-// retreat moves all processes of a delegated scope to a group below it, because a group with enabled controllers
-// must not contain processes.
+// retreat moves all processes in a delegated scope to a group below it, because a group with enabled controllers must
+// not contain processes.
 func (t *Tree) retreat() error {
 	to := filepath.Join(t.dir, leaf)
 	if err := os.Mkdir(to, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -136,7 +136,7 @@ func (t *Tree) retreat() error {
 func (t *Tree) control() error {
 	have, err := os.ReadFile(filepath.Join(t.dir, "cgroup.controllers"))
 	if err != nil {
-		return fmt.Errorf("cannot read the controllers: %w", err)
+		return fmt.Errorf("cannot read the control group's controllers: %w", err)
 	}
 	for _, name := range []string{"cpu", "memory"} {
 		if !strings.Contains(" "+strings.TrimSpace(string(have))+" ", " "+name+" ") {

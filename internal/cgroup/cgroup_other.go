@@ -13,7 +13,7 @@ type Limits struct {
 // Tree is a control group below which groups with limits can be created.
 type Tree struct{}
 
-// Own always fails: only Linux has control groups.
+// Own always fails, because only Linux has control groups.
 func Own() (*Tree, error) { return nil, errors.New("limits need Linux") }
 
 // Set is never called, because Own returns no Tree.

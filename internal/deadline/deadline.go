@@ -23,8 +23,9 @@ type Calls[T any] struct {
 // call is the state of one call.
 type call[T any] struct {
 	started time.Time
-	done    chan struct{} // closed when result is set; nil = not started, too many pending calls
-	result  T
+	// closed when the call has returned; nil = not started, because too many calls are pending
+	done   chan struct{}
+	result T
 }
 
 // New returns a set that allows limit calls at the same time. While that many are pending, further calls fail
@@ -70,7 +71,7 @@ func (c *Calls[T]) start(name string, f func() T) *call[T] {
 	return k
 }
 
-// Do returns the result of a call of that name that started at since or later. It starts a call if necessary. ok is
+// Do returns the result of a call of that name that started at or after since. It starts a call if necessary. ok is
 // false if too many calls are pending, or if the call does not return within limit of its start (0 = no limit) or
 // before ctx ends.
 func (c *Calls[T]) Do(

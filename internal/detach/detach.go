@@ -1,4 +1,4 @@
-// Package detach defines the key that leaves an attached terminal: how users write it, and how terminals send it.
+// Package detach implements the key that leaves an attached terminal: how users write it, and how terminals send it.
 package detach
 
 import (
@@ -13,7 +13,7 @@ type Key struct{ letter byte }
 const Default = "ctrl+q"
 
 // Parse parses a key such as "ctrl+q". Letters and \ ] ^ _ are valid, except for keys that a terminal cannot
-// distinguish from other keys, and keys that every program needs. The error says what to write instead. Parse("")
+// distinguish from other keys, and keys that every program needs. The error says which keys are valid. Parse("")
 // returns Default.
 func Parse(text string) (Key, error) {
 	if text == "" {
@@ -21,7 +21,7 @@ func Parse(text string) (Key, error) {
 	}
 	rest, ok := strings.CutPrefix(strings.ToLower(text), "ctrl+")
 	if !ok || len(rest) != 1 || !strings.Contains(`abcdefghijklmnopqrstuvwxyz\]^_`, rest) {
-		return Key{}, fmt.Errorf("%q cannot be the key that leaves a terminal; write ctrl+ and a "+
+		return Key{}, fmt.Errorf("%q cannot be the key that leaves a terminal; use ctrl+ and a "+
 			"letter or one of \\ ] ^ _, like %q", text, Default)
 	}
 	k := Key{rest[0]}

@@ -6,9 +6,9 @@ import (
 )
 
 // Scanner searches typed input for a Key. It recognizes the key as a byte (0x11 for ctrl+q). It also recognizes the
-// forms that terminals use if a program has requested more exact keys: CSI 113;5u and CSI 27;5;113~. A paste may
-// contain the key without effect. Scanner passes all other bytes unchanged. It holds back only the beginning of an
-// escape sequence, until the sequence is complete or Flush is called. It must not be used concurrently.
+// forms that terminals use if a program has requested more exact keys: CSI 113;5u and CSI 27;5;113~. It ignores the
+// key within a paste. Scanner passes all other bytes unchanged. It holds back only the beginning of an escape
+// sequence, until the sequence is complete or Flush is called. It must not be used concurrently.
 type Scanner struct {
 	Key Key
 

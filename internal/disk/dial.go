@@ -48,8 +48,8 @@ func NewIdleConn() IdleConn { return IdleConn{make(chan idleConn, 1)} }
 // Put stores a connection. It must be called only while no connection is stored.
 func (s IdleConn) Put(conn net.Conn) { s.conn <- idleConn{conn, time.Now()} }
 
-// Take returns the stored connection, or nil if there is none. It closes a connection that is too old, and then
-// also returns nil.
+// Take removes and returns the stored connection, or returns nil if there is none. It closes a connection that is too
+// old, and then also returns nil.
 func (s IdleConn) Take() net.Conn {
 	select {
 	case c := <-s.conn:

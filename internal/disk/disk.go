@@ -13,8 +13,8 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// WriteFile replaces a file's content atomically and durably. An existing file keeps its permissions; a new one
-// gets perm. If path is a symbolic link, WriteFile replaces the file that it points to.
+// WriteFile replaces a file's content atomically and durably. An existing file keeps its permissions; a new one is
+// created with perm. If path is a symbolic link, WriteFile replaces the file that it points to.
 func WriteFile(path string, data []byte, perm fs.FileMode) error {
 	target, err := filepath.EvalSymlinks(path)
 	switch {
@@ -36,8 +36,9 @@ func MkdirIn(root, path string, perm fs.FileMode) error {
 	return os.MkdirAll(path, perm)
 }
 
-// OwnFolder creates a folder that only its user can enter. A .gitignore in it keeps it out of repositories. An
-// existing folder is not changed; a link at the path is refused. The parent must exist.
+// OwnFolder creates a folder that only the user can enter, with a .gitignore that keeps it out of repositories. It
+// does not change an existing folder, and returns an error if the path is anything but a folder. The parent must
+// exist.
 func OwnFolder(path string) error {
 	return in(path, func(d *parent) error {
 		err := d.root.Mkdir(d.name, 0o700)
@@ -60,8 +61,8 @@ func OwnFolder(path string) error {
 	})
 }
 
-// MakePrivate creates a folder and its parents below .gc, or sets its mode to 0700. It refuses a link, and a folder
-// of another user.
+// MakePrivate creates a folder and its parents below .gc, and sets the folder's mode to 0700. It returns an error for
+// a link and for a folder that belongs to a different user.
 func MakePrivate(path string) error {
 	if err := MkdirAll(path, 0o700); err != nil {
 		return err
@@ -83,7 +84,7 @@ func MakePrivate(path string) error {
 	})
 }
 
-// ErrLocked means that another process, or another Lock in this one, holds the lock.
+// ErrLocked means that another process, or another Lock in this process, holds the lock.
 var ErrLocked = errors.New("locked by another process")
 
 // Lock is an exclusive flock on a file. The kernel releases it when the process ends.
@@ -92,8 +93,8 @@ type Lock struct {
 	path string
 }
 
-// TryLock takes the lock without waiting. It creates the file (0600) if necessary and never removes it: two
-// processes could then lock two files with the same name.
+// TryLock takes the lock without waiting. It creates the file (0600) if necessary. Nothing removes the file, because
+// two processes could then lock two files with the same name.
 func TryLock(path string) (*Lock, error) {
 	f, err := OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // ownDescriptors is the folder in which the kernel lists the open files of this process.
 const ownDescriptors = "/proc/self/fd/"
 
-// Real returns the current name of a path below a held folder, for messages. It returns other paths unchanged.
+// Real returns the current path for a path below a StablePath, for messages. It returns other paths unchanged.
 func Real(path string) string {
 	rest, ok := strings.CutPrefix(path, ownDescriptors)
 	if !ok {

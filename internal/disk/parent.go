@@ -46,7 +46,7 @@ func split(path string) (base string, below []string) {
 	}
 }
 
-// walk opens a folder below base and refuses a link at every step.
+// walk opens a folder below base. It returns an error if any of the names is a link.
 func walk(base string, below []string) (*os.Root, error) {
 	root, err := os.OpenRoot(base)
 	for i := 0; err == nil && i < len(below); i++ {
@@ -103,11 +103,11 @@ func in(path string, do func(*parent) error) error {
 
 const noFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK | syscall.O_NOCTTY
 
-// openTries is how often an open is retried because another process replaced the file.
+// openTries is the number of attempts to open a file that another process keeps replacing.
 const openTries = 16
 
-// open opens the file with this name. It checks that it opened that file, because os.Root may follow a link to
-// another file in the same folder.
+// open opens the file with this name. It checks that it opened that file, because os.Root may follow a link to a
+// different file in the same folder.
 func (d *parent) open(flag int, perm fs.FileMode) (*os.File, error) {
 	for range openTries {
 		was, err := d.root.Lstat(d.name)
@@ -134,7 +134,8 @@ func (d *parent) open(flag int, perm fs.FileMode) (*os.File, error) {
 	return nil, fmt.Errorf("%s is replaced too often to be opened", Real(d.path))
 }
 
-// check examines an open file. again is true if the name now belongs to another file.
+// check examines an open file, and truncates it if flag requests that. again is true if the name now belongs to a
+// different file.
 func (d *parent) check(f *os.File, flag int) (again bool, err error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -161,8 +162,8 @@ func (d *parent) regular(info fs.FileInfo) error {
 	return d.unsafe(d.is(info) + ", but it must be a regular file")
 }
 
-// fit returns an error if an open file is not regular. Before a write it also refuses a file of another user, or
-// with several hard links.
+// fit returns an error if an open file is not regular. Before a write, the file must also belong to the user or to
+// root and have a single hard link.
 func (d *parent) fit(info fs.FileInfo, write bool) error {
 	if err := d.regular(info); err != nil || !write {
 		return err
@@ -181,7 +182,7 @@ func (d *parent) fit(info fs.FileInfo, write bool) error {
 	return nil
 }
 
-// is returns what is at the path, as a clause without a subject.
+// is describes what is at the path, as a clause without a subject.
 func (d *parent) is(info fs.FileInfo) string {
 	var what string
 	switch info.Mode().Type() {

@@ -16,8 +16,8 @@ import (
 const maxSocket = 107
 
 // SocketPath returns the path at which to bind the socket for path. This is path itself if it is short enough.
-// Otherwise it is a short name in the user's runtime folder, and a pointer file at path contains that name. The
-// folder is created with mode 0700, and refused if another user owns it.
+// Otherwise it is a short name in the user's runtime folder, and a pointer file at path contains that name. The folder
+// is created with mode 0700. SocketPath returns an error if the folder belongs to a different user.
 func SocketPath(path string) (string, error) {
 	if len(path) <= maxSocket {
 		if err := Remove(pointer(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -75,8 +75,8 @@ func ownFolder(dir string) error {
 	return err
 }
 
-// Own returns an error unless the path is a folder of this user. It refuses a link, a file, and a folder of another
-// user.
+// Own returns an error unless the path is a folder that belongs to this user. A link to such a folder is also an
+// error.
 func Own(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {

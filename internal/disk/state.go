@@ -17,7 +17,7 @@ import (
 // path up to the folder that contains .gc or .beads. From there on they follow no symbolic link, and open only
 // regular files, without blocking.
 
-// UnsafeError reports that a file or folder of gcity is not in the form in which gcity creates it.
+// UnsafeError reports that one of gcity's files or folders is not as gcity creates it, so that using it may be unsafe.
 type UnsafeError struct {
 	Path   string
 	Reason string // what was found, as a clause without a subject
@@ -109,13 +109,13 @@ func replace(path string, data []byte, perm fs.FileMode, durable bool) error {
 	return nil
 }
 
-// MkdirAll creates a folder and its parents below .gc or .beads. It creates .gc or .beads only if path ends
-// there, and never the folders above, so that a moved or removed city is not created again at its old path. An existing
-// folder keeps its permissions; a link is refused. For a path with neither name in it, all parents are created, as
-// os.MkdirAll does.
+// MkdirAll creates a folder and its parents below .gc or .beads. It creates .gc or .beads only if path ends there, and
+// never the folders above, so that a moved or removed city is not created again at its old path. An existing folder
+// keeps its permissions, and a link is an error. For a path that contains neither name, MkdirAll creates all parents,
+// as os.MkdirAll does.
 func MkdirAll(path string, perm fs.FileMode) error { return mkdirAll(path, perm, false) }
 
-// MkdirState is MkdirAll that also creates a missing .gc or .beads above path. The caller must ensure that the
+// MkdirState is like MkdirAll, but also creates a missing .gc or .beads above path. The caller must ensure that the
 // city's folder was not moved.
 func MkdirState(path string, perm fs.FileMode) error { return mkdirAll(path, perm, true) }
 
@@ -229,7 +229,7 @@ func SyncFile(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// Link replaces path by a symbolic link to target, atomically.
+// Link atomically replaces path with a symbolic link to target.
 func Link(target, path string) error {
 	return in(path, func(d *parent) error {
 		temp := Temp(d.name)

@@ -22,10 +22,10 @@ var temp = sync.OnceValue(func() *regexp.Regexp {
 // Temp returns an unused name for a temporary file, in the folder of the file that it will replace.
 func Temp(name string) string { return path.Join(path.Dir(name), ".gcity-"+rand.Text()) }
 
-// SweepTemps removes temporary files with a name from Temp that a killed writer has left in a folder of the root.
-// It keeps files that are young or not regular. It ignores errors.
+// SweepTemps removes temporary files, with names from Temp, that killed writers have left in a folder below root. It
+// keeps files that are young or not regular. It ignores errors.
 func SweepTemps(root *os.Root, dir string) {
-	// O_DIRECTORY refuses a named pipe without blocking
+	// O_DIRECTORY makes opening a named pipe fail instead of block
 	f, err := root.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY, 0)
 	if err != nil {
 		return

@@ -13,7 +13,7 @@ const Timeout = 2 * time.Minute
 const maxPause = 50 * time.Millisecond
 
 // True polls cond until it is true. If it is still false after Timeout, the test fails and reports what and the
-// states.
+// results of state.
 func True(t testing.TB, what string, cond func() bool, state ...func() string) {
 	t.Helper()
 	if !Poll(cond) {

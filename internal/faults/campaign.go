@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// options are the command line options of a campaign.
+// options are the command line options for a campaign.
 type options struct {
 	gcity     string // absolute path of the program under test
 	seed      uint64
@@ -32,14 +32,15 @@ type state struct {
 	breaches []string
 }
 
-// settleLimit is the time limit after a fault until every agent runs again: two patrols of one second, and a
-// reserve for a busy machine.
+// settleLimit is how long it may take after a fault until every agent is running again: two patrols of one second
+// each, plus a reserve for a busy machine.
 const settleLimit = 60 * time.Second
 
-// mostBreaches ends a campaign, because later breaches are often consequences of earlier ones.
+// mostBreaches is the number of breaches after which a campaign ends, because later breaches are often consequences of
+// earlier ones.
 const mostBreaches = 5
 
-// campaign injects faults until its time is over and returns the broken guarantees.
+// campaign injects faults until its time is up and returns the broken guarantees.
 func campaign(o options) ([]string, error) {
 	dir, err := os.MkdirTemp("", "gcity-faults-")
 	if err != nil {
@@ -66,7 +67,7 @@ func campaign(o options) ([]string, error) {
 	if len(c.breaches) == 0 {
 		os.RemoveAll(filepath.Dir(c.target.dir))
 	} else {
-		fmt.Fprintf(o.out, "the city is kept in %s\n", dir)
+		fmt.Fprintf(o.out, "the city was left in %s\n", dir)
 	}
 	return c.breaches, nil
 }
@@ -99,7 +100,7 @@ func (c *state) choose() []fault {
 		}
 	}
 	if len(all) == 0 {
-		c.breach("no fault has a name that starts with %q", c.only)
+		c.breach("no fault name starts with %q", c.only)
 		all = faults()
 	}
 	return all
@@ -112,11 +113,11 @@ func (c *state) finish() {
 	}
 	c.target.wait()
 	for _, p := range c.target.processes() {
-		c.breach("after the stop pid %d of %s is still running", p.pid, p.agent)
+		c.breach("after the stop, process %d of %s is still running", p.pid, p.agent)
 	}
 	log, err := readLog(c.target.dir)
 	if err != nil {
-		c.breach("the event log: %v", err)
+		c.breach("cannot read the event log: %v", err)
 		return
 	}
 	c.breaches = append(c.breaches, log.check()...)
@@ -143,5 +144,5 @@ func (c *state) report() {
 		total, events, beads, len(c.breaches))
 }
 
-// pause waits for a random time, shorter than most. It does not wait for a condition.
+// pause sleeps for a random time shorter than most.
 func (c *state) pause(most time.Duration) { time.Sleep(time.Duration(c.rnd.Int64N(int64(most)))) }

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// ownMounts marks a process that runs in its own mount namespace.
+// ownMounts is the environment variable that marks a process in its own mount namespace.
 const ownMounts = "GCITY_FAULTS_MOUNTS"
 
 // diskSize is the size of the city's own file system.

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// fault is one way to disturb a city. inject returns when the disturbance is over; its error is a broken guarantee.
+// fault is one way to disturb a city. inject returns when the disturbance is over. An error means that a guarantee was
+// broken.
 type fault struct {
 	name   string
 	inject func(*state) error
@@ -20,14 +21,14 @@ func faults() []fault {
 	return []fault{
 		{"kill the controller", (*state).killController},
 		{"kill the controller during its start", (*state).killStarting},
-		{"stop the controller by a signal", (*state).freezeController},
+		{"stop the controller with SIGSTOP", (*state).freezeController},
 		{"kill holders", (*state).killHolders},
-		{"stop a holder by a signal", (*state).freezeHolder},
+		{"stop a holder with SIGSTOP", (*state).freezeHolder},
 		{"kill agents", (*state).killAgents},
 		{"edit: change a command", (*state).editCommand},
 		{"edit: add or remove an agent", (*state).editAgents},
-		{"edit: a broken file", (*state).editBroken},
-		{"edit: many saves", (*state).editStorm},
+		{"edit: save a broken file", (*state).editBroken},
+		{"edit: save many times", (*state).editStorm},
 		{"files: damage one while the controller is down", (*state).damage},
 		{"files: remove the socket", (*state).removeSocket},
 		{"disk: full", (*state).fillDisk},
@@ -75,7 +76,7 @@ func (c *state) killHolders() error {
 	return nil
 }
 
-// freezeHolder stops a holder with SIGSTOP and restarts its agent, which must succeed nevertheless.
+// freezeHolder stops a holder with SIGSTOP and restarts its agent. The restart must succeed nevertheless.
 func (c *state) freezeHolder() error {
 	name := c.target.name(c.rnd.IntN(c.target.agents))
 	for _, pid := range c.target.holders() {
@@ -89,7 +90,7 @@ func (c *state) freezeHolder() error {
 	}
 	out, err := c.target.command("agent", "restart", name)
 	if err != nil {
-		return fmt.Errorf("restart of %s: %w: %s", name, err, out)
+		return fmt.Errorf("restart %s: %w: %s", name, err, out)
 	}
 	return nil
 }
@@ -148,7 +149,7 @@ func (c *state) editStorm() error {
 	return nil
 }
 
-// damage corrupts one file of the controller while no controller runs.
+// damage corrupts one of the controller's files while no controller is running.
 func (c *state) damage() error {
 	if err := c.target.kill(); err != nil {
 		return err
@@ -167,7 +168,7 @@ func (c *state) damage() error {
 		func() error { return errors.Join(os.RemoveAll(path), syscall.Mkfifo(path, 0o600)) },
 	}
 	if err := ways[c.rnd.IntN(len(ways))](); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil // this kind of damage is impossible for the file: a socket cannot be written
+		return nil // the file cannot be damaged in this way; for example, a socket is not writable
 	}
 	return c.target.begin()
 }

@@ -1,6 +1,6 @@
-// Command faults exposes gcity to random faults and checks its guarantees after each: controllers, holders and
-// agents are killed or stopped by signals, files are damaged, the disk is filled, edits come at bad moments, and
-// several programs write meanwhile.
+// Command faults exposes gcity to random faults and checks its guarantees after each one. It kills controllers,
+// holders and agents or stops them with signals, damages files, fills the disk, and edits the configuration at bad
+// moments, while several programs write.
 //
 //	go run ./internal/faults -gcity bin/gcity -minutes 60
 //
@@ -22,7 +22,7 @@ func main() {
 	o := options{out: os.Stdout}
 	minutes := flag.Float64("minutes", 5, "how long to inject faults")
 	flag.StringVar(&o.gcity, "gcity", "bin/gcity", "the program under test")
-	flag.Uint64Var(&o.seed, "seed", 0, "seed of the random choices; 0 = use the clock")
+	flag.Uint64Var(&o.seed, "seed", 0, "seed for the random choices; 0 = use the clock")
 	flag.IntVar(&o.agents, "agents", 12, "number of agents that the city declares")
 	flag.StringVar(&o.only, "only", "", "inject only faults with a name that starts with this")
 	flag.Parse()

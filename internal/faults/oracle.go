@@ -20,7 +20,7 @@ func (c *state) settled(after string) {
 	var wrong string
 	for time.Now().Before(deadline) {
 		c.single(after)
-		if wrong = c.amiss(); wrong == "" {
+		if wrong = c.difference(); wrong == "" {
 			return
 		}
 		time.Sleep(50 * time.Millisecond) // polling interval
@@ -28,14 +28,15 @@ func (c *state) settled(after string) {
 	c.breach("%s: %s after %s", after, wrong, settleLimit)
 }
 
-// amiss describes how the running processes differ from the declared agents; "" = they do not differ.
-func (c *state) amiss() string {
+// difference describes how the running processes differ from the declared agents. It returns "" if they do not differ.
+// It restarts a controller that has exited.
+func (c *state) difference() string {
 	select {
 	case <-c.target.done:
 		if err := c.target.begin(); err != nil {
 			return err.Error()
 		}
-		return "the controller exited by itself"
+		return "the controller exited on its own"
 	default:
 	}
 	list, err := c.target.list()
@@ -62,8 +63,8 @@ func (c *state) amiss() string {
 	return ""
 }
 
-// single checks that no agent has processes of two sessions (L11). Processes of a session that is being replaced
-// may still exist. Therefore two sessions are a breach only if several lists in a row show them.
+// single checks that no agent has processes from two sessions (L11). Processes of a session that is being replaced may
+// still exist, so two sessions are a breach only if several lists in a row show them.
 func (c *state) single(after string) {
 	pairs := c.pairs()
 	for range 3 {
@@ -75,7 +76,7 @@ func (c *state) single(after string) {
 		maps.DeleteFunc(pairs, func(agent, ids string) bool { return again[agent] != ids })
 	}
 	for agent, ids := range pairs {
-		c.breach("%s: %s has processes of the sessions %s", after, agent, ids)
+		c.breach("%s: %s has processes from several sessions: %s", after, agent, ids)
 	}
 }
 
@@ -142,8 +143,8 @@ func readLog(dir string) (*eventLog, error) {
 	return l, nil
 }
 
-// check compares the log with the laws: seq has no gap and no duplicate (L9), each started session has one start
-// and one end, each run has one automation.fired and one end (L4).
+// check compares the log with the laws: seq has no gaps and no duplicates (L9), each started session has one start
+// event and one end event, and each run has one automation.fired event and one end event (L4).
 func (l *eventLog) check() (breaches []string) {
 	starts, ends := map[string]int{}, map[string]int{}
 	fired, over := map[string]int{}, map[string]int{}

@@ -29,7 +29,7 @@ type target struct {
 	mounted bool // the city has its own file system; see mountSmall
 }
 
-// commandLimit is the timeout of every gcity command.
+// commandLimit is the timeout for every gcity command.
 const commandLimit = 60 * time.Second
 
 func newTarget(gcity, parent string, agents int) *target {
@@ -67,7 +67,7 @@ func (t *target) write() error {
 
 func (t *target) file() string { return filepath.Join(t.dir, "city.toml") }
 
-// config returns the city.toml for the current state.
+// config returns the content of city.toml for the current state.
 func (t *target) config() string {
 	var b strings.Builder
 	b.WriteString("[workspace]\nname = \"faults\"\n[daemon]\npatrol_interval = \"1s\"\n" +
@@ -140,7 +140,7 @@ func (t *target) kill() error {
 
 func (t *target) wait() { <-t.done }
 
-// command runs gcity on the city.
+// command runs a gcity command on the city and returns its output.
 func (t *target) command(args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), commandLimit)
 	defer cancel()
@@ -173,7 +173,7 @@ func (t *target) list() ([]view, error) {
 	return page.Items, json.Unmarshal(out, &page)
 }
 
-// process is a process that belongs to a session of the city, by the marks in its environment.
+// process is a process that belongs to one of the city's sessions, according to the marks in its environment.
 type process struct {
 	pid     int
 	agent   string
@@ -233,7 +233,7 @@ func (t *target) holders() []int {
 	return pids
 }
 
-// destroy kills all processes of the city that a failed campaign may have left behind.
+// destroy kills all processes that a failed campaign may have left behind, and unmounts the city's file system.
 func (t *target) destroy() {
 	if t.mounted {
 		defer func() { _ = syscall.Unmount(t.dir, syscall.MNT_DETACH) }()

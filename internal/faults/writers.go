@@ -13,10 +13,10 @@ type writers struct {
 	over chan struct{}
 	wg   sync.WaitGroup
 
-	mu     sync.Mutex
-	events []string // subjects of acknowledged events
-	beads  []string // titles of acknowledged beads
-	odd    []string // commands with an exit status that means neither success nor failure
+	mu         sync.Mutex
+	events     []string // subjects of acknowledged events
+	beads      []string // titles of acknowledged beads
+	unexpected []string // commands with an exit status that means neither success nor failure
 }
 
 // perKind is the number of concurrent writers of each kind.
@@ -60,7 +60,7 @@ func (w *writers) note(kept *[]string, mark, what string, err error) {
 	case err == nil:
 		*kept = append(*kept, mark)
 	case !exited || exit.ExitCode() < 0 || exit.ExitCode() == 2:
-		w.odd = append(w.odd, fmt.Sprintf("gcity %s %s: %v", what, mark, err))
+		w.unexpected = append(w.unexpected, fmt.Sprintf("gcity %s %s: %v", what, mark, err))
 	}
 }
 
@@ -75,10 +75,10 @@ func (w *writers) counts() (events, beads int) {
 	return len(w.events), len(w.beads)
 }
 
-// check checks that everything that was acknowledged exists exactly once. It is called after the writers have
+// check checks that everything that was acknowledged exists exactly once. It must be called after the writers have
 // stopped.
 func (w *writers) check(t *target, log *eventLog) (breaches []string) {
-	breaches = w.odd
+	breaches = w.unexpected
 	emitted := map[string]int{}
 	for _, r := range log.records {
 		if r.Type == "faults.mark" {

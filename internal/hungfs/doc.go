@@ -1,2 +1,2 @@
-// Package hungfs mounts file systems that do not answer, for tests.
+// Package hungfs mounts file systems that do not respond, for tests.
 package hungfs

@@ -15,9 +15,9 @@ import (
 
 const inner = "GCITY_TEST_HUNGFS"
 
-// InNamespace runs the calling test again in a child process that has its own mount namespace. It returns true in
-// the child. In the parent it returns false after the child has ended; the test has the child's result and must
-// return. The test must not be a subtest.
+// InNamespace runs the calling test again in a child process that has its own mount namespace. It returns true in the
+// child. In the parent it returns false after the child has exited and its result has been reported; the test must
+// then return. The test must not be a subtest.
 func InNamespace(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(inner) != "" {
@@ -42,8 +42,8 @@ func InNamespace(t *testing.T) bool {
 	return false
 }
 
-// Mount mounts a file system with system calls that block until release is called, and then fail. A blocked process
-// can be killed unless unkillable is set. If unkillable is set, blocked is closed when the first call blocks.
+// Mount mounts a file system on which system calls block until release is called, and then fail. A blocked process can
+// be killed unless unkillable is set. If unkillable is set, blocked is closed when the first call blocks.
 func Mount(t *testing.T, unkillable bool) (dir string, blocked <-chan struct{}, release func()) {
 	t.Helper()
 	dir = t.TempDir()
@@ -78,10 +78,10 @@ func Mount(t *testing.T, unkillable bool) (dir string, blocked <-chan struct{}, 
 	return dir, first, release
 }
 
-// serve reads requests and answers only the handshake. The kernel does not interrupt a process whose request has
+// serve reads requests and replies only to the handshake. The kernel does not interrupt a process whose request has
 // been read.
 func serve(f *os.File, blocked chan<- struct{}) {
-	// opcode of the handshake; lengths of headers and answer
+	// opcode of the handshake; lengths of the header and of the reply
 	const handshake, header, answer = 26, 16, 64
 	buf := make([]byte, 1<<16)
 	for first := true; ; {

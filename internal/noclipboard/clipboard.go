@@ -7,5 +7,5 @@ import "errors"
 
 // ReadAll always fails.
 func ReadAll() (string, error) {
-	return "", errors.New("the clipboard is not read: paste with the terminal")
+	return "", errors.New("cannot read the clipboard: paste with the terminal")
 }

@@ -16,7 +16,7 @@ import (
 	"gcity/internal/shell"
 )
 
-// Fault is the error of a file or folder that another user can change.
+// Fault is the error for a file or folder that another user can change.
 type Fault struct {
 	Path  string // the file or folder that another user can change
 	Owner string // the name of its owner
@@ -77,8 +77,8 @@ func checkAncestors(path string) error {
 	}
 }
 
-// judge checks one file or folder. above means that path is a folder above the file of interest. Such a folder may
-// be writable for others if its sticky bit protects that entry.
+// judge checks one file or folder. above means that path is a folder above the file of interest. Such a folder may be
+// writable by others if its sticky bit protects that entry.
 func judge(path string, info fs.FileInfo, above bool) error {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -180,7 +180,7 @@ func home() string {
 	return real
 }
 
-// Of returns the name of the owner of a file or folder.
+// Of returns the name of a file's or folder's owner.
 func Of(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -169,8 +169,8 @@ func beginning(payload string, ended bool, want string, yes, no Set) verdict {
 	return is(no)
 }
 
-// notification returns the class of OSC 9: a text, a progress (4) or a folder (9). Other numbers are commands of
-// ConEmu.
+// notification returns the class of OSC 9, which sets a notification text, a progress bar (4) or the working folder
+// (9). Other numbers are ConEmu commands.
 func notification(payload string, ended bool) verdict {
 	digits := len(payload) - len(strings.TrimLeft(payload, "0123456789"))
 	switch {
@@ -184,7 +184,7 @@ func notification(payload string, ended bool) verdict {
 	return is(OSC)
 }
 
-// clipboard returns the class of OSC 52. A payload with "?" in place of the content asks to read the clipboard.
+// clipboard returns the class of OSC 52. A payload with "?" in place of the content requests the clipboard's content.
 func clipboard(payload string, ended bool) verdict {
 	_, content, given := strings.Cut(payload, ";")
 	switch {

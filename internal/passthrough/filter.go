@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// Filter removes from a stream of terminal output the sequences that its Set does not allow. The result does not depend
-// on how the stream is divided into pieces. It also drops sequences that are incomplete or interrupted by control
+// Filter removes sequences that its Set does not allow from a stream of terminal output. The result does not depend on
+// how the stream is divided into pieces. It also drops sequences that are incomplete or interrupted by control
 // characters. A terminal would not execute such a sequence, but the bytes after it could complete it. It must not be
 // used concurrently.
 type Filter struct {
@@ -106,7 +106,7 @@ func (f *Filter) pass(dst []byte) []byte {
 
 func (f *Filter) step(dst []byte, b byte) []byte {
 	if b == enq && f.Allow&Answerback == 0 {
-		return dst // terminals answer ENQ even within a sequence
+		return dst // terminals reply to ENQ even within a sequence
 	}
 	switch f.state {
 	case escape:

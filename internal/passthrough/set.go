@@ -1,5 +1,5 @@
-// Package passthrough filters what a program prints into an attached terminal. Terminals do more than draw: some
-// sequences write the user's clipboard, print, or make the terminal type an answer.
+// Package passthrough filters what a program prints to an attached terminal. Terminals do more than draw: some
+// sequences write the user's clipboard, print, or make the terminal send a reply as if the user had typed it.
 //
 // The filter drops these sequences unless a Set allows them, and changes no other byte:
 //

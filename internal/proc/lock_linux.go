@@ -12,8 +12,8 @@ import (
 // ErrLocked means that another process holds the lock.
 var ErrLocked = errors.New("locked by another process")
 
-// Lock takes an exclusive flock on a file, which it creates (0600) if necessary, and retries until the deadline.
-// The lock belongs to the descriptor and to every copy that a child inherits. If the file is removed while Lock
+// Lock takes an exclusive flock on a file and retries until the deadline. It creates the file (0600) if necessary. The
+// lock belongs to the descriptor and to every copy of it that a child inherits. If the file is removed while Lock
 // waits, Lock opens the path again.
 func Lock(path string, deadline time.Time) (fd int, err error) {
 	for {
@@ -37,14 +37,15 @@ func Lock(path string, deadline time.Time) (fd int, err error) {
 	}
 }
 
-// SameFile reports whether path is the file of a descriptor.
+// SameFile reports whether path names the file that is open as fd.
 func SameFile(fd int, path string) bool {
 	var a, b unix.Stat_t
 	return unix.Fstat(fd, &a) == nil && unix.Stat(path, &b) == nil && a.Dev == b.Dev &&
 		a.Ino == b.Ino
 }
 
-// Inode returns the identity of the file at path, to search for it among the open files of processes.
+// Inode returns the device and inode numbers of the file at path. They identify the file among the open files of
+// processes; see HoldsFile.
 func Inode(path string) (dev, ino uint64, err error) {
 	var st unix.Stat_t
 	if err := unix.Stat(path, &st); err != nil {
@@ -53,8 +54,9 @@ func Inode(path string) (dev, ino uint64, err error) {
 	return st.Dev, st.Ino, nil
 }
 
-// Raise moves a descriptor to the lowest free number that is at least min, and makes it inheritable. If the limit
-// of descriptors is too low for that, Raise uses the lowest free number that is at least 64, or at least 10.
+// Raise moves a descriptor to the lowest free number that is at least min, and makes it inheritable. If the descriptor
+// limit is too low for that, Raise uses the lowest free number that is at least 64, or at least 10. It always closes
+// fd.
 func Raise(fd, min int) (int, error) {
 	defer unix.Close(fd)
 	for _, from := range []int{min, 64, 10} {

@@ -1,4 +1,4 @@
-// Package proc reads the state of processes from /proc and ends them through pidfds, so that a signal never reaches
+// Package proc reads the state of processes from /proc and signals them through pidfds, so that a signal never reaches
 // a different process with a reused pid.
 package proc
 
@@ -15,13 +15,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Lives reports whether the process with this pid and start time is running. A zombie is not running.
+// Lives reports whether the process with this pid and start time is running. A zombie does not count as running.
 func Lives(pid int, start uint64) bool {
 	st, err := ReadStat(pid)
 	return err == nil && st.Start == start && st.State != 'Z' && st.State != 'X'
 }
 
-// BootID returns the ID of this boot of the machine.
+// BootID returns the ID of the machine's current boot.
 func BootID() (string, error) {
 	data, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(string(data)), err
@@ -44,8 +44,7 @@ func All() ([]int, error) {
 	return pids, err
 }
 
-// SharesPIDs reports whether a process is in the same PID namespace as this process. Processes in containers are
-// not.
+// SharesPIDs reports whether a process is in this process's PID namespace. Processes in containers usually are not.
 func SharesPIDs(pid int) bool {
 	its, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/ns/pid")
 	if err != nil {
@@ -58,9 +57,9 @@ func SharesPIDs(pid int) bool {
 // execPatience is how long an exec may take. A busy machine, or reading the program from a disk, can make it slow.
 const execPatience = time.Second
 
-// Environ returns a process's environment as of its last exec. Each entry "K=V" is followed by a NUL. Environ
-// returns nil if the environment cannot be read, which is usual for processes of other users. During an exec the
-// environment is empty, so Environ waits for the end of the exec.
+// Environ returns a process's environment as of its last exec. Each entry "K=V" is followed by a NUL. Environ returns
+// nil if the environment cannot be read, which is usual for processes of other users. During an exec the environment
+// is empty, so Environ waits until the exec has finished.
 func Environ(pid int) []byte {
 	began := time.Now()
 	for pause := 50 * time.Microsecond; ; pause = min(2*pause, 5*time.Millisecond) {
@@ -99,16 +98,16 @@ func readEnviron(pid int) ([]byte, error) {
 	}
 }
 
-// mayHide reports whether a process with an empty environment may have one after all.
+// mayHide reports whether a process may have an environment although it looks empty.
 func mayHide(pid int) bool {
 	st, err := ReadStat(pid)
 	return err == nil && st.mayHide(pid)
 }
 
 // mayHide reports whether the environment may be incomplete. The process may not have received it yet, or may have
-// called exec between the opening and the reading of the file, which then yields nothing. A process with an empty
-// environment has an address range of length zero for it. The same is true during an exec, but then the code
-// address is still zero. Zombies and kernel threads have no environment.
+// called exec between open and read, which makes the file look empty. If a process has an empty environment, its
+// address range has length zero. The same is true during an exec, but then the code address is still zero. Zombies and
+// kernel threads have no environment.
 func (st Stat) mayHide(pid int) bool {
 	const kthreadd = 2
 	none := st.State == 'Z' || st.State == 'X' || pid == kthreadd || st.PPID == kthreadd
@@ -169,10 +168,10 @@ func Signal(pid int, sig syscall.Signal, still func(pid int) bool) bool {
 	return still(pid) && unix.PidfdSendSignal(fd, sig, nil, 0) == nil
 }
 
-// Gone reports whether an error of this package means that the process does not exist any more.
+// Gone reports whether an error from this package means that the process no longer exists.
 func Gone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) }
 
-// Reap reads the exit status of a child that has exited.
+// Reap waits for a child to exit and reaps it.
 func Reap(pid int) error {
 	for {
 		_, err := unix.Wait4(pid, nil, 0, nil)

@@ -29,10 +29,10 @@ type Stat struct {
 	Code uint64
 }
 
-// tick is the kernel's unit of processor time in /proc, which is the same on all platforms of Go.
+// tick is the kernel's unit of processor time in /proc. It is the same on all platforms that Go supports.
 const tick = 10 * time.Millisecond
 
-// The fields of /proc/<pid>/stat after the command's name.
+// Indexes of the fields of /proc/<pid>/stat that follow the command name.
 const (
 	fieldPPID       = 1
 	fieldGroup      = 2
@@ -49,7 +49,7 @@ const (
 	fieldEnvEnd = 48
 )
 
-// ReadStat reads a process's state. The error is fs.ErrNotExist (or ESRCH) if the process does not exist.
+// ReadStat reads a process's state. If the process does not exist, Gone reports true for the error.
 func ReadStat(pid int) (Stat, error) {
 	data, err := slurp("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -62,9 +62,9 @@ func ReadStat(pid int) (Stat, error) {
 	return s, nil
 }
 
-// parseStat parses /proc/<pid>/stat. It does not allocate, because it is called for every process of the machine.
+// parseStat parses /proc/<pid>/stat. It does not allocate, because it is called for every process on the machine.
 func parseStat(data []byte) (s Stat, ok bool) {
-	// the command's name is in parentheses and may contain parentheses, so fields are counted from the last one
+	// the command name is in parentheses and may itself contain parentheses, so count the fields from the last one
 	end := bytes.LastIndexByte(data, ')')
 	if end < 0 || len(data) < end+3 {
 		return s, false

@@ -10,16 +10,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Sweep kills every process that match accepts, and the processes that these start meanwhile, until none is left or
-// the deadline has passed. It never passes the calling process to match. It returns the number of killed processes
-// and the pids that are still alive.
+// Sweep kills every process that match accepts, including those that start meanwhile, until none is left or the
+// deadline has passed. It never passes the calling process to match. It returns the number of killed processes and the
+// pids that are still alive.
 func Sweep(match func(pid int) bool, deadline time.Time) (killed int, left []int, err error) {
 	return sweep(All, match, deadline)
 }
 
-// SweepSince is Sweep for the processes that started after the one with this pid. If few processes have started
-// since then, it does not need to list all processes. The pid must be that of a recently started process, because
-// the kernel reuses pids after reaching the highest.
+// SweepSince is like Sweep, but only for processes that started after the one with this pid. If only a few processes
+// have started since then, it does not list all processes. The pid must be that of a recently started process, because
+// the kernel reuses pids after it has reached the highest one.
 func SweepSince(first int, match func(pid int) bool, deadline time.Time) (killed int, left []int,
 	err error) {
 	return sweep(func() ([]int, error) { return since(first) }, match, deadline)
@@ -70,8 +70,8 @@ func since(first int) ([]int, error) {
 	return pids, nil
 }
 
-// newestPID returns the last pid that the kernel assigned. In containers, another file may be mounted over the
-// kernel's file. That file may be outdated, so ok is then false.
+// newestPID returns the last pid that the kernel assigned. In a container, a different file may be mounted over the
+// kernel's. Its content may be outdated, so ok is then false.
 func newestPID() (pid int, ok bool) {
 	fd, err := unix.Open("/proc/loadavg", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {

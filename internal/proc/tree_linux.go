@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Descendants returns the running processes below root, parents before children, without zombies. It is a snapshot:
-// processes that are forked meanwhile are found by the next call.
+// Descendants returns the running processes below root, parents before children, without zombies. It is a snapshot: it
+// may miss processes that are forked meanwhile, which the next call returns.
 func Descendants(root int) []int {
 	var found []int
 	queue := []int{root}
@@ -60,8 +60,8 @@ func childrenOf(pid int) (children []int, ok bool) {
 	return children, true
 }
 
-// slurp reads a small file of /proc with a third of the system calls of os.ReadFile. The duration of an agent's
-// restart includes these calls.
+// slurp reads a small file in /proc. It needs a third of os.ReadFile's system calls, which add to the duration of an
+// agent's restart.
 func slurp(path string) ([]byte, error) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -108,7 +108,7 @@ func scanDescendants(root int) []int {
 // below returns a function that reports whether pid is now a descendant of root.
 func below(root int) func(pid int) bool {
 	return func(pid int) bool {
-		for range 1000 { // a limit that is deeper than any real tree of processes
+		for range 1000 { // deeper than any real process tree
 			st, err := ReadStat(pid)
 			if err != nil || st.PPID <= 1 {
 				return false
@@ -133,8 +133,8 @@ func SignalTree(root int, sig syscall.Signal) int {
 	return n
 }
 
-// KillTree kills every descendant of root, which must be a subreaper that reaps meanwhile. It returns true when
-// none is left, and false at the deadline if SIGKILL cannot end one (state D).
+// KillTree kills every descendant of root, which must be a subreaper that keeps reaping. It returns true when none is
+// left, and false at the deadline if a process survives SIGKILL (state D).
 func KillTree(root int, deadline time.Time) bool {
 	pause := 500 * time.Microsecond
 	for {

@@ -20,14 +20,14 @@ type Tree struct {
 // Root is a process below which Trees measures.
 type Root struct {
 	Start uint64 // its start time; see Stat
-	// The caller knows that the process is alive during the whole pass. Trees then does not read its stat, which
-	// takes the kernel longer the more threads the process has.
+	// The caller knows that the process stays alive during the whole pass. Trees then does not read its stat, which
+	// the kernel computes more slowly the more threads the process has.
 	Alive bool
 }
 
-// Trees measures the processes below each root in one pass over all processes. roots contains the roots by pid.
-// Trees does not count the roots themselves. A process below two roots is counted for the nearer one. A root that has
-// exited has no tree. The pass is not atomic: a process that forks or exits meanwhile may be missed until the next
+// Trees measures the processes below each root in one pass over all processes. roots maps pids to roots. Trees does
+// not count the roots themselves. A process below two roots counts for the nearer one. The result contains no tree for
+// a root that has exited. The pass is not atomic: a process that forks or exits meanwhile may be missed until the next
 // pass.
 func Trees(ctx context.Context, roots map[int]Root) (map[int]Tree, error) {
 	d, err := os.Open("/proc")
@@ -63,7 +63,7 @@ func Trees(ctx context.Context, roots map[int]Root) (map[int]Tree, error) {
 	return trees, nil
 }
 
-// processTable holds all processes of one pass.
+// processTable contains all processes found in one pass.
 type processTable struct {
 	dir   int // descriptor of /proc
 	procs []process
@@ -75,19 +75,19 @@ type process struct {
 	Stat
 	pid   int
 	root  bool
-	known bool // the field owner is valid
+	known bool // owner is valid
 	owner int  // index in procs of the nearest root above the process; -1 = no root
 }
 
 const noRoot = -1
 
-// readProcesses reads the stat of every process, except of roots that are alive.
+// readProcesses reads the stat of every process except roots that are known to be alive.
 func readProcesses(
 	ctx context.Context, d *os.File, roots map[int]Root,
 ) (*processTable, error) {
 	names, err := d.Readdirnames(-1)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the machine's processes: %w", err)
+		return nil, fmt.Errorf("cannot list the processes in /proc: %w", err)
 	}
 	w := &processTable{dir: int(d.Fd()), procs: make([]process, 0, len(names)),
 		at: make(map[int]int, len(names))}
@@ -111,7 +111,7 @@ func readProcesses(
 	return w, nil
 }
 
-// stat reads the stat of one process. ok is false if it has exited.
+// stat reads the stat of one process. The result is false if the process has exited.
 func (w *processTable) stat(pid string) (Stat, bool) {
 	fd, err := unix.Openat(w.dir, pid+"/stat", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -125,7 +125,7 @@ func (w *processTable) stat(pid string) (Stat, bool) {
 	return parseStat(w.buf[:n])
 }
 
-// owner returns the nearest root above a process.
+// owner returns the index of the nearest root above a process, or noRoot.
 func (w *processTable) owner(i int) int {
 	p := &w.procs[i]
 	if p.known {
@@ -143,8 +143,8 @@ func (w *processTable) owner(i int) int {
 	return p.owner
 }
 
-// parent returns the parent of a process. If the parent exited during the pass, the process has a new parent, and
-// the old pid may belong to a new process, which is younger than the child.
+// parent returns the index of a process's parent, or noRoot. If the parent exited during the pass, the process has a
+// new parent, and the old pid may belong to a new process, which is younger than the child.
 func (w *processTable) parent(i int) int {
 	p := &w.procs[i]
 	for again := range 2 {

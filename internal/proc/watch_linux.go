@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Watched is a process for which Wait waits without a thread. It need not be a child.
+// Watched is a process that Wait waits for without blocking a thread. It need not be a child.
 type Watched struct{ f *os.File }
 
 // Watch pins the process with this pid and start time. It fails if the process has exited, or if the system does
@@ -35,11 +35,11 @@ func (w *Watched) Wait() error {
 	})
 }
 
-// Close ends the watch and makes Wait return.
+// Close stops watching the process and makes Wait return.
 func (w *Watched) Close() error { return w.f.Close() }
 
-// Marked returns a function that accepts the processes with this entry, "K=V", in their environment, or with the
-// file that is at path now open.
+// Marked returns a function that accepts processes with this entry, "K=V", in their environment. It also accepts
+// processes that have the file open that is currently at path.
 func Marked(entry, path string) func(pid int) bool {
 	dev, ino, err := Inode(path)
 	locked := err == nil

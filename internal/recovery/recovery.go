@@ -1,5 +1,5 @@
-// Package recovery turns a panic into an error for the owner of the goroutine, so that one fault does not end the
-// whole program.
+// Package recovery turns a panic into an error for the goroutine's owner, so that one fault does not end the whole
+// program.
 package recovery
 
 import (
@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Panic is the error of a recovered panic.
+// Panic is the error for a recovered panic.
 type Panic struct {
 	Value any // the argument of panic
 	stack []byte
@@ -60,7 +60,7 @@ func Fatal(report func(error)) func(error) {
 	}
 }
 
-// Group is a sync.WaitGroup that handles panics of its goroutines. The zero value is ready.
+// Group is a sync.WaitGroup that handles panics in its goroutines. The zero value is ready.
 type Group struct {
 	// OnPanic is called with a panic, in the goroutine that panicked, before Wait returns. If it is nil, Wait
 	// panics instead.
@@ -89,7 +89,7 @@ func (g *Group) Go(f func()) {
 	})
 }
 
-// Wait waits until all goroutines have ended.
+// Wait waits until all goroutines have ended. It panics with the first panic that OnPanic did not receive.
 func (g *Group) Wait() {
 	g.wg.Wait()
 	g.mu.Lock()

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// Text returns a command line, a message or a line of a log without the secrets in it. It hides:
+// Text returns a command line, a message or a log line without the secrets in it. It hides:
 //
 //   - the values of options, variables, parameters and headers with the Name of a secret: --api-key X, --token=X,
 //     API_KEY=X,
@@ -15,7 +15,7 @@ import (
 //   - the word after "Bearer", and the password after -u or --user
 //   - the user and password of URLs, and access tokens of known forms
 //
-// Text in quotes is treated in the same way. All other text does not change.
+// Quoted text is treated the same way. All other text is unchanged.
 func Text(s string) string {
 	s = withoutTokens(withoutUsers(s))
 	var r reader
@@ -23,7 +23,7 @@ func Text(s string) string {
 	return r.out.String()
 }
 
-// Args is Text for a list of arguments. Each argument is one word.
+// Args is like Text for a list of arguments. Each argument is one word.
 func Args(args []string) []string {
 	if args == nil {
 		return nil
@@ -129,7 +129,7 @@ func quoteLength(s string) int {
 	return 1
 }
 
-// schemes are words that may begin the value of an Authorization header and are not secrets.
+// schemes are words at the beginning of an Authorization header's value that are not secrets.
 var schemes = []string{"bearer", "basic", "token", "digest", "negotiate", "apikey"}
 
 // word writes a word, or Hidden in its place.
@@ -171,7 +171,7 @@ func (r *reader) word(w string) {
 	r.out.WriteString(w)
 }
 
-// isOption reports whether a word is certainly an option, and not the value of the previous one.
+// isOption reports whether a word is certainly an option and not the value of the previous option.
 func isOption(w string) bool {
 	return strings.HasPrefix(w, "--") && len(w) > 2 || len(w) == 2 && w[0] == '-' && w[1] != '-'
 }
@@ -187,7 +187,7 @@ func (r *reader) hide(w string) {
 
 func (r *reader) login(w string) {
 	user, password, has := strings.Cut(w, ":")
-	// two numbers are the IDs of a user and a group, not a login
+	// two numbers are a user ID and a group ID, not a login
 	if !has || strings.Trim(user+password, "0123456789") == "" {
 		r.within(w)
 		return
@@ -195,8 +195,8 @@ func (r *reader) login(w string) {
 	r.out.WriteString(user + ":" + Hidden)
 }
 
-// within writes a word that is not entirely a secret. It hides the values of parameters in the word and treats quoted
-// parts as text.
+// within writes a word that is not entirely a secret. It hides the values of secret parameters in the word and treats
+// quoted parts as text.
 func (r *reader) within(w string) {
 	for i := 0; i < len(w); i++ {
 		switch c := w[i]; c {
@@ -210,7 +210,7 @@ func (r *reader) within(w string) {
 			r.quoted(w, i, n)
 			return
 		case '=', ':':
-			if !gives(w, i) {
+			if !followsName(w, i) {
 				continue
 			}
 			r.out.WriteString(w[:i+1])
@@ -229,7 +229,7 @@ func (r *reader) within(w string) {
 	r.out.WriteString(w)
 }
 
-// quoted writes a word in which n bytes from i on are quoted. The quotes may contain the name or the value, as in
+// quoted writes a word that has n quoted bytes starting at i. The quotes may contain the name or the value, as in
 // {"name":"value"} and name="value".
 func (r *reader) quoted(w string, i, n int) {
 	inner, rest := w[i+1:i+n-1], w[i+n:]
@@ -248,7 +248,7 @@ func (r *reader) quoted(w string, i, n int) {
 	r.within(rest)
 }
 
-// valueLength returns the length of the value at the beginning of s, in a text like JSON.
+// valueLength returns the length of the value at the beginning of s, which is similar to JSON.
 func valueLength(s string) int {
 	if s != "" && (s[0] == '"' || s[0] == '\'') {
 		if n := quoteLength(s); n > 1 {
@@ -262,9 +262,9 @@ func valueLength(s string) int {
 	return len(s)
 }
 
-// gives reports whether the name of a secret precedes the "=" or ":" at i. Before ":", the name must not contain a
-// slash, because lists of paths also contain colons.
-func gives(w string, i int) bool {
+// followsName reports whether the name of a secret precedes the "=" or ":" at i. Before ":", the name must not contain
+// a slash, because lists of paths also contain colons.
+func followsName(w string, i int) bool {
 	name := strings.TrimRight(w[:i], `"'\`)
 	if w[i] == ':' && strings.Contains(name, "/") {
 		return false
@@ -272,15 +272,15 @@ func gives(w string, i int) bool {
 	return secretName(name)
 }
 
-// isProse reports whether a word with ":" may be part of a sentence: "cannot press keys: it is away".
+// isProse reports whether a word with ":" may be part of a sentence, such as "cannot press keys: it is away".
 func isProse(w string) bool {
 	name, colon := strings.CutSuffix(w, ":")
 	return colon && slices.Contains([]string{"key", "keys", "tokens", "secrets", "credentials",
 		"cookies", "private", "pin", "auth", "webhook", "webhooks", "signature"}, name)
 }
 
-// secretName reports whether a text ends in the name of a secret. The name of a file that contains a secret is not such
-// a name: --token-file may be shown.
+// secretName reports whether text ends in the name of a secret. The name of a file that contains a secret does not
+// count: the value of --token-file may be shown.
 func secretName(text string) bool {
 	upper := strings.ToUpper(text)
 	for _, end := range []string{"_FILE", "-FILE", "_PATH", "-PATH", "_DIR", "-DIR"} {
@@ -291,8 +291,8 @@ func secretName(text string) bool {
 	return secretParameter(text)
 }
 
-// shapes matches access tokens with a known prefix.
-var shapes = sync.OnceValue(func() *regexp.Regexp {
+// tokenPattern matches access tokens with a known prefix, and private keys.
+var tokenPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`\b(?:sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{16,}|` +
 			`github_pat_[A-Za-z0-9_]{16,}|glpat-[A-Za-z0-9_-]{16,}|` +
@@ -306,5 +306,5 @@ func withoutTokens(s string) string {
 	if len(s) < 16 {
 		return s
 	}
-	return shapes().ReplaceAllLiteralString(s, Hidden)
+	return tokenPattern().ReplaceAllLiteralString(s, Hidden)
 }

@@ -1,6 +1,6 @@
-// Package redact hides secrets in output: in values of variables, in command lines, and in messages. It recognises
-// names (API_KEY, --token, Authorization), URLs with a user, and known prefixes of access tokens. If it is uncertain,
-// it hides too much. Secrets without such a mark stay visible, for example -pPASSWORD of mysql.
+// Package redact hides secrets in output: in values of variables, in command lines, and in messages. It recognizes
+// names (API_KEY, --token, Authorization), URLs with a user, and known prefixes of access tokens. When in doubt, it
+// hides too much. Secrets without such a mark stay visible, for example mysql's -pPASSWORD.
 package redact
 
 import (
@@ -15,7 +15,7 @@ const Hidden = "…"
 // Name reports whether the name of a variable, parameter or option marks its value as a secret.
 func Name(name string) bool {
 	upper := strings.ToUpper(name)
-	if counts(upper) {
+	if countsTokens(upper) {
 		return false
 	}
 	for _, part := range []string{"KEY", "TOKEN", "SECRET", "PASSW", "PASSPHRASE", "PASSCODE",
@@ -37,9 +37,9 @@ func Name(name string) bool {
 	})
 }
 
-// counts reports whether a name in capitals is the name of a number of language model tokens, such as MAX_TOKENS or
-// max-output-tokens.
-func counts(upper string) bool {
+// countsTokens reports whether a name in capitals is that of a language model's token limit, such as MAX_TOKENS or
+// MAX-OUTPUT-TOKENS.
+func countsTokens(upper string) bool {
 	rest, ok := strings.CutSuffix(upper, "TOKENS")
 	return ok && (strings.HasPrefix(rest, "MAX") || strings.HasPrefix(rest, "MIN") ||
 		strings.HasPrefix(rest, "NUM")) &&
@@ -62,9 +62,9 @@ func words(name string) []string {
 	})
 }
 
-// Value returns a variable's value without the secrets in it. It is for variables with names that do not mark the whole
-// value as a secret. It hides access tokens, the user of a URL (which may be a token), and the values of parameters
-// with a secret's name. Such a value ends at an "&" or at the end of the text.
+// Value returns a variable's value without the secrets in it. It is for variables that are not marked as secret by
+// their name. It hides access tokens, the user of a URL (which may be a token), and the values of parameters with a
+// secret's name. Such a value ends at an "&" or at the end of the text.
 func Value(value string) string { return withoutTokens(withoutParameters(withoutUsers(value))) }
 
 // withoutUsers hides the part before the host in URLs: "postgres://…@db/x".
@@ -108,7 +108,7 @@ func userLength(s string) int {
 }
 
 // withoutParameters hides the values of parameters with a secret's name: "?user=me&password=…", "password=…",
-// `"token":…`, "Authorization: …". Only an & ends such a value. Without an & the whole rest of the text is hidden.
+// `"token":…`, "Authorization: …". Only an & ends such a value. Without an &, all remaining text is hidden.
 func withoutParameters(s string) string {
 	var out strings.Builder
 	for {
@@ -118,10 +118,10 @@ func withoutParameters(s string) string {
 		}
 		name := strings.TrimRight(s[:at], " ")
 		quoted := strings.HasSuffix(name, `"`) || strings.HasSuffix(name, `'`)
-		gives := s[at] == '=' || quoted || strings.HasPrefix(s[at+1:], " ")
+		assigns := s[at] == '=' || quoted || strings.HasPrefix(s[at+1:], " ")
 		out.WriteString(s[:at+1])
 		s = s[at+1:]
-		if !gives || !secretParameter(strings.TrimRight(name, `"'`)) {
+		if !assigns || !secretParameter(strings.TrimRight(name, `"'`)) {
 			continue
 		}
 		end := strings.IndexByte(s, '&')
@@ -136,8 +136,8 @@ func withoutParameters(s string) string {
 	}
 }
 
-// secretParameter reports whether a text ends in the name of a secret. "pwd" is a password here,
-// although the variable PWD is a folder.
+// secretParameter reports whether text ends in the name of a secret. Here, "pwd" is a password, although the variable
+// PWD is a folder.
 func secretParameter(text string) bool {
 	name := text[strings.LastIndexAny(text, " \t\r\n?&;,{}()<>\"'/#")+1:]
 	if plain, err := url.QueryUnescape(name); err == nil {

@@ -20,8 +20,8 @@ func Clean(s string) string { return clean(s, true) }
 // Plain is like Clean but also drops SGR.
 func Plain(s string) string { return clean(s, false) }
 
-// FirstItem shortens a list with one item per line to one line. It returns the first item, cleaned like Plain, and "
-// and 3 more" if there are three more items.
+// FirstItem shortens a list with one item per line to one line. It returns the first item, cleaned as by Plain, and a
+// suffix such as " and 3 more", or "" if there are no more items.
 func FirstItem(s string) (one, others string) {
 	first, rest, _ := strings.Cut(strings.Trim(s, "\r\n"), "\n")
 	more := 0

@@ -162,7 +162,7 @@ func (s *Screen) goTo(x, y int) {
 	s.changed = true
 }
 
-// rowOf converts a line number of a program to a row of the screen, from 0.
+// rowOf converts a line number from a program to a row of the screen, counted from 0.
 func (s *Screen) rowOf(n int) int {
 	if s.origin {
 		return clamp(s.cur.top+max(n, 1)-1, s.cur.top, s.cur.bottom)

@@ -135,8 +135,8 @@ func plainLine(styled string) string { return strings.TrimRight(ansi.Strip(style
 // maxReplay is the maximum number of lines that Text returns.
 const maxReplay = 10000
 
-// Text replays a program's stored output on a screen of the given size and returns plain text. If lines is 0, that is
-// the final screen. Otherwise it is the last lines, at most 10,000, of history and screen together.
+// Text replays a program's stored output on a screen of the given size and returns plain text. If lines is 0, it
+// returns the final screen. Otherwise it returns the last lines, at most 10,000, of history and screen together.
 func Text(raw []byte, cols, rows, lines int) string {
 	lines = min(lines, maxReplay)
 	return fastText(tail(raw, rows, lines), cols, rows, lines)
@@ -150,8 +150,8 @@ func fastText(raw []byte, cols, rows, lines int) string {
 	return replay(raw, cols, rows, lines)
 }
 
-// TextOfEnd is like Text for raw output that is only the end of a longer output. raw must begin outside any sequence,
-// with the main screen and the modes of a new terminal. ok is false if the text depends on earlier output.
+// TextOfEnd is like Text, but raw is only the end of a longer output. raw must begin outside any sequence, with the
+// main screen and the modes of a new terminal. ok is false if the text depends on earlier output.
 func TextOfEnd(raw []byte, cols, rows, lines int) (text string, ok bool) {
 	lines = min(lines, maxReplay)
 	end, ok := cutTail(raw, rows, lines)

@@ -97,13 +97,14 @@ func (p *page) init(cols, rows int) {
 	if c, ok := p.emulator.InputPipe().(io.Closer); ok {
 		_ = c.Close()
 	}
-	p.emulator.SetScrollbackSize(2 * maxRows) // emptied after every write, see harvest
+	p.emulator.SetScrollbackSize(2 * maxRows) // emptied after every write, see collectHistory
 	p.write("\x1b[?7l")
 }
 
 func (p *page) write(s string) { _, _ = p.emulator.WriteString(s) }
 
-// Write processes a program's output, regardless of how the output is divided. It always consumes all of p.
+// Write processes a program's output. The result does not depend on how the output is divided into writes. Write
+// always consumes all of p.
 func (s *Screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -205,7 +206,7 @@ func (s *Screen) Alt() bool {
 	return s.cur == &s.alt
 }
 
-// Version returns a number that grows when the visible content may have changed.
+// Version returns a number that increases whenever the visible content may have changed.
 func (s *Screen) Version() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -47,7 +47,7 @@ func (f *streamCleaner) take() string {
 	return text
 }
 
-// beginLine starts a new line after a carriage return in a line that is not empty.
+// beginLine starts a new line if the last character was a carriage return and the line is not empty.
 func (f *streamCleaner) beginLine() {
 	if f.afterCR && f.col > 0 {
 		f.out, f.col = append(f.out, '\n'), 0

@@ -1,7 +1,7 @@
 package screen
 
-// tail returns the end of a program's output that gives the same last lines in a replay as the whole output. A replay
-// costs a hundred times as much as the scan for this position.
+// tail returns an end of a program's output that is replayed to the same last lines as the whole output. A replay
+// takes a hundred times as long as the scan for the start of that end.
 //
 // The position is the newest one that fulfils all of these conditions. Without such a position, tail returns the whole
 // output:
@@ -44,7 +44,7 @@ func cutTail(raw []byte, rows, lines int) (end []byte, ok bool) {
 // replayStart is a position at which a replay may start, with the number of line feeds before it.
 type replayStart struct{ pos, lineFeeds int }
 
-// replayScanner is the sink that searches for places.
+// replayScanner is the sink that searches for positions at which a replay may start.
 type replayScanner struct {
 	rows         int
 	state        modeState
@@ -63,7 +63,7 @@ type modeState struct {
 	special                                                     [2]bool
 }
 
-// dropStarts drops the places, because they no longer fulfil the conditions.
+// dropStarts drops the positions found so far, because they no longer meet the conditions.
 func (s *replayScanner) dropStarts() { s.starts = s.starts[:0] }
 
 // set changes a mode.

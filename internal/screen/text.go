@@ -17,8 +17,8 @@ const (
 )
 
 // Characters are held in pending until no mark, joiner or selector can follow, because the emulator takes only whole
-// clusters. The split depends only on the stream, not on how it is divided into writes. Reading the screen (settle)
-// ends the wait.
+// clusters. The split depends only on the stream, not on how it is divided into writes. Reading the screen (sync) ends
+// the wait.
 
 func (s *Screen) ascii(run []byte) {
 	s.changed = true

@@ -9,13 +9,11 @@ import (
 	"syscall"
 )
 
-// enter is a shell script that changes to the folder $1 and then executes the line $2. os/exec would change the
-// folder in a child that shares this process's memory until its exec: a folder that does not answer would block
-// every thread of this process. In a shell, only the shell blocks.
-//
-// The script reports the result on descriptor 3, which the line does not get. cd changes PWD and OLDPWD, so the
-// script restores them to $3 and $4 ("" = not set).
-const enter = `if cd -P -- "$1" >/dev/null 2>&1; then echo ` + inside + `
+// enterScript is a shell script that changes to the folder $1 and then executes the line $2. os/exec would change the
+// folder in a child that shares this process's memory until its exec, so a folder that does not respond would block
+// every thread of this process. With the script, only the shell blocks. The script reports the result on descriptor 3,
+// which the line does not inherit. cd changes PWD and OLDPWD, so the script restores them to $3 and $4 ("" = not set).
+const enterScript = `if cd -P -- "$1" >/dev/null 2>&1; then echo ` + inside + `
 elif ! [ -e "$1" ]; then echo gone; exit 96
 elif ! [ -d "$1" ]; then echo file; exit 96
 else echo closed; exit 96
@@ -37,8 +35,8 @@ func (l *Line) command(ctx context.Context) *exec.Cmd {
 		} else {
 			dir = "./" + dir // the shell reads it neither as an option nor in CDPATH
 		}
-		cmd.Args = []string{"/bin/sh", "-c", enter, "/bin/sh", dir, l.Text, last(l.Env, "PWD="),
-			last(l.Env, "OLDPWD=")}
+		cmd.Args = []string{"/bin/sh", "-c", enterScript, "/bin/sh", dir, l.Text,
+			last(l.Env, "PWD="), last(l.Env, "OLDPWD=")}
 	}
 	cmd.Env = l.Env
 	if cmd.Env == nil {
@@ -49,9 +47,9 @@ func (l *Line) command(ctx context.Context) *exec.Cmd {
 	return cmd
 }
 
-// outside returns an error if the shell could not enter its folder, otherwise nil. said is the shell's report on
-// descriptor 3. late reports whether the shell was killed at the deadline.
-func (l *Line) outside(said string, late bool) error {
+// folderError returns an error if the shell could not enter its folder, otherwise nil. said is the shell's report on
+// descriptor 3. late means that the shell was killed at the deadline.
+func (l *Line) folderError(said string, late bool) error {
 	why := map[string]string{
 		"gone":   "the folder does not exist, or a folder above it is not accessible",
 		"file":   "the path is not a folder",
@@ -61,15 +59,15 @@ func (l *Line) outside(said string, late bool) error {
 	case l.Dir == "" || strings.TrimSpace(said) == inside:
 		return nil
 	case why == "" && late:
-		why = "the folder does not answer"
+		why = "the folder does not respond"
 	case why == "":
 		why = "the shell exited before it entered the folder"
 	}
 	return fmt.Errorf("cannot work in %s: %s", l.Dir, why)
 }
 
-// last returns the last entry of an environment with a prefix, or "". If a variable has several entries, a process uses
-// the last one.
+// last returns the last environment entry with a prefix, or "". If a variable has several entries, a process uses the
+// last one.
 func last(env []string, prefix string) string {
 	for i := len(env) - 1; i >= 0; i-- {
 		if strings.HasPrefix(env[i], prefix) {

@@ -68,7 +68,7 @@ func TestFoldersThatCannotBeEntered(t *testing.T) {
 	}
 }
 
-// If a folder does not answer, only the line blocks, not this process. The caller continues after its deadline, even if
+// If a folder does not respond, only the line blocks, not this process. The caller continues after its deadline, even if
 // the line cannot be killed.
 func TestFolderThatDoesNotAnswer(t *testing.T) {
 	if !hungfs.InNamespace(t) {
@@ -93,7 +93,7 @@ func TestFolderThatDoesNotAnswer(t *testing.T) {
 		eventually.True(t, "there is a line", func() bool { return len(proc.Descendants(os.Getpid())) > 0 })
 		cancel()
 		err := <-ended
-		if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "does not answer") || strings.Contains(err.Error(), "does not exit") != deaf {
+		if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "does not respond") || strings.Contains(err.Error(), "does not exit") != deaf {
 			t.Errorf("deaf %v: %v", deaf, err)
 		}
 		if left := proc.Descendants(os.Getpid()); (len(left) > 0) != deaf {

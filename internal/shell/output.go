@@ -15,7 +15,7 @@ import (
 type capture struct {
 	mu     sync.Mutex
 	all    tail
-	stdout tail // empty unless first is used
+	stdout tail // empty unless stdoutCapture is used
 	tee    io.Writer
 }
 
@@ -30,14 +30,14 @@ func (c *capture) Write(p []byte) (int, error) {
 func (c *capture) take(p []byte) {
 	c.all.write(p)
 	if c.tee != nil {
-		_, _ = c.tee.Write(p) // errors of the tee have no effect
+		_, _ = c.tee.Write(p) // errors from the tee are ignored
 	}
 }
 
-// first is the stdout writer of a capture that also captures stdout separately.
-type first capture
+// stdoutCapture is the stdout writer of a capture that also captures stdout separately.
+type stdoutCapture capture
 
-func (f *first) Write(p []byte) (int, error) {
+func (f *stdoutCapture) Write(p []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	(*capture)(f).take(p)
@@ -80,16 +80,17 @@ func (t *tail) bytes() []byte {
 	return t.buf
 }
 
-// pipes are the pipes from a line's processes. One pipe is for stdout and stderr together, which keeps their order, or
-// each has its own. Another pipe is for descriptor 3.
+// pipes are the pipes that a line's processes write to. stdout and stderr either share a pipe, which preserves the
+// order of the output, or have one each. If the line has a folder, there is also a pipe for descriptor 3.
 type pipes struct {
 	readers, writers []*os.File
 	into             []io.Writer
 	copying          sync.WaitGroup
-	said             strings.Builder // output on descriptor 3, see enter; complete after finish
+	// output on descriptor 3 (see enterScript); complete after finish
+	said strings.Builder
 }
 
-// connect creates the pipes of a command. The caller must call begun after the command has started or failed to
+// connect creates the pipes for a command. The caller must call begun after the command has started or failed to
 // start, and then finish.
 func (c *capture) connect(cmd *exec.Cmd, l Line) (_ *pipes, err error) {
 	p := &pipes{}
@@ -105,7 +106,7 @@ func (c *capture) connect(cmd *exec.Cmd, l Line) (_ *pipes, err error) {
 	}
 	cmd.Stdout, cmd.Stderr = w, w
 	if l.Split {
-		if w, err = p.open((*first)(c)); err != nil {
+		if w, err = p.open((*stdoutCapture)(c)); err != nil {
 			return nil, err
 		}
 		cmd.Stdout = w
@@ -141,18 +142,18 @@ func (p *pipes) begun() {
 	}
 }
 
-// mostInPipe is the maximum capacity of a pipe, in bytes.
-const mostInPipe = 1 << 20
+// maxPipeSize is the maximum capacity of a pipe, in bytes.
+const maxPipeSize = 1 << 20
 
-// drain reads the current content of a pipe. After an expired read deadline the content could not be read. A read
-// without a deadline might never end, because a process may continue to write.
+// drain reads the current content of a pipe after its read deadline has expired. It resets the deadline, because
+// otherwise reads would fail. It does not block and is limited to maxPipeSize, because a process may keep writing.
 func drain(into io.Writer, r *os.File) {
 	raw, err := r.SyscallConn()
 	if err != nil || r.SetReadDeadline(time.Time{}) != nil {
 		return
 	}
 	buf := make([]byte, 32<<10)
-	for total := 0; total < mostInPipe; {
+	for total := 0; total < maxPipeSize; {
 		n := 0
 		err := raw.Read(func(fd uintptr) bool {
 			n, _ = syscall.Read(int(fd), buf) // an error also ends the read

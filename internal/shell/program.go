@@ -12,11 +12,11 @@ import (
 	"syscall"
 )
 
-// MaxAnswer is the default limit of a program's stdout, in bytes. maxComplaint is the number of bytes kept from the end
+// MaxAnswer is the default limit for a program's stdout, in bytes. maxStderr is the number of bytes kept from the end
 // of its stderr.
 const (
-	MaxAnswer    = 64 << 20
-	maxComplaint = 4 << 10
+	MaxAnswer = 64 << 20
+	maxStderr = 4 << 10
 )
 
 // Program is a program to call with arguments, without a shell.
@@ -24,7 +24,7 @@ type Program struct {
 	Path  string // a path, or a name that is searched for in the PATH of this process
 	Args  []string
 	Dir   string   // working folder; "" = the folder of this process
-	Env   []string // the whole environment; nil = none
+	Env   []string // the whole environment; nil = empty
 	Stdin []byte
 	// maximum length of stdout in bytes; 0 = MaxAnswer. A program that prints more is killed.
 	Most int
@@ -34,16 +34,16 @@ type Program struct {
 type Answer struct {
 	Code   int // exit code, -1 = killed by a signal
 	Stdout []byte
-	Stderr string // its last part, without surrounding blanks
+	Stderr string // its last 4 KiB, without surrounding blanks
 }
 
 // ErrTooMuch means that a program was killed because it printed too much.
 var ErrTooMuch = errors.New("the program printed more than is allowed")
 
-// Call runs a program, waits until it exits, and kills the remaining processes of its group. A non-zero exit is an
-// Answer, not an error. An error means that the program could not start, that it printed too much, or that ctx ended
-// first. Errors such as exec.ErrNotFound and fs.ErrNotExist are wrapped. Like Run, Call may take some seconds longer
-// than ctx.
+// Call runs a program, waits until it exits, and kills the remaining processes in its group. A non-zero exit status is
+// an Answer, not an error. An error means that the program could not start, that it printed too much, or that ctx
+// ended first. Errors such as exec.ErrNotFound and fs.ErrNotExist are wrapped. Like Run, Call may return a few seconds
+// after ctx has ended.
 func Call(ctx context.Context, p Program) (Answer, error) {
 	path, err := exec.LookPath(p.Path)
 	if err != nil {
@@ -56,8 +56,8 @@ func Call(ctx context.Context, p Program) (Answer, error) {
 	if out.most == 0 {
 		out.most = MaxAnswer
 	}
-	errs := tail{max: maxComplaint}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(p.Stdin), out, (*complaint)(&errs)
+	errs := tail{max: maxStderr}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(p.Stdin), out, (*stderrTail)(&errs)
 	cmd.WaitDelay = pipeGrace
 	if err := own.Err(); err != nil {
 		return Answer{Code: -1}, fmt.Errorf("%s was not run: %w", p.Path, context.Cause(own))
@@ -69,7 +69,7 @@ func Call(ctx context.Context, p Program) (Answer, error) {
 	ended := context.Cause(own)
 	_ = killGroup(cmd.Process)
 	if !over {
-		return Answer{Code: -1}, fmt.Errorf("%s was killed: %w; its process %d does not exit, "+
+		return Answer{Code: -1}, fmt.Errorf("%s was killed: %w; process %d does not exit, "+
 			"because it waits for a file system or a device", p.Path, ended, cmd.Process.Pid)
 	}
 	got := Answer{Code: cmd.ProcessState.ExitCode(), Stdout: out.buf.Bytes(),
@@ -85,9 +85,9 @@ func Call(ctx context.Context, p Program) (Answer, error) {
 	return got, nil
 }
 
-// come is a shell script that changes to the folder $1 and then executes the program in the other arguments. The
-// comment on enter explains why a shell does this.
-const come = `cd -P -- "$1" || exit 96
+// execScript is a shell script that changes to the folder $1 and then executes the program in the other arguments. See
+// enterScript for the reason to use a shell.
+const execScript = `cd -P -- "$1" || exit 96
 shift
 exec "$@"`
 
@@ -98,7 +98,7 @@ func (p *Program) command(ctx context.Context, path string) *exec.Cmd {
 			path = full
 		}
 		cmd = exec.CommandContext(ctx, "/bin/sh",
-			append([]string{"-c", come, "/bin/sh", p.Dir, path}, p.Args...)...)
+			append([]string{"-c", execScript, "/bin/sh", p.Dir, path}, p.Args...)...)
 	}
 	cmd.Env = p.Env
 	if cmd.Env == nil {
@@ -109,7 +109,7 @@ func (p *Program) command(ctx context.Context, path string) *exec.Cmd {
 	return cmd
 }
 
-// bounded stores written data up to a limit, and calls full once if the limit is exceeded.
+// bounded stores written data up to a limit. A write that would exceed the limit calls full and fails.
 type bounded struct {
 	buf  bytes.Buffer
 	most int
@@ -124,15 +124,15 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.buf.Write(p)
 }
 
-// complaint is the tail of a program's stderr, as an io.Writer.
-type complaint tail
+// stderrTail keeps the end of a program's stderr. It implements io.Writer.
+type stderrTail tail
 
-func (c *complaint) Write(p []byte) (int, error) {
+func (c *stderrTail) Write(p []byte) (int, error) {
 	(*tail)(c).write(p)
 	return len(p), nil
 }
 
 var (
 	_ io.Writer = (*bounded)(nil)
-	_ io.Writer = (*complaint)(nil)
+	_ io.Writer = (*stderrTail)(nil)
 )

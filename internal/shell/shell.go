@@ -1,5 +1,5 @@
-// Package shell runs "sh -c" lines that may hang, print too much or leave child processes behind. It returns by its
-// deadline, with bounded output, after killing every process that the line started.
+// Package shell runs "sh -c" lines and programs that may hang, print too much or leave child processes behind. It
+// kills every process that a line started, bounds the output, and returns by a deadline.
 package shell
 
 import (
@@ -17,17 +17,17 @@ import (
 // with Line.Split also to stdout alone.
 const MaxOutput = 64 << 10
 
-// pipeGrace is how long the result may be delayed by a process that inherited stdout and could not be killed. A busy
-// machine needs no extra time, because the line's own output is already in the pipe.
+// pipeGrace is how long a process that inherited stdout and could not be killed may delay the result. A busy machine
+// does not need more time, because the line's own output is already in the pipe.
 const pipeGrace = 2 * time.Second
 
 // killGrace is how long a shell may take to exit after SIGKILL.
 const killGrace = 2 * time.Second
 
-// sweepTimeout limits the search for processes that have left the line's process group.
+// sweepTimeout limits the time for killing processes that have left the line's process group.
 const sweepTimeout = 2 * time.Second
 
-// runPrefix is the beginning of a line's marker variable.
+// runPrefix is the prefix of the environment entry that marks a line's processes.
 const runPrefix = "GC_RUN="
 
 // Line is a shell line and the settings for running it.
@@ -35,16 +35,16 @@ type Line struct {
 	Text string
 	Dir  string // working folder; "" = the folder of this process
 
-	// Env is the whole environment; nil = none. If it contains GC_RUN, Run also kills the processes that left the
-	// line's process group: all processes with the same value. Therefore two lines that run at the same time must
-	// have different values, and no other process that starts after the line may have the same value.
+	// Env is the whole environment; nil = empty. If it contains GC_RUN, Run also kills processes that have left the
+	// line's process group: all processes with the same value. Therefore two lines that run at the same time must have
+	// different values, and no unrelated process that starts after the line may have the line's value.
 	Env []string
 
 	Split bool // capture stdout also in Result.Stdout
 
-	// Tee receives stdout and stderr as they arrive, one Write at a time, in the order of Result.Output, from the
-	// goroutines that read the pipes. It receives nothing after Run has returned. It must not block, because it
-	// delays the line. Its errors are ignored. It may be nil.
+	// Tee receives stdout and stderr as they arrive, in the order of Result.Output. The goroutines that read the pipes
+	// call Write, one call at a time, and never after Run has returned. Tee must not block, because that delays the
+	// line. Its errors are ignored. It may be nil.
 	Tee io.Writer
 }
 
@@ -60,11 +60,10 @@ type Result struct {
 	StdoutDropped int64  // number of bytes that were dropped before Stdout
 }
 
-// Run runs a line. A non-zero exit is a Result, not an error. An error means that the line could not start or enter
-// its folder, that ctx ended first, or that one of its processes cannot be killed; the Result still has the output
-// so far. Run returns only after every process of the line's process group has been sent SIGKILL. With a GC_RUN
-// (see Line) it also waits until every process with that value has ended. That may take some seconds longer than
-// ctx.
+// Run runs a line. A non-zero exit status is a Result, not an error. An error means that the line could not start or
+// enter its folder, that ctx ended first, or that one of its processes cannot be killed; the Result still contains the
+// output so far. Before Run returns, it sends SIGKILL to every process in the line's process group. With a GC_RUN (see
+// Line) it also waits until every process with that value has exited. That may take a few seconds longer than ctx.
 //
 // A process that waits for a file system or a device may survive SIGKILL. Two seconds after ctx, Run abandons it
 // with an error. A separate goroutine reaps it when the kernel releases it.
@@ -86,22 +85,22 @@ func Run(ctx context.Context, l Line) (Result, error) {
 	ended := context.Cause(ctx)
 	_ = killGroup(cmd.Process)
 	if !over {
-		// Kill the processes that are found. The error already reports the processes that remain.
+		// Ignore the result, because the error below already reports a process that does not exit.
 		_ = sweep(last(l.Env, runPrefix), cmd.Process.Pid, time.Since(began), 0)
 		pipes.finish(0)
 		res := out.result()
 		res.Code = -1
-		err := fmt.Errorf("its process %d does not exit, because it waits for a file system "+
+		err := fmt.Errorf("process %d does not exit, because it waits for a file system "+
 			"or a device",
 			cmd.Process.Pid)
 		return res, fmt.Errorf("%q was killed: %w; and %w", l.Text, ended,
-			errors.Join(l.outside(pipes.said.String(), true), err))
+			errors.Join(l.folderError(pipes.said.String(), true), err))
 	}
 	leftErr := sweep(last(l.Env, runPrefix), cmd.Process.Pid, time.Since(began), sweepTimeout)
 	pipes.finish(pipeGrace)
 	res := out.result()
 	res.Code = cmd.ProcessState.ExitCode()
-	dirErr := l.outside(pipes.said.String(), ended != nil)
+	dirErr := l.folderError(pipes.said.String(), ended != nil)
 	var exit *exec.ExitError
 	switch {
 	case ended != nil && (dirErr != nil || leftErr != nil):

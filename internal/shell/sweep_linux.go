@@ -8,11 +8,11 @@ import (
 	"gcity/internal/proc"
 )
 
-// pidsHold is how long the kernel is assumed not to reuse pids.
-const pidsHold = 5 * time.Second
+// noPIDReuse is how long the kernel is assumed not to reuse a pid.
+const noPIDReuse = 5 * time.Second
 
-// sweep kills the processes with a marker that have outlived their line's process group, and waits for their exit up to
-// a limit. shell is the former pid of the line's shell.
+// sweep kills the processes with a marker that have outlived their line's process group, and waits up to limit for
+// their exit. shell is the former pid of the line's shell, and took is how long the line ran.
 func sweep(marker string, shell int, took, limit time.Duration) error {
 	if marker == "" {
 		return nil
@@ -24,7 +24,7 @@ func sweep(marker string, shell int, took, limit time.Duration) error {
 	}
 	var left []int
 	var err error
-	if deadline := time.Now().Add(limit); took < pidsHold {
+	if deadline := time.Now().Add(limit); took < noPIDReuse {
 		_, left, err = proc.SweepSince(shell, ours, deadline)
 	} else {
 		_, left, err = proc.Sweep(ours, deadline)

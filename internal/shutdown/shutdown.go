@@ -1,5 +1,5 @@
-// Package shutdown limits the time that a program spends on its shutdown: finishing requests, undoing incomplete
-// work, notifying others. Work that is not done by then is abandoned and reported.
+// Package shutdown limits how long a program may take to shut down: to finish requests, undo incomplete work, and
+// notify others. Work that is not finished by the deadline is abandoned and reported.
 package shutdown
 
 import (
@@ -28,7 +28,8 @@ type Deadline struct {
 	abandoned []string
 }
 
-// New returns a deadline of limit after Begin. Cleanup may use two thirds of it; the rest is for notifying others.
+// New returns a Deadline that passes limit after Begin. Cleanup may use two thirds of that time; the rest is for
+// notifying others.
 func New(limit time.Duration) *Deadline {
 	d := &Deadline{limit: limit, begun: make(chan struct{})}
 	d.all, d.endAll = context.WithCancelCause(context.Background())
@@ -51,7 +52,7 @@ func (d *Deadline) Begin() {
 	close(d.begun)
 }
 
-// Limit returns the total time of the shutdown.
+// Limit returns the maximum duration of the shutdown.
 func (d *Deadline) Limit() time.Duration { return d.limit }
 
 // Begun is closed when the shutdown begins.
@@ -77,7 +78,7 @@ func (d *Deadline) GiveUp(format string, args ...any) {
 	d.abandoned = append(d.abandoned, fmt.Sprintf(format, args...))
 }
 
-// End stops the timers and returns what was abandoned, "" if nothing was.
+// End stops the timers, cancels the contexts, and returns what was abandoned, or "" if nothing was.
 func (d *Deadline) End() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -110,8 +111,8 @@ func CleanupContext(
 	return own, func() { stop(); end(nil); cancel() }
 }
 
-// GiveUp records what was not done because the shutdown ended the given cleanup context. If the context ended for
-// another reason, GiveUp records nothing.
+// GiveUp records what was not done because the shutdown ended the given cleanup context. It records nothing if the
+// context ended for a different reason.
 func GiveUp(cleanup context.Context, format string, args ...any) {
 	d, ok := cleanup.Value(key{}).(*Deadline)
 	if ok && errors.Is(context.Cause(cleanup), ErrTimeout) {

@@ -14,14 +14,14 @@ import (
 type apart struct {
 	model *screen.Screen // what the program has drawn, on both of its screens
 	alt   bool           // the program is on its alternate screen
-	// The screen still shows the rows of the main screen. It is blanked when the program draws.
+	// The terminal still shows the rows of the main screen. They are blanked when the program draws.
 	stale bool
 	// the program had saved its cursor before it left its main screen
 	saved bool
 	// the SGR sequences since the last reset, and those of the main screen
 	pen, mainPen []byte
 	data         []byte // output that is being written
-	known        int    // how much of it the model has
+	known        int    // how much of it the model has received
 	at           int    // how much of it has been read, without the byte that is being read
 }
 

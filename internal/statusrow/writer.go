@@ -2,10 +2,9 @@
 // program's terminal must have one row less than the real terminal.
 //
 // The real terminal scrolls only within the rows of the program (its margins). The package changes only the sequences
-// of the program that would reach the last row. These are resets of the margins, absolute positions below the program's
-// rows, and reports of the real terminal's size. It draws the line again after a program has erased the screen.
-//
-// A writer of NewApart also keeps the program on the screen of the terminal that is shown when the program starts.
+// of the program that would reach the last row. These are resets of the margins, absolute positions below the
+// program's rows, and reports of the real terminal's size. It draws the line again after a program has erased the
+// screen. A Writer from NewApart also keeps the program on the terminal screen that is shown when the program starts.
 package statusrow
 
 import (
@@ -280,7 +279,7 @@ func (w *Writer) restore(n int) {
 }
 
 // markCursorSaved follows a sequence that saves or restores the cursor. At this point, the Writer can save the cursor
-// again without an effect.
+// itself, because that saves the same position.
 func (w *Writer) markCursorSaved() {
 	w.saved[w.alt] = true
 	if w.dirty {

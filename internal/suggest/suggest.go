@@ -2,7 +2,7 @@
 package suggest
 
 // Nearest returns the candidate with the fewest edits from word, or "" if none is near. A candidate is near if the
-// number of edits is at most a third of the length of word, or one. Among equal candidates the first one is returned.
+// number of edits is at most one third of word's length, or one. Among equal candidates the first one is returned.
 func Nearest(word string, candidates []string) string {
 	best, limit := "", max(1, len(word)/3)
 	for _, c := range candidates {
@@ -16,8 +16,8 @@ func Nearest(word string, candidates []string) string {
 	return best
 }
 
-// distance returns the number of insertions, deletions, replacements and swaps of neighbours between a and b. If the
-// distance is above limit, it returns limit+1.
+// distance returns the number of insertions, deletions, replacements and swaps of adjacent bytes that change a into b.
+// If the distance is above limit, it returns limit+1.
 func distance(a, b string, limit int) int {
 	if d := len(a) - len(b); d > limit || -d > limit {
 		return limit + 1

@@ -1,6 +1,6 @@
 // Package toml reads TOML with the positions of all values. Parse returns a tree of nodes with their offsets, for
-// callers that edit a file or report all its errors. Load and Read return a Doc, for small files. The caller reads
-// single keys from its tables. Invalid values are recorded as problems with line and column, which Problems returns.
+// callers that edit a file or report all its errors. Load and Read return a Doc, for small files that the caller reads
+// key by key. A Doc records invalid values as problems with line and column; Problems returns them.
 package toml
 
 import (
@@ -40,7 +40,7 @@ func (p Place) String() string {
 // Problem is one error or warning about a file.
 type Problem struct {
 	Place
-	Key     string // dotted path; "" = no specific key
+	Key     string // dotted path; "" = not about a specific key
 	Message string // what is wrong, and what to write instead
 }
 
@@ -55,7 +55,7 @@ func (p Problem) String() string {
 	return out
 }
 
-// Reason returns the problem as a short text: first the message, then the position.
+// Reason returns the problem with the message first and the position at the end.
 func (p Problem) Reason() string {
 	out := p.Message
 	if p.Key != "" {
@@ -67,12 +67,12 @@ func (p Problem) Reason() string {
 	return out
 }
 
-// At returns a problem at a position. It escapes key and message for display.
+// At returns a problem at a position. It escapes unprintable characters in key and message.
 func At(at Place, key, format string, args ...any) Problem {
 	return Problem{Place: at, Key: visible(key), Message: visible(fmt.Sprintf(format, args...))}
 }
 
-// Problems is an error with all problems of a file, in file order.
+// Problems is an error that lists the problems in a file, in file order.
 type Problems []Problem
 
 func (p Problems) Error() string {
@@ -93,9 +93,9 @@ type Doc struct {
 	warnings Problems
 }
 
-// Load reads a file of up to most bytes. It refuses everything except regular files, because a read from a pipe or
-// device may block forever. It returns file system errors; errors in the content are problems of the Doc. name is the
-// file's name in these problems.
+// Load reads a file of up to most bytes. It accepts only regular files that other users cannot change; a read from a
+// pipe or device may block forever. It returns file system errors, but it records errors in the content as problems of
+// the Doc. name is the file's name in these problems.
 func Load(path, name string, most int) (*Doc, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -145,7 +145,7 @@ func Read(name string, data []byte, most int) *Doc {
 		d.values = nil
 		what := plainSyntax(pe.Message)
 		if strings.Contains(pe.Message, "already been defined") {
-			what = "this key or table is written twice"
+			what = "this key or table is defined twice"
 		}
 		d.add(min(max(0, pe.Position.Start), len(data)), "%s", what)
 	case err != nil:
@@ -167,13 +167,13 @@ func failed(name, message string) *Doc {
 // Root returns the table of the whole file.
 func (d *Doc) Root() Table { return Table{doc: d, values: d.values} }
 
-// Problems returns all errors so far. The caller must check that the result is not empty before it uses it as an error.
+// Problems returns the errors so far. The caller must check that the result is not empty before using it as an error.
 func (d *Doc) Problems() Problems { return Sorted(d.problems) }
 
 // Warnings returns the warnings so far.
 func (d *Doc) Warnings() Problems { return Sorted(d.warnings) }
 
-// Sorted sorts the problems of a file by position, in place, and truncates long lists.
+// Sorted sorts a file's problems by position, in place, and returns the first maxProblems of them.
 func Sorted(all Problems) Problems {
 	slices.SortStableFunc(all, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))

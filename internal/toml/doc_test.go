@@ -104,16 +104,16 @@ k = "-5s"
 	r.RefuseUnknown("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "list", "table")
 	want := `f.toml:1:5: a: is a whole number; it must be a string: put it in quotes
 f.toml:2:5: b: is a string; it must be true or false
-f.toml:3:5: c: "5" has no unit; write "5s" for seconds or "5m" for minutes
+f.toml:3:5: c: "5" has no unit; use "5s" for seconds or "5m" for minutes
 f.toml:4:5: d: is -1; it must be from 0 to 10
 f.toml:5:6: e: is a whole number; every item must be a string
 f.toml:6:5: f: "1 day" is not a duration: the largest unit is h; a day is "24h"
-f.toml:7:5: g: is a number without a unit; write "5s" for seconds
+f.toml:7:5: g: is a number without a unit; use "5s" for seconds
 f.toml:8:5: h: "9999h" is too long; the maximum is one year, "8760h"
 f.toml:9:5: i: contains a NUL character, which no program accepts; remove it
 f.toml:10:5: j: is a table; it must be a whole number
 f.toml:11:1: tabel: unknown key; did you mean "table"?
-f.toml:12:8: list: is a list; each entry needs a table of its own: write [[list]] on a separate line
+f.toml:12:8: list: is a list; each entry is a separate table: put [[list]] on a line of its own
 f.toml:13:5: k: "-5s" is negative`
 	if got := d.Problems().Error(); got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
@@ -122,10 +122,10 @@ f.toml:13:5: k: "-5s" is negative`
 
 func TestInvalidTOML(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
-		{"no value", "a =\n", "f.toml:1:4: a value is expected here; text must be in quotes"},
-		{"no quotes", "a = hello\n", "f.toml:1:5: a value is expected here; text must be in quotes"},
-		{"open string", "a = \"x\nb = 1\n", "f.toml:1:7: the closing quote is missing; text of several lines goes between \"\"\" and \"\"\""},
-		{"twice", "a = 1\na = 2\n", "f.toml:2:1: this key or table is written twice"},
+		{"no value", "a =\n", "f.toml:1:4: a value is missing here; text must be in quotes"},
+		{"no quotes", "a = hello\n", "f.toml:1:5: a value is missing here; text must be in quotes"},
+		{"open string", "a = \"x\nb = 1\n", "f.toml:1:7: the closing quote is missing; put text with several lines between \"\"\" and \"\"\""},
+		{"twice", "a = 1\na = 2\n", "f.toml:2:1: this key or table is defined twice"},
 		{"NUL", "a = 1\nb\x00", "f.toml:2:2: contains a NUL byte; it is not a text file, or was not written completely"},
 		{"deep", "a = " + strings.Repeat("[", 40), "f.toml:1:37: tables or lists are nested deeper than 32 levels"},
 		{"deep by dots", "a = 1\n" + strings.Repeat("a.", 40) + "b = 1", "f.toml:2:66: tables or lists are nested deeper than 32 levels"},

@@ -9,8 +9,7 @@ import (
 	burnt "github.com/BurntSushi/toml"
 )
 
-// Parse parses a TOML file. It checks the syntax first, and then the structure. The tree may be usable even if there
-// are faults.
+// Parse parses a TOML file and returns its tree and its faults. If there are faults, the tree is incomplete or nil.
 func Parse(data []byte) (*Node, []*Fault) {
 	if f := excess(data); f != nil {
 		return nil, []*Fault{f}
@@ -33,16 +32,16 @@ func Parse(data []byte) (*Node, []*Fault) {
 	return root, nil
 }
 
-// plainSyntax replaces an error message of the strict decoder by a separate text. The decoder's messages quote the
+// plainSyntax replaces an error message from the strict decoder with a plain one. The decoder's messages quote the
 // file, which may contain secrets.
 func plainSyntax(msg string) string {
 	const quotes = "; text must be in quotes"
 	lower := strings.ToLower(msg)
 	switch {
 	case strings.Contains(lower, "expected value"):
-		return "a value is expected here" + quotes
+		return "a value is missing here" + quotes
 	case strings.HasPrefix(lower, "strings cannot contain newlines"):
-		return "the closing quote is missing; text of several lines goes between \"\"\" and \"\"\""
+		return "the closing quote is missing; put text with several lines between \"\"\" and \"\"\""
 	case strings.Contains(lower, "is out of range"), strings.Contains(lower, "out of the safe"):
 		return "the number is too large"
 	case strings.HasPrefix(lower, "invalid datetime"):
@@ -86,7 +85,7 @@ func duplicates(t *Node, path string, data []byte) []*Fault {
 					&Fault{
 						At:  kid.At,
 						Key: at,
-						Msg: fmt.Sprintf("is written twice; it is already on line %d", line),
+						Msg: fmt.Sprintf("is defined twice; the first is on line %d", line),
 					},
 				)
 			} else {
@@ -120,7 +119,7 @@ func LineStarts(data []byte) []int {
 }
 
 // excess returns a fault for a file that is too large for the parsers. It runs before them, because they are recursive
-// and build a tree of each line.
+// and build a tree for each line.
 func excess(data []byte) *Fault {
 	depth, dots, keys := 0, 0, 0
 	for i := 0; i < len(data); i++ {
@@ -219,5 +218,5 @@ func Decode(data []byte, into any) error {
 	return err
 }
 
-// Encode returns a struct or a map as a TOML file.
+// Encode encodes a struct or a map as TOML.
 func Encode(v any) ([]byte, error) { return burnt.Marshal(v) }

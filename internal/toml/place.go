@@ -2,14 +2,14 @@ package toml
 
 import "strconv"
 
-// keyPlace holds the positions of a key and of its value.
+// keyPlace is the positions of a key and of its value, as offsets.
 type keyPlace struct{ key, value int }
 
-// places holds the positions of all keys of a file, by path.
+// places maps the paths of all keys in a file to their positions.
 type places map[string]keyPlace
 
-// sep separates the parts of a path. A key cannot contain it, because a file with a NUL byte is refused. The part for a
-// list element is its index.
+// sep separates the parts of a path. A key cannot contain it, because files with a NUL byte are rejected. The part for
+// a list element is its index.
 const sep = "\x00"
 
 func below(path, part string) string {

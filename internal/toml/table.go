@@ -14,7 +14,7 @@ import (
 // MaxDuration is the maximum duration. With this limit, sums of durations and times cannot overflow.
 const MaxDuration = 365 * 24 * time.Hour
 
-// Table is a table of a file. Its methods return the zero value for a missing or invalid key. For an invalid key
+// Table is a table in a file. Its methods return the zero value for a missing or invalid value. For an invalid value
 // they also record a problem.
 type Table struct {
 	doc    *Doc
@@ -28,7 +28,7 @@ func (t Table) Has(key string) bool {
 	return ok
 }
 
-// Has reports whether a key is set.
+// Place returns the position of a key's value, or the position of the table if the key is not set.
 func (t Table) Place(key string) Place {
 	at, ok := t.span(key)
 	if !ok {
@@ -48,7 +48,7 @@ func (t Table) span(key string) (keyPlace, bool) {
 	return at, ok
 }
 
-// Wrong records a problem with the value of a key, or with the table if key is "". Only the first problem of each
+// Wrong records a problem with the value of a key, or with the table if key is "". Only the first problem with each
 // value is recorded.
 func (t Table) Wrong(key, format string, args ...any) { t.doc.note(t.said(key, format, args...)) }
 
@@ -105,7 +105,7 @@ func (t Table) Keys() []string {
 	return keys
 }
 
-// RefuseUnknown records a problem for each unknown key.
+// RefuseUnknown records a problem for each key that is not in known.
 func (t Table) RefuseUnknown(known ...string) { t.unknown(known, true) }
 
 // WarnUnknown records unknown keys. A key that is similar to a known key is a problem, and any other key is a warning.
@@ -125,7 +125,7 @@ func (t Table) unknown(known []string, strict bool) {
 		case strict:
 			t.doc.note(p)
 		default:
-			p.Message = "is not used; the known keys are " + List(known)
+			p.Message = "unknown key, which is ignored; the known keys are " + List(known)
 			t.doc.warnings = append(t.doc.warnings, p)
 		}
 	}
@@ -152,7 +152,7 @@ func Meant(name string, known []string) string {
 	return ""
 }
 
-// Text returns the string value of a key.
+// Text returns the string value of a key. A string that contains a NUL character is invalid.
 func (t Table) Text(key string) string {
 	switch v := t.values[key].(type) {
 	case nil:
@@ -184,7 +184,7 @@ func (t Table) Empty(key string) bool {
 	return ok && len(list) == 0
 }
 
-// Kind returns the kind of a key's value in words: "a string", "a list", "a table"; "" if the key is not set.
+// Kind returns the kind of a key's value in words, such as "a string" or "a list", or "" if the key is not set.
 func (t Table) Kind(key string) string {
 	if !t.Has(key) {
 		return ""
@@ -235,7 +235,7 @@ func (t Table) Flag(key string, fallback bool) bool {
 	return fallback
 }
 
-// Number returns a whole number. A number below low or above high is a problem.
+// Number returns the integer value of a key. A number below low or above high is invalid.
 func (t Table) Number(key string, low, high int) int {
 	switch v := t.values[key].(type) {
 	case nil:
@@ -259,7 +259,7 @@ func (t Table) Duration(key string, fallback time.Duration) time.Duration {
 	}
 	text, ok := v.(string)
 	if n, number := v.(int64); number {
-		t.Wrong(key, "is a number without a unit; write \"%ds\" for seconds", n)
+		t.Wrong(key, "is a number without a unit; use \"%ds\" for seconds", n)
 		return fallback
 	}
 	if !ok {
@@ -274,7 +274,7 @@ func (t Table) Duration(key string, fallback time.Duration) time.Duration {
 	return d
 }
 
-// Duration parses a duration by the same rules as Table.Duration. If the text is invalid, wrong is the reason.
+// Duration parses a duration by the rules of Table.Duration. If text is invalid, wrong is the reason.
 func Duration(text string) (d time.Duration, wrong string) {
 	d, err := time.ParseDuration(text)
 	switch {
@@ -287,7 +287,7 @@ func Duration(text string) (d time.Duration, wrong string) {
 		return 0, fmt.Sprintf("%q is too long; the maximum is one year, \"8760h\"", text)
 	case strings.Contains(err.Error(), "missing unit"):
 		return 0, fmt.Sprintf(
-			"%q has no unit; write %q for seconds or %q for minutes",
+			"%q has no unit; use %q for seconds or %q for minutes",
 			text,
 			text+"s",
 			text+"m",
@@ -296,7 +296,7 @@ func Duration(text string) (d time.Duration, wrong string) {
 		return 0, fmt.Sprintf("%q is not a duration: the largest unit is h; a day is \"24h\"", text)
 	}
 	return 0, fmt.Sprintf(
-		"%q is not a duration; write it like \"500ms\", \"30s\", \"5m\" or \"1h30m\"",
+		"%q is not a duration; use a value like \"500ms\", \"30s\", \"5m\" or \"1h30m\"",
 		text,
 	)
 }
@@ -308,7 +308,7 @@ func (t Table) Table(key string) (sub Table, ok bool) {
 	case map[string]any:
 		return Table{t.doc, below(t.path, key), v}, true
 	default:
-		t.Wrong(key, "is %s; it must be a table: write [%s] on a line of its own", kind(v),
+		t.Wrong(key, "is %s; it must be a table: put [%s] on a line of its own", kind(v),
 			t.name(key))
 	}
 	return Table{doc: t.doc, path: below(t.path, key)}, false
@@ -334,7 +334,7 @@ func (t Table) Tables(key string) []Table {
 	if wrong {
 		t.Wrong(
 			key,
-			"is %s; each entry needs a table of its own: write [[%s]] on a separate line",
+			"is %s; each entry is a separate table: put [[%s]] on a line of its own",
 			kind(t.values[key]),
 			t.name(key),
 		)
@@ -357,7 +357,7 @@ func kind(v any) string {
 	case int64:
 		return "a whole number"
 	case float64:
-		return "a number with a point"
+		return "a floating-point number"
 	case time.Time:
 		return "a date"
 	case map[string]any:
@@ -366,7 +366,7 @@ func kind(v any) string {
 	return "a list"
 }
 
-// List joins names to a text such as "a, b and c".
+// List joins names with commas and "and", such as "a, b and c".
 func List(names []string) string {
 	switch n := len(names); n {
 	case 0:

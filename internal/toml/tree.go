@@ -27,15 +27,15 @@ func (s Shape) String() string {
 		"a whole number", "a list", "a table", "a list of tables", "a floating-point number"}[s]
 }
 
-// Span is a range of bytes of the file.
+// Span is a range of bytes in the file.
 type Span struct{ Start, End int }
 
-// Node is one value of a file with its position. The elements of arrays and lists of tables are its Kids, without
-// keys.
+// Node is one value in a file with its position. The Kids of a table are its members. The Kids of an array or a list
+// of tables are its elements, which have no keys.
 type Node struct {
 	Key   string
 	Shape Shape
-	Text  string // decoded text of a string; other scalars are as in the file
+	Text  string // decoded text of a string; other scalars as written in the file
 	Kids  []*Node
 	index map[string]*Node // the kids by key, if the node has many kids
 
@@ -92,7 +92,7 @@ const Everywhere = -1
 
 func (f *Fault) Error() string { return f.Msg }
 
-// Limits of a file.
+// Limits for a file.
 const (
 	maxKeys  = 200_000
 	maxDepth = 32
@@ -165,7 +165,7 @@ func (b *builder) header(e *unstable.Node) *Fault {
 		list = parent.Add(&Node{Key: key, Shape: ShapeTables, At: at, first: at})
 	}
 	if list.Shape != ShapeTables {
-		return &Fault{At: at, Msg: fmt.Sprintf("[[%s]] was written as %s above", key, list.Shape)}
+		return &Fault{At: at, Msg: fmt.Sprintf("[[%s]] is defined as %s above", key, list.Shape)}
 	}
 	b.table = list.Add(
 		&Node{Shape: ShapeTable, At: at, first: at, Value: Span{at, end + 1}, Header: true},
@@ -173,7 +173,7 @@ func (b *builder) header(e *unstable.Node) *Fault {
 	return nil
 }
 
-// bracket returns the offset of the opening bracket of the header that contains this part.
+// bracket returns the offset of the opening bracket in the header that contains this part.
 func (b *builder) bracket(part *unstable.Node) int {
 	line := bytes.LastIndexByte(b.data[:part.Raw.Offset], '\n') + 1
 	return line + bytes.IndexByte(b.data[line:], '[')
@@ -205,7 +205,7 @@ func (b *builder) walk(
 			return nil, nil, &Fault{
 				At: at,
 				Msg: fmt.Sprintf(
-					"%q was written as %s above, so nothing can be added to it",
+					"%q is defined as %s above, so nothing can be added to it",
 					part.Data,
 					next.Shape,
 				),
@@ -281,7 +281,7 @@ func (b *builder) fill(n *Node, v *unstable.Node) *Fault {
 	return nil
 }
 
-// TextOf returns the string value of a key in a table, "" if the key is missing or not a string.
+// TextOf returns the text of a scalar member of a table, or "" if the key is missing.
 func (n *Node) TextOf(key string) string {
 	if k := n.Get(key); k != nil {
 		return k.Text

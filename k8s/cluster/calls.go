@@ -15,8 +15,8 @@ import (
 	"gcity/session"
 )
 
-// patience is the time limit for a pod to run, which may have to pull images and wait for new nodes. It is shorter than
-// the controller's limit for a start, so that the reason arrives there.
+// patience is how long a pod may take until it is running. It may have to pull images and wait for new nodes. The
+// limit is shorter than the controller's limit for a start, so that the reason still reaches the controller.
 const patience = 5 * time.Minute
 
 var (
@@ -82,7 +82,8 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	return st, nil
 }
 
-// clear deletes the pod of an ended session before a start. It returns an error if the session is still alive.
+// clear deletes the pod of a session that has ended, before a new start. It returns an error if the session is still
+// alive.
 func (p *Provider) clear(ctx context.Context, name string) error {
 	if err := p.mayChange(ctx); err != nil {
 		return fmt.Errorf("cannot start %q: %w", name, err)
@@ -107,7 +108,7 @@ func (p *Provider) clear(ctx context.Context, name string) error {
 	return p.delete(ctx, pod)
 }
 
-// delete deletes a pod after the end of its agent, and waits until the pod no longer exists.
+// delete deletes a pod after its agent has exited, and waits until the pod no longer exists.
 func (p *Provider) delete(ctx context.Context, pod *corev1.Pod) error {
 	if err := p.mayChange(ctx); err != nil {
 		return fmt.Errorf("cannot delete the pod %s: %w", pod.Name, err)
@@ -152,7 +153,7 @@ func (p *Provider) deletePod(pod *corev1.Pod) {
 	}
 	p.mu.Unlock()
 	if err := p.delete(ctx, pod); err != nil {
-		p.o.Logger.Warn("the pod of a failed start could not be deleted", "pod", pod.Name, "error",
+		p.o.Logger.Warn("cannot delete the pod after a failed start", "pod", pod.Name, "error",
 			err)
 	}
 }
@@ -167,7 +168,7 @@ func (p *Provider) startAgent(
 	go followEvents(starting, p, made)
 	l, why, final, err := p.awaitPod(starting, made)
 	started()
-	switch { // until the stream is open, no process of the agent has run
+	switch { // before the stream is open, the agent has not been started
 	case l != nil && !final:
 	case final:
 		return session.Status{}, session.Missing(
@@ -207,8 +208,8 @@ func (p *Provider) startAgent(
 	return p.status(e), nil
 }
 
-// awaitPod waits for the stream to a new pod, and reports the reason for the wait. If final is true, the pod will
-// never run, for the reason why.
+// awaitPod waits for the stream to a new pod, and reports as progress what it is waiting for. If final is true, the
+// pod will never run, and why is the reason.
 func (p *Provider) awaitPod(
 	ctx context.Context,
 	made *corev1.Pod,
@@ -270,7 +271,7 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	return p.await(ctx, func() bool { return e.exit != nil })
 }
 
-// stopPod stops a pod without a stream.
+// stopPod stops a pod that has no open stream, by deleting it.
 func (p *Provider) stopPod(ctx context.Context, pod *corev1.Pod, grace time.Duration) error {
 	if err := p.mayChange(ctx); err != nil {
 		return fmt.Errorf("cannot delete the pod %s: %w", pod.Name, err)
@@ -408,7 +409,7 @@ func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error)
 	p.mu.Unlock()
 	if !current {
 		return nil, fmt.Errorf(
-			"the output of that session of %q is no longer available: %w",
+			"the output from that session of %q is no longer available: %w",
 			name,
 			session.ErrNotFound,
 		)

@@ -20,12 +20,12 @@ import (
 // Options configures a Provider.
 type Options struct {
 	City     string // absolute path of the city's folder on this machine, and in the pods
-	Observe  bool   // another process runs the city, so the provider must not change anything
+	Observe  bool   // a different process runs the city, so the provider must not change anything
 	Settings Settings
 	// this controller's identity as the holder of a Lease; "" = this machine's
 	Holder string
 	Lease  time.Duration // time for which the city's Lease is valid without a renewal; 0 = 30 s
-	// how long a start waits for its pod to run; 0 = 5 minutes
+	// how long a start waits until its pod is running; 0 = 5 minutes
 	StartLimit time.Duration
 	Logger     *slog.Logger
 }
@@ -47,14 +47,14 @@ type Provider struct {
 	until time.Time   // time until which the Lease was renewed
 	// reason why the last request about the Lease failed; nil = it succeeded
 	leaseErr error
-	// error that another controller holds the Lease; nil = no such controller is known
+	// error that reports which other controller holds the Lease; nil = none is known
 	rival error
 	pods  map[string]*entry // entries by pod name
-	// the pods have been listed since the last time the cluster did not answer
+	// the pods have been listed since the cluster last failed to respond
 	synced bool
-	down   error         // reason why the cluster does not answer; nil = it answers
-	since  time.Time     // time at which the cluster stopped answering
-	retry  time.Time     // while the cluster does not answer, the latest time of the next request
+	down   error         // reason why the cluster does not respond; nil = it responds
+	since  time.Time     // time at which the cluster stopped responding
+	retry  time.Time     // while the cluster does not respond, the latest time of the next request
 	moved  chan struct{} // closed and replaced when an entry changes
 	kept   map[string][]output
 }
@@ -87,10 +87,11 @@ type output struct {
 
 const (
 	maxExits  = 1024
-	callLimit = 10 * time.Second // timeout of one request to the API server
+	callLimit = 10 * time.Second // timeout for one request to the API server
 )
 
-// New creates the provider. It sends no request to the cluster. List and Start report problems of the cluster.
+// New creates a Provider. It starts to connect to the cluster in the background; List and Start report problems with
+// the cluster.
 func New(o Options) (*Provider, error) {
 	config, err := o.Settings.restConfig()
 	if err != nil {
@@ -147,8 +148,8 @@ func (p *Provider) await(ctx context.Context, so func() bool) error {
 // Exits implements session.Notifier.
 func (p *Provider) Exits() <-chan session.Exit { return p.exits }
 
-// Changes implements session.Changer. It signals that the cluster stops answering or answers again, and that the
-// stream to a pod was lost or opened again.
+// Changes implements session.Changer. It signals that the cluster has stopped responding or responds again, and that
+// the stream to a pod was lost or reopened.
 func (p *Provider) Changes() <-chan struct{} { return p.changes }
 
 // signal notifies the reader of Changes.
@@ -172,7 +173,8 @@ func (p *Provider) end(e *entry, x session.Exit) {
 	p.changed()
 }
 
-// report sends an exit to the channel of Exits. If the channel is full, List still returns the exit.
+// report sends an exit to the channel that Exits returns. If the channel is full, the exit is dropped; List still
+// returns it.
 func (p *Provider) report(x session.Exit) {
 	select {
 	case p.exits <- x:
@@ -180,7 +182,7 @@ func (p *Provider) report(x session.Exit) {
 	}
 }
 
-// lost records the end of a session that its pod did not report. The caller holds mu.
+// lost records the end of a session if its pod did not report the exit. The caller holds mu.
 func (p *Provider) lost(e *entry, reason string) {
 	code, signal, why := ended(e.pod)
 	if reason != "" {
@@ -233,7 +235,7 @@ func (p *Provider) linkOf(ctx context.Context, verb, name string) (*link, error)
 // List implements session.Provider.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	if err := p.await(ctx, func() bool { return p.synced || p.down != nil }); err != nil {
-		return nil, fmt.Errorf("the cluster has not answered: %w", err)
+		return nil, fmt.Errorf("the cluster has not responded: %w", err)
 	}
 	p.mu.Lock()
 	if !p.synced {
@@ -297,7 +299,7 @@ func (p *Provider) refresh(ctx context.Context, name string, l *link) {
 	defer cancel()
 	p.mu.Lock()
 	e := p.pods[name]
-	// the session of a start in progress may be missing in the answer, even if the start ends before the answer
+	// the session of a start in progress may be missing from the response, even if the start ends before the response
 	// arrives
 	starting := e != nil && e.starting
 	p.mu.Unlock()
@@ -381,8 +383,8 @@ func (p *Provider) Look(ctx context.Context, name string) (session.Status, error
 	return p.status(e), nil
 }
 
-// Check implements session.Checker. It checks that the settings are valid, that the namespace exists, that the
-// cluster grants the necessary rights, and that no other controller runs the city.
+// Check implements session.Checker. It checks that the settings are valid, that the namespace exists, that the cluster
+// grants the necessary permissions, and that no other controller runs the city.
 func (p *Provider) Check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()

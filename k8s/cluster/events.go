@@ -9,11 +9,11 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 )
 
-// eventsFrom is the delay between the beginning of a start and the watch of its events. Most starts are faster.
+// eventsFrom is the delay between the beginning of a start and the watch for its events. Most starts take less time.
 const eventsFrom = time.Second
 
 // followEvents watches the warnings about a new pod until ctx ends. The pod's status does not contain these
-// warnings, for example that a volume cannot be mounted. Without the right to watch events, there are no warnings.
+// warnings, for example that a volume cannot be mounted. Without permission to watch events, it records no warnings.
 func followEvents(ctx context.Context, p *Provider, pod *corev1.Pod) {
 	select {
 	case <-ctx.Done():
@@ -26,7 +26,7 @@ func followEvents(ctx context.Context, p *Provider, pod *corev1.Pod) {
 		}.String(),
 	})
 	if err != nil {
-		p.o.Logger.Warn("the events of a pod cannot be watched", "pod", pod.Name, "error", err)
+		p.o.Logger.Warn("cannot watch the events for a pod", "pod", pod.Name, "error", err)
 		return
 	}
 	defer w.Stop()

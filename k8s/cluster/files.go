@@ -77,7 +77,7 @@ func pack(to io.Writer, dir string) error {
 		if d.Type().IsRegular() {
 			if total += info.Size(); total > maxFiles {
 				return fmt.Errorf(
-					"the folder %s has more than %d MiB: put it into a volume, with a pod file",
+					"the folder %s is larger than %d MiB: put it into a volume, with a pod file",
 					dir,
 					maxFiles>>20,
 				)

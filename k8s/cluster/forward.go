@@ -13,8 +13,8 @@ import (
 // agent of that session.
 const sessionHeader = "Gcity-Session"
 
-// serveAgent forwards the requests of a pod's agent to the city's controller, in the name of the agent's session,
-// until the stream ends.
+// serveAgent forwards requests from a pod's agent to the city's controller, on behalf of the agent's session, until
+// the stream ends.
 func (p *Provider) serveAgent(l *link, id string) {
 	controller := controller(p.o.City)
 	defer controller.CloseIdleConnections()
@@ -28,7 +28,7 @@ func (p *Provider) serveAgent(l *link, id string) {
 		},
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
 			refuse(w, http.StatusServiceUnavailable, "unavailable",
-				fmt.Sprintf("the controller of this city does not answer: %v", err))
+				fmt.Sprintf("the city's controller does not respond: %v", err))
 		},
 	}
 	server := &http.Server{
@@ -56,12 +56,12 @@ func forbidden(r *http.Request) string {
 	case path == "/v0/stop" || path == "/v0/shutdown":
 		return "an agent in a pod cannot stop the city"
 	case strings.HasSuffix(path, "/attach") || strings.HasSuffix(path, "/send-keys"):
-		return "an agent in a pod cannot use terminals of the city"
+		return "an agent in a pod cannot use the terminals of other agents"
 	}
 	return ""
 }
 
-// refuse answers in the format of the controller's API.
+// refuse responds with an error in the format of the controller's API.
 func refuse(w http.ResponseWriter, status int, code, message string) {
 	data, err := json.Marshal(map[string]any{"code": code, "message": message})
 	if err != nil {

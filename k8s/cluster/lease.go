@@ -21,13 +21,13 @@ import (
 )
 
 const (
-	// leaseTime is the validity of a Lease after its last renewal. After that, another controller may take the Lease.
+	// leaseTime is how long a Lease is valid after its last renewal. After that, a different controller may take it.
 	leaseTime = 30 * time.Second
 	// releaseLimit is the time limit for releasing the Lease when the provider is closed.
 	releaseLimit = 2 * time.Second
 )
 
-// leadership is the time in which this provider holds the city's Lease and may change the city's pods.
+// leadership is a term: the time during which this provider holds the city's Lease and may change the city's pods.
 type leadership struct {
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -78,7 +78,7 @@ func (p *Provider) run() {
 		})
 		if err != nil {
 			wait := p.o.Lease / 6
-			err = fmt.Errorf("cannot hold the Lease of the city: %w", err)
+			err = fmt.Errorf("cannot acquire the city's Lease: %w", err)
 			p.setDown(err, time.Now().Add(wait))
 			select {
 			case <-time.After(wait):
@@ -146,7 +146,7 @@ func (l *lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 	return l.wrote(record, l.LeaseLock.Update(ctx, record), "update")
 }
 
-// wrote handles the result of a change of the Lease, and returns its error.
+// wrote records the result of a request to change the Lease, and returns its error.
 func (l *lock) wrote(record resourcelock.LeaderElectionRecord, err error, verb string) error {
 	switch {
 	case err == nil:
@@ -169,7 +169,7 @@ func (l *lock) renewed(record resourcelock.LeaderElectionRecord) {
 	}
 	p.until, p.leaseErr = record.RenewTime.Add(p.o.Lease), nil
 	if p.rival != nil {
-		p.o.Logger.Info("this controller has taken over the Lease of the city",
+		p.o.Logger.Info("this controller has taken over the city's Lease",
 			"lease", leaseName(p.o.City))
 		p.rival = nil
 	}
@@ -178,8 +178,8 @@ func (l *lock) renewed(record resourcelock.LeaderElectionRecord) {
 	}
 }
 
-// unleased records why the Lease cannot be read or changed. Without a term, this is also the reason why the city's
-// pods are not known. During a term, the watch reports the problems of the cluster.
+// unleased records why the Lease cannot be read or changed. Outside a term, this is also the reason why the city's
+// pods are not known. During a term, the watch reports problems with the cluster.
 func (l *lock) unleased(err error, verb string) {
 	p := l.p
 	if p.life.Err() != nil {
@@ -225,18 +225,17 @@ func expired(r *resourcelock.LeaderElectionRecord) bool {
 // otherHolderError returns the error for operations that only the holder of the Lease may perform.
 func otherHolderError(p *Provider, r *resourcelock.LeaderElectionRecord) error {
 	return session.Missing(fmt.Errorf("another controller runs this city: %s has held the "+
-		"Lease %s in namespace %s since %s and renewed it at %s; stop that controller, or use "+
-		"another namespace; this controller takes over when the Lease is released or expires",
+		"Lease %s in namespace %s since %s and renewed it at %s; stop that controller, or use a "+
+		"different namespace; this controller takes over when the Lease is released or expires",
 		r.HolderIdentity, leaseName(p.o.City), p.o.Settings.Namespace,
 		r.AcquireTime.Local().Format(time.DateTime),
 		r.RenewTime.Local().Format(time.TimeOnly)))
 }
 
-// mayChange returns the reason why this provider must not change pods now, or nil. It waits for the first answer of
-// the cluster.
+// mayChange returns an error if this provider must not change pods now. It waits for the cluster's first response.
 func (p *Provider) mayChange(ctx context.Context) error {
 	if p.o.Observe {
-		return errors.New("another process runs this city, so this one must not change its pods")
+		return errors.New("a different process runs this city, so this one cannot change its pods")
 	}
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
@@ -248,7 +247,7 @@ func (p *Provider) mayChange(ctx context.Context) error {
 	case p.down != nil:
 		return session.Missing(p.down)
 	case !holds():
-		return session.Missing(fmt.Errorf("the Lease %s in namespace %s is not renewed: %w",
+		return session.Missing(fmt.Errorf("the Lease %s in namespace %s was not renewed: %w",
 			leaseName(p.o.City), p.o.Settings.Namespace, cmp.Or(p.leaseErr, err)))
 	}
 	return nil

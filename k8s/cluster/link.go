@@ -93,7 +93,7 @@ func (p *Provider) connect(ctx context.Context, e *entry) (*link, error) {
 	})
 	if err != nil {
 		mux.Close()
-		return nil, cmp.Or(stream.err(), fmt.Errorf("the program in the pod does not answer: %w",
+		return nil, cmp.Or(stream.err(), fmt.Errorf("the program in the pod does not respond: %w",
 			err))
 	}
 	return &link{Client: client, mux: mux}, nil
@@ -129,7 +129,7 @@ func (p *Provider) serveLink(ctx context.Context, e *entry, l *link, again bool)
 	wg.Wait()
 }
 
-// ended handles an exit that a pod reports. It first saves the output, while the pod still has the output.
+// ended handles an exit that a pod has reported. It first saves the output, while the pod still has it.
 func (p *Provider) ended(ctx context.Context, e *entry, l *link, x session.Exit) {
 	if x.ID != e.note.ID {
 		return
@@ -162,8 +162,8 @@ func (p *Provider) keepOutput(name string, o output) {
 	p.kept[name] = all[max(0, len(all)-2):]
 }
 
-// keptOf returns the saved output of earlier sessions of a name: of two sessions, or of one while a new session
-// runs. The caller holds mu.
+// keptOf returns the saved output of a name's earlier sessions: of up to two sessions, or of one while a new session
+// is running. The caller holds mu.
 func (p *Provider) keptOf(name string, e *entry) []output {
 	all := p.kept[name]
 	if e != nil && len(all) > 0 && all[len(all)-1].id != e.note.ID {
@@ -172,7 +172,7 @@ func (p *Provider) keptOf(name string, e *entry) []output {
 	return all
 }
 
-// stream makes a connection of an exec in a pod.
+// stream is an exec in a pod, as a connection.
 type stream struct {
 	io.Reader
 	io.WriteCloser
@@ -212,8 +212,8 @@ type writer func([]byte) (int, error)
 
 func (w writer) Write(b []byte) (int, error) { return w(b) }
 
-// exec opens the only stream to a pod. It executes a program in the pod that connects the stream to the process
-// with the agent's terminal.
+// exec opens the only stream to a pod. It executes a program in the pod that connects the stream to the process that
+// holds the agent's terminal.
 func (p *Provider) exec(ctx context.Context, name string) (*stream, error) {
 	r := p.client.CoreV1().
 		RESTClient().

@@ -17,7 +17,7 @@ import (
 	"gcity/session"
 )
 
-// These are labels and annotations of gcity's pods.
+// Labels and annotations of gcity's pods, and fixed values in their manifests.
 const (
 	labelCity    = "gcity.dev/city"    // hash of the city's folder
 	labelSession = "gcity.dev/session" // hash of the session's name
@@ -35,7 +35,7 @@ type note struct {
 	Fingerprint session.Fingerprint `json:"fingerprint"`
 }
 
-// manifest returns the pod for a session. The pod does not contain the command and the environment, which are sent
+// manifest returns the pod for a session. The pod does not contain the agent's command and environment, which are sent
 // through the stream.
 func (s *Settings) manifest(spec *session.Spec) (*corev1.Pod, error) {
 	data, err := json.Marshal(note{spec.Name, spec.Agent, spec.City, spec.ID, spec.Fingerprint})
@@ -189,7 +189,7 @@ func (s *Settings) merge(pod *corev1.Pod) (*corev1.Pod, error) {
 	return out, nil
 }
 
-// conflict returns a field that gcity needs and that the merged pod has changed, or "".
+// conflict returns a field that gcity sets and that the merged pod has changed, or "" if all are unchanged.
 func conflict(want, got *corev1.Pod) string {
 	switch {
 	case got.Name != want.Name || got.Namespace != want.Namespace:

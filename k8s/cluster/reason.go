@@ -61,7 +61,7 @@ func waiting(pod *corev1.Pod) (why string, final bool) {
 // waiting returns the reason why a start is not complete yet. If final is true, it will never be complete.
 func (e *entry) waiting() (why string, final bool) {
 	if e.broken != nil {
-		why = "the stream to it cannot be opened: " + e.broken.Error()
+		why = "cannot open the stream to it: " + e.broken.Error()
 		return why, errors.Is(e.broken, session.ErrMissing)
 	}
 	why, final = waiting(e.pod)
@@ -94,8 +94,8 @@ func over(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// ended returns the way in which a pod ended if its agent did not report it: stopped by the kubelet, evicted, or
-// lost with its node.
+// ended returns how and why a pod ended if the pod did not report an exit: stopped by the kubelet, evicted, or lost
+// with its node.
 func ended(pod *corev1.Pod) (code int, signal, reason string) {
 	code = -1
 	for i := range pod.Status.ContainerStatuses {
@@ -131,12 +131,12 @@ func isAbout(err error, kind string) bool {
 	return details != nil && details.Kind == kind
 }
 
-// explain converts an error of the API server to one for users, with advice. verb is the verb of the request.
+// explain converts an error from the API server to one for users, with advice. verb is the request's verb.
 func (p *Provider) explain(err error, verb string) error {
 	return explain(err, verb, p.o.Settings.Namespace, func() []right { return lacking(p.life, p) })
 }
 
-// explain does the work of Provider.explain. lacking returns the missing rights.
+// explain implements Provider.explain. lacking returns the missing permissions.
 func explain(err error, verb, namespace string, lacking func() []right) error {
 	switch {
 	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota"):
@@ -144,9 +144,9 @@ func explain(err error, verb, namespace string, lacking func() []right) error {
 			fmt.Errorf("the quota of namespace %s is exhausted: %w", namespace, err),
 		)
 	case apierrors.IsTooManyRequests(err):
-		return fmt.Errorf("%w: the API server has too many requests: %w", session.ErrExhausted, err)
+		return fmt.Errorf("%w: the API server is overloaded: %w", session.ErrExhausted, err)
 	case apierrors.IsInternalError(err) && strings.Contains(err.Error(), "database space exceeded"):
-		return fmt.Errorf("%w: the database of the cluster is full: %w", session.ErrExhausted, err)
+		return fmt.Errorf("%w: the cluster's database is full: %w", session.ErrExhausted, err)
 	case apierrors.IsForbidden(err) && strings.Contains(err.Error(),
 		"error looking up service account"):
 		return session.Missing(fmt.Errorf("the service account of the pods does not "+
@@ -157,13 +157,13 @@ func explain(err error, verb, namespace string, lacking func() []right) error {
 		rest := slices.DeleteFunc(lacking(), func(r right) bool { return r == first })
 		return notAllowed(namespace, append([]right{first}, rest...), err)
 	case apierrors.IsUnauthorized(err):
-		return session.Missing(fmt.Errorf("the cluster refuses the credentials, which may have "+
+		return session.Missing(fmt.Errorf("the cluster rejected the credentials, which may have "+
 			"expired; log in again: %w", err))
 	case apierrors.IsNotFound(err) && isAbout(err, "namespaces"):
 		return session.Missing(fmt.Errorf("namespace %s does not exist; run kubectl create "+
 			"namespace %s", namespace, namespace))
 	case apierrors.IsInvalid(err) || apierrors.IsBadRequest(err):
-		return fmt.Errorf("%w: the cluster refuses the pod: %w", session.ErrCommand, err)
+		return fmt.Errorf("%w: the cluster rejected the pod: %w", session.ErrCommand, err)
 	case unsent(err):
 		return session.Missing(fmt.Errorf("cannot reach the cluster; check the kubeconfig and "+
 			"the network: %w", err))
@@ -171,7 +171,7 @@ func explain(err error, verb, namespace string, lacking func() []right) error {
 	return err
 }
 
-// unsent reports whether a request certainly did not reach the API server, so that it has changed nothing.
+// unsent reports whether a request certainly did not reach the API server and therefore changed nothing.
 func unsent(err error) bool {
 	var op *net.OpError
 	var name *net.DNSError
@@ -179,7 +179,7 @@ func unsent(err error) bool {
 	return errors.As(err, &op) && op.Op == "dial" || errors.As(err, &name) || errors.As(err, &cert)
 }
 
-// since returns the time at which a pod got its current state.
+// since returns the time at which the agent's container started, or else the time at which the pod was created.
 func since(pod *corev1.Pod) metav1.Time {
 	for i := range pod.Status.ContainerStatuses {
 		if c := &pod.Status.ContainerStatuses[i]; c.Name == container && c.State.Running != nil {

@@ -20,7 +20,7 @@ import (
 // right is one permission in the agents' namespace.
 type right struct{ group, resource, verb string }
 
-// rights returns the rights that this program needs, in the order of k8s/deploy/agents/role.yaml.
+// rights returns the permissions that this program needs, in the order of k8s/deploy/agents/role.yaml.
 func rights() []right {
 	var out []right
 	for _, r := range []struct {
@@ -39,7 +39,7 @@ func rights() []right {
 	return out
 }
 
-// rules returns the lines of a Role that grant these rights.
+// rules returns the lines of a Role that grant these permissions.
 func rules(all []right) string {
 	var out []string
 	for len(all) > 0 {
@@ -58,8 +58,7 @@ func rules(all []right) string {
 	return strings.Join(out, " ")
 }
 
-// lacking returns the rights that the cluster does not grant. It returns nothing if the cluster does not answer
-// that question.
+// lacking returns the permissions that the cluster does not grant. It omits those that it cannot check.
 func lacking(ctx context.Context, p *Provider) []right {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
@@ -92,12 +91,12 @@ func lacking(ctx context.Context, p *Provider) []right {
 	return out
 }
 
-// denial matches the API server's sentence about a missing right.
+// denial matches the API server's sentence about a missing permission.
 var denial = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`cannot (\S+) resource "([^"]+)" in API group "([^"]*)"`)
 })
 
-// denied returns the right that a Forbidden error is about.
+// denied returns the permission that a Forbidden error is about.
 func denied(err error, verb string) right {
 	if m := denial().FindStringSubmatch(err.Error()); m != nil {
 		return right{group: m[3], resource: m[2], verb: m[1]}
@@ -111,8 +110,8 @@ func denied(err error, verb string) right {
 	return out
 }
 
-// notAllowed returns the error about missing rights. It names the first right and contains all lines that the Role
-// needs.
+// notAllowed returns the error for missing permissions. It names the first one and contains all lines to add to the
+// Role.
 func notAllowed(namespace string, all []right, cause error) error {
 	text := fmt.Sprintf("the cluster does not allow gcity to %s %s in namespace %s; add to the "+
 		"rules of its Role: %s", all[0].verb, all[0].resource, namespace, rules(all))

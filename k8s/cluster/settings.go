@@ -3,7 +3,7 @@
 //
 // # Concurrency
 //
-// A Provider is safe for concurrent use. It has goroutines for the city's Lease, for the watch and for each pod.
+// A Provider is safe for concurrent use. It runs goroutines for the city's Lease, for the watch and for each pod.
 // Close stops them.
 package cluster
 
@@ -49,7 +49,7 @@ func ReadSettings(data []byte) (Settings, error) {
 	var s Settings
 	if len(data) > 0 {
 		if err := json.Unmarshal(data, &s); err != nil {
-			return s, fmt.Errorf("cannot parse the settings of session.k8s: %w", err)
+			return s, fmt.Errorf("cannot parse the settings in [session.k8s]: %w", err)
 		}
 	}
 	s.Image = cmp.Or(s.Image, os.Getenv("GC_K8S_IMAGE"))
@@ -101,13 +101,13 @@ func (s *Settings) restConfig() (*rest.Config, error) {
 	return config, nil
 }
 
-// cityLabel returns the label of a city's pods. A city is its folder.
+// cityLabel returns the label value for a city's pods. The city is identified by its folder.
 func cityLabel(city string) string {
 	sum := sha256.Sum256([]byte(city))
 	return hex.EncodeToString(sum[:8])
 }
 
-// podName returns the name of a session's pod. The name depends only on the session, so the API server refuses a
+// podName returns the name of a session's pod. The name depends only on the session, so the API server rejects a
 // second pod for the session.
 func podName(city, name string) string {
 	sum := sha256.Sum256([]byte(city + "\x00" + name))

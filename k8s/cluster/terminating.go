@@ -62,7 +62,7 @@ func (e *entry) reason(now time.Time) string {
 	return ""
 }
 
-// broken returns the reason of a lost stream, in brackets.
+// broken returns the reason why a stream was lost, in parentheses, or "" if it is unknown.
 func broken(err error) string {
 	if err == nil {
 		return ""
@@ -73,9 +73,9 @@ func broken(err error) string {
 // overdue is the time beyond its grace period after which a terminating pod is reported as overdue.
 const overdue = 10 * time.Second
 
-// askToFinish asks the controller to drain the agent of a pod that is being deleted, for example because its node
-// is drained. The pod gives the agent most of the pod's grace period. askToFinish does nothing for a pod that gcity
-// stops. The caller holds mu.
+// askToFinish asks the controller to drain the agent in a pod that is being deleted, for example because its node is
+// being drained. The agent has most of the pod's grace period to finish. askToFinish does nothing for a pod that gcity
+// itself is stopping. The caller holds mu.
 func askToFinish(p *Provider, e *entry) {
 	t := p.term
 	_, until, why, ok := terminating(e.pod)
@@ -94,7 +94,7 @@ func askToFinish(p *Provider, e *entry) {
 	})
 }
 
-// drain sends the controller the same request as `gcity agent drain`, in the name of the agent's session.
+// drain sends the controller the same request as `gcity agent drain`, on behalf of the agent's session.
 func drain(ctx context.Context, city, agent, id, why string) error {
 	body, err := json.Marshal(map[string]string{"why": why})
 	if err != nil {
@@ -131,7 +131,7 @@ func controller(city string) *http.Transport {
 	}
 }
 
-// giveUp deletes a pod without waiting for its node. The processes of the pod may still be running on the node.
+// giveUp deletes a pod without waiting for its node. The pod's processes may still be running on the node.
 func giveUp(ctx context.Context, p *Provider, pod *corev1.Pod) error {
 	if err := p.mayChange(ctx); err != nil {
 		return fmt.Errorf("cannot delete the pod %s: %w", pod.Name, err)

@@ -14,7 +14,7 @@ import (
 const (
 	retryFirst = 200 * time.Millisecond
 	retryLast  = 10 * time.Second
-	// time after which the API server ends a watch, and the next watch continues
+	// time after which the API server ends a watch; the next watch then continues from there
 	longWatch = 30 * time.Minute
 )
 
@@ -45,19 +45,19 @@ func (p *Provider) watch(ctx context.Context) {
 // errExpired reports that the watch must start again with a new list.
 var errExpired = errors.New("the watch has expired")
 
-// setUp records that the cluster answers, and that its pods have been listed.
+// setUp records that the cluster responds and that its pods have been listed.
 func setUp(p *Provider) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.down != nil {
-		p.o.Logger.Info("the pods of the city are known again")
+		p.o.Logger.Info("the state of the city's pods is known again")
 		signal(p)
 	}
 	p.down, p.synced = nil, true
 	p.changed()
 }
 
-// setDown records why the cluster does not answer, and the time of the next request.
+// setDown records why the cluster does not respond, and the time of the next request.
 func (p *Provider) setDown(err error, retry time.Time) {
 	err = p.explain(err, "watch")
 	p.mu.Lock()
@@ -69,7 +69,7 @@ func (p *Provider) setDown(err error, retry time.Time) {
 func (p *Provider) lose(err error, retry time.Time) {
 	if p.down == nil {
 		p.since = time.Now()
-		p.o.Logger.Warn("the pods of the city are no longer known", "error", err)
+		p.o.Logger.Warn("the state of the city's pods is unknown", "error", err)
 	}
 	p.down, p.synced, p.retry = err, false, retry
 	signal(p)
@@ -78,7 +78,7 @@ func (p *Provider) lose(err error, retry time.Time) {
 
 func (p *Provider) selector() string { return labelCity + "=" + cityLabel(p.o.City) }
 
-// list replaces the entries by the cluster's current pods.
+// list replaces the entries with the cluster's current pods.
 func (p *Provider) list(ctx context.Context) (version string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
@@ -103,7 +103,7 @@ func (p *Provider) list(ctx context.Context) (version string, err error) {
 	return all.ResourceVersion, nil
 }
 
-// follow applies the events of a watch. It returns the version from which to continue.
+// follow applies the events from a watch until the watch ends. It returns the version from which to continue.
 func (p *Provider) follow(ctx context.Context, version string) (string, error) {
 	seconds := int64(longWatch.Seconds())
 	w, err := p.client.CoreV1().Pods(p.o.Settings.Namespace).Watch(ctx, metav1.ListOptions{
@@ -137,7 +137,7 @@ func (p *Provider) follow(ctx context.Context, version string) (string, error) {
 		p.mu.Unlock()
 	}
 	if ctx.Err() == nil && time.Since(began) < time.Second {
-		return "", fmt.Errorf("a watch of pods ended at once")
+		return "", fmt.Errorf("the watch for pods ended immediately")
 	}
 	return version, ctx.Err()
 }

@@ -1,2 +1,2 @@
-// Package e2e contains the tests of gcity on a real cluster: the gcity program, the helper, and agents in pods.
+// Package e2e tests gcity on a real cluster: the gcity program, the helper, and agents in pods.
 package e2e

@@ -21,7 +21,7 @@ import (
 // Image describes an image.
 type Image struct {
 	Name  string   // name with the tag: "example.org/gcity-pod:1"
-	Arch  string   // architecture of the image's programs; "" = that of this program
+	Arch  string   // architecture of the image's programs; "" = this program's
 	Cmd   []string // default command of a container
 	Files []File
 }
@@ -39,7 +39,7 @@ type File struct {
 func FromDisk(path, program string) (File, error) {
 	data, err := os.ReadFile(program)
 	if err != nil {
-		return File{}, fmt.Errorf("cannot read a program of the image: %w", err)
+		return File{}, fmt.Errorf("cannot read a program for the image: %w", err)
 	}
 	return File{Path: path, Mode: 0o755, Data: data}, nil
 }

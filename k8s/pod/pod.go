@@ -116,10 +116,10 @@ func (h *house) open(_ context.Context, r protocol.OpenRequest) (protocol.Opened
 	h.p = p
 	h.mu.Unlock()
 	if err := markCity(r.City); err != nil {
-		h.log.Warn("commands of the agent will not find the city", "error", err)
+		h.log.Warn("the agent's commands will not find the city", "error", err)
 	}
 	if err := h.offerCity(filepath.Join(r.City, ".gc", "controller.sock")); err != nil {
-		h.log.Warn("commands of the agent will not reach the controller", "error", err)
+		h.log.Warn("the agent's commands will not reach the controller", "error", err)
 	}
 	own := newProvider(p)
 	return protocol.Opened{Name: "pod", Provider: own, Close: func() { p.Close() }}, nil
@@ -209,7 +209,7 @@ func (h *house) stopAgents() {
 	for _, name := range living(ctx, p) {
 		_ = p.Stop(ctx, name, last)
 	}
-	time.Sleep(time.Second) // gives the helper time to read the exit and the last output
+	time.Sleep(time.Second) // so that the helper can read the exit and the last output
 }
 
 // podGrace returns the grace period of this pod.
@@ -251,7 +251,7 @@ func awaitEnd(ctx context.Context, p *pty.Provider, limit time.Duration) {
 	}
 }
 
-// files unpacks a tar archive into the folder in the query.
+// files unpacks the tar archive in the request body into the folder that the query names.
 func (h *house) files(w http.ResponseWriter, r *http.Request) {
 	if err := unpack(r.URL.Query().Get("dir"), r.Body); err != nil {
 		http.Error(w, err.Error(), http.StatusUnprocessableEntity)
@@ -315,7 +315,7 @@ func Connect() error {
 	return nil
 }
 
-// Install copies the programs of the image into a volume, from which the agent's container runs them.
+// Install copies the image's programs into a volume, from which the agent's container runs them.
 func Install() error {
 	self, err := os.Executable()
 	if err != nil {

@@ -19,10 +19,10 @@ type provider struct {
 	exits chan session.Exit
 }
 
-// exitsKept is more than the number of exits in a pod.
+// exitsKept is larger than the number of exits in a pod.
 const exitsKept = 16
 
-// newProvider returns a provider that adds reasons to exits that only the pod knows.
+// newProvider returns a provider that adds reasons to exits which can be determined only in the pod.
 func newProvider(p *pty.Provider) *provider {
 	own := &provider{Provider: p, exits: make(chan session.Exit, exitsKept)}
 	go func() { // runs until the provider is closed
@@ -52,8 +52,8 @@ func (p *provider) List(ctx context.Context) ([]session.Status, error) {
 	return all, err
 }
 
-// explained returns an exit with its reason if the kernel has killed the agent because the container ran out of
-// memory. If the kernel kills the whole container instead, the pod's status has the reason.
+// explained adds the reason to an exit if the kernel has killed the agent because the container ran out of memory. If
+// the kernel kills the whole container instead, the pod's status contains the reason.
 func explained(x session.Exit, kills int) session.Exit {
 	if x.Signal == "SIGKILL" && !x.Asked && x.Reason == "" && kills > 0 {
 		x.Lost, x.Reason = true, "OOMKilled: the container ran out of memory"
@@ -61,7 +61,7 @@ func explained(x session.Exit, kills int) session.Exit {
 	return x
 }
 
-// oomKills returns the number of this container's processes that the kernel has killed because of missing memory.
+// oomKills returns how many of this container's processes the kernel has killed because memory ran out.
 func oomKills() int {
 	for _, file := range []string{
 		"/sys/fs/cgroup/memory.events",             // cgroup v2
@@ -75,7 +75,7 @@ func oomKills() int {
 	return 0
 }
 
-// oomKillsIn returns the value in the line oom_kill.
+// oomKillsIn returns the value of oom_kill, or 0 if it is missing.
 func oomKillsIn(text string) int {
 	for line := range strings.Lines(text) {
 		if name, value, ok := strings.Cut(strings.TrimSpace(line), " "); ok && name == "oom_kill" {
@@ -89,7 +89,7 @@ func oomKillsIn(text string) int {
 }
 
 // Start implements session.Provider. The agent's environment is that of the container, plus the configured
-// variables. PATH and HOME of the controller's machine have no meaning in the pod.
+// variables. The controller machine's PATH and HOME have no meaning in the pod.
 func (p *provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	s.Env = environ(os.Environ(), s.Configured())
 	return p.Provider.Start(ctx, s)

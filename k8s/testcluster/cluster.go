@@ -113,7 +113,7 @@ func (c *cluster) up(ctx context.Context) error {
 	return nil
 }
 
-// start starts a part and waits until it answers. It does nothing if the part is running.
+// start starts a part and waits until it responds. It does nothing if the part is running.
 func (c *cluster) start(ctx context.Context, part string) error {
 	if c.pid(part) != 0 {
 		return nil
@@ -148,9 +148,9 @@ func (c *cluster) start(ctx context.Context, part string) error {
 		}
 		select {
 		case err := <-ended:
-			return fmt.Errorf("%s exited at once: %w: %s", part, err, c.lastOf(part))
+			return fmt.Errorf("%s exited immediately: %w: %s", part, err, c.lastOf(part))
 		case <-ctx.Done():
-			return fmt.Errorf("%s does not answer: %w: %s", part, last, c.lastOf(part))
+			return fmt.Errorf("%s does not respond: %w: %s", part, last, c.lastOf(part))
 		case <-time.After(pause):
 		}
 	}
@@ -165,7 +165,7 @@ func (c *cluster) lastOf(part string) string {
 	return tail(data)
 }
 
-// part returns the command line of a part, and a function that checks whether the part answers.
+// part returns a part's command line, and a function that checks whether the part responds.
 func (c *cluster) part(name string) (args []string, ready func(context.Context) error, err error) {
 	etcd := "http://127.0.0.1:" + strconv.Itoa(c.ports.Etcd)
 	peer := "http://127.0.0.1:" + strconv.Itoa(c.ports.EtcdPeer)
@@ -240,7 +240,7 @@ func (c *cluster) controllers() []string {
 	}
 }
 
-// httpOK returns a check that passes if a URL answers with status 200.
+// httpOK returns a check that passes if a GET of url returns status 200.
 func (c *cluster) httpOK(url string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		_, err := c.get(ctx, url)
@@ -248,7 +248,7 @@ func (c *cluster) httpOK(url string) func(context.Context) error {
 	}
 }
 
-// get reads a URL as the administrator. It does not verify certificates, because each part has its own.
+// get reads a URL as the administrator. It does not verify certificates, because each part has its own certificate.
 func (c *cluster) get(ctx context.Context, url string) ([]byte, error) {
 	insecure := &tls.Config{InsecureSkipVerify: true} //nolint:gosec // G402: on 127.0.0.1
 	client := &http.Client{Transport: &http.Transport{
@@ -266,7 +266,7 @@ func (c *cluster) get(ctx context.Context, url string) ([]byte, error) {
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	if err == nil && resp.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s answers %s", url, resp.Status)
+		err = fmt.Errorf("GET %s: %s", url, resp.Status)
 	}
 	return body, err
 }
@@ -316,7 +316,7 @@ func (c *cluster) pid(part string) int {
 	if err != nil {
 		return 0
 	}
-	// another process may have the PID in the meantime
+	// a different process may have the PID by now
 	cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
 	if err != nil || cwd != c.dir {
 		return 0

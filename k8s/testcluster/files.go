@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// name of the node, which the API server uses to reach the kubelet; it would refuse a loopback address
+	// name of the node, which the API server uses to reach the kubelet; it would reject a loopback address
 	node       = "localhost"
 	adminToken = "admin"
 )
@@ -102,7 +102,7 @@ func (c *cluster) kubelet() object {
 		"healthzPort": 0, "podLogsDir": c.path("podlogs"), "maxPods": 200,
 		"cgroupDriver": "cgroupfs", "cgroupsPerQOS": false, "enforceNodeAllocatable": []string{},
 		"failSwapOn": false, "failCgroupV1": false,
-		// a full disk of this machine must not cause evictions
+		// a full disk on this machine must not cause evictions
 		"evictionHard":                object{"memory.available": "50Mi"},
 		"imageGCHighThresholdPercent": 100,
 		"nodeStatusUpdateFrequency":   "2s",
@@ -146,7 +146,7 @@ func (c *cluster) audit() object {
 	}
 }
 
-// images builds the images of the tests: pause, box (busybox), gcity-pod, and those of the manifests.
+// images builds the images for the tests: pause, box (busybox), gcity-pod, and those that the manifests name.
 func (c *cluster) images(ctx context.Context) ([]image.Image, error) {
 	box, err := busybox(ctx)
 	if err != nil {
@@ -233,7 +233,7 @@ func podFiles(ctx context.Context, dir string) (pod []image.File, helper image.F
 	return pod, helper, nil
 }
 
-// program builds a program and returns it as a file of an image.
+// program builds a program and returns it as a file for an image.
 func program(ctx context.Context, to, module, pkg string) (image.File, error) {
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", to, pkg)
 	cmd.Dir = module

@@ -79,8 +79,8 @@ func run(ctx context.Context, args []string) (int, error) {
 	return 2, errUsage
 }
 
-// runTests starts a cluster and runs a command. If the cluster cannot start, the command gets the reason in its
-// environment.
+// runTests starts a cluster and runs a command. If the cluster cannot start, the command's environment contains the
+// reason.
 func runTests(ctx context.Context, command []string) (int, error) {
 	if os.Getenv(kubeconfigEnv) != "" {
 		return execute(ctx, command)

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// network is the network of one cluster: a bridge of this machine that connects its pods. The API server listens on an
-// address of the bridge, which is also the address of the Service "kubernetes". So a pod reaches the API server without
-// kube-proxy, and nothing outside this machine does.
+// network is one cluster's network: a bridge on this machine that connects the pods. The API server listens on an
+// address of the bridge, which is also the address of the Service "kubernetes". So a pod reaches the API server
+// without kube-proxy, and nothing outside this machine does.
 type network struct {
 	bridge   string
 	service  string // address of the API server
@@ -21,7 +21,7 @@ type network struct {
 	pods     string
 }
 
-// Numbers of networks. Two clusters on one machine have different ones.
+// Range of network numbers. Two clusters on one machine have different numbers.
 const (
 	firstNet = 96
 	lastNet  = 127
@@ -36,7 +36,7 @@ func (c *cluster) network() network {
 	}
 }
 
-// freeNetwork returns the number of a network that no interface of this machine uses.
+// freeNetwork returns the number of a network that no interface on this machine uses.
 func freeNetwork() (int, error) {
 	addrs, err := net.InterfaceAddrs()
 	if err != nil {
@@ -65,7 +65,7 @@ func (n network) create(ctx context.Context) error {
 		"link set " + n.bridge + " up",
 	} {
 		if err := ip(ctx, line); err != nil {
-			return fmt.Errorf("cannot create the network of the pods: %w", err)
+			return fmt.Errorf("cannot create the pod network: %w", err)
 		}
 	}
 	return nil

@@ -48,14 +48,14 @@ func prepare(ctx context.Context) error {
 		return err
 	}
 	if os.Getenv("GCITY_TESTCLUSTER_BUILD") == "no" && !built(cacheDir()) {
-		return fmt.Errorf("the programs of Kubernetes are not in %s, and "+
+		return fmt.Errorf("the Kubernetes programs are not in %s, and "+
 			"GCITY_TESTCLUSTER_BUILD=no: run `make testcluster` once, which takes about "+
 			"fifteen minutes", cacheDir())
 	}
 	return build(ctx, cacheDir())
 }
 
-// install installs the missing programs, if that is possible.
+// install installs the missing programs with apt-get, if that is available.
 func install(ctx context.Context) error {
 	var missing []string
 	for program, pkg := range packages() {
@@ -97,7 +97,7 @@ func built(cache string) bool {
 	return true
 }
 
-// build builds the programs that are missing in the cache.
+// build builds the programs that are missing from the cache.
 func build(ctx context.Context, cache string) error {
 	if built(cache) {
 		return nil
@@ -112,7 +112,7 @@ func build(ctx context.Context, cache string) error {
 	}
 	defer os.RemoveAll(src)
 	if err := source(ctx, src); err != nil {
-		return fmt.Errorf("cannot prepare the source of Kubernetes %s: %w", kubernetes, err)
+		return fmt.Errorf("cannot prepare the source code of Kubernetes %s: %w", kubernetes, err)
 	}
 	for _, name := range programs() {
 		to := filepath.Join(cache, name)
@@ -131,8 +131,8 @@ func build(ctx context.Context, cache string) error {
 	return nil
 }
 
-// source copies the module of Kubernetes into a folder. It adds the published versions of the staging modules,
-// because the module's archive does not contain them.
+// source copies the Kubernetes module into a folder. It adds the published versions of the staging modules, because
+// the module's archive does not contain them.
 func source(ctx context.Context, src string) error {
 	download := goCommand(ctx, src, "mod", "download", "-json", "k8s.io/kubernetes@"+kubernetes)
 	out, err := download.Output()

@@ -1,5 +1,5 @@
-// Package tunnel carries many connections in both directions over one stream of bytes. Between a helper and a pod,
-// the stream is one exec of the Kubernetes API.
+// Package tunnel carries many connections in both directions over one byte stream. Between a helper and a pod, the
+// stream is one exec through the Kubernetes API.
 package tunnel
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/yamux"
 )
 
-// These are paths in the pod, which are the same in each container.
+// Paths in the pod. They are the same in each container.
 const (
 	Folder   = "/gcity"              // volume with the programs and the socket that connect dials
 	Binary   = Folder + "/gcity-pod" // program that runs in the pod
@@ -21,7 +21,7 @@ const (
 // Grace is the environment variable with the number of seconds between the request to terminate a pod and its kill.
 const Grace = "GCITY_POD_GRACE"
 
-// FilesPath is the path of the request that sends a tar archive of an agent's working folder, see package pod.
+// FilesPath is the URL path to which the helper sends a tar archive of an agent's working folder; see package pod.
 const FilesPath = "/v1/files"
 
 // Client returns the helper's end of a tunnel.

@@ -1,4 +1,4 @@
-// Gcity-pod runs in the pods of gcity: see package pod.
+// Gcity-pod runs in gcity's pods; see package pod.
 package main
 
 import (
@@ -29,7 +29,7 @@ func main() {
 		err = pod.Install()
 	default:
 		err = errors.New(
-			"this program runs in the pods of gcity; its commands are serve, connect and install",
+			"this program runs in gcity's pods; its commands are serve, connect and install",
 		)
 	}
 	if err != nil {
