@@ -184,3 +184,21 @@ func TestActsOnMail(t *testing.T) {
 		}
 	}
 }
+
+// What the city would refuse is refused at the key, with the reason, and the footer does not offer it.
+func TestAnAgentWithoutASessionIsNotKilledOrRestarted(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("shop/writer") // suspended
+	s.hides("r restart")
+	s.press("r")
+	s.shows("shop/writer is suspended; s resumes it")
+	s.press("ctrl+k")
+	s.shows("shop/writer is suspended and has no session")
+	s.choose("scout") // quarantined
+	s.shows("r restart")
+	s.press("ctrl+k")
+	s.shows("scout is quarantined and has no session; s keeps it stopped")
+	if s.m.Dialogs.Top() != nil {
+		t.Error("a question is open")
+	}
+}

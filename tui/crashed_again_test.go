@@ -58,3 +58,37 @@ func TestTheTitleOfQuarantineCountsReleasedRows(t *testing.T) {
 	s.shows("3 Quarantine 0")
 	s.hides("released")
 }
+
+// The message about a crash follows the state of the agent, and ends when the agent runs.
+func TestTheMessageAboutACrashIsAboutNow(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("scout")
+	s.press("r", "y")
+	id := s.m.Status.ID
+	s.agent("scout", func(a *city.Agent) { a.State, a.Running = city.Running, true })
+	s.hear(feed.News{Results: []feed.Result{{ID: id, Total: 1, Receipts: []string{"agent scout is running, pid 7"}}}})
+	for _, state := range []city.State{city.Backoff, city.Quarantined} {
+		s.agent("scout", func(a *city.Agent) {
+			a.State, a.Running, a.Exit = state, false, &city.Exit{Code: 3, At: s.now, Uptime: time.Second}
+		})
+		s.shows("it is " + state.Is())
+	}
+	s.hides("it is in backoff")
+	s.agent("scout", func(a *city.Agent) { a.State, a.Running = city.Running, true })
+	s.hides("crashed again")
+}
+
+// A failure because of an invalid configuration is shown until the configuration is valid.
+func TestAFailureByAnInvalidConfigurationEndsWithIt(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("builder")
+	s.press("s", "y")
+	why := "city.toml:4:1: unknown key"
+	s.hear(feed.News{Results: []feed.Result{{ID: s.m.Status.ID, Total: 1, Failures: []string{"nothing was written: " + why}}}})
+	s.shows("nothing was written: " + why)
+	s.change(func(n *city.Snapshot) { n.Config.Rejected = why })
+	s.wait(time.Hour)
+	s.shows("nothing was written: " + why)
+	s.change(func(n *city.Snapshot) { n.Config.Rejected = "" })
+	s.hides("nothing was written")
+}

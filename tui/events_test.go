@@ -286,3 +286,12 @@ func FuzzPayload(f *testing.F) {
 		}
 	})
 }
+
+// A reload that removes agents is shown in the status line.
+func TestAReloadThatRemovesAgentsIsShown(t *testing.T) {
+	s := demo(t, 120, 40)
+	next := s.m.Events.Rows[len(s.m.Events.Rows)-1].Event.Seq + 1
+	s.hear(feed.News{Events: []events.Event{{Seq: next, TS: s.now, Type: events.ConfigReloaded,
+		Message: "revision 777e9f7ab841 is in force: removed courier", Payload: []byte(`{"removed":["courier"]}`)}}})
+	s.shows("✓ configuration: revision 777e9f7ab841 is in force: removed courier")
+}

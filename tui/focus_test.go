@@ -9,6 +9,7 @@ import (
 	"gcity/city"
 	"gcity/tui/actions"
 	"gcity/tui/feed"
+	"gcity/tui/panel"
 	"gcity/tui/view"
 	"gcity/tui/widget"
 )
@@ -229,5 +230,19 @@ func TestQuarantineGivesTheSelectionBack(t *testing.T) {
 	s.press("3", "j", "1")
 	if s.m.Agents.SelectedKey != "scout" {
 		t.Errorf("after a key in Quarantine, %s is selected", s.m.Agents.SelectedKey)
+	}
+}
+
+// The key that opened the logs from a list goes back to that list.
+func TestLogsGoBackToTheirList(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("builder")
+	s.press("l", "l")
+	if s.m.Focus != panel.IDAgents || s.m.Zoomed {
+		t.Errorf("the focus is on %s, zoomed %v", s.m.Focus, s.m.Zoomed)
+	}
+	s.press("enter", "l", "l")
+	if s.m.Focus != panel.IDPeek || !s.m.Zoomed {
+		t.Errorf("the focus is on %s, zoomed %v", s.m.Focus, s.m.Zoomed)
 	}
 }

@@ -447,3 +447,16 @@ func TestTasks(t *testing.T) {
 		t.Error("a panic in an errand went unnoticed")
 	}
 }
+
+// A place with few lines shows the text of a message before its sender and its time.
+func TestTheTextOfAMessageComesFirst(t *testing.T) {
+	s := mailed(t)
+	lines := s.m.Mail.Summary(s.m.Env(), 60)
+	text := slices.IndexFunc(lines, func(l string) bool {
+		return strings.Contains(l, strings.Fields(s.m.Mail.Row().Text)[0])
+	})
+	sent := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, "sent  ") })
+	if text != 1 || sent < text {
+		t.Errorf("the text is in line %d, the time in line %d", text, sent)
+	}
+}

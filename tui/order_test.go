@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -43,15 +44,15 @@ func TestSortCyclesAndReverses(t *testing.T) {
 	s.shows("name ↑")
 	by(func(a, b *panel.AgentRow) bool { return city.CompareNames(a.Name, b.Name) < 0 })
 	s.press("o")
-	s.shows("why ↑", "sorted by why")
+	s.shows("why ↑", `sorted by "why"`)
 	by(func(a, b *panel.AgentRow) bool {
 		return a.Why != "" && (b.Why == "" || strings.ToLower(a.Why) < strings.ToLower(b.Why))
 	})
 	s.press("o")
-	s.shows("↑ for", "sorted by for")
+	s.shows("↑ for", `sorted by "for"`)
 	by(func(a, b *panel.AgentRow) bool { return a.Since.After(b.Since) })
 	s.press("o")
-	s.shows("sorted by cpu")
+	s.shows(`sorted by "cpu"`)
 	by(func(a, b *panel.AgentRow) bool { return a.Usage.CPU > b.Usage.CPU })
 	s.press("o")
 	s.shows("↓ mem")
@@ -60,10 +61,10 @@ func TestSortCyclesAndReverses(t *testing.T) {
 	s.shows("↑ mem")
 	by(func(a, b *panel.AgentRow) bool { return a.Usage.RSS < b.Usage.RSS })
 	s.line("sort restarts", "enter")
-	s.shows("sorted by restarts")
+	s.shows(`sorted by "restarts"`)
 	by(func(a, b *panel.AgentRow) bool { return a.Restarts > b.Restarts })
 	s.line("sort pid", "enter")
-	s.shows("sorted by pid")
+	s.shows(`sorted by "pid"`)
 	s.press("o")
 	if got := s.order(); !slices.Equal(got, usual) {
 		t.Errorf("after all orders the first one comes again: %v, was %v", got, usual)
@@ -98,13 +99,13 @@ func TestSortPoolsAndAutomations(t *testing.T) {
 	withAll(s)
 	s.line("pools", "enter")
 	s.press("o", "o", "o", "o")
-	s.shows("sorted by state")
+	s.shows(`sorted by "state"`)
 	first := s.m.Pools.Rows[s.m.Pools.List.Shown[0]]
 	if !first.Attention(s.m.Now) {
 		t.Errorf("%s is %s and stands first by need", first.Name, first.State(s.m.Now))
 	}
 	s.press("4", "o", "o")
-	s.shows("gate ↑", "sorted by gate")
+	s.shows("gate ↑", `sorted by "gate"`)
 	rows := s.m.Automations.Rows
 	for i := 1; i < len(rows); i++ {
 		a, b := rows[i-1].Next, rows[i].Next
@@ -226,14 +227,14 @@ func TestEveryColumnSorts(t *testing.T) {
 				continue
 			}
 			actions.SortBy(s.m, way)
-			s.shows("sorted by " + ways[way])
+			s.shows(fmt.Sprintf("sorted by %q", ways[way]))
 		}
 	}
 	s = pooled(t, 80, 24)
 	s.change(measured)
 	for _, name := range []string{"name", "why", "for", "state"} {
 		s.press("o")
-		s.shows("sorted by "+name, name)
+		s.shows(fmt.Sprintf("sorted by %q", name))
 	}
 }
 
@@ -288,4 +289,25 @@ func TestAnAgentThatCrashesRepeatedlyStaysInTrouble(t *testing.T) {
 	s.press("g")
 	s.wait(state.IdleAfter)
 	s.hides("idle")
+}
+
+// Quarantine has the order of Agents, so its keys do not change that order.
+func TestQuarantineIsNotSorted(t *testing.T) {
+	s := demo(t, 120, 40)
+	before := s.order()
+	s.press("3", "o")
+	s.shows("Quarantine has the order of Agents; press 1 and sort there")
+	if got := s.order(); !slices.Equal(got, before) {
+		t.Errorf("Agents has the order %v, want %v", got, before)
+	}
+}
+
+// One column shows the order of a list, even if two columns have the same order.
+func TestOneColumnHasTheArrow(t *testing.T) {
+	s := demo(t, 247, 60)
+	s.change(measured)
+	s.line("sort cpu", "enter")
+	s.shows("↓ cpu  last 10m ")
+	s.press("O")
+	s.shows(`sorted by "cpu", in reverse`)
 }

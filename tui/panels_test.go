@@ -397,3 +397,16 @@ func TestLastOutputNamesItsFile(t *testing.T) {
 	s.press("pgdown", "pgdown", "pgdown", "pgdown", "pgdown", "pgdown", "pgdown")
 	s.shows("word 99", "last output")
 }
+
+// A row in quarantine shows when it ends, even if that takes all of the room of the reason.
+func TestTheEndOfAQuarantineIsShownWhole(t *testing.T) {
+	for _, w := range []int{40, 60, 80, 120, 200} {
+		s := demo(t, w, map[bool]int{true: 24, false: 60}[w < 200])
+		s.agent("scout", func(a *city.Agent) {
+			until := s.now.Add(2*time.Minute + 46*time.Second)
+			a.Until = &until
+		})
+		s.press("3")
+		s.shows("retries in 2m45s")
+	}
+}

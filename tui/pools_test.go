@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/feed"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 )
 
@@ -143,9 +145,11 @@ func TestThePoolsCursorIsItsOwn(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.choose("idle")
 	s.pick("triage")
+	s.press("1")
 	if s.m.Agents.SelectedKey != "idle" {
 		t.Errorf("the agent under the cursor is %s", s.m.Agents.SelectedKey)
 	}
+	s.pick("triage")
 	s.change(func(n *city.Snapshot) {
 		n.Pools = append([]city.Pool{{Name: "aaa"}}, slices.DeleteFunc(n.Pools, func(p city.Pool) bool { return p.Name == "merge" })...)
 	})
@@ -270,4 +274,57 @@ func TestTheRowOfAPoolShowsItsRestart(t *testing.T) {
 	s.press("2")
 	s.pool("worker", func(p *city.Pool) { p.Reason = "check returned 2; restarting, 1 of 2 done" })
 	s.shows("restarting, 1 of 2 done")
+}
+
+// When a pool member ends, the cursor goes to another member of its pool, if one is listed.
+func TestTheCursorStaysInThePool(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.choose("worker-3")
+	s.change(func(n *city.Snapshot) {
+		n.Agents = slices.DeleteFunc(n.Agents, func(a city.Agent) bool { return a.Name == "worker-3" })
+	})
+	if r := s.m.Agents.Find(s.m.Agents.SelectedKey); r == nil || r.Pool != "worker" {
+		t.Errorf("the cursor is on %q", s.m.Agents.SelectedKey)
+	}
+}
+
+// On a wide screen the pane shows a member of the pool under the cursor. Agents keeps its selection, also after an
+// attachment.
+func TestThePaneFollowsThePool(t *testing.T) {
+	s := pooled(t, 200, 60)
+	s.choose("builder")
+	s.pick("worker")
+	if w := state.Watching(s.m).Agent; w != "worker-1" {
+		t.Errorf("the pane shows %q", w)
+	}
+	s.press("a", "down", "enter")
+	at, ok := effectOf[feed.Attach](s)
+	if !ok || state.Watching(s.m).Agent != at.Agent {
+		t.Errorf("attached to %q, the pane shows %q", at.Agent, state.Watching(s.m).Agent)
+	}
+	s.press("1")
+	if s.m.Agents.SelectedKey != "builder" {
+		t.Errorf("Agents has selected %q", s.m.Agents.SelectedKey)
+	}
+}
+
+// The pane shows the agent of a chosen event.
+func TestThePaneFollowsAChosenEvent(t *testing.T) {
+	s := demo(t, 200, 60)
+	s.choose("builder")
+	s.press("5", "k")
+	for range 20 {
+		if r := state.SingleAgent(s.m); r != nil && r.Name != "builder" {
+			break
+		}
+		s.press("k")
+	}
+	r := state.SingleAgent(s.m)
+	if r == nil || state.Watching(s.m).Agent != r.Name {
+		t.Errorf("the pane shows %q", state.Watching(s.m).Agent)
+	}
+	s.press("1")
+	if s.m.Agents.SelectedKey != "builder" {
+		t.Errorf("Agents has selected %q", s.m.Agents.SelectedKey)
+	}
 }

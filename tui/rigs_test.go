@@ -164,7 +164,7 @@ func TestRigsTakeThePlaceOfEvents(t *testing.T) {
 func TestTheFooterNamesTheUndoOfARig(t *testing.T) {
 	s := rigged(t, 80, 24)
 	s.press("j", "s", "y")
-	s.shows("u undo suspending rig")
+	s.shows("suspending rig api", "u undoes for", "u undo") // the status line names the verb
 	s.wait(25 * time.Second)
 	s.shows("u undo suspending rig")
 }

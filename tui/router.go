@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -120,10 +121,26 @@ func receiveEvents(m *state.Room, all []events.Event) {
 		return
 	}
 	m.Events.Add(all)
+	reportRemoved(m, all)
 	if slices.ContainsFunc(all, func(e events.Event) bool {
 		return strings.HasPrefix(e.Type, "bead.") || strings.HasPrefix(e.Type, "mail.")
 	}) {
 		state.MarkListsOutdated(m)
+	}
+}
+
+// reportRemoved shows the message of a reload that has removed agents, unless the status line shows a problem.
+func reportRemoved(m *state.Room, all []events.Event) {
+	for i := range all {
+		e := &all[i]
+		if e.Type != events.ConfigReloaded || m.Now.Sub(e.TS) > state.StatusDuration ||
+			m.Status.Failed || m.Status.Pending {
+			continue
+		}
+		var change struct{ Removed []string }
+		if json.Unmarshal(e.Payload, &change) == nil && len(change.Removed) > 0 {
+			state.ShowSuccess(m, "configuration: "+widget.Plain(e.Message))
+		}
 	}
 }
 
@@ -288,6 +305,9 @@ func receiveResult(m *state.Room, r feed.Result) {
 		starts := m.Status.Starts
 		state.Show(m, text, failed)
 		m.Status.ID, m.Status.Starts = r.ID, starts
+		if failed {
+			m.Status.While = state.UntilConfigValid(m.Status.Text)
+		}
 	}
 }
 

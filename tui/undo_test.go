@@ -297,3 +297,18 @@ func TestUndoNamesWhatItUndoes(t *testing.T) {
 	s.wants(city.Undrain{Agent: "builder"})
 	s.shows("undoing: draining builder")
 }
+
+// A drain that has ended cannot be undone. While undo is possible, a narrow footer keeps the keys of verbs.
+func TestADrainThatHasEndedIsNotUndone(t *testing.T) {
+	s := demo(t, 80, 24)
+	s.choose("builder")
+	s.press("D", "y")
+	s.shows("u undoes for 30s", "u undo", "r restart")
+	s.done("agent builder drains")
+	s.agent("builder", func(a *city.Agent) { a.State = city.Draining })
+	s.shows("u undoes for")
+	s.agent("builder", func(a *city.Agent) { a.State, a.Session.ID = city.Running, "next" })
+	s.hides("u undo")
+	s.press("u")
+	s.wants()
+}

@@ -196,6 +196,12 @@ func (cs *commands) kill(now time.Time, id uint64, a *record, force bool) {
 	cs.m.decide(now, a)
 }
 
+// startsAfterKill reports whether the agent starts at once after a kill. The start then answers the kill.
+func (a *record) startsAfterKill() bool {
+	return a.want != nil && !a.unwanted() && !a.want.Suspended.On() && a.want.Problem == "" &&
+		a.policy.counts()
+}
+
 func (cs *commands) release(now time.Time, id uint64, a *record) {
 	if a.want == nil || a.restart.notBefore.IsZero() && !a.restart.staysDown {
 		cs.m.step.Reject(id, city.Conflict, fmt.Sprintf("agent %s is %s: there is nothing to "+

@@ -240,7 +240,10 @@ func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 		Payload: step.Payload(map[string]any{"session": a.sess.life.ID})}
 	a.act.startReason = ""
 	a.restart.clear()
-	replies := m.commands.repliesFor(a, fmt.Sprintf("agent %s was stopped", a.name), "kill")
+	var replies []effect.Reply
+	if c.kind != causeKill || !a.startsAfterKill() {
+		replies = m.commands.repliesFor(a, "agent "+a.name+" was killed", "kill")
+	}
 	switch c.kind {
 	case causeRestart:
 		e.Actor, a.act.startReason = effect.ActorOperator, c.why

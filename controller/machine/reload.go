@@ -136,7 +136,7 @@ func (ld *loader) reject(revision string, err error) {
 	ld.m.step.Note(&ld.rejected, err.Error())
 	ld.m.step.Do(effect.Record{Event: events.Event{
 		Type: events.ConfigRejected, Actor: effect.ActorController,
-		Message: "the old configuration stays in force: " + err.Error(),
+		Message: err.Error() + "; the old configuration stays in force",
 		Payload: step.Payload(map[string]any{"in_force": step.Short(ld.m.conf.Revision)}),
 	}})
 }

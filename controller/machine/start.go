@@ -95,14 +95,14 @@ func (m *Machine) up(now time.Time, a *record, in effect.Started) {
 	}
 	counts := a.policy.counts()
 	if fresh && counts {
+		runs := "is running" + step.Numbered(in.Status.PID, ", pid %d")
 		m.journal.record(a, events.Event{
 			Type: events.AgentStarted, Message: step.Numbered(in.Status.PID, "pid %d: ") +
 				a.act.startReason,
 			Payload: step.Payload(map[string]any{"pid": in.Status.PID, "session": in.Status.ID,
 				"reason": a.act.startReason}),
-		}, m.commands.repliesFor(a, "agent "+a.name+" is running"+
-			step.Numbered(in.Status.PID, ", pid %d"),
-			"restart", "kill")...)
+		}, append(m.commands.repliesFor(a, "agent "+a.name+" "+runs, "restart"),
+			m.commands.repliesFor(a, "agent "+a.name+" was killed and "+runs, "kill")...)...)
 	}
 	if in.Copied != "" {
 		m.decided(now, a, "equip", in.Copied)

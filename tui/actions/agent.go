@@ -54,7 +54,7 @@ func agentActions() []state.Action {
 			Risk: keymap.Confirmed, Why: needSuspend, Run: askSuspend},
 		{ID: "agent.end", Key: keymap.Bind("kill or stop the agent", "ctrl+k"), Short: "",
 			In: global, Risk: keymap.NameRequired,
-			Why: needVerb, Run: askEnd},
+			Why: needSession, Run: askEnd},
 		{ID: "agent.details",
 			Key: keymap.Bind(
 				"show details of the agent, pool, automation or watchdog: reason, next step, "+
@@ -105,6 +105,31 @@ func needVerb(m *state.Room) string {
 		return noAgent(m)
 	}
 	return ""
+}
+
+// needSession returns the reason why no target can be killed or stopped, or "".
+func needSession(m *state.Room) string {
+	if why := needVerb(m); why != "" {
+		return why
+	}
+	rows := state.Targets(m)
+	switch r := rows[0]; {
+	case slices.ContainsFunc(rows, hasSession):
+		return ""
+	case len(rows) > 1:
+		return "no selected agent has a session"
+	case r.State == city.Suspended:
+		return r.Shown + " is " + r.State.Is() + " and has no session"
+	default:
+		return fmt.Sprintf("%s is %s and has no session; %s keeps it stopped", r.Shown,
+			r.State.Is(), m.Keys.KeyText(state.SuspendID))
+	}
+}
+
+// hasSession reports whether an agent has a session, or may have one, that can be killed.
+func hasSession(r *panel.AgentRow) bool {
+	return r.Running || r.State == city.Starting || r.State == city.Stopping ||
+		r.State == city.Unknown
 }
 
 // noAgent returns the reason why a verb has no agent to act on.

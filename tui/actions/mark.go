@@ -1,6 +1,7 @@
 package actions
 
 import (
+	"fmt"
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
@@ -105,8 +106,12 @@ func sortActions(all []panel.Panel) []state.Action {
 }
 
 func needSorted(m *state.Room) string {
-	if o, _ := m.Focused().Sorting(m.Now); o == nil {
+	switch o, _ := m.Focused().Sorting(m.Now); {
+	case o == nil:
 		return "this list has only one order"
+	case m.Focused().About().Subset:
+		return m.Focused().About().Title + " has the order of Agents; press " +
+			m.Keys.KeyText("focus.agents") + " and sort there"
 	}
 	return ""
 }
@@ -133,5 +138,9 @@ func SortBy(m *state.Room, way int) {
 	o, ways := m.Focused().Sorting(m.Now)
 	*o = widget.Order{Key: way, Reversed: o.Key == way && !o.Reversed}
 	m.Resort()
-	state.ShowSuccess(m, "sorted by "+widget.OrderText(*o, ways))
+	text := fmt.Sprintf("sorted by %q", ways[way])
+	if o.Reversed {
+		text += ", in reverse"
+	}
+	state.ShowSuccess(m, text)
 }

@@ -34,7 +34,8 @@ func peekActions() []state.Action {
 			Key:   keymap.Bind("search: a regular expression; lower case matches both cases", "/"),
 			Short: "search", In: pane,
 			Why: needOutput, Run: askSearch},
-		{ID: "peek.search.next", Key: keymap.Bind("next match", "n"), In: pane, Why: needSearch,
+		{ID: "peek.search.next", Key: keymap.Bind("next match", "n"), Short: "next match",
+			In: pane, Why: needSearch,
 			Run: func(m *state.Room) []feed.Effect { nextHit(m, 1); return nil }},
 		{ID: "peek.search.previous", Key: keymap.Bind("previous match", "N"), In: pane,
 			Why: needSearch,
@@ -143,6 +144,9 @@ func showLogs(m *state.Room) []feed.Effect {
 	if m.Peek.Logs {
 		m.Peek.Logs = false
 		m.Peek.Follow()
+		if m.LogsFromList {
+			m.Focus, m.Zoomed = m.PreviousFocus, false
+		}
 		return nil
 	}
 	if state.ShowsRun(m) {
@@ -155,6 +159,7 @@ func showLogs(m *state.Room) []feed.Effect {
 	if m.Focus != panel.IDPeek || !m.Zoomed {
 		m.PreviousFocus = m.Focus
 	}
+	m.LogsFromList = m.Focus != panel.IDPeek
 	m.Focus, m.Zoomed, m.Hidden, m.ShowRuns = panel.IDPeek, true, false, false
 	m.Peek.Logs = true
 	m.Peek.Follow()

@@ -53,7 +53,23 @@ func needRestart(m *state.Room) string {
 	if state.ActsOn(m, panel.KindPool) && len(m.NamedAgents) == 0 {
 		return needPoolVerb(m)
 	}
-	return needVerb(m)
+	if why := needVerb(m); why != "" {
+		return why
+	}
+	rows := state.Targets(m)
+	suspended := func(r *panel.AgentRow) bool { return r.State == city.Suspended }
+	switch r := rows[0]; {
+	case len(rows) > 1 && !slices.ContainsFunc(rows, func(r *panel.AgentRow) bool {
+		return !suspended(r)
+	}):
+		return "the selected agents are suspended; " + m.Keys.KeyText(state.SuspendID) +
+			" resumes them"
+	case len(rows) == 1 && suspended(r):
+		return r.Shown + " is suspended; " + m.Keys.KeyText(state.SuspendID) + " resumes it"
+	case len(rows) == 1 && r.Surplus():
+		return surplusReason(m, r)
+	}
+	return ""
 }
 
 // askRestartOf asks whether the members of a pool restart one after the other or all at the same time.
@@ -190,7 +206,7 @@ func autoScale(m *state.Room, p *panel.PoolRow) []feed.Effect {
 		size = min(max(p.Check.Value, p.Min), p.Max)
 	}
 	do := func(m *state.Room) []feed.Effect {
-		todo := state.SendCommands(m, "auto-scaling", "pool "+widget.Plain(name),
+		todo := state.SendCommands(m, "returning", "pool "+widget.Plain(name)+" to its check",
 			[]city.Command{city.Scale{Pool: name, Auto: true}})
 		m.Scaled = state.Scaling{}
 		return todo
@@ -254,7 +270,7 @@ func needMember(m *state.Room) string {
 // attachMember attaches to the pool's only member, or asks which member to attach to.
 func attachMember(m *state.Room) []feed.Effect {
 	to := func(name string) []feed.Effect {
-		state.SelectAgent(m, name)
+		state.ShowAgent(m, name)
 		return []feed.Effect{feed.Attach{Agent: name}}
 	}
 	rows := MembersAt(m)

@@ -3,6 +3,7 @@ package actions
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"gcity/beads"
@@ -138,12 +139,34 @@ func askClose(m *state.Room) []feed.Effect {
 	case parts > 1:
 		body = append(body, widget.Count(parts, "part")+" are not closed and stay open.")
 	}
+	if len(rows) == 1 {
+		body = append(body, closingNotes(m.Work, rows[0])...)
+	}
+	body = append(body, "Undo does not reopen a closed bead.")
 	ask(m, question{title: "Close " + what + "?", body: body, verb: "close it", plan: parts > 0,
 		count: len(rows), do: func(m *state.Room) []feed.Effect {
 			m.Work.Marks = map[string]bool{}
 			return state.SendCommands(m, "closing", what, commands)
 		}})
 	return nil
+}
+
+// closingNotes returns what a user should know before closing a bead: whether it waits, and what waits for it.
+func closingNotes(all *panel.Work, r *panel.WorkRow) (notes []string) {
+	if r.State == panel.WorkBlocked {
+		notes = append(notes, "It is blocked: it waits for other work or for a gate.")
+	}
+	var waiting []string
+	for i := range all.Rows {
+		b := &all.Rows[i].Bead
+		if slices.Contains(b.Needs, r.Bead.ID) && b.Status != beads.StatusClosed {
+			waiting = append(waiting, widget.Plain(b.ID))
+		}
+	}
+	if len(waiting) > 0 {
+		notes = append(notes, "Waiting for it: "+strings.Join(waiting, ", ")+".")
+	}
+	return notes
 }
 
 func showBead(m *state.Room) []feed.Effect {

@@ -110,7 +110,7 @@ func hourFields(src *Source, name string, w int) (lines []string) {
 	}
 	field("cpu", c.CPU, "last hour, at most "+widget.CPU(c.Peak))
 	field("memory", c.Memory, "last hour, at most "+widget.Memory(c.Peak))
-	field("restarts", c.Restarts, fmt.Sprintf("last hour, %d seen by this room", c.RestartCount))
+	field("restarts 1h", c.Restarts, fmt.Sprintf("last hour, %d seen by this room", c.RestartCount))
 	return lines
 }
 

@@ -64,6 +64,9 @@ func newMail(all *Agents) *Mail {
 			if e.Snap == nil {
 				return ""
 			}
+			if k.Others && k.Known {
+				return strconv.Itoa(len(k.Rows))
+			}
 			return strconv.Itoa(max(e.Snap.Mail.Total, e.Snap.Mail.Unread))
 		},
 		Issues: func(e *Env) (string, bool) { return k.note(e) },
@@ -163,6 +166,9 @@ func (k *Mail) rows(e *Env) []MailRow {
 // note describes the number of unread messages for people, and whether the list is incomplete or cannot be read.
 func (k *Mail) note(e *Env) (text string, alert bool) {
 	var parts []string
+	if k.Others {
+		parts = append(parts, "all mail")
+	}
 	if e.Snap != nil && e.Snap.Mail.Unread > 0 {
 		parts = append(parts, fmt.Sprintf("%d unread", e.Snap.Mail.Unread))
 	}
@@ -308,9 +314,11 @@ func (k *Mail) help(e *Env, w int) []string {
 	return e.Look.Notes(w, text)
 }
 
-// summary returns the beginning of a message.
+// summary returns a message, its text first: the place may have few lines.
 func (k *Mail) summary(e *Env, r *MailRow, w int) []string {
-	return description(e, w, r.ID, "", MailDetails(e, &r.Message))
+	all := append(MailDetails(e, &r.Message), "")
+	text := slices.Index(all, "")
+	return description(e, w, r.ID, "from "+r.from, append(all[text+1:], all[:text]...))
 }
 
 // MailDetails returns the details of a message.

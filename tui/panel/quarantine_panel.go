@@ -29,8 +29,8 @@ func quarantineColumns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 		name = max(name, widget.Width(r.Shown))
 	}
 	name = min(name, w/4)
-	// widths of cursor and mark, of "until released", and of "exit 3 after 12s"
-	const lead, free, last = 3, 14, 22
+	// widths of cursor and mark, of "retries in 47h59m", and of "exit 3 after 12s"
+	const lead, free, last = 3, 17, 22
 	return []Column[*AgentRow]{
 		{W: name, Cell: func(l *widget.Line, r *AgentRow, _ widget.RowState) {
 			token := themes.Bad

@@ -461,12 +461,12 @@ func headings[P any](k *widget.Styles, columns []Column[P], sorted, arrow string
 	l := widget.Line{Styles: k}
 	l.Space(3)
 	for i, c := range columns {
-		gap, head, token, width := c.Gap, c.Head, themes.Dim, c.W
+		gap, head, token, width, more := c.Gap, c.Head, themes.Dim, c.W, k.Glyphs.More
 		if i == 0 {
 			gap = 0
 		}
 		if head != "" && c.orderName() == sorted {
-			token = themes.Text
+			token, sorted, more = themes.Text, "-", "" // only one arrow
 			over, blank := widget.Width(head)+2-width, " "
 			if c.Right { // the arrow may use the gap in front of the heading
 				use := max(0, min(over, gap-1))
@@ -481,9 +481,9 @@ func headings[P any](k *widget.Styles, columns []Column[P], sorted, arrow string
 		}
 		l.Space(gap)
 		if c.Right {
-			l.Add(token, widget.FitRight(head, width, ""))
+			l.Add(token, widget.FitRight(head, width, more))
 		} else {
-			l.Add(token, widget.Fit(head, width, ""))
+			l.Add(token, widget.Fit(head, width, more))
 		}
 	}
 	return widget.Crop(l.Fill(w), w)

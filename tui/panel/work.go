@@ -18,12 +18,12 @@ type workState string
 const (
 	workBusy    workState = "in progress"
 	workOpen    workState = "open"
-	workBlocked workState = "blocked" // it is waiting for other work or for a gate
+	WorkBlocked workState = "blocked" // it is waiting for other work or for a gate
 	workClosed  workState = "closed"  // it was closed today
 )
 
 func (s workState) urgency() int {
-	return slices.Index([]workState{workBusy, workOpen, workBlocked, workClosed}, s)
+	return slices.Index([]workState{workBusy, workOpen, WorkBlocked, workClosed}, s)
 }
 
 // WorkRow is a bead ready to be drawn. All its strings outside of Bead are sanitized.
@@ -84,7 +84,7 @@ func workRows(s *city.Snapshot, unclosed, closed []beads.Bead, ready map[string]
 			case b.Status == beads.StatusInProgress:
 				r.State = workBusy
 			case gated || needs || ready != nil && len(b.Needs) > 0 && !ready[b.ID]:
-				r.State = workBlocked
+				r.State = WorkBlocked
 			}
 			rows = append(rows, r)
 		}

@@ -160,7 +160,7 @@ func workSign(l *widget.Styles, s workState) (string, themes.Token) {
 	switch s {
 	case workBusy:
 		return l.Glyphs.Starting, themes.Busy
-	case workBlocked:
+	case WorkBlocked:
 		return l.Glyphs.Waiting, themes.Warn
 	case workClosed:
 		return l.Glyphs.Done, themes.Off

@@ -76,6 +76,7 @@ type ScreenState struct {
 	Hidden        bool // the pane is hidden
 	Below         bool // the pane is below the lists, on wide screens
 	ShowRuns      bool // the pane shows an automation; see ShowsRun
+	LogsFromList  bool // the logs were opened from a list, so that the same key goes back to it
 
 	OnlyAttention bool  // only what needs attention is shown
 	FilledAt      int64 // the Unix time of the last fill of the lists

@@ -55,21 +55,71 @@ func (m *Room) chooseVisible() {
 	if r == nil {
 		return
 	}
+	if Selected(m) == nil && m.Agents.SelectedKey != "" {
+		selectInAll(m, nearestMember(m, m.Agents.SelectedKey, r.Name))
+		return
+	}
 	if Selected(m) == nil ||
-		m.Focus != panel.IDPeek && !m.Focused().About().Follows &&
+		m.Focus != panel.IDPeek && !m.Focused().About().Follows && !m.looksOn() &&
 			!m.Visible(m.Agents.SelectedKey) {
 		selectInAll(m, r.Name)
 	}
 }
 
+// nearestMember returns the visible agent to select after a pool member has ended: a member of the same pool, otherwise
+// the agent under the cursor.
+func nearestMember(m *Room, ended, cursor string) string {
+	end := strings.LastIndexByte(ended, '-')
+	if r := m.Agents.Find(cursor); end < 0 || r != nil && r.Pool == ended[:end] {
+		return cursor
+	}
+	for _, i := range list(m).Shown {
+		if r := &m.Agents.Rows[i]; r.Pool == ended[:end] {
+			return r.Name
+		}
+	}
+	return cursor
+}
+
 // FollowSubject selects the agent of the row under the cursor if the pane follows the focused panel.
 func (m *Room) FollowSubject() {
 	p := m.Focused()
-	if name := p.Agent(); p.About().Follows && m.Focus == p.About().ID &&
-		name != m.Agents.SelectedKey &&
-		m.Agents.Has(name) {
+	name := p.Agent()
+	if m.Focus == panel.IDPools {
+		name = memberToShow(m)
+	}
+	switch {
+	case name == m.Agents.SelectedKey || !m.Agents.Has(name) || m.Focus != p.About().ID:
+	case m.looksOn():
+		ShowAgent(m, name)
+	case p.About().Follows:
 		SelectAgent(m, name)
 	}
+}
+
+// looksOn reports whether the pane follows the focused panel for as long as that has the focus: in Pools, and in Events
+// while the cursor is on a chosen event.
+func (m *Room) looksOn() bool {
+	return m.Focus == panel.IDPools ||
+		m.Focus == panel.IDEvents && m.Events.Frozen && !m.Events.Only
+}
+
+// memberToShow returns the member of the pool under the cursor that the pane shows: the selected agent if it is one,
+// otherwise a running one, or "".
+func memberToShow(m *Room) string {
+	p := m.Pools.Current()
+	if p == nil {
+		return ""
+	}
+	if r := Selected(m); r != nil && r.Pool == p.Name && r.Running {
+		return r.Name
+	}
+	for _, r := range m.Pools.Members(p.Name) {
+		if r.Running {
+			return r.Name
+		}
+	}
+	return ""
 }
 
 // Visible reports whether the focused list shows an agent.

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"maps"
 
 	"gcity/city"
@@ -96,6 +97,12 @@ func list(m *Room) *widget.List {
 // SelectAgent selects an agent in all panels for the user.
 func SelectAgent(m *Room, name string) {
 	m.selectedBefore = ""
+	selectInAll(m, name)
+}
+
+// ShowAgent selects an agent while the focused panel has the focus. Afterwards the earlier selection is restored.
+func ShowAgent(m *Room, name string) {
+	m.selectedBefore = cmp.Or(m.selectedBefore, m.Agents.SelectedKey)
 	selectInAll(m, name)
 }
 

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"strings"
 	"time"
 
 	"gcity/themes"
@@ -59,12 +60,31 @@ func BeginAction(m *Room, text string) int {
 // own.
 func IsFresh(m *Room) bool { return m.Now.Sub(m.Status.Since) <= StatusDuration }
 
-// noteCrash replaces the displayed result of an action if an agent that the action started has crashed since.
+// noteCrash replaces the displayed result of an action if an agent that the action started has crashed since. The
+// message follows the state of that agent, and disappears when the agent runs again.
 func noteCrash(m *Room) {
-	s := &m.Status
-	shown := !s.Pending && !s.Failed && m.Now.Sub(s.Since) <= StatusDuration
-	if text := s.Starts.Crashed(m.Agents); shown && text != "" {
+	s, starts := &m.Status, m.Status.Starts
+	text := starts.Crashed(m.Agents)
+	replaces := !s.Pending && (!s.Failed || s.While != nil) && IsFresh(m)
+	if replaces && text != "" && text != s.Text {
 		ShowFailure(m, text)
-		m.Status.While = IsFresh
+		m.Status.Starts = starts
+		m.Status.While = func(m *Room) bool {
+			return IsFresh(m) && starts.Crashed(m.Agents) != ""
+		}
+	}
+}
+
+// UntilConfigValid returns how long a failure is shown: if the city rejects its configuration for the reason that the
+// failure states, until it does not. Other failures stay.
+func UntilConfigValid(text string) func(m *Room) bool {
+	caused := false
+	return func(m *Room) bool {
+		rejected := ""
+		if m.Snap != nil {
+			rejected = widget.FirstItem(m.Snap.Config.Rejected)
+		}
+		caused = caused || rejected != "" && strings.Contains(text, rejected)
+		return !caused || rejected != ""
 	}
 }

@@ -20,6 +20,7 @@ type Undo struct {
 	Commands []city.Command
 	Restore  func(m *Room) // undoes changes that exist only in this room
 	Until    time.Time
+	drained  map[string]string // agents that drain, with the sessions whose end ends the drain
 }
 
 // reversal returns the commands that undo the given commands, in the same order, or nil if one of them cannot be
@@ -68,8 +69,22 @@ func Reverse(m *Room, c city.Command) city.Command {
 func offerUndo(m *Room, what string, commands []city.Command) {
 	m.Undo = Undo{}
 	if back := reversal(m, commands); len(back) > 0 {
-		m.Undo = Undo{ID: m.Status.ID, What: what, Commands: back, Until: m.Now.Add(UndoDuration)}
+		m.Undo = Undo{ID: m.Status.ID, What: what, Commands: back, Until: m.Now.Add(UndoDuration),
+			drained: map[string]string{}}
 	}
+	for _, c := range m.Undo.Commands {
+		if c, ok := c.(city.Undrain); ok {
+			m.Undo.drained[c.Agent] = sessionOf(m.Agents.Find(c.Agent))
+		}
+	}
+}
+
+// sessionOf returns the ID of an agent's session, or "".
+func sessionOf(r *panel.AgentRow) string {
+	if r == nil || r.Session == nil || !r.Running {
+		return ""
+	}
+	return r.Session.ID
 }
 
 // RenewUndo restarts the time limit for undo after an action has ended. Failed commands are not undone.
@@ -91,13 +106,14 @@ func RenewUndo(m *Room, r *feed.Result) {
 	u.Commands, u.Until = kept, m.Now.Add(UndoDuration)
 }
 
-// Possible returns the undo commands that still have an effect. It omits commands for surplus pool members, because
-// these keep draining.
+// Possible returns the undo commands that still have an effect. It omits drains that have ended, and surplus pool
+// members, because these keep draining.
 func (u *Undo) Possible(m *Room) []city.Command {
 	var all []city.Command
 	for _, c := range u.Commands {
 		if back, ok := c.(city.Undrain); ok {
-			if r := m.Agents.Find(back.Agent); r != nil && r.Surplus() {
+			r := m.Agents.Find(back.Agent)
+			if r == nil || r.Surplus() || sessionOf(r) != u.drained[back.Agent] {
 				continue
 			}
 		}

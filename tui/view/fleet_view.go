@@ -199,13 +199,13 @@ func needsPanel(m *state.Room, w, h int, focus, shared bool) []string {
 		l.Space(2)
 		l.Add(themes.Text, widget.FitName(n.Need.DisplayName, who, m.Look.Glyphs.More))
 		l.Space(2)
-		why := n.Need.Why
-		if !n.Need.Until.IsZero() && n.Need.Until.After(m.Now) {
-			why += " " + m.Look.Glyphs.Dot + " retries in " +
-				widget.Remaining(n.Need.Until.Sub(m.Now))
+		why := widget.Reason{Text: n.Need.Why, Token: themes.Text, NextToken: themes.Text}
+		retry := "retries in " + widget.Remaining(n.Need.Until.Sub(m.Now))
+		if n.Need.Until.After(m.Now) && w-l.Width-6 >= widget.Width(retry) {
+			why.Next = widget.SamePhrase(retry)
 		}
 		if old := widget.Width(widget.Age(m.Now.Sub(n.Need.Since))) + 2; w-l.Width-old > 10 {
-			l.Add(themes.Text, widget.Fit(why, w-l.Width-6, m.Look.Glyphs.More))
+			m.Look.Reason(&l, why, w-l.Width-6)
 			l.Add(themes.Dim, "  "+widget.FitRight(widget.Age(m.Now.Sub(n.Need.Since)), 4, ""))
 		}
 		lines = append(lines, widget.Crop(l.Fill(w), w))

@@ -84,8 +84,9 @@ func footActions(m *state.Room) (keys, tail []*state.Action) {
 			actions.Elsewhere(m, a) ||
 			a.WhyUnavailable(m) != "" || lost && changes(m, a):
 		case a.ID == state.BackID && !m.Zoomed, a.ID == state.ReleaseID && undrainsOnly(m):
-		case a.ID == "focus.mail" && state.Unread(m) == 0 ||
+		case a.ID == "focus.mail" && (state.Unread(m) == 0 || m.Focus == panel.IDMail) ||
 			a.ID == "city.switch" && !severalCities(m):
+		case (a.ID == "view.filter" || a.ID == "view.attention") && nothingListed(m):
 		case slices.Contains(last, a.ID):
 			tail = append(tail, a)
 		default:
@@ -103,6 +104,14 @@ func footActions(m *state.Room) (keys, tail []*state.Action) {
 		})
 	}
 	return keys, tail
+}
+
+// nothingListed reports whether the focused list is empty, and not because of a filter.
+func nothingListed(m *state.Room) bool {
+	p := m.Focused()
+	_, _, shown, total := p.Cursor()
+	return !p.Query().Active() && !m.OnlyAttention && m.Focus != panel.IDPeek &&
+		(total == 0 || shown == 0 && p.About().Subset)
 }
 
 // Footer lists as many of the keys that work with the current focus as fit. Actions for which alwaysShown returns true
@@ -180,12 +189,15 @@ func undrainsOnly(m *state.Room) bool {
 
 // footText returns the name of an action in the footer, which depends on its current effect.
 func footText(m *state.Room, a *state.Action) string {
+	undoes := (a.ID == state.ReleaseID || a.ID == "mail.unread") && state.Undoable(m)
 	switch {
 	case a.ID == state.ReleaseID && state.AcknowledgeableWatchdog(m) != nil:
 		return "ack"
 	case a.ID == state.ReleaseID && state.Undoable(m) && m.Undo.Drains():
 		return "drain again"
-	case a.ID == state.ReleaseID && state.Undoable(m):
+	case undoes && m.W < 100 && statusOffersUndo(m):
+		return "undo"
+	case undoes:
 		return strings.TrimSpace("undo " + widget.Cut(widget.Plain(m.Undo.What), 24,
 			m.Look.Glyphs.More))
 	case a.ID == state.SuspendID && suspended(m):
@@ -203,8 +215,6 @@ func footText(m *state.Room, a *state.Action) string {
 		return "resume"
 	case a.ID == "mail.others" && m.Mail.Others:
 		return "for people"
-	case a.ID == "mail.unread" && state.Undoable(m):
-		return "undo"
 	case a.ID == "rig.toggle" && m.Rigs.Suspended():
 		return "resume"
 	case a.ID == "quit" && actions.LeavesAtOnce(m):
@@ -213,6 +223,11 @@ func footText(m *state.Room, a *state.Action) string {
 		return "all"
 	}
 	return a.Short
+}
+
+// statusOffersUndo reports whether the status line names the verb that can be undone. A narrow footer then does not.
+func statusOffersUndo(m *state.Room) bool {
+	return m.Undo.ID == m.Status.ID && m.Status.Text != "" && state.IsFresh(m)
 }
 
 // suspended reports whether the suspend verb has targets and all of them are suspended.
