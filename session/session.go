@@ -145,7 +145,7 @@ type Exit struct {
 	// exit code; -1 = ended by a signal, or unknown
 	Code   int    `json:"code"`
 	Signal string `json:"signal,omitempty"` // "SIGKILL", …
-	Reason string `json:"reason,omitempty"` // reason reported by the platform: "OOMKilled", "Evicted: …"
+	Reason string `json:"reason,omitempty"` // from the platform: "OOMKilled", "Evicted: …"
 	// the session's holder died and took the agent with it; the agent did not fail
 	Lost   bool          `json:"lost,omitempty"`
 	Asked  bool          `json:"asked,omitempty"` // the session was stopped by Stop

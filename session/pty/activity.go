@@ -35,7 +35,7 @@ func mapActivity(path string) (activityRecord, error) {
 	return activityRecord{page}, err
 }
 
-// read decodes the record. ok is false if there is no mapping. If a holder of an earlier build wrote a
+// read decodes the record. ok is false if the record is not mapped. If a holder of an earlier build wrote a
 // shorter record, the missing part is read as zeros.
 func (r activityRecord) read() (a wire.Activity, ok bool) {
 	var buf [wire.ActivitySize]byte

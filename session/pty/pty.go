@@ -74,7 +74,7 @@ type Provider struct {
 	plain    bool
 	clock    wire.Clock
 
-	responseLimit time.Duration // the constants responseLimit and silentEvery; tests set other values
+	responseLimit time.Duration // the constants of this name; tests set other values
 	silentEvery   time.Duration
 
 	reg    *registry.Registry[entry]

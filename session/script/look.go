@@ -24,8 +24,8 @@ const (
 
 // List implements session.Provider. It calls the script once for all sessions. For each draining session,
 // another call asks whether the agent has finished. For each session with an idle timeout, another call asks
-// for the last activity. Several of these calls run at the same time. A session whose calls do not finish in
-// time keeps its last known state.
+// for the last activity. Several of these calls run at the same time. If the calls for a session do not
+// finish in time, the session keeps its last known state.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	p.mu.Lock()
 	names := p.sorted()

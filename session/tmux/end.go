@@ -268,7 +268,8 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	if err := p.end(ctx, &rec, grace, over); err != nil {
 		return err
 	}
-	p.recordEnd(e, rec.ID, true) // does nothing if the goroutine that watch started has recorded the end
+	// does nothing if the goroutine that watch started has recorded the end
+	p.recordEnd(e, rec.ID, true)
 	select {
 	case <-over:
 		return nil

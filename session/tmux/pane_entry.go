@@ -100,7 +100,7 @@ type startSocket struct {
 	path     string // path of the socket
 
 	mu       sync.Mutex
-	expected map[string]chan *net.UnixConn // starts that are waiting for their process, by session ID
+	expected map[string]chan *net.UnixConn // starts waiting for their process, by session ID
 }
 
 func openStartSocket(dir string) (*startSocket, error) {

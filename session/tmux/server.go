@@ -304,8 +304,8 @@ func (c *client) run(ctx context.Context, stdin []byte, args ...string) (string,
 			return out, err
 		}
 	}
-	return "", fmt.Errorf("the city's tmux server, pid %d, is alive but does not respond: %w", s.PID,
-		errOther)
+	return "", fmt.Errorf("the city's tmux server, pid %d, is alive but does not respond: %w",
+		s.PID, errOther)
 }
 
 func (c *client) serverLives() bool {

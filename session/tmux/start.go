@@ -83,8 +83,8 @@ func (p *Provider) check(s *session.Spec) error {
 		return fail("start", s.Name, session.ErrCommand, "it belongs to the city %s, not to %s",
 			s.City, p.files.city)
 	case s.ID == "" || len(s.ID) > 200 || strings.ContainsAny(s.ID, "\x00\n"):
-		return fail("start", s.Name, session.ErrCommand, "its ID is empty, longer than 200 bytes, or "+
-			"more than one line")
+		return fail("start", s.Name, session.ErrCommand, "its ID is empty, longer than 200 bytes, "+
+			"or more than one line")
 	case !filepath.IsAbs(s.Dir):
 		return fail("start", s.Name, session.ErrCommand, "its folder %q is not an absolute path",
 			s.Dir)

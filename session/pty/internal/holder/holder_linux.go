@@ -51,7 +51,7 @@ type holder struct {
 	ln       *os.File
 	activity *os.File
 	current  *life // current or last life; nil before the first start
-	previous *life // the previous life, whose output can still be captured
+	previous *life // the previous life; its output can still be captured
 	// open connections; true = the connection keeps the holder alive, false = it only reads
 	held    map[*conn]bool
 	leaving bool

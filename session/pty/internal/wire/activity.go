@@ -74,7 +74,7 @@ type Activity struct {
 	Drain  Drain
 }
 
-// These are the sizes of the record in this build, and in earlier builds, whose record has no drain.
+// These are the sizes of the record: in this build, and in earlier builds, which do not write a drain.
 const (
 	ActivitySize  = 96
 	firstActivity = 64
