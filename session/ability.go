@@ -10,11 +10,12 @@ import (
 	"time"
 )
 
-// Ability is an operation that only some providers support. Its text follows the word "cannot".
+// Ability is an operation that only some providers support. Its text completes a sentence that begins with
+// "cannot".
 type Ability string
 
-// These are the abilities that providers may lack. Each ability of the first group corresponds to an interface. The
-// other abilities do not. A provider without one of them must declare that with Limiter.
+// These are the abilities that providers may lack. Each ability in the first group corresponds to an
+// interface. A provider that lacks one of the other abilities must declare that with Limiter.
 const (
 	Attaching       Ability = "attach"
 	Watching        Ability = "watch"
@@ -54,8 +55,8 @@ func (l Limits) String() string {
 	return text
 }
 
-// Limiter is a provider that has the methods of an ability that it lacks, or that can explain why it lacks
-// abilities.
+// Limiter is implemented by a provider that lacks an ability although it has the methods for it, or that can
+// explain why it lacks abilities.
 type Limiter interface {
 	// Limits returns the missing abilities. It may omit abilities that a type assertion shows to be missing.
 	Limits() Limits
@@ -134,10 +135,10 @@ func (e *LackError) Error() string {
 // Is makes every LackError an ErrUnsupported.
 func (e *LackError) Is(target error) bool { return target == ErrUnsupported }
 
-// PartialError is the error of List if only some of several providers have answered. The sessions that List returns
-// with this error are valid. The sessions of the other providers are unknown.
+// PartialError is the error from List if only some of several providers have responded. The sessions that
+// List returns with this error are valid. The sessions of the other providers are unknown.
 type PartialError struct {
-	Unknown map[string]error // the error of each provider that has not answered, by its name
+	Unknown map[string]error // errors from the other providers, by provider name
 }
 
 func (e *PartialError) Error() string {
@@ -148,19 +149,20 @@ func (e *PartialError) Error() string {
 	return strings.Join(all, "; ")
 }
 
-// LateError is the error of a provider that calls a slow program (see Patient) and has not answered yet. The call is
-// still in progress.
+// LateError is the error from a provider that calls a slow program (see Patient) and has not responded yet.
+// The call is still in progress.
 type LateError struct {
 	Waited time.Duration // how long the caller has waited
-	// Result waits for the answer. All callers get the same answer.
+	// Result waits for the result of the call, which all callers share.
 	Result func(ctx context.Context) ([]Status, error)
 }
 
 func (e *LateError) Error() string {
-	return fmt.Sprintf("no answer within %s, but an answer may still come", e.Waited)
+	return fmt.Sprintf("no response within %s, but one may still arrive", e.Waited)
 }
 
-// Await waits for the late providers in the error of a List. It adds the sessions that arrive before ctx ends.
+// Await waits for the late providers in an error from List. It adds their sessions to all, and returns a
+// PartialError for the providers that still fail or do not respond before ctx ends.
 func Await(ctx context.Context, all []Status, err error) ([]Status, error) {
 	partial, ok := errors.AsType[*PartialError](err)
 	if !ok {
@@ -197,5 +199,5 @@ func Order(all []Status) {
 	})
 }
 
-// Unwrap returns the errors of the providers.
+// Unwrap returns the providers' errors.
 func (e *PartialError) Unwrap() []error { return slices.Collect(maps.Values(e.Unknown)) }

@@ -12,14 +12,15 @@ import (
 // Dialog is a question that a program may ask after its start, before the program is ready.
 type Dialog struct {
 	Name string `json:"name"` // subject of the question: "trust in the folder"
-	// the dialog is open while the screen contains all of these texts; blanks, line breaks and boxes between the
-	// words are ignored
+	// the dialog is open while the screen contains all of these strings; blanks, line breaks and boxes
+	// between the words are ignored
 	Says []string `json:"says"`
 	// keys that answer the question, see Keyer; empty = a user must answer in the terminal
 	Keys []string `json:"keys,omitempty"`
 }
 
-// DialogListener is notified of questions that programs ask. Launch and Settle call its methods in their own goroutine.
+// DialogListener is notified of questions that programs ask. Launch and Settle call its methods from their
+// own goroutine.
 type DialogListener interface {
 	// DialogAnswered reports a question that was answered automatically.
 	DialogAnswered(s *Spec, d Dialog)
@@ -36,8 +37,8 @@ func (d *Dialog) shown(screen string) bool {
 	})
 }
 
-// normalize returns a text as one line without box-drawing characters. Line breaks depend on the size of the terminal,
-// so they cannot be compared.
+// normalize returns text as one line without box-drawing characters. Line breaks depend on the size of the
+// terminal, so they cannot be compared.
 func normalize(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool {
 		return r == ' ' || r == '\n' || r == '\t' || r == '\r' || r == '\u00a0' ||
@@ -146,7 +147,7 @@ func (w *readyWait) timeoutError(limit time.Duration) error {
 	d := w.open
 	switch {
 	case d == nil:
-		return fmt.Errorf("the agent did not become ready: no line of its screen began with %q "+
+		return fmt.Errorf("the agent did not become ready: no line on its screen began with %q "+
 			"within %s; the screen shows: %s", w.s.Ready.Prefix, limit, tail(w.screen))
 	case len(d.Keys) == 0:
 		return fmt.Errorf("the agent did not become ready: it asks about %s, and the question "+

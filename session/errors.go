@@ -9,14 +9,15 @@ var (
 	ErrRefused     = errors.New("refused")
 	ErrUnsupported = errors.New("the session provider does not support that")
 	ErrBusy        = errors.New("another user is typing")
-	// ErrCommand is the error of a start that failed because of the agent's settings: its command, its folder or
-	// permissions.
+	// ErrCommand is the error from a start that failed because of the agent's settings: its command, its
+	// folder or permissions.
 	ErrCommand = errors.New("cannot be started")
-	// ErrMissing is the error of a start that was not tried because a program of the agent or of its provider is
-	// missing. No process of the session has run.
+	// ErrMissing is the error from a start that was not attempted because a program that the agent or its
+	// provider needs is missing. No process of the session has run.
 	ErrMissing = errors.New("not found")
-	// ErrExhausted is the error of a start that was not tried because this machine, this process or the
-	// cluster has no disk space, open files, terminals, processes or capacity left. No process of the session has run.
+	// ErrExhausted is the error from a start that was not attempted because this machine, this process or the
+	// cluster has no disk space, open files, terminals, processes or capacity left. No process of the session
+	// has run.
 	ErrExhausted = errors.New("out of resources")
 	// ErrLeave cancels a launch that the next controller continues. The session stays alive.
 	ErrLeave = errors.New("the controller is exiting")

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Fingerprint detects changes of an agent's configuration. It contains a hash of all configured values of the
-// agent's start, and a hash of each field to explain a difference. The zero value is unknown and counts as equal to
-// every fingerprint.
+// Fingerprint detects changes to an agent's configuration. It contains a hash of all configured values that
+// the agent is started with, and a hash of each field to explain a difference. The zero value is unknown and
+// counts as equal to every fingerprint.
 type Fingerprint struct {
 	Sum string `json:"sum,omitempty"`
 	// short hash of each field: "command", "env FOO", "pre_start", …
@@ -66,8 +66,8 @@ func (f Fingerprint) Drift(want Fingerprint) []string {
 // ProviderField is the name of the session provider in a drift.
 const ProviderField = "provider"
 
-// Drift returns the differences between a session and a session that would be started now: the fields with another
-// fingerprint, and the provider.
+// Drift returns the differences between a session and a session that would be started now: the fields whose
+// fingerprints differ, and the provider.
 func (s *Status) Drift(want *Spec) []string {
 	out := s.Fingerprint.Drift(want.Fingerprint)
 	if s.ProviderChanged(want) {

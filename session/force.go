@@ -4,8 +4,9 @@ import "context"
 
 type forceKey struct{}
 
-// WithForce returns a context that makes Stop give up a session if its host does not confirm the end. The processes
-// may still run on that host, so only a user may request force. If force is false, WithForce returns ctx.
+// WithForce returns a context that makes Stop give up a session if its host does not confirm the end. The
+// processes may still be running on that host, so only a user may request force. If force is false, WithForce
+// returns ctx.
 func WithForce(ctx context.Context, force bool) context.Context {
 	if !force {
 		return ctx

@@ -40,9 +40,9 @@ func Launch(ctx context.Context, p Provider, s Spec, finish func(*Spec) error) (
 	return status, nil
 }
 
-// Settle completes the start of a session: setup, the wait for readiness, the first nudge, and the ready mark.
-// Launch calls it. If a controller dies during a start, the next controller calls Settle, and setup runs again. If
-// a step fails, Settle stops the session, unless ctx was canceled with ErrLeave.
+// Settle completes a session's start: setup, the wait for readiness, the first nudge, and the ready mark.
+// Launch calls it. If a controller dies during a start, the next controller calls Settle, and setup runs
+// again. If a step fails, Settle stops the session, unless ctx was canceled with ErrLeave.
 func Settle(ctx context.Context, p Provider, s Spec) error {
 	err := s.settle(ctx, p)
 	if err == nil || errors.Is(context.Cause(ctx), ErrLeave) {
@@ -62,7 +62,7 @@ const (
 	pollMost  = 250 * time.Millisecond
 	lastLines = 5 // number of screen lines in an error
 
-	// slowReady is the time after which a start that still waits reports its reason
+	// slowReady is the time after which a start that is still waiting reports the reason
 	slowReady = 2 * time.Second
 )
 
@@ -163,15 +163,15 @@ func (r Ready) waits(limit time.Duration) string {
 	case r.Prefix == "":
 		return fmt.Sprintf("counts as ready %s after its start", r.Delay)
 	case r.Delay > 0:
-		return fmt.Sprintf("waits for a line of its screen that begins with %q, at most %s",
+		return fmt.Sprintf("waits for a line on its screen that begins with %q, at most %s",
 			r.Prefix, r.Delay)
 	}
-	return fmt.Sprintf("waits for a line of its screen that begins with %q; the start fails "+
+	return fmt.Sprintf("waits for a line on its screen that begins with %q; the start fails "+
 		"after %s without one", r.Prefix, limit)
 }
 
-// shows reports whether a line of the screen begins with prefix. Trailing blanks of the prefix are ignored, because
-// lines of a screen have none.
+// shows reports whether a line of the screen begins with prefix. Trailing blanks in the prefix are ignored,
+// because screen lines have none.
 func shows(screen, prefix string) bool {
 	for line := range strings.Lines(screen) {
 		line = strings.TrimRight(line, "\n")
@@ -182,8 +182,8 @@ func shows(screen, prefix string) bool {
 	return false
 }
 
-// ended returns an error if the session has ended, or nil if its state is unknown. It asks only the provider that
-// runs the session.
+// ended returns an error if the session has ended, and nil if it is alive or its state is unknown. It asks
+// only the provider that runs the session.
 func (s *Spec) ended(ctx context.Context, p Provider) error {
 	st, err := LookAt(ctx, p, s.Name)
 	switch {
@@ -218,7 +218,7 @@ func LookAt(ctx context.Context, p Provider, name string) (found Status, err err
 	return found, err
 }
 
-// tail returns the last lines of a text, joined into one line.
+// tail returns the last lines of text, joined into one line.
 func tail(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	lines = lines[max(0, len(lines)-lastLines):]

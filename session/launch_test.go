@@ -68,7 +68,7 @@ func TestLaunchFailures(t *testing.T) {
 		"setup":     {func(s *session.Spec) { s.Setup = []string{"true", "exit 4"} }, 1, "session_setup"},
 		"never ready": {func(s *session.Spec) {
 			s.Ready = session.Ready{Prefix: "never> ", Deadline: 30 * time.Millisecond}
-		}, 1, `no line of its screen began with "never> "`},
+		}, 1, `no line on its screen began with "never> "`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := fake.New()
@@ -118,7 +118,7 @@ func TestLaunchAwaitsThePrompt(t *testing.T) {
 
 // A slow start reports what it waits for (L14). A fast start does not.
 func TestSlowLaunchSaysWhatItWaitsFor(t *testing.T) {
-	const line = `waits for a line of its screen that begins with "> "`
+	const line = `waits for a line on its screen that begins with "> "`
 	for want, ready := range map[string]session.Ready{
 		line + "; the start fails after 1m0s without one": {Prefix: "> "},
 		line + ", at most 5s":                             {Prefix: "> ", Delay: 5 * time.Second},

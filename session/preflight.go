@@ -76,10 +76,10 @@ func (s *Spec) CheckNewFolder() error {
 // maxArgument is the kernel's limit for one argument or variable, including the final NUL.
 const maxArgument = 128 << 10
 
-// checkArguments returns an error if the kernel would refuse the command line or the environment.
+// checkArguments returns an error if the kernel would reject the command line or the environment.
 func (s *Spec) checkArguments() error {
 	const tooLong = "%s is too long for the system (%d bytes, but at most %d are allowed): put " +
-		"long texts in a file and pass the file's name"
+		"long text in a file and pass the file's name"
 	switch {
 	case strings.ContainsRune(s.Command, 0):
 		return Unfit("the agent's command line contains a NUL")

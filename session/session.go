@@ -73,7 +73,7 @@ func (s *Spec) Configured() []string {
 
 // Ready defines when a started session is ready. The zero value means immediately.
 type Ready struct {
-	// a line of the screen that begins with this text shows that the session is ready
+	// a line on the screen that begins with this text shows that the session is ready
 	Prefix string `json:"prefix,omitempty"`
 	// the session is ready after this time, even without the prefix
 	Delay time.Duration `json:"delay,omitempty"`
@@ -84,7 +84,7 @@ type Ready struct {
 // DefaultReadyDeadline is the default time limit for a session to become ready.
 const DefaultReadyDeadline = 60 * time.Second
 
-// MaxText is the maximum length in bytes of a text that one Send may type.
+// MaxText is the maximum length in bytes of the text in one Send.
 const MaxText = 1 << 20
 
 // Needed reports whether a start must wait for a prefix or a delay.
@@ -100,7 +100,7 @@ type Status struct {
 	Alive  bool // the agent's own process is alive
 	Ready  bool // setup, the wait for readiness and the first nudge are done; see Marker
 	Frozen bool // stopped by SIGSTOP
-	// time since which the session's holder has not answered; zero = the holder answers
+	// time since which the session's holder has not responded; zero = the holder responds
 	Silent time.Time
 	// reason why a live session is silent or is being ended by its platform: "its pod is terminating …"; "" =
 	// neither
@@ -145,7 +145,7 @@ type Exit struct {
 	// exit code; -1 = ended by a signal, or unknown
 	Code   int    `json:"code"`
 	Signal string `json:"signal,omitempty"` // "SIGKILL", …
-	Reason string `json:"reason,omitempty"` // reason of the platform: "OOMKilled", "Evicted: …"
+	Reason string `json:"reason,omitempty"` // from the platform: "OOMKilled", "Evicted: …"
 	// the session's holder died and took the agent with it; the agent did not fail
 	Lost   bool          `json:"lost,omitempty"`
 	Asked  bool          `json:"asked,omitempty"` // the session was stopped by Stop
@@ -168,8 +168,8 @@ type Provider interface {
 	// List returns all sessions of the city, sorted by name. It includes ended sessions with an exit that is not
 	// acknowledged. An error means that the state is unknown.
 	List(ctx context.Context) ([]Status, error)
-	// Send types a text and submits it. If the program has enabled bracketed paste, the text is one paste. Send
-	// returns when the terminal has accepted everything. An ErrRefused explains why a text cannot be typed.
+	// Send types text and submits it. If the program has enabled bracketed paste, the text is one paste. Send
+	// returns when the terminal has accepted everything. An ErrRefused explains why the text cannot be typed.
 	Send(ctx context.Context, name, text string) error
 	// Output returns the last lines of the terminal as plain text; lines <= 0 means the visible screen.
 	Output(ctx context.Context, name string, lines int) (string, error)
@@ -182,8 +182,8 @@ type (
 	Notifier interface{ Exits() <-chan Exit }
 
 	// Changer signals that the caller should call List now for a reason other than an exit, for example when
-	// the cluster that runs the sessions stops or resumes answering. One value may represent several changes. The
-	// channel is never closed.
+	// the cluster that runs the sessions stops or resumes responding. One value may represent several
+	// changes. The channel is never closed.
 	Changer interface{ Changes() <-chan struct{} }
 
 	// Attacher connects to the raw terminal. Resize is possible while attached. Close detaches.
@@ -191,8 +191,9 @@ type (
 		Attach(ctx context.Context, name string, cols, rows int) (Terminal, error)
 	}
 
-	// Watcher streams the terminal's output: first a Frame with Reset and the retained history, then new output. A
-	// reader that is too slow gets another Reset, so that it never misses a part of an escape sequence.
+	// Watcher streams the terminal's output: first a Frame with Reset and the retained history, then new
+	// output. A reader that is too slow receives another Reset, so that it never misses a part of an escape
+	// sequence.
 	Watcher interface {
 		Watch(ctx context.Context, name string) iter.Seq2[Frame, error]
 	}
@@ -202,8 +203,8 @@ type (
 		SendKeys(ctx context.Context, name string, keys ...string) error
 	}
 
-	// PoliteSender is a provider that can send a text without disturbing a viewer. It types nothing and returns ErrBusy
-	// if a viewer has unsubmitted text on the line or has typed within the last quiet duration.
+	// PoliteSender is a provider that can send text without disturbing a viewer. It types nothing and returns
+	// ErrBusy if a viewer has unsubmitted text on the line or has typed within the last quiet duration.
 	PoliteSender interface {
 		SendPolitely(ctx context.Context, name, text string, quiet time.Duration) error
 	}
@@ -214,8 +215,9 @@ type (
 		Look(ctx context.Context, name string) (Status, error)
 	}
 
-	// Patient is a provider that calls another program, which may be slow. Its calls may take longer than calls of
-	// other providers. List returns the state at the end of the call, so concurrent callers may share one call.
+	// Patient is a provider that calls another program, which may be slow. Its calls may take longer than
+	// calls to other providers. List returns the state at the end of the call, so concurrent callers may
+	// share one call.
 	Patient interface {
 		// Patience returns how much longer than its grace period a call about a session may take. The name "" means
 		// any session. 0 means no longer than with other providers.
@@ -252,7 +254,7 @@ type (
 	Checker interface {
 		Check(ctx context.Context) error
 	}
-	// Dismisser stops shared processes of the provider, such as a server, if the provider has no sessions.
+	// Dismisser stops the provider's shared processes, such as a server, if the provider has no sessions.
 	Dismisser interface {
 		Dismiss(ctx context.Context) error
 	}
@@ -263,7 +265,8 @@ type (
 	}
 )
 
-// CheckLimit is the timeout of a Checker. It is longer than the timeout of one script call, which is 30 seconds.
+// CheckLimit is the timeout of a check. It is longer than the timeout of one script call, which is 30
+// seconds.
 const CheckLimit = 35 * time.Second
 
 // ReadyMark is the metadata key that marks a session as ready.

@@ -1,5 +1,5 @@
-// Package fake is a session provider without processes, for drills and tests. It keeps the guarantees of
-// session.Provider. Its user can cause failures.
+// Package fake implements a session provider without processes, for drills and tests. It keeps the guarantees
+// of session.Provider. Callers can simulate failures.
 package fake
 
 import (
@@ -23,7 +23,7 @@ type Provider struct {
 	lives   map[string]*life // newest session, by session name
 	past    map[string]*life // previous session, by session name
 	blind   error
-	failing map[string]error // reason why starts fail, by agent
+	failing map[string]error // why starts fail, by agent
 	started map[string]int   // number of starts, by agent
 	greets  map[string]string
 	changed chan struct{} // closed and replaced when a terminal changes
@@ -87,7 +87,7 @@ func (p *Provider) live(name string) (*life, error) {
 	return l, nil
 }
 
-// with calls do for a live session, and wakes the readers of terminals.
+// with calls do for a live session, and wakes terminal readers.
 func (p *Provider) with(name string, do func(*life)) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -211,17 +211,17 @@ func (p *Provider) Usage(context.Context) (map[string]session.Usage, error) {
 // Take sets the simulated usage of an agent's live session, until the session ends. The initial usage is that of
 // one idle process.
 func (p *Provider) Take(agent string, u session.Usage) bool {
-	return p.fell(agent, func(l *life) { l.usage = u })
+	return p.withAgent(agent, func(l *life) { l.usage = u })
 }
 
 // Crash ends the live session of an agent as if its program had exited. It reports whether there was one.
 func (p *Provider) Crash(agent string, code int, signal string) bool {
-	return p.fell(agent, func(l *life) { p.end(l, session.Exit{Code: code, Signal: signal}) })
+	return p.withAgent(agent, func(l *life) { p.end(l, session.Exit{Code: code, Signal: signal}) })
 }
 
 // Vanish removes an agent's session without an exit.
 func (p *Provider) Vanish(agent string) bool {
-	return p.fell(agent, func(l *life) {
+	return p.withAgent(agent, func(l *life) {
 		delete(p.lives, l.Name)
 		l.Alive = false
 		p.wake()
@@ -230,15 +230,16 @@ func (p *Provider) Vanish(agent string) bool {
 
 // Viewers sets the number of viewers attached to an agent's terminal.
 func (p *Provider) Viewers(agent string, n int) bool {
-	return p.fell(agent, func(l *life) { l.Attached = n })
+	return p.withAgent(agent, func(l *life) { l.Attached = n })
 }
 
-// Draft simulates the input of a viewer. draft reports whether unsubmitted text is then on the line.
+// Draft simulates input from a viewer. The parameter draft says whether the input line then contains
+// unsubmitted text.
 func (p *Provider) Draft(agent string, draft bool) bool {
-	return p.fell(agent, func(l *life) { l.Draft, l.TypedAt = draft, time.Now() })
+	return p.withAgent(agent, func(l *life) { l.Draft, l.TypedAt = draft, time.Now() })
 }
 
-func (p *Provider) fell(agent string, do func(*life)) bool {
+func (p *Provider) withAgent(agent string, do func(*life)) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, l := range p.lives {
@@ -257,7 +258,7 @@ func (p *Provider) Blind(err error) {
 	p.blind = err
 }
 
-// Lose makes List fail with err and signals the change, like a platform that does not answer. With nil, List
+// Lose makes List fail with err and signals the change, like a platform that does not respond. With nil, List
 // succeeds again.
 func (p *Provider) Lose(err error) {
 	p.Blind(err)

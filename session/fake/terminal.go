@@ -41,7 +41,7 @@ func (p *Provider) print(l *life, text string) {
 	p.wake()
 }
 
-// wake wakes the readers of terminals. The caller must hold p.mu.
+// wake wakes terminal readers. The caller must hold p.mu.
 func (p *Provider) wake() {
 	close(p.changed)
 	p.changed = make(chan struct{})
@@ -117,8 +117,8 @@ func (p *Provider) Capture(_ context.Context, name, id string) ([]byte, error) {
 	return nil, fmt.Errorf("session %s, life %s: %w", name, id, session.ErrNotFound)
 }
 
-// typed processes the input of a viewer. Enter or a key that deletes the line ends a draft. The caller must hold
-// p.mu.
+// typed processes input from a viewer. Enter or a key that deletes the line ends a draft. The caller must
+// hold p.mu.
 func (p *Provider) typed(l *life, in []byte) {
 	p.print(l, strings.ReplaceAll(string(in), "\r", "\r\n"))
 	l.TypedAt = time.Now()
@@ -240,7 +240,7 @@ func (t *terminal) Resize(cols, rows int) error {
 func (t *terminal) Close() error {
 	t.once.Do(func() {
 		close(t.closed)
-		_ = t.do(func() { t.l.Attached-- }) // an ended session has no viewers
+		_ = t.do(func() { t.l.Attached-- }) // fails if the session has ended
 	})
 	return nil
 }

@@ -44,8 +44,8 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	return st, nil
 }
 
-// checkNoOther ensures that no provider other than m has a live session with this name. It asks another provider only
-// if its known state is missing or shows such a session.
+// checkNoOther ensures that no provider other than m has a live session with this name. It lists another
+// provider's sessions only if that provider has not been listed yet, or is known to have such a session.
 func (p *Provider) checkNoOther(ctx context.Context, m *member, name string) error {
 	for _, o := range p.inUse() {
 		if o == m || p.hasNoLive(o, name) {
@@ -107,9 +107,9 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	return errors.Join(errs...)
 }
 
-// List implements session.Provider. If only one provider is in use, it returns that provider's list. Otherwise it
-// asks all providers in use at the same time. Its error session.PartialError names the providers that did not answer.
-// For a provider that may still answer, it contains a session.LateError.
+// List implements session.Provider. If only one provider is in use, it returns that provider's list.
+// Otherwise it asks all providers in use at the same time. Its error session.PartialError names the providers
+// that did not respond. For a provider that may still respond, it contains a session.LateError.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	used := p.inUse()
 	if len(used) == 1 {
@@ -256,7 +256,8 @@ func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error)
 	return q.Capture(ctx, name, id)
 }
 
-// Acknowledge implements session.Acknowledger. It does nothing if the session's provider retains no exits.
+// Acknowledge implements session.Acknowledger. It does nothing if the session's provider does not retain
+// exits.
 func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	m, err := p.find(ctx, name, id)
 	if err != nil {
@@ -269,7 +270,7 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 }
 
 // Usage implements session.Meter for the sessions of providers that are Meters. It fails only if no provider
-// returns a usage.
+// returns its usage.
 func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) {
 	all, first := map[string]session.Usage{}, error(&session.LackError{Ability: session.Measuring})
 	measured := false

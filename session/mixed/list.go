@@ -8,7 +8,7 @@ import (
 	"gcity/session"
 )
 
-// sharedList is one List call of a patient provider, which concurrent callers share.
+// sharedList is one List call to a patient provider, which concurrent callers share.
 type sharedList struct {
 	began time.Time
 	done  chan struct{} // closed when the call ends; after that, the other fields do not change
@@ -59,7 +59,7 @@ func (p *Provider) list(ctx context.Context, m *member) ([]session.Status, error
 	}
 }
 
-// rest waits until the List call has ended.
+// rest waits until the List call has ended, and returns its result.
 func (l *sharedList) rest(ctx context.Context) ([]session.Status, error) {
 	select {
 	case <-l.done:
@@ -69,7 +69,7 @@ func (l *sharedList) rest(ctx context.Context) ([]session.Status, error) {
 	}
 }
 
-// shared returns the List call of a provider that is in progress, or starts one.
+// shared returns the provider's List call that is in progress, or starts one.
 func (p *Provider) shared(m *member, q session.Provider, limit time.Duration) (*sharedList, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

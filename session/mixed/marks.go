@@ -15,8 +15,8 @@ import (
 	"gcity/session"
 )
 
-// MarksFile is the file in the city's .gc folder that lists the providers that may hold sessions, one per line. It
-// does not contain the home provider.
+// MarksFile is the file in the city's .gc folder that lists the providers that may hold sessions, one per
+// line. It does not contain the default provider.
 const MarksFile = "session-providers"
 
 // errDamaged reports that the marks file has content that gcity does not write.
@@ -55,9 +55,9 @@ func isName(name string) bool {
 	})
 }
 
-// recover rebuilds a damaged marks file. It keeps a copy of the damaged file and marks all providers that may hold
-// sessions. A provider loses its mark when it lists no sessions. Until all of them have answered, an agent that may
-// be running is not started.
+// recover rebuilds a damaged marks file. It keeps a copy of the damaged file and marks all providers that may
+// hold sessions. A provider loses its mark when it lists no sessions. Until all of them have responded, an
+// agent that may be running is not started.
 func (p *Provider) recover(legible []string, damage error) ([]string, error) {
 	_, unsafe := errors.AsType[*disk.UnsafeError](damage)
 	if p.o.FindProviders == nil || !unsafe && !errors.Is(damage, errDamaged) {
@@ -118,8 +118,9 @@ func (p *Provider) mark(ctx context.Context, m *member) error {
 		err)
 }
 
-// unmark removes the mark of a provider if a List call with this gen has found no sessions. It first dismisses the
-// provider. If the controller dies before the mark is removed, the next controller lists the provider again.
+// unmark removes a provider's mark if a List call that began at this gen found no sessions. It first
+// dismisses the provider. If the controller dies before the mark is removed, the next controller lists the
+// provider again.
 func (p *Provider) unmark(ctx context.Context, m *member, q session.Provider, gen int) {
 	idle := func() bool {
 		return m.name != p.o.DefaultProvider && m.inUse && m.starts == 0 && m.gen == gen &&

@@ -1,11 +1,12 @@
-// Package mixed combines several session providers into one. Each agent has a provider, and calls about a session
-// go to the provider that holds it. A file in the city's folder lists the providers that may hold sessions. So a
-// controller finds the sessions of an earlier controller, even if the configuration has changed.
+// Package mixed combines several session providers into one. Each agent has a provider, and calls about a
+// session go to the provider that runs it. A file in the city's folder lists the providers that may have
+// sessions. So a controller finds the sessions that an earlier controller started, even if the configuration
+// has changed.
 //
 // # Concurrency
 //
-// A Provider is safe for concurrent use. It has one goroutine for each provider that is a session.Notifier or a
-// session.Changer, and one for each List call of a patient provider. Close ends all of them.
+// A Provider is safe for concurrent use. It has one goroutine for each provider that is a session.Notifier or
+// a session.Changer, and one for each List call to a patient provider. Close ends all of them.
 package mixed
 
 import (
@@ -39,20 +40,20 @@ type Options struct {
 	Observe bool         // the provider writes nothing
 	Logger  *slog.Logger // nil disables logging
 
-	// Broken is called with a panic of a goroutine of the provider. The provider then no longer works and must be
-	// opened again. If Broken is nil, the program exits with the panic.
+	// Broken is called with a panic from one of the provider's goroutines. The provider then no longer works
+	// and must be opened again. If Broken is nil, the program exits with the panic.
 	Broken func(error)
 }
 
-// Provider forwards calls to other providers. It has all optional interfaces of package session. If a session's
-// provider does not support a call, the error is a session.LackError.
+// Provider forwards calls to other providers. It implements all optional interfaces of package session. If a
+// session's provider does not support a call, the error is a session.LackError.
 type Provider struct {
 	o     Options
 	exits chan session.Exit
 	// contains a value if the sessions of a provider may have changed; see session.Changer
 	changes chan struct{}
 	done    chan struct{}
-	life    context.Context // context of List calls of patient providers; end cancels it
+	life    context.Context // context of List calls to patient providers; end cancels it
 	end     context.CancelCauseFunc
 	wg      recovery.Group
 
@@ -61,7 +62,7 @@ type Provider struct {
 
 	mu      sync.Mutex
 	members map[string]*member
-	order   []*member // sorted by name, with the home provider first
+	order   []*member // sorted by name, with the default provider first
 	// by session name; contains all sessions of the members that have listed set
 	held   map[string][]location
 	closed bool
@@ -74,7 +75,7 @@ type member struct {
 	p     session.Provider // nil = the provider could not be opened
 	close func()
 	err   error // why opening failed
-	// the provider may hold sessions: it has a mark, is getting a mark, or is the home provider
+	// the provider may hold sessions: it is marked, is being marked, or is the default provider
 	inUse  bool
 	marked bool        // its mark is in the file
 	listed bool        // the provider's held map entries contain all of its sessions
@@ -83,7 +84,7 @@ type member struct {
 	gen    int         // number of starts so far
 }
 
-// location is the location of a session at a provider.
+// location identifies a session at one of the providers.
 type location struct {
 	provider *member
 	id       string
@@ -112,8 +113,9 @@ var (
 // exitsKept is the capacity of the channel that Exits returns. If the channel is full, List still returns the exit.
 const exitsKept = 1024
 
-// New opens the home provider, and all providers that hold sessions of an earlier controller. If one of them cannot
-// be opened, each List reports the error.
+// New opens the default provider, and all providers that may have sessions from an earlier controller. It
+// fails if the default provider cannot be opened. If another one cannot be opened, each List reports the
+// error.
 func New(o Options) (*Provider, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -180,7 +182,7 @@ func (p *Provider) member(name string) *member {
 	return m
 }
 
-// opened returns the provider of m, or the error with which it could not be opened.
+// opened returns m's provider, or the error from opening it.
 func (p *Provider) opened(m *member) (session.Provider, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -207,7 +209,7 @@ func (p *Provider) forward(m *member, from <-chan session.Exit) {
 			select {
 			case p.exits <- x:
 			default:
-				p.o.Logger.Warn("the channel of exits is full; the next patrol reports this exit",
+				p.o.Logger.Warn("the exit channel is full; the next patrol reports this exit",
 					"session",
 					x.Name)
 			}
@@ -270,7 +272,7 @@ func (p *Provider) inUse() []*member {
 	return slices.DeleteFunc(slices.Clone(p.order), func(m *member) bool { return !m.inUse })
 }
 
-// ended records the end of a session. The caller must hold p.mu.
+// ended records that a session has ended. The caller must hold p.mu.
 func (p *Provider) ended(m *member, name, id string) {
 	for i := range p.held[name] {
 		if h := &p.held[name][i]; h.provider == m && h.id == id {
@@ -314,8 +316,8 @@ func (p *Provider) providerOf(ctx context.Context, name string) (*member, error)
 	return p.find(ctx, name, "")
 }
 
-// find returns the provider that holds a session, like at. If id is not "", the provider of the session with that
-// ID takes precedence.
+// find returns the provider that holds a session, like providerOf. If id is not "", the provider of the
+// session with that ID takes precedence.
 func (p *Provider) find(ctx context.Context, name, id string) (*member, error) {
 	used := p.inUse()
 	if len(used) == 1 {

@@ -1,6 +1,6 @@
-// Package plugin is a session provider that runs a helper program. gcity starts the helper once per controller and
-// calls it with the session protocol (package protocol). A helper that exits is restarted, and its sessions
-// continue.
+// Package plugin implements a session provider that runs a helper program. gcity starts the helper once per
+// controller and calls it with the session protocol (package protocol). A helper that exits is restarted, and
+// its sessions keep running.
 //
 // # Concurrency
 //
@@ -31,9 +31,9 @@ import (
 )
 
 const (
-	// timeout of a helper's answer to the open call, which does not depend on the network
+	// timeout of the open call, which does not depend on the network
 	openLimit  = 5 * time.Second
-	leaveLimit = 5 * time.Second // timeout of a helper's exit
+	leaveLimit = 5 * time.Second // how long a helper may take to exit
 	retryFirst = 100 * time.Millisecond
 	retryLast  = 10 * time.Second
 	healthy    = time.Minute // a helper that has run for this long is restarted immediately
@@ -47,13 +47,13 @@ type Options struct {
 	// folder of the socket, created if necessary; each helper of a city needs its own
 	Dir      string
 	Settings json.RawMessage // see protocol.OpenRequest
-	// environment of the controller; the helper gets the variables that shell.ScriptEnv selects
+	// the controller's environment; the helper receives the variables that shell.ScriptEnv selects
 	Environ []string
 	Observe bool         // another process runs the city, so the helper must not change anything
 	Logger  *slog.Logger // nil = no logging
 
-	// Broken is called with a panic of a goroutine of the provider. If Broken is nil, the program exits with the
-	// panic.
+	// Broken is called with a panic from one of the provider's goroutines. If Broken is nil, the program
+	// exits with the panic.
 	Broken func(error)
 }
 
@@ -70,7 +70,7 @@ type Provider struct {
 	mu     sync.Mutex
 	down   error     // why the helper is not running; nil = the helper is running
 	retry  time.Time // time of the helper's restart, if the helper is not running
-	opened bool      // New has succeeded, so the helper restarts when it exits
+	opened bool      // New has succeeded, so the provider has a client
 }
 
 // New starts the helper and sends it the open call.
@@ -108,7 +108,7 @@ func New(o Options) (*Provider, error) {
 	return p, nil
 }
 
-// Close makes the helper exit. Sessions continue.
+// Close makes the helper exit. Its sessions keep running.
 func (p *Provider) Close() {
 	p.Client.Close()
 	p.leave()
@@ -124,7 +124,7 @@ func (p *Provider) leave() {
 // listen creates the socket that the helper inherits.
 func (p *Provider) listen() error {
 	if err := disk.MkdirAll(p.o.Dir, 0o700); err != nil {
-		return fmt.Errorf("cannot create the folder of the session helper: %w", err)
+		return fmt.Errorf("cannot create the session helper's folder: %w", err)
 	}
 	path, err := disk.SocketPath(filepath.Join(p.o.Dir, fmt.Sprintf("%d.sock", os.Getpid())))
 	if err != nil {
@@ -164,7 +164,7 @@ func (p *Provider) whyDown() error {
 	return fmt.Errorf("%w; it restarts in %s", p.down, wait)
 }
 
-// explain returns the reason of the helper's exit if the exit has caused err. Otherwise it returns err.
+// explain returns the reason for the helper's exit if the helper is not running. Otherwise it returns err.
 func (p *Provider) explain(err error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -43,7 +43,7 @@ func (p *Provider) keep(ctx context.Context, started chan struct{}) {
 		if ctx.Err() != nil {
 			return
 		}
-		p.o.Logger.Warn("a session helper has exited and is restarted",
+		p.o.Logger.Warn("a session helper has exited and will be restarted",
 			"helper", p.o.Program, "error", err, "retry_in", wait)
 		select {
 		case <-time.After(wait):
@@ -65,8 +65,8 @@ func (p *Provider) setDown(err error, wait time.Duration) {
 	}
 }
 
-// run starts the helper, calls up, and returns the reason of the helper's exit. When ctx ends, run makes the helper
-// exit.
+// run starts the helper, calls up, and returns the reason for the helper's exit. When ctx ends, run makes the
+// helper exit.
 func (p *Provider) run(ctx context.Context, up func()) error {
 	cmd := exec.Command(p.o.Program) //nolint:noctx // ctx ends it below, in two steps
 	cmd.Dir = p.o.City
@@ -121,7 +121,7 @@ func (p *Provider) end(ctx context.Context, pid int, stdin io.Closer, done <-cha
 	}
 }
 
-// outputLog logs the helper's output. The last line also serves as the reason of the helper's exit.
+// outputLog logs the helper's output. The last line also serves as the reason for the helper's exit.
 type outputLog struct {
 	p    *Provider
 	in   io.Reader

@@ -12,7 +12,7 @@ import (
 // call is one operation of a provider.
 type call func(ctx context.Context, p session.Provider, t *Target) (Answer, error)
 
-// part is one operation of an optional interface of a provider.
+// part is one operation of an optional provider interface.
 type part[T any] func(ctx context.Context, p T, t *Target) (Answer, error)
 
 // orElse returns a call that runs do if the provider implements T. Otherwise, the call returns err.
@@ -25,8 +25,8 @@ func (do part[T]) orElse(err error) call {
 	}
 }
 
-// orLack returns a call that runs do if the provider implements T. Otherwise, the call returns an error with the
-// missing ability.
+// orLack returns a call that runs do if the provider implements T. Otherwise, the call returns a
+// session.LackError for the ability.
 func (do part[T]) orLack(a session.Ability) call {
 	return do.orElse(&session.LackError{Ability: a})
 }

@@ -26,12 +26,13 @@ type ClientOptions struct {
 	Open   OpenRequest  // without Protocols, which the client sets
 	Logger *slog.Logger // nil disables logging
 
-	// Broken is called with a panic of the client's goroutine. If Broken is nil, the program exits with the panic.
+	// Broken is called with a panic from the client's goroutine. If Broken is nil, the program exits with the
+	// panic.
 	Broken func(error)
 }
 
-// Client is a session.Provider that calls a helper. It has all optional interfaces of package session. Limits
-// returns the abilities that the helper lacks.
+// Client is a session.Provider that calls a helper. It implements all optional interfaces of package session.
+// Limits returns the abilities that the helper lacks.
 type Client struct {
 	o     ClientOptions
 	http  *http.Client
@@ -43,7 +44,7 @@ type Client struct {
 
 	mu     sync.Mutex
 	answer OpenAnswer
-	opened bool // the current process of the helper was opened
+	opened bool // the helper's current process has been opened
 }
 
 var (
@@ -66,8 +67,8 @@ var (
 	_ session.Limiter      = (*Client)(nil)
 )
 
-// NewClient returns a client and opens the helper. It fails if the helper cannot be reached before ctx ends, or if
-// the helper refuses the open call.
+// NewClient returns a client and opens the helper. It fails if the helper cannot be reached before ctx ends,
+// or if the helper rejects the open call.
 func NewClient(ctx context.Context, o ClientOptions) (*Client, error) {
 	o.Open.Protocols = []int{Version}
 	if o.Logger == nil {
@@ -90,14 +91,14 @@ func NewClient(ctx context.Context, o ClientOptions) (*Client, error) {
 	return c, nil
 }
 
-// Close makes the helper release its provider. The sessions continue.
+// Close ends the client's connections to the helper. The sessions keep running.
 func (c *Client) Close() {
 	c.end()
 	c.wg.Wait()
 	c.http.CloseIdleConnections()
 }
 
-// Lost notifies the client that the helper has exited. The next call opens the new process of the helper.
+// Lost notifies the client that the helper has exited. The next call opens the helper's new process.
 func (c *Client) Lost() {
 	c.mu.Lock()
 	c.opened = false
@@ -160,12 +161,12 @@ func (c *Client) post(ctx context.Context, op string, body any) (*http.Response,
 	return nil, refusal(op, resp)
 }
 
-// unreachable returns the error of a call that got no answer.
+// unreachable returns the error for a call that received no complete response.
 func unreachable(ctx context.Context, op string, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
-		return fmt.Errorf("the helper did not answer %s: %w", op, cause)
+		return fmt.Errorf("the helper did not respond to %s: %w", op, cause)
 	}
-	return fmt.Errorf("the helper did not answer %s: %w", op, err)
+	return fmt.Errorf("the helper did not respond to %s: %w", op, err)
 }
 
 // refusal returns the error in a response.
@@ -178,7 +179,8 @@ func refusal(op string, resp *http.Response) error {
 	return known(answer.Error)
 }
 
-// known returns the error of package session that corresponds to an error of the helper, or otherwise e.
+// known converts an error from the helper to a session.LackError if it reports a missing ability. Otherwise,
+// it returns e.
 func known(e *Error) error {
 	if e.Kind != "unsupported" {
 		return e
@@ -192,8 +194,8 @@ func known(e *Error) error {
 }
 
 func notProtocol(op string, resp *http.Response) error {
-	return fmt.Errorf("the helper's answer to %s is %s, which is not the session protocol", op,
-		resp.Status)
+	return fmt.Errorf("the helper responded to %s with %s, which does not follow the "+
+		"session protocol", op, resp.Status)
 }
 
 // roundTrip sends a request and decodes the response.
@@ -204,7 +206,7 @@ func (c *Client) roundTrip(ctx context.Context, op string, body, answer any) err
 	}
 	defer resp.Body.Close()
 	if err := json.NewDecoder(io.LimitReader(resp.Body, maxMessage)).Decode(answer); err != nil {
-		return fmt.Errorf("the answer is not in the session protocol: %w",
+		return fmt.Errorf("the response does not follow the session protocol: %w",
 			unreachable(ctx, op, err))
 	}
 	return nil
@@ -260,7 +262,7 @@ func (c *Client) Name() string {
 // Start implements session.Provider.
 func (c *Client) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	if err := c.open(ctx); err != nil {
-		return session.Status{}, session.Missing(err) // the helper does not know of the start
+		return session.Status{}, session.Missing(err) // the helper has not received the request
 	}
 	resp, err := c.post(ctx, "start", s)
 	if err != nil {
@@ -287,7 +289,8 @@ func (c *Client) Start(ctx context.Context, s session.Spec) (session.Status, err
 
 func one(a Answer, op string) (session.Status, error) {
 	if a.Session == nil {
-		return session.Status{}, fmt.Errorf("the helper's answer to %s names no session", op)
+		return session.Status{}, fmt.Errorf("the helper's response to %s does not "+
+			"contain a session", op)
 	}
 	return decode(a.Session), nil
 }

@@ -17,17 +17,17 @@ import (
 )
 
 const (
-	retryFirst = 50 * time.Millisecond // wait before a lost stream of exits is reopened
+	retryFirst = 50 * time.Millisecond // wait before a lost exit stream is reopened
 	retryLast  = 10 * time.Second
-	silence    = 4 * beat // time without data after which a stream of exits is considered lost
+	silence    = 4 * beat // time without data after which an exit stream is considered lost
 )
 
-// Exits implements session.Notifier. After a stream of exits was lost, the channel receives all exits that the
+// Exits implements session.Notifier. After an exit stream was lost, the channel receives all exits that the
 // helper still lists. So it may receive an exit twice.
 func (c *Client) Exits() <-chan session.Exit { return c.exits }
 
-// Changes implements session.Changer. The channel also receives a value when a stream of exits is opened, because
-// the client may have missed changes.
+// Changes implements session.Changer. The channel also receives a value when an exit stream is opened,
+// because the client may have missed changes.
 func (c *Client) Changes() <-chan struct{} { return c.changes }
 
 // changed notifies the reader of Changes.
@@ -38,7 +38,7 @@ func (c *Client) changed() {
 	}
 }
 
-// followExits reads the stream of exits until ctx ends. When a stream is lost, it opens a new one.
+// followExits reads the exit stream until ctx ends. When a stream is lost, it opens a new one.
 func (c *Client) followExits(ctx context.Context) {
 	wait := retryFirst
 	for ctx.Err() == nil {
@@ -50,7 +50,7 @@ func (c *Client) followExits(ctx context.Context) {
 		if time.Since(began) > retryLast {
 			wait = retryFirst
 		}
-		c.o.Logger.Warn("the helper's stream of exits was lost", "error", err, "retry_in", wait)
+		c.o.Logger.Warn("the helper's exit stream was lost", "error", err, "retry_in", wait)
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
@@ -59,7 +59,7 @@ func (c *Client) followExits(ctx context.Context) {
 	}
 }
 
-// readExits reads one stream of exits until it is lost.
+// readExits reads one exit stream until it is lost.
 func (c *Client) readExits(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -195,7 +195,7 @@ type terminal struct {
 	writing sync.Mutex
 }
 
-// Read implements io.Reader. It returns io.EOF at the end of the terminal.
+// Read implements io.Reader. It returns io.EOF when the terminal has ended.
 func (t *terminal) Read(p []byte) (int, error) {
 	for len(t.rest) == 0 {
 		kind, data, err := readFrame(t.in, t.buf)

@@ -1,15 +1,15 @@
 // Package protocol implements the session protocol, version 1, between gcity and a helper program that runs
-// sessions. A helper serves HTTP on a unix socket that it inherits. docs/session-protocol.md describes the protocol
-// for authors of helpers in any language. A helper in Go calls Serve with a session.Provider. Client is gcity's
-// side.
+// sessions. A helper serves HTTP on a unix socket that it inherits. docs/session-protocol.md describes the
+// protocol for authors of helpers in any language. A helper written in Go calls Serve with a
+// session.Provider. gcity uses a Client.
 //
 // # Concurrency
 //
-// A Server and a Client are safe for concurrent use. A Client has one goroutine, which reads the stream of exits.
+// A Server and a Client are safe for concurrent use. A Client has one goroutine, which reads the exit stream.
 // Close stops it.
 package protocol
 
-// Version is the version of the protocol that this package implements.
+// Version is the protocol version that this package implements.
 const Version = 1
 
 const (

@@ -8,7 +8,7 @@ import (
 	"gcity/session"
 )
 
-// Error is the error of a failed call. Callers distinguish errors by Kind.
+// Error is the error from a failed call. Callers distinguish errors by Kind.
 type Error struct {
 	Kind    string  `json:"kind"` // one of kinds, or "failed"
 	Message string  `json:"message"`
@@ -24,7 +24,7 @@ type kind struct {
 	status int
 }
 
-// kinds returns the kinds of errors, the most specific kind first.
+// kinds returns the kinds of errors, most specific first.
 func kinds() []kind {
 	return []kind{
 		{"not_found", session.ErrNotFound, http.StatusNotFound},

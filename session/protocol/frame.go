@@ -6,10 +6,10 @@ import (
 	"io"
 )
 
-// These are the types of frames of an attached terminal. A frame consists of one byte for the type, four bytes for
-// the length (big endian), and the payload.
+// These are the frame types on the connection of an attached terminal. A frame consists of one byte for the
+// type, four bytes for the length (big endian), and the payload.
 const (
-	frameData = 1 // input or output of the terminal
+	frameData = 1 // terminal input or output
 	// from the viewer: the number of columns and the number of rows, in two bytes each (big endian)
 	frameResize = 2
 	// from the helper, as the last frame: an Error as JSON, or no payload if the terminal has ended
@@ -39,7 +39,7 @@ func readFrame(r io.Reader, buf []byte) (kind byte, payload []byte, err error) {
 	}
 	n := binary.BigEndian.Uint32(head[1:])
 	if n > frameMax {
-		return 0, nil, fmt.Errorf("a frame of %d bytes is over the limit of %d", n, frameMax)
+		return 0, nil, fmt.Errorf("a frame of %d bytes exceeds the limit of %d", n, frameMax)
 	}
 	if _, err := io.ReadFull(r, buf[:n]); err != nil {
 		return 0, nil, err

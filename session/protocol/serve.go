@@ -14,8 +14,8 @@ import (
 	"gcity/internal/recovery"
 )
 
-// Serve is the main function of a helper. It serves the inherited socket until ctx or standard input ends. Standard
-// input ends when gcity releases the helper or dies. The sessions continue.
+// Serve is the main function of a helper. It serves the inherited socket until ctx or standard input ends.
+// Standard input ends when gcity releases the helper or dies. The sessions keep running.
 func Serve(
 	ctx context.Context,
 	open func(ctx context.Context, r OpenRequest) (Opened, error),
@@ -54,7 +54,7 @@ func ServeOn(ctx context.Context, l net.Listener, h http.Handler) error {
 	return nil
 }
 
-// inherited returns the socket that gcity has created for the helper.
+// inherited returns the socket that gcity created for the helper.
 func inherited() (net.Listener, error) {
 	fd, err := strconv.Atoi(os.Getenv(SocketEnv))
 	if err != nil || fd < 3 {

@@ -20,11 +20,11 @@ type Opened struct {
 	Name     string // name of the provider, for messages
 	Version  string // version of the helper
 	Provider session.Provider
-	Close    func() // releases the provider, while the sessions continue; may be nil
+	Close    func() // releases the provider; its sessions keep running; may be nil
 }
 
-// Server is an http.Handler that serves the protocol with a session.Provider. Until it is opened, it refuses all
-// other calls.
+// Server is an http.Handler that serves the protocol with a session.Provider. Until it is opened, it rejects
+// all other calls.
 type Server struct {
 	open func(ctx context.Context, r OpenRequest) (Opened, error)
 	mux  *http.ServeMux
@@ -34,11 +34,11 @@ type Server struct {
 
 	mu   sync.Mutex
 	made *Opened
-	subs map[chan ExitLine]bool // open streams of exits; a stream with a slow reader is closed
+	subs map[chan ExitLine]bool // open exit streams; a stream with a slow reader is closed
 }
 
-// NewServer returns a server. Its first open call gets a provider from the function open. Later open calls get the
-// same provider.
+// NewServer returns a server. Its first open call opens a provider with the function open. Later open calls
+// use the same provider.
 func NewServer(open func(ctx context.Context, r OpenRequest) (Opened, error)) *Server {
 	s := &Server{open: open, mux: http.NewServeMux(), subs: map[chan ExitLine]bool{}}
 	s.mux.HandleFunc("POST /v1/open", s.serveOpen)
@@ -56,7 +56,7 @@ func NewServer(open func(ctx context.Context, r OpenRequest) (Opened, error)) *S
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
-// Close releases the provider. Sessions continue.
+// Close releases the provider. Its sessions keep running.
 func (s *Server) Close() {
 	s.mu.Lock()
 	made := s.made
@@ -185,8 +185,8 @@ func (s *Server) serveStart(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// maxRequest is the maximum size of a request in bytes. A request may contain a Spec with an environment and a
-// text.
+// maxRequest is the maximum size of a request in bytes. A request may contain a Spec with an environment and
+// a long nudge.
 const maxRequest = 8 << 20
 
 func readJSON(w http.ResponseWriter, r *http.Request, to any) bool {
@@ -207,7 +207,7 @@ func reply(w http.ResponseWriter, status int, body any) {
 	data, err := json.Marshal(body)
 	if err != nil {
 		status = http.StatusInternalServerError
-		data = []byte(`{"error":{"kind":"failed","message":"the answer cannot be encoded"}}`)
+		data = []byte(`{"error":{"kind":"failed","message":"the response cannot be encoded"}}`)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

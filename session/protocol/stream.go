@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	exitsKept  = 1024             // number of lines that are stored for a slow reader of a stream
-	beat       = 15 * time.Second // interval of empty lines on a stream without exits
+	exitsKept  = 1024             // number of lines that are buffered for a slow stream reader
+	beat       = 15 * time.Second // interval of empty lines on an idle stream
 	writeLimit = 30 * time.Second // timeout of one write to a stream
 )
 
-// followExits sends the provider's exits and changes to all streams, until the provider closes its channel of
-// exits.
+// followExits sends the provider's exits and changes to all streams, until the provider closes its exit
+// channel.
 func (s *Server) followExits(p session.Provider) {
 	n, ok := p.(session.Notifier)
 	if !ok {

@@ -7,9 +7,10 @@ import (
 	"gcity/session"
 )
 
-// OpenRequest is the first call after each start of the helper. All other calls before it are refused.
+// OpenRequest is the request of the first call after each start of the helper. The helper rejects other calls
+// before it.
 type OpenRequest struct {
-	// versions of the protocol that the caller supports
+	// protocol versions that the caller supports
 	Protocols []int           `json:"protocols"`
 	City      string          `json:"city"`               // absolute path of the city's folder
 	Observe   bool            `json:"observe,omitempty"`  // the helper must not change anything
@@ -18,7 +19,7 @@ type OpenRequest struct {
 
 // OpenAnswer describes the helper.
 type OpenAnswer struct {
-	Protocol int       `json:"protocol"` // the selected version of the protocol
+	Protocol int       `json:"protocol"` // the selected protocol version
 	Name     string    `json:"name"`
 	Version  string    `json:"version,omitempty"`
 	Lacks    []Ability `json:"lacks,omitempty"` // abilities that the helper's provider lacks
@@ -51,7 +52,7 @@ type Target struct {
 	Force bool   `json:"force,omitempty"`    // stop: do not wait until the host confirms the end
 	Lines int    `json:"lines,omitempty"`    // output; 0 = visible screen
 	Text  string `json:"text,omitempty"`     // send
-	// send: refuse if a viewer has typed within this time
+	// send: fail if a viewer has typed within this time
 	Quiet *int64   `json:"quiet_ns,omitempty"`
 	Keys  []string `json:"keys,omitempty"`  // keys
 	Key   string   `json:"key,omitempty"`   // mark, meta
@@ -67,7 +68,7 @@ type Answer struct {
 	Text     string           `json:"text,omitempty"`     // output, meta
 	Data     []byte           `json:"data,omitempty"`     // capture, in base64
 	Usage    map[string]Usage `json:"usage,omitempty"`    // usage, by session
-	// list: reasons why providers did not answer, by provider
+	// list: reasons why providers did not respond, by provider
 	Unknown map[string]string `json:"unknown,omitempty"`
 	Error   *Error            `json:"error,omitempty"`
 }
@@ -137,7 +138,7 @@ func local(t time.Time) time.Time {
 	return t.Local()
 }
 
-// Frame is one line of the stream of a watch call. A line with an Error is the last line.
+// Frame is one line of the response to a watch call. A line with an Error is the last line.
 type Frame struct {
 	Reset   bool   `json:"reset,omitempty"`
 	Cols    int    `json:"cols,omitempty"`
@@ -147,15 +148,15 @@ type Frame struct {
 	Error   *Error `json:"error,omitempty"`
 }
 
-// StartLine is one line of the response to a start call. The first lines contain the reasons why the start waits.
-// The last line contains the session or the error.
+// StartLine is one line of the response to a start call. The first lines contain the reasons why the start is
+// waiting. The last line contains the session or the error.
 type StartLine struct {
 	Waits   string  `json:"waits,omitempty"`
 	Session *Status `json:"session,omitempty"`
 	Error   *Error  `json:"error,omitempty"`
 }
 
-// ExitLine is one line of the stream of exits. An empty line shows that the stream is alive.
+// ExitLine is one line of the exit stream. An empty line shows that the stream is alive.
 type ExitLine struct {
 	Exit    *session.Exit `json:"exit,omitempty"`
 	Changed bool          `json:"changed,omitempty"` // see session.Changer

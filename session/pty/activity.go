@@ -10,7 +10,7 @@ import (
 )
 
 // activityRecord is the activity record of a session, mapped into memory. A patrol reads the records of all
-// sessions. Reading memory is ten times cheaper than a system call. The zero value has no mapping.
+// sessions, and reading memory is ten times cheaper than a system call. The zero value has no mapping.
 type activityRecord struct{ page []byte }
 
 // mapActivity maps the record at path.
@@ -35,8 +35,8 @@ func mapActivity(path string) (activityRecord, error) {
 	return activityRecord{page}, err
 }
 
-// read decodes the record. ok is false without a mapping. If a holder of an earlier build wrote a shorter record,
-// the missing part is read as zeros.
+// read decodes the record. ok is false if the record is not mapped. If a holder of an earlier build wrote a
+// shorter record, the missing part is read as zeros.
 func (r activityRecord) read() (a wire.Activity, ok bool) {
 	var buf [wire.ActivitySize]byte
 	if copyMapped(buf[:], r.page) != nil {

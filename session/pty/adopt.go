@@ -47,7 +47,7 @@ func (p *Provider) scan(ctx context.Context) error {
 	}
 	folders, err := disk.ReadDir(p.files.at)
 	if err != nil {
-		return fmt.Errorf("cannot read the folder of the sessions: %w", err)
+		return fmt.Errorf("cannot read the sessions' folder: %w", err)
 	}
 	var g errgroup.Group
 	g.SetLimit(adoptAtOnce)
@@ -60,7 +60,7 @@ func (p *Provider) scan(ctx context.Context) error {
 		}
 	}
 	err = g.Wait()
-	if errors.Is(err, errUnborn) {
+	if errors.Is(err, errNoRecord) {
 		return nil // the next scan tries again
 	}
 	if err != nil {
@@ -72,8 +72,8 @@ func (p *Provider) scan(ctx context.Context) error {
 	return nil
 }
 
-// errUnborn reports that a session's folder contains no record. The session's start may still be in progress.
-var errUnborn = errors.New("a session is about to start")
+// errNoRecord reports that a session's folder contains no record. The session's start may still be in progress.
+var errNoRecord = errors.New("a session is about to start")
 
 // adopt adopts a session that an earlier controller started.
 func (p *Provider) adopt(ctx context.Context, name string) error {
@@ -95,19 +95,19 @@ func (p *Provider) adopt(ctx context.Context, name string) error {
 		if !p.files.observe && p.files.removeFolder(name) {
 			return nil
 		}
-		return errUnborn
+		return errNoRecord
 	case err != nil: // an unreadable record: leave the session alone
 		p.log.Error("cannot read a session's record", "session", name, "err", err)
 		return nil
 	case rec.City != p.files.city || p.files.movedAway(rec):
-		p.log.Warn("a session of another city is ignored", "session", name, "city", rec.City)
+		p.log.Warn("ignoring a session of another city", "session", name, "city", rec.City)
 		return nil
 	}
 	p.recordEnd(e, rec)
 	return nil
 }
 
-// reconnect connects to the holder of a name, if the holder answers. The caller must hold the name's lock.
+// reconnect connects to the holder of a name, if the holder responds. The caller must hold the name's lock.
 func (p *Provider) reconnect(ctx context.Context, e *entry) error {
 	conn, err := dial(p.files.at+"/"+e.name, wire.SocketFile)
 	if err != nil {
@@ -137,8 +137,8 @@ func (p *Provider) reconnect(ctx context.Context, e *entry) error {
 	return nil
 }
 
-// hello requests the state of a holder. If look is set, the connection is only a read: the holder does not stay
-// alive for another life because of it.
+// hello requests the state of a holder. If look is set, the connection is read-only, and the holder does not
+// wait for a new life because of it.
 func hello(ctx context.Context, conn *net.UnixConn, look bool) (s wire.State, err error) {
 	deadline := time.Now().Add(helloTimeout)
 	if d, ok := ctx.Deadline(); ok && d.Before(deadline) {

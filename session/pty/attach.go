@@ -14,9 +14,9 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// Attach implements session.Attacher. The terminal gets the size of the newest viewer. The viewer first receives
-// the retained output, without sequences that its terminal would answer, and then new output. ctx limits only the
-// opening.
+// Attach implements session.Attacher. The terminal takes the size of the newest viewer. The viewer first
+// receives the retained output, without sequences that its terminal would reply to, and then new output. ctx
+// limits only the Attach call.
 func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (session.Terminal,
 	error) {
 	conn, err := p.dialSession(ctx, "attach to", name)
@@ -40,7 +40,7 @@ func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (ses
 	case m.Kind == wire.Failed:
 		err = refusal("attach to", name, m.Data)
 	case m.Kind != wire.Reset:
-		err = fmt.Errorf("cannot attach to %q: its holder sent an invalid answer", name)
+		err = fmt.Errorf("cannot attach to %q: its holder sent an invalid response", name)
 	}
 	if err != nil {
 		conn.Close()

@@ -11,14 +11,14 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// callTimeout is the timeout of calls without a deadline. inputTimeout is the maximum time for which a terminal may
-// not accept a text.
+// callTimeout is the timeout of calls without a deadline. inputTimeout is the maximum time that a terminal
+// may take to accept input.
 const (
 	callTimeout  = 15 * time.Second
 	inputTimeout = 5 * time.Second
 )
 
-// call sends a request on a new connection. It returns the payload of the answer.
+// call sends a request on a new connection. It returns the response's payload.
 func (p *Provider) call(ctx context.Context, verb, name string, req wire.Request) ([]byte, error) {
 	conn, err := p.dialSession(ctx, verb, name)
 	if err != nil {
@@ -72,10 +72,10 @@ func (p *Provider) dialSession(ctx context.Context, verb, name string) (*net.Uni
 			return conn, nil
 		}
 	}
-	return nil, fail(verb, name, errGone, "its holder does not answer: %v", err)
+	return nil, fail(verb, name, errGone, "its holder does not respond: %v", err)
 }
 
-// broken returns the error of a call without an answer.
+// broken returns the error for a call without a response.
 func broken(ctx context.Context, verb, name string, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("cannot %s %q in time: %w", verb, name, context.Cause(ctx))
@@ -91,8 +91,8 @@ func (p *Provider) do(ctx context.Context, verb, name string, req wire.Request) 
 	return err
 }
 
-// Interrupt implements session.Provider. The foreground processes of the terminal get SIGINT. If they read single
-// keys, they get the key instead.
+// Interrupt implements session.Provider. The terminal's foreground processes receive SIGINT. If they read
+// single keys, they receive the key instead.
 func (p *Provider) Interrupt(ctx context.Context, name string) error {
 	return p.do(ctx, "interrupt", name, wire.Request{Op: wire.OpInterrupt, Wait: inputTimeout})
 }
@@ -164,7 +164,7 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	}
 	e.mu.Unlock()
 	if l != nil && !l.over() {
-		answer, err := p.call(ctx, "acknowledge the end of", name,
+		reply, err := p.call(ctx, "acknowledge the end of", name,
 			wire.Request{Op: wire.OpAck, ID: id})
 		switch {
 		case err != nil && !errors.Is(err, errGone):
@@ -175,13 +175,13 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 			}
 			e.mu.Unlock()
 			return err
-		case err == nil && string(answer) != "leaves":
+		case err == nil && string(reply) != "leaves":
 			return nil
 		}
 		select { // wait until the lock is free for the next start
 		case <-l.gone:
 		case <-ctx.Done():
-			return fmt.Errorf("the holder of %q does not exit: %w", name, context.Cause(ctx))
+			return fmt.Errorf("the holder of %q has not exited: %w", name, context.Cause(ctx))
 		}
 	}
 	if current {

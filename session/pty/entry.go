@@ -14,7 +14,7 @@ import (
 	"gcity/session/registry"
 )
 
-// entry is the provider's state of one session name.
+// entry is the provider's state for one session name.
 type entry struct {
 	name string
 	lock registry.NameLock // see Concurrency
@@ -24,12 +24,12 @@ type entry struct {
 	known  bool  // record is valid
 	record wire.Record
 	// fingerprint of record, decoded once because every List needs it
-	fingerprint session.Fingerprint
-	pid         int
-	exit        *session.Exit // nil = the session is alive, if known is set
-	acked       bool
-	activity    activityRecord
-	answerCheck answerCheck
+	fingerprint   session.Fingerprint
+	pid           int
+	exit          *session.Exit // nil = the session is alive, if known is set
+	acked         bool
+	activity      activityRecord
+	responseCheck responseCheck
 	// drain marks, if the holder does not publish them (see recall); otherwise nil
 	marks map[string]string
 }
@@ -90,7 +90,8 @@ func (e *entry) alive() bool {
 	return e.known && e.exit == nil
 }
 
-// awaitEnd waits until the holder has reported the end of the current life.
+// awaitEnd waits until the holder has reported the end of the current life, or until ctx or the connection
+// ends.
 func (e *entry) awaitEnd(ctx context.Context) {
 	if !e.alive() {
 		return
@@ -151,7 +152,7 @@ func (p *Provider) status(e *entry) (st session.Status, ok bool) {
 	}
 	p.addActivity(e, &st)
 	if st.Alive {
-		st.Silent = e.answerCheck.silentSince()
+		st.Silent = e.responseCheck.silentSince()
 	}
 	return st, true
 }
@@ -164,7 +165,7 @@ func (p *Provider) addActivity(e *entry, st *session.Status) {
 	}
 	st.Ready, st.Frozen, st.Attached = a.Ready && st.Alive, a.Frozen && st.Alive, int(a.Attached)
 	st.Draft = a.Draft && st.Alive
-	if st.Alive && st.PID == 0 { // the holder does not answer, so it has not sent the agent's PID
+	if st.Alive && st.PID == 0 { // the holder does not respond, so it has not sent the agent's PID
 		st.PID = int(a.PID)
 	}
 	if st.Alive {
@@ -193,7 +194,7 @@ func (p *Provider) connect(e *entry, s wire.State, started bool) {
 		p.reg.Report(session.Exit(*s.Exit))
 	}
 	p.files.openActivity(e)
-	e.answerCheck.reset()
+	e.responseCheck.reset()
 	e.marks = nil
 	if a, ok := e.lastActivity(); ok && !a.Marked {
 		e.marks = make(map[string]string)
@@ -227,7 +228,8 @@ func (p *Provider) read(e *entry, l *link) {
 // reapHolder waits for the exit of a holder that is a child of this process.
 func (p *Provider) reapHolder(name string, pid int) {
 	if !proc.WaitPid(pid, reapWait) {
-		p.log.Error("a session's holder hung up but does not exit", "session", name, "pid", pid)
+		p.log.Error("a session's holder closed its connection but has not exited",
+			"session", name, "pid", pid)
 		return
 	}
 	if err := proc.Reap(pid); err != nil {

@@ -8,7 +8,7 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// failure is an error for users that callers can test with errors.Is.
+// failure is an error with a message for users. Callers test its kind with errors.Is.
 type failure struct {
 	text string
 	kind error // error of package session that errors.Is finds
@@ -22,11 +22,11 @@ func fail(verb, name string, kind error, format string, args ...any) error {
 	return &failure{fmt.Sprintf("cannot %s %q: ", verb, name) + fmt.Sprintf(format, args...), kind}
 }
 
-// refusal converts a wire.Failure of a holder to an error.
+// refusal converts a wire.Failure from a holder to an error.
 func refusal(verb, name string, data []byte) error {
 	var f wire.Failure
 	if err := json.Unmarshal(data, &f); err != nil {
-		return fmt.Errorf("cannot %s %q: its holder sent an invalid answer: %w", verb,
+		return fmt.Errorf("cannot %s %q: its holder sent an invalid response: %w", verb,
 			name, err)
 	}
 	return fail(verb, name, kindOf(f.Cause), "%s", f.Message)

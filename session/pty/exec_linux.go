@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bornIn is the working folder of a holder before it enters its session's folder.
-const bornIn = "/"
+// startDir is the working folder of a holder before it enters its session's folder.
+const startDir = "/"
 
 // launcher starts holder processes.
 type launcher struct {
@@ -45,8 +45,8 @@ func (l *launcher) execHolder(dir string) (*link, error) {
 	defer null.Close()
 	binary := l.program.binary
 	pid, embedded, err := l.inGroup([]string{binary, "hold", dir}, &syscall.ProcAttr{
-		Dir:   bornIn,
-		Env:   l.env, // environment of the holder only; the agent's environment is its Spec.Env
+		Dir:   startDir,
+		Env:   l.env, // the holder's own environment; the agent's environment is its Spec.Env
 		Files: []uintptr{uintptr(fds[1]), null.Fd(), l.errlog.Fd()},
 		Sys:   &syscall.SysProcAttr{Setsid: true},
 	})

@@ -346,7 +346,7 @@ func TestFrozen(t *testing.T) {
 	}
 }
 
-// Attaching to a holder that does not answer fails when the caller's context ends.
+// Attaching to a holder that does not respond fails when the caller's context ends.
 func TestAttachToAFrozenHolder(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -556,7 +556,7 @@ func TestSweepRuns(t *testing.T) {
 	}
 }
 
-// If a holder does not answer an acknowledgement, the exit is listed again, and can be acknowledged later.
+// If a holder does not respond an acknowledgement, the exit is listed again, and can be acknowledged later.
 func TestAcknowledgedLate(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)

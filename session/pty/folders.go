@@ -20,8 +20,8 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// folders manages the folders of a city's sessions. If the city's folder is moved, its sessions belong to the city
-// at the new path. A copy at the old path is another city.
+// folders manages the folders of a city's sessions. If the city's folder is moved, its sessions belong to the
+// city at the new path. A copy at the old path is another city.
 type folders struct {
 	city    string
 	dir     string // path of the sessions' folder that holders have in their command line
@@ -94,7 +94,7 @@ func (f *folders) verifyHolder(name string, pid int, s wire.State) error {
 	case r.City != f.city && !f.isIn(pid, name):
 		return fmt.Errorf("session %q belongs to the city %s", name, r.City)
 	case r.Name != name:
-		return fmt.Errorf("the holder in the folder of %q holds %q", name, r.Name)
+		return fmt.Errorf("the holder in the folder for %q runs session %q", name, r.Name)
 	case r.Boot != f.boot || r.Holder != pid || !proc.Lives(pid, r.HolderStart):
 		return fmt.Errorf("the socket of %q is served by an unknown process, pid %d", name, pid)
 	}
@@ -183,7 +183,7 @@ func (f *folders) holderFolder(pid int) (dir string, ok bool) {
 		return "", false
 	}
 	cwd, err := os.Readlink(cwdOf(pid))
-	if err != nil || cwd == bornIn {
+	if err != nil || cwd == startDir {
 		return "", false
 	}
 	name := args[2][len(f.dir)+1:]
@@ -212,7 +212,7 @@ func (f *folders) awaitSocket(ctx context.Context, dir string) {
 
 func cwdOf(pid int) string { return "/proc/" + strconv.Itoa(pid) + "/cwd" }
 
-// isIn reports whether the working folder of a holder is that of this session, even if the city was moved.
+// isIn reports whether a holder's working folder is that of this session, even if the city was moved.
 func (f *folders) isIn(pid int, name string) bool {
 	return same(cwdOf(pid), f.at+"/"+name)
 }

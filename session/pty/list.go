@@ -34,10 +34,10 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	return list, nil
 }
 
-// answerCheck tracks whether a holder answers.
-type answerCheck struct {
-	since     time.Time // start of the time without an answer; zero = the holder answers
-	failures  int       // number of consecutive checks without an answer
+// responseCheck tracks whether a holder responds.
+type responseCheck struct {
+	since     time.Time // start of the time without a response; zero = the holder responds
+	failures  int       // number of consecutive failed checks
 	checkedAt time.Time
 }
 
@@ -51,53 +51,53 @@ const (
 )
 
 // silentSince returns the start of the holder's silence, or zero if too few checks have failed.
-func (s *answerCheck) silentSince() time.Time {
+func (s *responseCheck) silentSince() time.Time {
 	if s.failures < silentFailures {
 		return time.Time{}
 	}
 	return s.since
 }
 
-func (s *answerCheck) reset() { s.since, s.failures = time.Time{}, 0 }
+func (s *responseCheck) reset() { s.since, s.failures = time.Time{}, 0 }
 
-// checkHolders checks whether holders can answer, without requests, which would wake the holders at every patrol. A
-// holder is silent while a signal or a debugger has stopped it, or while it is not connected.
+// checkHolders checks whether holders can respond, without requests, which would wake the holders at every
+// patrol. A holder is silent while a signal or a debugger has stopped it, or while it is not connected.
 func (p *Provider) checkHolders(entries []*entry) {
-	first, now, budget := int(p.nextListen.Load()), time.Now(), silentBatch
+	first, now, budget := int(p.nextCheck.Load()), time.Now(), silentBatch
 	for i := range entries {
 		e := entries[(first+i)%len(entries)]
 		e.mu.Lock()
 		rec, linked := e.record, e.link != nil
-		due := e.known && e.exit == nil && now.Sub(e.answerCheck.checkedAt) >= p.silentEvery
+		due := e.known && e.exit == nil && now.Sub(e.responseCheck.checkedAt) >= p.silentEvery
 		// connected and not suspect: check the holder only within the budget
-		if due && linked && e.answerCheck.failures == 0 {
+		if due && linked && e.responseCheck.failures == 0 {
 			if due = budget > 0; due {
 				budget--
-				p.nextListen.Store(int64((first + i + 1) % len(entries)))
+				p.nextCheck.Store(int64((first + i + 1) % len(entries)))
 			}
 		}
 		if due {
-			e.answerCheck.checkedAt = now
+			e.responseCheck.checkedAt = now
 		}
 		e.mu.Unlock()
 		if due {
-			e.noteAnswer(now, linked && !p.files.stopped(rec))
+			e.noteResponse(now, linked && !p.files.stopped(rec))
 		}
 	}
 }
 
-// noteAnswer records whether a holder can answer.
-func (e *entry) noteAnswer(now time.Time, answers bool) {
+// noteResponse records whether a holder can respond.
+func (e *entry) noteResponse(now time.Time, responds bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if answers {
-		e.answerCheck.reset()
+	if responds {
+		e.responseCheck.reset()
 		return
 	}
-	if e.answerCheck.failures == 0 {
-		e.answerCheck.since = now
+	if e.responseCheck.failures == 0 {
+		e.responseCheck.since = now
 	}
-	e.answerCheck.failures++
+	e.responseCheck.failures++
 }
 
 // Look implements session.Looker.
@@ -110,7 +110,7 @@ func (p *Provider) Look(_ context.Context, name string) (session.Status, error) 
 	return session.Status{}, missing("look at", name)
 }
 
-// retryConnect tries again to connect to a holder that did not answer.
+// retryConnect tries again to connect to a holder that did not respond.
 func (p *Provider) retryConnect(e *entry) {
 	e.mu.Lock()
 	stray := e.known && e.exit == nil && e.link == nil

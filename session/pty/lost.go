@@ -39,10 +39,10 @@ func (p *Provider) lost(e *entry, l *link) {
 	p.recordEnd(e, rec)
 }
 
-// recordEnd determines how a session ended after its holder stopped answering. It kills the session's remaining
-// processes and reports the exit. The caller must hold the name's lock.
+// recordEnd determines how a session ended after its holder stopped responding. It kills the session's
+// remaining processes and reports the exit. The caller must hold the name's lock.
 func (p *Provider) recordEnd(e *entry, rec wire.Record) {
-	// a holder that has saved an exit but does not answer is about to exit
+	// a holder that has saved an exit but does not respond is about to exit
 	x := p.files.exitRecord(rec)
 	if x == nil && rec.Boot == p.files.boot && proc.Lives(rec.Holder, rec.HolderStart) {
 		p.unreachable(e, rec)
@@ -75,10 +75,10 @@ func (p *Provider) recordEnd(e *entry, rec wire.Record) {
 	}
 }
 
-// unreachable records that a session's holder is alive but does not answer. The session stays alive. List tries
+// unreachable records that a session's holder is alive but does not respond. The session stays alive. List tries
 // again to connect.
 func (p *Provider) unreachable(e *entry, rec wire.Record) {
-	p.log.Error("a session's holder is alive but does not answer", "session", rec.Name, "pid",
+	p.log.Error("a session's holder is alive but does not respond", "session", rec.Name, "pid",
 		rec.Holder)
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -105,7 +105,7 @@ func (p *Provider) freeLock(ctx context.Context, e *entry) error {
 	if rec.Boot == p.files.boot && proc.Lives(rec.Holder, rec.HolderStart) &&
 		!(leaving && proc.WaitPid(rec.Holder, reapWait)) {
 		return fail("start", e.name, session.ErrExists, "its holder, pid %d, is alive but does "+
-			"not answer: run kill -9 %d", rec.Holder, rec.Holder)
+			"not respond: run kill -9 %d", rec.Holder, rec.Holder)
 	}
 	if left := p.files.sweepSession(rec); len(left) > 0 {
 		return fail("start", e.name, session.ErrExists, "processes of its last session cannot be "+

@@ -33,8 +33,8 @@ type program struct {
 	mem  int    // descriptor of the memory file; 0 = none
 }
 
-// execute starts a process from the best source that works. embedded reports whether the process runs the embedded
-// program. If all sources fail, execute returns the error of executing gcity itself.
+// execute starts a process from the best source that works. embedded reports whether the process runs the
+// embedded program. If all sources fail, execute returns the error from executing gcity itself.
 func (p *program) execute(
 	args []string, attr *syscall.ProcAttr,
 ) (pid int, embedded bool, err error) {
@@ -103,7 +103,7 @@ func (p *program) inMemory() (string, error) {
 	if err = writeAll(fd, p.image); err == nil {
 		_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals)
 	}
-	// The number must be higher than the descriptors that ForkExec creates in the child.
+	// The descriptor must be higher than those that ForkExec creates in the child.
 	high, dupErr := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 64)
 	unix.Close(fd)
 	if err = errors.Join(err, dupErr); err != nil {

@@ -1,6 +1,6 @@
-// Package pty is the built-in session provider. Each session has a separate process, the holder, which owns the
-// agent's terminal and survives the controller. The provider starts holders, finds running holders, and calls them
-// over the socket in each session's folder.
+// Package pty implements the built-in session provider. Each session has a separate process, the holder,
+// which owns the agent's terminal and survives the controller. The provider starts holders, finds running
+// holders, and calls them over the socket in each session's folder.
 //
 // # Concurrency
 //
@@ -30,8 +30,8 @@ import (
 	"gcity/session/registry"
 )
 
-// Hold is the main function of "gcity hold". It holds one session and returns the exit code of the process. It must
-// be called from the main goroutine before anything else is initialised.
+// Hold is the main function of "gcity hold". It holds one session and returns the exit code of the process.
+// It must be called from the main goroutine before anything else is initialized.
 func Hold() int { return holder.Main(os.Args[2:]) }
 
 // Options configures a Provider.
@@ -52,17 +52,17 @@ type Options struct {
 	// deleted, it lists the running sessions, but cannot reach them.
 	Observe bool
 
-	// Plain gives sessions pipes instead of terminals. Viewers cannot attach, keys cannot be sent, and Send writes
-	// a line to standard input. Line feeds in the output get a carriage return, as on a terminal. See package
-	// subprocess.
+	// Plain gives sessions pipes instead of terminals. Viewers cannot attach, keys cannot be sent, and Send
+	// writes a line to standard input. A carriage return is added before each line feed in the output, as on
+	// a terminal. See package subprocess.
 	Plain bool
 
 	// Group returns the control group in which sessions start. If Group is nil or returns "", sessions start in the
 	// control group of this process.
 	Group func() string
 
-	// Broken is called with a panic of a goroutine of the provider. The provider then no longer works and must be
-	// opened again. If Broken is nil, the program exits with the panic.
+	// Broken is called with a panic from one of the provider's goroutines. The provider then no longer works
+	// and must be opened again. If Broken is nil, the program exits with the panic.
 	Broken func(error)
 }
 
@@ -74,8 +74,8 @@ type Provider struct {
 	plain    bool
 	clock    wire.Clock
 
-	answerLimit time.Duration // the constants answerLimit and silentEvery; tests set other values
-	silentEvery time.Duration
+	responseLimit time.Duration // the constants of this name; tests set other values
+	silentEvery   time.Duration
 
 	reg    *registry.Registry[entry]
 	spawns chan struct{} // limits the number of holders that start at the same time
@@ -85,7 +85,7 @@ type Provider struct {
 	mu      sync.Mutex
 	scanned time.Time // modification time of files.at at the last scan
 
-	nextListen atomic.Int64 // index of the next entry that listen checks
+	nextCheck atomic.Int64 // index of the next entry that checkHolders checks
 }
 
 var (
@@ -105,8 +105,8 @@ var (
 // adoptTimeout is the time limit for New to find existing sessions.
 const adoptTimeout = 10 * time.Second
 
-// New returns a provider that has adopted all sessions of the city that are alive or have an exit that is not
-// acknowledged.
+// New returns a provider that has adopted all sessions of the city that are alive or have an unacknowledged
+// exit.
 func New(o Options) (*Provider, error) {
 	if !filepath.IsAbs(o.City) {
 		return nil, fmt.Errorf("the city's folder %q is not an absolute path", o.City)
@@ -123,7 +123,7 @@ func New(o Options) (*Provider, error) {
 	}
 	if err := errors.Join(disk.MkdirAll(filepath.Dir(at), 0o700), disk.MkdirAll(at, 0o700)); err !=
 		nil {
-		return nil, fmt.Errorf("cannot create the folder of the sessions: %w", err)
+		return nil, fmt.Errorf("cannot create the sessions' folder: %w", err)
 	}
 	boot, err := proc.BootID()
 	if err != nil {
@@ -132,7 +132,7 @@ func New(o Options) (*Provider, error) {
 	errlog, err := disk.OpenFile(filepath.Join(at, "holders.log"),
 		os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
-		o.Logger.Warn("cannot open the log of the holders; their messages are lost",
+		o.Logger.Warn("cannot open the holders' log; their messages will be lost",
 			"error", err)
 		if errlog, err = os.OpenFile(os.DevNull, os.O_WRONLY, 0); err != nil {
 			return nil, err
@@ -147,7 +147,7 @@ func New(o Options) (*Provider, error) {
 			env:     []string{"GOMAXPROCS=1"}, errlog: errlog, group: o.Group, log: o.Logger,
 		},
 		log: o.Logger, plain: o.Plain, clock: wire.NewClock(),
-		answerLimit: answerLimit, silentEvery: silentEvery,
+		responseLimit: responseLimit, silentEvery: silentEvery,
 		reg:    registry.New(newEntry, o.Logger, o.Broken),
 		spawns: make(chan struct{}, 2*runtime.NumCPU()),
 		ctx:    ctx,
@@ -165,7 +165,7 @@ func New(o Options) (*Provider, error) {
 // Exits returns a channel that receives each exit immediately. Close closes the channel.
 func (p *Provider) Exits() <-chan session.Exit { return p.reg.Exits() }
 
-// Close closes the provider. The sessions continue. Holders without a live session exit.
+// Close closes the provider. The sessions keep running. Holders without a live session exit.
 func (p *Provider) Close() error {
 	if !p.reg.Close() {
 		return nil

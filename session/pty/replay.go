@@ -1,8 +1,8 @@
 package pty
 
-// withoutQueries removes sequences from old output that a viewer's terminal would answer: requests for attributes,
-// positions, modes, colours and sizes. No program waits for these answers any more, and they would be typed into
-// the agent's terminal.
+// withoutQueries removes sequences from old output that a viewer's terminal would reply to: requests for
+// attributes, positions, modes, colors and sizes. No program waits for these replies any more, and they would
+// be typed into the agent's terminal.
 func withoutQueries(old []byte) []byte {
 	out := make([]byte, 0, len(old))
 	for i := 0; i < len(old); {
@@ -75,7 +75,7 @@ func isQuery(seq []byte) bool {
 		}
 	case 'P': // DECRQSS, XTGETTCAP
 		return len(body) > 1 && (body[0] == '$' || body[0] == '+') && body[1] == 'q'
-	case '_': // terminals answer kitty's graphics commands, too
+	case '_': // terminals reply to kitty's graphics commands, too
 		return len(body) > 0 && body[0] == 'G'
 	}
 	return false
@@ -96,7 +96,7 @@ func isControlQuery(body []byte) bool {
 	case 'u':
 		return first == '?'
 	case 't':
-		// 22 and 23 change the stack of titles and cause no answer
+		// 22 and 23 change the stack of titles and cause no reply
 		return first != '2' || len(body) < 3
 	}
 	return false

@@ -43,7 +43,7 @@ func TestStartContinuesTheHolder(t *testing.T) {
 // (L10).
 func TestStopOfASilentHolder(t *testing.T) {
 	p := newProvider(t, t.TempDir())
-	p.answerLimit = 300 * time.Millisecond
+	p.responseLimit = 300 * time.Millisecond
 	s := spec(p.files.city, "a",
 		`trap '' HUP INT TERM; (trap '' HUP; setsid sleep 1000) & while :; do sleep 1000; done`)
 	start(t, p, s)
@@ -73,7 +73,7 @@ func TestStopOfASilentHolder(t *testing.T) {
 	start(t, p, spec(p.files.city, "a", "exec cat"))
 }
 
-// A holder that does not answer is reported after two Lists, with the start of its silence, until it answers again.
+// A holder that does not respond is reported after two Lists, with the start of its silence, until it answers again.
 func TestSilentHolderIsSeen(t *testing.T) {
 	p := newProvider(t, t.TempDir())
 	p.silentEvery = 0
@@ -109,15 +109,15 @@ func TestHoldersAreReadInTurns(t *testing.T) {
 	read := func() (n int) {
 		p.checkHolders(entries)
 		for _, e := range entries {
-			if !e.answerCheck.checkedAt.IsZero() {
+			if !e.responseCheck.checkedAt.IsZero() {
 				n++
 			}
 		}
 		return n
 	}
-	if n := read(); n != silentBatch+1 || last.answerCheck.failures != 1 {
+	if n := read(); n != silentBatch+1 || last.responseCheck.failures != 1 {
 		t.Errorf("the first time %d of %d, the last one %d times", n, len(entries),
-			last.answerCheck.failures)
+			last.responseCheck.failures)
 	}
 	if n := read(); n != len(entries) {
 		t.Errorf("after the second time %d of %d", n, len(entries))

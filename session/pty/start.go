@@ -26,7 +26,7 @@ var (
 
 const (
 	startTimeout = 30 * time.Second // timeout of a start if the caller sets no deadline
-	reapWait     = 5 * time.Second  // maximum wait for the exit of a holder that has hung up
+	reapWait     = 5 * time.Second  // maximum wait until a holder that has disconnected exits
 
 	takeBackTimeout = 5 * time.Second // time limit for undoing a start that was abandoned
 )
@@ -68,7 +68,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	return st, nil
 }
 
-// check refuses a Spec that does not describe a session that can be started and identified.
+// check returns an error for a Spec that does not describe a session that can be started and identified.
 func (p *Provider) check(s *session.Spec) error {
 	switch {
 	case s.Name == "" || len(s.Name) > 200 || strings.ContainsAny(s.Name, "/\x00") ||
@@ -115,7 +115,7 @@ func (p *Provider) startHolder(ctx context.Context, e *entry, s *life) error {
 				if proc.Exhausted(err) { // the holder did not run
 					kind = session.ErrExhausted
 				}
-				return fail("start", s.Name, kind, "its holder does not start: %v", err)
+				return fail("start", s.Name, kind, "its holder cannot be started: %v", err)
 			}
 		}
 		err := p.begin(ctx, e, l, s)
@@ -174,7 +174,7 @@ func (p *Provider) begin(ctx context.Context, e *entry, l *link, s *life) error 
 	case m = <-l.replies:
 	case <-l.gone:
 		select {
-		case m = <-l.replies: // a holder may answer and then exit
+		case m = <-l.replies: // a holder may respond and then exit
 		default:
 			return errGone
 		}
@@ -228,8 +228,8 @@ func wireSpec(s *session.Spec) (*life, error) {
 	}, !session.NeedsSettling(s)}, nil
 }
 
-// abandonStart abandons a start. It waits a little longer for the answer and stops a session that was started, so
-// that a failed start leaves no process.
+// abandonStart abandons a start. It waits a little longer for the response and stops a session that was
+// started, so that a failed start leaves no process.
 func (p *Provider) abandonStart(e *entry, l *link, cause error) error {
 	gaveUp := fmt.Errorf("cannot start %q: given up: %w", e.name, cause)
 	ctx, cancel := context.WithTimeout(context.Background(), takeBackTimeout)
@@ -248,19 +248,19 @@ func (p *Provider) abandonStart(e *entry, l *link, cause error) error {
 	case <-l.gone:
 		return gaveUp
 	case <-ctx.Done():
-		// The answer may still arrive. A new connection ensures that it is not mistaken for the answer to another
-		// request.
+		// The response may still arrive. A new connection ensures that it is not mistaken for the response to
+		// another request.
 		l.conn.Close()
-		return fmt.Errorf("cannot start %q: its holder does not answer: %w", e.name, cause)
+		return fmt.Errorf("cannot start %q: its holder does not respond: %w", e.name, cause)
 	}
 }
 
-// replied handles the answer to a start.
+// replied handles the response to a start.
 func (p *Provider) replied(e *entry, l *link, m wire.Message) {
 	if m.Kind == wire.Done {
 		var s wire.State
 		if err := json.Unmarshal(m.Data, &s); err != nil {
-			p.log.Error("cannot understand a message of a session's holder", "session", e.name,
+			p.log.Error("cannot decode a message from a session's holder", "session", e.name,
 				"err", err)
 			l.conn.Close()
 			return
@@ -270,12 +270,12 @@ func (p *Provider) replied(e *entry, l *link, m wire.Message) {
 	l.replies <- wire.Message{Kind: m.Kind, Data: slices.Clone(m.Data)}
 }
 
-// exited handles the end of a life. If this message arrives before the answer to the start, that answer contains
-// the exit again.
+// exited handles the end of a life. If this message arrives before the response to the start, that response
+// contains the exit again.
 func (p *Provider) exited(e *entry, l *link, data []byte) {
 	var x session.Exit
 	if err := json.Unmarshal(data, &x); err != nil {
-		p.log.Error("cannot understand a message of a session's holder", "session", e.name, "err",
+		p.log.Error("cannot decode a message from a session's holder", "session", e.name, "err",
 			err)
 		l.conn.Close()
 		return
@@ -291,7 +291,7 @@ func (p *Provider) exited(e *entry, l *link, data []byte) {
 	}
 }
 
-// forget removes an entry without a known life and without a holder.
+// forget removes an entry that has neither a known life nor a holder.
 func (p *Provider) forget(e *entry) {
 	p.reg.Forget(e.name, e, func() bool {
 		e.mu.Lock()

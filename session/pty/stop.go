@@ -14,10 +14,10 @@ import (
 const (
 	stopTimeout = time.Minute // maximum duration of a stop beyond its grace period
 
-	// answerLimit is the maximum time after the grace period in which a holder must end the process tree. It
-	// contains half a second between TERM and KILL, and a margin for a busy machine. A holder that has not answered
-	// by then is killed.
-	answerLimit = 5 * time.Second
+	// responseLimit is the maximum time after the grace period in which a holder must end the process tree. It
+	// includes half a second between TERM and KILL, and a margin for a busy machine. A holder that has not
+	// responded by then is killed.
+	responseLimit = 5 * time.Second
 
 	// interval between two checks of a holder that is starting or stopping a session
 	resumeEvery = time.Second
@@ -25,7 +25,7 @@ const (
 )
 
 // Stop implements session.Provider. The holder performs the stop, even if the caller gives up. If a signal has
-// stopped the holder, Stop first continues it. If the holder does not answer, Stop kills the holder, and with it
+// stopped the holder, Stop first continues it. If the holder does not respond, Stop kills the holder, and with it
 // the agent.
 func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) error {
 	grace = max(grace, 0)
@@ -35,7 +35,7 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	if e == nil {
 		return nil
 	}
-	asked, cancelAsked := context.WithTimeout(ctx, grace+p.answerLimit)
+	asked, cancelAsked := context.WithTimeout(ctx, grace+p.responseLimit)
 	defer cancelAsked()
 	p.resume(e)
 	again := time.AfterFunc(resumeEvery, func() { p.reg.Async(func() { p.keepResumed(asked, e) }) })
@@ -73,14 +73,14 @@ func (p *Provider) resume(e *entry) {
 	rec, known := e.record, e.known
 	e.mu.Unlock()
 	if known && p.files.stopped(rec) {
-		p.log.Warn("the holder of a session was stopped by a signal; it is continued so that it "+
+		p.log.Warn("a session's holder was stopped by a signal; continuing it so that it "+
 			"can start or stop its agent",
 			"session", rec.Name, "pid", rec.Holder)
 		p.files.signalHolder(rec, syscall.SIGCONT)
 	}
 }
 
-// stopWithoutHolder ends a session if its holder has died or does not answer. It kills a holder that is alive, and
+// stopWithoutHolder ends a session if its holder has died or does not respond. It kills a holder that is alive, and
 // with it the agent. Then it kills every process with the session's ID.
 func (p *Provider) stopWithoutHolder(ctx context.Context, e *entry) error {
 	release, err := e.take(ctx)
@@ -95,12 +95,12 @@ func (p *Provider) stopWithoutHolder(ctx context.Context, e *entry) error {
 		return nil
 	}
 	if rec.Boot == p.files.boot && proc.Lives(rec.Holder, rec.HolderStart) {
-		p.log.Error("a session's holder does not answer; killing it together with its agent",
+		p.log.Error("a session's holder does not respond; killing it together with its agent",
 			"session", rec.Name, "pid", rec.Holder)
 		p.files.signalHolder(rec, syscall.SIGKILL)
 		if !proc.WaitPid(rec.Holder, killTimeout) {
-			return fail("stop", rec.Name, errOther, "its holder, pid %d, was killed but does not "+
-				"exit: see dmesg", rec.Holder)
+			return fail("stop", rec.Name, errOther, "its holder, pid %d, was killed but has not "+
+				"exited: see dmesg", rec.Holder)
 		}
 	}
 	if left := p.files.sweepSession(rec); len(left) > 0 {

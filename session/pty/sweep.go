@@ -8,9 +8,9 @@ import (
 	"gcity/internal/proc"
 )
 
-// SweepRuns kills the processes that setup lines, checks and runs of an earlier controller have left. These
-// processes have GC_RUN=<city>:<id> in their environment. The caller must not have started runs yet. killed is the
-// number of processes.
+// SweepRuns kills the processes that an earlier controller's setup lines, checks and runs have left behind.
+// These processes have GC_RUN=<city>:<id> in their environment. The caller must not have started runs yet.
+// killed is the number of processes.
 func SweepRuns(city string) (killed int, err error) {
 	killed, left, err := proc.Sweep(func(pid int) bool {
 		return isRunOf(city, proc.Environ(pid))

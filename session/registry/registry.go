@@ -1,5 +1,5 @@
-// Package registry has the parts that providers of local sessions share: their sessions by name, their goroutines,
-// and the channel of exits.
+// Package registry implements the parts that providers of local sessions share: their sessions by name, their
+// goroutines, and the exit channel.
 package registry
 
 import (
@@ -15,13 +15,13 @@ import (
 	"gcity/session"
 )
 
-// ErrClosed is the error of calls after Close.
+// ErrClosed is the error from calls after Close.
 var ErrClosed = fmt.Errorf("the session provider is closed: %w", io.ErrClosedPipe)
 
-// exitsKept is the capacity of the channel of exits.
+// exitsKept is the capacity of the exit channel.
 const exitsKept = 1024
 
-// Registry contains the sessions of a provider by name. E is the state of one name. It is safe for concurrent use.
+// Registry contains a provider's sessions by name. E is the state of one name. It is safe for concurrent use.
 type Registry[E any] struct {
 	fresh func(name string) *E
 	log   *slog.Logger
@@ -33,8 +33,8 @@ type Registry[E any] struct {
 	closed bool
 }
 
-// New returns an empty registry. fresh returns the state of a new name. broken is called with a panic of a goroutine;
-// nil = the panic ends the program.
+// New returns an empty registry. fresh returns the state of a new name. broken is called with a panic from a
+// goroutine. If it is nil, the program exits with the panic.
 func New[E any](fresh func(name string) *E, log *slog.Logger, broken func(error)) *Registry[E] {
 	return &Registry[E]{fresh: fresh, log: log, exits: make(chan session.Exit, exitsKept),
 		wg: recovery.Group{OnPanic: recovery.Fatal(broken)}, byName: map[string]*E{}}
@@ -88,12 +88,13 @@ func (r *Registry[E]) Async(f func()) bool {
 // Exits returns a channel that receives each exit immediately. Wait closes the channel.
 func (r *Registry[E]) Exits() <-chan session.Exit { return r.exits }
 
-// Report sends an exit to the channel of Exits. If the channel is full, the provider's List still returns the exit.
+// Report sends an exit to the channel that Exits returns. If the channel is full, the provider's List still
+// returns the exit.
 func (r *Registry[E]) Report(x session.Exit) {
 	select {
 	case r.exits <- x:
 	default:
-		r.log.Warn("the channel of exits is full; the next patrol reports this exit", "session",
+		r.log.Warn("the exit channel is full; the next patrol reports this exit", "session",
 			x.Name)
 	}
 }
@@ -107,7 +108,7 @@ func (r *Registry[E]) Close() bool {
 	return first
 }
 
-// Wait waits for all goroutines after Close, and closes the channel of exits.
+// Wait waits for all goroutines after Close, and closes the exit channel.
 func (r *Registry[E]) Wait() {
 	r.wg.Wait()
 	close(r.exits)

@@ -25,7 +25,7 @@ const (
 	// pipeWait is how long a call waits for the end of the script's output after the script has exited. Processes
 	// that the script started may keep the output open.
 	pipeWait = 200 * time.Millisecond
-	// maxOutput is the number of bytes that are retained of the script's output. The newest bytes are retained.
+	// maxOutput is the maximum size of the retained script output in bytes. The newest bytes are retained.
 	maxOutput = 64 << 10
 	// unknownOp is the exit code with which a script reports that it does not support an operation.
 	unknownOp = 2
@@ -38,7 +38,7 @@ func (p *Provider) call(ctx context.Context, op, name string, args []string,
 	return p.carryOut(ctx, request{op: op, name: name, args: args, stdin: stdin})
 }
 
-// request is one call of the script.
+// request is one call to the script.
 type request struct {
 	op, name string
 	args     []string
@@ -96,7 +96,7 @@ func (p *Provider) carryOut(ctx context.Context, r request) (out []byte, known b
 	case err != nil:
 		return nil, true, fmt.Errorf("%s cannot be executed: %w", p.o.Script, err)
 	case stdout.dropped && op == "list-running":
-		return nil, true, fmt.Errorf("%s lists more than %d KiB of sessions", p.o.Script,
+		return nil, true, fmt.Errorf("%s list-running printed more than %d KiB", p.o.Script,
 			maxOutput>>10)
 	}
 	return stdout.buf.Bytes(), true, nil

@@ -21,18 +21,18 @@ func (p *Provider) Check(ctx context.Context) error {
 	return err
 }
 
-// executable returns an error if a file cannot be used as the script of a provider.
+// executable returns an error if a file cannot be used as a provider's script.
 func executable(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return session.Missing(fmt.Errorf("script %s not found: write it, or correct the path",
+		return session.Missing(fmt.Errorf("script %s not found: create it, or correct the path",
 			path))
 	case err != nil:
-		return session.Missing(fmt.Errorf("the script of the session provider cannot be used: %w",
+		return session.Missing(fmt.Errorf("the session provider's script cannot be used: %w",
 			err))
 	case info.IsDir() || unix.Access(path, unix.X_OK) != nil:
-		return session.Missing(fmt.Errorf("the script of the session provider, %s, is not "+
+		return session.Missing(fmt.Errorf("the session provider's script, %s, is not "+
 			"executable: run chmod +x", path))
 	}
 	return nil

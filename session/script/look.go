@@ -22,10 +22,10 @@ const (
 	asksLimit = opLimit
 )
 
-// List implements session.Provider. It calls the script once for all sessions. For each draining session, another
-// call asks whether the agent has finished. For each session with an idle timeout, another call asks for the last
-// activity. Several of these calls run at the same time. A session without an answer in time keeps its last known
-// state.
+// List implements session.Provider. It calls the script once for all sessions. For each draining session,
+// another call asks whether the agent has finished. For each session with an idle timeout, another call asks
+// for the last activity. Several of these calls run at the same time. If the calls for a session do not
+// finish in time, the session keeps its last known state.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	p.mu.Lock()
 	names := p.sorted()
@@ -155,7 +155,7 @@ func (p *Provider) refresh(ctx context.Context, name string, e *entry, rec *reco
 	}
 }
 
-// ended records the end of a session with an unknown exit. The caller must hold p.mu.
+// ended records that a session has ended with an unknown exit. The caller must hold p.mu.
 func (p *Provider) ended(e *entry) {
 	now := time.Now()
 	e.rec.Starting = false
@@ -165,7 +165,7 @@ func (p *Provider) ended(e *entry) {
 	}
 	e.pid = 0
 	if err := p.write(e.rec); err != nil {
-		p.o.Logger.Warn("cannot record a session's end", "session", e.rec.Name, "err", err)
+		p.o.Logger.Warn("cannot record that a session has ended", "session", e.rec.Name, "err", err)
 	}
 }
 

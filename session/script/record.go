@@ -16,7 +16,7 @@ import (
 	"gcity/session"
 )
 
-// version is the version of the format of the records.
+// version is the version of the record format.
 const version = 1
 
 // record is the saved state of a session.
@@ -89,8 +89,8 @@ func (p *Provider) remove(name string) error {
 	return nil
 }
 
-// readRecords reads all records. It fails if it cannot read a record. Otherwise, the session of that record might
-// be started a second time.
+// readRecords reads all records. It fails if it cannot read a record, because that record's session might
+// otherwise be started a second time.
 func readRecords(dir string) ([]record, error) {
 	files, err := disk.ReadDir(dir)
 	if err != nil {
@@ -111,7 +111,7 @@ func readRecords(dir string) ([]record, error) {
 			err = fmt.Errorf("the record has version %d and belongs to %q", r.Version, r.Name)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("cannot use the record %s of a session: %w; end that session "+
+			return nil, fmt.Errorf("cannot use the session record %s: %w; stop that session "+
 				"and remove the file", filepath.Join(dir, f.Name()), err)
 		}
 		all = append(all, r)

@@ -1,5 +1,6 @@
-// Package script is a session provider that executes a user's program for each operation, with the operation and
-// the session's name as arguments. The program runs the sessions. docs/script-protocol.md describes the protocol.
+// Package script implements a session provider that executes a user's program for each operation, with the
+// operation and the session's name as arguments. The program runs the sessions. docs/script-protocol.md
+// describes the protocol.
 //
 // For each session, a record in a folder of the city contains its city, start, marks and exit. Therefore a patrol
 // executes the script only once, and one additional time for each session that is draining or has an idle timeout.
@@ -34,7 +35,7 @@ type Options struct {
 	Script string // absolute path of the program
 	// folder of the records, created if necessary; each script of a city needs its own
 	Dir string
-	// environment of the controller; the script gets the variables that shell.ScriptEnv selects
+	// the controller's environment; the script receives the variables that shell.ScriptEnv selects
 	Environ []string
 
 	Observe bool         // the provider changes nothing
@@ -97,7 +98,7 @@ func New(o Options) (*Provider, error) {
 	}
 	state := filepath.Join(o.Dir, "state")
 	if err := disk.MkdirAll(state, 0o700); err != nil {
-		return nil, fmt.Errorf("cannot create the folder of the script's sessions: %w", err)
+		return nil, fmt.Errorf("cannot create the folder for the script's sessions: %w", err)
 	}
 	p := &Provider{o: o, boot: boot, env: scriptEnv(o.Environ, o.City, state),
 		sessions: map[string]*entry{}, lacks: map[string]bool{}, stops: map[string]*stopping{}}
@@ -264,8 +265,8 @@ func (p *Provider) undoStart(ctx context.Context, e *entry, rec record, old *rec
 	ctx, cancel := shutdown.CleanupContext(ctx, opLimit)
 	defer cancel()
 	if err := p.end(ctx, &rec); err != nil {
-		shutdown.GiveUp(ctx, "cannot record that the start of %s is undone; the next "+
-			"controller undoes it",
+		shutdown.GiveUp(ctx, "cannot record that the start of %s was undone; the next "+
+			"controller will undo it",
 			rec.Agent)
 		p.mu.Lock()
 		e.rec, e.pid, e.activity, e.attached, e.typed = rec, 0, time.Time{}, 0, time.Time{}
@@ -286,7 +287,7 @@ func (p *Provider) runs(ctx context.Context, name string) (bool, error) {
 	}
 	word := strings.TrimSpace(string(out))
 	if known && word != "true" && word != "false" {
-		return false, fmt.Errorf("the script answered %q to is-running: expected true or false",
+		return false, fmt.Errorf("the script printed %q for is-running: expected true or false",
 			short(word))
 	}
 	return word == "true", nil
@@ -309,7 +310,7 @@ func (p *Provider) Send(ctx context.Context, name, text string) error {
 	if _, err := p.living("send to", name); err != nil {
 		return err
 	}
-	e, release, err := p.lock(ctx, name) // so that two texts are not mixed
+	e, release, err := p.lock(ctx, name) // so that two inputs are not mixed
 	if err != nil {
 		return err
 	}

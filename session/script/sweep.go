@@ -30,9 +30,9 @@ func sweep(mark string) error {
 	return nil
 }
 
-// checkRecord reports whether a session is alive. runs is the answer of the script. For a session on this machine, its
-// processes decide. If the script does not list the session, the agent's own process decides or, if that process is
-// unknown, any process of the session.
+// checkRecord reports whether a session is alive. runs reports whether the script lists the session as
+// running. For a session on this machine, its processes decide. If the script does not list the session, the
+// agent's own process decides or, if that process is unknown, any process of the session.
 func (p *Provider) checkRecord(e *entry, rec *record, runs bool) bool {
 	if runs {
 		return p.processes(e, rec)

@@ -1,5 +1,5 @@
-// Package sessiontest is the conformance suite of session providers. It tests the guarantees of session.Provider, and
-// of the optional interfaces that the provider implements.
+// Package sessiontest implements the conformance suite for session providers. It tests the guarantees of
+// session.Provider, and of the optional interfaces that the provider implements.
 package sessiontest
 
 import (
@@ -20,10 +20,10 @@ type Harness struct {
 	// Spec returns the specification of an agent with a new ID. The agent is ready immediately and echoes typed
 	// lines.
 	Spec func(t *testing.T, p session.Provider, name string) session.Spec
-	// Crash makes the agent of a session exit with code 7.
+	// Crash makes a session's agent exit with code 7.
 	Crash func(t *testing.T, p session.Provider, name string)
 
-	// Work makes the agent of a session start a child process that uses processor time.
+	// Work makes a session's agent start a child process that uses processor time.
 	Work func(t *testing.T, p session.Provider, name string)
 
 	// Draft types keys as a viewer. draft is true if the keys leave unsubmitted text on the line. If Draft is nil,
@@ -35,8 +35,8 @@ type Harness struct {
 	// Remote is true if sessions run on another machine, so that their statuses have no PID.
 	Remote bool
 
-	// Lose makes the platform of the sessions unreachable until the returned function is called. It is nil for
-	// sessions on a platform that cannot become unreachable.
+	// Lose makes the platform that runs the sessions unreachable until the returned function is called. It is
+	// nil if the platform cannot become unreachable.
 	Lose func(t *testing.T, p session.Provider) (restore func())
 
 	// Adopt closes p and returns a new provider for the same city, like the next controller. If Adopt is nil,
@@ -86,9 +86,9 @@ func Cases() []Case {
 		{"clear drops the output", clearOutput},
 		{"concurrent starts and stops", manyAtOnce},
 		{"attached viewer can type", attach},
-		{"watcher gets old and new output", watch},
+		{"watcher receives old and new output", watch},
 		{"draft is listed", draftIsListed},
-		{"polite text is refused during a draft", politeText},
+		{"polite text is rejected during a draft", politeText},
 	}
 }
 

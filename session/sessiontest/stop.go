@@ -8,8 +8,9 @@ import (
 	"gcity/session"
 )
 
-// StopSignals tests which signal a stop sends, for providers that can read the state of the agent's terminal. The
-// grace period of each stop is an hour, so the test times out if a session misses the signal.
+// StopSignals tests which signal a stop sends, for providers that can read the state of the agent's terminal.
+// It is not part of Cases. The grace period of each stop is an hour, so the test times out if a session
+// misses the signal.
 func StopSignals(t *testing.T, h Harness) {
 	const loop = "while :; do sleep 0.1; done"
 	for _, c := range []struct {

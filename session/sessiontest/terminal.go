@@ -215,7 +215,7 @@ func manyAtOnce(t *testing.T, h Harness) {
 	}
 }
 
-// readUntil reads from a terminal until the terminal has shown the text, and returns all data that it has read.
+// readUntil reads from a terminal until it has shown the text, and returns all output that was read.
 func readUntil(t *testing.T, term session.Terminal, text string) string {
 	t.Helper()
 	var all []byte

@@ -1,6 +1,6 @@
-// Package subprocess is a session provider without terminals. An agent's standard input is a pipe, and its output
-// is kept as a terminal would show it. As in package pty, a holder process runs each session, and a provider adopts
-// sessions of earlier providers.
+// Package subprocess implements a session provider without terminals. An agent's standard input is a pipe,
+// and its output is retained as a terminal would show it. As in package pty, a holder process runs each
+// session, and a provider adopts sessions that earlier providers started.
 package subprocess
 
 import (

@@ -81,7 +81,7 @@ func (t *terminal) wait() {
 	}
 }
 
-// resize restores the size of a session that has no viewers.
+// resize restores the configured size of a session that has no viewers.
 func (p *Provider) resize(rec *record) {
 	ctx, cancel := context.WithTimeout(p.ctx, callTimeout)
 	defer cancel()
@@ -91,7 +91,7 @@ func (p *Provider) resize(rec *record) {
 		";", "set-option", "-w", "-u", "-t", rec.target(), "window-size")
 	if err != nil && !errors.Is(err, errNoPane) && !errors.Is(err, errNoServer) &&
 		p.ctx.Err() == nil {
-		p.log.Warn("cannot restore the size of a session", "session", rec.Name, "err", err)
+		p.log.Warn("cannot restore a session's size", "session", rec.Name, "err", err)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 
 const (
 	sweepTimeout = 5 * time.Second
-	statusWait   = 3 * time.Second // maximum time until tmux reports the exit of an agent
+	statusWait   = 3 * time.Second // maximum time until tmux reports an agent's exit
 	killAfter    = 500 * time.Millisecond
 	stopTimeout  = time.Minute // maximum duration of a stop beyond its grace period
 )
@@ -49,8 +49,8 @@ func (p *Provider) watch(e *entry) bool {
 	return true
 }
 
-// recordEnd determines how a life ended, kills the remaining processes, saves the last output and reports the exit.
-// If the life continues, recordEnd does nothing.
+// recordEnd determines how a life ended, kills the remaining processes, saves the last output and reports the
+// exit. If the life has not ended, recordEnd does nothing. tell says whether the exit is reported.
 func (p *Provider) recordEnd(e *entry, id string, tell bool) {
 	release, err := e.take(p.ctx)
 	if err != nil {
@@ -65,7 +65,7 @@ func (p *Provider) recordEnd(e *entry, id string, tell bool) {
 	defer cancel()
 	if x, err := p.findEnd(ctx, &rec); err != nil {
 		if p.ctx.Err() == nil {
-			p.log.Error("cannot find out how a session ended; the next patrol tries again",
+			p.log.Error("cannot determine how a session ended; the next patrol tries again",
 				"session", rec.Name, "err", err)
 		}
 	} else if x != nil && e.finish(id, x) && tell {
@@ -73,7 +73,7 @@ func (p *Provider) recordEnd(e *entry, id string, tell bool) {
 	}
 }
 
-// findEnd does the work of recordEnd. It returns nil if the life continues.
+// findEnd does the work of recordEnd. It returns nil if the life has not ended.
 func (p *Provider) findEnd(ctx context.Context, rec *record) (*ended, error) {
 	// without a live process, the life has ended only if its pane does not exist
 	if rec.lives(p.files.boot) {
@@ -105,7 +105,7 @@ func (p *Provider) findEnd(ctx context.Context, rec *record) (*ended, error) {
 func (c *client) remove(ctx context.Context, rec *record) {
 	_, err := c.run(ctx, nil, "kill-pane", "-t", rec.target())
 	if err != nil && !errors.Is(err, errNoPane) && !errors.Is(err, errNoServer) {
-		c.log.Warn("cannot remove the pane of a session that has ended", "session", rec.Name,
+		c.log.Warn("cannot remove the pane of an ended session", "session", rec.Name,
 			"err", err)
 	}
 }
@@ -122,7 +122,7 @@ func (c *client) paneExists(ctx context.Context, rec *record) (bool, error) {
 	return number(strings.TrimSpace(out)) == rec.PID, nil
 }
 
-// lost returns the exit of a life that ended in an unknown way.
+// lost returns the exit for a life that ended in an unknown way.
 func lost(rec *record) *ended {
 	now := time.Now()
 	return &ended{Exit: session.Exit{
@@ -153,7 +153,7 @@ func (c *client) awaitExit(ctx context.Context, rec *record) (*ended, error) {
 			x := dead.exit(rec)
 			file := c.files.path(rec.Name, outputFile(rec.ID))
 			if err := disk.Replace(file, output, 0o600); err != nil {
-				c.log.Warn("cannot save the last output of a session", "session", rec.Name, "err",
+				c.log.Warn("cannot save a session's last output", "session", rec.Name, "err",
 					err)
 			}
 			return x, nil
@@ -262,27 +262,28 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	// if the agent has exited on its own, only its end must be recorded
 	if rec.lives(p.files.boot) {
 		if err := disk.Replace(p.files.path(name, askedFile), []byte(rec.ID), 0o600); err != nil {
-			return fmt.Errorf("cannot record that %q must stop: %w", name, err)
+			return fmt.Errorf("cannot record that %q is being stopped: %w", name, err)
 		}
 	}
 	if err := p.end(ctx, &rec, grace, over); err != nil {
 		return err
 	}
-	p.recordEnd(e, rec.ID, true) // does nothing if the watcher has recorded the end
+	// does nothing if the goroutine that watch started has recorded the end
+	p.recordEnd(e, rec.ID, true)
 	select {
 	case <-over:
 		return nil
 	default:
 	}
 	return fail("stop", name, errOther, "its processes are dead, but tmux does not report how "+
-		"they ended; the next patrol asks again")
+		"they ended; the next patrol will ask again")
 }
 
 // promptPoll is the interval at which a stop checks whether a shell is at its prompt.
 const promptPoll = 200 * time.Millisecond
 
-// ask sends the agent its stop signal. It reports whether the agent ended within the grace period. An interactive
-// shell at its prompt ignores SIGINT, so it gets SIGHUP.
+// ask sends the agent its stop signal. It reports whether the agent ended within the grace period. An
+// interactive shell at its prompt ignores SIGINT, so ask sends it SIGHUP.
 func (p *Provider) ask(ctx context.Context, rec *record, grace time.Duration,
 	over <-chan struct{}) bool {
 	still := func(int) bool { return rec.lives(p.files.boot) }
@@ -346,7 +347,7 @@ func signalAll(family map[int]uint64, sig syscall.Signal) {
 	}
 }
 
-// waitOver waits up to d for the end of a life. It reports whether the life has ended.
+// waitOver waits up to d until a life has ended. It reports whether the life has ended.
 func waitOver(ctx context.Context, over <-chan struct{}, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -13,7 +13,7 @@ import (
 	"gcity/session/registry"
 )
 
-// entry is the provider's state of one session name.
+// entry is the provider's state for one session name.
 type entry struct {
 	name   string
 	lock   registry.NameLock // see Concurrency
@@ -29,7 +29,7 @@ type entry struct {
 	pane       pane      // state of the pane at the last refresh
 	views      viewers   // viewers at the last refresh
 	ownViewers int       // number of viewers that are attached through this provider
-	typed      time.Time // when one of these viewers last typed
+	typed      time.Time // when a viewer attached through this provider last typed
 	sent       time.Time
 }
 
@@ -74,7 +74,7 @@ func (e *entry) begin(rec record, x *ended) {
 	}
 }
 
-// finish records the end of a life. It reports whether the end was not recorded before.
+// finish records the end of a life, and reports whether this is the first record of it.
 func (e *entry) finish(id string, x *ended) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -104,7 +104,7 @@ func (e *entry) unwatch() {
 func (r *record) target() string { return "=" + mangle(r.Name) + ":." + r.Pane }
 
 // mangle converts a session's name to a name that tmux does not change. tmux expands # and replaces dots and
-// colons. Therefore mangle replaces special characters by their codes.
+// colons. Therefore mangle replaces special characters with their codes.
 func mangle(name string) string {
 	var b strings.Builder
 	for i := range len(name) {

@@ -282,7 +282,7 @@ func TestSlowWatcher(t *testing.T) {
 		t.Fatalf("%q, %v", asked.String(), err)
 	}
 	show := func(text string) {
-		w.answer(w.answer(nil, []string{"80 24 3 1 0"}), []string{text})
+		w.received(w.received(nil, []string{"80 24 3 1 0"}), []string{text})
 	}
 	show("first")
 	f, behind, ok := w.take()

@@ -16,13 +16,13 @@ import (
 const (
 	// maximum length of a line for a terminal in canonical mode; the kernel drops further bytes
 	maxLine = 4095
-	// maximum wait until a program has read a text, before Enter is sent
+	// maximum wait until a program has read typed text, before Enter is sent
 	readPause = 500 * time.Millisecond
 )
 
-// Send implements session.Provider. It types the text byte for byte, then Enter. Line breaks stay line feeds. It
-// returns ErrRefused for control characters (use SendKeys). If the program reads whole lines, it also refuses a
-// line of more than 4,095 bytes. Text that the program has not read yet waits in tmux.
+// Send implements session.Provider. It types the text byte for byte, then Enter. Line breaks stay line feeds.
+// It returns ErrRefused for control characters (use SendKeys). If the program reads whole lines, it also
+// rejects a line of more than 4,095 bytes. Text that the program has not read yet waits in tmux.
 func (p *Provider) Send(ctx context.Context, name, text string) error {
 	if i := strings.IndexFunc(text, func(r rune) bool {
 		return (r < ' ' || r == 0x7f) && r != '\n' && r != '\t'
@@ -150,7 +150,7 @@ func (p *Provider) living(verb, name string) (*entry, record, error) {
 	return e, rec, nil
 }
 
-// explain converts an error of tmux to an error about a session.
+// explain converts an error from tmux to an error about a session.
 func explain(verb, name string, err error) error {
 	var known *failure
 	switch {
@@ -190,8 +190,8 @@ func (p *Provider) SendKeys(ctx context.Context, name string, keys ...string) er
 	})
 }
 
-// isKey reports whether a text is the name of a key. Other key names and key numbers of tmux are typed as text, as
-// with other providers.
+// isKey reports whether key is the name of a key. tmux's other key names and key numbers are typed as text,
+// as with other providers.
 func isKey(key string) bool {
 	switch key {
 	case "Enter", "Tab", "BTab", "S-Tab", "Escape", "Space", "BSpace", "Insert", "IC", "Delete",
@@ -211,9 +211,9 @@ func isKey(key string) bool {
 	return false
 }
 
-// Clear implements session.Clearer. It writes control sequences to the terminal, as the program itself could, so
-// the terminal's modes do not change. It also drops the scrollback. It does not clear the screen of a full-screen
-// program.
+// Clear implements session.Clearer. It writes control sequences to the terminal, as the program itself could,
+// so the terminal's modes do not change. It also drops the scrollback. It does not clear the screen while a
+// full-screen program is running.
 func (p *Provider) Clear(ctx context.Context, name string) error {
 	return p.typing(ctx, "clear", name, func(ctx context.Context, rec *record) error {
 		out, err := p.tmux.run(ctx, nil, "display-message", "-p", "-t", rec.target(),

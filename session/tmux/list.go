@@ -36,11 +36,11 @@ type viewers struct {
 
 // snapshot is the state of a whole server.
 type snapshot struct {
-	panes   map[string]pane // by tmux's name of the session
+	panes   map[string]pane // by tmux's session name
 	viewers map[string]viewers
 }
 
-// statusMarks returns the keys of the marks that are part of Status.
+// statusMarks returns the keys of the marks that Status contains.
 func statusMarks() []string {
 	return []string{session.ReadyMark, session.DrainMark, session.DrainByMark, session.DrainAckMark}
 }
@@ -78,7 +78,7 @@ func (p *Provider) refresh(ctx context.Context) (suspects []*entry, err error) {
 		return nil, fmt.Errorf("cannot list the sessions: an earlier listing has not finished: %w",
 			context.Cause(ctx))
 	}
-	// scan first: if the view lacks a recorded life, the life has ended
+	// scan first: a recorded life that is not in the later view has ended
 	if err := p.scan(); err != nil {
 		return nil, err
 	}
@@ -112,16 +112,16 @@ func (p *Provider) scan() error {
 	}
 	folders, err := disk.ReadDir(p.files.dir)
 	if err != nil {
-		return fmt.Errorf("cannot read the folder of the sessions: %w", err)
+		return fmt.Errorf("cannot read the sessions' folder: %w", err)
 	}
-	unborn := false
+	unstarted := false
 	for _, f := range folders {
 		if !f.IsDir() || p.reg.Find(f.Name()) != nil {
 			continue
 		}
 		rec, x, ok := p.files.recall(f.Name())
 		if !ok {
-			unborn = unborn || !p.files.clearUnstarted(f.Name())
+			unstarted = unstarted || !p.files.clearUnstarted(f.Name())
 			continue
 		}
 		e := p.reg.Entry(f.Name())
@@ -129,7 +129,7 @@ func (p *Provider) scan() error {
 		p.noteServer(p.files.serverOf(&rec))
 		p.watch(e)
 	}
-	if !unborn {
+	if !unstarted {
 		p.scanned = info.ModTime()
 	}
 	return nil
@@ -259,7 +259,7 @@ func (p *Provider) reload(e *entry) (rec record, alive bool) {
 	return e.life()
 }
 
-// option returns the name of tmux's pane option for a mark.
+// option returns the name of the tmux pane option for a mark.
 func option(key string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_'

@@ -20,7 +20,7 @@ import (
 // maxOutput is the maximum size in bytes of a life's retained output.
 const maxOutput = 256 << 10
 
-// clip converts lines from tmux to the output of a terminal. If the lines exceed maxOutput, clip returns the
+// clip converts lines from tmux to terminal output. If the lines exceed maxOutput, clip returns the
 // newest.
 func clip(lines string) []byte {
 	lines = strings.TrimRight(lines, "\n")
@@ -68,7 +68,7 @@ func (p *Provider) Output(ctx context.Context, name string, lines int) (string, 
 	return screen.Text(raw, cols, rows, lines), nil
 }
 
-// capture reads the last lines of a pane, or the visible screen, with one call of tmux.
+// capture reads the last lines of a pane, or the visible screen, with one call to tmux.
 func (c *client) capture(ctx context.Context, rec *record, lines int) (string, error) {
 	args := []string{"display-message", "-p", "-t", rec.target(), "#{pane_width} #{pane_height}",
 		";",
@@ -109,8 +109,8 @@ func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error)
 	return raw, err
 }
 
-// Acknowledge implements session.Acknowledger. After a requested stop, it removes the session's folder. After any
-// other end, the last output is retained until the next life.
+// Acknowledge implements session.Acknowledger. After a requested stop, it removes the session's folder. After
+// any other exit, the last output is retained until the next life.
 func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	e := p.reg.Find(name)
 	if e == nil {
@@ -144,7 +144,7 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 		if x.Asked {
 			p.files.removeFolder(name)
 		} else if err := writeJSON(p.files.path(name, exitFile), &acked); err != nil {
-			return fmt.Errorf("cannot record that the end of %q is acknowledged: %w", name, err)
+			return fmt.Errorf("cannot record that the exit of %q was acknowledged: %w", name, err)
 		}
 	}
 	e.mu.Lock()

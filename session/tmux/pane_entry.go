@@ -17,11 +17,11 @@ import (
 	"gcity/session"
 )
 
-// paneTask is the task of the process in a new pane. The process answers only if it refuses the task. A process
-// that becomes the agent does not answer.
+// paneTask is the task for the process in a new pane. The process responds only if it cannot perform the
+// task. A process that becomes the agent does not respond.
 type paneTask struct {
 	Spec       session.Spec `json:"spec"`
-	Dir        string       `json:"dir"` // folder of the session
+	Dir        string       `json:"dir"` // the session's folder
 	Pane       string       `json:"pane"`
 	Cols, Rows int
 	Boot       string
@@ -72,14 +72,14 @@ func (p *Provider) startAgent(ctx context.Context, s *session.Spec, in paneTask,
 	if err := json.NewEncoder(conn).Encode(in); err != nil {
 		return rec, fmt.Errorf("cannot send the task to the process in the pane: %w", err)
 	}
-	answer, err := io.ReadAll(io.LimitReader(conn, 64<<10))
+	response, err := io.ReadAll(io.LimitReader(conn, 64<<10))
 	if err != nil {
 		return rec, fmt.Errorf("the process in the pane did not become the agent: %w", err)
 	}
-	if len(answer) > 0 {
+	if len(response) > 0 {
 		var no refusal
-		if err := json.Unmarshal(answer, &no); err != nil {
-			return rec, fmt.Errorf("the process in the pane sent an invalid answer: %w", err)
+		if err := json.Unmarshal(response, &no); err != nil {
+			return rec, fmt.Errorf("the process in the pane sent an invalid response: %w", err)
 		}
 		kind := errOther
 		if no.Own {
@@ -100,7 +100,7 @@ type startSocket struct {
 	path     string // path of the socket
 
 	mu       sync.Mutex
-	expected map[string]chan *net.UnixConn // starts that wait for their process, by session ID
+	expected map[string]chan *net.UnixConn // starts waiting for their process, by session ID
 }
 
 func openStartSocket(dir string) (*startSocket, error) {
@@ -140,14 +140,14 @@ func (d *startSocket) expect(id string) (arrival chan *net.UnixConn, cancel func
 	}
 }
 
-// waiting reports whether a start waits for its process.
+// waiting reports whether a start is waiting for its process.
 func (d *startSocket) waiting() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return len(d.expected) > 0
 }
 
-// sweepSockets removes the sockets of controllers that were killed.
+// sweepSockets removes sockets that killed controllers have left behind.
 func sweepSockets(dir string) {
 	sockets, err := filepath.Glob(filepath.Join(dir, "door-*"))
 	if err != nil {
@@ -162,8 +162,8 @@ func sweepSockets(dir string) {
 	}
 }
 
-// serve accepts connections, and passes each to the start that waits for it. async runs a function in a goroutine
-// of the provider.
+// serve accepts connections, and passes each to the start that waits for it. async runs a function in one of
+// the provider's goroutines.
 func (d *startSocket) serve(ctx context.Context, async func(func()) bool) {
 	for {
 		conn, err := d.listener.AcceptUnix()

@@ -19,8 +19,8 @@ import (
 	"gcity/internal/proc"
 )
 
-// Pane is the main function of "gcity pane". It becomes the agent of a session. If that fails, it returns the exit
-// code of the process. It must be called before anything else is initialised.
+// Pane is the main function of "gcity pane". It becomes a session's agent. If that fails, it returns the exit
+// code of the process. It must be called before anything else is initialized.
 func Pane() int {
 	if len(os.Args) != 4 {
 		fmt.Fprintln(os.Stderr, "gcity pane is run by gcity itself, in a tmux pane")
@@ -41,7 +41,7 @@ func Pane() int {
 		return 1
 	}
 	no := in.follow()
-	// if no controller listens, the next controller finds that nothing was started
+	// if no controller is listening, the next controller finds that nothing was started
 	_ = json.NewEncoder(conn).Encode(no)
 	fmt.Fprintln(os.Stderr, no.Message)
 	return 1
@@ -104,7 +104,7 @@ func (in *paneTask) record() (record, error) {
 	}
 	server := 0
 	if f := strings.Split(os.Getenv("TMUX"), ","); len(f) >= 3 {
-		// if server stays 0, the next patrol notices the end of the server
+		// if server stays 0, only the next patrol notices that the server has exited
 		server, _ = strconv.Atoi(f[len(f)-2])
 	}
 	s := &in.Spec

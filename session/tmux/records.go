@@ -48,7 +48,7 @@ func (r *record) lives(boot string) bool { return r.Boot == boot && proc.Lives(r
 type ended struct {
 	session.Exit
 	Acked bool `json:"acked"`
-	Cols  int  `json:"cols"` // size of the screen, for the retained output
+	Cols  int  `json:"cols"` // screen size, for the retained output
 	Rows  int  `json:"rows"`
 }
 
@@ -58,7 +58,7 @@ const (
 	exitFile   = "exit.json"
 	lockFile   = "lock"  // held by all processes of the agent
 	startFile  = "start" // held by the process that starts the session
-	askedFile  = "asked" // contains the ID of the life that must stop
+	askedFile  = "asked" // contains the ID of the life that is being stopped
 	outputHead = "output-"
 )
 
@@ -104,14 +104,14 @@ func writeJSON(path string, v any) error {
 func (f *folders) recall(name string) (rec record, x *ended, ok bool) {
 	if err := readJSON(f.path(name, recordFile), &rec); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			f.log.Error("cannot read a session's record; the session is ignored", "session", name,
+			f.log.Error("cannot read a session's record; ignoring the session", "session", name,
 				"err",
 				err)
 		}
 		return rec, nil, false
 	}
 	if rec.City != f.city || rec.Name != name {
-		f.log.Warn("a session of another city is ignored", "session", name, "city", rec.City)
+		f.log.Warn("ignoring a session of another city", "session", name, "city", rec.City)
 		return rec, nil, false
 	}
 	x = &ended{}
@@ -121,7 +121,7 @@ func (f *folders) recall(name string) (rec record, x *ended, ok bool) {
 	return rec, x, true
 }
 
-// asked reports whether a stop of this life was requested.
+// asked reports whether this life was requested to stop.
 func (f *folders) asked(rec *record) bool {
 	data, err := disk.ReadFile(f.path(rec.Name, askedFile))
 	return err == nil && string(data) == rec.ID
@@ -140,7 +140,7 @@ func (f *folders) keepOutputs(name, id string) {
 	}
 }
 
-// removeFolder removes the files of a session, and then its folder if the folder is empty.
+// removeFolder removes a session's files, and then its folder if the folder is empty.
 func (f *folders) removeFolder(name string) {
 	f.keepOutputs(name, "")
 	for _, file := range []string{recordFile, exitFile, askedFile, lockFile, startFile} {
@@ -151,8 +151,9 @@ func (f *folders) removeFolder(name string) {
 	disk.Remove(filepath.Join(f.dir, name)) // fails if the folder contains other files
 }
 
-// sweep kills the processes of a life: the agent's process, the processes in tree, processes with the life's ID in
-// their environment, and processes that have its lock open. It returns the processes that survive.
+// sweep kills the processes of a life: the agent's process, the processes in tree, processes with the life's
+// ID in their environment, and processes that have its lock open. It returns the processes that it could not
+// kill.
 func (f *folders) sweep(rec *record, tree map[int]uint64) (left []int) {
 	marked := proc.Marked("GC_SESSION_ID="+rec.ID, f.path(rec.Name, lockFile))
 	_, left, err := proc.Sweep(func(pid int) bool {
@@ -165,9 +166,8 @@ func (f *folders) sweep(rec *record, tree map[int]uint64) (left []int) {
 		return err == nil && st.Start >= rec.Start && marked(pid)
 	}, time.Now().Add(sweepTimeout))
 	if err != nil || len(left) > 0 {
-		f.log.Warn("cannot kill all processes that a session left", "session", rec.Name, "left",
-			left,
-			"err", err)
+		f.log.Warn("cannot kill all processes that a session left behind", "session", rec.Name,
+			"left", left, "err", err)
 	}
 	return left
 }

@@ -59,10 +59,10 @@ func find(ctx context.Context) (program string, err error) {
 	}
 	out, err := exec.CommandContext(ctx, program, "-V").Output()
 	if ctx.Err() != nil {
-		return "", fmt.Errorf("%s -V does not answer: %w", program, context.Cause(ctx))
+		return "", fmt.Errorf("%s -V did not respond: %w", program, context.Cause(ctx))
 	}
 	if err != nil {
-		return "", fmt.Errorf("%s -V fails (%v): %w", program, err, ErrUnusable)
+		return "", fmt.Errorf("%s -V failed (%v): %w", program, err, ErrUnusable)
 	}
 	if version := strings.TrimSpace(string(out)); !newEnough(version) {
 		return "", fmt.Errorf("%s is %s, which is too old: %w", program, version, ErrUnusable)
@@ -70,8 +70,8 @@ func find(ctx context.Context) (program string, err error) {
 	return program, nil
 }
 
-// newEnough reports whether a version of tmux is supported, for example "tmux 3.3a" or "tmux next-3.6". A version
-// without a number is a development build, which is supported.
+// newEnough reports whether a tmux version is supported, for example "tmux 3.3a" or "tmux next-3.6". A
+// version without a number is a development build, which is supported.
 func newEnough(version string) bool {
 	if strings.Contains(version, "master") {
 		return true
@@ -85,8 +85,8 @@ func newEnough(version string) bool {
 	return n == 2 && err == nil && (major > 3 || major == 3 && minor >= 3)
 }
 
-// Label returns the name of a city's tmux server for tmux -L. It contains the folder's name, which users recognise,
-// and a hash of the folder's path, which makes it unique.
+// Label returns the name of a city's tmux server for tmux -L. It contains the folder's name, which users
+// recognize, and a hash of the folder's path, which makes it unique.
 func Label(city string) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
@@ -112,8 +112,9 @@ const (
 	configFile = "tmux.conf"
 )
 
-// settings is the complete configuration of the server, which does not read ~/.tmux.conf. tmux passes all keys to
-// the agent except the key that detaches a user of tmux itself. gcity's viewers are recognised by viewerFlag.
+// settings is the complete configuration of the server, which does not read ~/.tmux.conf. tmux passes all
+// keys to the agent except the key that detaches a user of tmux itself. viewerFlag identifies gcity's
+// viewers.
 const settings = `set -qs exit-empty off
 set -qs escape-time 0
 set -qs focus-events on
@@ -202,7 +203,7 @@ func (c *client) locate() error {
 	return nil
 }
 
-// writeServer writes the record of the server.
+// writeServer writes the server's record.
 func (c *client) writeServer() error {
 	data, err := json.Marshal(c.server)
 	if err == nil {
@@ -214,7 +215,7 @@ func (c *client) writeServer() error {
 	return nil
 }
 
-// noteServer records the server that has answered, and waits in the background for its exit.
+// noteServer records the server that has responded, and waits in the background for its exit.
 func (p *Provider) noteServer(pid int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -236,7 +237,7 @@ func (p *Provider) noteServer(pid int) {
 	p.watched = pid
 }
 
-// recordServer records the process of the server and returns its start time. ok is false if the process has ended.
+// recordServer records the server's process and returns its start time. ok is false if the process has ended.
 func (c *client) recordServer(pid int) (start uint64, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -293,7 +294,7 @@ func (c *client) run(ctx context.Context, stdin []byte, args ...string) (string,
 	c.mu.Lock()
 	s := c.server
 	c.mu.Unlock()
-	c.log.Warn("the tmux server's socket is gone; the server is asked to create a new one", "pid",
+	c.log.Warn("the tmux server's socket is missing; asking the server to create a new one", "pid",
 		s.PID)
 	proc.Signal(s.PID, syscall.SIGUSR1, func(pid int) bool { return proc.Lives(pid, s.Start) })
 	for pause := time.Millisecond; pause < time.Second; pause *= 2 {
@@ -303,8 +304,8 @@ func (c *client) run(ctx context.Context, stdin []byte, args ...string) (string,
 			return out, err
 		}
 	}
-	return "", fmt.Errorf("the city's tmux server, pid %d, is alive but does not answer: %w", s.PID,
-		errOther)
+	return "", fmt.Errorf("the city's tmux server, pid %d, is alive but does not respond: %w",
+		s.PID, errOther)
 }
 
 func (c *client) serverLives() bool {
@@ -339,7 +340,7 @@ func (c *client) once(ctx context.Context, stdin []byte, args ...string) (string
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
 		return "", session.Missing(fmt.Errorf("tmux cannot be executed: %w", err))
 	case ctx.Err() != nil:
-		return "", fmt.Errorf("tmux does not answer in time: %w", context.Cause(ctx))
+		return "", fmt.Errorf("tmux did not respond in time: %w", context.Cause(ctx))
 	case strings.HasPrefix(text, "no server running"),
 		strings.HasPrefix(text, "error connecting to"),
 		strings.Contains(text, "server exited"), strings.Contains(text, "lost server"):

@@ -18,7 +18,7 @@ import (
 
 const (
 	startTimeout = 30 * time.Second // timeout of a start if the caller sets no deadline
-	// maximum wait for another controller that starts or cleans up the same session
+	// maximum wait for another controller that is starting or cleaning up the same session
 	lockTimeout = 2 * time.Second
 	// maximum wait for a lock that a new child process has inherited; the child closes the lock when it executes
 	// another program
@@ -26,9 +26,9 @@ const (
 	taskTimeout = 10 * time.Second
 )
 
-// Start implements session.Provider. tmux creates a process that connects to the startSocket and requests its task.
-// The process then locks the session, writes its record and becomes the agent. In this way, the environment is not
-// in a command line, not in a file, and not in tmux.
+// Start implements session.Provider. tmux creates a process that connects to the startSocket and requests its
+// task. The process then locks the session, writes its record and becomes the agent. So the environment
+// appears neither in a command line, nor in a file, nor in tmux.
 func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	if err := p.check(&s); err != nil {
 		return session.Status{}, err
@@ -48,7 +48,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 		return session.Status{}, fail("start", s.Name, err, "%v", err)
 	}
 	if err := disk.MkdirAll(filepath.Join(p.files.dir, s.Name), 0o700); err != nil {
-		return session.Status{}, fmt.Errorf("cannot create the folder of the session %q: %w",
+		return session.Status{}, fmt.Errorf("cannot create the folder for session %q: %w",
 			s.Name,
 			err)
 	}
@@ -71,7 +71,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	return st, nil
 }
 
-// check refuses a Spec that does not describe a session that can be started and identified.
+// check returns an error for a Spec that does not describe a session that can be started and identified.
 func (p *Provider) check(s *session.Spec) error {
 	switch {
 	case p.startSocket == nil || p.ctx.Err() != nil:
@@ -83,8 +83,8 @@ func (p *Provider) check(s *session.Spec) error {
 		return fail("start", s.Name, session.ErrCommand, "it belongs to the city %s, not to %s",
 			s.City, p.files.city)
 	case s.ID == "" || len(s.ID) > 200 || strings.ContainsAny(s.ID, "\x00\n"):
-		return fail("start", s.Name, session.ErrCommand, "its ID is empty, over 200 bytes or "+
-			"more than one line")
+		return fail("start", s.Name, session.ErrCommand, "its ID is empty, longer than 200 bytes, "+
+			"or more than one line")
 	case !filepath.IsAbs(s.Dir):
 		return fail("start", s.Name, session.ErrCommand, "its folder %q is not an absolute path",
 			s.Dir)
@@ -137,7 +137,7 @@ func (p *Provider) create(ctx context.Context, e *entry, s *session.Spec) error 
 		}
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 		defer cancel()
-		// tmux may have created the session in spite of the error
+		// tmux may have created the session despite the error
 		return errors.Join(err, p.removeUnrecorded(late, s.Name))
 	}
 	rec, err := p.startAgent(ctx, s, paneTask{Spec: *s, Dir: filepath.Join(p.files.dir, s.Name),
@@ -153,7 +153,8 @@ func (p *Provider) create(ctx context.Context, e *entry, s *session.Spec) error 
 	return nil
 }
 
-// newSession creates the tmux session. Of its arguments, tmux expands only the name, which mangle has made safe.
+// newSession creates the tmux session. tmux expands only one of the arguments, the name, and mangle has made
+// it safe.
 func (p *Provider) newSession(ctx context.Context, s *session.Spec, cols, rows int) (paneID string,
 	pid int, err error) {
 	name := mangle(s.Name)
@@ -197,9 +198,9 @@ func (p *Provider) removeUnrecorded(ctx context.Context, name string) error {
 	}
 	if city != p.files.city || id == "" {
 		return fail("start", name, session.ErrExists, "the tmux server %s has a session %s that "+
-			"is not of this city: end it there", p.tmux.label, mangle(name))
+			"does not belong to this city: end it there", p.tmux.label, mangle(name))
 	}
-	p.log.Warn("undoing a start that was not finished", "session", name)
+	p.log.Warn("undoing an unfinished start", "session", name)
 	if _, err := p.tmux.run(ctx, nil, "kill-session", "-t", "="+mangle(name)); err != nil &&
 		!errors.Is(err, errNoPane) {
 		return fail("start", name, err, "cannot undo an unfinished start: %v",
@@ -228,8 +229,8 @@ func (c *client) owner(ctx context.Context, name string) (city, id string, err e
 	return city, id, err
 }
 
-// undoStarts undoes the starts of controllers that were killed. It ends all sessions of this city that have no
-// record and are not being started.
+// undoStarts undoes starts that killed controllers have left unfinished. It ends all sessions of this city
+// that have no record and are not being started.
 func (p *Provider) undoStarts(ctx context.Context) error {
 	if p.files.observe || !p.tmux.serverLives() {
 		return nil
@@ -269,18 +270,18 @@ func (p *Provider) undoStarts(ctx context.Context) error {
 	return nil
 }
 
-// undoStart undoes a failed start. It returns the reason of the failure, together with problems of its own.
+// undoStart undoes a failed start. It returns cause, joined with the errors from the cleanup.
 func (p *Provider) undoStart(s *session.Spec, pane string, pid int, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), callTimeout)
 	defer cancel()
 	r := record{Name: s.Name, ID: s.ID, Pane: pane}
-	var problems []error
+	var cleanupErrs []error
 	if _, err := p.tmux.run(ctx, nil, "kill-pane", "-t", r.target()); err != nil &&
 		!errors.Is(err, errNoPane) && !errors.Is(err, errNoServer) {
-		problems = append(problems, err)
+		cleanupErrs = append(cleanupErrs, err)
 	}
 	if left := p.files.sweep(&r, nil); len(left) > 0 {
-		problems = append(problems, fmt.Errorf("these processes of the session "+
+		cleanupErrs = append(cleanupErrs, fmt.Errorf("these processes of the session "+
 			"cannot be killed: %v", left))
 	}
 	if rec, x, ok := p.files.recall(s.Name); ok && x == nil && rec.ID == s.ID {
@@ -290,5 +291,5 @@ func (p *Provider) undoStart(s *session.Spec, pane string, pid int, cause error)
 	if !errors.As(cause, &known) {
 		cause = fmt.Errorf("cannot start %q: %w", s.Name, cause)
 	}
-	return errors.Join(append([]error{cause}, problems...)...)
+	return errors.Join(append([]error{cause}, cleanupErrs...)...)
 }

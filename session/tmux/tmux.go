@@ -1,5 +1,6 @@
-// Package tmux is the session provider on tmux. Every city has its own tmux server, every session is a tmux session
-// with one pane, and the server survives the controller. A user can also attach with tmux itself.
+// Package tmux implements a session provider on top of tmux. Every city has its own tmux server, every
+// session is a tmux session with one pane, and the server survives the controller. A user can also attach
+// with tmux itself.
 //
 // Each session has a folder below .gc/tmux. The process that becomes the agent writes the session's record there,
 // under a lock that all of the agent's processes inherit. A pane belongs to gcity only if a record names the pane
@@ -39,8 +40,8 @@ type Options struct {
 	// Observe is for a caller that only reads a city. The provider then starts nothing and cleans up nothing.
 	Observe bool
 
-	// Broken is called with a panic in a goroutine of the provider. The provider then no longer works and must be
-	// opened again. If Broken is nil, the program exits with the panic.
+	// Broken is called with a panic from one of the provider's goroutines. The provider then no longer works
+	// and must be opened again. If Broken is nil, the program exits with the panic.
 	Broken func(error)
 }
 
@@ -84,8 +85,8 @@ const (
 	callTimeout  = 15 * time.Second // timeout of calls without a deadline
 )
 
-// New returns a provider that has adopted all sessions of the city that are alive or have an exit that is not
-// acknowledged. If tmux is missing or too old, it returns an error.
+// New returns a provider that has adopted all sessions of the city that are alive or have an unacknowledged
+// exit. If tmux is missing or too old, it returns an error.
 func New(o Options) (*Provider, error) {
 	if !filepath.IsAbs(o.City) {
 		return nil, fmt.Errorf("the city's folder %q is not an absolute path", o.City)
@@ -138,7 +139,7 @@ func (p *Provider) open() error {
 	if !p.files.observe {
 		if err := errors.Join(disk.MkdirAll(filepath.Dir(p.files.dir), 0o700),
 			disk.MkdirAll(p.files.dir, 0o700)); err != nil {
-			return fmt.Errorf("cannot create the folder of the sessions: %w", err)
+			return fmt.Errorf("cannot create the sessions' folder: %w", err)
 		}
 	}
 	if err := p.tmux.locate(); err != nil {
@@ -149,7 +150,7 @@ func (p *Provider) open() error {
 	}
 	var err error
 	if p.startSocket, err = openStartSocket(p.files.dir); err != nil {
-		return fmt.Errorf("cannot open the socket at which agents start: %w", err)
+		return fmt.Errorf("cannot open the socket for starting agents: %w", err)
 	}
 	p.reg.Async(func() { p.startSocket.serve(p.ctx, p.reg.Async) })
 	return nil
@@ -164,7 +165,7 @@ func (*Provider) Limits() session.Limits {
 		Why: "tmux does not report how much was printed"}
 }
 
-// Close closes the provider. The sessions continue. A server without sessions exits.
+// Close closes the provider. The sessions keep running. A server without sessions exits.
 func (p *Provider) Close() error {
 	if !p.reg.Close() {
 		return nil
@@ -205,7 +206,7 @@ func (*Provider) IsLocal(string) bool { return true }
 
 var errOther = errors.New("tmux failed")
 
-// failure is an error for users that callers can test with errors.Is.
+// failure is an error with a message for users. Callers test its kind with errors.Is.
 type failure struct {
 	text string
 	kind error

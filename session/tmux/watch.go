@@ -20,8 +20,9 @@ const (
 	watchLag = 256 << 10
 )
 
-// Watch implements session.Watcher. It runs a tmux client in control mode, which receives all output of the agent.
-// A frame without data reports a new size. The sequence ends with the session, with ctx, or with an error.
+// Watch implements session.Watcher. It runs a tmux client in control mode, which receives all output from the
+// agent. A frame without data reports a new size. The sequence ends with the session, with ctx, or with an
+// error.
 func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Frame, error] {
 	return func(yield func(session.Frame, error) bool) {
 		_, rec, err := p.living("watch", name)
@@ -140,13 +141,13 @@ func (w *watcher) notify() {
 	}
 }
 
-// readOutput reads the output of tmux until the output ends.
+// readOutput reads tmux's output until it ends.
 func (w *watcher) readOutput(out io.Reader) {
 	defer close(w.done)
 	r := bufio.NewReaderSize(out, 32<<10)
-	var block []string // lines of the answer that is being read; nil = none
-	var end string     // line that ends the answer
-	var where []int    // answer to the first of the two requests of ask
+	var block []string // lines of the response that is being read; nil = none
+	var end string     // line that ends the response
+	var where []int    // response to the first of the two requests from ask
 	for {
 		line, err := r.ReadString('\n')
 		if err != nil {
@@ -158,9 +159,9 @@ func (w *watcher) readOutput(out io.Reader) {
 		case block == nil && head == "%begin":
 			block, end = []string{}, rest
 		case block != nil && head == "%end" && rest == end:
-			// the block answers a request of ask, not the command attach-session
+			// the block is the response to a request from ask, not to attach-session
 			if strings.HasSuffix(end, " 1") {
-				where = w.answer(where, block)
+				where = w.received(where, block)
 			}
 			block = nil
 		case block != nil && head == "%error" && rest == end:
@@ -179,8 +180,8 @@ func (w *watcher) readOutput(out io.Reader) {
 	}
 }
 
-// answer processes the answers to the two requests of ask. where is the first answer.
-func (w *watcher) answer(where []int, block []string) []int {
+// received processes the responses to the two requests from ask. where is the first response.
+func (w *watcher) received(where []int, block []string) []int {
 	if where == nil {
 		for _, f := range strings.Fields(strings.Join(block, " ")) {
 			where = append(where, number(f))
@@ -211,7 +212,7 @@ func replay(lines []string, where []int) []byte {
 	return []byte(b.String())
 }
 
-// printed processes new output of the agent.
+// printed processes new output from the agent.
 func (w *watcher) printed(data []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -242,8 +243,8 @@ func (w *watcher) layoutChanged(rest string) {
 	}
 }
 
-// unescape decodes output of control mode, in which control characters and the backslash are written as three octal
-// digits.
+// unescape decodes output in control mode, in which control characters and the backslash are written as three
+// octal digits.
 func unescape(s string) []byte {
 	out := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {

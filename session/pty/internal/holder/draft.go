@@ -23,12 +23,12 @@ const (
 	keyEscape             // after ESC
 	keyCSI                // after ESC [
 	keyApp                // after ESC O
-	keyString             // after ESC ], P, _, ^ or X: an answer of the terminal
-	keyStringEsc          // after ESC in an answer
+	keyString             // after ESC ], P, _, ^ or X: a reply from the terminal
+	keyStringEsc          // after ESC in a reply
 )
 
-// kills reports whether a key ends a draft by submitting it, deleting it or ending the program.
-func kills(c byte) bool {
+// endsDraft reports whether a key ends a draft by submitting it, deleting it or ending the program.
+func endsDraft(c byte) bool {
 	return c == '\r' || c == '\n' || c == 3 || c == 4 || c == 0x15
 }
 
@@ -48,14 +48,14 @@ func (d *draft) Write(p []byte) {
 		if !d.paste {
 			d.before, d.n = d.n, 0
 		}
-	case keyString: // Alt and a key, because every answer of a terminal is longer
+	case keyString: // Alt and a key, because every reply from a terminal is longer
 		if len(p) == 2 {
 			d.state = keyGround
 		}
 	}
 }
 
-// end resets the draft, because it was submitted with a text or its line was cleared.
+// end resets the draft, because it was submitted together with other input or its line was cleared.
 func (d *draft) end() { d.n, d.before = 0, 0 }
 
 func (d *draft) step(c byte) {
@@ -74,7 +74,7 @@ func (d *draft) step(c byte) {
 		d.sequence(c)
 	case keyString, keyStringEsc:
 		switch {
-		case kills(c):
+		case endsDraft(c):
 			d.state = keyGround
 			d.key(c)
 		case c == 7 || d.state == keyStringEsc:
@@ -93,7 +93,7 @@ func (d *draft) key(c byte) {
 		if c&0xc0 != 0x80 {
 			d.n++
 		}
-	case kills(c):
+	case endsDraft(c):
 		d.end()
 	case c == 0x7f || c == 8:
 		d.n = max(0, d.n-1)
@@ -134,7 +134,7 @@ func (d *draft) sequence(c byte) {
 		d.sequenced(c)
 	case c == 0x1b:
 		d.state = keyEscape
-	case kills(c):
+	case endsDraft(c):
 		d.state = keyGround
 		d.key(c)
 	default:

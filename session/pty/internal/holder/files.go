@@ -61,8 +61,8 @@ func (h *holder) settle() error {
 	return err
 }
 
-// openOwn opens a file of the session's folder for writing. It does not block if the file is a pipe. It refuses a
-// file with several hard links.
+// openOwn opens a file of the session's folder for writing. It does not block if the file is a pipe. It
+// rejects a file with several hard links.
 func openOwn(name string) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
@@ -72,7 +72,7 @@ func openOwn(name string) (*os.File, error) {
 	if err == nil {
 		st, ok := info.Sys().(*syscall.Stat_t)
 		if !info.Mode().IsRegular() || !ok || st.Nlink != 1 {
-			err = fmt.Errorf("%s is not a regular file with one name: remove it", name)
+			err = fmt.Errorf("%s is not a regular file with a single hard link: remove it", name)
 		}
 	}
 	if err != nil {
@@ -143,8 +143,8 @@ func replace(name string, data []byte) error {
 	return err
 }
 
-// leave makes the holder exit. It saves the agent's exit in the folder, unless the controller has recorded it. The
-// caller must hold h.mu.
+// leave makes the holder exit. It removes the session's files, unless they contain an exit that the
+// controller has not recorded. The caller must hold h.mu.
 func (h *holder) leave() {
 	if h.leaving {
 		return
@@ -157,7 +157,7 @@ func (h *holder) leave() {
 	close(h.done)
 }
 
-// removeFiles removes the files of the session and its folder. If another process has deleted the folder and
+// removeFiles removes the session's files and folder. If another process has deleted the folder and
 // created it again, removeFiles does nothing, because the new lock belongs to another holder.
 func (h *holder) removeFiles() {
 	if !proc.SameFile(h.lock, wire.LockFile) {

@@ -1,5 +1,6 @@
-// Package holder is the process that holds one session. It owns the agent's terminal, reads its output, answers
-// requests on a socket, and reaps and kills the agent's process tree. It survives controllers.
+// Package holder implements the process that holds one session. It owns the agent's terminal, reads its
+// output, serves requests on a socket, and reaps and kills the agent's process tree. It survives restarts of
+// the controller.
 //
 // # Concurrency
 //
@@ -50,7 +51,7 @@ type holder struct {
 	ln       *os.File
 	activity *os.File
 	current  *life // current or last life; nil before the first start
-	previous *life // the previous life, for its output
+	previous *life // the previous life; its output can still be captured
 	// open connections; true = the connection keeps the holder alive, false = it only reads
 	held    map[*conn]bool
 	leaving bool
@@ -68,8 +69,8 @@ func Main(args []string) int {
 		return 2
 	}
 	signals := make(chan os.Signal, 16)
-	// This call must come first. A process that finds this folder without a socket sends HUP, which must not kill
-	// the holder. The agent gets the default action of a caught signal, even under nohup.
+	// This call must come first. A process that finds this folder without a socket sends HUP, which must not
+	// kill the holder. In the agent, the signal has its default action again, even under nohup.
 	signal.Notify(signals, unix.SIGHUP)
 	first, err := inherited()
 	if err != nil {
@@ -89,7 +90,7 @@ func Main(args []string) int {
 // descriptor.
 func nameProcess(name string) {
 	b := append([]byte(name), 0)
-	// a failure has no consequences
+	// a failure only affects what ps and top show
 	_ = unix.Prctl(unix.PR_SET_NAME, uintptr(unsafe.Pointer(&b[0])), 0, 0, 0)
 }
 
@@ -132,7 +133,7 @@ func (h *holder) run(first *conn, signals chan os.Signal) int {
 		case task := <-h.tasks:
 			task()
 		case s := <-signals:
-			h.signalled(s)
+			h.handleSignal(s)
 		case <-h.done:
 			return 0
 		}
@@ -145,7 +146,7 @@ func (h *holder) firstStart(first *conn) bool {
 	first.SetReadDeadline(time.Now().Add(firstStartTimeout))
 	req, err := first.request()
 	if err != nil || req.Op != wire.OpStart || req.Spec == nil {
-		h.logError("no request arrived", err)
+		h.logError("no start request arrived", err)
 		h.removeFiles()
 		return false
 	}
@@ -163,7 +164,7 @@ func (h *holder) firstStart(first *conn) bool {
 // firstStartTimeout is the time limit for the first request.
 const firstStartTimeout = 10 * time.Second
 
-func (h *holder) signalled(s os.Signal) {
+func (h *holder) handleSignal(s os.Signal) {
 	switch s {
 	case unix.SIGCHLD:
 		h.reap()
@@ -172,9 +173,9 @@ func (h *holder) signalled(s os.Signal) {
 			return
 		}
 		if err := h.settle(); err != nil {
-			h.logError("cannot take over its folder again", err)
+			h.logError("cannot set up its folder again", err)
 		}
-	case unix.SIGTERM: // the machine shuts down, or a user has sent the signal
+	case unix.SIGTERM: // the machine is shutting down, or a user has sent the signal
 		h.wg.Go(h.terminate)
 	}
 }

@@ -27,12 +27,13 @@ func refuse(format string, args ...any) error {
 	return &wire.Failure{Cause: wire.Refused, Message: fmt.Sprintf(format, args...)}
 }
 
-// sendLine types a text and submits it. It types the text byte for byte, and line breaks stay line feeds. With
-// bracketed paste, they are part of the paste. Otherwise, a program that reads lines gets several lines. sendLine
-// refuses control characters, because the terminal would interpret them.
+// sendLine types text and submits it. It types the text byte for byte, and line breaks stay line feeds. With
+// bracketed paste, they are part of the paste. Otherwise, a program that reads lines gets several lines.
+// sendLine rejects control characters, because the terminal would interpret them.
 //
-// With quiet > 0, sendLine refuses the text while a viewer's draft is on the line, or if a viewer has typed within
-// that time. It makes this check with the typing token, so no key can arrive between the check and the text.
+// With quiet > 0, sendLine rejects the text while a viewer's draft is on the line, or if a viewer has typed
+// within that time. It makes this check with the typing token, so no key can arrive between the check and the
+// text.
 func (h *holder) sendLine(ctx context.Context, l *life, text string, quiet time.Duration) error {
 	if i := strings.IndexFunc(text, func(r rune) bool {
 		return (r < ' ' || r == 0x7f) && r != '\n' && r != '\t'
@@ -130,7 +131,7 @@ func (h *holder) sendKeys(ctx context.Context, l *life, keys []string) error {
 	}
 	return h.typeBytes(ctx, l, data, func(d *draft) {
 		if bytes.ContainsFunc(data, func(r rune) bool {
-			return r < 0x80 && (kills(byte(r)) || r == 0x1b)
+			return r < 0x80 && (endsDraft(byte(r)) || r == 0x1b)
 		}) {
 			d.end()
 		}

@@ -28,7 +28,7 @@ type life struct {
 	ended   chan struct{} // closed when exit is set and reported
 
 	history
-	draft    draft // changed only with both the typing token and mu
+	draft    draft // changed only while holding both the typing token and mu
 	size     wire.Screen
 	resizes  int // number of changes to the size
 	meta     map[string]string
@@ -49,7 +49,7 @@ type life struct {
 	activity   activityWrites
 }
 
-// activityWrites is the state of the writes of the activity record.
+// activityWrites tracks the writes of the activity record.
 type activityWrites struct {
 	last       time.Time
 	timer      *time.Timer // nil before its first use
@@ -95,8 +95,8 @@ func (h *holder) begin(req *wire.Request) error {
 	return nil
 }
 
-// resourceError converts an error that reports an exhausted resource of the machine to a wire.Failure. It returns other
-// errors unchanged.
+// resourceError converts an error that reports that the machine has run out of a resource to a wire.Failure.
+// It returns other errors unchanged.
 func resourceError(err error) error {
 	if !proc.Exhausted(err) {
 		return err
@@ -177,7 +177,7 @@ func (l *life) spawn(s *wire.Spec, path string, args []string) error {
 	return err
 }
 
-// forkError is an error of fork or exec.
+// forkError is an error from fork or exec.
 type forkError struct{ error }
 
 func (e forkError) Unwrap() error { return e.error }
@@ -209,7 +209,8 @@ func isFull(err error) bool {
 		errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.ENOMEM)
 }
 
-// startFailure converts an error of fork or exec to one that explains the cause. It returns other errors unchanged.
+// startFailure converts an error from fork or exec to one that explains the cause. It returns other errors
+// unchanged.
 func startFailure(s *wire.Spec, err error) error {
 	if !errors.As(err, new(forkError)) {
 		return err
@@ -281,10 +282,11 @@ func (h *holder) reap() {
 // the holder has no other child. Then no orphan is left, because orphans become children of the holder.
 func (h *holder) finish(l *life, ws unix.WaitStatus, at time.Time, childless bool) {
 	for !childless && !proc.KillTree(h.pid, time.Now().Add(10*time.Second)) {
-		h.logError("cannot kill all processes that the agent left",
+		h.logError("cannot kill all processes that the agent left behind",
 			fmt.Errorf("pids %v", proc.Descendants(h.pid)))
 	}
-	// Now only the holder has the terminal open, so the reader gets the remaining output and then its end.
+	// Now only the holder has the terminal open, so the reader receives the remaining output and then its
+	// end.
 	l.closeSlave()
 	select {
 	case <-l.drained:

@@ -5,9 +5,9 @@ import (
 	"strconv"
 )
 
-// modes tracks the terminal modes that a program sets by its output. The output may be split anywhere. The modes
-// determine how input is encoded. If the replay does not contain the sequences that set them, a viewer gets the
-// modes first.
+// modes tracks the terminal modes that a program sets by its output. The output may be split anywhere. The
+// modes determine how input is encoded. If the replay does not contain the sequences that set them, a viewer
+// receives such sequences first.
 type modes struct {
 	on     uint32 // bit i is set if privateModes[i] differs from its value in a new terminal
 	keypad bool   // the keypad is in application mode (ESC =)

@@ -15,7 +15,7 @@ func (h *holder) forgetExit() {
 	}
 }
 
-func (h *holder) answerCapture(c *conn, id string) error {
+func (h *holder) handleCapture(c *conn, id string) error {
 	h.mu.Lock()
 	var data []byte
 	found := false
@@ -28,15 +28,15 @@ func (h *holder) answerCapture(c *conn, id string) error {
 	h.mu.Unlock()
 	if !found {
 		return c.fail(&wire.Failure{Cause: wire.NotAlive,
-			Message: fmt.Sprintf("no output of the session with the ID %s is retained", id)})
+			Message: fmt.Sprintf("no output from the session with the ID %s is retained", id)})
 	}
 	return c.send(wire.Done, data)
 }
 
-// answerOutput sends the size of the terminal and then the retained output of the current life. The output begins
+// handleOutput sends the size of the terminal and then the retained output of the current life. The output begins
 // with sequences that set its modes. If the last tail bytes, or a few more, are enough to draw the screen, it sends
 // only these. tail 0 means all output.
-func (h *holder) answerOutput(c *conn, tail int) error {
+func (h *holder) handleOutput(c *conn, tail int) error {
 	h.mu.Lock()
 	l := h.current
 	if l == nil {

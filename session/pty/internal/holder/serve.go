@@ -17,7 +17,7 @@ func (h *holder) serve(c *conn) {
 		req, err := c.request()
 		if err != nil {
 			if !errors.Is(err, io.EOF) {
-				c.fail(fmt.Errorf("cannot understand the request: %w", err))
+				c.fail(fmt.Errorf("cannot decode the request: %w", err))
 			}
 			return
 		}
@@ -25,7 +25,7 @@ func (h *holder) serve(c *conn) {
 			h.view(c, &req)
 			return
 		}
-		if err := h.answer(c, &req); err != nil {
+		if err := h.handle(c, &req); err != nil {
 			return
 		}
 	}
@@ -44,8 +44,8 @@ func (h *holder) hangUp(c *conn) {
 // be able to start another life. In addition, the controller must have recorded the exit, or the session's record
 // must contain all information about it.
 //
-// Until the controller has recorded the exit, a connection that only reads also keeps the holder. Its client may
-// have stopped the session and be about to record the exit. The caller must hold h.mu.
+// Until the controller has recorded the exit, a connection that only reads also keeps the holder alive. Its
+// client may have stopped the session and be about to record the exit. The caller must hold h.mu.
 func (h *holder) leaveIfIdle() {
 	l := h.current
 	if l == nil || l.exit == nil {
@@ -61,22 +61,22 @@ func (h *holder) leaveIfIdle() {
 	}
 }
 
-// answer performs a request. It returns an error only if the connection has failed.
-func (h *holder) answer(c *conn, req *wire.Request) error {
+// handle performs a request. It returns an error only if the connection has failed.
+func (h *holder) handle(c *conn, req *wire.Request) error {
 	switch req.Op {
 	case wire.OpHold:
-		return h.answerHold(c, req.Look)
+		return h.handleHold(c, req.Look)
 	case wire.OpStart:
-		return h.answerStart(c, req)
+		return h.handleStart(c, req)
 	case wire.OpStop:
 		h.stop(req.Grace, true)
 		return c.send(wire.Done, nil)
 	case wire.OpAck:
-		return h.answerAck(c, req.ID)
+		return h.handleAck(c, req.ID)
 	case wire.OpCapture:
-		return h.answerCapture(c, req.ID)
+		return h.handleCapture(c, req.ID)
 	case wire.OpOutput:
-		return h.answerOutput(c, req.Tail)
+		return h.handleOutput(c, req.Tail)
 	}
 	l, err := h.living()
 	if err != nil {
@@ -114,7 +114,7 @@ func (h *holder) act(l *life, req *wire.Request) (data []byte, err error) {
 		defer h.mu.Unlock()
 		return []byte(l.meta[req.Key]), nil
 	}
-	return nil, fmt.Errorf("this holder, of protocol %d, does not support %q", wire.Version, req.Op)
+	return nil, fmt.Errorf("this holder (protocol %d) does not support %q", wire.Version, req.Op)
 }
 
 func (h *holder) setMeta(l *life, key, value string) {
@@ -137,7 +137,7 @@ func (h *holder) living() (*life, error) {
 	return h.current, nil
 }
 
-func (h *holder) answerHold(c *conn, look bool) error {
+func (h *holder) handleHold(c *conn, look bool) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.leaving || h.current == nil {
@@ -153,9 +153,9 @@ func (h *holder) state() wire.State {
 	return wire.State{Record: l.rec, PID: l.pid, Exit: l.exit, Acked: l.acked}
 }
 
-func (h *holder) answerStart(c *conn, req *wire.Request) error {
+func (h *holder) handleStart(c *conn, req *wire.Request) error {
 	if req.Spec == nil {
-		return c.fail(fmt.Errorf("a start request without a session"))
+		return c.fail(fmt.Errorf("the start request contains no session"))
 	}
 	err := h.onMain(func() error { return h.begin(req) })
 	h.mu.Lock()
@@ -166,9 +166,9 @@ func (h *holder) answerStart(c *conn, req *wire.Request) error {
 	return c.fail(err)
 }
 
-// answerAck drops an exit that the controller has recorded. It answers "leaves" if the holder exits too. This
+// handleAck drops an exit that the controller has recorded. It replies "leaves" if the holder exits too. This
 // happens after a requested stop, because no other life is expected.
-func (h *holder) answerAck(c *conn, id string) error {
+func (h *holder) handleAck(c *conn, id string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.previous != nil && h.previous.rec.ID == id {

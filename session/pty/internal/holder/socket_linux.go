@@ -20,7 +20,7 @@ type conn struct {
 	r *wire.Reader
 
 	mu   sync.Mutex // protects writes
-	gone bool       // the other side has hung up; protected by holder.mu
+	gone bool       // the other side has disconnected; protected by holder.mu
 }
 
 // newConn returns a connection that owns this file descriptor.
@@ -60,8 +60,8 @@ func inherited() (*conn, error) {
 // backlog is the requested number of pending connections. The kernel may allow fewer.
 const backlog = 4096
 
-// listen creates a socket to which only this user can connect (0600). On Linux, the socket file gets the mode that
-// the socket has before bind, so other users can never connect.
+// listen creates a socket to which only this user can connect (0600). On Linux, the socket file has the mode
+// that the socket has before bind, so other users can never connect.
 func listen(name string) (*os.File, error) {
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
@@ -87,7 +87,7 @@ func (h *holder) accept(ln *os.File) {
 			return // leave has closed the socket, or settle has replaced it
 		}
 		if err := sameUser(fd); err != nil {
-			h.logError("refused a connection", err)
+			h.logError("rejected a connection", err)
 			unix.Close(fd)
 			continue
 		}
@@ -147,12 +147,12 @@ func (c *conn) request() (req wire.Request, err error) {
 		return req, err
 	}
 	if m.Kind != wire.Ask && m.Kind != wire.Begin {
-		return req, fmt.Errorf("got a message %q instead of a request", m.Kind)
+		return req, fmt.Errorf("received a message of kind %q instead of a request", m.Kind)
 	}
 	return wire.DecodeRequest(m)
 }
 
-// writeTimeout is how long a client may not read before it is disconnected.
+// writeTimeout is how long a write may wait for a client to read before the client is disconnected.
 const writeTimeout = 5 * time.Second
 
 func (c *conn) send(kind wire.Kind, data []byte) error {
@@ -175,7 +175,7 @@ func (c *conn) sendJSON(kind wire.Kind, v wire.Encoder) error {
 	return c.send(kind, v.AppendJSON(nil))
 }
 
-// fail sends a Failure. It ignores write errors.
+// fail sends err as a Failure. It returns an error only if the write fails.
 func (c *conn) fail(err error) error {
 	f, ok := err.(*wire.Failure)
 	if !ok {

@@ -12,12 +12,12 @@ import (
 const (
 	// killAfter is the time between TERM and KILL.
 	killAfter = 500 * time.Millisecond
-	// resumeAfter is the time after which a stop searches for stopped processes of the tree and continues them.
-	// Most trees end earlier, and the search reads a dozen files of /proc.
+	// resumeAfter is the time after which a stop searches for stopped processes in the tree and continues
+	// them. Most trees end earlier, and the search reads a dozen files in /proc.
 	resumeAfter = 200 * time.Millisecond
 	// promptPoll is the interval at which a stop checks whether a shell is at its prompt.
 	promptPoll = 200 * time.Millisecond
-	// terminateGrace is the grace period of the agent after the holder gets a SIGTERM.
+	// terminateGrace is the agent's grace period after the holder receives SIGTERM.
 	terminateGrace = 2 * time.Second
 )
 
@@ -80,8 +80,9 @@ func (h *holder) end(l *life, ask bool) {
 	}
 }
 
-// ask sends the agent its stop signal. It reports whether the life ended within the grace period. A stopped process
-// gets the signal only when it continues. Therefore ask later continues stopped processes of the tree.
+// ask sends the agent its stop signal. It reports whether the life ended within the grace period. A stopped
+// process receives the signal only when it continues. Therefore ask later continues stopped processes in the
+// tree.
 func (h *holder) ask(l *life) bool {
 	h.signalGroup(l, unix.SIGCONT)
 	shell := l.stopSignal == unix.SIGINT && !l.plain
@@ -155,7 +156,8 @@ func (h *holder) graceLeft(l *life) time.Duration {
 	return time.Until(l.stopping.deadline)
 }
 
-// waitStop waits for the end of the life, or for the stop's deadline. It reports whether the life has ended.
+// waitStop waits until the life has ended or the stop's deadline has passed. It reports whether the life has
+// ended.
 func (h *holder) waitStop(l *life) bool {
 	for {
 		timer := time.NewTimer(h.graceLeft(l))

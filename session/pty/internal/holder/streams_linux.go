@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lineEnds converts the line ends of a pipe for a terminal. The input may be split anywhere.
+// lineEnds converts line ends from a pipe for a terminal. The input may be split anywhere.
 type lineEnds struct{ cr bool }
 
 // terminal adds a carriage return before each line feed without one. It may return p itself.
@@ -61,7 +61,7 @@ func (h *holder) drain(l *life) {
 				l.rest()
 			}
 		}
-		if err != nil { // EIO, or EOF of a pipe: no other process has it open
+		if err != nil { // EIO, or EOF from a pipe: no other process has it open
 			return
 		}
 	}
@@ -103,8 +103,9 @@ func (l *life) rest() {
 	}
 }
 
-// interrupt has the effect of the interrupt key. The terminal's foreground group gets SIGINT. If the program reads
-// single keys, it gets the key instead. Without a terminal, the agent's process group gets SIGINT.
+// interrupt has the effect of the interrupt key. The terminal's foreground group receives SIGINT. If the
+// program reads single keys, it receives the key instead. Without a terminal, the agent's process group
+// receives SIGINT.
 func (h *holder) interrupt(l *life) error {
 	if l.plain {
 		h.signalGroup(l, unix.SIGINT)

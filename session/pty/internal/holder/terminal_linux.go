@@ -12,7 +12,7 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// terminal is the terminal of an agent, or a pair of pipes.
+// terminal is an agent's terminal, or a pair of pipes.
 type terminal struct {
 	cols  int // size without viewers
 	rows  int
@@ -27,8 +27,8 @@ type terminal struct {
 	slave int
 
 	typing chan struct{} // contains a token while no call is typing
-	// torn reports that a pipe has accepted only the beginning of a text. Only the owner of the typing token may
-	// use it.
+	// torn reports that a pipe has accepted only the beginning of a line. Only the owner of the typing token
+	// may use it.
 	torn bool
 }
 
@@ -132,19 +132,19 @@ func (t *terminal) closeOwnFiles() {
 	}
 }
 
-// takeTyping waits for the typing token, so that two texts are not mixed.
+// takeTyping waits for the typing token, so that two inputs are not mixed.
 func (t *terminal) takeTyping(ctx context.Context) (release func(), err error) {
 	select {
 	case <-t.typing:
 		return func() { t.typing <- struct{}{} }, nil
 	case <-ctx.Done():
-		return nil, refuse("the terminal accepts no input, and an earlier text is still " +
+		return nil, refuse("the terminal does not accept input, and an earlier input is still " +
 			"being typed")
 	}
 }
 
-// writeLine writes a text to a pipe. If the pipe has accepted only part of an earlier text, writeLine first ends
-// that part with a line feed. The caller must hold the typing token.
+// writeLine writes text to a pipe, followed by a line feed. If the pipe has accepted only part of an earlier
+// line, writeLine first ends that part with a line feed. The caller must hold the typing token.
 func (t *terminal) writeLine(ctx context.Context, text string) error {
 	if t.torn {
 		if _, err := t.put(ctx, []byte{'\n'}); err != nil {

@@ -80,7 +80,7 @@ func (h *holder) resize(l *life, cols, rows int) {
 	h.cond.Broadcast()
 }
 
-// listen handles the input, the resizes and the disconnection of a viewer.
+// listen handles a viewer's input, resizes and disconnection.
 func (h *holder) listen(v *viewer) {
 	defer func() {
 		h.mu.Lock()
@@ -112,8 +112,8 @@ func (h *holder) listen(v *viewer) {
 	}
 }
 
-// show sends the replay and then new output. It returns nil when the life has ended, and an error when the viewer
-// has disconnected.
+// show sends the replay and then new output. It returns nil when the life has ended or the viewer has
+// disconnected, and an error if a write fails.
 func (h *holder) show(v *viewer) error {
 	if err := h.replayTo(v); err != nil {
 		return err
@@ -139,7 +139,8 @@ func (h *holder) show(v *viewer) error {
 	}
 }
 
-// next waits until there is something to send to a viewer.
+// next waits until there is something to send to a viewer: n bytes in buf, a new size, or the replay after a
+// reset. over reports that the life has ended or the viewer has disconnected.
 func (h *holder) next(v *viewer, buf []byte) (n int, size wire.Screen, resized, reset, over bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -177,8 +178,8 @@ func (h *holder) replayTo(v *viewer) error {
 	return v.c.send(wire.Live, nil)
 }
 
-// typed types the input of an attached viewer. If the terminal does not accept the input before writeTimeout, the
-// viewer is disconnected.
+// typed types input from an attached viewer. If the terminal does not accept the input before writeTimeout,
+// the viewer is disconnected.
 func (h *holder) typed(l *life, data []byte) error {
 	h.mu.Lock()
 	l.typed = h.clock.Mono(time.Now())

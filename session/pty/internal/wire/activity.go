@@ -18,8 +18,8 @@ const (
 // MaxDrainBy is the maximum size of DrainByMark in the record, in bytes.
 const MaxDrainBy = 16
 
-// Drain contains the values of the drain marks. They are not checked. session.ParseDrain decides whether they are
-// valid.
+// Drain contains the values of the drain marks, without validation. session.ParseDrain decides whether they
+// are valid.
 type Drain struct {
 	Since int64  // Unix seconds; <= 0 = not draining
 	By    string // at most MaxDrainBy bytes
@@ -74,7 +74,7 @@ type Activity struct {
 	Drain  Drain
 }
 
-// These are the sizes of the record, and of the record of earlier builds, which has no drain.
+// These are the sizes of the record: in this build, and in earlier builds, which do not write a drain.
 const (
 	ActivitySize  = 96
 	firstActivity = 64
@@ -127,7 +127,7 @@ func (a Activity) Encode() [ActivitySize]byte {
 	return b
 }
 
-// These are the offsets of the drain's fields in the record.
+// These are the offsets of the drain fields in the record.
 const (
 	drainAt   = 64
 	drainByAt = 72

@@ -8,26 +8,26 @@ import (
 // Op is the operation of a request.
 type Op string
 
-// These are the operations. The comments name the fields of the Request that an operation uses, and its answer.
+// These are the operations. The comments name the Request fields that an operation uses, and its response.
 const (
-	// Look; answers a State; after that, the holder pushes exits and accepts starts
+	// Look; returns a State; after that, the holder pushes exits and accepts starts
 	OpHold      Op = "hold"
-	OpStart     Op = "start"     // Spec, Ready, Plain; answers a State
+	OpStart     Op = "start"     // Spec, Ready, Plain; returns a State
 	OpStop      Op = "stop"      // Grace
 	OpInterrupt Op = "interrupt" // no fields
 	OpSend      Op = "send"      // Text, Wait, Quiet
 	OpKeys      Op = "keys"      // Keys, Wait
-	OpOutput    Op = "output"    // Tail; answers a Screen, then Output
-	OpCapture   Op = "capture"   // ID; the response has the bytes
+	OpOutput    Op = "output"    // Tail; returns a Screen, then Output
+	OpCapture   Op = "capture"   // ID; returns the bytes
 	OpClear     Op = "clear"     // no fields
 	OpSetMeta   Op = "set-meta"  // Key, Value
-	OpMeta      Op = "meta"      // Key; the response has the value
-	OpAck       Op = "ack"       // ID; answers whether the holder exits
+	OpMeta      Op = "meta"      // Key; returns the value
+	OpAck       Op = "ack"       // ID; returns whether the holder exits
 	OpAttach    Op = "attach"    // Cols, Rows; Reset, Output, Live, Output …
 	OpWatch     Op = "watch"     // like OpAttach, without input
 )
 
-// Request is a request to a holder. Only the fields that are listed at its Op are set.
+// Request is a request to a holder. Only the fields that are listed for its Op are set.
 type Request struct {
 	Op   Op    `json:"op"`
 	Spec *Spec `json:"spec,omitempty"`
@@ -97,14 +97,14 @@ const (
 	Exists   Cause = "exists"
 	Refused  Cause = "refused"
 	Command  Cause = "command"
-	Held     Cause = "held" // another process holds the lock of the session
+	Held     Cause = "held" // another process holds the session's lock
 	Busy     Cause = "busy" // a user is typing, or another text is being typed
 	// the machine has no disk space, terminals or processes left
 	Exhausted Cause = "exhausted"
 	Other     Cause = ""
 )
 
-// Failure is the answer to a request that has failed.
+// Failure is the response to a failed request.
 type Failure struct {
 	Cause   Cause  `json:"cause,omitempty"`
 	Message string `json:"message"`

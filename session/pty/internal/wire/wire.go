@@ -1,6 +1,6 @@
-// Package wire is the protocol between a holder and its controllers: messages over a unix socket, and files in the
-// session's folder. A holder may be older than the controller. So a change needs a new Version, unless the other
-// side may ignore it.
+// Package wire defines the protocol between a holder and its controllers: messages over a unix socket, and
+// files in the session's folder. A holder may be older than the controller. So a change needs a new Version,
+// unless the other side may ignore it.
 package wire
 
 import (
@@ -11,7 +11,7 @@ import (
 	"io"
 )
 
-// Version is the version of the protocol. A holder with another version is adopted and can be stopped, but it
+// Version is the protocol version. A holder with a different version is adopted and can be stopped, but it
 // cannot start another life.
 const Version = 1
 
@@ -45,7 +45,7 @@ type Message struct {
 // Write sends a message in one write: its kind, its length in four bytes, and its payload.
 func Write(w io.Writer, kind Kind, data []byte) error {
 	if len(data) > MaxMessage {
-		return fmt.Errorf("a message of %d bytes is over the limit of %d", len(data), MaxMessage)
+		return fmt.Errorf("a message of %d bytes exceeds the limit of %d", len(data), MaxMessage)
 	}
 	_, err := w.Write(AppendMessage(make([]byte, 0, 5+len(data)), kind, data))
 	return err
@@ -83,7 +83,7 @@ func (r *Reader) Next() (Message, error) {
 	}
 	kind, n := Kind(head[0]), binary.LittleEndian.Uint32(head[1:])
 	if n > MaxMessage {
-		return Message{}, fmt.Errorf("a message of %d bytes is over the limit of %d", n, MaxMessage)
+		return Message{}, fmt.Errorf("a message of %d bytes exceeds the limit of %d", n, MaxMessage)
 	}
 	data := r.buf[:]
 	if int(n) > len(data) {
