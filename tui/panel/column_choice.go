@@ -21,8 +21,7 @@ type columnKind struct {
 type token = themes.Token
 
 // ColumnNames returns the names that are valid in the columns preference.
-func ColumnNames() []string {
-	var names []string
+func ColumnNames() (names []string) {
 	for _, c := range agentColumnKinds() {
 		names = append(names, c.name)
 	}

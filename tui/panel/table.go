@@ -110,10 +110,7 @@ func (t *Table[R, P]) Choose() {
 
 // Shows reports whether a row is shown.
 func (t *Table[R, P]) Shows(e *Env, r P) bool {
-	if t.Def.Subset {
-		return true
-	}
-	return t.Def.Matches(&t.Filter, r, e.Now) &&
+	return t.Def.Subset || t.Def.Matches(&t.Filter, r, e.Now) &&
 		(!e.Attention || t.Def.Needs == nil || t.Def.Needs(r, e.Now))
 }
 
@@ -409,11 +406,8 @@ func (t *Table[R, P]) Help(e *Env, w int) []string {
 	case n > 0 && e.Attention && !t.Filter.Active():
 		return e.Look.Notes(w, e.allWell(t.Def.Noun, n)...)
 	case n > 0:
-		return e.Look.Notes(
-			w,
-			fmt.Sprintf("%s %q.", widget.NoneOf(n, t.Def.Noun), t.Filter.Text),
-			e.Clears(),
-		)
+		return e.Look.Notes(w, fmt.Sprintf("%s %q.", widget.NoneOf(n, t.Def.Noun), t.Filter.Text),
+			e.Clears())
 	case t.Def.Help == nil:
 		return e.Look.Notes(w, "No "+t.Def.Noun+"s.")
 	}
