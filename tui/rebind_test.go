@@ -174,7 +174,7 @@ func TestHintsNameTheUsersKeys(t *testing.T) {
 	s.agent("builder", withTexts)
 	s.choose("builder")
 	s.press("d")
-	s.shows("ctrl+y cancels the queued text")
+	s.shows("ctrl+y cancels the queued nudge")
 	s.press("esc", "i")
 	s.shows("ctrl+o sends  ctrl+t new line  ctrl+g leaves")
 	s.press("x", "ctrl+t", "y", "ctrl+o")

@@ -60,7 +60,7 @@ func TestStatusFollowsWhatWasSent(t *testing.T) {
 	at(city.Queued, "a user's draft is on the input line")
 	s.choose("builder") // no text waits for builder, so this is about the text that was just sent
 	s.press("U")
-	s.shows("Cancel 1 message to idle?")
+	s.shows("Cancel 1 nudge to idle?")
 	s.press("esc")
 	at(city.Typing, "")
 	s.shows("idle: typing")
@@ -112,12 +112,12 @@ func TestStatusOfOlderTextsStaysBehind(t *testing.T) {
 func TestRowsSayWhatWaits(t *testing.T) {
 	s := demo(t, 247, 60)
 	s.agent("builder", withTexts)
-	s.shows("2 messages queued: draft on its line")
+	s.shows("2 nudges queued: draft on its line")
 	s.agent("idle", func(a *city.Agent) { a.Sends = []city.Send{{ID: 1, Stage: city.Submitted}} })
 	s.agent("shop/reviewer", func(a *city.Agent) {
 		a.Sends = []city.Send{{ID: 1, Stage: city.Queued, Why: "agent is starting", Text: "\x1b[2J"}}
 	})
-	if r := s.m.Agents.Find("shop/reviewer"); !strings.HasPrefix(r.Why, "waits for a line") || !strings.HasSuffix(r.Why, "; 1 message queued") {
+	if r := s.m.Agents.Find("shop/reviewer"); !strings.HasPrefix(r.Why, "waits for a line") || !strings.HasSuffix(r.Why, "; 1 nudge queued") {
 		t.Errorf("why: %q", r.Why)
 	}
 	if r := s.m.Agents.Find("idle"); r.Why != "waits for work" {
@@ -125,18 +125,18 @@ func TestRowsSayWhatWaits(t *testing.T) {
 	}
 	s.choose("builder")
 	s.press("d")
-	s.shows("submitted; output followed 44s ago", `"look at the log"`, "queued for 16s: a user's draft is on the input line", "(4 lines, 130 B)", "U cancels the queued text   I sends the next queued text now")
+	s.shows("submitted; output followed 44s ago", `"look at the log"`, "queued for 16s: a user's draft is on the input line", "(4 lines, 130 B)", "U cancels the queued nudge   I types the next queued nudge now")
 }
 
 func TestUnsendCancelsQueuedTexts(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
 	s.press("U")
-	s.shows("no text is queued for builder")
+	s.shows("no nudge is queued for builder")
 	s.press("esc")
 	s.agent("builder", withTexts)
 	s.press("U")
-	s.shows("Cancel 2 messages to builder?", `builder: "go on"`)
+	s.shows("Cancel 2 nudges to builder?", `builder: "go on"`)
 	s.press("y")
 	s.wants(city.Unsend{Agent: "builder", ID: 5}, city.Unsend{Agent: "builder", ID: 6})
 	s.choose("idle")
@@ -146,10 +146,10 @@ func TestUnsendCancelsQueuedTexts(t *testing.T) {
 	s.wants(city.Nudge{Agent: "builder", Text: "go on", Now: true})
 	s.press("d")
 	s.agent("builder", func(a *city.Agent) { a.Sends = nil })
-	s.hides("cancels the queued text")
+	s.hides("cancels the queued nudge")
 	s.press("U")
 	s.wants()
-	s.shows("no text is queued for builder")
+	s.shows("no nudge is queued for builder")
 }
 
 // A text that the user takes back is not reported as a failure when it is given up.
@@ -239,7 +239,7 @@ func TestPaletteSends(t *testing.T) {
 		"nudge idle ":   "the text after the name is missing",
 		"nudge scout x": "cannot receive text",
 		"nudge qqqq x":  `unknown agent "qqqq"`,
-		"unsend idle":   "no text is queued for the agent",
+		"unsend idle":   "no nudge is queued for the agent",
 	} {
 		s := demo(t, 120, 40)
 		s.choose("idle")

@@ -33,7 +33,7 @@ records that. To read the text from standard input, use - as the text.`,
 	}
 	c.Flags().BoolVar(&now, "now", false,
 		"ignore a draft on the agent's input line: the draft is submitted with the text")
-	c.Flags().BoolVar(&wait, "wait", false, "wait until the text is typed or dropped")
+	c.Flags().BoolVar(&wait, "wait", false, "wait until the nudge is typed or dropped")
 	return forNamed(e, c, func(ctx context.Context, l *env.Link, f env.Found, args []string) error {
 		text, err := words(e, args)
 		switch {
@@ -104,35 +104,35 @@ func sent(ctx context.Context, l *env.Link, agent string, id uint64) (city.Recei
 		g, ok := s.Agent(agent)
 		if !ok {
 			return city.Receipt{}, &city.Error{Code: city.Conflict,
-				Message: fmt.Sprintf("agent %q no longer exists, so the text was dropped; see "+
+				Message: fmt.Sprintf("agent %q no longer exists, so the nudge was dropped; see "+
 					"`gcity events`", agent)}
 		}
 		i := slices.IndexFunc(g.Sends, func(d city.Send) bool { return d.ID == id })
 		switch {
 		case i < 0:
 			return city.Receipt{}, &city.Error{Code: city.Unavailable,
-				Message: fmt.Sprintf("the controller no longer has text %d for agent %q; see "+
+				Message: fmt.Sprintf("the controller no longer has nudge %d for agent %q; see "+
 					"`gcity events`", id, agent)}
 		case g.Sends[i].Stage == city.GivenUp:
 			return city.Receipt{}, &city.Error{Code: city.Conflict,
-				Message: fmt.Sprintf("the text for agent %q was dropped: %s", agent,
+				Message: fmt.Sprintf("the nudge for agent %q was dropped: %s", agent,
 					g.Sends[i].Why)}
 		case g.Sends[i].Stage.Over():
-			return city.Receipt{Message: "agent " + agent + " accepted the text",
+			return city.Receipt{Message: "agent " + agent + " accepted the nudge",
 					Send: &g.Sends[i]},
 				nil
 		}
 	}
 	return city.Receipt{}, &city.Error{Code: city.Unavailable,
-		Message: fmt.Sprintf("the text for agent %q has not been typed yet; `gcity agent show %s` "+
+		Message: fmt.Sprintf("the nudge for agent %q has not been typed yet; `gcity agent show %s` "+
 			"shows its state", agent, agent)}
 }
 
 func agentUnsend(e *env.Env) *cobra.Command {
 	c := &cobra.Command{
-		Use: "unsend AGENT [ID]", Short: "Cancel text that is queued for an agent",
-		Long: "unsend cancels text that nudge has queued. nudge and agent show print the ID\n" +
-			"of each queued text. Without an ID, unsend cancels everything that is queued for " +
+		Use: "unsend AGENT [ID]", Short: "Cancel the nudges that are queued for an agent",
+		Long: "unsend cancels queued nudges. nudge and agent show print the ID\n" +
+			"of each queued nudge. Without an ID, unsend cancels everything that is queued for " +
 			"the agent.",
 		Args: env.Between(1, 2),
 	}
@@ -141,7 +141,7 @@ func agentUnsend(e *env.Env) *cobra.Command {
 		if len(rest) > 0 {
 			id, err := strconv.ParseUint(rest[0], 10, 64)
 			if err != nil || id == 0 {
-				return exit.Usage("invalid ID %q: use the number of a queued text, as listed by "+
+				return exit.Usage("invalid ID %q: use the number of a queued nudge, as listed by "+
 					"`gcity agent show %s`", rest[0], f.Agent.Name)
 			}
 			what.ID = id
@@ -150,7 +150,7 @@ func agentUnsend(e *env.Env) *cobra.Command {
 	}, env.KindAgent)
 }
 
-// sendText formats the state of a queued text.
+// sendText formats the state of a queued nudge.
 func sendText(e *env.Env, d *city.Send) string {
 	size := describe.Count(d.Lines, "line")
 	if d.Lines == 1 {

@@ -79,7 +79,7 @@ func (b *City) toSession(ctx context.Context, c city.Command) (city.Receipt, err
 	case city.Interrupt:
 		err, done = b.Sessions.Interrupt(ctx, st.Name), "agent "+c.Agent+" was interrupted"
 	case city.Nudge:
-		err, done = b.sendText(ctx, st.Name, c), "agent "+c.Agent+" accepted the message"
+		err, done = b.sendText(ctx, st.Name, c), "agent "+c.Agent+" accepted the nudge"
 	case city.SendKeys:
 		k, ok := b.Sessions.(session.Keyer)
 		if !ok {
@@ -214,7 +214,7 @@ func (b *City) sendText(ctx context.Context, name string, c city.Nudge) error {
 	if errors.Is(err, session.ErrBusy) {
 		return &city.Error{Code: city.Conflict,
 			Message: fmt.Sprintf("a user is typing into agent %s, or has left a draft on its "+
-				"input line, and no controller is running to queue the text; --now types the "+
+				"input line, and no controller is running to queue the nudge; --now types the "+
 				"text anyway", c.Agent)}
 	}
 	return err

@@ -82,7 +82,7 @@ func (c tierCity) Replace(now time.Time, name, why string) string {
 	return "restarting"
 }
 
-// Type queues a message for an agent. It returns the message's ID, or the reason why the message was rejected.
+// Type queues a nudge for an agent. It returns the nudge's ID, or the reason why the nudge was rejected.
 func (c tierCity) Type(now time.Time, name, watchdog, text string) (id uint64, problem string) {
 	a, tx := c.m.agents[name], &c.m.messages
 	if why, never := (outboxCity{c.m}).WhyNotTyped(name); never {
@@ -93,24 +93,24 @@ func (c tierCity) Type(now time.Time, name, watchdog, text string) (id uint64, p
 	}
 	before := tx.Sent
 	if tx.Nudge(now, 0, a.out, city.Nudge{Text: text}); tx.Sent == before {
-		return 0, "the message was rejected"
+		return 0, "the nudge was rejected"
 	}
 	d := a.out.Message(tx.Sent)
 	d.Tier, d.ForSession = watchdog, a.sess.life.ID
 	return d.ID, ""
 }
 
-// MessageReason returns the reason why a message has not been submitted yet, or "" if it is no longer queued.
+// MessageReason returns the reason why a nudge has not been submitted yet, or "" if it is no longer queued.
 func (c tierCity) MessageReason(name string, id uint64) string {
 	if a := c.m.agents[name]; a != nil {
 		if d := a.out.Message(id); d != nil {
-			return cmp.Or(d.Why, "the terminal is still receiving the message")
+			return cmp.Or(d.Why, "the terminal is still receiving the nudge")
 		}
 	}
 	return ""
 }
 
-// TakeBack cancels a queued message.
+// TakeBack cancels a queued nudge.
 func (c tierCity) TakeBack(now time.Time, name string, id uint64, why string) {
 	if a := c.m.agents[name]; a != nil {
 		if d := a.out.Message(id); d != nil {

@@ -21,11 +21,11 @@ type City interface {
 	// WhyNotTyped returns the reason why nothing can be typed into an agent now, or "". never is true if waiting
 	// would not help.
 	WhyNotTyped(agent string) (why string, never bool)
-	Unreachable(agent string) string // reason why no message can be queued for an agent, or ""
+	Unreachable(agent string) string // reason why no nudge can be queued for an agent, or ""
 	Terminal(agent string) Terminal
 	RequestList() // requests a list of all sessions
 	Record(agent string, e events.Event, replies ...effect.Reply)
-	Typed(d *Delivery) // the message was typed or dropped
+	Typed(d *Delivery) // the nudge was typed or dropped
 }
 
 // Terminal is the terminal of an agent's session.
@@ -36,14 +36,14 @@ type Terminal struct {
 	Output                  uint64 // number of bytes that the session has printed
 }
 
-// Messages types messages and keys into agents' terminals.
+// Messages types nudges and keys into agents' terminals.
 type Messages struct {
 	city City
 	out  *step.Output
 
-	outboxes []*Outbox         // outboxes with messages, sorted by agent
-	Sent     uint64            // ID of the newest message
-	blocked  map[string]string // reason why messages cannot be typed, by provider
+	outboxes []*Outbox         // outboxes with nudges, sorted by agent
+	Sent     uint64            // ID of the newest nudge
+	blocked  map[string]string // reason why nudges cannot be typed, by provider
 }
 
 // New returns an empty Messages. Effects are added to out.
@@ -51,26 +51,26 @@ func New(c City, out *step.Output) Messages {
 	return Messages{city: c, out: out, blocked: map[string]string{}}
 }
 
-// Blocked returns the reason why messages cannot be typed with a provider, or "".
+// Blocked returns the reason why nudges cannot be typed with a provider, or "".
 func (tx *Messages) Blocked(provider string) string { return tx.blocked[provider] }
 
-// These are limits for messages to agents.
+// These are limits for nudges to agents.
 const (
-	ReportAfter = 2 * time.Second  // time after which a command reports the state of its message
-	draftLimit  = 10 * time.Minute // maximum wait of a message for a user's draft
-	sendLimit   = time.Hour        // maximum wait of any other message
-	SendShown   = time.Minute      // how long a finished message is shown
-	maxFinished = 5                // maximum number of finished messages that are shown
+	ReportAfter = 2 * time.Second  // time after which a command reports the state of its nudge
+	draftLimit  = 10 * time.Minute // maximum wait of a nudge for a user's draft
+	sendLimit   = time.Hour        // maximum wait of any other nudge
+	SendShown   = time.Minute      // how long a finished nudge is shown
+	maxFinished = 5                // maximum number of finished nudges that are shown
 )
 
-// outputChecks contains the times, counted from the submission of a message, at which its session is checked for
-// output. Later output is probably unrelated to the message.
+// outputChecks contains the times, counted from the submission of a nudge, at which its session is checked for
+// output. Later output is probably unrelated to the nudge.
 var outputChecks = [...]time.Duration{time.Second, 3 * time.Second, 8 * time.Second}
 
-// Nudge queues a message. Deliver later types or drops it.
+// Nudge queues a nudge. Deliver later types or drops it.
 func (tx *Messages) Nudge(now time.Time, id uint64, b *Outbox, c city.Nudge) {
 	if len(c.Text) > city.MaxSend {
-		tx.out.Reject(id, city.Invalid, fmt.Sprintf("a message of %d bytes is too long "+
+		tx.out.Reject(id, city.Invalid, fmt.Sprintf("a nudge of %d bytes is too long "+
 			"(maximum %d); put the text into a file and send the file's "+
 			"name", len(c.Text), city.MaxSend))
 		return
@@ -105,7 +105,7 @@ func (tx *Messages) Nudge(now time.Time, id uint64, b *Outbox, c city.Nudge) {
 	tx.out.Changed = true
 }
 
-// Deliver advances the messages to all agents: it types them, drops them, and replies to commands that have waited
+// Deliver advances the nudges to all agents: it types them, drops them, and replies to commands that have waited
 // long enough. It depends only on the current facts.
 func (tx *Messages) Deliver(now time.Time) {
 	for _, b := range tx.outboxes {
@@ -147,7 +147,7 @@ func (tx *Messages) deliverTo(now time.Time, b *Outbox) {
 	tx.report(now, b)
 }
 
-// report replies to commands that have waited long enough, although their message is not typed yet.
+// report replies to commands that have waited long enough, although their nudge is not typed yet.
 func (tx *Messages) report(now time.Time, b *Outbox) {
 	for _, d := range b.All() {
 		if d.ReportTo != 0 && !now.Before(d.ReportBy) {
@@ -157,7 +157,7 @@ func (tx *Messages) report(now time.Time, b *Outbox) {
 	}
 }
 
-// codeOf returns the error code for a message that is dropped because of the agent, or because the city is being
+// codeOf returns the error code for a nudge that is dropped because of the agent, or because the city is being
 // stopped.
 func (tx *Messages) codeOf() city.Code {
 	if !tx.city.Running() {
@@ -174,14 +174,14 @@ func receipt(b *Outbox, d *Delivery) city.Receipt {
 		r.Message = fmt.Sprintf("queued for %s: %s; it will be typed later (`gcity agent unsend "+
 			"%s %d` cancels it)", b.Agent, d.Why, b.Agent, d.ID)
 	case city.Typing:
-		r.Message = "the terminal of agent " + b.Agent + " is still receiving the message"
+		r.Message = "the terminal of agent " + b.Agent + " is still receiving the nudge"
 	default:
-		r.Message = "agent " + b.Agent + " accepted the message"
+		r.Message = "agent " + b.Agent + " accepted the nudge"
 	}
 	return r
 }
 
-// holdBack sets the reason why the queued messages are not typed yet.
+// holdBack sets the reason why the queued nudges are not typed yet.
 func (tx *Messages) holdBack(b *Outbox, why string) {
 	for _, d := range b.Waiting {
 		if d.Why != why {
@@ -190,7 +190,7 @@ func (tx *Messages) holdBack(b *Outbox, why string) {
 	}
 }
 
-// expire drops messages that have waited too long.
+// expire drops nudges that have waited too long.
 func (tx *Messages) expire(now time.Time, b *Outbox) {
 	for _, d := range slices.Clone(b.Waiting) {
 		switch {
@@ -199,19 +199,19 @@ func (tx *Messages) expire(now time.Time, b *Outbox) {
 				fmt.Sprintf("%s, for %s", d.Why, draftLimit), effect.ActorController})
 		case !now.Before(d.QueuedAt.Add(sendLimit)):
 			tx.giveUp(now, b, d, dropped{city.Conflict,
-				fmt.Sprintf("the message could not be typed within %s: %s", sendLimit, d.Why),
+				fmt.Sprintf("the nudge could not be typed within %s: %s", sendLimit, d.Why),
 				effect.ActorController})
 		}
 	}
 }
 
-// typeMessage moves the first waiting message to the terminal's queue, which also contains keys.
+// typeMessage moves the first waiting nudge to the terminal's queue, which also contains keys.
 func (tx *Messages) typeMessage(now time.Time, b *Outbox) {
 	d := b.Waiting[0]
 	b.Waiting = slices.Delete(b.Waiting, 0, 1)
 	b.Current = d
 	d.Life = tx.city.Terminal(b.Agent).Life
-	if !d.Held { // a message that was held back before is shown as queued until it is typed
+	if !d.Held { // a nudge that was held back before is shown as queued until it is typed
 		d.Stage, d.Why, d.Since, tx.out.Changed = city.Typing, "", now, true
 	}
 	tx.enqueue(b, entry{message: d})
@@ -230,7 +230,7 @@ func (tx *Messages) Delivered(now time.Time, b *Outbox, in effect.Sent) {
 		if errors.Is(in.Err, session.ErrUnsupported) {
 			tx.blocked[tx.city.Terminal(b.Agent).Provider] = in.Err.Error()
 		}
-		tx.giveUp(now, b, d, dropped{city.Unavailable, "the terminal did not accept the message: " +
+		tx.giveUp(now, b, d, dropped{city.Unavailable, "the terminal did not accept the nudge: " +
 			in.Err.Error(), effect.ActorController})
 	case in.Held != "":
 		if !d.Held {
@@ -275,7 +275,7 @@ func (tx *Messages) keepFinished(b *Outbox, d *Delivery) {
 	b.Finished = append(b.Finished, d)
 }
 
-// checkOutput checks a few times after the submission of a message whether the agent has printed something.
+// checkOutput checks a few times after the submission of a nudge whether the agent has printed something.
 func (tx *Messages) checkOutput(now time.Time, b *Outbox) {
 	for _, d := range b.Finished {
 		if d.Stage != city.Submitted || d.OutputChecks > len(outputChecks) {
@@ -296,14 +296,14 @@ func (tx *Messages) checkOutput(now time.Time, b *Outbox) {
 	}
 }
 
-// dropped is the reason why a message is dropped, with the error code and the actor.
+// dropped is the reason why a nudge is dropped, with the error code and the actor.
 type dropped struct {
 	code  city.Code
 	why   string
 	actor string
 }
 
-// giveUp drops a message that was not typed. It replies to the waiting commands and records an event.
+// giveUp drops a nudge that was not typed. It replies to the waiting commands and records an event.
 func (tx *Messages) giveUp(now time.Time, b *Outbox, d *Delivery, g dropped,
 	replies ...effect.Reply) {
 	b.Waiting = slices.DeleteFunc(b.Waiting, func(w *Delivery) bool { return w == d })
@@ -320,7 +320,7 @@ func (tx *Messages) giveUp(now time.Time, b *Outbox, d *Delivery, g dropped,
 	if d.ReportTo != 0 {
 		replies = append(replies, effect.Reply{ID: d.ReportTo,
 			Err: &city.Error{Code: g.code, Message: fmt.Sprintf(
-				"the message for agent %s was dropped: %s", b.Agent, g.why)}})
+				"the nudge for agent %s was dropped: %s", b.Agent, g.why)}})
 		d.ReportTo = 0
 	}
 	tx.city.Record(b.Agent, events.Event{Type: events.AgentNudgeDropped, Actor: g.actor,
@@ -335,13 +335,13 @@ func (tx *Messages) giveUpAll(now time.Time, b *Outbox, code city.Code, why stri
 	}
 }
 
-// GiveUpAll drops all messages when the city stops.
+// GiveUpAll drops all nudges when the city stops.
 func (tx *Messages) GiveUpAll(now time.Time) {
 	for _, b := range tx.outboxes {
 		tx.giveUpAll(now, b, city.Unavailable, "the controller has exited")
 		if d := b.Current; d != nil {
 			tx.giveUp(now, b, d, dropped{city.Unavailable,
-				"the controller exited while the message was being typed, so it may have been " +
+				"the controller exited while the nudge was being typed, so it may have been " +
 					"typed",
 				effect.ActorController})
 		}

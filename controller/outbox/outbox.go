@@ -1,4 +1,4 @@
-// Package outbox types messages and keys into agents' terminals, and queues those that must wait. It has no side
+// Package outbox types nudges and keys into agents' terminals, and queues those that must wait. It has no side
 // effects: it only returns effects.
 package outbox
 
@@ -11,28 +11,28 @@ import (
 	"gcity/controller/effect"
 )
 
-// Outbox is the queue of messages and keys for one agent's terminal.
+// Outbox is the queue of nudges and keys for one agent's terminal.
 type Outbox struct {
 	Agent    string
 	queue    []entry     // oldest first; the first entry is in flight
 	listed   bool        // Messages.outboxes contains the outbox
 	Waiting  []*Delivery // in the order in which they will be typed
-	Current  *Delivery   // message in the terminal's queue, or being typed; nil = none
-	Finished []*Delivery // finished messages, the newest last
-	// time of the next attempt to type messages; an urgent message waits for it only if it was held back before
+	Current  *Delivery   // nudge in the terminal's queue, or being typed; nil = none
+	Finished []*Delivery // finished nudges, the newest last
+	// time of the next attempt to type nudges; an urgent nudge waits for it only if it was held back before
 	NextAttempt time.Time
-	// time since which a draft or a user's typing has delayed messages; zero = no delay
+	// time since which a draft or a user's typing has delayed nudges; zero = no delay
 	DelayedSince time.Time
 }
 
-// Delivery is a message for an agent.
+// Delivery is a nudge for an agent.
 type Delivery struct {
 	ID           uint64
-	Text         string // empty after the message was typed or dropped
-	First        string // first line of the message, for display
+	Text         string // empty after the nudge was typed or dropped
+	First        string // first line of the nudge, for display
 	Lines, Bytes int
 	Now          bool
-	Held         bool // an attempt to type the message was held back
+	Held         bool // an attempt to type the nudge was held back
 	Stage        city.Stage
 	Why          string
 	Since        time.Time // start of the current stage
@@ -41,12 +41,12 @@ type Delivery struct {
 	ReportTo uint64    // ID of the command that waits for a reply; 0 = already sent
 	ReportBy time.Time // latest time of that reply
 
-	Tier       string // the watchdog that sent the message; "" = a user sent it
-	ForSession string // ID of the session that the watchdog's message is meant for
-	// reason why the watchdog no longer needs the message; "" = it does
+	Tier       string // the watchdog that sent the nudge; "" = a user sent it
+	ForSession string // ID of the session that the watchdog's nudge is meant for
+	// reason why the watchdog no longer needs the nudge; "" = it does
 	Obsolete     string
-	Cancelers    []Canceler // commands that try to cancel the message while it is being typed
-	Life         string     // ID of the session that the message was typed into
+	Cancelers    []Canceler // commands that try to cancel the nudge while it is being typed
+	Life         string     // ID of the session that the nudge was typed into
 	Output       uint64     // number of bytes that the session had printed at that time
 	OutputChecks int        // number of checks for output since then
 }
@@ -56,12 +56,12 @@ func (d *Delivery) Draw() city.Send {
 		Why: d.Why, Since: d.Since}
 }
 
-// Payload returns the payload of an event about the message. It does not contain the message's text.
+// Payload returns the payload of an event about the nudge. It does not contain the nudge's text.
 func (d *Delivery) Payload() map[string]any {
 	return map[string]any{"id": d.ID, "bytes": d.Bytes, "lines": d.Lines}
 }
 
-// Sender returns the actor of events about the message.
+// Sender returns the actor of events about the nudge.
 func (d *Delivery) Sender() string {
 	if d.Tier != "" {
 		return effect.ActorController
@@ -71,12 +71,12 @@ func (d *Delivery) Sender() string {
 
 func (d *Delivery) String() string {
 	if d.Lines > 1 {
-		return fmt.Sprintf("a %d-line message", d.Lines)
+		return fmt.Sprintf("a %d-line nudge", d.Lines)
 	}
-	return "a message"
+	return "a nudge"
 }
 
-// All returns the messages in this order: finished, current, queued.
+// All returns the nudges in this order: finished, current, queued.
 func (b *Outbox) All() []*Delivery {
 	all := slices.Clone(b.Finished)
 	if b.Current != nil {
@@ -85,8 +85,8 @@ func (b *Outbox) All() []*Delivery {
 	return append(all, b.Waiting...)
 }
 
-// Queue adds a message. Urgent messages come before all others. If back is set, the message is added before the
-// messages of its kind, otherwise after them.
+// Queue adds a nudge. Urgent nudges come before all others. If back is set, the nudge is added before the
+// nudges of its kind, otherwise after them.
 func (b *Outbox) Queue(d *Delivery, back bool) {
 	urgent := slices.IndexFunc(b.Waiting, func(d *Delivery) bool { return !d.Now })
 	if urgent < 0 {
@@ -102,7 +102,7 @@ func (b *Outbox) Queue(d *Delivery, back bool) {
 	b.Waiting = slices.Insert(b.Waiting, at, d)
 }
 
-// WhyFull returns the reason why the outbox has no room for a message of this size, or "" if there is room.
+// WhyFull returns the reason why the outbox has no room for a nudge of this size, or "" if there is room.
 func (b *Outbox) WhyFull(size int) string {
 	n, bytes := len(b.Waiting), size
 	if b.Current != nil {
@@ -114,10 +114,10 @@ func (b *Outbox) WhyFull(size int) string {
 	}
 	switch {
 	case n >= city.MaxSends:
-		return fmt.Sprintf("%d messages are already queued for agent %s, which is the maximum; "+
+		return fmt.Sprintf("%d nudges are already queued for agent %s, which is the maximum; "+
 			"`gcity agent unsend %s` cancels them", n, b.Agent, b.Agent)
 	case bytes > city.MaxSend:
-		return fmt.Sprintf("the messages queued for agent %s would have %d bytes, but the "+
+		return fmt.Sprintf("the nudges queued for agent %s would have %d bytes, but the "+
 			"maximum is %d: wait until some are typed, or put the text into a file and send "+
 			"its name",
 			b.Agent, bytes, city.MaxSend)
@@ -125,7 +125,7 @@ func (b *Outbox) WhyFull(size int) string {
 	return ""
 }
 
-// Canceler is a command that cancels N queued messages and also the message that is being typed.
+// Canceler is a command that cancels N queued nudges and also the nudge that is being typed.
 type Canceler struct {
 	ID uint64
 	N  int
@@ -133,10 +133,10 @@ type Canceler struct {
 
 func (t Canceler) Receipt(agent string, n int) effect.Reply {
 	return effect.Reply{ID: t.ID, Receipt: city.Receipt{
-		Message: fmt.Sprintf("canceled queued messages for agent %s: %d", agent, t.N+n)}}
+		Message: fmt.Sprintf("canceled queued nudges for agent %s: %d", agent, t.N+n)}}
 }
 
-// WhyOtherSession returns the reason why a watchdog's message is not meant for the current session, or "" if it is.
+// WhyOtherSession returns the reason why a watchdog's nudge is not meant for the current session, or "" if it is.
 func (d *Delivery) WhyOtherSession(life string) string {
 	if d.ForSession != "" && d.ForSession != life {
 		return "the session that it was meant for has ended"
@@ -144,7 +144,7 @@ func (d *Delivery) WhyOtherSession(life string) string {
 	return ""
 }
 
-// DraftEnd returns the time at which a message is dropped if drafts still delay it.
+// DraftEnd returns the time at which a nudge is dropped if drafts still delay it.
 func (d *Delivery) DraftEnd(b *Outbox, limit time.Duration) time.Time {
 	if d.QueuedAt.After(b.DelayedSince) {
 		return d.QueuedAt.Add(limit)
@@ -152,7 +152,7 @@ func (d *Delivery) DraftEnd(b *Outbox, limit time.Duration) time.Time {
 	return b.DelayedSince.Add(limit)
 }
 
-// Message returns the queued or current message with this ID, or nil.
+// Message returns the queued or current nudge with this ID, or nil.
 func (b *Outbox) Message(id uint64) *Delivery {
 	for _, d := range b.Waiting {
 		if d.ID == id {

@@ -11,11 +11,11 @@ import (
 // maxTyping is the maximum number of entries that wait for one terminal.
 const maxTyping = 32
 
-// entry is an item to type into a terminal: a message, or the keys of a command.
+// entry is an item to type into a terminal: a nudge, or the keys of a command.
 type entry struct {
 	id      uint64 // ID of the command; 0 = the reply was already sent
 	cmd     city.Command
-	message *Delivery // the message to type, instead of cmd
+	message *Delivery // the nudge to type, instead of cmd
 }
 
 // Typing returns the number of entries that wait to be typed or are being typed.
@@ -66,7 +66,7 @@ func (tx *Messages) typedNext(b *Outbox) (t entry, ok bool) {
 	return t, true
 }
 
-// Typed handles the result of an entry that is not a message. b is nil if the agent was removed.
+// Typed handles the result of an entry that is not a nudge. b is nil if the agent was removed.
 func (tx *Messages) Typed(b *Outbox, in effect.Typed) {
 	t, ok := tx.typedNext(b)
 	if !ok || t.id == 0 {

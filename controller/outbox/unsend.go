@@ -9,7 +9,7 @@ import (
 	"gcity/controller/effect"
 )
 
-// Unsend cancels queued messages. For a message that is being typed, the result is known when the typing ends.
+// Unsend cancels queued nudges. For a nudge that is being typed, the result is known when the typing ends.
 func (tx *Messages) Unsend(now time.Time, id uint64, b *Outbox, c city.Unsend) {
 	var back []*Delivery
 	var going *Delivery
@@ -22,7 +22,7 @@ func (tx *Messages) Unsend(now time.Time, id uint64, b *Outbox, c city.Unsend) {
 			going = d
 		case c.ID != 0:
 			tx.out.Reject(id, city.Conflict,
-				fmt.Sprintf("message %d for agent %s cannot be canceled: the message is %s", c.ID,
+				fmt.Sprintf("nudge %d for agent %s cannot be canceled: the nudge is %s", c.ID,
 					b.Agent, d.Stage))
 			return
 		}
@@ -40,14 +40,14 @@ func (tx *Messages) Unsend(now time.Time, id uint64, b *Outbox, c city.Unsend) {
 		going.Cancelers = append(going.Cancelers, t)
 	case len(back) > 0:
 	case c.ID != 0:
-		tx.out.Reject(id, city.Conflict, fmt.Sprintf("message %d is not queued for agent %s",
+		tx.out.Reject(id, city.Conflict, fmt.Sprintf("nudge %d is not queued for agent %s",
 			c.ID, b.Agent))
 	default:
-		tx.out.Reject(id, city.Conflict, "there are no queued messages for agent "+b.Agent)
+		tx.out.Reject(id, city.Conflict, "there are no queued nudges for agent "+b.Agent)
 	}
 }
 
-// TakeBack cancels a message that its watchdog no longer needs. A message that is being typed is canceled only if the
+// TakeBack cancels a nudge that its watchdog no longer needs. A nudge that is being typed is canceled only if the
 // terminal does not accept it.
 func (tx *Messages) TakeBack(now time.Time, b *Outbox, d *Delivery, why string) {
 	if d.Obsolete = why; b.Current != d {
@@ -59,15 +59,15 @@ func canceledByUser() dropped {
 	return dropped{city.Conflict, "canceled by operator", effect.ActorOperator}
 }
 
-// tooLate replies to the commands that tried to cancel a message that has been typed in the meantime.
+// tooLate replies to the commands that tried to cancel a nudge that has been typed in the meantime.
 func (tx *Messages) tooLate(b *Outbox, d *Delivery) {
 	for _, t := range d.Cancelers {
 		if t.N > 0 {
 			tx.out.Do(effect.SendReply{Reply: t.Receipt(b.Agent, 0)})
 			continue
 		}
-		tx.out.Reject(t.ID, city.Conflict, fmt.Sprintf("message %d for agent %s cannot be "+
-			"canceled: the message has just been typed", d.ID, b.Agent))
+		tx.out.Reject(t.ID, city.Conflict, fmt.Sprintf("nudge %d for agent %s cannot be "+
+			"canceled: the nudge has just been typed", d.ID, b.Agent))
 	}
 	d.Cancelers = nil
 }

@@ -134,19 +134,19 @@ func (wd *Watchdogs) ensure(now time.Time, a *Agent, why string, fresh bool, b *
 	return wd.city.Start(now, a.Name, why)
 }
 
-// typeFor queues a message for an agent, unless an earlier message from the watchdog is still queued.
+// typeFor queues a nudge for an agent, unless an earlier nudge from the watchdog is still queued.
 func (wd *Watchdogs) typeFor(now time.Time, t *tier, a *Agent, text string) (result string,
 	waits bool) {
 	if t.typing != 0 {
-		return "failed: the message from an earlier check is still queued: " +
+		return "failed: the nudge from an earlier check is still queued: " +
 			wd.city.MessageReason(a.Name, t.typing), false
 	}
 	if a.Life.Frozen {
 		return "failed: a stopped process does not read input" +
 			step.Numbered(a.Life.PID, ": kill -CONT %d resumes it"), false
 	}
-	if len(text) > city.MaxSend { // the configuration cannot contain a message of this size
-		return fmt.Sprintf("failed: the message has %d bytes, but the maximum is %d",
+	if len(text) > city.MaxSend { // the configuration cannot contain a nudge of this size
+		return fmt.Sprintf("failed: the nudge has %d bytes, but the maximum is %d",
 			len(text), city.MaxSend), false
 	}
 	id, problem := wd.city.Type(now, a.Name, t.want.Name, text)
@@ -157,14 +157,14 @@ func (wd *Watchdogs) typeFor(now time.Time, t *tier, a *Agent, text string) (res
 	return "queued", true
 }
 
-// retract cancels a message from the watchdog if it is still queued.
+// retract cancels a nudge from the watchdog if it is still queued.
 func (wd *Watchdogs) retract(now time.Time, t *tier, why string) {
 	if t.typing != 0 {
 		wd.city.TakeBack(now, t.want.Watches, t.typing, why)
 	}
 }
 
-// Typed handles the result of a watchdog's message.
+// Typed handles the result of a watchdog's nudge.
 func (wd *Watchdogs) Typed(watchdog string, text SentMessage) {
 	t := wd.tier(watchdog)
 	if t == nil || t.typing != text.ID {

@@ -47,9 +47,9 @@ type City interface {
 	// record.
 	Start(now time.Time, name, why string) string
 	Replace(now time.Time, name, why string) string
-	// Type queues a message for an agent. It returns the message's ID, or the reason why the message was rejected.
+	// Type queues a nudge for an agent. It returns the nudge's ID, or the reason why the nudge was rejected.
 	Type(now time.Time, name, watchdog, text string) (id uint64, problem string)
-	MessageReason(name string, id uint64) string // reason why a message has not been submitted yet
+	MessageReason(name string, id uint64) string // reason why a nudge has not been submitted yet
 	TakeBack(now time.Time, name string, id uint64, why string)
 	// StartTriage requests a start of a triage agent for a beat. StopTriage stops the triage agent. Decided records
 	// that the triage agent has decided.
@@ -76,9 +76,9 @@ type Agent struct {
 	QuarantinedUntil time.Time       // zero = not quarantined
 	Life             *session.Status // the agent's session, even if the session has ended
 	LastOutput       time.Time       // time of its last output; zero = unknown
-	Mail             int             // number of unread messages
+	Mail             int             // number of unread nudges
 	Task, Gate       string          // work in progress, and the gate that it is waiting for
-	// reason why messages cannot be typed into its session; "" = they can
+	// reason why nudges cannot be typed into its session; "" = they can
 	CannotType string
 
 	Request  *TriageRequest // the beat that a triage agent must decide, or nil
@@ -97,7 +97,7 @@ type TriageRequest struct {
 // LeftAlone is the prefix of a result if no action was necessary.
 const LeftAlone = "left alone: "
 
-// StateText returns a clause that describes the state of an agent, for use in a message.
+// StateText returns a clause that describes the state of an agent, for use in a nudge.
 func StateText(s city.State, reason string) string {
 	if s == city.Backoff {
 		return "the agent is waiting to restart: " + reason
@@ -105,7 +105,7 @@ func StateText(s city.State, reason string) string {
 	return fmt.Sprintf("the agent is %s: %s", s, reason)
 }
 
-// SentMessage is the result of a message that a watchdog sent.
+// SentMessage is the result of a nudge that a watchdog sent.
 type SentMessage struct {
 	ID                uint64
 	Dropped, Withdrew bool

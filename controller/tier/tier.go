@@ -35,8 +35,8 @@ type tier struct {
 
 	chain             watchdog.Chain
 	degraded          string
-	typing            uint64    // ID of the queued message; 0 = none is queued
-	typed             time.Time // time of the decision that sent this message
+	typing            uint64    // ID of the queued nudge; 0 = none is queued
+	typed             time.Time // time of the decision that sent this nudge
 	last              *city.Judgement
 	recent            []city.Judgement
 	escalation        *city.Escalation

@@ -29,7 +29,7 @@ func TestTextWaitsForADraft(t *testing.T) {
 		t.Fatalf("%v: %+v", err, r)
 	}
 	c.gcity(0, "agent", "unsend", "echo")
-	if out := c.gcity(0, "agent", "nudge", "echo", "after it"); strings.Contains(out, "accepted the message") {
+	if out := c.gcity(0, "agent", "nudge", "echo", "after it"); strings.Contains(out, "accepted the nudge") {
 		t.Errorf("a text beside a draft: %s", out)
 	}
 	c.until("it is shown why it waits", func() bool {

@@ -100,10 +100,10 @@ func readerKeys(m *state.Room) []string {
 		keys = append(keys, m.Keys.KeyText("reader.release")+" releases it")
 	}
 	if m.Keys.ByID("reader.unsend").WhyUnavailable(m) == "" && !r.Crashes && !r.Prompt {
-		keys = append(keys, m.Keys.KeyText("reader.unsend")+" cancels the queued text")
+		keys = append(keys, m.Keys.KeyText("reader.unsend")+" cancels the queued nudge")
 	}
 	if m.Keys.ByID("reader.send.now").WhyUnavailable(m) == "" && !r.Crashes && !r.Prompt {
-		keys = append(keys, m.Keys.KeyText("reader.send.now")+" sends the next queued text now")
+		keys = append(keys, m.Keys.KeyText("reader.send.now")+" types the next queued nudge now")
 	}
 	return keys
 }

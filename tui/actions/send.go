@@ -15,26 +15,26 @@ import (
 	"gcity/tui/widget"
 )
 
-// sendActions returns the actions for text that is queued for agents, and the actions of the composer.
+// sendActions returns the actions for nudges that are queued for agents, and the actions of the composer.
 func sendActions() []state.Action {
 	global, c := []keymap.Zone{keymap.Everywhere}, []keymap.Zone{keymap.InComposer}
 	return []state.Action{
 		{ID: state.UnsendID,
-			Key: keymap.Bind("cancel text that is queued for the agent", "U"),
+			Key: keymap.Bind("cancel the nudges that are queued for the agent", "U"),
 			In:  global, Risk: keymap.Confirmed,
 			Why: needWaiting, Run: askUnsend},
 		{ID: state.SendNowID,
-			Key: keymap.Bind("send now: type the queued text even if the agent's line "+
+			Key: keymap.Bind("send now: type the queued nudge even if the agent's line "+
 				"is not empty",
 				"I"), In: global, Risk: keymap.Confirmed,
 			Why: needKnownWaiting, Run: askSendNow},
 
-		{ID: "reader.unsend", Key: keymap.Bind("from an agent's details: cancel the queued text",
+		{ID: "reader.unsend", Key: keymap.Bind("from an agent's details: cancel the queued nudge",
 			"U"),
 			In:  []keymap.Zone{keymap.InReader},
 			Why: ofOpenAgent(needWaiting), Run: fromDetails(askUnsend)},
 		{ID: "reader.send.now",
-			Key: keymap.Bind("from an agent's details: send the queued text now", "I"),
+			Key: keymap.Bind("from an agent's details: type the queued nudge now", "I"),
 			In:  []keymap.Zone{keymap.InReader},
 			Why: ofOpenAgent(needKnownWaiting), Run: fromDetails(askSendNow)},
 
@@ -190,8 +190,8 @@ func leaveComposer(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// waitingRows returns the targets with queued text. If no target has any, it returns all agents with queued text from
-// this room, because the cursor may have moved.
+// waitingRows returns the targets with queued nudges. If no target has any, it returns all agents with queued nudges
+// from this room, because the cursor may have moved.
 func waitingRows(m *state.Room) []*panel.AgentRow {
 	var rows []*panel.AgentRow
 	for _, r := range state.Targets(m) {
@@ -218,20 +218,20 @@ func needWaiting(m *state.Room) string {
 		return why
 	}
 	if len(waitingRows(m)) == 0 {
-		return "no text is queued for " + details.TargetNames(state.Targets(m))
+		return "no nudge is queued for " + details.TargetNames(state.Targets(m))
 	}
 	return ""
 }
 
-// needKnownWaiting returns the reason why queued text cannot be sent again, or "". Snapshots contain only the beginning
-// of a long text.
+// needKnownWaiting returns the reason why queued nudges cannot be sent again, or "". Snapshots contain only the
+// beginning of a long text.
 func needKnownWaiting(m *state.Room) string {
 	if why := needWaiting(m); why != "" {
 		return why
 	}
 	for _, r := range waitingRows(m) {
 		if _, ok := state.FullText(m, r.Name, &r.Waiting[0]); !ok {
-			return "the text was sent by a different client, and only its beginning is " +
+			return "the nudge came from a different client, and only its beginning is " +
 				"known here; " + m.Keys.KeyText(state.UnsendID) + " cancels it"
 		}
 	}
@@ -271,7 +271,7 @@ func askUnsend(m *state.Room) []feed.Effect {
 			body = append(body, r.Shown+": "+panel.Quoted(s))
 		}
 	}
-	what := widget.Count(len(commands), "message") + " to " + details.TargetNames(rows)
+	what := widget.Count(len(commands), "nudge") + " to " + details.TargetNames(rows)
 	ask(m, question{title: "Cancel " + what + "?", verb: "cancel", count: len(rows),
 		body: body,
 		do: func(m *state.Room) []feed.Effect {
@@ -282,7 +282,7 @@ func askUnsend(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// askSendNow sends the next queued text again without waiting for an empty input line. It first withdraws the queued
+// askSendNow types the next queued nudge without waiting for an empty input line. It first withdraws the queued
 // text, so that it is typed only once.
 func askSendNow(m *state.Room) []feed.Effect {
 	rows := waitingRows(m)

@@ -50,7 +50,7 @@ func Verbs() []verb {
 		{Name: "sling", Usage: "AGENT|POOL ID",
 			Description: "sling a bead to an agent or a pool, and notify it",
 			ID:          state.SlingID, Args: firstArg(flaggedNames), Run: slingLine},
-		{Name: "unsend", Usage: "AGENT…", Description: "cancel text that is queued for agents",
+		{Name: "unsend", Usage: "AGENT…", Description: "cancel nudges that are queued for agents",
 			ID: state.UnsendID, Args: agentNames,
 			Why: agentsWhy(state.UnsendID, palette.CannotUnsend),
 			Run: onAgents(state.UnsendID, palette.CannotUnsend)},

@@ -88,5 +88,5 @@ func CannotUnsend(r *panel.AgentRow) string {
 	if len(r.Waiting) > 0 {
 		return ""
 	}
-	return "no text is queued for the agent"
+	return "no nudge is queued for the agent"
 }

@@ -26,9 +26,9 @@ func (r *AgentRow) waitText() string {
 	if len(r.Waiting) == 0 {
 		return ""
 	}
-	text := "1 message queued"
+	text := "1 nudge queued"
 	if n := len(r.Waiting); n > 1 {
-		text = fmt.Sprintf("%d messages queued", n)
+		text = fmt.Sprintf("%d nudges queued", n)
 	}
 	if r.State != city.Running { // the row already shows that it is not running
 		return text
