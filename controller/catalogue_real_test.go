@@ -14,6 +14,7 @@ import (
 	"gcity/beads"
 	"gcity/city"
 	"gcity/city/citytest"
+	"gcity/internal/eventually"
 )
 
 // served serves a city over TCP until the test ends.
@@ -189,10 +190,10 @@ func TestAgentsForGasCity(t *testing.T) {
 			break
 		}
 	}
-	turn := get[struct{ Agent string }](a, 200, "GET", "/v0/agent/worker/output/stream", "")
-	if turn.Agent != citytest.Worker || !strings.Contains(a.heard.String(), "ready") {
-		t.Errorf("%+v", turn)
-	}
+	eventually.True(t, "the stream shows the agent's output", func() bool { // the agent may not have printed yet
+		turn := get[struct{ Agent string }](a, 200, "GET", "/v0/agent/worker/output/stream", "")
+		return turn.Agent == citytest.Worker && strings.Contains(a.heard.String(), "ready")
+	})
 }
 
 func snapshotOf(t *testing.T, c city.Control) *city.Snapshot {

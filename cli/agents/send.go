@@ -124,7 +124,7 @@ func sent(ctx context.Context, l *env.Link, agent string, id uint64) (city.Recei
 		}
 	}
 	return city.Receipt{}, &city.Error{Code: city.Unavailable,
-		Message: fmt.Sprintf("the nudge for agent %q has not been typed yet; `gcity agent show %s` "+
+		Message: fmt.Sprintf("the nudge for agent %q is not typed yet; `gcity agent show %s` "+
 			"shows its state", agent, agent)}
 }
 

@@ -74,7 +74,7 @@ func TestWakeWithoutEffect(t *testing.T) {
 	w.advance(20 * time.Minute)
 	last := w.m.Snapshot(w.now).Watchdogs[0].Last
 	if last == nil || last.Decision != city.RemedyWake ||
-		!strings.HasPrefix(last.Result, "failed: the message has ") {
+		!strings.HasPrefix(last.Result, "failed: the nudge has ") {
 		t.Errorf("%+v", last)
 	}
 }
