@@ -21,7 +21,7 @@ func (c cityList) Cities(context.Context) ([]city.Info, error) {
 		{Name: "bakery", Status: city.CityCrashed, Since: now.Add(-22 * time.Second), Until: &again,
 			Crashes: 2,
 			Error: "its loop panicked: runtime error: index out of range [3] with length 3; " +
-				"its agents continue"},
+				"its agents keep running"},
 		{Name: "demo", Status: city.CityRunning, Since: now.Add(-3 * time.Hour)},
 		{Name: "harbour", Status: city.CityRunning, Since: now.Add(-9 * time.Hour)},
 		{Name: "observatory", Status: city.CityRunning, Since: now.Add(-31 * time.Hour)},
