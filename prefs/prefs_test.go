@@ -106,7 +106,7 @@ func TestMistakesAreReportedAndIgnored(t *testing.T) {
 		`on_hangup = "die"`:                   `config.toml:1:13: on_hangup: unknown value "die"`,
 		`detach_keys = "ctrl+m"`:              `config.toml:1:15: detach_keys: "ctrl+m" is enter in a terminal`,
 		`reduced_motions = true`:              `config.toml:1:1: reduced_motions: unknown key; did you mean "reduced_motion"?`,
-		`colour = "red"`:                      `config.toml:1:1: colour: is not used`,
+		`colour = "red"`:                      `config.toml:1:1: colour: unknown key, which is ignored`,
 		"keys = 1":                            `config.toml:1:8: keys: is a whole number; it must be a table`,
 		"[keys]\n\"a.b\" = true":              `config.toml:2:9: keys.a.b: must be a key in quotes`,
 		"[keys]\n\"a.b\" = [1]":               `config.toml:2:10: keys.a.b: is a whole number; every item must be a string`,

@@ -165,7 +165,7 @@ func TestUncountedSessionsAreLogged(t *testing.T) {
 		l.wrong["/c/bad"] = errors.New("no")
 		l.begin("/c/bad")
 		time.Sleep(time.Second)
-		l.stop()
+		l.over("")
 		if !strings.Contains(l.logs.String(), "cannot count the sessions from an earlier run") {
 			t.Errorf("the log:\n%s", &l.logs)
 		}

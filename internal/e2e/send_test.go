@@ -34,7 +34,7 @@ func TestTextWaitsForADraft(t *testing.T) {
 	}
 	c.until("it is shown why it waits", func() bool {
 		out := c.gcity(0, "agent", "show", "echo")
-		return strings.Contains(out, "queued since") && strings.Contains(out, "after it (a user's draft is on the input line")
+		return strings.Contains(out, "queued since") && strings.Contains(out, "after it (8 bytes); a user's draft is on the input line")
 	})
 	v.types("ne\r")
 	c.sees("echo", "got <after it>")

@@ -48,7 +48,7 @@ func TestInterruptWhileAttaching(t *testing.T) {
 	v.shows("ctrl+c cancels")
 	v.cmd.Process.Signal(syscall.SIGINT)
 	v.types("\x03")
-	v.shows("canceled the attach")
+	v.shows("canceled attaching to")
 	if err := syscall.Kill(holder, syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}

@@ -193,7 +193,8 @@ func (c *town) running() []int {
 	for _, exe := range exes {
 		line, _ := os.ReadFile(filepath.Join(filepath.Dir(exe), "cmdline")) // a holder executes a memory file
 		target, err := os.Readlink(exe)
-		if err == nil && (target == c.bin || strings.HasPrefix(string(line), c.bin+"\x00hold\x00")) {
+		own := target == c.bin || strings.HasPrefix(string(line), c.bin+"\x00hold\x00")
+		if err == nil && own && strings.Contains(string(line), c.dir) { // cities of other tests run at the same time
 			pid, err := strconv.Atoi(strings.Split(exe, "/")[2])
 			if err == nil {
 				pids = append(pids, pid)
