@@ -39,7 +39,7 @@ type Options struct {
 	WriteTimeout time.Duration
 	// maximum total number of streams, attached terminals and long polls; 0 = 256
 	MaxStreams int
-	Version    string // version of the program, reported for a fleet
+	Version    string // version of gcity; the API for all cities reports it
 	// for a listener that other users can reach; nil for a unix socket
 	Guard *Guard
 }

@@ -226,7 +226,7 @@ func (d Definition) condition(f Facts, now time.Time, v *Verdict) bool {
 	case c.Code == 0 && !c.Fresh && c.Running:
 		v.Reason = "condition: check is running"
 	case c.Code == 0 && !c.Fresh: // this result has already opened a run, and the run has ended
-		v.Reason = "condition: not checked again since the last run"
+		v.Reason = "condition: not checked since the last run"
 	default:
 		v.Reason = fmt.Sprintf("condition: exit %d", c.Code)
 	}

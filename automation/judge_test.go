@@ -173,7 +173,7 @@ func TestCondition(t *testing.T) {
 		{"succeeded", patrol(CheckFacts{Done: true, Fresh: true, Asked: ago(time.Hour)}),
 			"due | condition: exit 0"},
 		{"succeeded, and run", patrol(CheckFacts{Done: true, Asked: ago(time.Second)}),
-			"- | condition: not checked again since the last run"},
+			"- | condition: not checked since the last run"},
 		{"succeeded, run and asked again", patrol(CheckFacts{Done: true, Running: true,
 			Asked: ago(time.Second)}), "- | condition: check is running"},
 		{"the clock was set back", patrol(CheckFacts{Done: true, Code: 1, Asked: ago(-time.Hour)}),

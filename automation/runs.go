@@ -118,7 +118,7 @@ type Actions struct {
 	Check   []Definition // conditions to check; the result of each is passed to Checked
 	Open    []Run        // runs to open; the result of each is passed to Opened or Unopened
 
-	TextChanged bool // the status of an automation has changed by more than a remaining time
+	TextChanged bool // an automation's status has changed in more than its remaining time
 }
 
 // SkippedRun is a skipped run to report.

@@ -139,7 +139,7 @@ func ParseCursor(s string) (Cursor, error) {
 		_, twice := c[name]
 		if !ok || name == "" || err != nil || twice {
 			return nil, &Error{Code: Invalid, Message: "invalid cursor: use the form " +
-				"cityA:5,cityB:12, with each city once"}
+				"cityA:5,cityB:12, and name each city only once"}
 		}
 		c[name] = seq
 	}

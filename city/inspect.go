@@ -65,7 +65,7 @@ type Spec struct {
 	// beginning of a screen line that shows that the agent is ready
 	ReadyPrefix string        `json:"ready_prefix,omitempty"`
 	ReadyDelay  time.Duration `json:"ready_delay_ns,omitempty"`
-	// the start fails after this time; 0 = no limit
+	// a start that takes longer fails; 0 = no limit
 	ReadyLimit time.Duration `json:"ready_limit_ns,omitempty"`
 
 	IdleTimeout time.Duration `json:"idle_timeout_ns,omitempty"` // 0 = no timeout

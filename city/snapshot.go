@@ -243,7 +243,7 @@ type Exit struct {
 	File   string        `json:"file,omitempty"` // path of the stored output, relative to the city
 }
 
-// Decision is a decision of the controller about an agent, with its reason.
+// Decision records what the controller decided about an agent, and why.
 type Decision struct {
 	At   time.Time `json:"at"`
 	What string    `json:"what"` // "start", "stop", "quarantine", …

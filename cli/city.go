@@ -54,7 +54,7 @@ one.`,
 	c.Flags().BoolVar(&stay, "foreground", false,
 		"stay in the foreground and keep the agents running, without a supervisor")
 	c.Flags().BoolVarP(&yes, "yes", "y", false,
-		"with --foreground: write city.toml without asking if it is missing")
+		"with --foreground: if city.toml is missing, write it without asking")
 	c.Flags().BoolVar(&standalone, "standalone", false,
 		"start the agents once and exit, without a supervisor")
 	return env.WithSource(e, c)

@@ -27,7 +27,7 @@ and to .gc/controller.log. Without a city.toml, it offers to write one.`,
 		},
 	})
 	run.Flags().BoolVarP(&yes, "yes", "y", false,
-		"write city.toml without asking if it is missing")
+		"if city.toml is missing, write it without asking")
 	start := env.WithSource(e, &cobra.Command{
 		Use: "start", Short: "Start the city in the background, with its service if it has one",
 		Args: env.Exactly(0),

@@ -41,7 +41,7 @@ type Event struct {
 	// object of the event: an agent, an automation, a pool or a bead
 	Subject string `json:"subject,omitempty"`
 	Message string `json:"message,omitempty"` // one line of text for users
-	// one JSON value that fits into a line of 64 KiB
+	// one JSON value; the whole event, as a line, has at most 64 KiB
 	Payload json.RawMessage `json:"payload,omitempty"`
 
 	// EmittedBy is the process that sent an event that gcity did not create itself: "worker (pid 4242)".

@@ -277,7 +277,7 @@ func (e emitter) size(a *agent, out *emitted) {
 	}
 	sized := lowAt.Node != nil || highAt.Node != nil || check.Node != nil
 	if a.table && !sized && !e.sessions && !a.onDemand {
-		return // without named sessions in the city, an [[agent]] table always runs
+		return // if the city has no named sessions, the agent in an [[agent]] table always runs
 	}
 	if a.always && (!sized || highAt.Node != nil && high == 1) ||
 		low == 1 && high == 1 && check.Node == nil {

@@ -199,7 +199,7 @@ func (a *applier) overwrite(f File, data []byte, mine fileRecord) error {
 	return nil
 }
 
-// mark records that a file is equal to the one in the overlay.
+// mark records that a file is identical to the one in the overlay.
 func (a *applier) mark(at string, data []byte) {
 	hash := sum(data)
 	a.known.Files[at] = fileRecord{From: a.from, Source: hash, Hash: hash}

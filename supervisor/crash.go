@@ -98,7 +98,7 @@ func why(err error) string {
 	return line
 }
 
-// record records the crash in the city's own log, unless that log does not respond.
+// record writes the crash to the city's own log. If the log does not respond, the crash is not recorded there.
 func (w *worker) record(err error, n int, until time.Time) {
 	if w.s.o.Record == nil {
 		return

@@ -32,7 +32,7 @@ type worker struct {
 	s    *Supervisor
 	path string
 	gone chan struct{} // closed to stop the worker
-	left chan struct{} // closed before gone if the agents should keep running
+	left chan struct{} // closed before gone is closed, if the agents should keep running
 	done chan struct{} // closed when the worker has stopped
 	wake chan struct{} // requests an immediate retry
 

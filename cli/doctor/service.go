@@ -73,7 +73,7 @@ func judgeForeign(ctx context.Context, m *service.Manager, unit string, pid int)
 	return f
 }
 
-// served describes a service for judgeUnits: the city or the supervisor.
+// served is what judgeUnits checks the services of: a city or the supervisor.
 type served struct {
 	service.ServiceKind
 	at   string

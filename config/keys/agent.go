@@ -35,7 +35,7 @@ func agentKeys() []Key {
 				"earlier; at most 3600000 (1h)."},
 		{Path: "agents.ready_prompt_prefix", Kind: String,
 			Doc: "The agent counts as ready when a line of its screen starts with this text. " +
-				"Without `ready_delay_ms` the start fails if no such line appears within 60 s."},
+				"Without `ready_delay_ms`, the start fails if no such line appears within 60 s."},
 		{Path: "agents.pre_start", Kind: Strings, Check: checkLines,
 			Doc: "Shell lines (templates) that are run on the host before the session is created."},
 		{Path: "agents.session_setup", Kind: Strings, Check: checkLines,

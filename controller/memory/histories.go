@@ -24,7 +24,7 @@ const CrashHistoryVersion = 1
 type HistoriesFile[A any] struct {
 	Version int    `json:"version"`
 	City    string `json:"city"` // folder of the city; the file is invalid in a copy of the city
-	// the controller left its agents running, so that the next controller continues with them
+	// the controller exited and left its agents running for the next controller
 	HandedOver bool `json:"handed_over,omitempty"`
 	Agents     A    `json:"agents"`
 }

@@ -134,7 +134,7 @@ func (d *parent) open(flag int, perm fs.FileMode) (*os.File, error) {
 	return nil, fmt.Errorf("%s is replaced too often to be opened", Real(d.path))
 }
 
-// check examines an open file, and truncates it if flag requests that. again is true if the name now belongs to a
+// check examines an open file, and truncates it if flag contains os.O_TRUNC. again is true if the name now belongs to a
 // different file.
 func (d *parent) check(f *os.File, flag int) (again bool, err error) {
 	info, err := f.Stat()

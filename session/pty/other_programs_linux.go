@@ -42,7 +42,7 @@ type fileID struct{ dev, ino uint64 }
 
 // programImages finds processes that run a program with a given content. It reads each file only once.
 type programImages struct {
-	want []byte // the content; nil = no process matches
+	want []byte // the expected content; if it is nil, no process matches
 	seen map[fileID]bool
 }
 

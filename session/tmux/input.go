@@ -43,7 +43,7 @@ func (p *Provider) Send(ctx context.Context, name, text string) error {
 		lines := tio.Lflag&unix.ICANON != 0
 		if n := longestLine(text); lines && n > maxLine {
 			return fail("send to", name, session.ErrRefused,
-				"the program reads whole lines, and its terminal would cut a line of %d bytes at "+
+				"the program reads whole lines, and its terminal would truncate a line of %d bytes at "+
 					"%d: put the text in a file and send the file's name", n, maxLine)
 		}
 		buffer, target := "gcity-"+rec.Pane[1:], rec.target()
@@ -211,9 +211,8 @@ func isKey(key string) bool {
 	return false
 }
 
-// Clear implements session.Clearer. It writes control sequences to the terminal, as the program itself could,
-// so the terminal's modes do not change. It also drops the scrollback. It does not clear the screen while a
-// full-screen program is running.
+// Clear implements session.Clearer. It writes the control sequences that clear a screen to the terminal, whose modes do
+// not change. It also drops the scrollback. It does not clear the screen while a full-screen program is running.
 func (p *Provider) Clear(ctx context.Context, name string) error {
 	return p.typing(ctx, "clear", name, func(ctx context.Context, rec *record) error {
 		out, err := p.tmux.run(ctx, nil, "display-message", "-p", "-t", rec.target(),

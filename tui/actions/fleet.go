@@ -83,7 +83,7 @@ func fleetMoves() []state.Action {
 	}
 	markMoves(moves)
 	return append(moves, state.Action{ID: "fleet.back",
-		Key: keymap.Bind("go back one step, also to the previous city; never leaves",
+		Key: keymap.Bind("go back one step, or to the previous city; does not quit",
 			"esc"), In: f, Run: backInFleet})
 }
 

@@ -89,7 +89,7 @@ func viewActions(all []panel.Panel) []state.Action {
 		{ID: "view.help", Key: keymap.Bind("help: all keys; / searches, enter runs", "?"),
 			Short: "help", In: global,
 			Run: func(m *state.Room) []feed.Effect { openFinder(m, false); return nil }},
-		{ID: state.BackID, Key: keymap.Bind("go back one step; never leaves the room", "esc"),
+		{ID: state.BackID, Key: keymap.Bind("go back one step; does not leave the room", "esc"),
 			Short: "back", In: global, Run: back},
 	}
 }

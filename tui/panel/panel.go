@@ -147,7 +147,7 @@ type Env struct {
 	Single    bool           // the screen has room for one panel at a time
 	ReadOnly  bool
 	Attention bool           // show only what needs attention
-	Alerts    func() []Alert // returns the alerts of the whole city, the worst first; nil = unknown
+	Alerts    func() []Alert // returns the alerts of the whole city, worst first; nil = unknown
 	Still     bool           // the user is working in the lists, so rows keep their order
 	UI        uint64         // changes with every change of the view, but not with new data
 }
