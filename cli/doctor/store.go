@@ -26,7 +26,7 @@ const (
 	probeTimeout   = 3 * time.Second
 )
 
-// checkStores checks the stores of the city and of each rig whose folder exists. Unless the command is read-only,
+// checkStores checks the stores of the city and of each rig that has a folder. Unless the command is read-only,
 // it also checks that they are writable.
 func checkStores(ctx context.Context, p *Subject) []finding {
 	var found []finding

@@ -211,8 +211,8 @@ func isKey(key string) bool {
 	return false
 }
 
-// Clear implements session.Clearer. It writes the control sequences that clear a screen to the terminal, whose modes do
-// not change. It also drops the scrollback. It does not clear the screen while a full-screen program is running.
+// Clear implements session.Clearer. It writes the control sequences that clear a screen to the terminal, and leaves its
+// modes as they are. It also drops the scrollback. It does not clear the screen while a full-screen program is running.
 func (p *Provider) Clear(ctx context.Context, name string) error {
 	return p.typing(ctx, "clear", name, func(ctx context.Context, rec *record) error {
 		out, err := p.tmux.run(ctx, nil, "display-message", "-p", "-t", rec.target(),

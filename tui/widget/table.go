@@ -73,7 +73,7 @@ func (t *Records[R, P]) Recall(now time.Time) bool {
 	return moved
 }
 
-// slots returns the indexes of the rows whose keys are in before, the position of each key in before, and whether the
+// slots returns the indexes of the rows that before contains, the position of each key in before, and whether the
 // order of the rows differs from that in before.
 func (t *Records[R, P]) slots(rows, before []R) (at []int, place map[string]int, moved bool) {
 	place = make(map[string]int, len(before))
