@@ -40,7 +40,7 @@ type Node struct {
 	index map[string]*Node // the kids by key, if the node has many kids
 
 	At int // offset of the key, of a header's bracket, or of an element
-	// offset of the text that created a table or an element: a key, a header's bracket, or the nearest position before it
+	// offset of the text that created a table or an element: a key, a header's bracket, or the position before it
 	first int
 	Value Span // range of the value, or of the header's line without the line ending
 	Line  Span // range of the whole "key = value"; zero for elements and headers

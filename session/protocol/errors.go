@@ -12,7 +12,7 @@ import (
 type Error struct {
 	Kind    string  `json:"kind"` // one of kinds, or "failed"
 	Message string  `json:"message"`
-	Ability Ability `json:"ability,omitempty"` // for "unsupported": the ability that the provider does not have
+	Ability Ability `json:"ability,omitempty"` // for "unsupported": what the provider cannot do
 }
 
 func (e *Error) Error() string { return e.Message }
