@@ -76,7 +76,7 @@ test: ## all tests, with the race detector (needs a C compiler)
 	@# The packages that wait longest run first, so that no core is idle at the end. .ci/lint runs go vet.
 	CGO_ENABLED=1 go test -race -vet=off -timeout 20m ./internal/e2e ./cli ./tui ./api ./internal/faults ./...
 
-short: ## tests that take less than a second each, without the race detector
+short: ## tests without whole cities and long waits, without the race detector
 	go test -short ./...
 
 goldens: ## rewrite the golden files of all tests and the generated pages of docs/
