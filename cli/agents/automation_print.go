@@ -76,7 +76,7 @@ func gateText(i *city.Automation) string {
 	return strings.TrimSpace(i.Gate + " " + when)
 }
 
-// nextRun returns when an automation will be due, or "-" if that is unknown.
+// nextRun returns when an automation will next be due, or "-" if that is unknown.
 func nextRun(e *env.Env, i *city.Automation) string {
 	if i.Next == nil {
 		return "-"
@@ -98,7 +98,7 @@ func lastRun(e *env.Env, i *city.Automation) string {
 	return fmt.Sprintf("%s %s ago (%s)", i.Last.Outcome, e.Age(*i.Last.Ended), took(i.Last))
 }
 
-// openRun returns the state of an automation's newest run if its record has no end.
+// openRun returns the state of an automation's newest run when the run's record has no end.
 func openRun(e *env.Env, i *city.Automation) string {
 	switch {
 	case i.Last.Ending():
@@ -134,8 +134,8 @@ func oneLine(text string) string { return strings.ReplaceAll(text, "\n", " · ")
 // widestWhy is the maximum width of a reason in a list, in columns.
 const widestWhy = 160
 
-// whyAutomation returns the reason that a list shows. If there are several errors, it contains the first one and
-// the number of the others.
+// whyAutomation returns the reason that a list shows. If there are several errors, it returns the first one and says
+// how many more there are.
 func whyAutomation(i *city.Automation) string {
 	parts := []string{shortReason(i.Reason)}
 	if i.Failures > 1 {
@@ -263,8 +263,7 @@ func writeRuns(e *env.Env, w io.Writer, runs []city.Run) error {
 	return e.Table(w, e.Columns(), []string{"OUTCOME", "RUN", "OPENED", "TOOK", "WHY", "HOW"}, rows)
 }
 
-// ended returns the known details about a run's end: why it failed, which bead it created, and its last line of
-// output.
+// ended returns what is known about how a run ended: why it failed, which bead it created, and its last line of output.
 func ended(r *city.Run) string {
 	var parts []string
 	if r.Outcome != "ok" && r.Outcome != "" {

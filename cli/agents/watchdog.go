@@ -57,8 +57,8 @@ func forWatchdog(e *env.Env, c *cobra.Command,
 	return c
 }
 
-// needsController returns the error for a command that needs a running controller. what says what the command cannot
-// do.
+// needsController returns the error for a command that requires a running controller. what says what the command could
+// not do.
 func needsController(dir, what string) error {
 	return exit.NotRunning("%s: no controller is running for %s, so no watchdog is active; start "+
 		"one with `gcity start`", what, dir)
