@@ -29,7 +29,7 @@ const (
 	KindWatchdog   Kind = "watchdog"
 )
 
-// Found is the object that a name refers to. Besides the snapshot, only the field of the object's kind is set.
+// Found is the object that a name refers to. Apart from Snapshot, only the field for the object's kind is set.
 type Found struct {
 	Snapshot *city.Snapshot
 	Agent    *city.Agent
@@ -62,9 +62,9 @@ func (l *Link) Find(ctx context.Context, name string) (*city.Snapshot, *city.Age
 	return f.Snapshot, f.Agent, err
 }
 
-// Resolve returns the object that has the given name and one of the given kinds. A match of the qualified name
-// takes precedence over a match of its last part. An earlier kind takes precedence over a later one, because the
-// only member of a pool has the same name as the pool.
+// Resolve returns the object of one of the given kinds that has the given name. A qualified name takes precedence over
+// the last part of one. If objects of several kinds match, the first kind wins, because a pool's only member has the
+// same name as the pool.
 func (l *Link) Resolve(ctx context.Context, name string, kinds ...Kind) (Found, error) {
 	for {
 		s, err := l.Snapshot(ctx)
@@ -116,7 +116,7 @@ const (
 	startupPeriod  = 5 * time.Second
 )
 
-// mayBeLoading reports whether the controller has just started and may still be reading the automations.
+// mayBeLoading reports whether the controller has only just started and may not have read the automations yet.
 func (l *Link) mayBeLoading(s *city.Snapshot, kinds []Kind) bool {
 	return l.Live && slices.Contains(kinds, KindAutomation) && len(s.Automations) == 0 &&
 		time.Since(s.Started) < startupPeriod
@@ -219,8 +219,8 @@ func Unknown(s *city.Snapshot, name string, kinds []Kind) error {
 	return &city.Error{Code: city.NotFound, Message: text}
 }
 
-// misplaced returns an error if name is a pool where an agent is needed, or a pool member that does not currently
-// exist.
+// misplaced returns an error if name is a pool although an agent is required, or a pool member that does not exist at
+// the moment.
 func misplaced(s *city.Snapshot, name string, kinds []Kind) error {
 	if !slices.Contains(kinds, KindAgent) {
 		return nil
@@ -262,7 +262,7 @@ func MembersOf(s *city.Snapshot, p *city.Pool) []city.Agent {
 	return out
 }
 
-// joined returns the names of the first agents as text. If there are more than most, the text ends with "…".
+// joined returns the names of at most most agents as text, followed by "…" if there are more.
 func joined(agents []city.Agent, most int) string {
 	var names []string
 	for i := range agents {
@@ -278,8 +278,8 @@ func joined(agents []city.Agent, most int) string {
 // lastPart returns a qualified name without its rig.
 func lastPart(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
 
-// AsUndetermined returns err with the exit code for an unknown result, so that a script does not read the failure as
-// "no".
+// AsUndetermined returns err with the exit code for an unknown result, so that a script does not mistake the failure
+// for "no".
 func AsUndetermined(err error) error {
 	var problem *city.Error
 	code, _ := exit.Verdict(err)
@@ -292,13 +292,14 @@ func AsUndetermined(err error) error {
 	return &exit.Failure{Code: code, Err: err}
 }
 
-// OneAgent is a city that can return a single agent by its qualified name.
+// OneAgent is a city from which a single agent can be requested by its qualified name.
 type OneAgent interface {
 	Agent(ctx context.Context, name string) (*city.Agent, error)
 }
 
-// FindAgent returns the agent with the given name, by the same rules as Link.Find. For a qualified name, which agents
-// use, it sends one small request. For a short name, and for an error with suggestions, it needs the whole snapshot.
+// FindAgent returns the agent with the given name, by the same rules as Link.Find. Agents use qualified names, for
+// which FindAgent sends one small request. It needs a whole snapshot only for a short name, and for an error with
+// suggestions.
 func FindAgent(ctx context.Context, c city.Control, name string) (*city.Agent, error) {
 	if one, ok := c.(OneAgent); ok {
 		g, err := one.Agent(ctx, name)
