@@ -181,7 +181,7 @@ func supervisorStart(ctx context.Context, e *env.Env) error {
 		"%s; `gcity cities` shows their states", r.PID, CountedCities(len(all)))})
 }
 
-// CountedCities returns a number of cities with its noun.
+// CountedCities returns text such as "1 city" or "3 cities".
 func CountedCities(n int) string {
 	if n == 1 {
 		return "1 city"
@@ -313,7 +313,7 @@ func supervisorLogs(ctx context.Context, e *env.Env, lines int, follow bool) err
 	return nil
 }
 
-// rotated opens the new log file if the log was rotated. Otherwise it returns false.
+// rotated opens the new log file after a rotation. It returns false if the log was not rotated.
 func rotated(f *os.File, path string) (*os.File, bool) {
 	was, err := f.Stat()
 	if err != nil {
