@@ -148,7 +148,7 @@ func checkMachine(ctx context.Context, e *env.Env, none env.NoCity) error {
 	return verdict(found, printFindings(e, found))
 }
 
-// verdict returns err, or the exit code for findings with a problem.
+// verdict returns err or, if it is nil, the exit code for the findings.
 func verdict(found []finding, err error) error {
 	if err == nil && slices.ContainsFunc(found, func(f finding) bool { return f.State == "bad" }) {
 		return exit.Quietly(exit.CodeFailed)
@@ -188,7 +188,7 @@ type Subject struct {
 	close    func()
 	trials   map[string]finding // results of testing session providers, by name
 	slow     env.Slowly         // reports slow checks; may be nil
-	takeover string             // says how a controller can take over running sessions
+	takeover string             // says how a controller takes over the running sessions
 }
 
 func newSubject(ctx context.Context, e *env.Env, dir string) *Subject {
@@ -208,7 +208,7 @@ func newSubject(ctx context.Context, e *env.Env, dir string) *Subject {
 	return p
 }
 
-// agents returns the maximum number of agents, with every possible pool member.
+// agents returns the maximum number of agents, counting every possible pool member.
 func (p *Subject) agents() int {
 	if p.config == nil {
 		return 0
@@ -304,7 +304,7 @@ func checkSessions(_ context.Context, p *Subject) finding {
 	return ok("%s alive%s", describe.Count(alive, "session"), sessions.TmuxHint(p.dir))
 }
 
-// takeover returns a clause that says how a controller can take over the running sessions.
+// takeover returns a clause that says how to make a controller take over the running sessions.
 func takeover(e *env.Env, dir string) string {
 	if _, _, is := fleet.Enrolled(e, dir); is {
 		if _, runs := host.FindSupervisor(e); runs {

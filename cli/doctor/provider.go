@@ -99,7 +99,7 @@ func (p *Subject) tryProvider(ctx context.Context, name string) finding {
 	return ok("%s", cmp.Or(limits.String(), "supports everything"))
 }
 
-// providerFix returns the advice about a session provider that cannot start any agent.
+// providerFix returns advice for a session provider that cannot start agents.
 func providerFix(name string, err error) string {
 	if remedy := sessions.TmuxRemedy(err); remedy != "" {
 		return remedy
