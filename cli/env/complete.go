@@ -38,8 +38,8 @@ func CompleteWith(e *Env, k Kind, second ...string) cobra.CompletionFunc {
 	}
 }
 
-// NamesFor returns the names of all objects of the given kinds. If the lookup takes longer than limit, it returns
-// nothing, and the lookup continues until the process exits.
+// NamesFor returns the names of all objects of the given kinds, or nothing if the lookup takes longer than limit. A
+// slow lookup ends with the process.
 func NamesFor(ctx context.Context, e *Env, limit time.Duration, kinds []Kind) []string {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -100,7 +100,7 @@ func completionSnapshot(ctx context.Context, e *Env) *city.Snapshot {
 	return s
 }
 
-// Offer is like Complete, but completes a flag's value.
+// Offer is Complete for a flag's value.
 func Offer(e *Env, kinds ...Kind) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		return NamesFor(cmd.Context(), e, CompleteWithin, kinds), cobra.ShellCompDirectiveNoFileComp

@@ -29,7 +29,7 @@ const (
 	KindWatchdog   Kind = "watchdog"
 )
 
-// Found is the object that a name refers to. Apart from Snapshot, only the field for the object's kind is set.
+// Found is the object that a name refers to. Besides the snapshot, only the field of the object's kind is set.
 type Found struct {
 	Snapshot *city.Snapshot
 	Agent    *city.Agent
@@ -62,9 +62,9 @@ func (l *Link) Find(ctx context.Context, name string) (*city.Snapshot, *city.Age
 	return f.Snapshot, f.Agent, err
 }
 
-// Resolve returns the object of one of the given kinds that has the given name. A qualified name takes precedence over
-// the last part of one. If objects of several kinds match, the first kind wins, because a pool's only member has the
-// same name as the pool.
+// Resolve returns the object that has the given name and one of the given kinds. A match of the qualified name
+// takes precedence over a match of its last part. An earlier kind takes precedence over a later one, because the
+// only member of a pool has the same name as the pool.
 func (l *Link) Resolve(ctx context.Context, name string, kinds ...Kind) (Found, error) {
 	for {
 		s, err := l.Snapshot(ctx)
@@ -116,7 +116,7 @@ const (
 	startupPeriod  = 5 * time.Second
 )
 
-// mayBeLoading reports whether the controller has only just started and may not have read the automations yet.
+// mayBeLoading reports whether the controller has just started and may still be reading the automations.
 func (l *Link) mayBeLoading(s *city.Snapshot, kinds []Kind) bool {
 	return l.Live && slices.Contains(kinds, KindAutomation) && len(s.Automations) == 0 &&
 		time.Since(s.Started) < startupPeriod
@@ -219,8 +219,8 @@ func Unknown(s *city.Snapshot, name string, kinds []Kind) error {
 	return &city.Error{Code: city.NotFound, Message: text}
 }
 
-// misplaced returns an error if name is a pool although an agent is required, or a pool member that does not exist at
-// the moment.
+// misplaced returns an error if name is a pool where an agent is needed, or a pool member that does not currently
+// exist.
 func misplaced(s *city.Snapshot, name string, kinds []Kind) error {
 	if !slices.Contains(kinds, KindAgent) {
 		return nil

@@ -14,7 +14,7 @@ import (
 const (
 	CodeDone        = 0
 	CodeFailed      = 1
-	CodeUsage       = 2 // also the exit code of a panic, after which a service restarts
+	CodeUsage       = 2 // also the exit code of a crash in Go, after which a service restarts
 	CodeNotRunning  = 3
 	CodeCannotStart = 3  // from `gcity plan`: a planned start cannot succeed
 	CodeConflict    = 4  // already running, or conflict with the current state
