@@ -94,7 +94,7 @@ func prime(ctx context.Context, e *env.Env, args []string) (primeShape, error) {
 	switch {
 	case err != nil && named:
 		return primeShape{}, err
-	case err != nil: // the caller is this agent, so it is running but no longer declared
+	case err != nil: // the caller is this agent, so it is running although it is no longer declared
 		return primeShape{Prompt: generic(dir)}, nil
 	}
 	text, err := folder.PromptOf(ctx, w)
@@ -107,8 +107,8 @@ func prime(ctx context.Context, e *env.Env, args []string) (primeShape, error) {
 	return primeShape{Agent: w.Name, File: w.Prompt.File, Prompt: text}, nil
 }
 
-// promptInForce gets an agent's prompt from the controller. It is used if the configuration on disk is invalid, because
-// the previous one is then still in force. Without a controller it returns invalid, the error in the configuration.
+// promptInForce gets an agent's prompt from the controller. It is used when the configuration on disk is invalid,
+// because the previous one is then still in force. If no controller is running, it returns the error invalid.
 func promptInForce(ctx context.Context, e *env.Env, dir, name string, invalid error) (primeShape,
 	error) {
 	near, closeNear, err := e.Dial(dir)
