@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// Kind implements one kind of gate: it reads the gate's keys, decides when the gate opens, and describes the gate.
-// To add a gate, add an entry to Gates.
+// Kind implements one kind of gate: it parses the gate's keys, decides when the gate opens, and describes the gate. To
+// add a kind of gate, add an entry to Gates.
 type Kind struct {
 	Gate  Gate
 	needs string // the required key; "" = no key is required
 	keys  []key  // keys that no other gate uses
 
 	parse func(*converter) // nil = no keys to read
-	// judge fills in the verdict and returns true if the gate is open
+	// judge completes the verdict and reports whether the gate is open
 	judge func(Definition, Facts, time.Time, *Verdict) bool
-	// describe returns the part of When after the gate's name; nil = it is empty
+	// describe returns the part of When that follows the gate's name; nil = nothing follows it
 	describe func(Definition, func(time.Duration) string) string
 
-	passes bool // with overlap Skip, a run that becomes due during another run is skipped
+	passes bool // with overlap Skip, a run that becomes due during another is reported as skipped
 	queues bool // with overlap Queue, a run that becomes due during another run is queued
 }
 
@@ -36,7 +36,7 @@ func GateNames() []string {
 	return out
 }
 
-// kind returns the implementation of a gate. For an unknown gate, it returns a gate that never opens.
+// kind returns the gate's implementation. An unknown gate never opens.
 func (g Gate) kind() Kind {
 	for _, k := range Gates() {
 		if k.Gate == g {
