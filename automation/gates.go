@@ -86,7 +86,7 @@ func conditionGate() Kind {
 		Gate: Condition, needs: "check", judge: Definition.condition,
 		keys: []key{
 			{name: "check", kind: "string", def: "required", gate: Condition,
-				doc: "Shell command; the gate opens when it exits with status 0."},
+				doc: "Shell command; the gate opens when it exits with code 0."},
 			{name: "check_timeout", kind: "duration", def: "`\"10s\"`", gate: Condition,
 				doc: "Timeout for the check; at least 100ms."},
 		},
@@ -94,7 +94,7 @@ func conditionGate() Kind {
 			s.d.Check, s.d.CheckTimeout = s.text["check"], s.checking
 			s.checkMinimum("check_timeout", s.checking, MinTime)
 			if strings.TrimSpace(s.d.Check) == "" {
-				s.addProblem("check", "is empty; set a shell command that exits with status 0 "+
+				s.addProblem("check", "is empty; set a shell command that exits with code 0 "+
 					"when work is due")
 			}
 		},

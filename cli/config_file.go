@@ -144,7 +144,7 @@ func (f *configFile) Replace(file string, was, now []byte) error {
 		return err
 	}
 	if !bytes.Equal(there, was) {
-		return errors.New("the file has changed on disk in the meantime; open it again")
+		return errors.New("the file has changed on disk since it was opened; open it again")
 	}
 	return disk.WriteFile(f.Path(file), now, 0o644)
 }

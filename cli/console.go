@@ -261,7 +261,7 @@ func afterRoom(e *env.Env, dir string, exit roomExit) error {
 	case roomHandOver:
 		return handOver(e, dir)
 	case roomKeepAgents:
-		e.Sayf("the agents keep running without a controller; `gcity` controls them again")
+		e.Sayf("the agents keep running without a controller; run `gcity` to control them again")
 	default:
 		e.Sayf("the city is stopped")
 	}

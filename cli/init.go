@@ -58,8 +58,8 @@ func initCity(e *env.Env, dir, name string, yes bool) error {
 	}
 	if base := filepath.Base(dir); name == "" {
 		if strings.IndexFunc(base, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0 {
-			return exit.Usage("the folder's name %q cannot be the name of a city, which has only "+
-				"ASCII letters: run `gcity init --name NAME`", base)
+			return exit.Usage("the folder's name %q cannot be used as the city's name, because it "+
+				"has non-ASCII characters: run `gcity init --name NAME`", base)
 		}
 		name = folder.DefaultCityName(base)
 	}
@@ -237,8 +237,8 @@ func firstConfig(name, shell string, look func(string) (string, error)) string {
 		if _, err := look(p.Command); err != nil {
 			continue
 		}
-		fmt.Fprintf(&b, "\n# %s is installed on this machine. To add it to the city, started as "+
-			"%s, uncomment these lines.\n", p.DisplayName, startedAs(p))
+		fmt.Fprintf(&b, "\n# %s is installed on this machine. To add it to the city, uncomment "+
+			"these lines. It runs as %s.\n", p.DisplayName, startedAs(p))
 		fmt.Fprintf(&b, "# [[agents]]\n# name          = %q\n# dir           = %q\n# "+
 			"provider      = %q\n", p.Name, "work", p.Name)
 		if len(p.Dialogs) > 0 {

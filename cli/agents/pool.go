@@ -42,7 +42,7 @@ func PoolCommand(e *env.Env) *cobra.Command {
 		Long: `restart restarts all members that the pool should have, at the same time. With
 --rolling it restarts them one at a time: it restarts the next member when the
 previous one is running. restart exits when all members are running. If a member
-does not start, restart exits with status 1.`,
+does not start, restart exits with code 1.`,
 		Example: "  gcity pool restart worker --rolling",
 	}, func(ctx context.Context, l *env.Link, f env.Found, _ []string) error {
 		return restartPool(ctx, e, l, city.RestartPool{Pool: f.Pool.Name, Rolling: rolling})

@@ -187,7 +187,7 @@ file with the findings of that check. A person can decide too, with --watchdog.
 
 The exit code is 4 if it is too late, because the thresholds have already decided
 this check, and 3 if no controller is running.`,
-		Example: `  gc watchdog decide nothing --reason 'it compiles, the screen moves'`,
+		Example: `  gc watchdog decide nothing --reason 'still compiling; the screen changes'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := decision(e, args[0], reason)
 			if err != nil {

@@ -64,7 +64,7 @@ func DescribeTrust(c *config.City) trustShape {
 // ShowTrust prints what a city would run.
 func ShowTrust(e *env.Env, s trustShape) {
 	e.Sayf("%s", output.SafeLine(s.Path))
-	e.Sayf("  belongs to %s", output.SafeLine(s.Owner))
+	e.Sayf("  owned by %s", output.SafeLine(s.Owner))
 	if s.Origin != "" {
 		e.Sayf("  git clone of %s", output.SafeLine(redact.Text(s.Origin)))
 	}

@@ -223,7 +223,7 @@ func checkFolder(_ context.Context, p *Subject) finding {
 	case errors.Is(err, os.ErrNotExist):
 		return ok("not created yet: no controller has run here")
 	case err != nil:
-		return bad("make this folder readable for your user", "%v", err)
+		return bad("make this folder readable by your user", "%v", err)
 	case !info.IsDir():
 		return bad("move "+dir+" away; gcity then creates its own folder", "%s is not a folder",
 			dir)
@@ -237,7 +237,7 @@ func checkFolder(_ context.Context, p *Subject) finding {
 func checkController(_ context.Context, p *Subject) finding {
 	held, err := folder.IsHeld(p.dir)
 	if err != nil {
-		return bad("make .gc writable for your user", "cannot check the controller's lock: %v", err)
+		return bad("make .gc writable by your user", "cannot check the controller's lock: %v", err)
 	}
 	if s := p.Running; s != nil {
 		switch {
@@ -270,7 +270,7 @@ func checkSessions(_ context.Context, p *Subject) finding {
 			return bad("repair this session provider; `gcity agent show` prints an agent's "+
 				"provider", "cannot list some of the sessions: %v", p.unlisted)
 		}
-		return bad("make .gc readable for your user", "cannot list the sessions: %v", p.unlisted)
+		return bad("make .gc readable by your user", "cannot list the sessions: %v", p.unlisted)
 	}
 	known := map[string]bool{}
 	if p.config != nil {
@@ -322,7 +322,7 @@ func checkLog(ctx context.Context, p *Subject) finding {
 	trouble, err := folder.LogProblem(ctx, p.dir)
 	switch {
 	case err != nil:
-		return bad("make .gc/events.jsonl readable for your user", "%v", err)
+		return bad("make .gc/events.jsonl readable by your user", "%v", err)
 	case trouble != "":
 		return note("no action needed: damaged lines are skipped", "%s", trouble)
 	}

@@ -393,8 +393,8 @@ func listCities(ctx context.Context, e *env.Env) error {
 		fmt.Fprintf(e.Err, "! %s\n", output.SafeText(t))
 	}
 	if _, runs := host.FindSupervisor(e); !runs && len(all) > 0 {
-		fmt.Fprintln(e.Err, "no supervisor is running, but agents of these cities may be; `gcity "+
-			"supervisor start` starts one")
+		fmt.Fprintln(e.Err, "no supervisor is running, but agents of these cities may be running; "+
+			"run `gcity supervisor start` to start one")
 	}
 	if len(all) == 0 {
 		e.Sayf("no cities are registered; run `gcity register` or `gcity start` in a city's " +
