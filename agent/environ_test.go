@@ -49,7 +49,7 @@ GC_OWN = "kept"
 		}
 	}
 	if strings.Contains(all, "liar") {
-		t.Errorf("the config set what is gcity's: %s", all)
+		t.Errorf("the configuration overrides a variable that belongs to gcity: %s", all)
 	}
 }
 

@@ -58,7 +58,7 @@ func TestChoose(t *testing.T) {
 		}
 		again := slices.Clone(all)
 		if Choose(again, c.n); !slices.Equal(again, all) {
-			t.Errorf("%d of %q: once more, others are wanted", c.n, c.from)
+			t.Errorf("%d of %q: a second call chooses different members", c.n, c.from)
 		}
 	}
 }
