@@ -19,8 +19,8 @@ import (
 	"gcity/events"
 )
 
-// fakeCity is a city with a constant state, for tests of output that is made from a snapshot. The scripts in testdata
-// test the commands against real cities.
+// fakeCity is a city in a constant state, for tests of output that depends only on a snapshot. The scripts in testdata
+// test the commands with real cities.
 type fakeCity struct {
 	snapshot *city.Snapshot
 	log      []events.Event

@@ -38,7 +38,7 @@ func TestManPages(t *testing.T) {
 	a := &env.Env{}
 	walk(root(a))
 	if len(files) != commands || commands < 50 {
-		t.Errorf("%d pages of %d commands", len(files), commands)
+		t.Errorf("%d pages for %d commands", len(files), commands)
 	}
 	page, err := os.ReadFile(filepath.Join(dir, "gcity-daemon-install.1"))
 	if err != nil {

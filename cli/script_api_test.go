@@ -15,7 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// loopback is the address that scripts listen on. Other programs do not use it.
+// loopback is the address on which scripts listen. No other program is expected to use it.
 const loopback = "127.83.22.9"
 
 // streetCommands returns the script commands for servers on TCP.

@@ -154,7 +154,7 @@ func gone(ts *testscript.TestScript, neg bool, args []string) {
 	for _, arg := range args {
 		pid, err := strconv.Atoi(arg)
 		ts.Check(err)
-		waitUntil(ts, func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }, func() string { return "the end of " + arg })
+		waitUntil(ts, func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }, func() string { return "the exit of " + arg })
 	}
 }
 
@@ -201,12 +201,12 @@ func marked(ts *testscript.TestScript, neg bool, args []string) {
 		d, err := offline.DrainMarks(context.Background(), sessions.(session.Marker), st.Name)
 		ts.Check(err)
 		return d.On()
-	}, func() string { return "a drain at the session of " + args[0] })
+	}, func() string { return "a drain mark on the session of " + args[0] })
 }
 
 func waitUntil(ts *testscript.TestScript, done func() bool, what func() string) {
 	if !eventually.Poll(done) {
-		ts.Fatalf("waited in vain for %s", what())
+		ts.Fatalf("timed out waiting for %s", what())
 	}
 }
 
