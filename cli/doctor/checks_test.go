@@ -7,7 +7,7 @@ func TestTitlesAreDistinct(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range checks() {
 		if c.title != "" && seen[c.title] {
-			t.Errorf("%q is there twice", c.title)
+			t.Errorf("the title %q is used twice", c.title)
 		}
 		seen[c.title] = true
 	}

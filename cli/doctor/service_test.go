@@ -31,7 +31,7 @@ func TestControllerRestarts(t *testing.T) {
 	}
 	if f := judgeVersions("/new", "/new", "", map[string]int{"/old": 1}); strings.Contains(f.Fix,
 		"controller") {
-		t.Errorf("a controller that is this program need not be exchanged: %s", f.Fix)
+		t.Errorf("a controller that runs this program needs no restart: %s", f.Fix)
 	}
 }
 

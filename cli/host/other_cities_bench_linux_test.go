@@ -43,7 +43,7 @@ func BenchmarkNeighbours(b *testing.B) {
 		b.Fatal(err)
 	}
 	if err := unix.Mount("full", full, "tmpfs", 0, "size=4m"); err != nil {
-		b.Skipf("a disk that can be filled needs the right to mount one: %v", err)
+		b.Skipf("filling a disk requires the right to mount one: %v", err)
 	}
 	defer unix.Unmount(full, unix.MNT_DETACH)
 	names := make([]string, cities)
@@ -109,7 +109,7 @@ func BenchmarkNeighbours(b *testing.B) {
 			}
 			faulty.Lock()
 			if faulty.now != nil {
-				faulty.now.faults.Report(recovery.Catch(func() { panic("nobody thought of this") }))
+				faulty.now.faults.Report(recovery.Catch(func() { panic("unexpected") }))
 			}
 			faulty.Unlock()
 			s.Reload()
@@ -173,7 +173,7 @@ func awaitTen(b *testing.B, d city.Directory, name string) {
 		}
 		select {
 		case <-ctx.Done():
-			b.Fatalf("%s does not come up", name)
+			b.Fatalf("%s did not start", name)
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
@@ -182,7 +182,7 @@ func awaitTen(b *testing.B, d city.Directory, name string) {
 // latencies holds the median and 99th percentile of response times, and the mean duration of a patrol.
 type latencies struct{ mid, late, patrol time.Duration }
 
-// regard queries cities in turn through the socket for 15 seconds and returns their timings.
+// regard queries the cities in turn through the socket for 15 seconds, and returns the timings.
 func regard(b *testing.B, s *supervisor.Supervisor, fleet *client.Fleet, names []string) latencies {
 	b.Helper()
 	patrols := func() (count uint64, sum time.Duration) {
