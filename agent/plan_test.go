@@ -177,7 +177,7 @@ func TestSpawn(t *testing.T) {
 	}
 }
 
-// Only changes in the configuration are drift. Each change is reported by name.
+// Only changes in the configuration count as drift. Each is reported by name.
 func TestFingerprint(t *testing.T) {
 	const base = `
 [[agents]]

@@ -115,8 +115,7 @@ func TestPlanOfPools(t *testing.T) {
 	}
 }
 
-// An agent of a rig works in the rig's folder, with the rig's store and name. The agent does not start while the folder
-// is missing.
+// A rig's agent works in the rig's folder, with the rig's store and name. It does not start while the folder is missing.
 func TestPlanOfRigs(t *testing.T) {
 	c := city(t, pooled)
 	src := filepath.Join(c.Path, "src", "demo")

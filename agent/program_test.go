@@ -70,7 +70,7 @@ func TestProgramsAreLookedUpOnce(t *testing.T) {
 		}
 	}
 	if looks != 1 {
-		t.Errorf("looked %d times", looks)
+		t.Errorf("looked up %d times, want 1", looks)
 	}
 	if w := Plan(c, Host{})[0]; w.Problem != "" || w.Program != "gemini" {
 		t.Errorf("%q, %q", w.Program, w.Problem)

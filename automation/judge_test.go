@@ -290,7 +290,7 @@ func FuzzJudge(f *testing.F) {
 	})
 }
 
-// The cache of search results only saves work: verdicts are the same with and without it, whatever the clock does.
+// The cache of search results only saves work: verdicts are the same with and without it, however the clock is set.
 func FuzzScheduleCache(f *testing.F) {
 	f.Add(uint64(1), []byte{1, 200, 3, 255, 0, 9})
 	d := parse(f, "b", "gate = 'cron'\nschedule = '*/7 2,3 * * 0-3'\ntimezone = "+

@@ -231,7 +231,7 @@ func TestClockJumps(t *testing.T) {
 	}
 }
 
-// Equal calls give equal results. (L8)
+// The same sequence of calls always gives the same results (L8).
 func TestRunsAreDeterministic(t *testing.T) {
 	story := func() string {
 		var out []string
@@ -317,7 +317,7 @@ func TestQueuedRunAfterAFailure(t *testing.T) {
 	d.r.Ended("a", Failed, d.now)
 	if try, of, at, ok := d.r.Again("a"); try != 1 || of != 1 ||
 		!at.Equal(d.now.Add(10*time.Second)) || !ok {
-		t.Errorf("again: %d of %d at %v, %v", try, of, at, ok)
+		t.Errorf("Again() = %d, %d, %v, %v", try, of, at, ok)
 	}
 	d.is(d.turn(10*time.Second), "a#1")
 	d.r.Ended("a", Failed, d.now)

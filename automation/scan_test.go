@@ -97,8 +97,8 @@ func byHand(exec string, more ...string) string {
 	return fmt.Sprintf(manual, exec, strings.Join(more, "\n"))
 }
 
-// The highest layer's definition of a name wins as a whole. A bad file disables only its own automation. Disabled
-// automations are listed, and a rig's automations are separate.
+// The definition in the highest layer replaces all others completely. A bad file disables only its own automation.
+// Disabled automations are listed, and a rig's automations are separate.
 func TestScan(t *testing.T) {
 	w := newTown(t, "none", "topology", "city", "demo/low", "demo/high")
 	w.write("topology", "a", byHand("low", "description = 'x'"))

@@ -261,6 +261,6 @@ func TestAutomationRunReportsWaiting(t *testing.T) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	if want := "ninth is due: by hand; waiting for a slot (at most 8 automations run at the same time); ctrl-c cancels the request\n"; errs.text.String() != want {
-		t.Errorf("told %q, want %q", errs.text.String(), want)
+		t.Errorf("stderr is %q, want %q", errs.text.String(), want)
 	}
 }

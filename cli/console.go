@@ -280,8 +280,8 @@ func handOver(e *env.Env, dir string) error {
 	return nil
 }
 
-// stopLive asks a running controller to stop the city, waits until it has released the city, and prints what it
-// waits for.
+// stopLive makes a running controller stop the city, and waits until it has released the city. Meanwhile it prints what
+// it is waiting for.
 func stopLive(ctx context.Context, e *env.Env, l *env.Link) error {
 	if ok, err := fleet.StopSupervised(ctx, e, l); ok {
 		return err

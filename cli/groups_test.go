@@ -203,7 +203,7 @@ func TestMisplacedNames(t *testing.T) {
 	}
 }
 
-// The value of a flag that takes a number is checked in one way, and its error says which numbers are valid.
+// All flags that take a number are checked in the same way, and the error says which numbers are valid.
 func TestNumbers(t *testing.T) {
 	for line, says := range map[string]string{
 		"agent peek db -n -1": "at least 1", "agent logs db -n 0": "at least 1", "agent logs db -n -4": "at least 1",

@@ -74,9 +74,9 @@ func systemd(t *testing.T) (socket string, await func(what ...string)) {
 	}
 }
 
-// tells drives a started service and checks its notifications in their order: ready, watchdog and status,
+// checkNotifications drives a started service and checks the order of its notifications: ready, watchdog and status,
 // reloading, ready, stopping.
-func tells(t *testing.T, cmd *exec.Cmd, await func(what ...string), status string) {
+func checkNotifications(t *testing.T, cmd *exec.Cmd, await func(what ...string), status string) {
 	t.Helper()
 	await("READY=1")
 	await("WATCHDOG=1", "STATUS="+status)
@@ -98,7 +98,7 @@ func tells(t *testing.T, cmd *exec.Cmd, await func(what ...string), status strin
 func TestNotify(t *testing.T) {
 	socket, await := systemd(t)
 	cmd, _ := headlessCity(t, nil, "NOTIFY_SOCKET="+socket)
-	tells(t, cmd, await, "1 of 1 agents running")
+	checkNotifications(t, cmd, await, "1 of 1 agents running")
 }
 
 // A log reader that is stuck does not delay the controller.

@@ -46,7 +46,7 @@ func TestManPages(t *testing.T) {
 	}
 	for _, want := range []string{".SH NAME\ngcity\\-daemon\\-install \\- Install a service", `\fB\-\-print\fR`, "gcity\\-daemon (1)", `\fB\-\-json\fR`} {
 		if !strings.Contains(string(page), want) {
-			t.Errorf("no %q in\n%s", want, page)
+			t.Errorf("%q is missing in:\n%s", want, page)
 		}
 	}
 	lint, err := exec.LookPath("mandoc")

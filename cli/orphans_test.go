@@ -22,7 +22,7 @@ func TestCountOrphans(t *testing.T) {
 		return err == nil && len(s.Agents) == 1 && s.Agents[0].State == city.Running
 	})
 	if n, err := offline.CountOrphans(t.Context(), dir); n != 0 || err != nil {
-		t.Errorf("with a controller %d, %v", n, err)
+		t.Errorf("with a controller: %d, %v", n, err)
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)

@@ -62,7 +62,7 @@ func TestScripts(t *testing.T) {
 		"code": code, "until": until, "pid": pidOf, "gone": gone, "alive": aliveNow, "signal": signalTo,
 		"marked": marked, "doltpid": serverPID,
 	}
-	maps.Copy(commands, streetCommands())
+	maps.Copy(commands, tcpCommands())
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", Cmds: commands,
 		Condition: func(cond string) (bool, error) {
@@ -186,7 +186,7 @@ func aliveNow(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// marked AGENT waits until the session of an agent is marked as draining.
+// marked AGENT waits until the agent's session is marked as draining.
 func marked(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: marked AGENT")

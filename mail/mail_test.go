@@ -39,7 +39,7 @@ func TestSendAndFind(t *testing.T) {
 	for to, want := range map[string]string{"ann": own.ID, "pool:yard/crew": pool.ID, "bob": "", "pool:crew": ""} {
 		found, err := s.List(t.Context(), mail.Query(to))
 		if err != nil || len(found) > 1 || len(found) == 1 != (want != "") || want != "" && found[0].ID != want {
-			t.Errorf("at %s is %+v, %v", to, found, err)
+			t.Errorf("%s received %+v, %v", to, found, err)
 		}
 	}
 	if all, err := s.List(t.Context(), mail.Query("")); err != nil || len(all) != 2 {
@@ -89,7 +89,7 @@ func TestMarks(t *testing.T) {
 		t.Errorf("unread: %+v", m)
 	}
 	if m := change(mail.ArchivePatch()); !m.Archived {
-		t.Errorf("archived: %+v", m)
+		t.Errorf("Archived is not set: %+v", m)
 	}
 	if found, err := s.List(t.Context(), mail.Query("crew-2")); err != nil || len(found) != 0 {
 		t.Errorf("an archived message is still in the mailbox: %+v, %v", found, err)

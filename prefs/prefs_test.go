@@ -122,7 +122,7 @@ func TestMistakesAreReportedAndIgnored(t *testing.T) {
 	}
 	p := Load(home(t, map[string]string{"config.toml": "fps = 30\nthene = 'dark'\nconfirm = 'never'"}), Prefs{})
 	if p.FPS != 30 || p.Confirm != AskNever || len(p.Problems) != 1 {
-		t.Errorf("beside a mistake: %+v", p)
+		t.Errorf("with a mistake in another line: %+v", p)
 	}
 }
 
@@ -155,7 +155,7 @@ func TestBrokenFileKeepsThePreviousConfiguration(t *testing.T) {
 		t.Errorf("after the file was removed: %+v", third)
 	}
 	if p := Load(Files{}, Prefs{}); p.Confirm != AskUsual || len(p.Themes) < 5 {
-		t.Errorf("nowhere: %+v", p)
+		t.Errorf("without a preferences file: %+v", p)
 	}
 }
 

@@ -204,7 +204,7 @@ func TestSlingFormula(t *testing.T) {
 		t.Errorf("%+v, %v", all, err)
 	}
 	if out, err = s.Sling(t.Context(), city.SlingRequest{Target: "cook", Bead: b.ID}); err != nil || len(out.Events) > 0 {
-		t.Errorf("again: %+v, %v", out, err)
+		t.Errorf("a second time: %+v, %v", out, err)
 	}
 	raw, err := s.Sling(t.Context(), city.SlingRequest{Target: "cook", Title: "raw", NoFormula: true})
 	if err != nil || raw.Bead.Metadata[city.MoleculeKey] != "" {

@@ -52,6 +52,6 @@ func TestReattachPastADyingController(t *testing.T) {
 	}
 	if _, _, err := reattach(t.Context(), a, &attachment{out: tty}, "/town", "shell"); err == nil ||
 		asked != 4 {
-		t.Errorf("asked %d times: %v", asked, err)
+		t.Errorf("opened %d times: %v", asked, err)
 	}
 }

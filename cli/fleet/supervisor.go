@@ -43,7 +43,7 @@ func SupervisorCommand(e *env.Env) *cobra.Command {
 			Args: env.Exactly(0),
 			Long: `stop stops the agents of all cities, and then the supervisor. The cities stay
 registered: the next supervisor runs them again. While it waits, stop prints on stderr
-what it waits for. Running stop again in the meantime kills the agents at once.`,
+what it is waiting for. Running stop again in the meantime kills the agents at once.`,
 			RunE: func(cmd *cobra.Command, _ []string) error {
 				return supervisorStop(cmd.Context(), e)
 			},

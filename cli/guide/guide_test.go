@@ -143,7 +143,7 @@ func TestTerminal(t *testing.T) {
 	for _, want := range []string{"Pools\n\nA pool is a group", "    gcity pool list\n",
 		"\n  0\n      the agent has been asked to finish\n"} {
 		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
+			t.Errorf("%q is missing in:\n%s", want, text)
 		}
 	}
 }
@@ -154,7 +154,7 @@ func TestMan(t *testing.T) {
 	for _, want := range []string{`.TH "GCITY\-POOLS" "7"`, "\n.SH DESCRIPTION\n.PP\nA pool is",
 		"\n.SH Declare a pool\n.PP\n.EX\ngcity init\n"} {
 		if !strings.Contains(page, want) {
-			t.Errorf("no %q in\n%s", want, page)
+			t.Errorf("%q is missing in:\n%s", want, page)
 		}
 	}
 }

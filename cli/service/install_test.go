@@ -65,7 +65,7 @@ func TestUnitsAreVerified(t *testing.T) {
 	}
 }
 
-// A unit keeps the agents on a restart, allows enough time for a stop, and quotes the command line correctly.
+// A unit keeps the agents running during a restart, allows enough time for a stop, and quotes the command line correctly.
 func TestUnitText(t *testing.T) {
 	odd := services()[1]
 	text, err := odd.UnitText()
@@ -213,7 +213,7 @@ func TestSupervisorUnit(t *testing.T) {
 	}
 	for _, line := range []string{`# gcity-unit: supervisor "/srv/gc"`, "TimeoutStopSec=930"} {
 		if !strings.Contains(out.String(), line+"\n") {
-			t.Errorf("no %s in\n%s", line, out.String())
+			t.Errorf("%s is missing in:\n%s", line, out.String())
 		}
 	}
 	if !strings.Contains(out.String(), " supervisor run\n") {
