@@ -53,7 +53,7 @@ func TestAutomationPictures(t *testing.T) {
 	}
 }
 
-// run --wait waits for a queued run to start and, if the run is retried, for the last attempt.
+// run --wait waits for a queued run to start and, if the run is retried, for the last try.
 func TestWaitForALaterRun(t *testing.T) {
 	s := busyCity()
 	s.queues = true

@@ -76,7 +76,7 @@ func gateText(i *city.Automation) string {
 	return strings.TrimSpace(i.Gate + " " + when)
 }
 
-// nextRun returns when an automation will next be due, or "-" if that is unknown.
+// nextRun returns when an automation will be due, or "-" if that is unknown.
 func nextRun(e *env.Env, i *city.Automation) string {
 	if i.Next == nil {
 		return "-"
@@ -134,8 +134,8 @@ func oneLine(text string) string { return strings.ReplaceAll(text, "\n", " · ")
 // widestWhy is the maximum width of a reason in a list, in columns.
 const widestWhy = 160
 
-// whyAutomation returns the reason that a list shows. If there are several errors, it returns the first one and says
-// how many more there are.
+// whyAutomation returns the reason that a list shows. If there are several errors, it contains the first one and
+// the number of the others.
 func whyAutomation(i *city.Automation) string {
 	parts := []string{shortReason(i.Reason)}
 	if i.Failures > 1 {

@@ -34,8 +34,8 @@ func automationRun(e *env.Env) *cobra.Command {
 	timed := func() bool { return c.Flags().Changed("timeout") }
 	c = forAutomation(e, &cobra.Command{
 		Use: "run NAME", Short: "Run an automation now, even if its gate is closed",
-		Long: `run starts an automation even if its gate is closed. The run is recorded like any
-other. It needs a running controller. With --wait it prints the run's output
+		Long: `run starts a run of an automation even if its gate is closed. The run is recorded
+like any other. It needs a running controller. With --wait it prints the run's output
 as it arrives, waits for the run to end, and exits with the run's exit code: 124 if it
 was killed at its timeout, 1 if it failed without an exit code. If a run fails and is
 retried (retry in its file), --wait reports the failure and waits for the last attempt.`,

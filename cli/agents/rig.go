@@ -113,7 +113,7 @@ func rigs(ctx context.Context, e *env.Env, name string, agents bool) error {
 	case e.JSON:
 		return e.WriteJSON(output.ListOf(s.Rigs))
 	case len(s.Rigs) == 0:
-		e.Sayf("no rigs: `gcity rig add PATH` adds a project folder as a rig")
+		e.Sayf("no rigs: run `gcity rig add PATH` to add a project folder as a rig")
 		return nil
 	case !agents:
 		return WriteRigs(e, e.Out, s.Rigs)

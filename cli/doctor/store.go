@@ -169,8 +169,8 @@ func foreignFiles(folder string, c workstore.Condition) finding {
 	fix := "no action needed; to import work from bd, export it there and run `gcity bead " +
 		"import FILE`"
 	if c.Exists {
-		return note(fix, "%s also contains files of another program, perhaps bd (%s): gcity does "+
-			"not change them, and that program does not see gcity's beads.db", folder,
+		return note(fix, "%s also contains files from another program, perhaps bd (%s): gcity "+
+			"does not change them, and that program does not see gcity's beads.db", folder,
 			output.SafeLine(names))
 	}
 	return note(fix, "%s belongs to another program, perhaps bd (%s): gcity does not change its "+

@@ -52,7 +52,7 @@ func TestDoctorChecksWork(t *testing.T) {
 		}, "note", "64 MiB"},
 		"files of bd": {func(p workstore.Place) error {
 			return os.Mkdir(filepath.Join(p.Dir, folder.WorkFolder, "dolt"), 0o700)
-		}, "note", "contains files of another program, perhaps bd (dolt)"},
+		}, "note", "contains files from another program, perhaps bd (dolt)"},
 		"another's": {func(p workstore.Place) error {
 			return errors.Join(os.RemoveAll(filepath.Dir(file(p))),
 				os.Mkdir(filepath.Dir(file(p)), 0o700),

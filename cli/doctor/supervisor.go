@@ -62,8 +62,8 @@ func checkSupervisor(ctx context.Context, p *Subject) finding {
 			renewal(r.PID, "supervised", mainUnit(ctx, r.PID))))
 	}
 	if !runs && len(all) > 0 {
-		lines = append(lines, fmt.Sprintf("%s registered, but no supervisor is running; `gcity "+
-			"supervisor start` starts one", fleet.CountedCities(len(all))))
+		lines = append(lines, fmt.Sprintf("%s registered, but no supervisor is running; run "+
+			"`gcity supervisor start` to start one", fleet.CountedCities(len(all))))
 	}
 	switch lines = append(failing, lines...); {
 	case len(failing) > 0:

@@ -75,7 +75,7 @@ func lookForCity(e *Env) (string, error) {
 		}
 		if _, err := os.Stat(filepath.Join(dir, config.FileName)); err != nil &&
 			!config.WasCity(dir) {
-			text := fmt.Sprintf("%sthere is no %s in %s; `gcity init` writes one", given.from,
+			text := fmt.Sprintf("%sno %s in %s; run `gcity init` to create one", given.from,
 				config.FileName, dir)
 			return "", &exit.Failure{Code: exit.CodeUsage, Err: NoCity{dir, text}}
 		}
@@ -89,8 +89,8 @@ func lookForCity(e *Env) (string, error) {
 	dir, err := folder.FindCity(here)
 	if err != nil {
 		text := "no " + config.FileName +
-			" here or in any folder above; `gcity init` writes one, and --city DIR " +
-			"selects a city elsewhere"
+			" here or in any folder above; run `gcity init` to create one, or select a city " +
+			"elsewhere with --city DIR"
 		return "", &exit.Failure{Code: exit.CodeUsage, Err: NoCity{here, text}}
 	}
 	return dir, nil

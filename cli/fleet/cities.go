@@ -86,7 +86,7 @@ func register(ctx context.Context, e *env.Env, args []string) error {
 			return err
 		}
 		return e.Receipt(city.Receipt{Message: fmt.Sprintf("%s is registered, but no supervisor "+
-			"is running; `gcity supervisor start` starts one", entry.Name)})
+			"is running; run `gcity supervisor start` to start one", entry.Name)})
 	}
 	info, err := registerRunning(ctx, e, dir)
 	if err != nil {

@@ -118,8 +118,8 @@ func printSupervisor(e *env.Env, s supervisorShape, all []city.Info) error {
 		e.Sayf("home %s · socket %s%s", output.SafeLine(s.Home), output.SafeLine(s.Socket),
 			s.listenerText())
 	} else {
-		e.Sayf("no supervisor is running for the cities of %s; `gcity supervisor start` starts one",
-			output.SafeLine(s.Home))
+		e.Sayf("no supervisor is running for the cities of %s; run `gcity supervisor start` to "+
+			"start one", output.SafeLine(s.Home))
 	}
 	if s.Problem != "" {
 		e.Sayf("%s", e.Paint(output.Red, output.SafeText(fmt.Sprintf("! %s", s.Problem))))

@@ -251,8 +251,8 @@ func supervisorReload(e *env.Env) error {
 	}
 	r, runs := host.FindSupervisor(e)
 	if !runs {
-		return exit.NotRunning("no supervisor is running for the cities of %s; `gcity supervisor "+
-			"start` starts one", home.Dir)
+		return exit.NotRunning("no supervisor is running for the cities of %s; run "+
+			"`gcity supervisor start` to start one", home.Dir)
 	}
 	if e.ReadOnly {
 		return env.ReadOnlyError("reload")

@@ -68,8 +68,8 @@ func DialSupervisor(e *env.Env) (*client.Fleet, supervisorRunning, error) {
 		return nil, r, err
 	}
 	if !runs {
-		return nil, r, exit.NotRunning("no supervisor is running for the cities of %s; `gcity "+
-			"supervisor start` starts one", h.Dir)
+		return nil, r, exit.NotRunning("no supervisor is running for the cities of %s; run "+
+			"`gcity supervisor start` to start one", h.Dir)
 	}
 	f, err := client.DialFleet(r.Socket)
 	return f, r, err

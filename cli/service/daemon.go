@@ -153,7 +153,7 @@ func printStatus(e *env.Env, out daemonState, dir string) {
 			output.SafeLine(strings.Join(words, ", ")))
 	}
 	if len(out.Units) == 0 {
-		e.Sayf("the city has no service; `gcity daemon install` creates one")
+		e.Sayf("the city has no service; run `gcity daemon install` to create one")
 	}
 }
 

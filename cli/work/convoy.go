@@ -233,7 +233,7 @@ func printConvoys(ctx context.Context, e *env.Env, d *depot.Store, closed bool) 
 		return e.WriteJSON(output.ListOf(out))
 	}
 	if len(out) == 0 {
-		e.Sayf("no open convoys; `gcity convoy create NAME BEAD…` creates one")
+		e.Sayf("no open convoys; run `gcity convoy create NAME BEAD…` to create one")
 		return nil
 	}
 	rows := make([][]output.Cell, 0, len(out))

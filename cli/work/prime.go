@@ -145,8 +145,8 @@ func unprompted(w *agent.Want) string {
 // generic returns the text for a caller that is not one of the city's agents.
 func generic(dir string) string {
 	if dir == "" {
-		return "This folder is not in a city: gcity init creates one, and --city DIR " +
-			"selects one.\n" +
+		return "This folder is not in a city: run gcity init to create one, or select one " +
+			"with --city DIR.\n" +
 			"Useful commands for agents in a city:\n\n" + agentCommands
 	}
 	return fmt.Sprintf("This is the city in %s. You are not one of its agents: gc prime AGENT "+
