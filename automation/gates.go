@@ -18,7 +18,7 @@ type Kind struct {
 	// describe returns the part of When that follows the gate's name; nil = nothing follows it
 	describe func(Definition, func(time.Duration) string) string
 
-	passes bool // with overlap Skip, a run that becomes due during another is reported as skipped
+	passes bool // with overlap Skip, a run that becomes due during another one is skipped
 	queues bool // with overlap Queue, a run that becomes due during another run is queued
 }
 

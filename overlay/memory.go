@@ -20,7 +20,7 @@ type record struct {
 type fileRecord struct {
 	From   string `json:"from"` // the overlay's folder
 	Source string `json:"source"`
-	// hash of the copied file; RecordCopied makes it differ from the hash of the source
+	// hash of the copied file, which RecordCopied can make different from the hash of the source
 	Hash string `json:"sha256"`
 }
 
