@@ -45,7 +45,7 @@ type item struct {
 	recent        []time.Time // when the latest runs were opened
 	want          *Run        // the run that is due and waiting for a slot; nil = none
 	run           *Run        // the run that is active or being opened; nil = none
-	skipReported  bool        // the skip because of the active run was reported
+	skipReported  bool        // the skip during the active run has been reported
 	follows       string      // the failed automation that the queued run follows
 	// when another run was requested while the current one was being opened; zero = never
 	again time.Time
@@ -352,7 +352,7 @@ func (r *Runs) Unopened(scoped, why string, now time.Time) {
 	}
 }
 
-// giveBack returns a run's events to the events that are waiting.
+// giveBack puts a run's events back among those that are waiting.
 func (it *item) giveBack(run *Run) {
 	it.settled = false
 	if it.d.Gate == Event && run.Definition.On == it.d.On {

@@ -192,7 +192,7 @@ func TestAutomationOnItsOwnEvents(t *testing.T) {
 	if runs != MaxDepth {
 		t.Errorf("the chain has %d runs", runs)
 	}
-	// For events without a depth, only the rate per minute is limited.
+	// If events have no depth, only the rate per minute is limited.
 	runs = 0
 	d.now = d.now.Add(time.Hour)
 	for range 60 {
@@ -245,7 +245,7 @@ func TestRemovedAndAddedAgain(t *testing.T) {
 	}
 }
 
-// A cursor that is only in the record of a run is kept: later events are not lost. Earlier events are not handled
+// A cursor that only a run's record contains is kept, so that no later event is lost. Earlier events are not handled
 // again, even if the run is retried.
 func TestCursorOfARecordIsKept(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

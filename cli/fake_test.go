@@ -122,7 +122,7 @@ func (s *fakeCity) Do(ctx context.Context, c city.Command) (city.Receipt, error)
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// runCLI runs a command line against s without a terminal and returns its exit code and output.
+// runCLI runs a command line with the city s and without a terminal, and returns the exit code and the output.
 func runCLI(t *testing.T, s *fakeCity, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	dir := t.TempDir()

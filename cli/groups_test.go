@@ -337,7 +337,7 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// The output of a pool's check may contain any bytes. It is cut to the width of the terminal.
+// A pool's check can print any bytes. Its output is cut to the terminal's width.
 func TestPoolOutputFitsTheTerminal(t *testing.T) {
 	var out bytes.Buffer
 	a := &env.Env{Printer: output.Printer{Out: &out, OutTTY: true, Getenv: func(string) string { return "dumb" }, Now: func() time.Time { return noon }}}

@@ -97,7 +97,7 @@ func TestMemoryFile(t *testing.T) {
 	}
 }
 
-// homeOf returns the environment of a user with these preferences.
+// homeOf returns the environment for a user who has these preferences.
 func homeOf(t *testing.T, text string) *env.Env {
 	t.Helper()
 	home := t.TempDir()

@@ -158,7 +158,7 @@ func gone(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// signal NAME [PID] signals a process, or the controller of the city in the working folder.
+// signal NAME [PID] sends a signal to a process, or to the controller of the city in the working folder.
 func signalTo(ts *testscript.TestScript, neg bool, args []string) {
 	number := map[string]syscall.Signal{
 		"TERM": syscall.SIGTERM, "USR1": syscall.SIGUSR1, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL,

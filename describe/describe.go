@@ -28,7 +28,7 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Processes is like Count, with the irregular plural of process.
+// Processes returns text such as "1 process" or "3 processes".
 func Processes(n int) string {
 	if n == 1 {
 		return "1 process"

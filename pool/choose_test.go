@@ -22,7 +22,7 @@ func TestChoose(t *testing.T) {
 	for _, c := range []struct {
 		from string
 		n    int
-		in   string // the numbers of the members that are wanted afterwards
+		in   string // numbers of the members that are wanted afterwards
 	}{
 		{"....", 2, "12"},
 		{"AAA", 3, "123"},

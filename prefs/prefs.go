@@ -58,7 +58,7 @@ type Binding struct {
 	Position string // position: "/home/a/.config/gcity/config.toml:12:1"
 }
 
-// Columns returns the columns that the agent list may have.
+// Columns returns the columns that the agent list can show.
 func Columns() []string {
 	return []string{"state", "name", "task", "why", "age", "context", "pool", "cpu", "mem",
 		"restarts", "mail", "provider", "pid"}

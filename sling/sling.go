@@ -129,7 +129,7 @@ func (s *Slinger) dispatch(ctx context.Context, req city.SlingRequest, out *Resu
 	return s.assign(ctx, f, molecule, job{req, to, out})
 }
 
-// job is a request with its target and result.
+// job is a request, together with its target and its result.
 type job struct {
 	req city.SlingRequest
 	to  *assignee

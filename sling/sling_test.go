@@ -127,8 +127,8 @@ func TestSlingOfNewWorkIsAtomic(t *testing.T) {
 	}
 }
 
-// The target is an agent, a pool or a rig, or is derived from the rig of the bead. The message says why the target
-// cannot start the work now.
+// The target is an agent, a pool or a rig, or depends on the bead's rig. The message says why the target cannot start
+// the work now.
 func TestSlingTarget(t *testing.T) {
 	s, stores := slinger(t)
 	own := put(t, stores[""], beads.Bead{Title: "own"})
@@ -351,7 +351,8 @@ func TestSlingLeavesAssignedWork(t *testing.T) {
 	}
 }
 
-// If two callers assign the same bead at the same time, one of them fails, and the beads that it has created are closed.
+// If two callers assign the same bead at the same time, one of them fails, and the beads that it has created are
+// closed.
 func TestSlingUndoesALostRace(t *testing.T) {
 	s, stores := slinger(t)
 	b := put(t, stores[""], beads.Bead{Title: "shoe"})

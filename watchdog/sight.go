@@ -9,7 +9,7 @@ import "time"
 type Sighting struct {
 	Stamp time.Time // the timestamp; zero = none was seen
 
-	age   time.Duration // age at the time at
+	age   time.Duration // the timestamp's age at the time in the field at
 	at    time.Time
 	vague bool // age is only an upper bound
 }

@@ -297,8 +297,8 @@ func TestFrozen(t *testing.T) {
 	}
 }
 
-// A triage agent spares an agent if its decision is milder than the decision of the thresholds. The chain counts
-// such decisions without a heartbeat in between.
+// A triage agent spares an agent if its decision is milder than the thresholds'. The chain counts such decisions until
+// there is a heartbeat.
 func TestSpare(t *testing.T) {
 	for _, c := range []struct {
 		// says has one letter per beat. Decisions are n nothing, m nudge, w wake, s start, p a user's. h is a new

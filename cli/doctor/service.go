@@ -216,7 +216,7 @@ func settings(unit string) map[string]string {
 
 func valueOf(unit, key string) string { return settings(unit)[key] }
 
-// programIn returns the program that a unit starts. gcity must have written the unit.
+// programIn returns the program that is started by a unit that gcity has written.
 func programIn(unit string) string {
 	for line := range strings.Lines(unit) {
 		if words, found := strings.CutPrefix(strings.TrimSpace(line), "ExecStart="); found {
@@ -243,7 +243,7 @@ func firstWord(line string) string {
 	return readWord(line)
 }
 
-// environIn returns the environment that a unit sets. gcity must have written the unit.
+// environIn returns the environment that is set in a unit that gcity has written.
 func environIn(unit string) []string {
 	var out []string
 	for line := range strings.Lines(unit) {
