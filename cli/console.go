@@ -183,8 +183,8 @@ func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 	obeyed := make(chan error, 1)
 	roomCtx, closeRoom := context.WithCancel(ctx)
 	defer closeRoom()
-	// both goroutines return on their own unless the loop hangs; then HandleSignals returns an error and the process
-	// exits
+	// both goroutines return on their own; if the loop hangs, HandleSignals returns an error and the process exits
+	// without waiting for them
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		defer closeRoom()
@@ -219,7 +219,7 @@ func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 	return afterRoom(e, h.Dir, exit)
 }
 
-// onHangup returns how the control room exits when it loses its terminal, according to the user's preferences.
+// onHangup returns what the user's preferences say to do when the control room loses its terminal.
 func onHangup(e *env.Env) roomExit {
 	switch env.Prefs(e).OnHangup {
 	case prefs.StopCity:
@@ -230,7 +230,7 @@ func onHangup(e *env.Env) roomExit {
 	return roomHangup
 }
 
-// leaveRoom carries out the user's choice on leaving a control room that hosts the city.
+// leaveRoom does what the user chose when leaving a control room that hosts the city.
 func leaveRoom(e *env.Env, h *host.City, exit roomExit, signals chan<- os.Signal) {
 	select {
 	case <-h.Done:
@@ -261,7 +261,7 @@ func afterRoom(e *env.Env, dir string, exit roomExit) error {
 	case roomHandOver:
 		return handOver(e, dir)
 	case roomKeepAgents:
-		e.Sayf("the agents keep running without a controller; `gcity` controls them again")
+		e.Sayf("the agents keep running without a controller; run `gcity` to control them again")
 	default:
 		e.Sayf("the city is stopped")
 	}
@@ -280,8 +280,8 @@ func handOver(e *env.Env, dir string) error {
 	return nil
 }
 
-// stopLive asks a running controller to stop the city, waits until it has released the city, and prints what it
-// waits for.
+// stopLive makes a running controller stop the city, and waits until it has released the city. Meanwhile it prints what
+// it is waiting for.
 func stopLive(ctx context.Context, e *env.Env, l *env.Link) error {
 	if ok, err := fleet.StopSupervised(ctx, e, l); ok {
 		return err
