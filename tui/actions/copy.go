@@ -124,7 +124,7 @@ func noProgram(m *state.Room) string {
 	return ""
 }
 
-// copyText copies a value to the terminal's clipboard, which never confirms it, or with a clipboard program.
+// copyText copies a value with a clipboard program, or to the terminal's clipboard, which never confirms it.
 func copyText(m *state.Room, c panel.Copied, program bool) []feed.Effect {
 	m.CopiedLast = c
 	if program {

@@ -20,7 +20,7 @@ type declaration struct {
 	what string
 }
 
-// errorPosition returns the pattern for the position of an error at the beginning of a line.
+// errorPosition returns a pattern that matches the position of an error at the beginning of a line.
 var errorPosition = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^(\S.*?:\d+:\d+): `)
 })
@@ -37,8 +37,8 @@ func configError(m *state.Room) (feed.FileLine, bool) {
 	return state.PlaceOf(m, at[1])
 }
 
-// editSubject returns the agent or pool that an edit is about, and where it is declared and patched. If the name is "",
-// it is about neither.
+// editSubject returns the agent or pool that an edit is about, and where it is declared and patched. The name is ""
+// if it is about neither.
 func editSubject(m *state.Room) (name, source string, patched []string) {
 	name = m.Agents.SelectedKey
 	switch {

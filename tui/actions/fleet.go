@@ -14,7 +14,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// fleetActions returns the actions that go to other cities, and the actions in the room of all cities.
+// fleetActions returns the actions that go to other cities, and the actions in the all-cities room.
 func fleetActions() []state.Action {
 	f := []keymap.Zone{keymap.InFleet}
 	return append([]state.Action{
@@ -256,7 +256,7 @@ func filterCities(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// fleetMenu lists all actions in the room of all cities.
+// fleetMenu lists all actions in the all-cities room.
 func fleetMenu(m *state.Room) []feed.Effect {
 	f := &state.Finder{Title: "All cities", EmptyText: "No action matches.", Reasons: true}
 	for _, a := range m.Keys.ActionsIn(keymap.InFleet) {

@@ -57,7 +57,7 @@ func mark(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// markRange marks from the last mark to the cursor. Without a visible mark it marks the row under the cursor.
+// markRange marks the rows from the last mark to the cursor. If no mark is visible, it marks the row under the cursor.
 func markRange(m *state.Room) []feed.Effect {
 	k := state.Marking(m)
 	from := k.List.Cursor

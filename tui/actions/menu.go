@@ -109,8 +109,8 @@ func Elsewhere(m *state.Room, a *state.Action) bool {
 		!(p.Kind == panel.KindPool && alsoOfPools(a.ID))
 }
 
-// RankHere returns the rank of an action in the footer of a panel: its own actions first, then shared actions, then all
-// others.
+// RankHere returns the rank of an action in a panel's footer: the panel's own actions first, then shared actions, then
+// all others.
 func RankHere(m *state.Room, a *state.Action) int {
 	switch {
 	case a.ID == state.BackID:
