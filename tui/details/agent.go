@@ -13,7 +13,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Agent returns the details of an agent that are in the snapshot, the reasons first.
+// Agent returns an agent's details that are in the snapshot, reasons first.
 func Agent(src *Source, name string, w int) []string {
 	r := src.Agents.Find(name)
 	a, ok := src.Snap.Agent(name)
@@ -114,7 +114,7 @@ func hourFields(src *Source, name string, w int) (lines []string) {
 	return lines
 }
 
-// restartsText describes the number of restarts and of counted crashes.
+// restartsText describes the numbers of restarts and counted crashes.
 func restartsText(a *city.Agent, dot string) string {
 	text := "none"
 	if a.Restarts > 0 {
