@@ -15,7 +15,8 @@ import (
 	"gcity/city"
 )
 
-// commandDeadline is the time limit for one command. It is longer than stopping an agent takes with the grace period.
+// commandDeadline is the time limit for one command. It is longer than it takes to stop an agent, including the grace
+// period.
 const commandDeadline = 60 * time.Second
 
 // maxConcurrent is the maximum number of commands that one action sends at the same time.
