@@ -106,7 +106,7 @@ func unusable(k string) string {
 	return ""
 }
 
-// Binding assigns keys to an action, the main key first. If Keys is empty, the action has no key.
+// Binding assigns keys to an action, main key first. If Keys is empty, the action has no key.
 type Binding struct {
 	Action   string
 	Keys     []string
