@@ -142,9 +142,9 @@ func alertLine(k *widget.Styles, all []Alert, w int, key, end string) string {
 	return widget.Crop(l.Fill(w), w)
 }
 
-// Alerts returns the problems with a city that responds, the worst first. rejected are those of an invalid
-// configuration. held is the reason why a configuration is held; "" = none is held. mistakes are errors in the
-// preferences.
+// Alerts returns the problems with a city that responds, worst first. rejected contains the errors in an invalid
+// configuration. held is the reason why a configuration is held; "" = none is held. mistakes contains the errors in
+// the preferences.
 func (l *Lists) Alerts(e *Env, rejected []Alert, held string, mistakes []string) (p []Alert) {
 	s := e.Snap
 	bad := func(text string) { p = append(p, Alert{Text: text}) }
