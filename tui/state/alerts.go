@@ -63,7 +63,7 @@ func NoController(m *Room) string {
 		"; the data shown is outdated"
 }
 
-// Alerts returns the problems with the city as a whole, the worst first.
+// Alerts returns the problems with the city as a whole, worst first.
 func Alerts(m *Room) []panel.Alert {
 	var p []panel.Alert
 	bad := func(text string) { p = append(p, panel.Alert{Text: text}) }
@@ -103,7 +103,7 @@ func rejectedConfig(m *Room) []panel.Alert {
 	return []panel.Alert{a}
 }
 
-// restartHint returns a hint how to start a city that does not respond, or "".
+// restartHint returns a hint on how to start a city that does not respond, or "".
 func restartHint(m *Room) string {
 	switch {
 	case !Uncontrollable(m) || m.Unreachable == feed.NoResponseYet:

@@ -97,8 +97,8 @@ func (m *Room) FollowSubject() {
 	}
 }
 
-// looksOn reports whether the pane follows the focused panel for as long as that has the focus: in Pools, and in Events
-// while the cursor is on a chosen event.
+// looksOn reports whether the pane follows the focused panel's cursor only until the panel loses the focus: in Pools,
+// and in Events while the cursor is on a chosen event.
 func (m *Room) looksOn() bool {
 	return m.Focus == panel.IDPools ||
 		m.Focus == panel.IDEvents && m.Events.Frozen && !m.Events.Only
