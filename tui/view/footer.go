@@ -126,7 +126,7 @@ func Footer(m *state.Room, w int) string {
 	if m.Typing() || m.Dialogs.Covers() {
 		return l.Fill(w)
 	}
-	room := w + 2 // no blanks follow the last key
+	room := w + 2 // no spaces follow the last key
 	for _, a := range tail {
 		if alwaysShown(m, a, w) {
 			room -= footWidth(m, a)
