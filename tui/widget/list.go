@@ -118,5 +118,5 @@ func ScrollTo(at, offset, h, n int) int {
 // CountText returns the number of shown rows and of all rows: "3 of 10".
 func (l *List) CountText() string { return fmt.Sprintf("%d of %d", len(l.Shown), l.total) }
 
-// Unlimited exceeds every number of rows.
+// Unlimited is greater than any number of rows.
 const Unlimited = 1 << 30
