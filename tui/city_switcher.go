@@ -16,13 +16,13 @@ import (
 )
 
 // roomSwitcher keeps the rooms of the visited cities and shows one of them. The other rooms do not read from their
-// cities, but commands that were started in them still finish. The model's goroutine owns all fields except the fields
+// cities, but commands that were started in them still finish. The model's goroutine owns all fields except those
 // after mu.
 type roomSwitcher struct {
 	options   Options
 	root      *feed.Runner
 	newScreen terminal.ScreenMaker
-	rooms     map[string]*cityRoom // by folder; "" is the room of all cities
+	rooms     map[string]*cityRoom // by folder; "" is the all-cities room
 	current   *cityRoom
 	// room of the city that Run was called for; nil = started for all cities
 	home    *cityRoom
@@ -30,7 +30,7 @@ type roomSwitcher struct {
 	visits  int
 
 	mu          sync.Mutex
-	mailbox     *feed.Mailbox     // mailbox of the visible room
+	mailbox     *feed.Mailbox     // the visible room's mailbox
 	preferences *feed.Preferences // changed preferences, nil = unchanged
 }
 
@@ -46,7 +46,7 @@ type cityRoom struct {
 // maxRooms is the maximum number of rooms kept.
 const maxRooms = 16
 
-// newRoomSwitcher opens the first room: the room of the city, or the room of all cities.
+// newRoomSwitcher opens the first room: the room of the city, or the all-cities room.
 func newRoomSwitcher(r *feed.Runner, o Options, fresh terminal.ScreenMaker) *roomSwitcher {
 	t := &roomSwitcher{options: o, root: r, newScreen: fresh, rooms: map[string]*cityRoom{}}
 	r.Cities = feed.Cities{Directory: o.Cities}
@@ -225,7 +225,7 @@ func selectOnArrival(m *state.Room, a *feed.OpenedCity, from *state.Room) []feed
 	return nil
 }
 
-// build creates the room of a city that was not visited before, or the room of all cities.
+// build creates the all-cities room, or the room of a city that has not been visited before.
 func (t *roomSwitcher) build(a *feed.OpenedCity, now time.Time) *cityRoom {
 	o := t.options
 	if o.Mode == state.Hosting {
@@ -251,7 +251,7 @@ func (t *roomSwitcher) build(a *feed.OpenedCity, now time.Time) *cityRoom {
 }
 
 // dropOldRooms drops the least recently visited rooms if there are more than maxRooms. It keeps the current room, the
-// first room, and the room of all cities.
+// first room, and the all-cities room.
 func (t *roomSwitcher) dropOldRooms() {
 	for len(t.rooms) > maxRooms {
 		oldest := ""
