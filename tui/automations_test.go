@@ -193,7 +193,7 @@ func TestFire(t *testing.T) {
 	s.press("esc")
 	s.point("digest")
 	s.press("t")
-	s.shows("Fire digest now?", `With overlap = "queue"`, "otherwise the city")
+	s.shows("Fire digest now?", `With overlap = "queue"`, "otherwise this request")
 	s.press("y")
 	s.wants(fire("digest"))
 }

@@ -206,18 +206,18 @@ func selectOnArrival(m *state.Room, a *feed.OpenedCity, from *state.Room) []feed
 	case a.AskLeave:
 		todo := actions.AskQuit(m)
 		if c := m.Dialogs.Choice(); c != nil && m.Mode == state.Hosting {
-			where := state.CityName(from) + ", which was shown before,"
+			where := state.CityName(from) + ", which you came from,"
 			if from.FleetRoom {
-				where = "The city shown before"
+				where = "The city you came from"
 			}
-			c.Body = append([]string{"This concerns " + state.CityName(m) +
+			c.Body = append([]string{"This is about " + state.CityName(m) +
 				", the city that this program runs. " + where + " keeps running.", ""},
 				c.Body...)
 		}
 		return todo
 	}
 	if !m.Status.Pending && !m.Status.Failed { // the status line reports no earlier action
-		state.ShowSuccess(m, "this is "+state.CityName(m))
+		state.ShowSuccess(m, "switched to "+state.CityName(m))
 	}
 	if a.Agent != "" {
 		actions.GoTo(m, []string{a.Agent})

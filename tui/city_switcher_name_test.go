@@ -105,7 +105,7 @@ func TestTheNewerSwitchCounts(t *testing.T) {
 	}
 }
 
-// Esc in the room of all cities goes back to the previous room, unless the program started there.
+// Esc in the all-cities room goes back to the previous room, unless the program started there.
 func TestBackFromAllCities(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -118,14 +118,14 @@ func TestBackFromAllCities(t *testing.T) {
 	c.sees("1 of 1")
 	c.keys("\r")
 	c.sees("No agent needs attention")
-	c.coax("\x1b", "this is cottage")
+	c.coax("\x1b", "switched to cottage")
 	c.to("beta")
 	c.coax("@", "all cities in one list")
 	c.keys("all cit")
 	c.sees("1 of 1")
 	c.keys("\r")
 	c.sees("No agent needs attention")
-	c.coax("\x1b", "this is beta")
+	c.coax("\x1b", "switched to beta")
 	s := lobby(t, 120, 40, Options{})
 	s.press("esc")
 	if _, left := effectOf[feed.SwitchCity](s); left {
@@ -137,10 +137,10 @@ func TestBackFromAllCities(t *testing.T) {
 func TestHowACityOfTheListComesBack(t *testing.T) {
 	s := among(t, 200, 20)
 	s.m.OpenedAs = "bright-lights"
-	for why, want := range map[string]string{"no supervisor is running here": "; run `gcity start` there to start it again", feed.NoResponseYet: feed.NoResponseYet + "; the data shown"} {
+	for why, want := range map[string]string{"no supervisor is running here": "; run `gcity start` in its folder to start it again", feed.NoResponseYet: feed.NoResponseYet + "; the data shown"} {
 		s.hear(feed.News{Unreachable: &why})
 		s.shows(want)
-		s.hides("run `gcity` there")
+		s.hides("run `gcity` again")
 	}
 }
 

@@ -95,7 +95,7 @@ func TestCopiesAreSafe(t *testing.T) {
 	if _, ok := effectOf[feed.Copy](s); ok {
 		t.Error("more than a terminal takes is copied")
 	}
-	s.shows("too long for a terminal's clipboard: 73 KB of at most 73")
+	s.shows("too long for a terminal's clipboard: 73 KB, but the limit is 73 KB")
 	s.press("y")
 	s.typeIn("copy again")
 	s.press("enter")

@@ -151,8 +151,8 @@ func TestAnEditorThatFails(t *testing.T) {
 	if got, ok := effectOf[feed.DiscardDraft](s); !ok || got.Path != d.Path {
 		t.Errorf("%+v, %v", got, ok)
 	}
-	s.hear(feed.News{Edited: &feed.Edited{Err: errors.New(`the editor "false" failed with exit status 1`)}})
-	s.shows(`the editor "false" failed with exit status 1`)
+	s.hear(feed.News{Edited: &feed.Edited{Err: errors.New(`the editor "false" failed with exit code 1`)}})
+	s.shows(`the editor "false" failed with exit code 1`)
 	if s.m.Dialogs.Choice() != nil || s.m.Draft != nil {
 		t.Error("nothing was written, and it asks what becomes of it")
 	}

@@ -197,8 +197,8 @@ func TestEditDraft(t *testing.T) {
 		left                 int
 	}{
 		{name: "nothing is changed", script: "true"},
-		{name: "the editor fails", script: "echo two >>$1; exit 3", err: "failed with exit status 3", left: 1},
-		{name: "the editor fails at once", script: "exit 1", err: "failed with exit status 1"},
+		{name: "the editor fails", script: "echo two >>$1; exit 3", err: "failed with exit code 3", left: 1},
+		{name: "the editor fails at once", script: "exit 1", err: "failed with exit code 1"},
 		{name: "the editor is killed", script: "echo two >>$1; kill -KILL $$", err: "was killed by SIGKILL", left: 1},
 		{name: "ctrl+c", script: "echo two >>$1; kill -INT $$", plan: "restart  builder: it says one, two", left: 1},
 		{name: "no editor", editor: "/nonexistent/vi -x", err: `the editor "/nonexistent/vi -x" was not found (set by EDITOR)`},

@@ -251,7 +251,7 @@ func TestSwitchToTheCurrentCity(t *testing.T) {
 	s.press("@")
 	s.typeIn("bright")
 	s.press("enter")
-	s.shows("this is bright-lights")
+	s.shows("already in bright-lights")
 	if _, left := effectOf[feed.SwitchCity](s); left {
 		t.Error("it leaves for where it is")
 	}

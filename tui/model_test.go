@@ -356,9 +356,9 @@ func TestRoomLeavesAStoppedCityAtOnce(t *testing.T) {
 		banner   string
 		asks     bool
 	}{
-		{state.Joined, true, "the city stopped 1h00 ago; run `gcity` there", false},
+		{state.Joined, true, "the city stopped 1h00 ago; run `gcity` again", false},
 		{state.ReadOnly, true, "the city stopped", false},
-		{state.Joined, false, "no controller for 1h00; agents keep running. Run `gcity` there", false},
+		{state.Joined, false, "no controller for 1h00; agents keep running. Run `gcity` again", false},
 		{state.ReadOnly, false, "no controller for 1h00; agents keep running", false},
 		{state.Hosting, false, "the city cannot be reached", true},
 	} {
@@ -464,9 +464,9 @@ func TestAStatusGoesAway(t *testing.T) {
 	s.wait(state.StatusDuration + time.Second)
 	s.hides("cannot attach")
 	s.press("M")
-	s.shows("the terminal uses the mouse")
+	s.shows("the terminal handles the mouse")
 	s.press("esc")
-	s.hides("the terminal uses the mouse")
+	s.hides("the terminal handles the mouse")
 }
 
 // Without a controller, verbs are denied with the reason, and the output is not called current.
@@ -479,7 +479,7 @@ func TestNothingIsPossibleWithoutAController(t *testing.T) {
 	s.shows("0 builder following")
 	why := feed.NotRunning
 	s.hear(feed.News{Unreachable: &why})
-	s.shows("no controller for 0s; agents keep running. Run `gcity` there", "0 builder frozen at 10:")
+	s.shows("no controller for 0s; agents keep running. Run `gcity` again", "0 builder frozen at 10:")
 	for _, key := range []string{"r", "s", "D", "i", "a", "ctrl+k", "W"} {
 		s.press(key)
 		if s.m.Dialogs.Top() != nil || len(s.out) > 0 || !strings.Contains(s.m.Status.Text, "no controller for") {

@@ -72,7 +72,7 @@ func isSwitching(m *state.Room, k tea.KeyPressMsg) bool {
 		return false
 	}
 	if early {
-		state.Show(m, "this is "+state.CityName(m)+"; "+key+" came too early: press it again here",
+		state.Show(m, "switched to "+state.CityName(m)+"; "+key+" came too early: press it again",
 			false)
 	}
 	return early

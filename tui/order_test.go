@@ -291,12 +291,12 @@ func TestAnAgentThatCrashesRepeatedlyStaysInTrouble(t *testing.T) {
 	s.hides("idle")
 }
 
-// Quarantine has the order of Agents, so its keys do not change that order.
+// Quarantine is sorted like Agents, so its own keys do not change the order.
 func TestQuarantineIsNotSorted(t *testing.T) {
 	s := demo(t, 120, 40)
 	before := s.order()
 	s.press("3", "o")
-	s.shows("Quarantine has the order of Agents; press 1 and sort there")
+	s.shows("Quarantine is sorted like Agents; press 1 and sort there")
 	if got := s.order(); !slices.Equal(got, before) {
 		t.Errorf("Agents has the order %v, want %v", got, before)
 	}

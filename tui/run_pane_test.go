@@ -145,7 +145,7 @@ func TestHiddenRunsAreNotWatched(t *testing.T) {
 	}
 }
 
-// If no agent is visible, verbs for agents are refused.
+// If no agent is visible, agent verbs are refused.
 func TestVerbsAmongRuns(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.choose("idle")
@@ -193,8 +193,8 @@ func TestPaper(t *testing.T) {
 	}{
 		{"nothing", []city.Piece{{}}, nil, 0},
 		{"lines", []city.Piece{{Text: "a\n\nb"}, {Text: "c\nd\n"}, {Text: "\ne"}}, []string{"a", "", "bc", "d", "", "e"}, 6},
-		{"a gap", []city.Piece{{Text: "a"}, {Dropped: 7, Text: "\nb\n"}}, []string{"a", "[7 bytes are left out]", "b"}, 3},
-		{"late", []city.Piece{{Dropped: 7, Text: "b"}, {Text: "c"}}, []string{"[7 bytes are left out]", "bc"}, 2},
+		{"a gap", []city.Piece{{Text: "a"}, {Dropped: 7, Text: "\nb\n"}}, []string{"a", "[7 bytes omitted]", "b"}, 3},
+		{"late", []city.Piece{{Dropped: 7, Text: "b"}, {Text: "c"}}, []string{"[7 bytes omitted]", "bc"}, 2},
 	} {
 		var p terminal.RunOutput
 		for _, piece := range c.pieces {

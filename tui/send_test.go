@@ -102,7 +102,7 @@ func TestStatusOfOlderTextsStaysBehind(t *testing.T) {
 	s.sent(city.Send{ID: 1, Stage: city.Queued, Since: epoch})
 	s.press("M")
 	s.agent("idle", func(a *city.Agent) { a.Sends = []city.Send{{ID: 1, Stage: city.Submitted, Since: s.now}} })
-	s.shows("the terminal uses the mouse")
+	s.shows("the terminal handles the mouse")
 	s.change(func(n *city.Snapshot) { n.Started = n.Started.Add(time.Hour) })
 	if len(s.m.Following) != 0 {
 		t.Error("a text of a controller that is gone is followed")

@@ -114,7 +114,7 @@ func RefreshCities(m *state.Room) {
 func visitCity(m *state.Room, name, path, agent string) []feed.Effect {
 	if !m.FleetRoom && name == m.At && (m.Folder == "" || path == m.Folder) &&
 		(m.OpenedAs == "" || m.OpenedAs == name) {
-		state.ShowSuccess(m, "this is "+widget.Plain(name))
+		state.ShowSuccess(m, "already in "+widget.Plain(name))
 		return nil
 	}
 	return startSwitch(m, feed.SwitchCity{Name: name, Path: path, Agent: agent})
@@ -125,7 +125,7 @@ func visitRow(m *state.Room, c *fleet.City, agent string) []feed.Effect {
 	if c.Unregistered && !state.IsHere(m, c) {
 		return startSwitch(m, feed.SwitchCity{Home: true, Name: c.Info.Name, Agent: agent})
 	} else if c.Unregistered {
-		state.ShowSuccess(m, "this is "+c.DisplayName)
+		state.ShowSuccess(m, "already in "+c.DisplayName)
 		return nil
 	}
 	return visitCity(m, c.Info.Name, c.Info.Path, agent)

@@ -26,7 +26,7 @@ func fleetActions() []state.Action {
 
 		{ID: "fleet.open", Key: keymap.Bind("open the city, or select the agent in its city",
 			"enter", "@"),
-			Short: "opens", In: f, Why: needCityRow, Run: enterCity},
+			Short: "open", In: f, Why: needCityRow, Run: enterCity},
 		{ID: "fleet.next", Key: keymap.Bind("go to the agents that need attention, or back "+
 			"to the cities",
 			"tab", "shift+tab"), Short: "agents", In: f, Why: needNeeds, Run: switchFleetList},

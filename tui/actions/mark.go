@@ -110,7 +110,7 @@ func needSorted(m *state.Room) string {
 	case o == nil:
 		return "this list has only one order"
 	case m.Focused().About().Subset:
-		return m.Focused().About().Title + " has the order of Agents; press " +
+		return m.Focused().About().Title + " is sorted like Agents; press " +
 			m.Keys.KeyText("focus.agents") + " and sort there"
 	}
 	return ""

@@ -38,7 +38,7 @@ func City(s *Source) []string {
 		s.Look.Field("config", fmt.Sprintf("revision %s, active since %s",
 			widget.Plain(c.Config.Revision), widget.Clock(c.Config.Loaded, s.Now))+
 			whileInvalid(c)),
-		s.Look.Field("patrol", fmt.Sprintf("every %s, the last %s ago", c.Patrol.Interval,
+		s.Look.Field("patrol", fmt.Sprintf("every %s, last %s ago", c.Patrol.Interval,
 			widget.Age(c.Patrol.Age(s.Now)))),
 		s.Look.Field("events", fmt.Sprintf("%d so far", c.Seq)),
 	)

@@ -159,7 +159,7 @@ func (r *Runner) sendCommand(ctx context.Context, c city.Command) (receipt city.
 		return receipt, fmt.Sprintf("%s %s: no response within %s; the command may still take "+
 			"effect, see the events", c.Verb(), c.Target(), commandDeadline)
 	case err != nil:
-		r.Log.Warn("command failed", "verb", c.Verb(), "target", c.Target(), "error", err)
+		r.Log.Warn("a command failed", "verb", c.Verb(), "target", c.Target(), "error", err)
 		return receipt, err.Error()
 	case receipt.Message == "":
 		receipt.Message = fmt.Sprintf("%s %s: done", c.Verb(), c.Target())
@@ -188,7 +188,7 @@ func (r *Runner) QueryBeads(q QueryBeads) {
 			f.Problem = err.Error()
 		}
 		if err != nil {
-			r.Log.Warn("querying beads", "error", err)
+			r.Log.Warn("cannot query beads", "error", err)
 		}
 		r.Mailbox.putFound(f)
 	})

@@ -36,7 +36,7 @@ func ParseKey(text string) (name, wrong string) {
 		return "",
 			fmt.Sprintf(
 				"invalid key %q: use a character, a name like enter, tab, space, pgdn or up, or "+
-					"ctrl+r, alt+x", text)
+					"a combination like ctrl+r or alt+x", text)
 	}
 	has := func(mod string) bool { return slices.Contains(mods, mod) }
 	if letter := []rune(base); len(letter) == 1 {

@@ -53,11 +53,11 @@ func NoController(m *Room) string {
 			"; this is its last known state"
 	}
 	if m.Unreachable == feed.Exited || m.Unreachable == feed.NotRunning {
-		run := "`gcity`"
+		run := "`gcity` again"
 		if m.OpenedAs != "" {
-			run = "`gcity start`"
+			run = "`gcity start` in its folder"
 		}
-		return "no controller for " + since + "; agents keep running. Run " + run + " there"
+		return "no controller for " + since + "; agents keep running. Run " + run
 	}
 	return "no response for " + since + ": " + m.Unreachable + restartHint(m) +
 		"; the data shown is outdated"
@@ -109,9 +109,9 @@ func restartHint(m *Room) string {
 	case !Uncontrollable(m) || m.Unreachable == feed.NoResponseYet:
 		return ""
 	case m.OpenedAs != "":
-		return "; run `gcity start` there to start it again"
+		return "; run `gcity start` in its folder to start it again"
 	}
-	return "; run `gcity` there to start it again"
+	return "; run `gcity` again to start it"
 }
 
 // AlertLines returns the rows below the header.
