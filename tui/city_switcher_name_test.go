@@ -68,7 +68,7 @@ func TestAnotherCityIsNotShownInItsPlace(t *testing.T) {
 	}
 }
 
-// silentList is a directory that never answers.
+// silentList is a directory that never responds.
 type silentList struct{ *citytest.Directory }
 
 func (silentList) Cities(ctx context.Context) ([]city.Info, error) {
@@ -76,7 +76,7 @@ func (silentList) Cities(ctx context.Context) ([]city.Info, error) {
 	return nil, ctx.Err()
 }
 
-// A switch to another city times out if the directory does not answer.
+// A switch to another city times out if the directory does not respond.
 func TestSwitchToACityHasADeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -88,7 +88,7 @@ func TestSwitchToACityHasADeadline(t *testing.T) {
 		synctest.Wait()
 		n, _ := r.Mailbox.Take(time.Now())
 		if n.OpenedCity == nil || n.OpenedCity.Problem == "" {
-			t.Errorf("it is not reported that the list does not answer: %+v", n.OpenedCity)
+			t.Errorf("the missing response of the directory is not reported: %+v", n.OpenedCity)
 		}
 		cancel()
 		r.Goroutines.Wait()
@@ -129,7 +129,7 @@ func TestBackFromAllCities(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	s.press("esc")
 	if _, left := effectOf[feed.SwitchCity](s); left {
-		t.Error("it leaves the room that it began in")
+		t.Error("esc leaves the room in which the program started")
 	}
 }
 

@@ -90,7 +90,7 @@ func TestAZoomNamesTheWayBack(t *testing.T) {
 }
 
 // The footer says whether the key asks first.
-func TestFooterTellsLeaveFromQuit(t *testing.T) {
+func TestFooterDistinguishesLeaveFromQuit(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.shows("q quit")
 	s.m.Mode = state.Joined

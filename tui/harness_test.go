@@ -117,7 +117,7 @@ func actionOf(m *state.Room, id string) *state.Action {
 	return nil
 }
 
-// text returns the screen without styles and trailing blanks.
+// text returns the screen without styles and trailing spaces.
 func (s *stage) text() string {
 	lines := view.Draw(s.m).Lines
 	for i := range lines {

@@ -62,10 +62,10 @@ func TestOrderStaysWhileTheUserWorks(t *testing.T) {
 	}
 	s.wait(state.IdleAfter)
 	if got := s.order(); got[1] != "zeta" {
-		t.Errorf("later the failed agent comes up, got %v", got)
+		t.Errorf("the failed agent has not moved up: %v", got)
 	}
 	if s.m.Agents.SelectedKey != "idle" {
-		t.Errorf("the cursor went to %s", s.m.Agents.SelectedKey)
+		t.Errorf("the cursor moved to %s", s.m.Agents.SelectedKey)
 	}
 	s.press("r", "y")
 	s.wants(city.Restart{Agent: "idle"})
@@ -89,7 +89,7 @@ func TestCursorSurvivesTheAgentsEnd(t *testing.T) {
 		n.Agents = slices.DeleteFunc(n.Agents, func(a city.Agent) bool { return a.Name == "scout" })
 	})
 	if s.m.Agents.SelectedKey != "flaky" {
-		t.Errorf("the cursor stays in its row, got %s", s.m.Agents.SelectedKey)
+		t.Errorf("the cursor did not stay at its position, but moved to %s", s.m.Agents.SelectedKey)
 	}
 	s.change(func(n *city.Snapshot) { n.Agents = nil })
 	s.press("r")
@@ -97,7 +97,7 @@ func TestCursorSurvivesTheAgentsEnd(t *testing.T) {
 	s.shows("no agents yet", "[[agents]]")
 }
 
-// A question can be responded immediately. Keys that were sent before the user could see the question are refused with
+// A question can be answered immediately. Keys that were sent before the user could see the question are refused with
 // a message.
 func TestQuestionsTakeTheirOwnKeysAtOnce(t *testing.T) {
 	s := demo(t, 120, 40)
@@ -332,11 +332,11 @@ func TestHelpRunsWhatItFinds(t *testing.T) {
 	s.shows(`unknown verb "zzzz"`)
 	s.press("esc", ":", "ctrl+k")
 	if len(s.m.Dialogs.Finder().Found) != len(s.m.Dialogs.Finder().All) {
-		t.Error("an editing key searched")
+		t.Error("an editing key changed the search")
 	}
 }
 
-func TestLostCityIsSaid(t *testing.T) {
+func TestLostCityIsReported(t *testing.T) {
 	s := demo(t, 120, 40)
 	why := "the controller has exited"
 	s.hear(feed.News{Unreachable: &why})
@@ -387,7 +387,7 @@ func TestRoomLeavesAStoppedCityAtOnce(t *testing.T) {
 	}
 }
 
-// A dialog that covers the whole screen shows that its data is outdated if the city does not answer.
+// A dialog that covers the whole screen shows that its data is outdated if the city does not respond.
 func TestDetailsOfARemovedCity(t *testing.T) {
 	for _, key := range []string{"d", "c"} {
 		s := newStage(t, Options{Mode: state.Joined})
@@ -433,7 +433,7 @@ func TestLeavingSaysWhatClosingDoes(t *testing.T) {
 }
 
 // An older snapshot is ignored, unless the controller has restarted.
-func TestOvertakenSnapshotIsIgnored(t *testing.T) {
+func TestOlderSnapshotIsIgnored(t *testing.T) {
 	s := demo(t, 120, 40)
 	old := s.m.Snap
 	s.agent("idle", func(a *city.Agent) { a.Description = "busy now" })

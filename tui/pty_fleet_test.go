@@ -92,7 +92,7 @@ func TestTerminalFleet(t *testing.T) {
 	c.ends("leave")
 }
 
-// A city that does not answer, and one that cannot be opened, can be shown and left again.
+// A city that does not respond, and one that cannot be opened, can be shown and left again.
 func TestTerminalSilentCities(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
