@@ -31,7 +31,7 @@ type roomSwitcher struct {
 
 	mu          sync.Mutex
 	mailbox     *feed.Mailbox     // the visible room's mailbox
-	preferences *feed.Preferences // changed preferences, nil = unchanged
+	preferences *feed.Preferences // changed preferences; nil = unchanged
 }
 
 // cityRoom is the room of one city.

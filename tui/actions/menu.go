@@ -91,7 +91,7 @@ func movesAbout(a *state.Action) bool {
 		slices.Contains([]string{"down", "up", "first", "last", "close", "refresh"}, last)
 }
 
-// alsoOfPools reports whether a verb for agents acts on the pool if Pools has the focus.
+// alsoOfPools reports whether an agent verb acts on the pool if Pools has the focus.
 func alsoOfPools(id string) bool {
 	return slices.Contains([]string{state.SuspendID, state.DrainID, "agent.attach", "agent.restart",
 		"agent.details", state.MailID, state.SlingID}, id)

@@ -37,7 +37,7 @@ type Composer[T any] struct {
 
 	area         textarea.Model
 	pastes       []string // the pastes shown as placeholders
-	historyIndex int      // index of the shown text in the history; its length = none
+	historyIndex int      // index of the shown text in Sent; len(Sent) = none
 	draft        Unsent   // the text before the history was shown
 }
 

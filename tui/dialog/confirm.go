@@ -14,7 +14,7 @@ import (
 
 // Answer is one answer to a question.
 type Answer[T any] struct {
-	Key   string // letter that selects it immediately, "" = none
+	Key   string // letter that selects it immediately; "" = none
 	Title string
 	Safe  bool // the answer changes nothing, so it needs no typed text
 	Do    T    // the zero task does nothing

@@ -123,14 +123,14 @@ type Finder[T any] struct {
 
 	Reasons     bool        // every row shows why it cannot run, not only the selected one
 	Copies      bool        // its entries can be copied
-	Verb        string      // what enter does to the entry under the cursor, "" = "runs it"
+	Verb        string      // what enter does to the entry under the cursor; "" = "runs it"
 	Palette     *Palette[T] // set if the finder is the palette
 	CursorMoved bool        // the user has moved the cursor
 	Problem     string      // why the typed text cannot run
 
 	offset       int
 	page         int // number of visible entries
-	historyIndex int // index of the shown line in the history; its length = none
+	historyIndex int // index of the shown line in the history; len(history) = none
 }
 
 // Palette is the part of a finder that accepts command lines.
@@ -534,7 +534,7 @@ func twoLines(c Canvas, token themes.Token, text string, w int) []string {
 	return out
 }
 
-// hint returns the last line: the problem of the typed text, or the keys, and the position of the cursor.
+// hint returns the last line: the problem with the typed text, or the keys and the position of the cursor.
 func (f *Finder[T]) hint(c Canvas, w int) string {
 	more := c.more()
 	full := widget.Width(f.whyNot()) > w // it is shown above, in two lines

@@ -21,7 +21,7 @@ type SavedRoom struct {
 	Hidden  bool   `json:"pane_hidden,omitempty"`
 	// the pane is not in its default place (next to the lists, or below them over SSH)
 	Moved   bool              `json:"pane_moved,omitempty"`
-	Mouse   string            `json:"mouse,omitempty"`   // "on" or "off", "" = per preferences
+	Mouse   string            `json:"mouse,omitempty"`   // "on" or "off"; "" = per preferences
 	Filters map[string]string `json:"filters,omitempty"` // by panel name
 	Orders  map[string]string `json:"orders,omitempty"`  // by panel name
 	// keys of the rows under the cursors, by panel name; a cursor on the first row is omitted

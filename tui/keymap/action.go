@@ -85,7 +85,7 @@ func (r Risk) String() string { return [...]string{"", "asks first", "type the n
 type Action[H, E any] struct {
 	ID    string
 	Key   key.Binding // with its description for help: "restart the agent"
-	Short string      // text in the footer, "" = not shown
+	Short string      // text in the footer; "" = not shown
 	In    []Zone
 	Risk  Risk
 	Moves bool           // only moves the cursor

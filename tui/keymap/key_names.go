@@ -59,7 +59,7 @@ func ParseKey(text string) (name, wrong string) {
 
 func modifiers() []string { return []string{"ctrl", "alt", "shift", "meta", "hyper", "super"} }
 
-// baseKey returns a key without modifiers.
+// baseKey returns the canonical name of a key without modifiers.
 func baseKey(text string) (string, bool) {
 	if r, n := utf8.DecodeRuneInString(text); n == len(text) && r != utf8.RuneError &&
 		unicode.IsPrint(r) {

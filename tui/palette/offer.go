@@ -63,8 +63,8 @@ func (t *Table[H, E]) complete(h H, l Line[H, E]) (found []Item[H, E]) {
 	return found
 }
 
-// memberWord returns the word that ends with the given number, as the names of pool members do, or "" if the number of
-// such words is not one.
+// memberWord returns the word that ends with the given number, as the names of pool members do, or "" unless there is
+// exactly one.
 func memberWord(words []Word, number string) string {
 	if _, err := strconv.ParseUint(number, 10, 32); err != nil {
 		return ""

@@ -13,7 +13,7 @@ import (
 
 // Alert is a problem that is shown below the header, with the key that goes to it.
 type Alert struct {
-	Text    string // text, which may have several lines
+	Text    string // may have several lines
 	Key     string // key that goes to the problem; "" = none
 	Effect  string // text after the key: "shows the plan"; "" = the key goes to a panel
 	Warning bool   // a warning that needs no reaction

@@ -21,7 +21,7 @@ const (
 	AutomationRunning AutomationState = "running"
 	AutomationDue     AutomationState = "due"
 	AutomationIdle    AutomationState = "idle"
-	// idle; it is only fired by a user
+	// idle; only a user fires it
 	AutomationManual AutomationState = city.AutomationManual
 	AutomationOff    AutomationState = "off"
 )

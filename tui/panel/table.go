@@ -562,7 +562,7 @@ func (k *Marking) Cursor() string {
 	return ""
 }
 
-// Prune returns the marks without the marks on rows that no longer exist.
+// Prune returns the marks on rows that still exist.
 func Prune(marks map[string]bool, known func(id string) bool) map[string]bool {
 	for id := range marks {
 		if !known(id) {

@@ -187,7 +187,7 @@ func (d *Watchdogs) Columns(e *Env, rows []*WatchdogRow, w int) []Column[*Watchd
 	})...)
 }
 
-// reason returns the reason for a watchdog's condition, and when its next check is.
+// reason returns the reason for a watchdog's condition, and the time of its next check.
 func (r *WatchdogRow) reason(now time.Time) widget.Reason {
 	b := widget.Reason{Text: r.Why(now), Token: themes.Text, Next: r.nextCheck(now),
 		NextToken: themes.Dim}

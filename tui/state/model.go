@@ -40,8 +40,8 @@ type Appearance struct {
 	Theme             themes.Theme // theme in use
 	ASCII             bool
 	BackgroundQueried bool     // the terminal was asked for its background
-	ChosenTheme       string   // the theme chosen in the palette, "" = none
-	PreviewedTheme    string   // the theme that the finder previews, "" = none
+	ChosenTheme       string   // the theme chosen in the palette; "" = none
+	PreviewedTheme    string   // the theme that the finder previews; "" = none
 	Unbound           []string // problems of the user's key bindings
 }
 
@@ -198,7 +198,7 @@ type otherCities struct {
 	Fleet     *fleet.List // nil = not received yet
 	FleetRoom bool        // the room shows all cities and belongs to none
 	All       bool        // the program was started for all cities
-	At        string      // the city's name in the list, "" = not listed
+	At        string      // the city's name in the list; "" = not listed
 	OpenedAs  string      // its name when it was opened from the list; "" = not from the list
 	Folder    string      // folder of the city, without symbolic links; "" = unknown
 	// name of the home city, for which the program was started, if the room shows a different city

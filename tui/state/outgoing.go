@@ -26,7 +26,7 @@ type followedText struct {
 // maxFollowed is the maximum total size of the followed messages, in bytes.
 const maxFollowed = 4 << 20
 
-// FollowTexts starts to follow messages that were just sent.
+// FollowTexts starts following messages that were just sent.
 func FollowTexts(m *Room, r feed.Result) {
 	if m.Snap == nil {
 		return

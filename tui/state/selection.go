@@ -100,7 +100,7 @@ func SelectAgent(m *Room, name string) {
 	selectInAll(m, name)
 }
 
-// ShowAgent selects an agent while the focused panel has the focus. Afterwards the earlier selection is restored.
+// ShowAgent selects an agent until the focused panel loses the focus. Then the earlier selection is restored.
 func ShowAgent(m *Room, name string) {
 	m.selectedBefore = cmp.Or(m.selectedBefore, m.Agents.SelectedKey)
 	selectInAll(m, name)

@@ -225,7 +225,7 @@ func footText(m *state.Room, a *state.Action) string {
 	return a.Short
 }
 
-// statusOffersUndo reports whether the status line names the verb that can be undone. A narrow footer then does not.
+// statusOffersUndo reports whether the status line names the verb that can be undone. A narrow footer then omits it.
 func statusOffersUndo(m *state.Room) bool {
 	return m.Undo.ID == m.Status.ID && m.Status.Text != "" && state.IsFresh(m)
 }

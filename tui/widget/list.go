@@ -115,7 +115,7 @@ func ScrollTo(at, offset, h, n int) int {
 	return max(0, min(offset, n-h))
 }
 
-// CountText returns the number of shown rows and of all rows: "3 of 10".
+// CountText returns the numbers of shown rows and all rows: "3 of 10".
 func (l *List) CountText() string { return fmt.Sprintf("%d of %d", len(l.Shown), l.total) }
 
 // Unlimited is greater than any number of rows.

@@ -16,7 +16,7 @@ type Tab struct {
 	Key       string
 	Name      string
 	Search    string // active search, shown before the number of matches
-	Count     string // a count
+	Count     string
 	CountNote string // optional part of the count
 	Hidden    string // number of rows above and below the window
 	Active    bool
