@@ -56,7 +56,7 @@ func TestAVerbNeedsAVisibleRow(t *testing.T) {
 		if s.m.Dialogs.Top() != nil || s.m.Zoomed {
 			t.Fatalf("%s acts on an agent that is not shown:\n%s", key, s.text())
 		}
-		s.shows("no agent is selected: the filter hides all")
+		s.shows("no agent is selected: the filter hides all rows")
 		s.m.Status = state.Status{}
 	}
 	s.press("esc", "r", "y")

@@ -120,9 +120,9 @@ func TestAttention(t *testing.T) {
 	s.press("2")
 	s.shows("No pool needs attention.", "! shows all 3.", "prober failed, scout quarantined: press 1.")
 	s.press("r")
-	s.shows("no pool is selected: the attention filter hides all; ! shows all 3")
+	s.shows("no pool is selected: the attention filter hides all rows; ! shows all 3")
 	s.press("esc", "!", "/", "z", "z", "enter", "r")
-	s.shows("no pool is selected: the filter hides all; esc clears it")
+	s.shows("no pool is selected: the filter hides all rows; esc clears it")
 }
 
 // Some conditions need attention only after a while: a pool that stays too small, an agent that waits, and a drain

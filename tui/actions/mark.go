@@ -108,7 +108,7 @@ func sortActions(all []panel.Panel) []state.Action {
 func needSorted(m *state.Room) string {
 	switch o, _ := m.Focused().Sorting(m.Now); {
 	case o == nil:
-		return "this list has only one order"
+		return "this list has only one sort order"
 	case m.Focused().About().Subset:
 		return m.Focused().About().Title + " is sorted like Agents; press " +
 			m.Keys.KeyText("focus.agents") + " and sort there"

@@ -270,9 +270,9 @@ func NoneSelected(e *Env, p Panel, here bool) string {
 	case shown > 0 || !here:
 		return none + "; press " + e.KeyOf("focus."+string(a.ID))
 	case p.Query().Active():
-		return none + ": the filter hides all; " + e.KeyOf("view.back") + " clears it"
+		return none + ": the filter hides all rows; " + e.KeyOf("view.back") + " clears it"
 	case e.Attention && !a.Always:
-		return fmt.Sprintf("%s: the attention filter hides all; %s shows all %d", none,
+		return fmt.Sprintf("%s: the attention filter hides all rows; %s shows all %d", none,
 			e.KeyOf("view.attention"), total)
 	}
 	return none
