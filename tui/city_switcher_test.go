@@ -332,7 +332,7 @@ func BenchmarkFrameFleet(b *testing.B) {
 	}
 }
 
-// late is a directory whose supervisor starts later.
+// late is a directory with a supervisor that starts later.
 type late struct {
 	city.Directory
 	come atomic.Bool

@@ -187,7 +187,7 @@ func TestAttachAmongPools(t *testing.T) {
 	s.shows("no member of the pool worker is running")
 }
 
-// An open list of members shows the present members, and puts those that leave at the end.
+// An open list of members shows the current members, and lists draining members last.
 func TestListOfMembersIsCurrent(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("worker")

@@ -89,7 +89,7 @@ func TestAZoomNamesTheWayBack(t *testing.T) {
 	}
 }
 
-// The footer says whether the key asks first.
+// The footer says whether the quit key asks first.
 func TestFooterDistinguishesLeaveFromQuit(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.shows("q quit")

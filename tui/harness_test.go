@@ -107,7 +107,7 @@ func (s *stage) choose(name string) {
 	}
 }
 
-// action returns the action with an ID from the registry.
+// actionOf returns the action with the given ID from the registry.
 func actionOf(m *state.Room, id string) *state.Action {
 	for i := range m.Keys.Actions {
 		if m.Keys.Actions[i].ID == id {

@@ -50,7 +50,7 @@ func TestManyMistakes(t *testing.T) {
 	}
 }
 
-// Warnings about the configuration follow its errors, in less prominent colours.
+// Warnings about the configuration follow its errors, in less prominent colors.
 func TestWarningsAreQuieter(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.change(func(n *city.Snapshot) {

@@ -445,7 +445,7 @@ func TestOlderSnapshotIsIgnored(t *testing.T) {
 	s.hides("busy now")
 }
 
-// A refusal goes away with the next key, with esc, and after some seconds. Esc also removes a success.
+// The reason for a refusal disappears with the next key, with esc, and after some seconds. Esc also removes a success.
 func TestAStatusGoesAway(t *testing.T) {
 	refused := func() *stage {
 		s := demo(t, 120, 40)
@@ -469,7 +469,7 @@ func TestAStatusGoesAway(t *testing.T) {
 	s.hides("the terminal handles the mouse")
 }
 
-// Without a controller, verbs are denied with the reason, and the output is not called current.
+// Without a controller, verbs are refused with the reason, and the output is not shown as current.
 func TestNothingIsPossibleWithoutAController(t *testing.T) {
 	s := newStage(t, Options{Mode: state.Joined})
 	s.size(80, 24)

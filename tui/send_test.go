@@ -152,7 +152,7 @@ func TestUnsendCancelsQueuedTexts(t *testing.T) {
 	s.shows("no nudge is queued for builder")
 }
 
-// A text that the user takes back is not reported as a failure when it is given up.
+// A text that the user withdraws is not reported as a failure.
 func TestUndoneChangeIsNotReported(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("idle")

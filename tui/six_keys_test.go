@@ -126,7 +126,7 @@ func TestAKeyOfAnotherPanelSaysWhereItWorks(t *testing.T) {
 	s.wants()
 }
 
-// A filter that leaves one agent says so, and attaching takes few keys.
+// If a filter leaves one agent, the prompt names it, and few keys are needed to attach.
 func TestAttachToAnotherAgent(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press("/", "t", "r", "i")

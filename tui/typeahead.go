@@ -38,8 +38,8 @@ func typedAfterRejection(m *state.Room, k tea.KeyPressMsg) bool {
 	return k.Text != ""
 }
 
-// typedForEndedSession reports whether a key was meant for an agent. That is so if the agent's session ended during the
-// attach, and the user has not paused since. Such a key is ignored, so that it does not run a verb.
+// typedForEndedSession reports whether a key was meant for the agent that the user was attached to: its session ended
+// during the attach, and the user has not paused since. Such a key is ignored, so that it does not run a verb.
 func typedForEndedSession(m *state.Room, k tea.KeyPressMsg) bool {
 	switch {
 	case !m.SessionEnded:

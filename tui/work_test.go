@@ -154,8 +154,8 @@ func TestWorkIsRequestedWhenVisibleAndChanged(t *testing.T) {
 	s.hides("cannot be read")
 }
 
-// If there is much work, the newest is requested first, and the end of the list requests more. A query for ready work
-// shows which beads are blocked.
+// If there are many beads, the newest are requested first, and the end of the list requests more. A query for ready
+// work shows which beads are blocked.
 func TestWorkOfManyBeads(t *testing.T) {
 	s := automated(t, 120, 40)
 	all := make([]beads.Bead, 0, 3000)

@@ -147,8 +147,8 @@ func (b *Mailbox) DropOutdated(newer *city.Snapshot) {
 	}
 }
 
-// Behind reports whether the mailbox has missed too many events. seq is the city's newest event. In that case it drops
-// the pending events, so that the backlog is loaded again.
+// Behind reports whether the mailbox has missed too many events before the city's newest event, seq. If it has, Behind
+// drops the pending events, so that the backlog is loaded again.
 func (b *Mailbox) Behind(seq uint64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

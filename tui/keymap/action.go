@@ -173,7 +173,7 @@ func (a *Action[H, E]) WhyUnavailable(h H) string {
 	return a.Why(h)
 }
 
-// KeyText returns the main key of an action for messages, or "the palette" if the action has no key.
+// KeyText returns an action's main key for use in messages, or "the palette" if the action has no key.
 func (r *Registry[H, E]) KeyText(id string) string {
 	return cmp.Or(r.MainKey(id), "the palette")
 }

@@ -84,7 +84,7 @@ func fleetProblem(m *state.Room) string {
 		"; the list is outdated"
 }
 
-// fleetHeader draws the first row in the all-cities room, with the number of cities by health, the most urgent
+// fleetHeader draws the first row in the all-cities room, with the number of cities by health, most urgent
 // first.
 func fleetHeader(m *state.Room, w int) string {
 	l := widget.Line{Styles: &m.Look}

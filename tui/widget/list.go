@@ -70,7 +70,7 @@ func (l *List) AllMatch(holds func(id string) bool) bool {
 	return true
 }
 
-// Select moves the cursor to the row with an ID. It reports whether the list shows that row.
+// Select moves the cursor to the row with the given ID. It reports whether the list shows that row.
 func (l *List) Select(rs Rows, id string) bool {
 	for i, j := range l.Shown {
 		if rs.ID(j) == id {
