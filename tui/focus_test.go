@@ -204,10 +204,10 @@ func TestListOfMembersIsCurrent(t *testing.T) {
 	s.shows("worker-99")
 	found := s.m.Dialogs.Finder().Found
 	if last := found[len(found)-1].Title; last != first {
-		t.Errorf("%s is draining, but the last member listed is %s", first, last)
+		t.Errorf("%s leaves and is not the last member, but %s", first, last)
 	}
 	if at := s.m.Dialogs.Finder().Current().Title; at != first {
-		t.Errorf("the cursor moved from %s to %s", first, at)
+		t.Errorf("the cursor went from %s to %s", first, at)
 	}
 }
 

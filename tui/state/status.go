@@ -19,7 +19,7 @@ type Status struct {
 	Pending bool
 	Note    bool // a note about a key that does nothing; the next action removes it
 	Since   time.Time
-	While   func(m *Room) bool // shown while it returns true; nil = always
+	While   func(m *Room) bool // shown while it is true, nil = always
 	Starts  panel.Starts
 }
 

@@ -47,7 +47,7 @@ func header(m *state.Room, w int) string {
 		(badge == "" || w >= 100 || m.Mode == state.ReadOnly) {
 		l.Add(mode, text)
 	}
-	// the agent counts have priority over the progress of a wave
+	// the counts of agents have priority over the progress of a wave
 	if text := dot + m.Wave.String(); m.Wave.Large() && room > widget.Width(text)+40 {
 		l.Add(themes.Dim, text)
 	}
