@@ -302,7 +302,7 @@ func TestComposerOutlivesItsAgents(t *testing.T) {
 }
 
 // Without colors, the text is the same and has only bold, faint and reverse styles.
-func TestComposerWithoutColour(t *testing.T) {
+func TestComposerWithoutColor(t *testing.T) {
 	for _, name := range []string{"send", "send-lines", "send-many"} {
 		s := newStage(t, Options{NoColor: true})
 		s.size(120, 40)
@@ -311,7 +311,7 @@ func TestComposerWithoutColour(t *testing.T) {
 		golden(t, "testdata/"+name+"-120x40.txt", s.text())
 		for _, code := range strings.Split(strings.Join(view.Draw(s.m).Lines, "\n"), "\x1b[")[1:] {
 			if code, _, _ = strings.Cut(code, "m"); strings.Trim(code, "0127;") != "" {
-				t.Errorf("%s: a color is used: %q", name, code)
+				t.Errorf("%s: a color is painted: %q", name, code)
 			}
 		}
 	}

@@ -362,7 +362,7 @@ func TestGoldenBelow(t *testing.T) {
 }
 
 // Without colors, the screen has the same text and only bold, faint and reverse styles.
-func TestGoldenNoColour(t *testing.T) {
+func TestGoldenNoColor(t *testing.T) {
 	s := newStage(t, Options{NoColor: true})
 	s.size(120, 40)
 	s.hear(feed.News{Snap: demoSnapshot(epoch), Events: demoEvents(epoch)})
@@ -379,7 +379,7 @@ func TestGoldenNoColour(t *testing.T) {
 		code, _, _ = strings.Cut(code, "m")
 		for _, code := range strings.Split(code, ";") {
 			if code != "" && code != "1" && code != "2" && code != "7" {
-				t.Errorf("a color is used: %q", code)
+				t.Errorf("a color is painted: %q", code)
 			}
 		}
 	}

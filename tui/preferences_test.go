@@ -157,7 +157,7 @@ func TestCityBadge(t *testing.T) {
 	}
 	s.change(func(n *city.Snapshot) { n.Console.Colour = "\x1b[2J" })
 	if got := view.Draw(s.m).Lines[0]; strings.Contains(got, "2J") {
-		t.Errorf("an invalid color is used: %q", got)
+		t.Errorf("an invalid color is painted: %q", got)
 	}
 	plainly := newStage(t, Options{NoColor: true})
 	plainly.size(120, 40)
