@@ -103,7 +103,7 @@ func askWhichFile(m *state.Room, all []declaration) {
 	if !slices.ContainsFunc(all, func(w declaration) bool { return w.File == "" }) {
 		all = append(all, declaration{what: "the city's own file"})
 	}
-	told := map[string]bool{}
+	shown := map[string]bool{}
 	for _, w := range all {
 		why := m.Files.ReadOnlyReason(w.File)
 		if why == "" {
@@ -115,10 +115,10 @@ func askWhichFile(m *state.Room, all []declaration) {
 			continue
 		}
 		c.Body = append(c.Body, placeName(m, w.FileLine)+" "+w.what+".")
-		if !told[why] {
+		if !shown[why] {
 			c.Body = append(c.Body, widget.PlainLines(why)...)
 		}
-		told[why] = true
+		shown[why] = true
 	}
 	c.Answers = append(c.Answers, state.Answer{Key: "n", Title: "none, cancel", Safe: true})
 	m.Dialogs.Open(c)

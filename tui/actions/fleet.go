@@ -29,7 +29,7 @@ func fleetActions() []state.Action {
 			Short: "open", In: f, Why: needCityRow, Run: enterCity},
 		{ID: "fleet.next", Key: keymap.Bind("go to the agents that need attention, or back "+
 			"to the cities",
-			"tab", "shift+tab"), Short: "agents", In: f, Why: needNeeds, Run: switchFleetList},
+			"tab", "shift+tab"), Short: "agents", In: f, Why: needAttention, Run: switchFleetList},
 		{ID: "fleet.suspend", Key: keymap.Bind("suspend the whole city, or resume it", "s"),
 			Short: "suspend", In: f, Risk: keymap.Confirmed, Why: needRunningCity,
 			Run: suspendCity},
@@ -87,7 +87,7 @@ func fleetMoves() []state.Action {
 			"esc"), In: f, Run: backInFleet})
 }
 
-func needNeeds(m *state.Room) string {
+func needAttention(m *state.Room) string {
 	if !m.OnNeeds && len(state.AllNeeds(m)) == 0 {
 		return "no agent needs attention"
 	}

@@ -145,9 +145,9 @@ func stateFields(src *Source, r *panel.AgentRow, a *city.Agent) []string {
 	lines := []string{src.Look.Field("state", state),
 		src.Look.Field("why", widget.Plain(describe.Reason(a)))}
 	// whether the state line already shows the next event
-	told := r.NextChange(src.Env).Full != "" && a.Next != nil && a.Next.At != nil &&
+	shown := r.NextChange(src.Env).Full != "" && a.Next != nil && a.Next.At != nil &&
 		a.Next.At.Equal(r.Until)
-	if next := panel.NextText(a.Next, src.Now); next != "" && !told {
+	if next := panel.NextText(a.Next, src.Now); next != "" && !shown {
 		if a.Next.At != nil {
 			next += " (" + widget.Clock(*a.Next.At, src.Now) + ")"
 		}
