@@ -327,7 +327,7 @@ type Events struct {
 // Console is the [console] table.
 type Console struct {
 	Theme  string // theme of the control room for users who have not chosen one; "" = none
-	Colour string // color of the city, as accepted by colour.Parse; "" = none
+	Colour string // color of the city, as accepted by color.Parse; "" = none
 }
 
 // defaultProvider is the session provider if none is configured.

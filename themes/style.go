@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"gcity/internal/colour"
+	"gcity/internal/color"
 )
 
 // Style is the appearance of a token. The zero value changes nothing.
@@ -30,7 +30,7 @@ func parse(style string) (Style, error) {
 			*flag = true
 			continue
 		}
-		code, err := colour.Parse(word)
+		code, err := color.Parse(word)
 		if err != nil {
 			return Style{}, fmt.Errorf("%w; attributes are bold, faint, italic, underline "+
 				"and reverse", err)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"gcity/internal/colour"
+	"gcity/internal/color"
 	"gcity/internal/passthrough"
 	"gcity/internal/toml"
 	"gcity/session"
@@ -78,8 +78,8 @@ func checkFilled(v any) string {
 	return ""
 }
 
-func checkColour(v any) string {
-	if _, err := colour.Parse(v.(string)); err != nil {
+func checkColor(v any) string {
+	if _, err := color.Parse(v.(string)); err != nil {
 		return err.Error()
 	}
 	return ""

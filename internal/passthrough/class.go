@@ -108,8 +108,8 @@ func dcsClass(body []byte) verdict {
 	return is(DCS)
 }
 
-// drawing lists the OSC numbers that draw, describe what is drawn, or query a colour. They are for colours, working
-// folder, link, pointer, notification, prompt marks, application ID, context, and the colour stack.
+// drawing lists the OSC numbers that draw, describe what is drawn, or query a color. They are for colors, working
+// folder, link, pointer, notification, prompt marks, application ID, context, and the color stack.
 var drawing = [...]int{4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 21, 22, 66, 99, 104,
 	105, 106, 110, 111, 112, 113, 114,
 	115, 116, 117, 118, 119, 133, 176, 633, 3008, 30001, 30101}
@@ -125,7 +125,7 @@ func oscClass(body []byte, ended bool) verdict {
 	case digits == len(body) && !ended && digits <= 10:
 		return more
 	case digits == 0 && len(body) > 0 && strings.IndexByte("PRlL", body[0]) >= 0:
-		// the Linux console's colours, and old forms of titles
+		// the Linux console's colors, and old forms of titles
 		return is(0)
 	case digits == 0 || digits > 10 || digits < len(body) && body[digits] != ';':
 		return is(never)

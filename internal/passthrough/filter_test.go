@@ -188,7 +188,7 @@ func TestParse(t *testing.T) {
 }
 
 func BenchmarkFilter(b *testing.B) {
-	for name, text := range map[string]string{"text": strings.Repeat("a line of a log with words\r\n", 1000), "colours": strings.Repeat("\x1b[38;2;1;2;3mx\x1b[0m ä", 1000)} {
+	for name, text := range map[string]string{"text": strings.Repeat("a line of a log with words\r\n", 1000), "colors": strings.Repeat("\x1b[38;2;1;2;3mx\x1b[0m ä", 1000)} {
 		b.Run(name, func(b *testing.B) {
 			var f Filter
 			out := bytes.Repeat([]byte{0}, 2*len(text))

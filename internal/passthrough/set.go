@@ -5,9 +5,9 @@
 //
 //   - A sequence is dropped if its answer contains text that the program has chosen, or text from the user's screen or
 //     clipboard. The answer could reach the user's shell after the attachment has ended.
-//   - Queries with a fixed form of answer pass: device attributes, cursor position, modes, sizes, and colours (OSC 4,
+//   - Queries with a fixed form of answer pass: device attributes, cursor position, modes, sizes, and colors (OSC 4,
 //     10, 11 and others with "?"). Programs need them when they start, and the answer cannot contain a command.
-//   - OSC and DCS sequences pass only if they are known to draw or to describe: titles, colours, links, notifications,
+//   - OSC and DCS sequences pass only if they are known to draw or to describe: titles, colors, links, notifications,
 //     prompt marks, images. Every other number is dropped, because terminals may give it any meaning.
 //   - A sequence that would change how the terminal reads bytes (encodings other than UTF-8, VT52, Tektronix) never
 //     passes, because the filter and the terminal would interpret the following bytes differently.

@@ -9,7 +9,7 @@ import (
 const maxPrinted = 1 << 20
 
 // printedText returns the result of replay for output that only prints lines. Such output has only characters of one
-// cell, colours, and movements to the right and to the next line. ok is false for all other output. printedText takes
+// cell, colors, and movements to the right and to the next line. ok is false for all other output. printedText takes
 // a hundredth of a replay's time and needs no cells.
 func printedText(raw []byte, cols, rows, lines int) (text string, ok bool) {
 	if len(raw) > maxPrinted {

@@ -1,4 +1,4 @@
-// Package screen makes the output of programs safe to display: a terminal's screen as lines of text and colour,
+// Package screen makes the output of programs safe to display: a terminal's screen as lines of text and color,
 // replays of stored output, and single lines without everything that a terminal would interpret. Its results
 // contain no control characters and no escape sequences other than SGR (law L12).
 //

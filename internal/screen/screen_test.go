@@ -23,7 +23,7 @@ func TestText(t *testing.T) {
 		{"wrap", "abcdefghijk", "abcdefghij\nk"},
 		{"full line then newline", "abcdefghij\r\nk", "abcdefghij\nk"},
 		{"full line then carriage return", "abcdefghij\rX", "Xbcdefghij"},
-		{"colour does not end the wait at the margin", "abcdefghij\x1b[31mk", "abcdefghij\nk"},
+		{"color does not end the wait at the margin", "abcdefghij\x1b[31mk", "abcdefghij\nk"},
 		{"no wrap", "\x1b[?7labcdefghijk", "abcdefghik"},
 		{"wide fills the line", "世界世界世X", "世界世界世\nX"},
 		{"wide does not fit", "abcdefghi世", "abcdefghi\n世"},

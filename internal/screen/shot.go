@@ -38,7 +38,7 @@ func (s *Screen) Shot(past int) Shot {
 }
 
 // maxHistory limits the size of the history in bytes, in addition to the number of its lines. A line may have a
-// thousand cells, each with its own colour.
+// thousand cells, each with its own color.
 const maxHistory = 16 << 20
 
 // remember adds lines to the history and drops the oldest.

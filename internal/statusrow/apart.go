@@ -74,7 +74,7 @@ func (a *apart) drops(params string, final byte) bool {
 // maxPen is the maximum length of the SGR sequences that are repeated on the main screen.
 const maxPen = 256
 
-// style follows the colours of the program. A restored cursor restores them too, which is ignored.
+// style follows the colors of the program. A restored cursor restores them too, which is ignored.
 func (a *apart) style(params string) {
 	switch {
 	case a == nil || strings.Trim(params, "0123456789;:") != "":
