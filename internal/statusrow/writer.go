@@ -4,7 +4,7 @@
 // The real terminal scrolls only within the rows of the program (its margins). The package changes only the sequences
 // of the program that would reach the last row. These are resets of the margins, absolute positions below the
 // program's rows, and reports of the real terminal's size. It draws the line again after a program has erased the
-// screen. A Writer from NewApart also keeps the program on the terminal screen that is shown when the program starts.
+// screen. A Writer from NewSingleScreen also keeps the program on the terminal's current screen.
 package statusrow
 
 import (
@@ -41,7 +41,7 @@ type Writer struct {
 	origin bool // positions count from the top margin
 	dirty  bool // the line may be erased
 
-	apart *apart // nil = the program switches between the screens of the real terminal
+	single *singleScreen // nil = the program switches between the screens of the real terminal
 }
 
 // state is what the writer is reading.
@@ -97,7 +97,7 @@ func (w *Writer) applySize() {
 	}
 	w.cols, w.rows, w.dirty = size[0], size[1]-1, true
 	w.top, w.bottom = 1, w.rows
-	w.apart.resize(w.cols, w.rows)
+	w.single.resize(w.cols, w.rows)
 	if w.state != ground || endsInRune(w.tail) {
 		return // The next write draws the line.
 	}
@@ -113,7 +113,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	defer w.mu.Unlock()
 	w.out = w.out[:0]
 	w.applySize()
-	w.apart.begin(p)
+	w.single.begin(p)
 	for rest := p; len(rest) > 0; {
 		if w.state == ground || w.state == inString {
 			n := bytes.IndexByte(rest, esc)
@@ -126,11 +126,11 @@ func (w *Writer) Write(p []byte) (int, error) {
 				break
 			}
 		}
-		w.apart.reach(len(p) - len(rest))
+		w.single.reach(len(p) - len(rest))
 		w.step(rest[0])
 		rest = rest[1:]
 	}
-	w.apart.end()
+	w.single.end()
 	// Below its margins, a program can reach the last row.
 	w.dirty = w.dirty || w.bottom < w.rows
 	if w.dirty && w.state == ground && !w.saved[w.alt] && !endsInRune(w.tail) {
@@ -225,7 +225,7 @@ func (w *Writer) escape(b byte) {
 		w.state, w.body = csi, w.body[:0]
 		return
 	}
-	if w.apart != nil && b == 'c' && len(w.body) == 1 {
+	if w.single != nil && b == 'c' && len(w.body) == 1 {
 		w.restart()
 		return
 	}
@@ -302,14 +302,14 @@ func (w *Writer) paint() {
 // changeCSI passes a CSI sequence. It changes a sequence that would reach the last row.
 func (w *Writer) changeCSI(body []byte) {
 	final, params := body[len(body)-1], string(body[:len(body)-1])
-	if w.apart.drops(params, final) {
+	if w.single.drops(params, final) {
 		return
 	}
 	if draws(final) {
 		w.blank()
 	}
 	if final == 'm' {
-		w.apart.style(params)
+		w.single.style(params)
 	}
 	private := strings.HasPrefix(params, "?")
 	plain := strings.Trim(params, "0123456789;") == ""
@@ -379,7 +379,7 @@ func (w *Writer) modes(body []byte, modes []string, on bool) {
 	kept := modes[:0]
 	for _, mode := range modes {
 		switch {
-		case w.apart != nil && (mode == "47" || mode == "1047" || mode == "1049"):
+		case w.single != nil && (mode == "47" || mode == "1047" || mode == "1049"):
 			w.switchTo(on)
 		case mode != "2048": // it would report the size of the real terminal
 			kept = append(kept, mode)

@@ -9,9 +9,9 @@ import (
 	"gcity/internal/screen"
 )
 
-// apart is the state of a program that does not reach the other screen of the real terminal. Both screens of the
-// program are shown on one screen. Its methods accept nil.
-type apart struct {
+// singleScreen is the state of a Writer that shows the program's main and alternate screens on the same screen of the
+// real terminal. Its methods accept nil.
+type singleScreen struct {
 	model *screen.Screen // what the program has drawn, on both of its screens
 	alt   bool           // the program is on its alternate screen
 	// The terminal still shows the rows of the main screen. They are blanked when the program draws.
@@ -25,63 +25,63 @@ type apart struct {
 	at           int    // how much of it has been read, without the byte that is being read
 }
 
-// NewApart is like New, but the program stays on the screen of the real terminal that is shown now. The other screen
-// and the scrollback of the terminal belong to the user's shell.
-func NewApart(to io.Writer, cols, rows int, text func(cols int) string) *Writer {
+// NewSingleScreen is like New, but the program stays on the current screen of the real terminal, even if it switches
+// to its alternate screen. The terminal's other screen and its scrollback belong to the user's shell.
+func NewSingleScreen(to io.Writer, cols, rows int, text func(cols int) string) *Writer {
 	w := New(to, cols, rows, text)
-	w.apart = &apart{model: screen.New(cols, w.rows, 0)}
+	w.single = &singleScreen{model: screen.New(cols, w.rows, 0)}
 	return w
 }
 
-func (a *apart) resize(cols, rows int) {
-	if a != nil {
-		a.model.Resize(cols, rows)
+func (s *singleScreen) resize(cols, rows int) {
+	if s != nil {
+		s.model.Resize(cols, rows)
 	}
 }
 
-func (a *apart) begin(p []byte) {
-	if a != nil {
-		a.data, a.known, a.at = p, 0, 0
+func (s *singleScreen) begin(p []byte) {
+	if s != nil {
+		s.data, s.known, s.at = p, 0, 0
 	}
 }
 
-func (a *apart) reach(at int) {
-	if a != nil {
-		a.at = at
+func (s *singleScreen) reach(at int) {
+	if s != nil {
+		s.at = at
 	}
 }
 
-func (a *apart) end() {
-	if a != nil {
-		a.learn(len(a.data))
-		a.data = nil
+func (s *singleScreen) end() {
+	if s != nil {
+		s.learn(len(s.data))
+		s.data = nil
 	}
 }
 
 // learn passes the output up to a position to the model.
-func (a *apart) learn(to int) {
-	if to > a.known {
-		_, _ = a.model.Write(a.data[a.known:to]) // a model accepts everything
-		a.known = to
+func (s *singleScreen) learn(to int) {
+	if to > s.known {
+		_, _ = s.model.Write(s.data[s.known:to]) // a model accepts everything
+		s.known = to
 	}
 }
 
 // drops reports whether a sequence has an effect outside the screen: it erases the scrollback.
-func (a *apart) drops(params string, final byte) bool {
-	return a != nil && final == 'J' && params == "3"
+func (s *singleScreen) drops(params string, final byte) bool {
+	return s != nil && final == 'J' && params == "3"
 }
 
 // maxPen is the maximum length of the SGR sequences that are repeated on the main screen.
 const maxPen = 256
 
 // style follows the colors of the program. A restored cursor restores them too, which is ignored.
-func (a *apart) style(params string) {
+func (s *singleScreen) style(params string) {
 	switch {
-	case a == nil || strings.Trim(params, "0123456789;:") != "":
-	case params == "" || params == "0" || len(a.pen) > maxPen:
-		a.pen = nil
+	case s == nil || strings.Trim(params, "0123456789;:") != "":
+	case params == "" || params == "0" || len(s.pen) > maxPen:
+		s.pen = nil
 	default:
-		a.pen = fmt.Appendf(a.pen, "\x1b[%sm", params)
+		s.pen = fmt.Appendf(s.pen, "\x1b[%sm", params)
 	}
 }
 
@@ -90,64 +90,64 @@ func draws(final byte) bool { return bytes.IndexByte([]byte("hlmrqutncp"), final
 
 // show prepares the screen for text that begins at a position of the output.
 func (w *Writer) show(text []byte, at int) {
-	if w.apart == nil || w.state != ground || len(text) == 0 {
+	if w.single == nil || w.state != ground || len(text) == 0 {
 		return
 	}
-	w.apart.reach(at)
+	w.single.reach(at)
 	w.blank()
 }
 
 // blank erases the rows of the main screen after a switch to the alternate screen.
 func (w *Writer) blank() {
-	if w.apart == nil || !w.apart.stale {
+	if w.single == nil || !w.single.stale {
 		return
 	}
-	w.apart.stale = false
+	w.single.stale = false
 	w.rowsOf(func(int) string { return "" })
 }
 
 // switchTo shows the other screen of the program.
 func (w *Writer) switchTo(alt bool) {
-	a := w.apart
-	if alt == a.alt {
+	s := w.single
+	if alt == s.alt {
 		return
 	}
-	a.learn(a.at + 1)
-	a.alt, a.stale = alt, alt
+	s.learn(s.at + 1)
+	s.alt, s.stale = alt, alt
 	w.top, w.bottom = 1, w.rows
 	if alt {
-		a.saved, w.saved[0], a.mainPen, a.pen = w.saved[0], false, a.pen, nil
+		s.saved, w.saved[0], s.mainPen, s.pen = w.saved[0], false, s.pen, nil
 		w.out = append(w.out, "\x1b[m"...)
 		w.keepCursor(w.margins)
 		return
 	}
 	w.margins()
 	w.out = append(w.out, "\x1b[m"...)
-	lines := a.model.Lines(w.cols, w.rows)
+	lines := s.model.Lines(w.cols, w.rows)
 	w.rowsOf(func(i int) string {
 		if i < len(lines) {
 			return lines[i]
 		}
 		return ""
 	})
-	a.pen = a.mainPen
-	w.out = append(w.out, a.pen...)
+	s.pen = s.mainPen
+	w.out = append(w.out, s.pen...)
 	// Programs save the cursor at this place before they switch.
-	if w.saved[0] = a.saved; a.saved {
+	if w.saved[0] = s.saved; s.saved {
 		w.out = append(w.out, "\x1b7"...)
 	}
 }
 
 // rowsOf draws all rows of the program, and moves the cursor to its place on the model.
 func (w *Writer) rowsOf(row func(i int) string) {
-	w.apart.learn(w.apart.at)
+	w.single.learn(w.single.at)
 	if w.origin {
 		w.out = append(w.out, "\x1b[?6l"...)
 	}
 	for i := range w.rows {
 		w.out = fmt.Appendf(w.out, "\x1b[%d;1H\x1b[2K%s", i+1, row(i))
 	}
-	x, y, _ := w.apart.model.Cursor()
+	x, y, _ := w.single.model.Cursor()
 	top := 0
 	if w.origin {
 		w.out, top = append(w.out, "\x1b[?6h"...), w.top-1
@@ -157,8 +157,8 @@ func (w *Writer) rowsOf(row func(i int) string) {
 
 // restart replaces a reset of the terminal, which would show its other screen.
 func (w *Writer) restart() {
-	a := w.apart
-	a.alt, a.stale, a.pen = false, false, nil
+	s := w.single
+	s.alt, s.stale, s.pen = false, false, nil
 	w.state, w.body = ground, w.body[:0]
 	w.saved, w.alt, w.origin = [2]bool{}, 0, false
 	w.out = append(w.out, "\x1b[!p\x1b(B\x0f\x1b[?7h\x1b[m\x1b[2J"...)
