@@ -206,7 +206,7 @@ func missing(args []string, why string) error {
 }
 
 // failure returns the error for a failed call. bd reports the reason as JSON on stdout or stderr, or as text.
-func failure(args []string, got shell.Answer) error {
+func failure(args []string, got shell.CallResult) error {
 	why := ""
 	for _, out := range [][]byte{got.Stdout, []byte(got.Stderr)} {
 		var said struct {

@@ -51,7 +51,7 @@ func (r *recording) what() string {
 // sets.
 func understood(t *testing.T, r *recording) string {
 	t.Helper()
-	all, err := bd.Understand(r.Args, shell.Answer{Code: r.Code, Stdout: []byte(r.Stdout), Stderr: r.Stderr})
+	all, err := bd.Understand(r.Args, shell.CallResult{Code: r.Code, Stdout: []byte(r.Stdout), Stderr: r.Stderr})
 	switch {
 	case errors.Is(err, beads.ErrNotFound):
 		return "not found"
@@ -177,7 +177,7 @@ func sortedLines(text string) []string {
 // made returns the ID of the bead that a call has created.
 func made(t *testing.T, r *recording) string {
 	t.Helper()
-	all, err := bd.Understand(r.Args, shell.Answer{Stdout: []byte(r.Stdout), Stderr: r.Stderr})
+	all, err := bd.Understand(r.Args, shell.CallResult{Stdout: []byte(r.Stdout), Stderr: r.Stderr})
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%s: %+v, %v", r.what(), all, err)
 	}

@@ -132,7 +132,7 @@ func (k *backend) call(ctx context.Context, stdin []byte, op string, args ...str
 	switch {
 	case errors.Is(err, shell.ErrTooMuch):
 		return nil, fmt.Errorf("the store script %s printed more than %d bytes during %s, so "+
-			"it was killed", k.o.Script, shell.MaxAnswer, op)
+			"it was killed", k.o.Script, shell.MaxStdout, op)
 	case err != nil && ctx.Err() != nil:
 		return nil, fmt.Errorf("the store script did not respond to %s: %w", op, err)
 	case err != nil:
@@ -169,7 +169,7 @@ func ofOne(op string) bool {
 }
 
 // failure returns the error for a non-zero exit status. A message about a missing bead becomes ErrNotFound.
-func (k *backend) failure(op string, args []string, got shell.Answer) error {
+func (k *backend) failure(op string, args []string, got shell.CallResult) error {
 	why := foreign.FirstLine(got.Stderr)
 	if why == "" {
 		why = foreign.FirstLine(string(got.Stdout))

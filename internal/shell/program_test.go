@@ -41,7 +41,7 @@ func TestProgramsThatMisbehave(t *testing.T) {
 	if _, err := Call(t.Context(), Program{Path: "no-such-program-here"}); !errors.Is(err, exec.ErrNotFound) {
 		t.Errorf("absent: %v", err)
 	}
-	if _, err := Call(t.Context(), Program{Path: "sh", Args: []string{"-c", "yes"}, Env: env, Most: 1000}); !errors.Is(err, ErrTooMuch) {
+	if _, err := Call(t.Context(), Program{Path: "sh", Args: []string{"-c", "yes"}, Env: env, MaxStdout: 1000}); !errors.Is(err, ErrTooMuch) {
 		t.Errorf("a flood: %v", err)
 	}
 	if got, err := Call(t.Context(), Program{Path: "true", Env: env, Stdin: make([]byte, 1<<20)}); err != nil || got.Code != 0 {
