@@ -106,10 +106,10 @@ func read(name string, doc *toml.Doc) (Theme, error) {
 	t := Theme{Name: name}
 	known := names()
 	root := doc.Root()
-	root.RefuseUnknown("description", "styles")
+	root.RejectUnknown("description", "styles")
 	t.Description = root.Text("description")
 	if styles, ok := root.Table("styles"); ok {
-		styles.RefuseUnknown(known[:]...)
+		styles.RejectUnknown(known[:]...)
 		for i, key := range known {
 			style, err := parse(styles.Text(key))
 			if err != nil {

@@ -101,7 +101,7 @@ k = "-5s"
 	r.Tables("list")
 	r.Duration("k", 0)
 	r.Table("a")
-	r.RefuseUnknown("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "list", "table")
+	r.RejectUnknown("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "list", "table")
 	want := `f.toml:1:5: a: is a whole number; it must be a string: put it in quotes
 f.toml:2:5: b: is a string; it must be true or false
 f.toml:3:5: c: "5" has no unit; use "5s" for seconds or "5m" for minutes
@@ -154,7 +154,7 @@ func TestNestingIsCountedOutsideOfText(t *testing.T) {
 
 func TestByteOrderMarkAndCRLF(t *testing.T) {
 	d := Read("f.toml", []byte("\xef\xbb\xbffirst = 1\r\nother = 2\r\n"), 1<<10)
-	d.Root().RefuseUnknown("first")
+	d.Root().RejectUnknown("first")
 	if got := d.Problems().Error(); got != "f.toml:2:1: other: unknown key; use one of first" {
 		t.Error(got)
 	}

@@ -105,8 +105,8 @@ func (t Table) Keys() []string {
 	return keys
 }
 
-// RefuseUnknown records a problem for each key that is not in known.
-func (t Table) RefuseUnknown(known ...string) { t.unknown(known, true) }
+// RejectUnknown records a problem for each key that is not in known.
+func (t Table) RejectUnknown(known ...string) { t.unknown(known, true) }
 
 // WarnUnknown records unknown keys. A key that is similar to a known key is a problem, and any other key is a warning.
 func (t Table) WarnUnknown(known ...string) { t.unknown(known, false) }
