@@ -122,7 +122,6 @@ func (d patcher) changePool(p *patch, a *Agent) bool {
 	return d.copyValues(p, a, "agents.pool") || fresh
 }
 
-// where describes, for messages, the dir of a patch.
 func (p *patch) where() string {
 	if p.dir == "" {
 		return ""
@@ -166,8 +165,8 @@ func (d patcher) unknownAgent(p *patch) string {
 	return "; remove this patch, or declare the agent"
 }
 
-// unknownDir returns advice about a patch with a dir that is neither a rig, which may have been removed, nor an agent's
-// folder.
+// unknownDir returns advice about a patch with a dir that is neither a rig nor an agent's folder. The rig may have
+// been removed.
 func (d patcher) unknownDir(p *patch) string {
 	c := d.city
 	var rigs []string

@@ -1,6 +1,6 @@
 package keys
 
-// ProgramKeys returns the keys that select an agent's program and determine how the program receives its prompt.
+// ProgramKeys returns the keys that select an agent's program and how it receives its prompt.
 func ProgramKeys() []Key {
 	const over = " It takes precedence over the provider's."
 	return []Key{
