@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// verdict is the class of a string, if the beginning of its body determines the class.
+// verdict is the class of a string, as far as the beginning of its body determines it.
 type verdict struct {
 	class Set // class of the string; 0 means that it passes every filter
 	known bool
 }
 
-// more is the verdict if the class depends on bytes that have not arrived.
+// more is the verdict if the class depends on bytes that have not arrived yet.
 var more = verdict{}
 
 func is(class Set) verdict { return verdict{class, true} }
@@ -77,8 +77,7 @@ func sets(params []byte, mode int) bool {
 	return false
 }
 
-// number returns the value of the digits at the beginning of b. If it is too large, the result is some number above
-// 65535.
+// number returns the value of the digits at the beginning of b, or some number above 65535 if the value is too large.
 func number(b []byte) int {
 	n := 0
 	for _, c := range b {
@@ -157,8 +156,8 @@ func oscClass(body []byte, ended bool) verdict {
 	}
 }
 
-// beginning returns yes if the payload begins with want, and no if it does not. If the payload is still too short
-// to decide, it returns more.
+// beginning returns yes if the payload begins with want, no if it does not, and more if the payload is still too
+// short to decide.
 func beginning(payload string, ended bool, want string, yes, no Set) verdict {
 	switch {
 	case strings.HasPrefix(payload, want):

@@ -21,7 +21,7 @@ const (
 
 // Program is a program to call with arguments, without a shell.
 type Program struct {
-	Path  string // a path, or a name that is searched for in the PATH of this process
+	Path  string // a path, or a name that is looked up on this process's PATH
 	Args  []string
 	Dir   string   // working folder; "" = the folder of this process
 	Env   []string // the whole environment; nil = empty
@@ -34,16 +34,16 @@ type Program struct {
 type CallResult struct {
 	Code   int // exit code, -1 = killed by a signal
 	Stdout []byte
-	Stderr string // its last 4 KiB, without surrounding blanks
+	Stderr string // the last 4 KiB of stderr, without surrounding blanks
 }
 
 // ErrTooMuch means that a program was killed because it printed too much.
 var ErrTooMuch = errors.New("the program printed more than is allowed")
 
-// Call runs a program, waits until it exits, and kills the remaining processes in its group. A non-zero exit status is
-// a CallResult, not an error. An error means that the program could not start, that it printed too much, or that ctx
-// ended first. Errors such as exec.ErrNotFound and fs.ErrNotExist are wrapped. Like Run, Call may return a few seconds
-// after ctx has ended.
+// Call runs a program, waits until it exits, and kills the remaining processes in its group. A non-zero exit code is
+// not an error. An error means that the program could not start, that it printed too much, or that ctx ended first.
+// Errors such as exec.ErrNotFound and fs.ErrNotExist are wrapped. Like Run, Call may return a few seconds after ctx
+// has ended.
 func Call(ctx context.Context, p Program) (CallResult, error) {
 	path, err := exec.LookPath(p.Path)
 	if err != nil {

@@ -14,15 +14,16 @@ import (
 type singleScreen struct {
 	model *screen.Screen // what the program has drawn, on both of its screens
 	alt   bool           // the program is on its alternate screen
-	// The terminal still shows the rows of the main screen. They are blanked when the program draws.
+	// The terminal still shows the rows of the main screen, although the program has switched. The next output blanks
+	// them.
 	stale bool
-	// the program had saved its cursor before it left its main screen
+	// the program had saved its cursor when it left its main screen
 	saved bool
 	// the SGR sequences since the last reset, and those of the main screen
 	pen, mainPen []byte
 	data         []byte // output that is being written
 	known        int    // how much of it the model has received
-	at           int    // how much of it has been read, without the byte that is being read
+	at           int    // how much of it has been read, without the current byte
 }
 
 // NewSingleScreen is like New, but the program stays on the current screen of the real terminal, even if it switches
@@ -58,7 +59,7 @@ func (s *singleScreen) end() {
 	}
 }
 
-// learn passes the output up to a position to the model.
+// learn passes the output up to a position on to the model.
 func (s *singleScreen) learn(to int) {
 	if to > s.known {
 		_, _ = s.model.Write(s.data[s.known:to]) // a model accepts everything
@@ -66,7 +67,7 @@ func (s *singleScreen) learn(to int) {
 	}
 }
 
-// drops reports whether a sequence has an effect outside the screen: it erases the scrollback.
+// drops reports whether a sequence must not reach the terminal, because it erases the scrollback.
 func (s *singleScreen) drops(params string, final byte) bool {
 	return s != nil && final == 'J' && params == "3"
 }
@@ -74,7 +75,7 @@ func (s *singleScreen) drops(params string, final byte) bool {
 // maxPen is the maximum length of the SGR sequences that are repeated on the main screen.
 const maxPen = 256
 
-// style follows the colors of the program. A restored cursor restores them too, which is ignored.
+// style records the program's colors. Restoring the cursor also restores colors, but style ignores that.
 func (s *singleScreen) style(params string) {
 	switch {
 	case s == nil || strings.Trim(params, "0123456789;:") != "":
@@ -88,7 +89,7 @@ func (s *singleScreen) style(params string) {
 // draws reports whether a CSI sequence with this final byte changes the screen or moves the cursor.
 func draws(final byte) bool { return bytes.IndexByte([]byte("hlmrqutncp"), final) < 0 }
 
-// show prepares the screen for text that begins at a position of the output.
+// show prepares the screen for text that begins at a position in the output.
 func (w *Writer) show(text []byte, at int) {
 	if w.single == nil || w.state != ground || len(text) == 0 {
 		return
@@ -132,13 +133,13 @@ func (w *Writer) switchTo(alt bool) {
 	})
 	s.pen = s.mainPen
 	w.out = append(w.out, s.pen...)
-	// Programs save the cursor at this place before they switch.
+	// programs save the cursor here before they switch
 	if w.saved[0] = s.saved; s.saved {
 		w.out = append(w.out, "\x1b7"...)
 	}
 }
 
-// rowsOf draws all rows of the program, and moves the cursor to its place on the model.
+// rowsOf draws all of the program's rows, and moves the cursor to its position in the model.
 func (w *Writer) rowsOf(row func(i int) string) {
 	w.single.learn(w.single.at)
 	if w.origin {
@@ -155,7 +156,8 @@ func (w *Writer) rowsOf(row func(i int) string) {
 	w.out = fmt.Appendf(w.out, "\x1b[%d;%dH", max(1, y-top+1), x+1)
 }
 
-// restart replaces a reset of the terminal, which would show its other screen.
+// restart handles a reset of the terminal. It does not pass the sequence on, because that would show the terminal's
+// other screen.
 func (w *Writer) restart() {
 	s := w.single
 	s.alt, s.stale, s.pen = false, false, nil

@@ -3,8 +3,8 @@
 //
 // The real terminal scrolls only within the rows of the program (its margins). The package changes only the sequences
 // of the program that would reach the last row. These are resets of the margins, absolute positions below the
-// program's rows, and reports of the real terminal's size. It draws the line again after a program has erased the
-// screen. A Writer from NewSingleScreen also keeps the program on the terminal's current screen.
+// program's rows, and reports of the real terminal's size. The package draws the line again after the program has
+// erased the screen. A Writer from NewSingleScreen also keeps the program on the terminal's current screen.
 package statusrow
 
 import (
@@ -76,8 +76,8 @@ func (w *Writer) Begin() error {
 	return w.flush()
 }
 
-// Resize adapts to a new size of the real terminal. If a write is in progress, that write applies the size, so Resize
-// does not wait for a terminal that accepts no output.
+// Resize adapts to a new size of the real terminal. If a write is in progress, that write applies the new size, so
+// Resize never waits for a terminal that accepts no output.
 func (w *Writer) Resize(cols, rows int) error {
 	w.size.Store(&[2]int{cols, max(2, rows)})
 	if !w.mu.TryLock() {
@@ -131,7 +131,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 		rest = rest[1:]
 	}
 	w.single.end()
-	// Below its margins, a program can reach the last row.
+	// If the bottom margin is above the program's last row, the program can reach the row of the line.
 	w.dirty = w.dirty || w.bottom < w.rows
 	if w.dirty && w.state == ground && !w.saved[w.alt] && !endsInRune(w.tail) {
 		w.paint()
@@ -250,7 +250,7 @@ func (w *Writer) escape(b byte) {
 	}
 }
 
-// reset sets the margins again after a sequence that has reset them. That moves the cursor to the first row.
+// reset sets the margins again after a sequence that has reset them. This moves the cursor to the first row.
 func (w *Writer) reset() {
 	w.top, w.bottom, w.dirty = 1, w.rows, true
 	w.margins()
@@ -267,8 +267,9 @@ func (w *Writer) keepCursor(f func()) {
 	w.out = append(w.out, "\x1b8"...)
 }
 
-// restore follows a sequence of n bytes that restores the cursor. If the program has saved no cursor, the terminal may
-// have saved one for the Writer. The sequence is then replaced by its effect on a terminal without a saved cursor.
+// restore is called after a sequence of n bytes that restores the cursor. If the program has not saved a cursor, the
+// terminal may have the one that the Writer has saved. restore then replaces the sequence with the effect it has if
+// no cursor is saved.
 func (w *Writer) restore(n int) {
 	if !w.saved[w.alt] {
 		w.origin = false
@@ -278,8 +279,8 @@ func (w *Writer) restore(n int) {
 	w.markCursorSaved()
 }
 
-// markCursorSaved follows a sequence that saves or restores the cursor. At this point, the Writer can save the cursor
-// itself, because that saves the same position.
+// markCursorSaved is called after a sequence that saves or restores the cursor. At this point, the Writer can save
+// the cursor itself without changing the saved position.
 func (w *Writer) markCursorSaved() {
 	w.saved[w.alt] = true
 	if w.dirty {
@@ -334,7 +335,7 @@ func (w *Writer) changeCSI(body []byte) {
 		w.top, w.bottom, w.saved[w.alt], w.origin = 1, w.rows, false, false
 		w.keepCursor(w.margins)
 	case final == 'p' && params == "?2048$":
-		// Do not pass the query. Without an answer, the program gets its size from the kernel.
+		// Do not pass the query on. Without a reply, the program gets its size from the kernel.
 	case private && (final == 'h' || final == 'l'):
 		w.modes(body, strings.Split(params[1:], ";"), final == 'h')
 	case final == 's' && params == "":
