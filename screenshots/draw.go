@@ -235,8 +235,8 @@ func (s *style) simple(n int, pal palette) {
 	}
 }
 
-// extended parses a color from the 256-color palette or an RGB color. It returns the color and the number of parameters
-// that it used.
+// extended parses a color of the 256-color palette or an RGB color. It returns the color and the number of parameters
+// used.
 func extended(codes []string, pal palette) (*color.RGBA, int) {
 	num := func(i int) int {
 		if i >= len(codes) {

@@ -28,7 +28,7 @@ func newPlayer(t *recording, at time.Time) *player {
 	return &player{tape: t, at: at, moved: make(chan struct{})}
 }
 
-// now returns the recorded city's time. It has the signature of a clock.
+// now returns the recorded city's time. It can be passed as a clock.
 func (p *player) now() time.Time {
 	at, _ := p.look()
 	return at
@@ -202,7 +202,8 @@ func until[T any](all []T, at time.Time, when func(T) time.Time) int {
 	return n
 }
 
-// opening joins the output of a terminal since its last start into one frame. open is false if the terminal has closed.
+// opening joins a terminal's output since its last start into one frame. open is false if the terminal has been
+// closed.
 func opening(all []timedFrame) (f city.Frame, open bool) {
 	for _, s := range all {
 		switch {
@@ -257,7 +258,7 @@ func (p *player) Attach(context.Context, string, city.Viewer) (city.Terminal, er
 		"terminal to attach to"}
 }
 
-// Do implements city.Control. It returns the recorded receipt at the recorded time.
+// Do implements city.Control. It waits for the recorded time and returns the recorded receipt.
 func (p *player) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	body, err := city.Encode(c)
 	if err != nil {
