@@ -236,7 +236,7 @@ func failure(args []string, got shell.CallResult) error {
 	case why == "":
 		why = "it printed nothing"
 	}
-	return fmt.Errorf("bd %s failed (exit status %d): %s", args[0], got.Code,
+	return fmt.Errorf("bd %s failed (exit code %d): %s", args[0], got.Code,
 		foreign.FirstLine(why))
 }
 

@@ -270,12 +270,12 @@ func initialised(t *testing.T) string {
 func TestABdThatMisbehaves(t *testing.T) {
 	dir := initialised(t)
 	for first, want := range map[string]string{
-		`echo '{"error":"database is locked"}'; exit 1`: "bd list failed (exit status " +
+		`echo '{"error":"database is locked"}'; exit 1`: "bd list failed (exit code " +
 			"1): database is locked",
 		`echo '{"schema_version":1,"error":"no access"}' >&2; exit 1`: "no access",
-		`echo plain words >&2; exit 3`:                                "(exit status 3): plain words",
+		`echo plain words >&2; exit 3`:                                "(exit code 3): plain words",
 		`exit 1`:                                                      "it printed nothing",
-		`echo '[]' ; kill -9 $$`:                                      "exit status -1",
+		`echo '[]' ; kill -9 $$`:                                      "exit code -1",
 		`echo '{"schema_version":1,"data":{"error":"within"}}'; exit 1`: "within",
 	} {
 		with(t, first)

@@ -232,7 +232,7 @@ func (s *Server) awaitResponse(ctx context.Context, died <-chan error) error {
 
 func exitReason(err error) error {
 	if err == nil {
-		return errors.New("exit status 0")
+		return errors.New("exit code 0")
 	}
 	return err
 }

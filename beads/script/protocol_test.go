@@ -102,7 +102,7 @@ close) ;; get) echo '{"id":"a-1","title":"x"}' ;;`)
 func TestScriptsThatMisbehave(t *testing.T) {
 	for cases, want := range map[string]string{
 		`list) echo null ;;`: "it must print a JSON array", `list) ;;`: "but printed nothing", `list) echo '{}' ;;`: "JSON array",
-		`list) echo "no disk" >&2; exit 1 ;;`: "failed during list (exit status 1): no disk", `list) kill -9 $$ ;;`: "killed by a signal",
+		`list) echo "no disk" >&2; exit 1 ;;`: "failed during list (exit code 1): no disk", `list) kill -9 $$ ;;`: "killed by a signal",
 		`ensure-ready) echo "no server" >&2; exit 3 ;;`: "no server", `get) ;;`: "does not support the operation list",
 	} {
 		s, _ := told(t, cases)

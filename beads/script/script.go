@@ -185,7 +185,7 @@ func (k *backend) failure(op string, args []string, got shell.CallResult) error 
 			op,
 			why)
 	}
-	return fmt.Errorf("the store script %s failed during %s (exit status %d): %s", k.o.Script,
+	return fmt.Errorf("the store script %s failed during %s (exit code %d): %s", k.o.Script,
 		op, got.Code,
 		why)
 }
