@@ -22,7 +22,7 @@ func Parse(text string) (Key, error) {
 	}
 	rest, ok := strings.CutPrefix(strings.ToLower(text), "ctrl+")
 	if !ok || len(rest) != 1 || !strings.Contains(`abcdefghijklmnopqrstuvwxyz\]^_`, rest) {
-		return Key{}, fmt.Errorf("%q cannot be the key that leaves a terminal; use ctrl+ and a "+
+		return Key{}, fmt.Errorf("%q cannot be the detach key; use ctrl+ and a "+
 			"letter or one of \\ ] ^ _, like %q", text, Default)
 	}
 	k := Key{rest[0]}
