@@ -173,7 +173,7 @@ func TestBrokenStreams(t *testing.T) {
 		t.Errorf("import: %+v, %v", done, err)
 	}
 	if _, err := Import(t.Context(), struct{ Store }{}, strings.NewReader("")); err == nil {
-		t.Error("a store that cannot was imported into")
+		t.Error("a store that is not a Restorer accepted an import")
 	}
 }
 

@@ -61,7 +61,7 @@ func lacks() map[string]string {
 		"labels in the order in which they came: bd sorts them",
 		"times and revisions of gcity's own"
 	return map[string]string{
-		"ids are counted": ids, "an explicit ID": ids, "created beads are stored": order,
+		"ids have consecutive numbers": ids, "an explicit ID": ids, "created beads are stored": order,
 		"a patch changes only its fields": order,
 		"labels append":                   order, "defaults": times, "closing a closed bead has no effect": times,
 		"links cannot form a cycle": "two links between the same two beads",
@@ -93,10 +93,10 @@ func TestSuite(t *testing.T) {
 // The real tool passes the suite, if it is installed.
 func TestTheToolItself(t *testing.T) {
 	if real == "" {
-		t.Skip("bd is not on the PATH: what it does is taken from what is written of it")
+		t.Skip("bd is not on the PATH")
 	}
 	if os.Getenv("GCITY_REAL_BD") == "" {
-		t.Skip("bd takes a second for each call, and all of this a quarter of an hour: " +
+		t.Skip("each bd call takes a second, and the suite a quarter of an hour: " +
 			"GCITY_REAL_BD=1 runs it")
 	}
 	suite(t)
@@ -127,7 +127,7 @@ func TestABeadAsBdKeepsIt(t *testing.T) {
 	}
 	s := open(t, dir)
 	if all, err := s.List(t.Context(), beads.Query{}); err != nil || len(all) != 0 {
-		t.Errorf("before there is anything: %v, %v", all, err)
+		t.Errorf("List of an empty store: %v, %v", all, err)
 	}
 	root, err := s.Create(t.Context(), beads.Bead{Title: "-root", Type: "run",
 		Labels: []string{"of the root"}})
@@ -158,7 +158,7 @@ func TestABeadAsBdKeepsIt(t *testing.T) {
 	got := calls(t, dir)
 	if len(got) != 4 || !strings.HasPrefix(got[2], "update "+child.ID+
 		" --json --remove-label=of the root") {
-		t.Errorf("the labels of the parent: %q", got)
+		t.Errorf("labels of the parent: %q", got)
 	}
 	if read, err := s.Get(t.Context(), child.ID); err != nil || !read.Same(child) ||
 		read.Rev != child.Rev || child.Ref != "r/1" ||
@@ -166,11 +166,11 @@ func TestABeadAsBdKeepsIt(t *testing.T) {
 		!slices.Equal(child.Needs, []string{first.ID}) ||
 		child.Metadata["n"] != "3" || child.Metadata["s"] != "x y" ||
 		child.Description != "two  lines" || child.Priority != beads.High {
-		t.Errorf("made %+v\nread %+v, %v", child, read, err)
+		t.Errorf("created %+v\nread %+v, %v", child, read, err)
 	}
 	all, err := s.List(t.Context(), beads.Query{Parent: root.ID})
 	if err != nil || len(all) != 1 || all[0].Rev != child.Rev {
-		t.Errorf("a list shows another revision than a look at the one: %+v, %v", all, err)
+		t.Errorf("List and Get return different revisions: %+v, %v", all, err)
 	}
 	calls(t, dir)
 	p := beads.Closing()
@@ -188,14 +188,14 @@ func TestABeadAsBdKeepsIt(t *testing.T) {
 		t.Errorf("closed twice: %+v, %v", again, err)
 	}
 	if _, err := s.Update(t.Context(), child.ID, p); !errors.Is(err, beads.ErrConflict) {
-		t.Errorf("a change of what has changed: %v", err)
+		t.Errorf("update of a changed bead: %v", err)
 	}
 }
 
 func same(t *testing.T, what string, got, want []string) {
 	t.Helper()
 	if !slices.Equal(got, want) {
-		t.Errorf("%s: bd was called so:\n%s\nwant\n%s", what, strings.Join(got, "\n"),
+		t.Errorf("%s: calls of bd:\n%s\nwant\n%s", what, strings.Join(got, "\n"),
 			strings.Join(want, "\n"))
 	}
 }
@@ -248,7 +248,7 @@ func TestErrorsOfBd(t *testing.T) {
 			got = err.Error()
 		}
 		if !strings.Contains(got, want) {
-			t.Errorf("%s\nis taken for %q, want %q", said, got, want)
+			t.Errorf("%s\ngives %q, want %q", said, got, want)
 		}
 	}
 }
@@ -266,7 +266,7 @@ func initialised(t *testing.T) string {
 	return dir
 }
 
-// If bd is missing, fails or does not answer, the result is an error and never an empty store.
+// If bd is missing, fails or does not respond, the result is an error and never an empty store.
 func TestABdThatMisbehaves(t *testing.T) {
 	dir := initialised(t)
 	for first, want := range map[string]string{

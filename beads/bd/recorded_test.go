@@ -119,7 +119,7 @@ func TestRecordings(t *testing.T) {
 	}
 }
 
-// The simulated tool answers like bd. For the same calls it returns the same exit codes, and the store reads the same
+// The simulated tool behaves like bd. For the same calls it returns the same exit codes, and the store reads the same
 // beads.
 func TestBenchToolMeasuresRight(t *testing.T) {
 	with(t, "")
@@ -163,7 +163,7 @@ func TestBenchToolMeasuresRight(t *testing.T) {
 			continue // error texts may differ
 		}
 		if diff := cmp.Diff(sortedLines(want), sortedLines(got)); diff != "" {
-			t.Errorf("%s: the tool is not as bd:\n%s", r.what(), diff)
+			t.Errorf("%s: the simulated tool differs from bd:\n%s", r.what(), diff)
 		}
 	}
 }

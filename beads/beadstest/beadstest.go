@@ -39,7 +39,7 @@ func Cases() []Case {
 		{"a new store is empty", newIsEmpty},
 		{"created beads are stored", createIsStored},
 		{"defaults", defaults},
-		{"ids are counted", idsAreCounted},
+		{"ids have consecutive numbers", idsAreCounted},
 		{"an explicit ID", ownID},
 		{"unknown ids", unknownIDs},
 		{"an invalid bead is rejected and not stored", invalidIsRejected},
