@@ -192,7 +192,7 @@ func TestTopologyIsWatched(t *testing.T) {
 			t.Errorf("%s: loaded %v, and the revision is %s", what, err, r)
 		}
 		if (r != last) != want {
-			t.Errorf("%s: another revision: %t", what, r != last)
+			t.Errorf("%s: revision changed: %t", what, r != last)
 		}
 		last = r
 	}
@@ -235,7 +235,7 @@ func TestTopologyIsWatched(t *testing.T) {
 // A topology from a repository is read from its local copy. The lock file is part of the configuration.
 func TestRemoteTopology(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("there is no git")
+		t.Skip("git is not installed")
 	}
 	repo := folderOf(t, map[string]string{"deep/topology.toml": "[topology]\nname = \"far\"\n" +
 		"schema = 1\nincludes = [\"../low\"]\n[[agents]]\nname = \"one\"\n",

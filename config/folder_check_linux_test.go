@@ -39,12 +39,12 @@ func TestRigsFolderDoesNotAnswer(t *testing.T) {
 			t.Errorf("%q, want %q; %q", c.Rigs[0].Problem, want, c.Rigs[1].Problem)
 		}
 		if revision != "" && c.Revision != revision {
-			t.Error("the configuration is another one at each look")
+			t.Error("the revision changes with each load")
 		}
 		revision = c.Revision
 		under := files.PendingChecks()
 		if under > 2 { // the reader in the background may be accessing the other folder
-			t.Errorf("%d looks are under way", under)
+			t.Errorf("%d checks are in progress", under)
 		}
 	}
 	free()

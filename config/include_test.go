@@ -64,7 +64,7 @@ func TestInclude(t *testing.T) {
 	}
 	if e, _ := again.Expand(&again.Agents[1]); e.Script != flat+"/teams/b.sh" ||
 		again.Rigs[0].Path != dir+"/teams/src" {
-		t.Errorf("written down and read again: %q, %q", e.Script, again.Rigs[0].Path)
+		t.Errorf("the output of TOML has the values %q, %q", e.Script, again.Rigs[0].Path)
 	}
 }
 

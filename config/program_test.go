@@ -117,7 +117,7 @@ func TestEveryKeyOfPrograms(t *testing.T) {
 	}
 	again, err := Parse(c.Path, []byte(c.TOML()))
 	if err != nil || values(c) != values(again) {
-		t.Errorf("written down and read again, %v, it is\n%s\nand was\n%s", err, values(again),
+		t.Errorf("the output of TOML (error %v) has the values\n%s\nwant\n%s", err, values(again),
 			values(c))
 	}
 }
@@ -344,7 +344,7 @@ func TestPresets(t *testing.T) {
 	}
 }
 
-// Dialogs are answered only if the configuration requests it. Otherwise they are only recognised.
+// Dialogs are answered only if the configuration requests it. Otherwise they are only recognized.
 func TestDialogsAreAnsweredIfConfigured(t *testing.T) {
 	c := load(t, `
 [[agents]]
@@ -383,7 +383,7 @@ emits_permission_warning = true
 	}
 	for _, p := range Presets() {
 		if p.EmitsPermissionWarning {
-			t.Errorf("the preset %s answers by itself", p.Name)
+			t.Errorf("the preset %s answers dialogs by default", p.Name)
 		}
 	}
 }

@@ -31,27 +31,27 @@ func TestSchemaIsComplete(t *testing.T) {
 	seen := map[string]bool{}
 	for path, k := range keys.City().ByPath {
 		if seen[path] {
-			t.Errorf("%s is there twice", path)
+			t.Errorf("%s occurs twice", path)
 		}
 		seen[path] = true
 		table := k.Kind == keys.Table || k.Kind == keys.Tables || k.Kind == keys.Named
 		switch {
 		case k.Status != keys.Supported && (k.HasValue() || k.Doc != ""):
-			t.Errorf("%s is not supported and pretends to be", path)
+			t.Errorf("%s is not supported, but has a default, field or documentation", path)
 		case k.Status == keys.Supported && k.Doc == "":
-			t.Errorf("%s has no doc", path)
+			t.Errorf("%s has no documentation", path)
 		case k.Status == keys.Supported && !table && !k.HasValue():
-			t.Errorf("%s goes nowhere", path)
+			t.Errorf("%s has no field", path)
 		case k.Def != "" && k.Kind == keys.String != strings.HasPrefix(k.Def, `"`) &&
 			k.Kind != keys.Duration:
-			t.Errorf("%s: default %s is of another kind", path, k.Def)
+			t.Errorf("%s: the default %s has the wrong kind", path, k.Def)
 		}
 		if k.Status == keys.Supported && k.Def != "" && k.Check != nil {
 			p := placeFor(k.Table())
 			d := decoder{&loading{schema: keys.City(), city: p.city}}
 			d.defaults(k.Table(), p)
 			if s := (printer{&City{}}).shown(p.field(k)); s == "" {
-				t.Errorf("%s: default does not show", path)
+				t.Errorf("%s: the default is not shown", path)
 			}
 		}
 	}
@@ -188,7 +188,7 @@ func TestReferenceExample(t *testing.T) {
 	}
 	for _, name := range []string{"`shop/db`", "`shop/worker-1` to `shop/worker-5`", "`notes`"} {
 		if !strings.Contains(referenceExample, name) {
-			t.Errorf("the page does not speak of %s", name)
+			t.Errorf("the page does not mention %s", name)
 		}
 	}
 }

@@ -21,7 +21,7 @@ func TestTextsThatAreTooLongToBeTyped(t *testing.T) {
 	} {
 		text := strings.Repeat("x", session.MaxText)
 		if got := said(c.before + `"` + text + `"`); strings.Contains(got, "bytes") {
-			t.Errorf("%s: what can be typed is refused: %.300s", c.key, got)
+			t.Errorf("%s: a text that can be typed is rejected: %.300s", c.key, got)
 		}
 		want := fmt.Sprintf("city.toml:%s: %s: has %d bytes; at most %d can be typed",
 			c.at, c.key, session.MaxText+1, session.MaxText)

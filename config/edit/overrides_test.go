@@ -39,7 +39,7 @@ func TestOverrides(t *testing.T) {
 	}
 	want(nil)
 	if _, err := os.Stat(filepath.Join(dir, ".gc", OverridesFile)); !os.IsNotExist(err) {
-		t.Errorf("an empty file is left: %v", err)
+		t.Errorf("an empty file remains: %v", err)
 	}
 }
 

@@ -135,7 +135,7 @@ func TestResumeTakesOutOnlyWhatSuspendAdded(t *testing.T) {
 				t.Errorf("got:\n%q\nwant:\n%q", got, tt.after)
 			}
 			if _, err := os.Stat(filepath.Join(dir, ".gc", addedName)); !os.IsNotExist(err) {
-				t.Errorf("something is remembered still: %v", err)
+				t.Errorf("an entry remains: %v", err)
 			}
 		})
 	}
@@ -255,7 +255,7 @@ func TestSetSuspendedTakesTurns(t *testing.T) {
 	}
 	for _, a := range c.Agents {
 		if !a.Suspended {
-			t.Errorf("the edit of %s is lost", a.Name)
+			t.Errorf("the edit of %s was lost", a.Name)
 		}
 	}
 }
@@ -305,7 +305,7 @@ func FuzzSetSuspended(f *testing.F) {
 			t.Fatalf("refused: %v\n%q", err, data)
 		}
 		if kept(data, after) < len(data)-len("false") {
-			t.Fatalf("text was lost\n%q\n%q", data, after)
+			t.Fatalf("text is missing\n%q\n%q", data, after)
 		}
 		if s.File != config.FileName {
 			return // the combined result cannot be parsed from this file alone
@@ -323,12 +323,12 @@ func FuzzSetSuspended(f *testing.F) {
 			memo.note(s.key(s.File), data, after)
 			left := now.unset(config.Source{Dir: dir}, target, after, memo)
 			if wrote := s.NoTable || s.table(treeOf(data)).Get("suspended") == nil; wrote != (left != nil) || wrote && !bytes.Equal(left, data) {
-				t.Fatalf("taken out again: %q\n%q\n%q", left, data, after)
+				t.Fatalf("removing the line: %q\n%q\n%q", left, data, after)
 			}
 		}
 		*flagOf(edited, target) = s.On
 		if a, b := values(c), values(edited); a != b {
-			t.Fatalf("more has changed\n%s\n%s", a, b)
+			t.Fatalf("other values changed\n%s\n%s", a, b)
 		}
 	})
 }
@@ -382,6 +382,6 @@ func TestSetSuspendedRefusesAConcurrentEdit(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if got, _ := os.ReadFile(path); string(got) != theirs {
-		t.Errorf("their edit is lost: %q", got)
+		t.Errorf("the other program's edit was lost: %q", got)
 	}
 }

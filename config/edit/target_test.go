@@ -86,7 +86,7 @@ func edited(t *testing.T, text, breaks, old, new, below string) string {
 		at, by = breaks+below+breaks, breaks+below+breaks+new+breaks
 	}
 	if old != "suspended = true" && strings.Count(text, at) != 1 {
-		t.Fatalf("%q is there %d times", at, strings.Count(text, at))
+		t.Fatalf("%q occurs %d times", at, strings.Count(text, at))
 	}
 	last := strings.LastIndex(text, at)
 	return text[:last] + by + text[last+len(at):]

@@ -79,7 +79,7 @@ func (k *watchedFolders) await(want string) (count int) {
 				return count
 			}
 		case <-deadline:
-			k.t.Fatalf("no poke brought %q after %d; there is %q", want, count, k.has())
+			k.t.Fatalf("%q was not found after %d pokes; found %q", want, count, k.has())
 		}
 	}
 }
@@ -266,7 +266,7 @@ func TestWatchFoldersIgnoresTheRest(t *testing.T) {
 	}
 	select {
 	case <-k.pokes:
-		t.Error("the configuration poked for formulas")
+		t.Error("a changed formula woke the watch of the configuration")
 	default:
 	}
 }

@@ -48,7 +48,7 @@ func await(t *testing.T, pokes <-chan struct{}, dir string, agents int) (count i
 				return count
 			}
 		case <-deadline:
-			t.Fatalf("no poke brought the change after %d pokes", count)
+			t.Fatalf("the change was not found after %d pokes", count)
 		}
 	}
 }
@@ -291,7 +291,7 @@ func TestWatchWithoutInotify(t *testing.T) {
 			GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}}
 		out, err := cmd.CombinedOutput()
 		if bytes.Contains(out, []byte("--- SKIP")) || (err != nil && len(out) == 0) {
-			t.Skipf("user namespaces with limits of their own are not to be had here: %v %s", err,
+			t.Skipf("user namespaces with their own limits are not available: %v %s", err,
 				out)
 		}
 		if err != nil {
@@ -429,7 +429,7 @@ func TestWatchSeesPromptsAndOverlays(t *testing.T) {
 			select {
 			case <-pokes:
 			case <-seen.C:
-				t.Fatalf("%s is not seen", change.what)
+				t.Fatalf("%s is not reported", change.what)
 			}
 			c, err := config.Load(dir)
 			if err != nil {
@@ -437,7 +437,7 @@ func TestWatchSeesPromptsAndOverlays(t *testing.T) {
 			}
 			on, err := config.Source{Dir: dir}.Revision()
 			if err != nil || on != c.Revision {
-				t.Fatalf("%s: the revision is %s, and that of what is loaded %s, %v", change.what,
+				t.Fatalf("%s: the revision is %s, that of the loaded configuration %s, %v", change.what,
 					on, c.Revision, err)
 			}
 			if c.Revision != revision { // otherwise the poke was sent before the change
