@@ -105,6 +105,6 @@ func TestRefused(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := at(filepath.Join(t.TempDir(), "x"), yes); err == nil {
-		t.Error("a folder that is no control group is used")
+		t.Error("a folder that is not a control group is accepted")
 	}
 }

@@ -31,7 +31,7 @@ func TestHundredAutomationsDueAtOnce(t *testing.T) {
 	c.until("as many go as may", func() bool { return c.files("going") >= most })
 	c.patrols(4) // the interval of the first runs has passed
 	if k := c.files("going"); k != most {
-		t.Errorf("%d go at once", k)
+		t.Errorf("%d automations run at the same time", k)
 	}
 	c.put("go", "")
 	var fired struct{ Items []struct{ Subject string } }
@@ -44,11 +44,11 @@ func TestHundredAutomationsDueAtOnce(t *testing.T) {
 		times[e.Subject]++
 	}
 	if len(times) < n-most { // runs are recorded concurrently, so the order of a few may differ
-		t.Errorf("only %d automations had a part in the first %d runs", len(times), n)
+		t.Errorf("only %d automations took part in the first %d runs", len(times), n)
 	}
 	for k := most + 1; k <= n; k++ {
 		if c.has("counts/" + strconv.Itoa(k)) {
-			t.Errorf("%d went at once", k)
+			t.Errorf("%d automations ran at the same time", k)
 		}
 	}
 	for i := range n {
@@ -86,14 +86,14 @@ func TestOneHungCondition(t *testing.T) {
 		t.Errorf("the hung check does not hang: %v", hung)
 	}
 	if long := c.words("long"); len(long) != 1 {
-		t.Errorf("the long run went %d times", len(long))
+		t.Errorf("the long run started %d times", len(long))
 	}
 	c.put("go", "")
 	c.until("it goes again when it has ended", func() bool { return len(c.words("long")) > 1 })
 	c.gcity(0, "stop")
 	c.nothingLeft()
 	if c.alive(c.words("hung")[0]) {
-		t.Error("the hung check outlived the city")
+		t.Error("the hung check is still running after the stop")
 	}
 }
 
@@ -140,16 +140,16 @@ func TestWispsGo(t *testing.T) {
 	for _, root := range []string{untouched, openRoot, openStep} {
 		for _, id := range append(steps[root], root) {
 			if !c.known(id) {
-				t.Errorf("%s of %s is gone", id, root)
+				t.Errorf("%s of %s was removed", id, root)
 			}
 		}
 	}
 	if !c.known(mine) {
-		t.Error("what no automation made is gone")
+		t.Error("a bead that no automation created was removed")
 	}
 	for _, id := range steps[done] {
 		if c.known(id) {
-			t.Errorf("%s, of the one that is done, is there", id)
+			t.Errorf("%s, a step of the closed wisp, still exists", id)
 		}
 	}
 	if err := ctl.Process.Kill(); err != nil {
@@ -161,7 +161,7 @@ func TestWispsGo(t *testing.T) {
 	c.gcity(0, "bead", "close", openRoot, steps[openStep][1])
 	c.until("those go too that are closed now", func() bool { return !c.known(openRoot) && !c.known(openStep) })
 	if ticks := c.words("ticks"); len(ticks) != 1 {
-		t.Errorf("the cooldown of an hour was over %d times", len(ticks))
+		t.Errorf("the automation with a cooldown of an hour ran %d times", len(ticks))
 	}
 	c.gcity(0, "stop")
 	c.nothingLeft()
@@ -255,6 +255,6 @@ func (c *town) patrolled() (n int) {
 			return n
 		}
 	}
-	c.t.Fatalf("nothing says how many patrols there were: %s, %v", answer.Status, lines.Err())
+	c.t.Fatalf("the metrics have no number of patrols: %s, %v", answer.Status, lines.Err())
 	return 0
 }

@@ -56,11 +56,11 @@ func TestOneCheckDelaysNoOther(t *testing.T) {
 		s := c.snapshot()
 		for _, i := range []int{7, 8} {
 			if p := s.Pools[i]; p.Check.Running == nil || p.Desired != 1 {
-				t.Errorf("%s is not at it any more, or has another size: %+v", p.Name, p)
+				t.Errorf("the check of %s is not running, or the pool has a different size: %+v", p.Name, p)
 			}
 		}
 		if !s.Patrol.Last.After(before) {
-			t.Error("the loop does not turn")
+			t.Error("the loop is blocked")
 		}
 	}
 	c.gcity(0, "stop")
@@ -90,7 +90,7 @@ func TestDrainOutlivesTheController(t *testing.T) {
 	c.run()
 	c.until("the next one answers", func() bool { return c.count("running") == 2 })
 	if a := c.byName()["w-3"]; a.State != "draining" || a.PID != before["w-3"].PID {
-		t.Errorf("w-3 was pid %d; now: %+v", before["w-3"].PID, a)
+		t.Errorf("w-3 had pid %d, now: %+v", before["w-3"].PID, a)
 	}
 	c.put("size", "3")
 	c.until("w-3 has heard that it may go on", func() bool { return c.has("lifted.w-3") })
@@ -98,11 +98,11 @@ func TestDrainOutlivesTheController(t *testing.T) {
 	after := c.byName()
 	for name, a := range before {
 		if after[name].PID != a.PID || after[name].State != "running" {
-			t.Errorf("%s was pid %d, and is %+v", name, a.PID, after[name])
+			t.Errorf("%s had pid %d, now: %+v", name, a.PID, after[name])
 		}
 	}
 	if c.has("told.w-1") || c.has("told.w-2") {
-		t.Error("somebody else was told too")
+		t.Error("another member was drained too")
 	}
 	c.gcity(0, "stop")
 	c.nothingLeft()
@@ -125,7 +125,7 @@ func TestDrainEnds(t *testing.T) {
 	why := c.gcity(0, "events", "--type", "agent.stopped")
 	for _, line := range []string{"reported done", "not finished within 1s"} {
 		if strings.Count(why, line) != 2 {
-			t.Errorf("%q is not there twice:\n%s", line, why)
+			t.Errorf("%q does not occur twice:\n%s", line, why)
 		}
 	}
 	pid := c.byName()["stays"].PID

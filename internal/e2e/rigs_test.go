@@ -30,23 +30,23 @@ func TestARigsOwnAutomations(t *testing.T) {
 	c.idle("tick", "tick:rig:demo", "cook:rig:demo")
 	rig := filepath.Join(c.dir, "demo")
 	if got := c.words("demo/ticks"); !slices.Equal(got, []string{"tick:rig:demo", rig, rig + "/.beads"}) {
-		t.Errorf("the rig's ran with %v", got)
+		t.Errorf("the rig's automation ran with %v", got)
 	}
 	if got := c.words("ticks"); !slices.Equal(got, []string{"tick", c.dir, c.dir + "/.beads"}) {
-		t.Errorf("the city's ran with %v", got)
+		t.Errorf("the city's automation ran with %v", got)
 	}
 	c.gcity(0, "automation", "run", "tick", "--rig", "demo", "--wait")
 	if city, rig := len(c.words("ticks")), len(c.words("demo/ticks")); city != 3 || rig != 6 {
-		t.Errorf("the rig's was run by hand: %d and %d words", city, rig)
+		t.Errorf("after a manual run in the rig: %d and %d words", city, rig)
 	}
 	if n := strings.Count(c.gcity(0, "automation", "history", "tick", "--rig", "demo"), "ok "); n != 2 {
-		t.Errorf("the rig's has %d runs in its history", n)
+		t.Errorf("the rig's automation has %d runs in its history", n)
 	}
 	c.gcity(0, "automation", "run", "cook", "--wait")
 	var made beadsView
 	c.ask("beads?label=pool:demo/w", &made)
 	if len(made.Items) != 1 || !strings.HasPrefix(made.Items[0].ID, "de-") {
-		t.Errorf("made for the rig's pool: %v", made.Items)
+		t.Errorf("beads for the rig's pool: %v", made.Items)
 	}
 	c.until("the rig's pool has a member for it", func() bool { p := c.pools(); return len(p) == 1 && p[0].Name == "demo/w" && p[0].Size == 1 })
 	c.gcity(0, "rig", "suspend", "demo")
@@ -87,21 +87,21 @@ func TestAutomationsAreChangedFromOutside(t *testing.T) {
 		pids := c.words("pids")
 		for _, pid := range pids {
 			if c.alive(pid) {
-				t.Errorf("process %s outlived the run", pid)
+				t.Errorf("process %s is still running after the run", pid)
 			}
 		}
 		return len(pids) == 4
 	})
 	c.patrols(3)
 	if n := len(c.words("loud")); n != before {
-		t.Errorf("the skipped one ran %d times", n-before)
+		t.Errorf("the skipped automation ran %d times", n-before)
 	}
 
 	c.config(city)
 	c.until("it goes again", func() bool { return len(c.words("loud")) > before })
 	c.until("the override is gone", func() bool { return c.automations()["calm"].Gate == "manual" })
 	if n := len(c.words("calm")); n != 1 {
-		t.Errorf("the cooldown of an hour was over %d times", n)
+		t.Errorf("the automation with a cooldown of an hour ran %d times", n)
 	}
 	c.gcity(0, "stop")
 	c.nothingLeft()

@@ -32,7 +32,7 @@ func TestStoreLockedByAnother(t *testing.T) {
 	for range 3 {
 		posts.Go(func() {
 			if code, says := c.post("beads", `{"title":"late"}`); code != http.StatusServiceUnavailable || !strings.Contains(says, "locked by another process") {
-				t.Errorf("a bead for a store that is locked: %d %s", code, says)
+				t.Errorf("create in a locked store: %d %s", code, says)
 			}
 		})
 	}
@@ -46,21 +46,21 @@ func TestStoreLockedByAnother(t *testing.T) {
 	c.until("a bead is refused at once", func() bool { // unless it is the probe of the store
 		code, says := c.post("beads", `{"title":"late"}`)
 		if code != http.StatusServiceUnavailable {
-			t.Errorf("a bead for a store that is known to be locked: %d %s", code, says)
+			t.Errorf("create while the store is paused: %d %s", code, says)
 		}
 		return strings.Contains(says, "retries at ")
 	})
 	if out := c.gcity(0, "bead", "list", "--type", "run"); !strings.Contains(out, "run of tick") {
-		t.Errorf("what can be read is not shown:\n%s", out)
+		t.Errorf("readable work is not shown:\n%s", out)
 	}
 	if err := syscall.Kill(agent.pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	if next := c.born(1); next.pid == agent.pid {
-		t.Error("the same agent again")
+		t.Error("an agent has restarted")
 	}
 	if out := c.gcity(0, "status"); !strings.Contains(out, wrong) {
-		t.Errorf("it healed while it was locked:\n%s", out)
+		t.Errorf("store.healed was written while the store was locked:\n%s", out)
 	}
 	unlock()
 	c.until("status has nothing to say", func() bool { return !strings.Contains(c.gcity(0, "status"), wrong) })

@@ -65,13 +65,13 @@ func killLoop(t *testing.T, n, kills int) {
 	for len(c.births) > 0 {
 		b := <-c.births
 		if first[b.agent] != 0 {
-			t.Errorf("%s was born twice: pid %d, then %d", b.agent, first[b.agent], b.pid)
+			t.Errorf("%s started twice: pid %d, then %d", b.agent, first[b.agent], b.pid)
 		}
 		first[b.agent] = b.pid
 	}
 	for _, a := range c.agents() {
 		if a.PID != first[a.Name] {
-			t.Errorf("%s is pid %d now, and was born as %d", a.Name, a.PID, first[a.Name])
+			t.Errorf("%s has pid %d, but started as %d", a.Name, a.PID, first[a.Name])
 		}
 	}
 	if report := c.gcity(0, "doctor"); strings.Contains(report, "\nbad ") {
@@ -105,11 +105,11 @@ func TestHoldersDie(t *testing.T) {
 		c.until("the old process is gone", func() bool { return !lives(old) })
 	}
 	if c.pids["plain"] != before["plain"] {
-		t.Error("the other one was restarted too")
+		t.Error("the other agent was restarted too")
 	}
 	for _, a := range c.agents() {
 		if a.Crashes != 0 {
-			t.Errorf("%s is said to have crashed %d times", a.Name, a.Crashes)
+			t.Errorf("%s has %d crashes", a.Name, a.Crashes)
 		}
 	}
 	c.gcity(0, "stop")
@@ -139,7 +139,7 @@ func nothingIsLeft(t *testing.T) {
 	c.gcity(0, "stop")
 	for _, pid := range tree {
 		if lives(pid) {
-			t.Errorf("process %d lives: %s", pid, cmdline(pid))
+			t.Errorf("process %d is running: %s", pid, cmdline(pid))
 		}
 	}
 	c.nothingLeft()
@@ -167,7 +167,7 @@ func TestAnotherShell(t *testing.T) {
 	}
 	for _, a := range c.agents() {
 		if a.PID != c.pids[a.Name] {
-			t.Errorf("%s was pid %d and is %d", a.Name, c.pids[a.Name], a.PID)
+			t.Errorf("%s had pid %d and now has %d", a.Name, c.pids[a.Name], a.PID)
 		}
 	}
 }

@@ -115,7 +115,7 @@ func TestFrozenTerminals(t *testing.T) {
 		select {
 		case <-ended:
 		case <-time.After(patience):
-			t.Fatal("a frozen terminal keeps the process")
+			t.Fatal("a frozen terminal blocks the exit of the process")
 		}
 		if v.modes().Lflag&(unix.ICANON|unix.ECHO|unix.ISIG) != unix.ICANON|unix.ECHO|unix.ISIG {
 			t.Errorf("the modes of the terminal are %+v", v.modes())

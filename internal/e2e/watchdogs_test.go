@@ -49,7 +49,7 @@ func (c *town) care() *city.Watchdog {
 	}
 	w, ok := s.Watchdog("care")
 	if !ok {
-		c.t.Fatal("there is no watchdog")
+		c.t.Fatal("the city has no watchdog")
 	}
 	return w
 }
@@ -122,10 +122,10 @@ func TestTriage(t *testing.T) {
 	c.until("it is asked", func() bool { beat, _ := asked(); return beat != "" })
 	beat, said := asked()
 	if !strings.HasPrefix(said, "care patrol "+beat+" alive ") {
-		t.Errorf("it was asked %q", said)
+		t.Errorf("the triage agent was started with %q", said)
 	}
 	if facts, err := os.ReadFile(filepath.Join(c.dir, "facts.json")); err != nil || !strings.Contains(string(facts), `"beat": "`+beat+`"`) {
-		t.Errorf("it was given %s, %v", facts, err)
+		t.Errorf("the triage agent got the facts %s, %v", facts, err)
 	}
 
 	if err := ctl.Process.Kill(); err != nil {
@@ -151,7 +151,7 @@ func TestTriage(t *testing.T) {
 	}
 	defer cl.Close()
 	if _, err := cl.Do(t.Context(), city.Decide{Watchdog: "care", Decision: city.RemedyWake, Reason: "late", Beat: beat}); err == nil || !strings.Contains(err.Error(), "check "+beat+" of watchdog care is over") {
-		t.Errorf("a word about a beat that is over: %v", err)
+		t.Errorf("a decision about an earlier beat: %v", err)
 	}
 	beat, _ = asked()
 	if _, err := cl.Do(t.Context(), city.Decide{Watchdog: "care", Decision: city.RemedyWake, Reason: "it hangs", Beat: beat}); err != nil {
@@ -170,6 +170,6 @@ func TestTriage(t *testing.T) {
 		return strings.Contains(w.Degraded, "ended without a decision: exit 3") && w.Last != nil && w.Last.By == "thresholds"
 	})
 	if scout := c.byName()["scout"]; scout.State == "quarantined" || scout.Crashes > 0 {
-		t.Errorf("its ends are crashes of the city's: %+v", scout)
+		t.Errorf("its exits count as crashes: %+v", scout)
 	}
 }

@@ -32,7 +32,7 @@ func TestHiddenEnvironment(t *testing.T) {
 		return !mayHide(c.Process.Pid)
 	})
 	if env := Environ(c.Process.Pid); len(env) > 0 {
-		t.Errorf("one that was given nothing: %q", env)
+		t.Errorf("a process without an environment: %q", env)
 	}
 }
 
@@ -50,7 +50,7 @@ func TestEnvironOfAProcessThatKeepsExecuting(t *testing.T) {
 	t.Cleanup(func() { c.Process.Kill(); c.Wait() })
 	for i := range 3000 {
 		if env := Environ(c.Process.Pid); !HasEnv(env, "LAST=1", false) {
-			t.Fatalf("at look %d only %d bytes are seen", i, len(env))
+			t.Fatalf("read %d returned only %d bytes", i, len(env))
 		}
 	}
 }

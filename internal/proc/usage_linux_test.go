@@ -41,7 +41,7 @@ func says(t *testing.T, out io.Reader, word string) {
 	t.Helper()
 	buf := make([]byte, len(word))
 	if _, err := io.ReadFull(out, buf); err != nil || string(buf) != word {
-		t.Fatalf("it said %q, %v; want %q", buf, err, word)
+		t.Fatalf("the line printed %q, %v; want %q", buf, err, word)
 	}
 }
 
@@ -83,7 +83,7 @@ func TestTreesCountWhatIsOver(t *testing.T) {
 	_, out := line(t, "sh -c '"+spin+"'; printf done; exec sleep 1000")
 	says(t, out, "done")
 	if tree := belowUs(t); tree.CPU < tick {
-		t.Errorf("an ended child's work is lost: %+v", tree)
+		t.Errorf("the CPU time of an exited child is missing: %+v", tree)
 	}
 }
 
@@ -140,7 +140,7 @@ func TestTreesBelongToTheNearestRoot(t *testing.T) {
 	roots[inner] = Root{Start: roots[inner].Start, Alive: true}
 	alive, err := Trees(t.Context(), roots)
 	if err != nil || alive[inner].Procs != 1 || alive[outer].Procs != 0 {
-		t.Errorf("a root that is not read: %+v, %v", alive, err)
+		t.Errorf("a root with Alive set: %+v, %v", alive, err)
 	}
 	roots[inner] = Root{Start: roots[inner].Start + 1} // another process has the pid now
 	trees, err = Trees(t.Context(), roots)

@@ -121,16 +121,16 @@ func TestHistory(t *testing.T) {
 	}
 	s.Write([]byte("\x1b[?1049h" + strings.Repeat("full screen\r\n", 50) + "\x1b[?1049l\x1b[2J"))
 	if got := s.History(99, 1)[0]; !strings.Contains(got, "997") {
-		t.Errorf("the alternate screen or an erase went to the history: %q", got)
+		t.Errorf("the alternate screen or an erased line is in the history: %q", got)
 	}
 	s.Write([]byte("\x1b[3J"))
 	if s.HistoryLen() != 0 {
-		t.Error("ED 3 left the history")
+		t.Error("ED 3 did not clear the history")
 	}
 	none := New(10, 3, 0)
 	none.Write([]byte(strings.Repeat("x\r\n", 100)))
 	if none.HistoryLen() != 0 {
-		t.Error("a screen without history has some")
+		t.Error("a screen without history has lines in it")
 	}
 }
 
@@ -195,11 +195,11 @@ func TestVersion(t *testing.T) {
 	v := s.Version()
 	s.Write([]byte("\x1b]0;a title\x07"))
 	if s.Version() != v {
-		t.Error("a title is not visible")
+		t.Error("a title changed the version")
 	}
 	s.Write([]byte("y"))
 	if s.Version() <= v {
-		t.Error("a character is")
+		t.Error("a character did not change the version")
 	}
 }
 
@@ -267,10 +267,10 @@ func FuzzScreen(f *testing.F) {
 		}
 		lines := whole.Lines(w, h)
 		if d := cmp.Diff(lines, pieces.Lines(w, h)); d != "" {
-			t.Fatalf("depends on the pieces:\n%s", d)
+			t.Fatalf("the screen depends on how the output is divided:\n%s", d)
 		}
 		if d := cmp.Diff(whole.History(0, 30), pieces.History(0, 30)); d != "" {
-			t.Fatalf("the history depends on the pieces:\n%s", d)
+			t.Fatalf("the history depends on how the output is divided:\n%s", d)
 		}
 		checkBounds(t, whole, w, h)
 		whole.Resize(r.IntN(60), r.IntN(30))

@@ -85,7 +85,7 @@ func FuzzStream(f *testing.F) {
 			for line := range strings.SplitSeq(text, "\n") {
 				checkSafe(t, line)
 				if strings.Contains(line, "\x1b") {
-					t.Fatalf("a sequence is left: %q", line)
+					t.Fatalf("a sequence remains: %q", line)
 				}
 			}
 		}

@@ -97,7 +97,7 @@ func TestFolderThatDoesNotAnswer(t *testing.T) {
 			t.Errorf("deaf %v: %v", deaf, err)
 		}
 		if left := proc.Descendants(os.Getpid()); (len(left) > 0) != deaf {
-			t.Errorf("deaf %v: left are %v", deaf, left)
+			t.Errorf("deaf %v: processes %v are still running", deaf, left)
 		}
 		free()
 		eventually.True(t, "nothing is left", func() bool { return len(proc.Descendants(os.Getpid())) == 0 })

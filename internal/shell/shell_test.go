@@ -109,14 +109,14 @@ func once(t *testing.T, file string) context.Context {
 			info, err := os.Stat(file)
 			return ctx.Err() != nil || err == nil && info.Size() > 0
 		}) {
-			t.Error("nothing comes into the file")
+			t.Error("the file stays empty")
 		}
 	})
 	t.Cleanup(func() { cancel(); wg.Wait() })
 	return ctx
 }
 
-// A program may print its answer to stdout and a warning to stderr. Both are returned.
+// A program may print its result to stdout and a warning to stderr. Both are returned.
 func TestStdoutApart(t *testing.T) {
 	for _, c := range []struct {
 		text, stdout string
@@ -138,7 +138,7 @@ func TestStdoutApart(t *testing.T) {
 		}
 	}
 	if res, err := Run(t.Context(), Line{Text: "echo 3", Env: os.Environ()}); err != nil || len(res.Stdout) != 0 {
-		t.Errorf("not asked for: %q, %v", res.Stdout, err)
+		t.Errorf("Stdout without Split: %q, %v", res.Stdout, err)
 	}
 }
 
@@ -169,7 +169,7 @@ func gone(t *testing.T, file string) {
 	// A pidfd becomes readable when its process ends.
 	n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 5000)
 	if err != nil || n != 1 {
-		t.Errorf("process %d lives on: %v", pid, err)
+		t.Errorf("process %d is still running: %v", pid, err)
 	}
 }
 

@@ -64,7 +64,7 @@ func TestNothingEscapesInTheMiddleOfAnExec(t *testing.T) {
 	}
 	for _, pid := range all {
 		if proc.HasEnv(proc.Environ(pid), env[len(env)-1], false) {
-			t.Errorf("process %d lives on", pid)
+			t.Errorf("process %d is still running", pid)
 			syscall.Kill(pid, syscall.SIGKILL)
 		}
 	}
@@ -82,7 +82,7 @@ func TestOtherRunsAreLeftAlone(t *testing.T) {
 	}
 	pid := pidIn(t, other)
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		t.Errorf("the other run is gone: %v", err)
+		t.Errorf("the other run's process was killed: %v", err)
 	}
 }
 
@@ -91,7 +91,7 @@ func dead(t *testing.T, file string) {
 	t.Helper()
 	pid := pidIn(t, file)
 	if data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline"); err == nil && len(data) > 0 {
-		t.Errorf("process %d lives on: %q", pid, data)
+		t.Errorf("process %d is still running: %q", pid, data)
 		syscall.Kill(pid, syscall.SIGKILL)
 	}
 }

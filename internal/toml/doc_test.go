@@ -137,7 +137,7 @@ func TestInvalidTOML(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 		if d.Root().Has("a") {
-			t.Errorf("%s: a value is given from a file that is refused", c.name)
+			t.Errorf("%s: an invalid file has values", c.name)
 		}
 	}
 }
@@ -160,7 +160,7 @@ func TestByteOrderMarkAndCRLF(t *testing.T) {
 	}
 }
 
-// Load refuses a file that is not regular, without blocking.
+// Load rejects a file that is not regular, without blocking.
 func TestLoadDoesNotWait(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
@@ -200,7 +200,7 @@ func standing(t *testing.T, table Table) {
 	for _, key := range table.Keys() {
 		at, ok := table.doc.places[below(table.path, key)]
 		if !ok {
-			t.Fatalf("%q in %q has no place", key, table.path)
+			t.Fatalf("%q in %q has no position", key, table.path)
 		}
 		if rest := table.doc.data[at.key:]; !bytes.HasPrefix(rest, []byte(key)) &&
 			!bytes.ContainsAny(rest[:1], "\"'[") {
