@@ -139,7 +139,7 @@ func TestByUrgency(t *testing.T) {
 }
 
 // If the clock is set back, the times of a bead never move back.
-func TestPatchWhenTheClockGoesBack(t *testing.T) {
+func TestPatchWithClockSetBack(t *testing.T) {
 	b, err := Closing().Apply(bead("gc-1", StatusOpen), noon.Add(-time.Hour))
 	if err != nil || !b.UpdatedAt.Equal(noon) || !b.ClosedAt.Equal(noon) {
 		t.Errorf("%+v, %v", b, err)

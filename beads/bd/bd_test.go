@@ -20,7 +20,7 @@ import (
 // real is the path of the real tool, or "" if it is not installed.
 var real, _ = exec.LookPath(bd.Program)
 
-// TestMain makes the test binary act as the tool. Every bd in these tests is this binary, except in TestTheToolItself.
+// TestMain makes the test binary act as the tool. Every bd in these tests is this binary, except in TestRealTool.
 func TestMain(m *testing.M) {
 	if os.Getenv("PLAY_BD") != "" {
 		os.Exit(playTool(os.Args[1:]))
@@ -91,7 +91,7 @@ func TestSuite(t *testing.T) {
 }
 
 // The real tool passes the suite, if it is installed.
-func TestTheToolItself(t *testing.T) {
+func TestRealTool(t *testing.T) {
 	if real == "" {
 		t.Skip("bd is not on the PATH")
 	}
@@ -119,7 +119,7 @@ func calls(t *testing.T, dir string) []string {
 }
 
 // Fields that the suite cannot check are stored in bd's own form. No operation calls bd more often than necessary.
-func TestABeadAsBdKeepsIt(t *testing.T) {
+func TestBeadInBd(t *testing.T) {
 	with(t, noting)
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, ".beads"), 0o700); err != nil {
@@ -201,7 +201,7 @@ func same(t *testing.T, what string, got, want []string) {
 }
 
 // A molecule is created completely, and in the order of its needs.
-func TestAMoleculeAsBdKeepsIt(t *testing.T) {
+func TestMoleculeInBd(t *testing.T) {
 	with(t, "")
 	s := open(t, t.TempDir())
 	made, err := s.CreateAll(t.Context(), []beads.Bead{
@@ -226,7 +226,7 @@ func TestAMoleculeAsBdKeepsIt(t *testing.T) {
 }
 
 // bd's own statuses and values are converted. Output that cannot be parsed is an error that shows the output.
-func TestErrorsOfBd(t *testing.T) {
+func TestOutputOfBd(t *testing.T) {
 	const one = `{"id":"b-1","title":"x","priority":2,"issue_type":"task","created_at":"2026-04-01T10:00:00Z","updated_at":"2026-04-01T10:00:00Z"`
 	for said, want := range map[string]string{
 		`note: hello` + "\n[" + one + `,"status":"hooked"}]`:                       "in_progress",
@@ -267,7 +267,7 @@ func initialised(t *testing.T) string {
 }
 
 // If bd is missing, fails or does not respond, the result is an error and never an empty store.
-func TestABdThatMisbehaves(t *testing.T) {
+func TestFailingBd(t *testing.T) {
 	dir := initialised(t)
 	for first, want := range map[string]string{
 		`echo '{"error":"database is locked"}'; exit 1`: "bd list failed (exit code " +

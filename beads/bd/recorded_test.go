@@ -121,7 +121,7 @@ func TestRecordings(t *testing.T) {
 
 // The simulated tool behaves like bd. For the same calls it returns the same exit codes, and the store reads the same
 // beads.
-func TestBenchToolMeasuresRight(t *testing.T) {
+func TestSimulatedToolMatchesBd(t *testing.T) {
 	with(t, "")
 	city := t.TempDir()
 	t.Setenv("SECRET", "")

@@ -98,7 +98,7 @@ func TestSuite(t *testing.T) {
 
 // A caller that waits for the program to be ready waits until its own deadline, not that of the first caller. Once the
 // program is ready, it is not checked again.
-func TestWaitingUntilItIsReady(t *testing.T) {
+func TestWaitForReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, k := open(t, "")
 		k.getReady = func(ctx context.Context) error {
@@ -153,7 +153,7 @@ func TestBatchFailsPartway(t *testing.T) {
 }
 
 // No operation makes one call per bead. Several beads are read with one call.
-func TestHowOftenItAsks(t *testing.T) {
+func TestNumberOfCalls(t *testing.T) {
 	s, k := open(t, "")
 	var needs []string
 	for i := range 5 {
@@ -180,7 +180,7 @@ func TestHowOftenItAsks(t *testing.T) {
 
 // Beads with different contents have different revisions, and beads with equal contents have equal revisions. A
 // revision is small enough for every JSON reader.
-func TestPrint(t *testing.T) {
+func TestContentHash(t *testing.T) {
 	a, err := foreign.Normalize(beads.Bead{ID: "a-1", Title: "x", Metadata: map[string]string{"k": "v", "l": "w"}})
 	if err != nil {
 		t.Fatal(err)

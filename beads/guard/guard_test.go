@@ -39,7 +39,7 @@ func (a *asked) Version(ctx context.Context) (uint64, error) { a.note(); return 
 func (a *asked) Probe(ctx context.Context) error { a.note(); return a.Store.Probe(ctx) }
 
 // A call to a hung store fails at its deadline. After three such calls the guard rejects further calls immediately.
-func TestGuardOfAHungStore(t *testing.T) {
+func TestHungStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []Report
 		gs := New(func(in Report) { told = append(told, in) })
@@ -93,7 +93,7 @@ func TestGuardOfAHungStore(t *testing.T) {
 
 // A rejection by the store is not a failure. A timeout due to the caller's short deadline proves nothing. A missing
 // ability is not a failure.
-func TestGuardIgnoresRefusals(t *testing.T) {
+func TestRejectionsAreNotFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gs := New(func(in Report) { t.Errorf("told %+v", in) })
 		store := fake.New("gc")
@@ -129,7 +129,7 @@ func TestGuardIgnoresRefusals(t *testing.T) {
 }
 
 // A replaced store starts with closed breakers, and a removed store has no trouble.
-func TestGuardOfAnotherStore(t *testing.T) {
+func TestReplacedStore(t *testing.T) {
 	var told []Report
 	gs := New(func(in Report) { told = append(told, in) })
 	broken := fake.New("gc")
@@ -176,7 +176,7 @@ func (s *patient) List(ctx context.Context, _ beads.Query) ([]beads.Bead, error)
 }
 
 // A store with a longer timeout is used again as soon as it works.
-func TestASlowStoreHeals(t *testing.T) {
+func TestSlowStoreRecovers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &patient{down: true}
 		g := New(func(Report) {}).StoreFor("", store)
@@ -195,7 +195,7 @@ func TestASlowStoreHeals(t *testing.T) {
 }
 
 // A store that is slow in normal operation sets its own timeout. Other stores have the default timeout.
-func TestLimitOfACall(t *testing.T) {
+func TestCallTimeout(t *testing.T) {
 	gs := New(func(Report) {})
 	if slow := gs.StoreFor("rig", &patient{}).limit(); slow != 30*time.Second {
 		t.Errorf("the timeout for a slow store is %v", slow)

@@ -56,7 +56,7 @@ func TestScriptSupportsFewOperations(t *testing.T) {
 }
 
 // A script gets the operation and the IDs as arguments, and all other values as JSON.
-func TestEnvironmentOfAScript(t *testing.T) {
+func TestScriptInput(t *testing.T) {
 	s, log := told(t, `get) cat "$BEADS_DIR/../bead" ;;
 create|update|close|set-metadata) cat >>"$BEADS_DIR/../log"; echo >>"$BEADS_DIR/../log"
   printf '{"id":"a-1","title":"x","type":"task","labels":["m","l"],"status":"%s"}' "$([ "$1" = close ] && echo closed || echo open)" | tee "$BEADS_DIR/../bead" ;;`)
@@ -99,7 +99,7 @@ close) ;; get) echo '{"id":"a-1","title":"x"}' ;;`)
 }
 
 // Every error of a script is reported with its cause, and never looks like an empty store.
-func TestScriptsThatMisbehave(t *testing.T) {
+func TestFailingScripts(t *testing.T) {
 	for cases, want := range map[string]string{
 		`list) echo null ;;`: "it must print a JSON array", `list) ;;`: "but printed nothing", `list) echo '{}' ;;`: "JSON array",
 		`list) echo "no disk" >&2; exit 1 ;;`: "failed during list (exit code 1): no disk", `list) kill -9 $$ ;;`: "killed by a signal",
@@ -142,7 +142,7 @@ func TestNotFound(t *testing.T) {
 }
 
 // A bead that cannot be parsed stays unchanged, is reported, and does not affect other beads.
-func TestBeadsThatCannotBeRead(t *testing.T) {
+func TestUnreadableBeads(t *testing.T) {
 	s, _ := told(t, `list) echo '[{"id":"a-1","title":"x"},{"id":"a-2","title":"\u001b[31m"},{"id":"a-3","title":"t","created_at":"noon"},3]' ;;
 get) echo '{"id":"a-2","title":""}' ;;`)
 	all, err := s.List(t.Context(), beads.Query{})
@@ -160,7 +160,7 @@ get) echo '{"id":"a-2","title":""}' ;;`)
 
 // A script may create a molecule in its own way. If the script exits with 2, the molecule is created step by step,
 // which TestSuite checks.
-func TestAScriptThatCooks(t *testing.T) {
+func TestMolCook(t *testing.T) {
 	s, log := told(t, `mol-cook) cat >>"$BEADS_DIR/../log"; echo a-1 ;;
 get) echo '{"id":"a-1","title":"paint","type":"molecule","ref":"paint"}' ;;
 children) echo '[{"id":"a-2","title":"dry","ref":"dry","parent_id":"a-1","needs":["a-3"]},{"id":"a-3","title":"brush","ref":"brush","parent_id":"a-1"}]' ;;`)

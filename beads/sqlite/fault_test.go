@@ -93,7 +93,7 @@ func tamper(t *testing.T, s *Store, statement string, args ...any) {
 	}
 }
 
-func TestReadingLeavesNoTrace(t *testing.T) {
+func TestReadsCreateNothing(t *testing.T) {
 	at := t.TempDir()
 	s := open(t, at)
 	titles(t, s, "")
@@ -235,7 +235,7 @@ func content(t *testing.T, s *Store) []byte {
 }
 
 // Unreadable records stay unchanged, are reported, and do not affect other records.
-func TestSetAside(t *testing.T) {
+func TestUnreadableRecords(t *testing.T) {
 	s := open(t, t.TempDir())
 	want := map[string]string{
 		"paused":   "its status is",
@@ -297,7 +297,7 @@ func TestSetAside(t *testing.T) {
 
 // Another process holds the lock, for example because a debugger has stopped it. A writer gets an error at its
 // deadline, and readers do not wait.
-func TestLockedByAnother(t *testing.T) {
+func TestLockedByOtherProcess(t *testing.T) {
 	at := t.TempDir()
 	s := open(t, at)
 	create(t, s, "a")
