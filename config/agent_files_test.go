@@ -22,7 +22,7 @@ func renderedPrompt(t *testing.T, a *Agent) string {
 	return text
 }
 
-func TestPromptIsPutTogether(t *testing.T) {
+func TestComposedPrompt(t *testing.T) {
 	dir := folderOf(t, map[string]string{
 		FileName: `include = ["team/more.toml"]
 [workspace]

@@ -174,7 +174,7 @@ session = "fake"
 }
 
 // The revision covers every file of a topology, except files that running agents and git write there.
-func TestTopologyIsWatched(t *testing.T) {
+func TestTopologyRevision(t *testing.T) {
 	dir := folderOf(t, map[string]string{
 		FileName: "[workspace]\ntopology = \"p\"\n", "more.toml": "[daemon]\nmax_restarts = 1\n",
 		"p/scripts/deep/x.sh": "1",

@@ -13,7 +13,7 @@ import (
 
 // A rig whose folder does not respond gets a problem, and other rigs are not affected. The folder is not accessed twice
 // at the same time. When it responds again, the problem goes away.
-func TestRigsFolderDoesNotAnswer(t *testing.T) {
+func TestHungRigFolder(t *testing.T) {
 	if !hungfs.InNamespace(t) {
 		return
 	}

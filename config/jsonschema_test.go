@@ -256,7 +256,7 @@ func TestSchemaOfTables(t *testing.T) {
 }
 
 // An included file may have every key except include. A topology has its own keys. Every kind of file has a schema.
-func TestSchemaOfAPart(t *testing.T) {
+func TestSchemaOfOtherFiles(t *testing.T) {
 	for of, texts := range map[string]map[string]bool{
 		"include": {
 			"[[agent]]\nname = \"a\"\n[[rigs]]\nname = \"r\"\npath = \"r\"\n":         true,

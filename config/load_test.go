@@ -336,7 +336,7 @@ func TestFind(t *testing.T) {
 }
 
 // A city without a name gets the name of its folder if that is a valid name.
-func TestNameOfTheFolder(t *testing.T) {
+func TestDefaultCityName(t *testing.T) {
 	if c, err := Parse("/srv/app.1", []byte("[workspace]\n")); err != nil ||
 		c.Workspace.Name != "app.1" {
 		t.Errorf("%v, %v", c, err)
@@ -363,7 +363,7 @@ func TestLoadResolvesLinks(t *testing.T) {
 }
 
 // A missing file, a folder in its place and a file that is too large each have their own error.
-func TestLoadRefuses(t *testing.T) {
+func TestLoadErrors(t *testing.T) {
 	gone, other := folder(t, ""), folder(t, "")
 	path := filepath.Join(gone, FileName)
 	var e *Error
@@ -443,7 +443,7 @@ func TestLimits(t *testing.T) {
 }
 
 // The number of reported problems is limited.
-func TestProblemsAreCapped(t *testing.T) {
+func TestMaxProblems(t *testing.T) {
 	var b strings.Builder
 	for i := range 3 * maxProblems {
 		fmt.Fprintf(&b, "k%d = 1\n", i)
@@ -456,7 +456,7 @@ func TestProblemsAreCapped(t *testing.T) {
 	}
 }
 
-func TestEnvironmentBeatsTheFile(t *testing.T) {
+func TestEnvironmentOverridesFile(t *testing.T) {
 	const text = "[session]\nprovider = \"pty\"\n"
 	if b := load(t, text, "GC_BEADS=file"); b.Beads.Provider != "file" ||
 		b.Origins["beads.provider"].String() != "environment GC_BEADS" {

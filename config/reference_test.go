@@ -10,7 +10,7 @@ import (
 )
 
 // docs/config.md is up to date with the table of keys.
-func TestReferenceIsFresh(t *testing.T) {
+func TestReferenceIsCurrent(t *testing.T) {
 	const path = "../docs/config.md"
 	if *update {
 		if err := os.WriteFile(path, []byte(reference()), 0o644); err != nil {

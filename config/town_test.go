@@ -32,7 +32,7 @@ func exampleTown(tb testing.TB) string {
 }
 
 // Every value of a composed city has an origin, and the key is at that place.
-func TestEachValueHasAnOrigin(t *testing.T) {
+func TestEveryValueHasAnOrigin(t *testing.T) {
 	dir := exampleTown(t)
 	c, err := Load(dir)
 	if err != nil || len(c.Warnings) > 0 {

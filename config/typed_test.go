@@ -9,7 +9,7 @@ import (
 )
 
 // A text that is too long to be typed is reported at its place in the file.
-func TestTextsThatAreTooLongToBeTyped(t *testing.T) {
+func TestTextTooLongToType(t *testing.T) {
 	const city = "[[agents]]\nname = \"a\"\nstart_command = \"sh\"\n"
 	for _, c := range []struct{ before, key, at string }{
 		{city + "[[watchdogs]]\nname = \"w\"\nwatches = \"a\"\nwake = ", "watchdogs.wake", "7:8"},

@@ -107,7 +107,7 @@ func TestWatchdogsOfTopologies(t *testing.T) {
 
 // A problem with a watchdog of a topology is reported at its place in the file, once for all rigs that use the
 // topology.
-func TestProblemsOfTopologiesWatchdogs(t *testing.T) {
+func TestTopologyWatchdogProblems(t *testing.T) {
 	const lane = "packs/lane/topology.toml"
 	for name, c := range map[string]struct{ file, from, to, want string }{
 		"nobody there": {lane, `watches = "witness"`, `watches = "witnes"`,

@@ -44,7 +44,7 @@ func TestOverrides(t *testing.T) {
 }
 
 // An overrides file that cannot be parsed is not overwritten.
-func TestOverridesByAnotherProgram(t *testing.T) {
+func TestInvalidOverridesFile(t *testing.T) {
 	for _, text := range []string{"[pools", "[pools]\na = \"three\"\n", "[pool]\na = 3\n"} {
 		dir := t.TempDir()
 		path := filepath.Join(dir, ".gc", OverridesFile)

@@ -55,7 +55,7 @@ func TestAddRig(t *testing.T) {
 }
 
 // AddRig refuses a rig that would make the configuration invalid, with the same message, and leaves the file unchanged.
-func TestAddRigRefused(t *testing.T) {
+func TestAddRigErrors(t *testing.T) {
 	const before = "[workspace]\nname = \"town\"\n[[rigs]]\nname = \"demo\"\npath = \"/p/demo\"\n"
 	for want, rig := range map[string]NewRig{
 		`another rig already has the name "demo", at city.toml:4:8`: {Name: "demo",
@@ -153,7 +153,7 @@ func TestRemoveRig(t *testing.T) {
 }
 
 // RemoveRig refuses if the rig is in use or if part of it is declared in another file.
-func TestRemoveRigRefused(t *testing.T) {
+func TestRemoveRigErrors(t *testing.T) {
 	const rig = "[[rigs]]\nname = \"demo\"\npath = \"/d\"\n"
 	const agent = "[[agents]]\nname = \"a\"\ndir = \"demo\"\n"
 	for name, tt := range map[string]struct {
@@ -242,7 +242,7 @@ func textIn(t *testing.T, dir string) string {
 }
 
 // Edits of city.toml consider the other files of the configuration.
-func TestEditRigBesideOtherFiles(t *testing.T) {
+func TestEditRigWithOtherFiles(t *testing.T) {
 	const before = "[workspace]\n[[agents]]\nname = \"a\"\nprovider = \"own\"\n[[rigs]]\nname = " +
 		"\"demo\"\npath = \"/d\"\n"
 	dir, other := cityIn(t, before), filepath.Join(t.TempDir(), "night.toml")

@@ -10,7 +10,7 @@ import (
 )
 
 // A folder that does not respond does not prevent other folders from being watched.
-func TestWatchFoldersThatDoNotAnswer(t *testing.T) {
+func TestHungFolder(t *testing.T) {
 	if !hungfs.InNamespace(t) {
 		return
 	}
