@@ -186,7 +186,7 @@ func TestOneTOMLReader(t *testing.T) {
 }
 
 // Roles are configuration: the program contains no role names.
-func TestNoCharacters(t *testing.T) {
+func TestNoRoleNames(t *testing.T) {
 	for _, f := range sources(t) {
 		ast.Inspect(f.tree, func(n ast.Node) bool {
 			lit, ok := n.(*ast.BasicLit)

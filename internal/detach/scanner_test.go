@@ -76,7 +76,7 @@ func TestPasteInPieces(t *testing.T) {
 }
 
 // A different detach key is recognized in the same forms, and the default key then does not detach.
-func TestAnotherKey(t *testing.T) {
+func TestOtherKey(t *testing.T) {
 	for text, forms := range map[string][]string{
 		"ctrl+]": {"\x1d", "\x1b[93;5u", "\x1b[27;5;93~"}, `ctrl+\`: {"\x1c", "\x1b[92;5u"}, "Ctrl+A": {"\x01", "\x1b[97;5u"}, "": {"\x11"},
 	} {
@@ -97,7 +97,7 @@ func TestAnotherKey(t *testing.T) {
 	}
 }
 
-func TestParseRefuses(t *testing.T) {
+func TestParseErrors(t *testing.T) {
 	for _, text := range []string{"q", "ctrl+", "ctrl+m", "ctrl+i", "ctrl+c", "ctrl+[", "alt+q", "ctrl+qq", "ctrl+é", "f1", "\x11"} {
 		if k, err := Parse(text); err == nil || !strings.Contains(err.Error(), Default) {
 			t.Errorf("%q is %s, %v; want an error that names a valid key", text, k, err)

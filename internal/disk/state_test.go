@@ -155,7 +155,7 @@ func TestLinksAboveTheCityAreFollowed(t *testing.T) {
 	}
 }
 
-func TestMkdirAllMakesNoCity(t *testing.T) {
+func TestMkdirAllDoesNotCreateCity(t *testing.T) {
 	gc, _ := hostile(t)
 	if err := MkdirAll(filepath.Join(gc, "a", "b"), 0o700); err != nil {
 		t.Fatal(err)

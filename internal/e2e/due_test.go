@@ -97,9 +97,9 @@ func TestOneHungCondition(t *testing.T) {
 	}
 }
 
-// TestWispsGo checks that only closed wisps are removed, after wisp_ttl. A cooldown does not restart when the records
+// TestWispsAreRemoved checks that only closed wisps are removed, after wisp_ttl. A cooldown does not restart when the records
 // of its runs are removed.
-func TestWispsGo(t *testing.T) {
+func TestWispsAreRemoved(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")
 	c.config("[workspace]\nname = \"town\"\n[daemon]\npatrol_interval = \"200ms\"\nwisp_gc_interval = \"200ms\"\nwisp_ttl = \"1s\"\n")

@@ -44,10 +44,10 @@ func exampleTown(t *testing.T, more string) *town {
 	return c
 }
 
-// TestWorkIsPassedOn gives orders to the steward of the example town, and kills the controller while a hand works on
+// TestWorkIsHandedOn gives orders to the steward of the example town, and kills the controller while a hand works on
 // one. Hook, sling and mail alone carry each order to its rig, a hand, the joiner and back to the steward, exactly
 // once. The next controller adopts all agents, and no other agent starts.
-func TestWorkIsPassedOn(t *testing.T) {
+func TestWorkIsHandedOn(t *testing.T) {
 	t.Parallel()
 	const staff = 8
 	c := exampleTown(t, passing)

@@ -230,9 +230,9 @@ func TestSupervisorIsKilled(t *testing.T) {
 	}
 }
 
-// TestCitiesComeAndGo edits the registry, breaks one city and removes the folder of another. The other cities are not
+// TestCitiesAreAddedAndRemoved edits the registry, breaks one city and removes the folder of another. The other cities are not
 // affected.
-func TestCitiesComeAndGo(t *testing.T) {
+func TestCitiesAreAddedAndRemoved(t *testing.T) {
 	t.Parallel()
 	l := newFleetTest(t, 4)
 	still, broken, moved, lost := l.towns[0], l.towns[1], l.towns[2], l.towns[3]

@@ -21,16 +21,16 @@ func inNamespace(t *testing.T, test func(t *testing.T)) {
 }
 
 // The kill loop with agents of other providers (L10, L11): the next controller finds all of them.
-func TestKillLoopElsewhere(t *testing.T) {
+func TestKillLoopWithOtherProviders(t *testing.T) {
 	inNamespace(t, func(t *testing.T) { killLoop(t, 10, min(*kills, 12)) })
 }
 
 // A stop leaves no process, even if agents ignore signals.
-func TestNothingIsLeftElsewhere(t *testing.T) { inNamespace(t, nothingIsLeft) }
+func TestNothingIsLeftWithOtherProviders(t *testing.T) { inNamespace(t, nothingIsLeft) }
 
 // A crash loop ends in quarantine and is reported once, and a release starts the agent again. The other agent is not
 // affected.
-func TestCrashLoopElsewhere(t *testing.T) { inNamespace(t, crashLoop) }
+func TestCrashLoopWithOtherProviders(t *testing.T) { inNamespace(t, crashLoop) }
 
 func crashLoop(t *testing.T) {
 	c := newTown(t, 0, "")

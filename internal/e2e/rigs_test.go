@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// TestARigsOwnAutomations gives a city and its rig automations with the same names. Each has its own folder, run,
+// TestRigAutomations gives a city and its rig automations with the same names. Each has its own folder, run,
 // cooldown and store. A pool that the rig's automation names is the rig's.
-func TestARigsOwnAutomations(t *testing.T) {
+func TestRigAutomations(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")
 	if err := os.MkdirAll(filepath.Join(c.dir, "demo", "own"), 0o755); err != nil {
@@ -57,9 +57,9 @@ func TestARigsOwnAutomations(t *testing.T) {
 	c.nothingLeft()
 }
 
-// TestAutomationsAreChangedFromOutside edits [automations] in city.toml. A skipped automation is off, and an overridden
+// TestAutomationSettings edits [automations] in city.toml. A skipped automation is off, and an overridden
 // one has another gate. A run that exceeds max_timeout is killed with all its processes.
-func TestAutomationsAreChangedFromOutside(t *testing.T) {
+func TestAutomationSettings(t *testing.T) {
 	t.Parallel()
 	const city = "[workspace]\nname = \"town\"\n[daemon]\npatrol_interval = \"200ms\"\n"
 	c := newTown(t, 0, "")

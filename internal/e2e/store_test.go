@@ -16,9 +16,9 @@ import (
 	_ "modernc.org/sqlite"
 )
 
-// TestStoreLockedByAnother holds a lock on the city's store outside the controller. The agents are not affected.
+// TestStoreLockedByOtherProcess holds a lock on the city's store outside the controller. The agents are not affected.
 // Status and the automation's details show the reason. When the lock is released, due automations run again.
-func TestStoreLockedByAnother(t *testing.T) {
+func TestStoreLockedByOtherProcess(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")
 	c.config("[workspace]\nname = \"bench\"\n[daemon]\npatrol_interval = \"200ms\"\nshutdown_timeout = \"100ms\"\nmax_restarts = 0\n" +

@@ -81,7 +81,7 @@ func TestCityOnTmux(t *testing.T) {
 // The tmux server exits after its last session. It exits immediately if a controller is running. If the controller was
 // killed during the swap, it exits at the next stop, even if the controller had already recorded that tmux has no
 // sessions (L10).
-func TestTmuxServerGoes(t *testing.T) {
+func TestTmuxServerExits(t *testing.T) {
 	onTmux(t)
 	t.Setenv("GC_SESSION", "")
 	marks := func(c *town) string {

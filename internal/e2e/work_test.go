@@ -62,9 +62,9 @@ func TestNoWorkIsStranded(t *testing.T) {
 	c.nothingLeft()
 }
 
-// TestTheIdleLeaveFirst has two members: w-1 is idle and w-2 is working. When the pool shrinks to one, the idle member
+// TestIdleMembersLeaveFirst has two members: w-1 is idle and w-2 is working. When the pool shrinks to one, the idle member
 // leaves.
-func TestTheIdleLeaveFirst(t *testing.T) {
+func TestIdleMembersLeaveFirst(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")
 	c.config("[workspace]\nname = \"hands\"\n[daemon]\npatrol_interval = \"200ms\"\n" +

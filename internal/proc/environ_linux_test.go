@@ -37,7 +37,7 @@ func TestHiddenEnvironment(t *testing.T) {
 }
 
 // A process that calls exec repeatedly shows its whole environment at every read.
-func TestEnvironOfAProcessThatKeepsExecuting(t *testing.T) {
+func TestEnvironDuringExecs(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "again")
 	if err := os.WriteFile(script, []byte("#!/bin/sh\nexec \"$0\"\n"), 0o755); err != nil {
 		t.Fatal(err)

@@ -45,7 +45,7 @@ func TestSinceFindsAllLaterProcesses(t *testing.T) {
 }
 
 // SweepSince also kills a process that starts new ones during the sweep.
-func TestSweepOfAProcessThatRespawns(t *testing.T) {
+func TestSweepOfRespawningProcess(t *testing.T) {
 	mark := fmt.Sprintf("GC_TEST=%d", os.Getpid())
 	first, out := line(t, "export "+mark+"; (setsid sh -c 'printf up; while :; do setsid sleep "+
 		"1000; done' &)")

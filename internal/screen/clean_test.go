@@ -61,7 +61,7 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-func TestCleanCuts(t *testing.T) {
+func TestCleanTruncates(t *testing.T) {
 	got := Clean("\x1b[31m" + strings.Repeat("世", 3000))
 	if len(got) > maxLine || !strings.HasSuffix(got, "世…\x1b[m") {
 		t.Errorf("%d bytes, ends in %q", len(got), got[len(got)-12:])
@@ -143,7 +143,7 @@ func TestWidthOfPlaceholders(t *testing.T) {
 	}
 }
 
-func TestLead(t *testing.T) {
+func TestFirstItem(t *testing.T) {
 	for in, want := range map[string]string{
 		"": "", "one": "one", "one\n": "one", "one\r\ntwo": "one and 1 more", "\none\n\ntwo\nthree\n": "one and 2 more", "\x1b[31ma\tb\nc": "a       b and 1 more",
 	} {

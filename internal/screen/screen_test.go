@@ -135,7 +135,7 @@ func TestHistory(t *testing.T) {
 }
 
 // Lines that are scrolled in one step leave the same screen and history as lines that are scrolled one by one.
-func TestScrollingAtOnce(t *testing.T) {
+func TestScrollingInOneStep(t *testing.T) {
 	var in strings.Builder
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range 500 {
@@ -203,7 +203,7 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-func TestClosed(t *testing.T) {
+func TestClosedScreen(t *testing.T) {
 	s := newScreen("x", 10, 4)
 	s.Close()
 	if n, err := s.Write([]byte("more")); n != 4 || err != nil {
@@ -216,7 +216,7 @@ func TestClosed(t *testing.T) {
 }
 
 // A panic in the emulator neither ends the process nor loses text.
-func TestGuard(t *testing.T) {
+func TestEmulatorPanic(t *testing.T) {
 	s := newScreen("before\r\n", 10, 4)
 	s.recoverEmulator(func() { panic("as x/vt might") })
 	s.Write([]byte("\x1b[2;1Hafter"))
@@ -226,7 +226,7 @@ func TestGuard(t *testing.T) {
 }
 
 // Sequences that never end need a bounded amount of memory.
-func TestEndless(t *testing.T) {
+func TestEndlessSequences(t *testing.T) {
 	s := New(80, 24, 100)
 	for _, in := range []string{"\x1b]0;" + strings.Repeat("a", 1<<16), "\x1bP" + strings.Repeat("b", 1<<16),
 		"\x1b[" + strings.Repeat("1;", 1<<15), "\x18e" + strings.Repeat("\u0301", 1<<15), strings.Repeat("👩\u200d", 1<<12)} {

@@ -63,7 +63,7 @@ func TestStream(t *testing.T) {
 }
 
 // The stream returns complete characters immediately. It does not hold them back for a combining mark that may follow.
-func TestStreamHoldsNothingBack(t *testing.T) {
+func TestStreamReturnsCharactersImmediately(t *testing.T) {
 	var s Stream
 	for _, piece := range []string{"a", "b:", "\n", "世", "é "} {
 		if got := s.Clean([]byte(piece)); got != piece {

@@ -36,7 +36,7 @@ func TestProgramGetsItsArguments(t *testing.T) {
 }
 
 // A program that is missing, prints too much, hangs or does not read its input does not block the caller.
-func TestProgramsThatMisbehave(t *testing.T) {
+func TestFailingPrograms(t *testing.T) {
 	env := []string{"PATH=/usr/bin:/bin"}
 	if _, err := Call(t.Context(), Program{Path: "no-such-program-here"}); !errors.Is(err, exec.ErrNotFound) {
 		t.Errorf("absent: %v", err)

@@ -43,7 +43,7 @@ func TestMissingFolderIsAnError(t *testing.T) {
 }
 
 // A child process that keeps stdout open does not delay the result, and is killed.
-func TestChildrenEndWithTheLine(t *testing.T) {
+func TestChildrenAreKilled(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
 	res, err := Run(t.Context(), Line{Text: "sleep 1000 & echo $! >" + file + "; echo done", Env: os.Environ()})
 	if err != nil || string(res.Output) != "done\n" {
@@ -52,7 +52,7 @@ func TestChildrenEndWithTheLine(t *testing.T) {
 	gone(t, file)
 }
 
-func TestTheEndIsThatOfTheGroup(t *testing.T) {
+func TestGroupIsKilled(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
 	_, err := Run(once(t, file), Line{Text: "trap '' INT TERM; sleep 1000 & echo $! >" + file + "; wait", Env: os.Environ()})
 	if !errors.Is(err, context.Canceled) {
@@ -87,7 +87,7 @@ func TestFloodKeepsTheEnd(t *testing.T) {
 }
 
 // A line that prints without end on both pipes is killed when the context ends.
-func TestFloodUntilTheEnd(t *testing.T) {
+func TestFloodUntilDeadline(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "flooded")
 	text := "yes out & yes err | head -c 1000000 >&2; echo >" + file + "; yes err >&2"
 	res, err := Run(once(t, file), Line{Text: text, Env: os.Environ(), Split: true})
@@ -117,7 +117,7 @@ func once(t *testing.T, file string) context.Context {
 }
 
 // A program may print its result to stdout and a warning to stderr. Both are returned.
-func TestStdoutApart(t *testing.T) {
+func TestSplitStdout(t *testing.T) {
 	for _, c := range []struct {
 		text, stdout string
 		complaint    bool
@@ -143,7 +143,7 @@ func TestStdoutApart(t *testing.T) {
 }
 
 // Arbitrary bytes are kept unchanged.
-func TestJunk(t *testing.T) {
+func TestBinaryOutput(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "junk")
 	res, err := Run(t.Context(), Line{Text: "head -c 50000 /dev/urandom | tee " + file, Env: os.Environ(), Split: true})
 	if err != nil {

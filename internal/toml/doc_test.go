@@ -33,7 +33,7 @@ needs = [
 x = { y = { z = "deep" } }
 `
 
-func TestValuesAndTheirPlaces(t *testing.T) {
+func TestValuesAndPositions(t *testing.T) {
 	d := Read("f.toml", []byte(sample), 1<<16)
 	root := d.Root()
 	table, _ := root.Table("table")
@@ -72,7 +72,7 @@ func TestValuesAndTheirPlaces(t *testing.T) {
 }
 
 // All invalid values are reported with their positions, in file order.
-func TestWrongValues(t *testing.T) {
+func TestInvalidValues(t *testing.T) {
 	d := Read("f.toml", []byte(`a = 1
 b = "x"
 c = "5"
@@ -143,7 +143,7 @@ func TestInvalidTOML(t *testing.T) {
 }
 
 // Brackets and dots in strings and comments do not increase the nesting depth.
-func TestNestingIsCountedOutsideOfText(t *testing.T) {
+func TestNestingOutsideStrings(t *testing.T) {
 	many := strings.Repeat("[.", 50)
 	text := "a = \"" + many + "\\\"" + many + "\" # " + many + "\nb = '''\n" + many + "''" + many + "'''\nc = '" + many + "'\nd = \"\"\"" + many + "\"\"\"\n"
 	d := Read("f.toml", []byte(text), 1<<16)
@@ -161,7 +161,7 @@ func TestByteOrderMarkAndCRLF(t *testing.T) {
 }
 
 // Load rejects a file that is not regular, without blocking.
-func TestLoadDoesNotWait(t *testing.T) {
+func TestLoadDoesNotBlock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Fatal(err)
