@@ -62,11 +62,11 @@ func TestEveryEventOnce(t *testing.T) {
 		t.Errorf("%d events were not handled, and %d runs were interrupted", lost, interrupted)
 	}
 	c.config("[broken") // the previous configuration stays in force
-	c.until("the file is refused", func() bool {
+	c.until("the file is rejected", func() bool {
 		return strings.Contains(c.gcity(0, "events", "--type", "controller.config_rejected"), "old configuration")
 	})
 	c.gcity(0, "event", "emit", "deploy.done", "--message", "n99n")
-	c.until("the event is dealt with all the same", func() bool { return dealt()["n99n"] == 1 })
+	c.until("the event is handled nevertheless", func() bool { return dealt()["n99n"] == 1 })
 	c.config(whole)
 	c.gcity(0, "bead", "create", "one", "--label", "pool:w")
 	c.gcity(0, "bead", "create", "two", "--label", "pool:w")

@@ -28,7 +28,7 @@ func TestHundredAutomationsDueAtOnce(t *testing.T) {
 			"set -- going/*\necho >counts/$#\nuntil [ -e go ]; do sleep 0.02; done\nmv going/$GC_AUTOMATION went/'''\n")
 	}
 	c.run()
-	c.until("as many go as may", func() bool { return c.files("going") >= most })
+	c.until("the maximum number of runs is in progress", func() bool { return c.files("going") >= most })
 	c.patrols(4) // the interval of the first runs has passed
 	if k := c.files("going"); k != most {
 		t.Errorf("%d automations run at the same time", k)
@@ -75,9 +75,9 @@ func TestOneHungCondition(t *testing.T) {
 	c.automation("a-hung", "gate = \"condition\"\ncheck = 'echo $$ >>hung; exec sleep 100000'\ncheck_timeout = \"1h\"\nexec = \"echo >ran/never\"\n")
 	c.automation("a-long", "gate = \"condition\"\ncheck = \"echo >>checked\"\nexec = 'echo x >>long; until [ -e go ]; do sleep 0.05; done'\n")
 	c.run()
-	c.until("the check hangs and the run goes", func() bool { return c.has("hung") && c.has("long") })
+	c.until("the check hangs and the run is in progress", func() bool { return c.has("hung") && c.has("long") })
 	c.put("open", "")
-	c.until("all others went", func() bool { return c.files("ran") == n-2 })
+	c.until("all other automations have run", func() bool { return c.files("ran") == n-2 })
 	if err := os.Remove(filepath.Join(c.dir, "open")); err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestOneHungCondition(t *testing.T) {
 		t.Errorf("the long run started %d times", len(long))
 	}
 	c.put("go", "")
-	c.until("it goes again when it has ended", func() bool { return len(c.words("long")) > 1 })
+	c.until("the automation runs again after the run has ended", func() bool { return len(c.words("long")) > 1 })
 	c.gcity(0, "stop")
 	c.nothingLeft()
 	if c.alive(c.words("hung")[0]) {
@@ -135,8 +135,8 @@ func TestWispsAreRemoved(t *testing.T) {
 	}
 	c.gcity(0, append([]string{"bead", "close", "--force", mine, openStep, steps[openStep][0]}, steps[openRoot]...)...)
 	c.gcity(0, append([]string{"bead", "close", done}, steps[done]...)...)
-	c.until("the one that is done goes", func() bool { return !c.known(done) })
-	c.until("the records of runs go", func() bool { return strings.Contains(c.gcity(0, "automation", "history", "tick"), "never run") })
+	c.until("the closed wisp is removed", func() bool { return !c.known(done) })
+	c.until("the records of runs are removed", func() bool { return strings.Contains(c.gcity(0, "automation", "history", "tick"), "never run") })
 	for _, root := range []string{untouched, openRoot, openStep} {
 		for _, id := range append(steps[root], root) {
 			if !c.known(id) {
@@ -159,7 +159,7 @@ func TestWispsAreRemoved(t *testing.T) {
 	c.run()
 	c.until("the next one answers", c.answers)
 	c.gcity(0, "bead", "close", openRoot, steps[openStep][1])
-	c.until("those go too that are closed now", func() bool { return !c.known(openRoot) && !c.known(openStep) })
+	c.until("the wisps that are closed now are removed too", func() bool { return !c.known(openRoot) && !c.known(openStep) })
 	if ticks := c.words("ticks"); len(ticks) != 1 {
 		t.Errorf("the automation with a cooldown of an hour ran %d times", len(ticks))
 	}

@@ -65,13 +65,13 @@ func TestWorkIsHandedOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	first.Wait()
-	c.until("work goes on without a controller", func() bool { return len(c.ledger("mill")) == len(orders["mill"]) })
+	c.until("work continues without a controller", func() bool { return len(c.ledger("mill")) == len(orders["mill"]) })
 	if c.answers() {
 		t.Error("a controller is running")
 	}
 
 	c.run()
-	c.until("the next controller has them all", func() bool { return c.count("running") == staff })
+	c.until("the next controller has adopted all agents", func() bool { return c.count("running") == staff })
 	c.gcity(0, "sling", "steward", "ferry: fetch the doctor")
 	orders["ferry"] = append(orders["ferry"], "fetch the doctor")
 	c.until("all orders are done", func() bool {

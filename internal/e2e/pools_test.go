@@ -82,7 +82,7 @@ func TestDrainOutlivesTheController(t *testing.T) {
 	c.until("three members run", func() bool { return c.count("running") == 3 })
 	before := c.byName()
 	c.put("size", "2")
-	c.until("w-3 has been told", func() bool { return c.has("told.w-3") })
+	c.until("w-3 has been asked to finish", func() bool { return c.has("told.w-3") })
 	if err := first.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestDrainOutlivesTheController(t *testing.T) {
 		t.Errorf("w-3 had pid %d, now: %+v", before["w-3"].PID, a)
 	}
 	c.put("size", "3")
-	c.until("w-3 has heard that it may go on", func() bool { return c.has("lifted.w-3") })
+	c.until("w-3 knows that the drain was canceled", func() bool { return c.has("lifted.w-3") })
 	c.until("all run", func() bool { return c.count("running") == 3 })
 	after := c.byName()
 	for name, a := range before {
@@ -121,7 +121,7 @@ func TestDrainEnds(t *testing.T) {
 	c.run()
 	c.until("all run", func() bool { return c.count("running") == 5 })
 	c.put("size", "0")
-	c.until("none of the members is left", func() bool { return len(c.agents()) == 1 })
+	c.until("no member is left", func() bool { return len(c.agents()) == 1 })
 	why := c.gcity(0, "events", "--type", "agent.stopped")
 	for _, line := range []string{"reported done", "not finished within 1s"} {
 		if strings.Count(why, line) != 2 {
@@ -130,7 +130,7 @@ func TestDrainEnds(t *testing.T) {
 	}
 	pid := c.byName()["stays"].PID
 	c.gcity(0, "agent", "drain", "stays")
-	c.until("it has begun anew", func() bool { a := c.byName()["stays"]; return a.State == "running" && a.PID != pid })
+	c.until("the member has restarted", func() bool { a := c.byName()["stays"]; return a.State == "running" && a.PID != pid })
 	c.gcity(0, "stop")
 	c.nothingLeft()
 }
@@ -154,7 +154,7 @@ func TestAThousandMembers(t *testing.T) {
 			}
 		}
 	}()
-	c.until("no holder is left beside the controller", func() bool { return len(c.running()) == 1 })
+	c.until("only the controller is left", func() bool { return len(c.running()) == 1 })
 	c.gcity(0, "stop")
 	c.nothingLeft()
 }

@@ -45,7 +45,7 @@ func crashLoop(t *testing.T) {
 		t.Errorf("%d quarantine events; output of why:\n%s", quarantines(), why)
 	}
 	c.gcity(0, "agent", "release", "falls")
-	c.until("it is there again", func() bool { return quarantines() == 2 && c.count("quarantined") == 1 })
+	c.until("the agent is in quarantine again", func() bool { return quarantines() == 2 && c.count("quarantined") == 1 })
 	for _, a := range c.agents() {
 		if a.Name == "stands" && (a.PID != c.pids["stands"] || syscall.Kill(a.PID, 0) != nil) {
 			t.Errorf("the other agent had pid %d and now has %d", c.pids["stands"], a.PID)

@@ -37,7 +37,7 @@ func TestEverythingIsRecordedOnce(t *testing.T) {
 	}
 	before := len(c.recorded())
 	c.run()
-	c.until("a run of the last controller begins", func() bool { return c.firesAfter(before) })
+	c.until("the last controller has started a run", func() bool { return c.firesAfter(before) })
 	c.gcity(0, "stop")
 	c.nothingLeft()
 	log := c.recorded()

@@ -48,9 +48,9 @@ func TestRigAutomations(t *testing.T) {
 	if len(made.Items) != 1 || !strings.HasPrefix(made.Items[0].ID, "de-") {
 		t.Errorf("beads for the rig's pool: %v", made.Items)
 	}
-	c.until("the rig's pool has a member for it", func() bool { p := c.pools(); return len(p) == 1 && p[0].Name == "demo/w" && p[0].Size == 1 })
+	c.until("the rig's pool has a member for the work", func() bool { p := c.pools(); return len(p) == 1 && p[0].Name == "demo/w" && p[0].Size == 1 })
 	c.gcity(0, "rig", "suspend", "demo")
-	c.until("the rig's rest, the city's do not", func() bool {
+	c.until("the rig's automations are suspended, the city's are not", func() bool {
 		return c.automations()["tick:rig:demo"].State == "off" && c.automations()["tick"].State == "idle"
 	})
 	c.gcity(0, "stop")
@@ -71,17 +71,17 @@ func TestAutomationSettings(t *testing.T) {
 	c.run()
 	c.idle("calm", "loud", "slow")
 	c.put("open", "")
-	c.until("the condition lets it go", func() bool { return c.has("loud") })
+	c.until("the condition allows a run", func() bool { return c.has("loud") })
 
 	c.config(city + "[automations]\nskip = [\"loud\"]\nmax_timeout = \"3s\"\n" +
 		"[[automations.overrides]]\nname = \"calm\"\ngate = \"cooldown\"\ninterval = \"1h\"\n")
-	c.until("it is skipped", func() bool { return c.automations()["loud"].State == "off" })
-	c.until("the override counts", func() bool {
+	c.until("the automation is skipped", func() bool { return c.automations()["loud"].State == "off" })
+	c.until("the override has taken effect", func() bool {
 		a := c.automations()["calm"]
 		return a.Gate == "cooldown" && a.State == "idle" && c.has("calm")
 	})
 	before := len(c.words("loud"))
-	c.until("the slow one has begun all that it begins before its time is over", func() bool {
+	c.until("the slow run has started all its processes", func() bool {
 		_ = os.Remove(filepath.Join(c.dir, "pids")) // it may not exist yet
 		c.gcity(124, "automation", "run", "slow", "--wait")
 		pids := c.words("pids")
@@ -98,8 +98,8 @@ func TestAutomationSettings(t *testing.T) {
 	}
 
 	c.config(city)
-	c.until("it goes again", func() bool { return len(c.words("loud")) > before })
-	c.until("the override is gone", func() bool { return c.automations()["calm"].Gate == "manual" })
+	c.until("the automation runs again", func() bool { return len(c.words("loud")) > before })
+	c.until("the override is removed", func() bool { return c.automations()["calm"].Gate == "manual" })
 	if n := len(c.words("calm")); n != 1 {
 		t.Errorf("the automation with a cooldown of an hour ran %d times", n)
 	}

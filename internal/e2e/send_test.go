@@ -32,7 +32,7 @@ func TestTextWaitsForADraft(t *testing.T) {
 	if out := c.gcity(0, "agent", "nudge", "echo", "after it"); strings.Contains(out, "accepted the nudge") {
 		t.Errorf("nudge during a draft: %s", out)
 	}
-	c.until("it is shown why it waits", func() bool {
+	c.until("the reason for the wait is shown", func() bool {
 		out := c.gcity(0, "agent", "show", "echo")
 		return strings.Contains(out, "queued since") && strings.Contains(out, "after it (8 bytes); a user's draft is on the input line")
 	})

@@ -38,12 +38,12 @@ func TestStoreLockedByOtherProcess(t *testing.T) {
 	}
 	posts.Wait()
 	const wrong = "the work of the city cannot be written (failing since "
-	c.until("status says so", func() bool { return strings.Contains(c.gcity(0, "status"), wrong) })
+	c.until("status shows the reason", func() bool { return strings.Contains(c.gcity(0, "status"), wrong) })
 	c.until("the automation waits for it", func() bool {
 		list := c.gcity(0, "automation", "show", "tick")
 		return strings.Contains(list, "cannot start: "+wrong)
 	})
-	c.until("a bead is refused at once", func() bool { // unless it is the probe of the store
+	c.until("a new bead is rejected immediately", func() bool { // unless it is the probe of the store
 		code, says := c.post("beads", `{"title":"late"}`)
 		if code != http.StatusServiceUnavailable {
 			t.Errorf("create while the store is paused: %d %s", code, says)
@@ -63,7 +63,7 @@ func TestStoreLockedByOtherProcess(t *testing.T) {
 		t.Errorf("store.healed was written while the store was locked:\n%s", out)
 	}
 	unlock()
-	c.until("status has nothing to say", func() bool { return !strings.Contains(c.gcity(0, "status"), wrong) })
+	c.until("status shows no problem", func() bool { return !strings.Contains(c.gcity(0, "status"), wrong) })
 	before := c.gcity(0, "bead", "list", "--type", "run", "--limit", "0")
 	c.until("the automation runs again", func() bool { return c.gcity(0, "bead", "list", "--type", "run", "--limit", "0") != before })
 	if out := c.gcity(0, "events", "--type", "store.*"); strings.Count(out, "store.failing") != 1 || strings.Count(out, "store.healed") != 1 {

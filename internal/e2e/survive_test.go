@@ -56,11 +56,11 @@ func killLoop(t *testing.T, n, kills int) {
 	}
 	c.run()
 	c.until("the controller answers", func() bool { return c.answers() }) // until then, lists show only saved state
-	c.until("every agent runs, and as which process is known", func() bool {
+	c.until("every agent runs, and its pid is known", func() bool {
 		known := func(a agentView) bool { return a.State == "running" && a.PID > 0 }
 		return len(slices.DeleteFunc(c.agents(), func(a agentView) bool { return !known(a) })) == n
 	})
-	c.until("the last births are told of", func() bool { return len(c.births) >= n })
+	c.until("the last starts are reported", func() bool { return len(c.births) >= n })
 	first := map[string]int{}
 	for len(c.births) > 0 {
 		b := <-c.births
@@ -135,7 +135,7 @@ func nothingIsLeft(t *testing.T) {
 	c.run()
 	c.born(6)
 	var tree []int
-	c.until("all have what they begin beside them", func() bool { tree = c.descendants(); return len(tree) >= 10 })
+	c.until("all agents have started their child processes", func() bool { tree = c.descendants(); return len(tree) >= 10 })
 	c.gcity(0, "stop")
 	for _, pid := range tree {
 		if lives(pid) {

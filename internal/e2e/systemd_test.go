@@ -255,14 +255,14 @@ func TestSystemd(t *testing.T) {
 		s.gcity(s.group, "install", "--now")
 		s.born(1)
 		s.has()
-		e.until("its agent has become what it stays", func() bool { was[s] = s.people(); return len(was[s]) > 0 })
+		e.until("the agent has executed its program", func() bool { was[s] = s.people(); return len(was[s]) > 0 })
 		for pid := range was[s] {
 			env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 			if err != nil || bytes.Contains(env, []byte("INVOCATION_ID=")) || bytes.Contains(env, []byte("NOTIFY_SOCKET=")) {
 				t.Errorf("%s: process %d has the environment of the service, %v", s.unit, pid, err)
 			}
 		}
-		e.until("it says how it is", func() bool { return strings.HasPrefix(s.show("StatusText"), "1 of 1 ") })
+		e.until("the service reports its status", func() bool { return strings.HasPrefix(s.show("StatusText"), "1 of 1 ") })
 		if out := s.gcity("doctor"); !strings.Contains(out, "service "+strings.TrimSuffix(s.unit, ".service")) || strings.Contains(out, "bad ") {
 			t.Errorf("%s", out)
 		}
@@ -343,7 +343,7 @@ func TestSystemd(t *testing.T) {
 		t.Errorf("%s", out)
 	}
 	daemon.gcity("stop")
-	e.until("it is stopped for good", func() bool { return daemon.show("ActiveState")+" "+daemon.show("Result") == "inactive success" })
+	e.until("the service is stopped", func() bool { return daemon.show("ActiveState")+" "+daemon.show("Result") == "inactive success" })
 	daemon.gcity("daemon", "uninstall")
 	for _, s := range both {
 		if left := s.people(); len(left) > 0 {

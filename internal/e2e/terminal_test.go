@@ -40,7 +40,7 @@ func TestInterruptWhileAttaching(t *testing.T) {
 	if err := syscall.Kill(holder, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	c.until("the holder stands still", func() bool {
+	c.until("the holder is stopped", func() bool {
 		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", holder))
 		return err == nil && bytes.Contains(data, []byte(") T "))
 	})

@@ -111,8 +111,8 @@ func TestTmuxServerExits(t *testing.T) {
 	first := server()
 	swap("pty")
 	c.born(1)
-	c.until("the server is gone while the city goes on", func() bool { return !lives(first) })
-	c.until("nobody looks there", func() bool { return marks(c) == "" })
+	c.until("the server has exited while the city runs", func() bool { return !lives(first) })
+	c.until("no session provider is listed", func() bool { return marks(c) == "" })
 	swap("tmux")
 	second := server()
 	swap("pty")
@@ -120,7 +120,7 @@ func TestTmuxServerExits(t *testing.T) {
 	ctl.Process.Kill()
 	ctl.Wait()
 	c.gcity(0, "stop") // the controller may have been killed at any step
-	c.until("the server is gone after a stop without a controller", func() bool { return !lives(second) })
+	c.until("the server has exited after a stop without a controller", func() bool { return !lives(second) })
 	c.nothingLeft()
 
 	swap("tmux")
@@ -139,7 +139,7 @@ func TestTmuxServerExits(t *testing.T) {
 	}
 	c.parentless(third)
 	c.gcity(3, "stop")
-	c.until("a server that nobody looks at is gone after a stop", func() bool { return !lives(third) })
+	c.until("an unlisted server has exited after a stop", func() bool { return !lives(third) })
 }
 
 // parentless kills the sessions in a tmux server, and checks that the server continues.
