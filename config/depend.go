@@ -66,7 +66,7 @@ func (d dependencies) needed(a *Agent, name string) (*Agent, string) {
 	}
 	rig, _ := cutRig(name)
 	if !self && d.failedSources.affects("", a.Rig, rig) {
-		return nil, "" // a file that could not be read may declare it
+		return nil, "" // an unreadable file may declare it
 	}
 	if self {
 		return nil, "is this agent itself; remove it"

@@ -42,7 +42,7 @@ func (d patcher) patchAgents() {
 		}
 		at := slices.IndexFunc(called[p.name], p.matches)
 		if at < 0 && d.failedSources.affects("", nameOf(c.Rig(p.dir))) {
-			continue // a file that could not be read may declare it
+			continue // an unreadable file may declare it
 		}
 		if at < 0 {
 			d.addError(p.origins["name"], p.table+".name",
@@ -202,7 +202,7 @@ func (d patcher) patchProviders() {
 		done[p.Name] = p.Origin
 		if msg := c.unknownProvider(p.Name); msg != "" {
 			if d.failedSources.any() {
-				continue // a file that could not be read may declare it
+				continue // an unreadable file may declare it
 			}
 			d.addError(p.Origins["name"], key+".name", msg)
 			continue

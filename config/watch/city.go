@@ -11,7 +11,7 @@ import (
 	"gcity/config"
 )
 
-// City returns a channel that receives a value when a city's configuration has changed and then not changed again for
+// City returns a channel that receives a value when a city's configuration has changed and has then been stable for
 // o.Quiet. The watch covers the configuration's files and the files in topologies, even if city.toml is removed or
 // invalid. It also covers the creation and removal of rig folders. Call City before config.Load, or set o.First, so
 // that no change in between is missed. The channel holds at most one value. It is closed when ctx has ended and the

@@ -17,7 +17,7 @@ import (
 )
 
 // Folders returns a channel that receives a value when a formula or an automation has been written, created or
-// removed and there was no further change for o.Quiet. Folders watches the given folders, as City.Layers returns
+// removed and there has then been no change for o.Quiet. Folders watches the given folders, as City.Layers returns
 // them, and ignores other files in them. A folder need not exist. A folder that does not respond is ignored until it
 // does. others delivers lists of folders that replace the current list; it may be nil. A new list counts as a change
 // if the content of the folders differs. The channel holds at most one value. It is closed when ctx has ended and the

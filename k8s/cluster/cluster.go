@@ -70,7 +70,7 @@ type entry struct {
 	broken  error
 	event   string         // newest warning about the pod before its agent was started; "" = none
 	last    session.Status // last status of the session that the pod sent; zero = none yet
-	silent  time.Time      // since when the pod has run without a stream; zero = not the case
+	silent  time.Time      // time since which the pod has had no stream; zero = it has one
 	exit    *session.Exit
 	asked   bool // the controller has requested a stop of the session
 	worker  bool // the goroutine that keeps the stream open is running
@@ -160,7 +160,7 @@ func signal(p *Provider) {
 	}
 }
 
-// end records and reports the end of a session, once. The caller holds mu.
+// end records and reports the end of a session, unless it has already done so. The caller holds mu.
 func (p *Provider) end(e *entry, x session.Exit) {
 	if e.exit != nil {
 		return
