@@ -45,9 +45,9 @@ func (b *Breaker) Enter(now time.Time) (in, probe bool) {
 type verdict int
 
 const (
-	AnsweredCall verdict = iota // the call succeeded, or the store rejected it
-	FailedCall
-	unknownEnd // nothing, because the caller's deadline was too short
+	StoreWorks verdict = iota // the call succeeded, or the store rejected the request
+	StoreFailed
+	inconclusive // the caller's deadline was too short
 )
 
 // Ended records the end of a call, and reports whether the breaker's visible state has changed. For a call that
@@ -57,9 +57,9 @@ func (b *Breaker) Ended(now time.Time, probe bool, v verdict, why error) (change
 		b.trying = false
 	}
 	switch {
-	case v == unknownEnd:
+	case v == inconclusive:
 		return false
-	case v == AnsweredCall:
+	case v == StoreWorks:
 		changed = b.Open()
 		*b = Breaker{trying: b.trying}
 		return changed

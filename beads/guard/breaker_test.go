@@ -42,7 +42,7 @@ func TestBreaker(t *testing.T) {
 					probe = true
 				}
 				if what != "in" {
-					v := map[string]verdict{"good": AnsweredCall, "bad": FailedCall, "short": unknownEnd}[what]
+					v := map[string]verdict{"good": StoreWorks, "bad": StoreFailed, "short": inconclusive}[what]
 					was := fmt.Sprint(b.Open(), b.until)
 					if changed := b.Ended(now, probe, v, errors.New("bad at "+words[0])); changed != (was != fmt.Sprint(b.Open(), b.until)) {
 						t.Errorf("%s: changed = %v", step, changed)

@@ -213,12 +213,12 @@ func guarded[T any](ctx context.Context, g *Store, b *Breaker, limit time.Durati
 	now := time.Now()
 	gs.Took(g.scope, b == &g.writes, now.Sub(began))
 	v := judged(err)
-	if v == FailedCall && ctx.Err() != nil && now.Sub(began) < minFailedCall {
-		v = unknownEnd
+	if v == StoreFailed && ctx.Err() != nil && now.Sub(began) < minFailedCall {
+		v = inconclusive
 	}
 	gs.mu.Lock()
 	changed := b.Ended(now, probe, v, err)
-	if closed := g.rejection(now, b); v == FailedCall && closed != nil {
+	if closed := g.rejection(now, b); v == StoreFailed && closed != nil {
 		err = closed
 	}
 	var report Report
@@ -232,8 +232,8 @@ func guarded[T any](ctx context.Context, g *Store, b *Breaker, limit time.Durati
 	return got, err
 }
 
-// Answered reports whether err came from a store that works. A store that rejects a request works.
-func Answered(err error) bool { return judged(err) == AnsweredCall }
+// Rejected reports whether err is the rejection of a request by a store that works, and not a failure of the store.
+func Rejected(err error) bool { return err != nil && judged(err) == StoreWorks }
 
 // judged distinguishes rejected requests from failures of the store.
 func judged(err error) verdict {
@@ -242,7 +242,7 @@ func judged(err error) verdict {
 	case err == nil, errors.Is(err, beads.ErrNotFound), errors.Is(err, beads.ErrConflict),
 		errors.Is(err, beads.ErrUnreadable),
 		errors.Is(err, errors.ErrUnsupported), errors.As(err, &invalid):
-		return AnsweredCall
+		return StoreWorks
 	}
-	return FailedCall
+	return StoreFailed
 }
