@@ -326,7 +326,7 @@ func (p *Provider) SendPolitely(ctx context.Context, name, text string, quiet ti
 
 // SendKeys implements session.Keyer.
 func (p *Provider) SendKeys(ctx context.Context, name string, keys ...string) error {
-	l, err := p.livingLink(ctx, "press keys of", name)
+	l, err := p.livingLink(ctx, "send keys to", name)
 	if err != nil {
 		return err
 	}
@@ -378,7 +378,7 @@ func (p *Provider) SetMeta(ctx context.Context, name, key, value string) error {
 
 // Meta implements session.Marker.
 func (p *Provider) Meta(ctx context.Context, name, key string) (string, error) {
-	l, err := p.livingLink(ctx, "read the marks of", name)
+	l, err := p.livingLink(ctx, "read the metadata of", name)
 	if err != nil {
 		return "", err
 	}
