@@ -18,7 +18,7 @@ import (
 const backupLimit = 2 * time.Minute
 
 // ErrNone is returned for a backup of a store that does not exist yet.
-var ErrNone = errors.New("there is no bead store yet")
+var ErrNone = errors.New("the bead store does not exist yet")
 
 // errDamaged is returned for a file that SQLite can open but that has inconsistent content.
 var errDamaged = errors.New("it is damaged")
