@@ -80,7 +80,7 @@ func (p *player) Inspect(_ context.Context, agent string) (*city.Inspection, err
 	if a := upTo(p.tape.About[agent], p.now()); a != nil {
 		return a, nil
 	}
-	return nil, &city.Error{Code: city.NotFound, Message: "there is no agent " + agent}
+	return nil, &city.Error{Code: city.NotFound, Message: "agent " + agent + " not found"}
 }
 
 // Output implements city.Control.
@@ -227,7 +227,8 @@ func (p *player) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece
 	return func(yield func(city.Piece, error) bool) {
 		all, known := p.tape.Runs[run]
 		if !known {
-			yield(city.Piece{}, &city.Error{Code: city.NotFound, Message: "there is no run " + run})
+			yield(city.Piece{}, &city.Error{Code: city.NotFound,
+				Message: "run " + run + " not found"})
 			return
 		}
 		for next := 0; ; {
