@@ -19,7 +19,7 @@ var (
 	ErrAmbiguous = errors.New("the name is ambiguous")
 )
 
-// Target is the agent, pool, rig or city to which a suspended key applies. An agent or pool is given by its qualified
+// Target is the agent, pool, rig or city that a suspended key applies to. An agent or pool is given by its qualified
 // name, or by its name if that is unique. If both fields are empty, the target is the whole city.
 type Target struct{ Agent, Rig string }
 
@@ -121,8 +121,8 @@ func (c *City) notFound(err error, name string, names []string) error {
 	return fmt.Errorf("%w %q in %s", err, name, where)
 }
 
-// find returns the agent or pool with this name, which is a qualified name or a unique last part. For the name of a
-// member it returns the pool and the member's qualified name.
+// find returns the agent or pool with this name, which is qualified, or unique without its rig. For a member's name,
+// it returns the pool and the member's qualified name.
 func (c *City) find(name string) (a *Agent, member string, err error) {
 	type match struct {
 		agent *Agent
@@ -173,7 +173,7 @@ func (c *City) find(name string) (a *Agent, member string, err error) {
 		toml.List(all), name)
 }
 
-// noRig returns the error for a table about a rig that does not exist.
+// noRig returns the error for a table that names a rig that does not exist.
 func (c *City) noRig(name, table string) string {
 	names := make([]string, len(c.Rigs))
 	for i := range c.Rigs {
