@@ -51,7 +51,7 @@ func drainIsListed(t *testing.T, h Harness) {
 		}
 	}
 	mark(t, m, d)
-	// tools of the agent read and set the marks directly
+	// the agent's tools read and set the marks directly
 	if v, err := m.Meta(t.Context(), "a", "GC_DRAIN"); v != "1790000000" || err != nil {
 		t.Errorf("GC_DRAIN is %q, %v", v, err)
 	}

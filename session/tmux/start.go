@@ -18,17 +18,17 @@ import (
 
 const (
 	startTimeout = 30 * time.Second // timeout of a start if the caller sets no deadline
-	// maximum wait for another controller that is starting or cleaning up the same session
+	// how long to wait for another controller that is starting or cleaning up the same session
 	lockTimeout = 2 * time.Second
-	// maximum wait for a lock that a new child process has inherited; the child closes the lock when it executes
+	// how long to wait for a lock that a new child process has inherited; the child releases it when it executes
 	// another program
 	lockWait    = 200 * time.Millisecond
 	taskTimeout = 10 * time.Second
 )
 
-// Start implements session.Provider. tmux creates a process that connects to the startSocket and requests its
-// task. The process then locks the session, writes its record and becomes the agent. So the environment
-// appears neither in a command line, nor in a file, nor in tmux.
+// Start implements session.Provider. tmux creates a process that connects to the startSocket and requests its task.
+// This process then locks the session, writes its record and becomes the agent. The agent's environment thus appears
+// neither in a command line, nor in a file, nor in tmux.
 func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	if err := p.check(&s); err != nil {
 		return session.Status{}, err
@@ -71,7 +71,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	return st, nil
 }
 
-// check returns an error for a Spec that does not describe a session that can be started and identified.
+// check returns an error if the Spec lacks what is needed to start or identify the session.
 func (p *Provider) check(s *session.Spec) error {
 	switch {
 	case p.startSocket == nil || p.ctx.Err() != nil:
@@ -92,8 +92,8 @@ func (p *Provider) check(s *session.Spec) error {
 	return nil
 }
 
-// endPrevious removes the remains of an earlier life. It fails if another controller has started a life, or if
-// processes that hold the session's lock survive. The caller must hold the name's lock and the start lock.
+// endPrevious removes what is left of an earlier life. It fails if another controller has started a life, or if
+// processes that hold the session's lock cannot be killed. The caller must hold the name's lock and the start lock.
 func (p *Provider) endPrevious(ctx context.Context, e *entry) error {
 	rec, x, ok := p.files.recall(e.name)
 	if ok && x == nil {
@@ -122,7 +122,7 @@ func (p *Provider) endPrevious(ctx context.Context, e *entry) error {
 	return nil
 }
 
-// create creates the tmux session and starts the agent in the session.
+// create creates the tmux session and starts the agent in it.
 func (p *Provider) create(ctx context.Context, e *entry, s *session.Spec) error {
 	arrival, cancel := p.startSocket.expect(s.ID)
 	defer cancel()
@@ -137,7 +137,7 @@ func (p *Provider) create(ctx context.Context, e *entry, s *session.Spec) error 
 		}
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 		defer cancel()
-		// tmux may have created the session despite the error
+		// tmux can have created the session despite the error
 		return errors.Join(err, p.removeUnrecorded(late, s.Name))
 	}
 	rec, err := p.startAgent(ctx, s, paneTask{Spec: *s, Dir: filepath.Join(p.files.dir, s.Name),
@@ -153,8 +153,7 @@ func (p *Provider) create(ctx context.Context, e *entry, s *session.Spec) error 
 	return nil
 }
 
-// newSession creates the tmux session. tmux expands only one of the arguments, the name, and mangle has made
-// it safe.
+// newSession creates the tmux session. The only argument that tmux expands is the name, which mangle has made safe.
 func (p *Provider) newSession(ctx context.Context, s *session.Spec, cols, rows int) (paneID string,
 	pid int, err error) {
 	name := mangle(s.Name)
@@ -166,7 +165,7 @@ func (p *Provider) newSession(ctx context.Context, s *session.Spec, cols, rows i
 		"exit-empty",
 		"off"}
 	out, err := p.tmux.run(ctx, nil, create...)
-	if errors.Is(err, errNoServer) { // the old server was exiting, see Dismiss
+	if errors.Is(err, errNoServer) { // an old server was still exiting, see Dismiss
 		out, err = p.tmux.run(ctx, nil, create...)
 	}
 	if errors.Is(err, errNameTaken) {
@@ -186,8 +185,8 @@ func (p *Provider) newSession(ctx context.Context, s *session.Spec, cols, rows i
 	return f[0], number(f[1]), nil
 }
 
-// removeUnrecorded ends a session with this name that has no record because a controller died during a start. If
-// the session does not belong to this city, removeUnrecorded returns an error.
+// removeUnrecorded ends a session with this name that has no record because its controller died during the start. It
+// returns an error if the session belongs to another city.
 func (p *Provider) removeUnrecorded(ctx context.Context, name string) error {
 	city, id, err := p.tmux.owner(ctx, mangle(name))
 	if errors.Is(err, errNoPane) || errors.Is(err, errNoServer) {
@@ -213,8 +212,7 @@ func (p *Provider) removeUnrecorded(ctx context.Context, name string) error {
 	return nil
 }
 
-// owner returns the city and the life that a tmux session belongs to. Both are "" if gcity did not create the
-// session.
+// owner returns the city and the life that a tmux session belongs to. Both are "" if gcity did not create the session.
 func (c *client) owner(ctx context.Context, name string) (city, id string, err error) {
 	out, err := c.run(ctx, nil, "show-environment", "-t", "="+name+":")
 	for line := range strings.Lines(out) {
@@ -229,8 +227,8 @@ func (c *client) owner(ctx context.Context, name string) (city, id string, err e
 	return city, id, err
 }
 
-// undoStarts undoes starts that killed controllers have left unfinished. It ends all sessions of this city
-// that have no record and are not being started.
+// undoStarts undoes starts that were interrupted because their controllers were killed. It ends all sessions of this
+// city that have no record and are not being started.
 func (p *Provider) undoStarts(ctx context.Context) error {
 	if p.files.observe || !p.tmux.serverLives() {
 		return nil
@@ -254,7 +252,7 @@ func (p *Provider) undoStarts(ctx context.Context) error {
 			continue
 		}
 		fd, err := proc.Lock(p.files.path(name, startFile), time.Now())
-		// if the folder is missing, no start is in progress
+		// no start is in progress if the folder is missing
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			continue // another process is starting the session
 		}
@@ -270,7 +268,7 @@ func (p *Provider) undoStarts(ctx context.Context) error {
 	return nil
 }
 
-// undoStart undoes a failed start. It returns cause, joined with the errors from the cleanup.
+// undoStart undoes a failed start. It returns cause joined with any errors from the cleanup.
 func (p *Provider) undoStart(s *session.Spec, pane string, pid int, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), callTimeout)
 	defer cancel()
@@ -285,7 +283,8 @@ func (p *Provider) undoStart(s *session.Spec, pane string, pid int, cause error)
 			"cannot be killed: %v", left))
 	}
 	if rec, x, ok := p.files.recall(s.Name); ok && x == nil && rec.ID == s.ID {
-		disk.Remove(p.files.path(s.Name, recordFile)) // otherwise the session would count as lost
+		// with a record, the session would count as lost
+		disk.Remove(p.files.path(s.Name, recordFile))
 	}
 	var known *failure
 	if !errors.As(cause, &known) {
