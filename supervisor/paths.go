@@ -9,13 +9,13 @@ import (
 	"gcity/internal/disk"
 )
 
-// Home contains a supervisor's folders. Both belong to one user.
+// Home contains the folders of a supervisor. Both belong to one user.
 type Home struct {
-	Dir string // GC_HOME, or ~/.gc: contains the registry, the settings and the log
-	Run string // $XDG_RUNTIME_DIR/gc, or Dir: contains the lock and the socket
+	Dir string // GC_HOME, or ~/.gc: registry, settings and log
+	Run string // $XDG_RUNTIME_DIR/gc, or Dir: lock and socket
 }
 
-// FindHome returns the home for an environment. It does not access the disk.
+// FindHome returns the home that an environment selects. It does not access the disk.
 func FindHome(getenv func(string) string) (Home, error) {
 	dir := getenv("GC_HOME")
 	switch {
@@ -38,7 +38,7 @@ func FindHome(getenv func(string) string) (Home, error) {
 	return h, nil
 }
 
-// Make creates the folders. If they exist, it restricts their permissions to the user.
+// Make creates the folders. If a folder exists already, Make removes other users' access to it.
 func (h Home) Make() error {
 	for _, dir := range []string{h.Dir, h.Run} {
 		if err := makePrivate(dir); err != nil {
@@ -77,7 +77,7 @@ func (h Home) Registry() string { return filepath.Join(h.Dir, registryName) }
 // Settings returns the path of the supervisor's configuration.
 func (h Home) Settings() string { return filepath.Join(h.Dir, settingsName) }
 
-// Token returns the default path of the file with the API's token. The settings may name a different file.
+// Token returns the default path of the file with the API token. The settings can name another file.
 func (h Home) Token() string { return filepath.Join(h.Dir, "api.token") }
 
 // Log returns the path of the supervisor's log.
