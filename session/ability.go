@@ -19,16 +19,16 @@ const (
 	Attaching       Ability = "attach"
 	Watching        Ability = "watch"
 	SendingKeys     Ability = "press keys"
-	Marking         Ability = "keep marks"
+	Marking         Ability = "store marks"
 	Measuring       Ability = "measure processes"
 	Clearing        Ability = "clear the output"
-	Capturing       Ability = "keep the last output"
-	SeeingDrafts    Ability = "see a viewer's draft"
-	ReportingExits  Ability = "report ends at once"
+	Capturing       Ability = "keep output after an exit"
+	SeeingDrafts    Ability = "detect unsubmitted input"
+	ReportingExits  Ability = "report exits immediately"
 	ExplainingExits Ability = "report how a session ended" // its exit code or signal
-	CountingOutput  Ability = "count what is printed"
+	CountingOutput  Ability = "count output"
 	// missing in providers that only simulate sessions or reject every start
-	RunningPrograms Ability = "run anything"
+	RunningPrograms Ability = "run programs"
 )
 
 // Limits lists the abilities that a provider lacks.
@@ -157,7 +157,7 @@ type LateError struct {
 }
 
 func (e *LateError) Error() string {
-	return fmt.Sprintf("no response within %s, but one may still arrive", e.Waited)
+	return fmt.Sprintf("no response within %s; still waiting in the background", e.Waited)
 }
 
 // Await waits for the providers that List reported as late in err, and adds their sessions to all. The error is a

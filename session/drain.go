@@ -35,15 +35,15 @@ func ParseDrain(meta func(key string) string) Drain {
 // SetDrain writes the marks that represent a drain. The zero Drain removes them. SetDrain returns ErrNotFound if the
 // session is not alive.
 //
-// GC_DRAIN is written last and removed first. An interrupted call therefore never leaves a session marked as draining
-// with the wrong details, and an acknowledgement never applies to a later drain.
+// GC_DRAIN is written last and removed first. An interrupted call therefore never leaves a session marked as draining,
+// and an acknowledgement never applies to a later drain.
 func SetDrain(ctx context.Context, m Marker, name string, d Drain) error {
 	type mark struct{ key, value string }
 	marks := []mark{{DrainMark, ""}, {DrainAckMark, ""}, {DrainByMark, ""}}
 	if d.On() {
 		since, ack := d.Since.Unix(), ""
 		if since <= 0 || since > lastSecond || d.By != "" && !isWord(d.By) {
-			return fmt.Errorf("cannot ask %q to finish: the time %s and the name %q cannot be "+
+			return fmt.Errorf("cannot drain %q: the time %s or the name %q cannot be "+
 				"stored as a mark", name,
 				d.Since, d.By)
 		}

@@ -81,13 +81,13 @@ func (s *Spec) settle(ctx context.Context, p Provider) error {
 	}
 	if s.Nudge != "" {
 		if err := p.Send(ctx, s.Name, s.Nudge); err != nil {
-			return fmt.Errorf("the first nudge could not be typed: %w", err)
+			return fmt.Errorf("cannot type the first nudge: %w", err)
 		}
 	}
 	if m, ok := p.(Marker); ok {
 		if err := m.SetMeta(ctx, s.Name, ReadyMark, "1"); err != nil &&
 			!errors.Is(err, ErrUnsupported) {
-			return fmt.Errorf("the agent is ready but cannot be marked as ready: %w", err)
+			return fmt.Errorf("cannot mark the agent as ready: %w", err)
 		}
 	}
 	return nil

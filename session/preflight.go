@@ -77,11 +77,11 @@ const maxArgument = 128 << 10
 
 // checkArguments returns an error if the kernel would reject the command line or the environment.
 func (s *Spec) checkArguments() error {
-	const tooLong = "%s is too long for the system (%d bytes, but at most %d are allowed): put " +
-		"long text in a file and pass the file's name"
+	const tooLong = "%s is too long (%d bytes; the system allows %d): put " +
+		"the text in a file and pass the file's name"
 	switch {
 	case strings.ContainsRune(s.Command, 0):
-		return Unfit("the agent's command line contains a NUL")
+		return Unfit("the agent's command line contains a NUL byte")
 	case len(s.Command) >= maxArgument:
 		return Unfit(tooLong, "the agent's command line", len(s.Command), maxArgument-1)
 	}
@@ -89,7 +89,7 @@ func (s *Spec) checkArguments() error {
 		name, _, _ := strings.Cut(kv, "=")
 		switch {
 		case strings.ContainsRune(kv, 0):
-			return Unfit("the environment variable %q contains a NUL", name)
+			return Unfit("the environment variable %q contains a NUL byte", name)
 		case len(kv) >= maxArgument:
 			return Unfit(tooLong, "the environment variable "+name, len(kv), maxArgument-1)
 		}

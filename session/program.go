@@ -65,9 +65,8 @@ func (s *Spec) lookUp(word, path string) (string, error) {
 		return "", nil
 	}
 	if errors.Is(found, fs.ErrNotExist) {
-		return "", Missing(fmt.Errorf("the agent's program %q is not on its PATH: install it, "+
-			"or correct "+
-			"the start_command", word))
+		return "", Missing(fmt.Errorf("the agent's program %q is not on its PATH: install it, or "+
+			"correct the start_command", word))
 	}
 	return "", s.unusable(word, found)
 }
@@ -80,7 +79,7 @@ func (s *Spec) unusable(word string, err error) error {
 		return Missing(fmt.Errorf("program %s not found: install it, or correct the start_command",
 			word))
 	}
-	return Missing(fmt.Errorf("the agent's program %s cannot be executed (%w): make it "+
+	return Missing(fmt.Errorf("cannot execute the agent's program %s (%w): make it "+
 		"executable, or "+
 		"correct the start_command", word, err))
 }

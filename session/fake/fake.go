@@ -45,7 +45,7 @@ func New() *Provider {
 	}
 }
 
-// NewDrill returns a provider for drills. It reports that its sessions have no processes.
+// NewDrill returns a provider for drills. It returns sessions without PIDs.
 func NewDrill() *Provider {
 	p := New()
 	p.pid = -1

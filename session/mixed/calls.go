@@ -52,7 +52,7 @@ func (p *Provider) checkNoOther(ctx context.Context, m *member, name string) err
 			continue
 		}
 		if _, err := p.list(ctx, o); err != nil {
-			return fmt.Errorf("cannot start %q: it may already be running in %s, but that "+
+			return fmt.Errorf("cannot start %q: it may already be running in %s, and that "+
 				"provider cannot list its sessions: %w", name, o.name, err)
 		}
 		if !p.hasNoLive(o, name) {
@@ -281,7 +281,7 @@ func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) 
 		}
 		some, err := q.Usage(ctx)
 		if err != nil {
-			p.o.Logger.Warn("resource usage of sessions cannot be measured", "provider", m.name,
+			p.o.Logger.Warn("cannot measure the resource usage of sessions", "provider", m.name,
 				"err", err)
 			first = err
 			continue

@@ -30,7 +30,7 @@ func Marks(dir string) (names []string, err error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot read which session providers are in use: %w", err)
+		return nil, fmt.Errorf("cannot read the list of session providers in use: %w", err)
 	}
 	for line := range strings.Lines(string(data)) {
 		name, whole := strings.CutSuffix(line, "\n")
@@ -74,7 +74,7 @@ func (p *Provider) recover(legible []string, damage error) ([]string, error) {
 	path := filepath.Join(p.o.Dir, MarksFile)
 	aside, err := disk.SetAside(path)
 	if err != nil {
-		return nil, fmt.Errorf("%w, and cannot be moved aside: %w", damage, err)
+		return nil, fmt.Errorf("%w; cannot move the file aside: %w", damage, err)
 	}
 	p.o.Logger.Warn("asking each session provider again which sessions it has",
 		"reason", damage, "kept", disk.Real(aside), "asked", names)
@@ -133,7 +133,7 @@ func (p *Provider) unmark(ctx context.Context, m *member, q session.Provider, ge
 	}
 	if d, ok := q.(session.Dismisser); ok {
 		if err := d.Dismiss(ctx); err != nil {
-			p.o.Logger.Warn("cannot dismiss an unused session provider",
+			p.o.Logger.Warn("cannot shut down an unused session provider",
 				"provider", m.name, "err", err)
 		}
 	}
@@ -159,7 +159,7 @@ func (p *Provider) writing(ctx context.Context,
 	case p.writeToken <- struct{}{}:
 		defer func() { <-p.writeToken }()
 	case <-ctx.Done():
-		return fmt.Errorf("an earlier write has not finished: %w", context.Cause(ctx))
+		return fmt.Errorf("an earlier write is still in progress: %w", context.Cause(ctx))
 	}
 	p.mu.Lock()
 	changed, done := change()

@@ -330,7 +330,7 @@ func (p *Provider) find(ctx context.Context, name, id string) (*member, error) {
 		return m, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the provider of session %q is unknown: %w", name, err)
+		return nil, fmt.Errorf("cannot determine which provider runs session %q: %w", name, err)
 	}
 	return used[0], nil // let this provider report that the session does not exist
 }

@@ -274,7 +274,7 @@ func TestMissingAbilityIsNamed(t *testing.T) {
 	if lacks := p.LimitsOf("plain").Lacks; !slices.Contains(lacks, session.Marking) || !slices.Contains(lacks, session.ReportingExits) {
 		t.Errorf("it lacks %q", lacks)
 	}
-	if text := p.LimitsOf("pty").String(); text != "cannot run anything: the provider simulates all sessions, for drills" {
+	if text := p.LimitsOf("pty").String(); text != "cannot run programs: the provider simulates all sessions, for drills" {
 		t.Errorf("a fake %s", text)
 	}
 	if _, err := p.Start(t.Context(), spec("f", "fail")); err == nil || err.Error() != `cannot start "f": it is a drill` {

@@ -44,7 +44,7 @@ func (p *Provider) keep(ctx context.Context, started chan struct{}) {
 		if ctx.Err() != nil {
 			return
 		}
-		p.o.Logger.Warn("a session helper has exited and will be restarted",
+		p.o.Logger.Warn("a session helper exited; restarting it",
 			"helper", p.o.Program, "error", err, "retry_in", wait)
 		select {
 		case <-time.After(wait):
@@ -96,7 +96,7 @@ func (p *Provider) run(ctx context.Context, up func()) error {
 	<-outputLog.over
 	switch {
 	case errors.Is(err, exec.ErrWaitDelay), err == nil:
-		err = errors.New("the helper has exited")
+		err = errors.New("the helper exited")
 	default:
 		err = fmt.Errorf("the helper exited: %w", err)
 	}

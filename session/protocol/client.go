@@ -118,7 +118,7 @@ func (c *Client) open(ctx context.Context) error {
 		return err
 	}
 	if answer.Protocol != Version {
-		return fmt.Errorf("the helper speaks version %d of the session protocol, gcity speaks "+
+		return fmt.Errorf("the helper uses version %d of the session protocol, but gcity uses "+
 			"%d: install a matching helper", answer.Protocol, Version)
 	}
 	c.mu.Lock()
@@ -192,7 +192,7 @@ func known(e *Error) error {
 }
 
 func notProtocol(op string, resp *http.Response) error {
-	return fmt.Errorf("the helper responded to %s with %s, which does not follow the "+
+	return fmt.Errorf("the helper's response to %s (%s) does not follow the "+
 		"session protocol", op, resp.Status)
 }
 

@@ -50,7 +50,7 @@ func (c *Client) followExits(ctx context.Context) {
 		if time.Since(began) > retryLast {
 			wait = retryFirst
 		}
-		c.o.Logger.Warn("the helper's exit stream was lost", "error", err, "retry_in", wait)
+		c.o.Logger.Warn("lost the helper's exit stream", "error", err, "retry_in", wait)
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
@@ -67,7 +67,7 @@ func (c *Client) readExits(ctx context.Context) error {
 		return err
 	}
 	late := time.AfterFunc(silence, func() {
-		cancel(errors.New("the stream was silent for too long"))
+		cancel(errors.New("timeout: no data on the stream"))
 	})
 	defer late.Stop()
 	resp, err := c.post(ctx, "exits", struct{}{})

@@ -59,12 +59,12 @@ func inherited() (net.Listener, error) {
 	fd, err := strconv.Atoi(os.Getenv(SocketEnv))
 	if err != nil || fd < 3 {
 		return nil, fmt.Errorf(
-			`this program runs sessions for gcity, which starts it with %s: `+
-				`name it in city.toml, [session] provider = "plugin:PROGRAM"`, SocketEnv)
+			`this program is a session helper, and gcity starts it with %s set: `+
+				`set [session] provider = "plugin:PROGRAM" in city.toml`, SocketEnv)
 	}
 	f := os.NewFile(uintptr(fd), "session socket")
 	if f == nil {
-		return nil, fmt.Errorf("%s is %d, which is not an open descriptor", SocketEnv, fd)
+		return nil, fmt.Errorf("%s is %d, which is not an open file descriptor", SocketEnv, fd)
 	}
 	defer f.Close()
 	l, err := net.FileListener(f)

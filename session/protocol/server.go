@@ -71,8 +71,8 @@ func (s *Server) serveOpen(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !slices.Contains(q.Protocols, Version) {
-		fail(w, fmt.Errorf("this helper speaks version %d of the session protocol, "+
-			"gcity speaks %v: install a matching helper", Version, q.Protocols))
+		fail(w, fmt.Errorf("this helper uses version %d of the session protocol, "+
+			"but gcity uses %v: install a matching helper", Version, q.Protocols))
 		return
 	}
 	ctx, cancel := callContext(r)
@@ -108,7 +108,7 @@ func (s *Server) provider() (*Opened, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.made == nil {
-		return nil, errors.New("the helper is not open: call open first")
+		return nil, errors.New("the helper has not been opened: call open first")
 	}
 	return s.made, nil
 }
@@ -191,7 +191,7 @@ const maxRequest = 8 << 20
 
 func readJSON(w http.ResponseWriter, r *http.Request, to any) bool {
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxRequest)).Decode(to); err != nil {
-		text := "the request is not valid JSON of the protocol: " + err.Error()
+		text := "cannot decode the request: " + err.Error()
 		reply(w, http.StatusBadRequest, Answer{Error: &Error{Kind: "failed", Message: text}})
 		return false
 	}
@@ -207,7 +207,7 @@ func reply(w http.ResponseWriter, status int, body any) {
 	data, err := json.Marshal(body)
 	if err != nil {
 		status = http.StatusInternalServerError
-		data = []byte(`{"error":{"kind":"failed","message":"the response cannot be encoded"}}`)
+		data = []byte(`{"error":{"kind":"failed","message":"cannot encode the response"}}`)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

@@ -180,7 +180,7 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 		select { // wait until the next start can take the lock
 		case <-l.gone:
 		case <-ctx.Done():
-			return fmt.Errorf("the holder of %q has not exited: %w", name, context.Cause(ctx))
+			return fmt.Errorf("the holder of %q is still running: %w", name, context.Cause(ctx))
 		}
 	}
 	if current {

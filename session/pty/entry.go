@@ -226,7 +226,7 @@ func (p *Provider) read(e *entry, l *link) {
 // reapHolder waits until a holder that is a child of this process exits.
 func (p *Provider) reapHolder(name string, pid int) {
 	if !proc.WaitPid(pid, reapWait) {
-		p.log.Error("a session's holder closed its connection but has not exited",
+		p.log.Error("a session's holder closed its connection but is still running",
 			"session", name, "pid", pid)
 		return
 	}

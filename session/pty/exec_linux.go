@@ -85,7 +85,8 @@ func (l *launcher) inGroup(args []string, attr *syscall.ProcAttr) (pid int, embe
 		if err == nil {
 			return pid, embedded, nil
 		}
-		l.log.Warn("a session starts without the limits of its control group", "group", dir, "err",
+		l.log.Warn("starting a session without the limits of its control "+
+			"group", "group", dir, "err",
 			err)
 	}
 	return l.program.execute(args, attr)
@@ -118,7 +119,7 @@ func peer(c *net.UnixConn) (int, error) {
 		return 0, err
 	}
 	if int(cred.Uid) != os.Getuid() {
-		return 0, fmt.Errorf("the holder's socket is served by pid %d of user %d", cred.Pid,
+		return 0, fmt.Errorf("the holder's socket belongs to pid %d of user %d", cred.Pid,
 			cred.Uid)
 	}
 	return int(cred.Pid), nil

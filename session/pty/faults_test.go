@@ -401,7 +401,7 @@ func TestStartFailures(t *testing.T) {
 		"does not exist":          func(s *session.Spec) { s.Dir = city + "/gone" },
 		"is not a folder":         func(s *session.Spec) { s.Dir = file },
 		"is too long":             func(s *session.Spec) { s.Command = "true " + strings.Repeat("x", 200<<10) },
-		"too long for the system": func(s *session.Spec) { s.Env = append(s.Env, "X="+strings.Repeat("x", 3<<20)) },
+		"X is too long":           func(s *session.Spec) { s.Env = append(s.Env, "X="+strings.Repeat("x", 3<<20)) },
 		"is not an absolute path": func(s *session.Spec) { s.Dir = "here" },
 		"it belongs to the city":  func(s *session.Spec) { s.City = city + "-web" },
 		"name is invalid":         func(s *session.Spec) { s.Name = "../a" },

@@ -96,7 +96,7 @@ func (f *folders) verifyHolder(name string, pid int, s wire.State) error {
 	case r.Name != name:
 		return fmt.Errorf("the holder in the folder for %q runs session %q", name, r.Name)
 	case r.Boot != f.boot || r.Holder != pid || !proc.Lives(pid, r.HolderStart):
-		return fmt.Errorf("the socket of %q is served by an unknown process, pid %d", name, pid)
+		return fmt.Errorf("the socket of %q belongs to an unknown process, pid %d", name, pid)
 	}
 	return nil
 }
@@ -151,7 +151,7 @@ func (f *folders) restoreSockets(ctx context.Context) error {
 	}
 	pids, err := proc.All()
 	if err != nil {
-		return fmt.Errorf("cannot look for sessions: %w", err)
+		return fmt.Errorf("cannot search for sessions: %w", err)
 	}
 	for _, pid := range pids {
 		dir, ok := f.holderFolder(pid)
@@ -161,7 +161,7 @@ func (f *folders) restoreSockets(ctx context.Context) error {
 		if _, err := os.Stat(dir + "/" + wire.SocketFile); !errors.Is(err, os.ErrNotExist) {
 			continue
 		}
-		f.log.Warn("the folder of a live session was deleted; its holder creates it again",
+		f.log.Warn("the folder of a live session was deleted; asking its holder to create it again",
 			"folder",
 			dir, "pid", pid)
 		if proc.Signal(pid, syscall.SIGHUP, func(pid int) bool {
@@ -204,7 +204,7 @@ func (f *folders) awaitSocket(ctx context.Context, dir string) {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			f.log.Error("a holder did not listen again after SIGHUP", "folder", dir)
+			f.log.Error("a holder did not recreate its socket after SIGHUP", "folder", dir)
 			return
 		}
 	}
@@ -225,7 +225,7 @@ func (f *folders) movedHere(s wire.State) wire.State {
 	if r.City == f.city {
 		return s
 	}
-	f.log.Warn("a session was started before the city was moved", "session", r.Name,
+	f.log.Warn("the city was moved after this session was started", "session", r.Name,
 		"city", r.City)
 	var print session.Fingerprint
 	if json.Unmarshal(r.Fingerprint, &print) != nil || print.Fields == nil {

@@ -98,7 +98,7 @@ func (p *Provider) freeLock(ctx context.Context, e *entry) error {
 	}
 	rec, err := p.files.record(e.name)
 	if err != nil {
-		return fail("start", e.name, session.ErrExists, "its lock is held by %v, and the session "+
+		return fail("start", e.name, session.ErrExists, "its lock is held by %v, but the session "+
 			"has no record", p.files.lockHolders(e.name))
 	}
 	leaving := p.files.exitRecord(rec) != nil
@@ -108,8 +108,8 @@ func (p *Provider) freeLock(ctx context.Context, e *entry) error {
 			"not respond: run kill -9 %d", rec.Holder, rec.Holder)
 	}
 	if left := p.files.sweepSession(rec); len(left) > 0 {
-		return fail("start", e.name, session.ErrExists, "processes of its last session cannot be "+
-			"killed: pids %v", left)
+		return fail("start", e.name, session.ErrExists, "cannot kill the remaining processes of "+
+			"its last session: pids %v", left)
 	}
 	return nil
 }

@@ -65,7 +65,7 @@ func (p *program) source() (path string, last bool) {
 	for len(p.ways) > 0 && p.path == "" {
 		var err error
 		if p.path, err = p.ways[0](); err != nil {
-			p.log.Debug("cannot prepare the embedded holder; trying another way",
+			p.log.Debug("cannot prepare the embedded holder; trying an alternative",
 				"error", err)
 			p.ways, p.path = p.ways[1:], ""
 		}
@@ -84,7 +84,7 @@ func (p *program) giveUp(path string, cause error) {
 	if p.path != path {
 		return
 	}
-	p.log.Debug("cannot execute the embedded holder; trying another way", "path", path,
+	p.log.Debug("cannot execute the embedded holder; trying an alternative", "path", path,
 		"error", cause)
 	p.ways, p.path = p.ways[1:], ""
 }

@@ -63,7 +63,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	}
 	st, ok := p.status(e)
 	if !ok || st.ID != s.ID {
-		return st, fail("start", s.Name, errOther, "it has already ended again")
+		return st, fail("start", s.Name, errOther, "it ended immediately after the start")
 	}
 	return st, nil
 }
@@ -115,7 +115,7 @@ func (p *Provider) startHolder(ctx context.Context, e *entry, s *life) error {
 				if proc.Exhausted(err) { // the holder did not even run
 					kind = session.ErrExhausted
 				}
-				return fail("start", s.Name, kind, "its holder cannot be started: %v", err)
+				return fail("start", s.Name, kind, "cannot start its holder: %v", err)
 			}
 		}
 		err := p.begin(ctx, e, l, s)
@@ -141,7 +141,7 @@ func (p *Provider) hold(ctx context.Context, e *entry) (*link, error) {
 	}
 	if _, err := disk.ReadDir(p.files.at + "/" + e.name); err != nil &&
 		!errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("the session's folder cannot be used: %w", err)
+		return nil, fmt.Errorf("cannot use the session's folder: %w", err)
 	}
 	l, err := p.launcher.execHolder(p.files.dir + "/" + e.name)
 	if err != nil {
@@ -231,7 +231,7 @@ func wireSpec(s *session.Spec) (*life, error) {
 // abandonStart gives up a start. To leave no process behind, it waits a little longer for the response, and stops the
 // session if it was started after all.
 func (p *Provider) abandonStart(e *entry, l *link, cause error) error {
-	gaveUp := fmt.Errorf("cannot start %q: given up: %w", e.name, cause)
+	gaveUp := fmt.Errorf("cannot start %q: the start was abandoned: %w", e.name, cause)
 	ctx, cancel := context.WithTimeout(context.Background(), takeBackTimeout)
 	defer cancel()
 	select {

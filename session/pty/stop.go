@@ -98,12 +98,12 @@ func (p *Provider) stopWithoutHolder(ctx context.Context, e *entry) error {
 			"session", rec.Name, "pid", rec.Holder)
 		p.files.signalHolder(rec, syscall.SIGKILL)
 		if !proc.WaitPid(rec.Holder, killTimeout) {
-			return fail("stop", rec.Name, errOther, "its holder, pid %d, was killed but has not "+
-				"exited: see dmesg", rec.Holder)
+			return fail("stop", rec.Name, errOther, "its holder, pid %d, is still alive after "+
+				"SIGKILL: see dmesg", rec.Holder)
 		}
 	}
 	if left := p.files.sweepSession(rec); len(left) > 0 {
-		return fail("stop", rec.Name, errOther, "these processes cannot be killed: pids %v", left)
+		return fail("stop", rec.Name, errOther, "cannot kill these processes: pids %v", left)
 	}
 	p.recordEnd(e, rec) // so that the next List or Start sees the end
 	return nil

@@ -16,7 +16,7 @@ func SweepRuns(city string) (killed int, err error) {
 		return isRunOf(city, proc.Environ(pid))
 	}, time.Now().Add(sweepTimeout))
 	if err == nil && len(left) > 0 {
-		err = fmt.Errorf("processes of earlier runs cannot be killed: pids %v", left)
+		err = fmt.Errorf("cannot kill processes of earlier runs: pids %v", left)
 	}
 	return killed, err
 }

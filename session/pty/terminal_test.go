@@ -52,7 +52,7 @@ func TestRefusals(t *testing.T) {
 	shows(t, p, "line", "up")
 	shows(t, p, "raw", "up")
 	for _, c := range []struct{ name, text, why string }{
-		{"line", strings.Repeat("x", 4096), "4096 bytes at 4095"},
+		{"line", strings.Repeat("x", 4096), "4096 bytes after 4095"},
 		{"line", "interrupt\x03me", "control character 0x03"},
 		{"line", "end of \x1b[201~ paste", "control character 0x1b"},
 		{"raw", strings.Repeat("x", 1<<20), "stopped reading"},

@@ -78,7 +78,7 @@ func (p *Provider) carryOut(ctx context.Context, r request) (out []byte, known b
 		return nil, true, fmt.Errorf("%s %s was killed: %w", p.o.Script, op, context.Cause(ctx))
 	case errors.As(err, &exit) && exit.ExitCode() == unknownOp:
 		if op == "start" || op == "stop" || op == "is-running" || op == "list-running" {
-			return nil, false, fmt.Errorf("%s does not support %s (exit 2), but every script "+
+			return nil, false, fmt.Errorf("%s does not support %s (exit code 2), but every script "+
 				"must support it",
 				p.o.Script, op)
 		}
@@ -92,9 +92,9 @@ func (p *Provider) carryOut(ctx context.Context, r request) (out []byte, known b
 		return nil, true, fmt.Errorf("%s %s failed with %s: %s", p.o.Script, op, exit.ProcessState,
 			why)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
-		return nil, true, session.Missing(fmt.Errorf("%s cannot be executed: %w", p.o.Script, err))
+		return nil, true, session.Missing(fmt.Errorf("cannot execute %s: %w", p.o.Script, err))
 	case err != nil:
-		return nil, true, fmt.Errorf("%s cannot be executed: %w", p.o.Script, err)
+		return nil, true, fmt.Errorf("cannot execute %s: %w", p.o.Script, err)
 	case stdout.dropped && op == "list-running":
 		return nil, true, fmt.Errorf("%s list-running printed more than %d KiB", p.o.Script,
 			maxOutput>>10)

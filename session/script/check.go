@@ -29,7 +29,7 @@ func executable(path string) error {
 		return session.Missing(fmt.Errorf("script %s not found: create it, or correct the path",
 			path))
 	case err != nil:
-		return session.Missing(fmt.Errorf("the session provider's script cannot be used: %w",
+		return session.Missing(fmt.Errorf("cannot use the session provider's script: %w",
 			err))
 	case info.IsDir() || unix.Access(path, unix.X_OK) != nil:
 		return session.Missing(fmt.Errorf("the session provider's script, %s, is not "+

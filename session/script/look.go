@@ -106,7 +106,7 @@ func (p *Provider) look(ctx context.Context, name, id string, runs bool) {
 		return // only the controller may act on this
 	}
 	if err := sweep(sessionMark + rec.ID); err != nil {
-		p.o.Logger.Warn("a session has ended, but its remaining processes cannot be killed yet",
+		p.o.Logger.Warn("a session has ended, but some of its processes cannot be killed yet",
 			"session", name, "err", err)
 		return
 	}

@@ -108,10 +108,10 @@ func readRecords(dir string) ([]record, error) {
 			err = json.Unmarshal(data, &r)
 		}
 		if err == nil && (r.Version != version || r.Name != name || r.ID == "") {
-			err = fmt.Errorf("the record has version %d and belongs to %q", r.Version, r.Name)
+			err = fmt.Errorf("its version is %d and it belongs to %q", r.Version, r.Name)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("cannot use the session record %s: %w; stop that session "+
+			return nil, fmt.Errorf("cannot use the session record %s: %w; stop the session "+
 				"and remove the file", filepath.Join(dir, f.Name()), err)
 		}
 		all = append(all, r)
@@ -144,7 +144,7 @@ func (p *Provider) SetMeta(ctx context.Context, name, key, value string) error {
 	defer p.mu.Unlock()
 	next := e.rec.with(key, value)
 	if err := p.write(next); err != nil {
-		return fmt.Errorf("cannot mark %q: %w", name, err)
+		return fmt.Errorf("cannot set a mark of %q: %w", name, err)
 	}
 	e.rec = next
 	return nil

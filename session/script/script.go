@@ -93,7 +93,7 @@ func New(o Options) (*Provider, error) {
 	}
 	boot, err := proc.BootID()
 	if err != nil {
-		return nil, fmt.Errorf("cannot identify this boot of the machine: %w", err)
+		return nil, fmt.Errorf("cannot read the boot ID: %w", err)
 	}
 	state := filepath.Join(o.Dir, "state")
 	if err := disk.MkdirAll(state, 0o700); err != nil {
@@ -186,7 +186,7 @@ func missing(verb, name string) error {
 func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	if s.Name == "" || strings.ContainsAny(s.Name, "/\x00") || s.Name[0] == '.' ||
 		s.Name[0] == '-' {
-		return session.Status{}, fmt.Errorf("cannot start %q: the name is invalid: %w", s.Name,
+		return session.Status{}, fmt.Errorf("cannot start %q: invalid name: %w", s.Name,
 			session.ErrCommand)
 	}
 	e, release, err := p.lock(ctx, s.Name)
@@ -230,8 +230,8 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 func (p *Provider) endPrevious(ctx context.Context, name string, e *entry, old *record) error {
 	if old.Starting {
 		if err := p.end(ctx, old); err != nil {
-			return fmt.Errorf("cannot start %q: an earlier start was not finished, and its "+
-				"session may be running: %w", name, err)
+			return fmt.Errorf("cannot start %q: an earlier start did not finish, and its "+
+				"session may still be running: %w", name, err)
 		}
 		return nil
 	}
@@ -243,12 +243,14 @@ func (p *Provider) endPrevious(ctx context.Context, name string, e *entry, old *
 		return nil
 	case !runs && (old.Exit != nil || !p.checkRecord(e, old, false)):
 		if err := sweep(sessionMark + old.ID); err != nil {
-			return fmt.Errorf("cannot start %q: processes of its last session remain: %w", name,
+			return fmt.Errorf("cannot start %q: processes of its last session are still running: "+
+				"%w", name,
 				err)
 		}
 		return nil
 	case old.Name == "":
-		return fmt.Errorf("cannot start %q: the script has a session with this name that belongs "+
+		return fmt.Errorf("cannot start %q: the script already has a session with this name, "+
+			"which belongs "+
 			"to another city or has lost its record: stop it, or rename the city: %w",
 			name,
 			session.ErrExists)
@@ -269,7 +271,7 @@ func (p *Provider) undoStart(ctx context.Context, e *entry, rec record, old *rec
 		p.mu.Lock()
 		e.rec, e.pid, e.activity, e.attached, e.typed = rec, 0, time.Time{}, 0, time.Time{}
 		p.mu.Unlock()
-		return fmt.Errorf("and its session may be running: %w", err)
+		return fmt.Errorf("and its session may still be running: %w", err)
 	}
 	if old.Name != "" {
 		return p.write(*old)

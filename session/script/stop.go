@@ -141,7 +141,7 @@ func (p *Provider) unask(e *entry) {
 	defer p.mu.Unlock()
 	e.rec.Asked = false
 	if err := p.write(e.rec); err != nil {
-		p.o.Logger.Warn("cannot record that a session was not stopped: its end will count "+
+		p.o.Logger.Warn("cannot record that the stop of a session failed: its exit will count "+
 			"as requested", "session", e.rec.Name, "err", err)
 	}
 }
@@ -224,7 +224,8 @@ func (p *Provider) end(ctx context.Context, rec *record) error {
 	}
 	if runs, err := p.runs(ctx, rec.Name); err != nil || runs {
 		if err == nil {
-			err = fmt.Errorf("%s reports that the session was stopped, but the session is running",
+			err = fmt.Errorf("%s reports that it stopped the session, but the session is still "+
+				"running",
 				p.o.Script)
 		}
 		return err

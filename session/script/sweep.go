@@ -23,9 +23,9 @@ func sweep(mark string) error {
 	}, time.Now().Add(sweepLimit))
 	switch {
 	case err != nil:
-		return fmt.Errorf("cannot search for remaining processes of the session: %w", err)
+		return fmt.Errorf("cannot search for the session's remaining processes: %w", err)
 	case len(left) > 0:
-		return fmt.Errorf("these processes cannot be killed: %v", left)
+		return fmt.Errorf("cannot kill these processes: %v", left)
 	}
 	return nil
 }

@@ -39,7 +39,8 @@ func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (ses
 	cmd.WaitDelay = time.Second
 	f, err := pty.StartWithSize(cmd, size(cols, rows))
 	if err != nil {
-		return nil, fmt.Errorf("cannot attach to %q: no terminal for tmux: %w", name, err)
+		return nil, fmt.Errorf("cannot attach to %q: cannot open a terminal for tmux: "+
+			"%w", name, err)
 	}
 	t := &terminal{p: p, e: e, rec: rec, f: f, cmd: cmd, gone: make(chan struct{})}
 	e.mu.Lock()

@@ -51,7 +51,7 @@ func (p *Provider) watch(e *entry) bool {
 
 // recordEnd determines how a life ended, kills the remaining processes, saves the last output and, if report is set,
 // reports the exit. It does nothing if the life has not ended.
-func (p *Provider) recordEnd(e *entry, id string, tell bool) {
+func (p *Provider) recordEnd(e *entry, id string, report bool) {
 	release, err := e.take(p.ctx)
 	if err != nil {
 		return
@@ -68,7 +68,7 @@ func (p *Provider) recordEnd(e *entry, id string, tell bool) {
 			p.log.Error("cannot determine how a session ended; the next patrol tries again",
 				"session", rec.Name, "err", err)
 		}
-	} else if x != nil && e.finish(id, x) && tell {
+	} else if x != nil && e.finish(id, x) && report {
 		p.reg.Report(x.Exit)
 	}
 }
@@ -199,7 +199,7 @@ func (c *client) readDeadPane(ctx context.Context, rec *record) (w deadPane, out
 	line, rest, _ := strings.Cut(out, "\n")
 	f := strings.Split(line, "|")
 	if len(f) != 7 {
-		return w, nil, fmt.Errorf("%w: unexpected report %q about a pane", errOther, line)
+		return w, nil, fmt.Errorf("%w: it returned the invalid pane state %q", errOther, line)
 	}
 	if number(f[0]) != rec.PID {
 		return w, nil, errNoPane
@@ -262,7 +262,7 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	// if the agent has exited on its own, only its exit needs to be recorded
 	if rec.lives(p.files.boot) {
 		if err := disk.Replace(p.files.path(name, askedFile), []byte(rec.ID), 0o600); err != nil {
-			return fmt.Errorf("cannot record that %q is being stopped: %w", name, err)
+			return fmt.Errorf("cannot record the request to stop %q: %w", name, err)
 		}
 	}
 	if err := p.end(ctx, &rec, grace, over); err != nil {
@@ -275,8 +275,8 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 		return nil
 	default:
 	}
-	return fail("stop", name, errOther, "its processes are dead, but tmux does not report how "+
-		"they ended; the next patrol will ask again")
+	return fail("stop", name, errOther, "its processes have ended, but tmux does not report how; "+
+		"the next patrol will ask again")
 }
 
 // promptPoll is how often a stop checks whether a shell is at its prompt.
@@ -292,7 +292,7 @@ func (p *Provider) ask(ctx context.Context, rec *record, grace time.Duration,
 		return waitOver(ctx, over, grace)
 	}
 	if _, err := p.tmux.run(ctx, nil, "send-keys", "-t", rec.target(), "C-c"); err != nil {
-		p.log.Warn("cannot interrupt", "session", rec.Name, "err", err)
+		p.log.Warn("cannot interrupt the agent", "session", rec.Name, "err", err)
 	}
 	// also send the signal, because the key may be stuck behind input that the program does not read
 	proc.Signal(rec.PID, unix.SIGINT, still)
@@ -337,7 +337,7 @@ func (p *Provider) end(ctx context.Context, rec *record, grace time.Duration,
 			return nil
 		}
 	}
-	return fail("stop", rec.Name, errOther, "some of its processes cannot be killed: %v",
+	return fail("stop", rec.Name, errOther, "cannot kill some of its processes: %v",
 		context.Cause(ctx))
 }
 

@@ -43,8 +43,8 @@ func (p *Provider) Send(ctx context.Context, name, text string) error {
 		lines := tio.Lflag&unix.ICANON != 0
 		if n := longestLine(text); lines && n > maxLine {
 			return fail("send to", name, session.ErrRefused,
-				"the program reads whole lines, and its terminal would truncate a line of %d "+
-					"bytes at %d: put the text in a file and send the file's name", n, maxLine)
+				"the program reads whole lines, and its terminal would cut off a line of %d "+
+					"bytes after %d: put the text in a file and send the file's name", n, maxLine)
 		}
 		buffer, target := "gcity-"+rec.Pane[1:], rec.target()
 		paste := []string{"copy-mode", "-q", "-t", target, ";", "load-buffer", "-b", buffer, "-",

@@ -28,7 +28,7 @@ func Dismiss(ctx context.Context, city string) error {
 		return nil
 	}
 	if c.program, err = exec.LookPath("tmux"); err != nil {
-		return fmt.Errorf("cannot make the city's tmux server, pid %d, exit: %w", c.server.PID,
+		return fmt.Errorf("cannot shut down the city's tmux server, pid %d: %w", c.server.PID,
 			err)
 	}
 	return c.dismiss(ctx)

@@ -75,7 +75,7 @@ func (p *Provider) refresh(ctx context.Context) (suspects []*entry, err error) {
 	case <-p.looking:
 		defer func() { p.looking <- struct{}{} }()
 	case <-ctx.Done():
-		return nil, fmt.Errorf("cannot list the sessions: an earlier listing has not finished: %w",
+		return nil, fmt.Errorf("cannot list the sessions: an earlier call is still in progress: %w",
 			context.Cause(ctx))
 	}
 	// scan first: a life that was recorded before the snapshot but is not in it has ended

@@ -54,8 +54,8 @@ func (p *Provider) Output(ctx context.Context, name string, lines int) (string, 
 	}
 	raw, err := disk.ReadFile(p.files.path(name, outputFile(rec.ID)))
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", fail(verb, name, session.ErrNotFound, "the output of the last session is "+
-			"not retained")
+		return "", fail(verb, name, session.ErrNotFound, "the output of the last session is no "+
+			"longer available")
 	}
 	if err != nil {
 		return "", fmt.Errorf("cannot %s %q: %w", verb, name, err)
@@ -102,8 +102,8 @@ func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error)
 	}
 	raw, err := disk.ReadFile(p.files.path(name, outputFile(id)))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fail(verb, name, session.ErrNotFound, "the output of this session is "+
-			"not retained")
+		return nil, fail(verb, name, session.ErrNotFound, "the output of this session is no "+
+			"longer available")
 	}
 	return raw, err
 }

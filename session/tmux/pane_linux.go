@@ -23,7 +23,7 @@ import (
 // must be called before any other initialization.
 func Pane() int {
 	if len(os.Args) != 4 {
-		fmt.Fprintln(os.Stderr, "gcity pane is run by gcity itself, in a tmux pane")
+		fmt.Fprintln(os.Stderr, "gcity pane is for internal use: gcity starts it in tmux panes")
 		return 2
 	}
 	conn, err := net.Dial("unix", os.Args[2])
@@ -54,15 +54,16 @@ const lockNumber = 200
 func (in *paneTask) follow() refusal {
 	fd, err := proc.Lock(in.Dir+"/"+lockFile, time.Now().Add(500*time.Millisecond))
 	if err != nil {
-		return refusal{Message: "the session is locked by a process of an " +
-			"earlier start: " + err.Error()}
+		return refusal{Message: "a process from an earlier start still holds " +
+			"the session's lock: " + err.Error()}
 	}
 	// from here on, the agent's processes inherit the lock
 	if _, err := proc.Raise(fd, lockNumber); err != nil {
-		return refusal{Message: "cannot keep the session's lock: " + err.Error()}
+		return refusal{Message: "cannot move the session's lock to another file descriptor: " +
+			err.Error()}
 	}
 	if err := os.Chdir(in.Spec.Dir); err != nil {
-		return refusal{Own: true, Message: "its folder cannot be used: " + err.Error()}
+		return refusal{Own: true, Message: "cannot use its folder: " + err.Error()}
 	}
 	rec, err := in.record()
 	if err != nil {
@@ -80,10 +81,11 @@ func (in *paneTask) follow() refusal {
 	disk.Remove(in.Dir + "/" + recordFile)
 	switch {
 	case errors.Is(err, unix.E2BIG):
-		return refusal{Own: true, Message: "its command line or environment is too long for the " +
-			"system (one argument holds 128 KiB): put a long prompt in a file and name the file"}
+		return refusal{Own: true, Message: "its command line or environment is too long (the " +
+			"system allows 128 KiB per argument): put a long prompt in a file and pass the " +
+			"file's name"}
 	case errors.Is(err, unix.ENOENT):
-		return refusal{Own: true, Message: "the command cannot be run, because /bin/sh " +
+		return refusal{Own: true, Message: "cannot run the command, because /bin/sh " +
 			"does not exist"}
 	}
 	return refusal{Message: "cannot create its process: " + err.Error()}

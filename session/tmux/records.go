@@ -165,7 +165,7 @@ func (f *folders) sweep(rec *record, tree map[int]uint64) (left []int) {
 		return err == nil && st.Start >= rec.Start && marked(pid)
 	}, time.Now().Add(sweepTimeout))
 	if err != nil || len(left) > 0 {
-		f.log.Warn("cannot kill all processes that a session left behind", "session", rec.Name,
+		f.log.Warn("cannot kill all of a session's remaining processes", "session", rec.Name,
 			"left", left, "err", err)
 	}
 	return left

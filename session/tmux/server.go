@@ -25,8 +25,8 @@ import (
 )
 
 // ErrUnusable means that tmux is missing or too old.
-var ErrUnusable = errors.New("install tmux 3.3 or newer (apt-get install tmux), or leave out " +
-	"[session] provider to use the built-in terminals")
+var ErrUnusable = errors.New("install tmux 3.3 or newer (apt-get install tmux), or remove " +
+	"[session] provider from city.toml to use the built-in terminals")
 
 // Used reports whether a city has or had sessions in tmux.
 func Used(city string) bool {
@@ -174,7 +174,7 @@ func (c *client) locate() error {
 				filepath.Join(c.files.dir, serverFile), err)
 		}
 	case !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("cannot look for the tmux server: %w", err)
+		return fmt.Errorf("cannot search for the tmux server: %w", err)
 	default:
 		c.server.TmpDir = os.Getenv("TMUX_TMPDIR")
 		if c.files.observe {
@@ -293,7 +293,7 @@ func (c *client) run(ctx context.Context, stdin []byte, args ...string) (string,
 	c.mu.Lock()
 	s := c.server
 	c.mu.Unlock()
-	c.log.Warn("the tmux server's socket is missing; asking the server to create a new one", "pid",
+	c.log.Warn("the tmux server's socket is missing; asking the server to recreate it", "pid",
 		s.PID)
 	proc.Signal(s.PID, syscall.SIGUSR1, func(pid int) bool { return proc.Lives(pid, s.Start) })
 	for pause := time.Millisecond; pause < time.Second; pause *= 2 {
@@ -337,7 +337,7 @@ func (c *client) once(ctx context.Context, stdin []byte, args ...string) (string
 	text := strings.TrimSpace(complaint.String())
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
-		return "", session.Missing(fmt.Errorf("tmux cannot be executed: %w", err))
+		return "", session.Missing(fmt.Errorf("cannot execute tmux: %w", err))
 	case ctx.Err() != nil:
 		return "", fmt.Errorf("tmux did not respond in time: %w", context.Cause(ctx))
 	case strings.HasPrefix(text, "no server running"),

@@ -66,7 +66,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	}
 	st, ok := e.status()
 	if !ok || st.ID != s.ID {
-		return st, fail("start", s.Name, errOther, "it has already ended again")
+		return st, fail("start", s.Name, errOther, "it ended immediately after the start")
 	}
 	return st, nil
 }
@@ -109,13 +109,13 @@ func (p *Provider) endPrevious(ctx context.Context, e *entry) error {
 	fd, err := proc.Lock(p.files.path(e.name, lockFile), time.Now().Add(lockWait))
 	if errors.Is(err, proc.ErrLocked) {
 		if left := p.files.sweep(&rec, nil); len(left) > 0 {
-			return fail("start", e.name, session.ErrExists, "processes of its last session cannot "+
-				"be killed: pids %v", left)
+			return fail("start", e.name, session.ErrExists, "cannot kill the remaining processes "+
+				"of its last session: pids %v", left)
 		}
 		fd, err = proc.Lock(p.files.path(e.name, lockFile), time.Now().Add(lockWait))
 	}
 	if err != nil {
-		return fail("start", e.name, session.ErrExists, "its lock cannot be taken: %v", err)
+		return fail("start", e.name, session.ErrExists, "cannot take its lock: %v", err)
 	}
 	proc.Close(fd)
 	p.files.keepOutputs(e.name, rec.ID)
@@ -179,7 +179,8 @@ func (p *Provider) newSession(ctx context.Context, s *session.Spec, cols, rows i
 	}
 	f := strings.Fields(out)
 	if len(f) != 3 {
-		return "", 0, fail("start", s.Name, errOther, "tmux returned %q for its session", out)
+		return "", 0, fail("start", s.Name, errOther, "tmux returned the invalid session ID "+
+			"%q", out)
 	}
 	p.noteServer(number(f[2]))
 	return f[0], number(f[1]), nil
@@ -196,8 +197,8 @@ func (p *Provider) removeUnrecorded(ctx context.Context, name string) error {
 		return fail("start", name, err, "tmux has a session with this name: %v", err)
 	}
 	if city != p.files.city || id == "" {
-		return fail("start", name, session.ErrExists, "the tmux server %s has a session %s that "+
-			"does not belong to this city: end it there", p.tmux.label, mangle(name))
+		return fail("start", name, session.ErrExists, "the tmux server %s has a session %s, which "+
+			"does not belong to this city: kill that session", p.tmux.label, mangle(name))
 	}
 	p.log.Warn("undoing an unfinished start", "session", name)
 	if _, err := p.tmux.run(ctx, nil, "kill-session", "-t", "="+mangle(name)); err != nil &&
@@ -206,8 +207,8 @@ func (p *Provider) removeUnrecorded(ctx context.Context, name string) error {
 			err)
 	}
 	if left := p.files.sweep(&record{Name: name, ID: id}, nil); len(left) > 0 {
-		return fail("start", name, session.ErrExists, "processes of an earlier start cannot be "+
-			"killed: pids %v", left)
+		return fail("start", name, session.ErrExists, "cannot kill the processes of an earlier "+
+			"start: pids %v", left)
 	}
 	return nil
 }
@@ -279,8 +280,8 @@ func (p *Provider) undoStart(s *session.Spec, pane string, pid int, cause error)
 		cleanupErrs = append(cleanupErrs, err)
 	}
 	if left := p.files.sweep(&r, nil); len(left) > 0 {
-		cleanupErrs = append(cleanupErrs, fmt.Errorf("these processes of the session "+
-			"cannot be killed: %v", left))
+		cleanupErrs = append(cleanupErrs, fmt.Errorf("cannot kill these processes of "+
+			"the session: %v", left))
 	}
 	if rec, x, ok := p.files.recall(s.Name); ok && x == nil && rec.ID == s.ID {
 		// with a record, the session would count as lost

@@ -161,7 +161,7 @@ func (p *Provider) Exits() <-chan session.Exit { return p.reg.Exits() }
 // Limits implements session.Limiter.
 func (*Provider) Limits() session.Limits {
 	return session.Limits{Lacks: []session.Ability{session.CountingOutput},
-		Why: "tmux does not report how much was printed"}
+		Why: "tmux does not report the amount of output"}
 }
 
 // Close closes the provider. The sessions keep running. A server without sessions exits.

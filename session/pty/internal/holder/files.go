@@ -31,7 +31,7 @@ func (h *holder) settle() error {
 		return err
 	}
 	if err := os.Remove(wire.SocketFile); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("cannot remove an unused socket: %w", err)
+		return fmt.Errorf("cannot remove an old socket: %w", err)
 	}
 	ln, err := listen(wire.SocketFile)
 	if err != nil {
@@ -40,7 +40,7 @@ func (h *holder) settle() error {
 	activity, err := openOwn(wire.ActivityFile)
 	if err != nil {
 		ln.Close()
-		return fmt.Errorf("cannot write in the session's folder: %w", err)
+		return fmt.Errorf("cannot write to the session's folder: %w", err)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -100,15 +100,15 @@ func (h *holder) takeLock() error {
 	}
 	fd, err := proc.Lock(wire.LockFile, time.Now().Add(lockWait))
 	if errors.Is(err, proc.ErrLocked) {
-		return &wire.Failure{Cause: wire.Held, Message: "the session is locked by a process of " +
-			"an earlier start"}
+		return &wire.Failure{Cause: wire.Held, Message: "a process from an earlier start still " +
+			"holds the session's lock"}
 	}
 	if err != nil {
 		return err
 	}
 	high, err := proc.Raise(fd, lockNumber)
 	if err != nil {
-		return fmt.Errorf("cannot keep the session's lock: %w", err)
+		return fmt.Errorf("cannot move the session's lock to another file descriptor: %w", err)
 	}
 	if h.lock > 0 {
 		proc.Close(h.lock)

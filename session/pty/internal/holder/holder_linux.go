@@ -63,7 +63,7 @@ func Main(args []string) int {
 	nameProcess("gcity-hold")
 	debug.SetGCPercent(gcPercent)
 	if len(args) != 1 {
-		fmt.Fprintln(os.Stderr, "gcity hold is run by gcity itself, once per agent")
+		fmt.Fprintln(os.Stderr, "gcity hold is for internal use: gcity starts it once per agent")
 		return 2
 	}
 	signals := make(chan os.Signal, 16)
@@ -72,7 +72,7 @@ func Main(args []string) int {
 	signal.Notify(signals, unix.SIGHUP)
 	first, err := inherited()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "gcity hold is run by gcity itself, once per agent:", err)
+		fmt.Fprintln(os.Stderr, "gcity hold is for internal use, started once per agent:", err)
 		return 2
 	}
 	h, err := open(args[0], first)
@@ -111,7 +111,7 @@ func open(dir string, first *conn) (*holder, error) {
 		return nil, fmt.Errorf("cannot read the boot ID: %w", err)
 	}
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-		return nil, fmt.Errorf("cannot become the reaper of the agent's children: %w", err)
+		return nil, fmt.Errorf("cannot become the reaper of the agent's processes: %w", err)
 	}
 	return h, h.settle()
 }
@@ -143,7 +143,7 @@ func (h *holder) firstStart(first *conn) bool {
 	first.SetReadDeadline(time.Now().Add(firstStartTimeout))
 	req, err := first.request()
 	if err != nil || req.Op != wire.OpStart || req.Spec == nil {
-		h.logError("no start request arrived", err)
+		h.logError("received no start request", err)
 		h.removeFiles()
 		return false
 	}
@@ -170,7 +170,7 @@ func (h *holder) handleSignal(s os.Signal) {
 			return
 		}
 		if err := h.settle(); err != nil {
-			h.logError("cannot set up its folder again", err)
+			h.logError("cannot recreate the session's folder", err)
 		}
 	case unix.SIGTERM: // the machine is shutting down, or a user sent the signal
 		h.wg.Go(h.terminate)

@@ -70,8 +70,8 @@ func (h *holder) sendLine(ctx context.Context, l *life, text string, quiet time.
 		data = slicesConcat("\x1b[200~", text, "\x1b[201~")
 	}
 	if n := longestLine(data); canonical && n > maxLine {
-		return refuse("the program reads whole lines, and its terminal would truncate a line "+
-			"of %d bytes at %d: put the text in a file and send the file's name", n, maxLine)
+		return refuse("the program reads whole lines, and its terminal would cut off a line "+
+			"of %d bytes after %d: put the text in a file and send the file's name", n, maxLine)
 	}
 	enter := []byte{'\r'}
 	if canonical && (tio.Iflag&unix.ICRNL == 0 || tio.Iflag&unix.IGNCR != 0) {

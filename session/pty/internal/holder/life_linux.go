@@ -114,7 +114,7 @@ func (h *holder) restore(old *life, cause error) error {
 		err = errors.Join(err, h.writeJSON(wire.ExitFile, old.exit))
 	}
 	if err != nil {
-		h.logError("after a failed start", err)
+		h.logError("cannot restore the records after a failed start", err)
 	}
 	return cause
 }
@@ -217,21 +217,21 @@ func startFailure(s *wire.Spec, err error) error {
 		return &wire.Failure{Cause: wire.Command, Message: fmt.Sprintf(format, args...)}
 	}
 	if errors.Is(err, unix.E2BIG) {
-		return command("its command line or environment is too long for the system (one argument " +
-			"holds 128 KiB): put a long prompt in a file and name the file")
+		return command("its command line or environment is too long (the system allows 128 KiB " +
+			"per argument): put a long prompt in a file and pass the file's name")
 	}
 	info, statErr := os.Stat(s.Dir)
 	switch {
 	case errors.Is(statErr, os.ErrNotExist):
 		return command("its folder %s does not exist", s.Dir)
 	case statErr != nil:
-		return command("its folder cannot be used: %v", statErr)
+		return command("cannot use its folder: %v", statErr)
 	case !info.IsDir():
 		return command("%s is not a folder", s.Dir)
 	case errors.Is(err, unix.EACCES):
-		return command("its folder %s cannot be entered: permission denied", s.Dir)
+		return command("cannot enter its folder %s: permission denied", s.Dir)
 	case errors.Is(err, unix.ENOENT):
-		return command("the command cannot be run, because /bin/sh does not exist")
+		return command("cannot run the command, because /bin/sh does not exist")
 	case errors.Is(err, unix.EAGAIN), errors.Is(err, unix.ENOMEM):
 		return fmt.Errorf("the system cannot create another process (%w): check ulimit -u and "+
 			"free memory", err)
@@ -280,7 +280,7 @@ func (h *holder) reap() {
 // holder has no other child and nothing needs to be killed, because every orphan becomes the holder's child.
 func (h *holder) finish(l *life, ws unix.WaitStatus, at time.Time, childless bool) {
 	for !childless && !proc.KillTree(h.pid, time.Now().Add(10*time.Second)) {
-		h.logError("cannot kill all processes that the agent left behind",
+		h.logError("cannot kill all of the agent's remaining processes",
 			fmt.Errorf("pids %v", proc.Descendants(h.pid)))
 	}
 	// The holder is now the only process with the terminal open, so the reader gets the remaining output and then its

@@ -28,7 +28,8 @@ func (h *holder) handleCapture(c *conn, id string) error {
 	h.mu.Unlock()
 	if !found {
 		return c.fail(&wire.Failure{Cause: wire.NotAlive,
-			Message: fmt.Sprintf("no output from the session with the ID %s is retained", id)})
+			Message: fmt.Sprintf("the output of the session with the ID %s is no longer "+
+				"available", id)})
 	}
 	return c.send(wire.Done, data)
 }

@@ -155,7 +155,7 @@ func (h *holder) state() wire.State {
 
 func (h *holder) handleStart(c *conn, req *wire.Request) error {
 	if req.Spec == nil {
-		return c.fail(fmt.Errorf("the start request contains no session"))
+		return c.fail(fmt.Errorf("the start request does not contain a session"))
 	}
 	err := h.onMain(func() error { return h.begin(req) })
 	h.mu.Lock()

@@ -87,7 +87,7 @@ func (h *holder) ask(l *life) bool {
 	shell := l.stopSignal == unix.SIGINT && !l.plain
 	if shell {
 		if err := h.interrupt(l); err != nil {
-			h.logError("cannot interrupt", err)
+			h.logError("cannot interrupt the agent", err)
 		}
 	}
 	h.signalGroup(l, l.stopSignal)

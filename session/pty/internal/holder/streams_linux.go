@@ -124,7 +124,7 @@ func (h *holder) interrupt(l *life) error {
 		return err
 	}
 	if tioErr != nil {
-		return fmt.Errorf("cannot reach the terminal: %w", tioErr)
+		return fmt.Errorf("cannot access the terminal: %w", tioErr)
 	}
 	if tio.Lflag&unix.ISIG != 0 {
 		return nil

@@ -137,7 +137,7 @@ func (t *terminal) takeTyping(ctx context.Context) (release func(), err error) {
 	case <-t.typing:
 		return func() { t.typing <- struct{}{} }, nil
 	case <-ctx.Done():
-		return nil, refuse("the terminal does not accept input, and an earlier input is still " +
+		return nil, refuse("the terminal does not accept input; an earlier input is still " +
 			"being typed")
 	}
 }
@@ -174,11 +174,11 @@ func (t *terminal) put(ctx context.Context, data []byte) (n int, err error) {
 	case errors.Is(err, unix.EPIPE):
 		return n, refuse("the program has closed its standard input")
 	case errors.Is(err, os.ErrDeadlineExceeded) && t.plain:
-		return n, refuse("the program read only %d of %d bytes from its standard input; those "+
+		return n, refuse("the program has read only %d of %d bytes from its standard input; these "+
 			"bytes cannot be withdrawn", n, len(data))
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return n, refuse("the terminal's input is full: the program took %d of %d bytes and "+
-			"stopped reading", n, len(data))
+		return n, refuse("the terminal's input buffer is full: the program read %d of %d bytes "+
+			"and stopped reading", n, len(data))
 	case err != nil:
 		return n, &wire.Failure{Cause: wire.NotAlive, Message: "the terminal is closed: " +
 			err.Error()}

@@ -21,7 +21,7 @@ func DecodeRequest(m Message) (r Request, err error) {
 	return r, json.Unmarshal(m.Data, &r)
 }
 
-var errTorn = errors.New("an incomplete start request")
+var errTorn = errors.New("the start request is incomplete")
 
 // EncodeBegin encodes a start request for a message of kind Begin, which only a holder of the same build understands.
 // Each string ends with a NUL byte, so ok is false if a string contains one.
