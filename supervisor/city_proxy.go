@@ -195,6 +195,6 @@ func (p *proxy) RemoveRig(ctx context.Context, name string) (city.Receipt, error
 }
 
 func noConfigError() error {
-	return &city.Error{Code: city.Unavailable, Message: "this city cannot report its " +
+	return &city.Error{Code: city.Unavailable, Message: "the city cannot report its " +
 		"configuration; run `gcity config show` in its folder"}
 }

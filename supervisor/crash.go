@@ -55,7 +55,7 @@ func (w *worker) setRefused(err error, until time.Time) {
 		w.s.o.Logger.Error("a city crashed while it was being opened", "city", w.entry().Name,
 			"path", w.path, "error", text, "stack", string(c.Stack()))
 	} else if news {
-		w.s.o.Logger.Warn("a city cannot be opened", "city", w.entry().Name, "path", w.path, "why",
+		w.s.o.Logger.Warn("cannot open a city", "city", w.entry().Name, "path", w.path, "why",
 			text, "again", until)
 	}
 	busy := w.s.o.Busy(err)
@@ -120,8 +120,8 @@ func (w *worker) record(err error, n int, until time.Time) {
 				err)
 		}
 	case <-late.C:
-		w.s.o.Logger.Warn("cannot record the crash in the city's log: the write did not "+
-			"finish in time", "path", w.path)
+		w.s.o.Logger.Warn("cannot record the crash in the city's log: the write has not "+
+			"finished in time", "path", w.path)
 	}
 }
 

@@ -94,10 +94,10 @@ func (w *worker) info() city.Info {
 	case snap.Away != "":
 		i.Error = snap.Away
 	case age > 3*max(snap.Patrol.Interval, 5*time.Second):
-		i.Error = fmt.Sprintf("the city's loop has not responded for %s; see `gcity "+
+		i.Error = fmt.Sprintf("the city's controller has not responded for %s; see `gcity "+
 			"supervisor logs`", age.Round(time.Second))
 	case snap.Config.Rejected != "":
-		i.Error = "the changed configuration is invalid, and the previous one " +
+		i.Error = "the changed configuration is invalid, so the previous one " +
 			"stays active: " + firstLine(snap.Config.Rejected)
 	}
 	return i
@@ -184,7 +184,7 @@ func (s *Supervisor) Preview(ctx context.Context, path string) (city.Declared, e
 	switch {
 	case !ok:
 		return city.Declared{}, &city.Error{Code: city.Unavailable,
-			Message: fmt.Sprintf("%s cannot be registered: %v", path, errUnresponsive)}
+			Message: fmt.Sprintf("cannot register %s: %v", path, errUnresponsive)}
 	case saw.err != nil:
 		return city.Declared{}, &city.Error{Code: city.Invalid, Message: saw.err.Error(),
 			Details: city.ConfigRefused}
@@ -223,14 +223,14 @@ func identify(ctx context.Context, looks *deadline.Calls[folder], path string,
 	saw, ok := looks.Do(ctx, filepath.Clean(path), time.Now(), nameTimeout, func() folder {
 		real, err := filepath.EvalSymlinks(path)
 		if err != nil {
-			return folder{err: fmt.Errorf("%s cannot be registered: %w", path, err)}
+			return folder{err: fmt.Errorf("cannot register %s: %w", path, err)}
 		}
 		return folder{entry: Entry{Path: real, Name: name(real)}}
 	})
 	switch {
 	case !ok:
 		return Entry{}, &city.Error{Code: city.Unavailable,
-			Message: fmt.Sprintf("%s cannot be registered: %v", path, errUnresponsive)}
+			Message: fmt.Sprintf("cannot register %s: %v", path, errUnresponsive)}
 	case saw.err != nil:
 		return Entry{}, &city.Error{Code: city.Invalid, Message: saw.err.Error()}
 	case saw.entry.Name == "":

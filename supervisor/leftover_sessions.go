@@ -56,7 +56,7 @@ func (w *worker) endUnopened(err error, broken bool) {
 	case err != nil && w.s.o.Busy(err):
 		err = nil
 	case errors.Is(err, errUnresponsive):
-		err = fmt.Errorf("it is unknown whether the city's agents are still running: %w", err)
+		err = fmt.Errorf("the city's agents may still be running: %w", err)
 	case w.s.o.StopLeftovers != nil:
 		err = w.stopLeftovers()
 	case broken && err != nil:

@@ -23,7 +23,7 @@ func TestResourceLimit(t *testing.T) {
 		}
 	}
 	for limits, msg := range map[string]string{
-		"max_agents = 4\nresource_limit = { max_agents = 50 }": "remove one of them",
+		"max_agents = 4\nresource_limit = { max_agents = 50 }": "remove one of the two",
 		"max_cpus = 0":                              "not a number of processors",
 		"max_cpus = \"two\"":                        "not a number of processors",
 		"max_cpus = [2]":                            "not a number of processors",
@@ -51,7 +51,7 @@ func TestTenantToken(t *testing.T) {
 		"token = \"short\"":                                   "16 to 512",
 		"token = \"0123456789 abcdef\"":                       "without spaces",
 		"token = \"0123456789abcdef\"\ntoken_file = \"file\"": "are both set",
-		"": "a tenant needs one of them",
+		"": "set one of them",
 	} {
 		write(t, h.Settings(), tenant+text+"\n")
 		if err := os.Chmod(h.Settings(), 0o600); err != nil {

@@ -22,7 +22,7 @@ func FindHome(getenv func(string) string) (Home, error) {
 	case dir == "":
 		user := getenv("HOME")
 		if !filepath.IsAbs(user) {
-			return Home{}, errors.New("cannot find the list of this machine's cities: set " +
+			return Home{}, errors.New("cannot locate the registry of this machine's cities: set " +
 				"GC_HOME or HOME")
 		}
 		dir = filepath.Join(user, ".gc")
@@ -57,14 +57,15 @@ func makePrivate(dir string) error {
 		err = disk.Own(real)
 	}
 	if err != nil {
-		return fmt.Errorf("cannot use the supervisor's folder: %w; set GC_HOME to your own folder",
+		return fmt.Errorf("cannot use the supervisor's folder: %w; set GC_HOME to a folder of "+
+			"your own",
 			err)
 	}
 	if info, err := os.Lstat(real); err != nil {
 		return err
 	} else if info.Mode().Perm() != 0o700 {
 		if err := os.Chmod(real, 0o700); err != nil {
-			return fmt.Errorf("%s is accessible to other users (%v), and its mode cannot be "+
+			return fmt.Errorf("other users can access %s (%v), and its mode cannot be "+
 				"changed: %w", dir, info.Mode().Perm(), err)
 		}
 	}

@@ -112,8 +112,8 @@ func (e *refresher) timerExpired() {
 	e.late = true
 	e.served = append(e.served, e.waiting...)
 	e.waiting = nil
-	e.s.setProblem(fmt.Errorf("%s does not respond: running cities are not affected, but "+
-		"changes to the registry are not detected; check the file system that is mounted there",
+	e.s.setProblem(fmt.Errorf("%s does not respond; running cities are not affected, but "+
+		"changes to the registry are ignored: check the file system that is mounted there",
 		e.s.o.Home.Dir))
 	e.notifyCallers()
 }
@@ -137,7 +137,8 @@ func (e *refresher) finishRead(saw readResult) bool {
 			e.timer.Reset(quietPeriod)
 			return false
 		}
-		saw.regErr = fmt.Errorf("%s keeps changing, and its current content would stop cities",
+		saw.regErr = fmt.Errorf("%s keeps changing; its current content would stop cities, and "+
+			"is not applied",
 			e.s.o.Home.Registry())
 	}
 	e.doubts, e.last = 0, nil

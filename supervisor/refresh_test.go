@@ -41,7 +41,7 @@ func TestARegistryThatChangesAgainAndAgain(t *testing.T) {
 				t.Error("it does not beat")
 			}
 		}
-		if p := l.s.Problem(); !strings.Contains(p, l.h.Registry()+" keeps changing, and its current content would stop cities") {
+		if p := l.s.Problem(); !strings.Contains(p, l.h.Registry()+" keeps changing; its current content would stop cities, and is not applied") {
 			t.Errorf("%q", p)
 		}
 		l.want("a running, b running")

@@ -141,7 +141,7 @@ func NameConflict(all []Entry, e Entry) error {
 		help := fmt.Sprintf(": set a different [workspace] name in the city.toml in %s, or run "+
 			"`gcity unregister %s`", e.Path, o.Path)
 		if gone(o.Path) {
-			help = fmt.Sprintf(", which no longer exists: if the city is now in %s, run "+
+			help = fmt.Sprintf(", which no longer exists: if the city has moved to %s, run "+
 				"`gcity unregister %s` to free the name and to stop the old city if it is "+
 				"still running", e.Path, o.Path)
 		}
@@ -224,7 +224,7 @@ func lockRegistry(ctx context.Context, h Home) (unlock func(), err error) {
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("another process has locked the registry of cities for more "+
+			return nil, fmt.Errorf("another process has held the lock of the registry for more "+
 				"than %s: %w", editTimeout, err)
 		case <-tick.C:
 		}

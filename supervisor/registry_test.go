@@ -99,7 +99,7 @@ func TestRegistry(t *testing.T) {
 	if p, ok := errors.AsType[*city.Error](err); !ok || p.Code != city.Conflict || !strings.Contains(p.Message, `"b" is taken by /b`) {
 		t.Errorf("a taken name: %v", err)
 	}
-	if err == nil || !strings.Contains(err.Error(), "which no longer exists: if the city is now in /e, run `gcity unregister /b` to free the name") {
+	if err == nil || !strings.Contains(err.Error(), "which no longer exists: if the city has moved to /e, run `gcity unregister /b` to free the name") {
 		t.Errorf("a name that is taken by what was moved: %v", err)
 	}
 	there := t.TempDir()

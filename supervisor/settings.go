@@ -101,7 +101,7 @@ func readSettings(h Home, root toml.Table) Settings {
 		h.tokens(t, &s)
 		s.Hosts = t.Texts("hosts")
 		if s.Port != 0 && s.TokenFile == "" && !local(s.Bind) {
-			t.Wrong("bind", "is %q, which other machines can reach, and without a token every "+
+			t.Wrong("bind", "is %q, which other machines can reach; without a token, every "+
 				"client has full access: remove `token = false`", s.Bind)
 		}
 	}
@@ -127,7 +127,7 @@ func (h Home) tokens(t toml.Table, s *Settings) {
 		return
 	}
 	if !s.MakeToken || s.ReadFile != "" {
-		t.Wrong("token", "is false, but a token file is set: remove one of them")
+		t.Wrong("token", "is false, but a token file is set: remove one of the two")
 	}
 	s.TokenFile, s.MakeToken, s.ReadFile = "", false, ""
 }
@@ -147,7 +147,7 @@ func (h Home) tenant(name string, t toml.Table) Tenant {
 	if limits, ok := t.Table("resource_limit"); ok {
 		for _, key := range limits.Keys() {
 			if t.Has(key) {
-				limits.Wrong(key, "is also set in the tenant's table: remove one of them")
+				limits.Wrong(key, "is also set in the tenant's table: remove one of the two")
 			}
 		}
 		limits.WarnUnknown(limitKeys()...)
@@ -166,7 +166,7 @@ func (h Home) tenant(name string, t toml.Table) Tenant {
 func (one *Tenant) token(h Home, t toml.Table) {
 	if !t.Has("token") {
 		if one.TokenFile == "" {
-			t.Wrong("", "token_file and token are both missing: a tenant needs one of them")
+			t.Wrong("", "token_file and token are both missing: set one of them")
 		}
 		return
 	}
@@ -174,7 +174,7 @@ func (one *Tenant) token(h Home, t toml.Table) {
 	info, err := os.Stat(h.Settings())
 	switch {
 	case one.TokenFile != "":
-		t.Wrong("token", "and token_file are both set: remove one of them")
+		t.Wrong("token", "and token_file are both set: remove one of the two")
 	case len(one.Token) < 16 || len(one.Token) > 512 || strings.ContainsFunc(one.Token, notInToken):
 		t.Wrong("token", "must be 16 to 512 letters, digits or symbols without spaces")
 	case err == nil && info.Mode().Perm()&0o077 != 0:

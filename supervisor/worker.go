@@ -105,7 +105,7 @@ func (w *worker) run() {
 				w.setCrashed(err, until)
 			} else {
 				tries = 0
-				w.setState(city.CityStopped, "the city was stopped, but not by the "+
+				w.setState(city.CityStopped, "the city was stopped by hand, not by the "+
 					"supervisor; run `gcity start` in its folder to start it again", until)
 			}
 		}
