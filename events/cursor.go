@@ -76,7 +76,7 @@ func (c *cursor) next() (line []byte, ok bool, err error) {
 			}
 		}
 	}
-	return nil, false, fmt.Errorf("cannot read the events in %s: its files change faster than "+
+	return nil, false, fmt.Errorf("cannot read the events in %s: the files change faster than "+
 		"they can be read", c.dir)
 }
 

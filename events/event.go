@@ -61,7 +61,7 @@ func Reserved(kind string) error {
 	if !slices.Contains(own, strings.ToLower(family)) {
 		return nil
 	}
-	return fmt.Errorf("the event type %q is reserved: only gcity writes events of the families "+
+	return fmt.Errorf("the event type %q is reserved: only gcity writes events that begin with "+
 		"%s; use a different word before the dot", kind, strings.Join(own, ", "))
 }
 
@@ -180,7 +180,7 @@ func (e *Event) Check() error {
 		return errors.New(`an event needs a type, such as "deploy.done"`)
 	}
 	if len(e.Type) > maxType {
-		return fmt.Errorf("the event type %.40q… has %d bytes; at most %d are allowed", e.Type,
+		return fmt.Errorf("the event type %.40q… is too long (%d bytes; the maximum is %d)", e.Type,
 			len(e.Type), maxType)
 	}
 	for _, c := range []byte(e.Type) {

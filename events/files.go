@@ -76,7 +76,7 @@ func list(dir string) ([]file, error) {
 			return files, nil
 		}
 	}
-	return nil, fmt.Errorf("cannot read the events in %s: its files change faster than they "+
+	return nil, fmt.Errorf("cannot read the events in %s: the files change faster than they "+
 		"can be listed", dir)
 }
 
@@ -126,7 +126,7 @@ func same(a, b fs.FileInfo) bool {
 }
 
 // errMoved means that the files must be listed again.
-var errMoved = errors.New("the file was renamed in the meantime")
+var errMoved = errors.New("the file was renamed while it was being opened")
 
 // open opens the file for reading. It returns errMoved if the file was renamed or removed.
 func (f file) open() (*os.File, error) {

@@ -174,7 +174,7 @@ func (p *page) backward(dir string) error {
 			return err
 		}
 	}
-	return errors.New("its files change faster than they can be read")
+	return errors.New("the files change faster than they can be read")
 }
 
 func (p *page) backwardIn(f file) (more bool, err error) {

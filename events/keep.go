@@ -157,8 +157,8 @@ func (l *Log) replaceAfterSyncError(f *os.File, last uint64, err error, now time
 	if now.Sub(l.state.renewed) < renewPause {
 		return
 	}
-	l.queue.note(fmt.Sprintf("the disk failed to confirm events up to %d: %v. A power failure "+
-		"may lose some of them; the log is continued in a new file", last, err), nil, now)
+	l.queue.note(fmt.Sprintf("the disk did not confirm the events up to %d: %v. A power failure "+
+		"can lose some of them; the log continues in a new file", last, err), nil, now)
 	_ = l.flush(now, false) // health stores the error
 }
 
@@ -200,7 +200,7 @@ func (l *Log) Close() error {
 	}
 	l.f, l.dirty.retired = nil, nil
 	if lost > 0 {
-		err = errors.Join(fmt.Errorf("%d events could not be written: %w", lost, cause), err)
+		err = errors.Join(fmt.Errorf("cannot write %d events: %w", lost, cause), err)
 	}
 	return err
 }

@@ -344,23 +344,24 @@ func (h *health) describe(queued int, dropped uint64, reserve error) string {
 	case h.write != nil && queued > 0:
 		lost := ""
 		if dropped > 0 {
-			lost = fmt.Sprintf(" (%d older events are lost)", dropped)
+			lost = fmt.Sprintf(" (%d older events were lost)", dropped)
 		}
 		s = append(s, fmt.Sprintf("events cannot be written and %d are queued in memory%s: %v. %s",
-			queued, lost, h.write, advice(h.write, "They are then written")))
+			queued, lost, h.write, advice(h.write, "The events are then written")))
 	case h.write != nil:
 		s = append(s, fmt.Sprintf("events cannot be written: %v. %s", h.write, advice(h.write, "")))
 	case reserve != nil:
-		s = append(s, fmt.Sprintf("events from clients are rejected, and events from the "+
-			"controller use the reserve: %v. %s",
+		s = append(s, fmt.Sprintf("events from clients are rejected, and those from the "+
+			"controller use the disk reserve: %v. %s",
 			reserve, advice(reserve, "")))
 	}
 	if h.sync != nil {
-		s = append(s, fmt.Sprintf("the disk failed to save events, and a power failure may "+
-			"lose some of them: %v. Check the disk", h.sync))
+		s = append(s, fmt.Sprintf("the disk did not confirm some events, and a power failure can "+
+			"lose them: %v. Check the disk", h.sync))
 	}
 	if h.rotate != nil {
-		s = append(s, fmt.Sprintf("the event log exceeds its maximum size: %v", h.rotate))
+		s = append(s, fmt.Sprintf("cannot start a new file for the event log, which exceeds its "+
+			"maximum size: %v", h.rotate))
 	}
 	if h.read != nil {
 		s = append(s, fmt.Sprintf("events from other processes cannot be read: %v", h.read))

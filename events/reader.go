@@ -84,7 +84,7 @@ func (r *Reader) Last() (uint64, error) {
 			return t.intact, err
 		}
 	}
-	return 0, fmt.Errorf("cannot read the events in %s: its files change faster than they "+
+	return 0, fmt.Errorf("cannot read the events in %s: the files change faster than they "+
 		"can be read", r.dir)
 }
 

@@ -69,7 +69,7 @@ func TestReserveOfAFullDisk(t *testing.T) {
 		t.Fatalf("an event that may use the reserve: %v", err)
 	}
 	own++
-	if h := l.Health(); h.Queued != 0 || !strings.Contains(h.Degraded, "events from the controller use the reserve") || !strings.Contains(h.Degraded, "Free some space") {
+	if h := l.Health(); h.Queued != 0 || !strings.Contains(h.Degraded, "those from the controller use the disk reserve") || !strings.Contains(h.Degraded, "Free some space") {
 		t.Fatalf("health %+v", h)
 	}
 

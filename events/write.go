@@ -171,7 +171,7 @@ func (l *Log) readForeign(size int64, now time.Time) error {
 		}
 	})
 	if bad != nil {
-		l.note(now, "damaged lines in the event log are skipped", *bad)
+		l.note(now, "skipped damaged lines in the event log", *bad)
 	}
 	if few {
 		l.recent.publish(items)
@@ -196,13 +196,13 @@ func (l *Log) heal(now time.Time) error {
 		if _, err := l.f.Write([]byte{'\n'}); err != nil {
 			return err
 		}
-		l.note(now, "the last line of the event log had no newline; the newline was added", torn)
+		l.note(now, "added the missing newline to the last line of the event log", torn)
 		return l.readForeign(info.Size()+1, now)
 	}
 	if err := l.f.Truncate(l.tail.end); err != nil {
 		return err
 	}
-	l.note(now, "the last line of the event log was torn; it was cut off", torn)
+	l.note(now, "cut off the incomplete last line of the event log", torn)
 	return nil
 }
 
@@ -299,10 +299,10 @@ func (l *Log) put(out []entry, now time.Time) error {
 
 // advice says what a user can do about an error, followed by then if it is not "".
 func advice(err error, then string) string {
-	do := "It is retried every second"
+	do := "gcity retries every second"
 	switch {
 	case errors.Is(err, errBusy):
-		do = "Wait until that process releases the lock"
+		do = "Wait for that process to release the lock"
 	case isFull(err):
 		do = "Free some space"
 	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):

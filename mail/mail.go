@@ -116,9 +116,9 @@ func ToBead(m Message) beads.Bead {
 func Check(m Message) error {
 	switch {
 	case strings.TrimSpace(m.Subject) == "" && strings.TrimSpace(m.Text) == "":
-		return fmt.Errorf("the message is empty: it needs a subject or text")
+		return fmt.Errorf("the message is empty: add a subject or a text")
 	case len(m.Text) > MaxText:
-		return fmt.Errorf("the text has %d bytes, but at most %d are allowed: save it to a "+
+		return fmt.Errorf("the text is too long (%d bytes; the maximum is %d): save it to a "+
 			"file and send the file's name", len(m.Text), MaxText)
 	case m.To != strings.TrimSpace(m.To) || m.To == "" || line(m.To) != m.To:
 		return fmt.Errorf("invalid address %.60q: use the name of an agent, a pool or a user",

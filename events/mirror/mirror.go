@@ -126,7 +126,7 @@ func (o *Options) call(ctx context.Context, stdin []byte, op string) ([]byte, er
 		Env: env, Stdin: stdin, Most: 1 << 20})
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("the event script failed at %s: %w", op, err)
+		return nil, fmt.Errorf("the event script's %q operation failed: %w", op, err)
 	case got.Code == 2:
 		return nil, fmt.Errorf("the event script does not support the operation %s: %w", op,
 			errors.ErrUnsupported)
@@ -135,7 +135,7 @@ func (o *Options) call(ctx context.Context, stdin []byte, op string) ([]byte, er
 		if why == "" {
 			why = "it printed nothing"
 		}
-		return nil, fmt.Errorf("the event script failed at %s (exit status %d): %.300s", op,
+		return nil, fmt.Errorf("the event script's %q operation failed (exit code %d): %.300s", op,
 			got.Code,
 			why)
 	}
@@ -154,7 +154,7 @@ func Run(ctx context.Context, o Options) {
 	m := &mirror{o: o, calls: calls}
 	var err error
 	if m.at, err = Load(o.State); err != nil {
-		o.Logger.Warn("the event script is sent all events again", "error", err)
+		o.Logger.Warn("sending all events to the event script again", "error", err)
 	}
 	if m.at.Script != o.Script || m.at.Seq > o.Log.Last() { // the script or the log was replaced
 		m.at = Place{Script: o.Script}
@@ -192,7 +192,7 @@ func (m *mirror) follow(ctx context.Context) {
 		for e, err := range m.o.Log.Follow(ctx, m.at.Seq) {
 			if err != nil {
 				if ctx.Err() == nil && !errors.Is(err, events.ErrClosed) {
-					m.o.Logger.Warn("no events are sent to the event script, because the log "+
+					m.o.Logger.Warn("cannot send events to the event script, because the log "+
 						"cannot be read",
 						"error", err)
 				}
@@ -224,7 +224,7 @@ func (m *mirror) miss(ctx context.Context, to uint64) bool {
 	}
 	accepted := m.send(ctx, events.Event{
 		Seq: to, TS: time.Now().UTC(), Type: events.Gap, Actor: "controller", Payload: payload,
-		Message: fmt.Sprintf("%d events are omitted here; the city's log may contain them", n),
+		Message: fmt.Sprintf("%d events were skipped; the city's log may contain them", n),
 	})
 	if accepted {
 		m.at.Missed += n

@@ -128,7 +128,7 @@ func TestAScriptThatFails(t *testing.T) {
 	o, log := city(t, `echo x >>tries; [ $(wc -l <tries) -gt 3 ] || { echo full >&2; exit 1; }; `+keeps)
 	write(t, log, "a.a", "b.b")
 	got := run(t, o, func(got []events.Event) bool { return len(got) >= 4 })
-	if types(got) != "a.a b.b "+mirror.Failing+" "+mirror.Healed || !strings.Contains(got[2].Message, "failed at record (exit status 1): full") {
+	if types(got) != "a.a b.b "+mirror.Failing+" "+mirror.Healed || !strings.Contains(got[2].Message, `"record" operation failed (exit code 1): full`) {
 		t.Errorf("%+v", got)
 	}
 }
