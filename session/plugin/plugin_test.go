@@ -325,7 +325,7 @@ func TestUnusable(t *testing.T) {
 	for _, c := range []struct{ program, settings, want string }{
 		{filepath.Join(city, "nothing"), "", "session helper"},
 		{script("data", "", 0o600), "", "not executable"},
-		{script("ends", "#!/bin/sh\necho the cluster is not known >&2; exit 4\n", 0o700), "", "exit status 4: the cluster is not known"},
+		{script("ends", "#!/bin/sh\necho the cluster is not known >&2; exit 4\n", 0o700), "", "exit code 4: the cluster is not known"},
 		{self(t), `{"refuse":"no kubeconfig"}`, "no kubeconfig"},
 	} {
 		p, err := New(Options{

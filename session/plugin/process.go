@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strings"
 	"syscall"
 	"time"
 
@@ -98,7 +99,8 @@ func (p *Provider) run(ctx context.Context, up func()) error {
 	case errors.Is(err, exec.ErrWaitDelay), err == nil:
 		err = errors.New("the helper exited")
 	default:
-		err = fmt.Errorf("the helper exited: %w", err)
+		err = fmt.Errorf("the helper exited: %s",
+			strings.Replace(err.Error(), "exit status", "exit code", 1))
 	}
 	if outputLog.last != "" {
 		err = fmt.Errorf("%w: %s", err, outputLog.last)

@@ -89,8 +89,8 @@ func (p *Provider) carryOut(ctx context.Context, r request) (out []byte, known b
 	case errors.As(err, &exit):
 		why := cmp.Or(short(stderr.buf.String()), short(stdout.buf.String()),
 			"the script printed no reason")
-		return nil, true, fmt.Errorf("%s %s failed with %s: %s", p.o.Script, op, exit.ProcessState,
-			why)
+		return nil, true, fmt.Errorf("%s %s failed with %s: %s", p.o.Script, op,
+			strings.Replace(exit.Error(), "exit status", "exit code", 1), why)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
 		return nil, true, session.Missing(fmt.Errorf("cannot execute %s: %w", p.o.Script, err))
 	case err != nil:

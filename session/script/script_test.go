@@ -175,7 +175,7 @@ func TestBadScripts(t *testing.T) {
 	for _, name := range []string{"wrong", "flood", "hang"} {
 		start(t, h, name, forever)
 	}
-	if _, err := h.Output(t.Context(), "wrong", 5); err == nil || !strings.HasSuffix(err.Error(), "exit status 1: there is no such␇ screen") {
+	if _, err := h.Output(t.Context(), "wrong", 5); err == nil || !strings.HasSuffix(err.Error(), "exit code 1: there is no such␇ screen") {
 		t.Errorf("%q", err)
 	}
 	out, err := h.Output(t.Context(), "flood", 1_000_000)
