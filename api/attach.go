@@ -53,7 +53,7 @@ func (h terminalHandler) attach(w http.ResponseWriter, r *http.Request, rt wire.
 	defer term.Close()
 	conn, buf, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		return fmt.Errorf("this connection cannot be upgraded: %w", err)
+		return fmt.Errorf("cannot upgrade this connection: %w", err)
 	}
 	defer h.release(conn)
 	defer conn.Close()

@@ -117,7 +117,7 @@ func (g Guard) check(r *http.Request) (by *key, status int, msg string) {
 			"127.0.0.1 or localhost, or add the name to " + file
 	}
 	if !sameOrigin(r) {
-		return nil, http.StatusForbidden, "pages from other sites may not send requests to " +
+		return nil, http.StatusForbidden, "pages from other sites cannot send requests to " +
 			"this " + this
 	}
 	reads := r.Method == http.MethodGet
@@ -140,7 +140,7 @@ func (g Guard) check(r *http.Request) (by *key, status int, msg string) {
 			"\"Authorization: Bearer …\"; `" + shows + "` shows the file that contains the token"
 	}
 	if !reads && by != nil && by.reads {
-		return nil, http.StatusForbidden, "this token only allows reading: a " + r.Method +
+		return nil, http.StatusForbidden, "this token permits only reading: a " + r.Method +
 			" needs the " +
 			this + "'s other token, the one in token_file"
 	}

@@ -247,7 +247,7 @@ func TestKeepTenants(t *testing.T) {
 		return code
 	}
 	d.wants <- want
-	d.until(addr, "tenant acme has no access: the token cannot be read")
+	d.until(addr, "tenant acme has no access: cannot read the token")
 	if a, b := ask("bigcorp", bigToken), ask("acme", acmeToken); a != 200 || b != 401 {
 		t.Errorf("%d, %d", a, b)
 	}

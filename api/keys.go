@@ -49,7 +49,7 @@ func (k *listenerKeeper) readKeys(ctx context.Context) (now keys, err error) {
 	}
 	if err != nil {
 		now.read, problems = "", append(problems,
-			fmt.Sprintf("read_token_file cannot be used, so its token is rejected: %v", err))
+			fmt.Sprintf("cannot use read_token_file, so its token is rejected: %v", err))
 	}
 	if now.read != "" {
 		whose[now.read] = "read_token_file"
@@ -105,7 +105,7 @@ func (k *listenerKeeper) readToken(ctx context.Context, path string, make bool) 
 		return secret{token, err}
 	})
 	if !ok {
-		return "", fmt.Errorf("reading the token file %s timed out", path)
+		return "", fmt.Errorf("timeout while reading the token file %s", path)
 	}
 	return saw.token, saw.err
 }

@@ -115,7 +115,7 @@ func (p *metricsPage) addFleet(seen []cityState, now time.Time) {
 		p.city = seen[i].name
 		p.gauge("city_up", "Whether the city is running and responds.",
 			boolValue(seen[i].snap != nil))
-		p.gauge("city_crashes", "Consecutive crashes of the city's loop.",
+		p.gauge("city_crashes", "Consecutive crashes of the city's controller.",
 			float64(seen[i].info.Crashes))
 	}
 	for i := range seen {

@@ -34,7 +34,7 @@ func reads() []openapi.Operation {
 func cityReads() []openapi.Operation {
 	const get = "GET"
 	return []openapi.Operation{
-		{Method: get, Path: "/health", Summary: "Whether the loop is alive, and the city's " +
+		{Method: get, Path: "/health", Summary: "Whether the controller responds, and the city's " +
 			"problems", Response: healthAnswer{}, Machine: true},
 		{Method: get, Path: "/v0/health", Summary: "The same as /health", Response: healthAnswer{},
 			Machine: true},

@@ -70,7 +70,7 @@ func (s *responder) reply(w http.ResponseWriter, code int, v any) {
 		s.o.Log.Error("cannot encode a response as JSON", "err", err)
 		code, body = http.StatusInternalServerError,
 			[]byte(`{"code":"unavailable",`+
-				`"message":"the response cannot be encoded as JSON; see the log"}`)
+				`"message":"cannot encode the response as JSON; see the log"}`)
 	}
 	s.write(w, code, "application/json", append(body, '\n'))
 }

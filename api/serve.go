@@ -62,7 +62,7 @@ func serve(ctx context.Context, l net.Listener, o Options,
 	select {
 	case <-ctx.Done():
 	case e := <-failed:
-		err = fmt.Errorf("the server no longer accepts connections: %w", e)
+		err = fmt.Errorf("the server does not accept connections any more: %w", e)
 		end()
 	}
 	_ = l.Close()

@@ -70,8 +70,8 @@ func (f *fleet) asTenant(w http.ResponseWriter, r *http.Request, who, path strin
 		defer func() { <-l.requests }()
 	default:
 		f.fail(w, &city.Error{Code: city.Unavailable,
-			Message: fmt.Sprintf("%d requests from tenant %s are still in progress: wait until "+
-				"some of them have finished", cap(l.requests), who)})
+			Message: fmt.Sprintf("%d requests from tenant %s are still in progress: wait for "+
+				"some of them to finish", cap(l.requests), who)})
 		return
 	}
 	rt, err := wire.Parse(path)
@@ -172,8 +172,8 @@ func (f *fleet) checkRegistration(ctx context.Context, reg city.Registrar,
 	t := f.tenant
 	s, ok := reg.(city.Previewer)
 	if !ok {
-		return "", &city.Error{Code: city.Unavailable, Message: "the city in that folder cannot " +
-			"be checked, so no tenant can register it; ask the administrator of this machine"}
+		return "", &city.Error{Code: city.Unavailable, Message: "cannot check the city in that " +
+			"folder, so no tenant can register it; ask the administrator of this machine"}
 	}
 	about, err := s.Preview(ctx, path)
 	if err != nil || !t.has(about.Name) || name != "" && name != about.Name {
@@ -206,8 +206,8 @@ func (f *fleet) checkRegistration(ctx context.Context, reg city.Registrar,
 		d, err := s.Preview(ctx, others[i].Path)
 		if err != nil {
 			return "", &city.Error{Code: city.Unavailable,
-				Message: fmt.Sprintf("the agents of %s cannot be counted, so the tenant's limit "+
-					"cannot be checked: %v", others[i].Name, err)}
+				Message: fmt.Sprintf("cannot check the tenant's limit, because the agents of %s "+
+					"cannot be counted: %v", others[i].Name, err)}
 		}
 		n += d.Agents
 	}
@@ -236,6 +236,6 @@ func (f *fleet) redact(err error) error {
 		return err
 	}
 	f.o.Log.Warn("cannot register or unregister a city", "tenant", f.tenant.name, "err", err)
-	return &city.Error{Code: wire.ErrorOf(err).Code, Message: "the machine's list of cities " +
-		"cannot be changed; the supervisor's log has details"}
+	return &city.Error{Code: wire.ErrorOf(err).Code, Message: "cannot change the machine's list " +
+		"of cities; the supervisor's log has details"}
 }

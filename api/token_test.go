@@ -89,12 +89,12 @@ func TestReadOnlyToken(t *testing.T) {
 		{"POST", "/v0/suspend", token, 200},
 	} {
 		code, body := as(c.method, c.path, c.token)
-		if code != c.code || code == 403 && !strings.Contains(body, "this token only allows reading") {
+		if code != c.code || code == 403 && !strings.Contains(body, "this token permits only reading") {
 			t.Errorf("%s %s with %s: %d %s", c.method, c.path, c.token, code, body)
 		}
 	}
 	write("read", token) // the token in token_file
-	d.until(addr, "read_token_file cannot be used, so its token is rejected: the file contains the same token as token_file")
+	d.until(addr, "cannot use read_token_file, so its token is rejected: the file contains the same token as token_file")
 	if code, body := as("POST", "/v0/resume", token); code != 200 {
 		t.Errorf("the other token: %d %s", code, body)
 	}

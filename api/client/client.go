@@ -267,7 +267,7 @@ func (c *Client) Agent(ctx context.Context, name string) (*city.Agent, error) {
 	}
 	if a.Name != name {
 		return nil, &city.Error{Code: city.Unavailable,
-			Message: fmt.Sprintf("the city's controller returned agent %[2]q instead of %[1]s",
+			Message: fmt.Sprintf("the city's controller returned agent %[2]q instead of %[1]q",
 				name, a.Name)}
 	}
 	if a.CPU != nil && a.RSS != nil {

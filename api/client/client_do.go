@@ -36,7 +36,7 @@ func (c *Client) Do(ctx context.Context, cmd city.Command) (city.Receipt, error)
 		body, err = city.Encode(cmd)
 	}
 	if err != nil {
-		return receipt, wire.Invalid("%s cannot be sent: %v", cmd.Verb(), err)
+		return receipt, wire.Invalid("cannot send %s: %v", cmd.Verb(), err)
 	}
 	return receipt, c.call(ctx, request{method: method, path: path, body: body}, &receipt)
 }

@@ -86,8 +86,8 @@ func (h *pieceQueue) end(err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if errors.Is(err, errResume) {
-		err = &city.Error{Code: city.Unavailable, Message: "the connection to the city's " +
-			"controller was lost; the rest of the run's output is missing"}
+		err = &city.Error{Code: city.Unavailable, Message: "lost the connection to the city's " +
+			"controller; the rest of the run's output is missing"}
 	}
 	h.over, h.err = true, err
 	h.wakeReader()

@@ -75,7 +75,7 @@ func (f *Fleet) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 func (f *Fleet) City(name string) (city.Control, error) {
 	if !wire.ValidPart(name) {
 		return nil, &city.Error{Code: city.NotFound,
-			Message: fmt.Sprintf("no city %.60q: the name is invalid", name)}
+			Message: fmt.Sprintf("invalid city name %.60q", name)}
 	}
 	ctx, cancel := context.WithTimeout(f.c.life, findTime)
 	defer cancel()
@@ -114,7 +114,7 @@ func (f *Fleet) Unregister(ctx context.Context, name string) (city.Receipt, erro
 	var receipt city.Receipt
 	if !wire.ValidPart(name) {
 		return receipt, &city.Error{Code: city.NotFound,
-			Message: fmt.Sprintf("no city %.60q: the name is invalid", name)}
+			Message: fmt.Sprintf("invalid city name %.60q", name)}
 	}
 	return receipt, f.c.call(ctx, request{method: http.MethodPost,
 		path: "/v0/city/" + name + "/unregister"}, &receipt)

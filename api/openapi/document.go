@@ -47,8 +47,7 @@ func Document(all []Operation, names Names) []byte {
 		"info": schema{"title": "gcity", "version": "v0",
 			"description": "A city of agents. Escape a slash in a name: rig%2Fworker. Over TCP, " +
 				"POST, PATCH and DELETE require the header " + RequestHeader +
-				", and all requests " +
-				"require the token if the city has one."},
+				", and all requests require the token if the city has one."},
 		"paths": paths,
 		"components": schema{
 			"schemas":         s.named,

@@ -76,7 +76,7 @@ func bind(path string) (_ *net.UnixListener, aside string, _ error) {
 		return nil, "", err
 	case info.Mode().Type() != fs.ModeSocket:
 		if aside, err = disk.SetAside(bound); err != nil {
-			return nil, "", fmt.Errorf("%s is not a socket and cannot be moved away: %w",
+			return nil, "", fmt.Errorf("cannot move %s away, which is not a socket: %w",
 				disk.Real(bound), err)
 		}
 	default:

@@ -19,27 +19,27 @@ func Read(path string) (string, error) {
 	// O_NONBLOCK keeps a pipe from blocking the reader.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return "", fmt.Errorf("the token cannot be read: %w; `head -c 32 /dev/urandom | base64 > "+
+		return "", fmt.Errorf("cannot read the token: %w; `head -c 32 /dev/urandom | base64 > "+
 			"FILE` creates one, then run chmod 600 FILE", err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("the token cannot be read: %w", err)
+		return "", fmt.Errorf("cannot read the token: %w", err)
 	case !info.Mode().IsRegular():
 		return "", fmt.Errorf("%s is not a regular file with a token", path)
 	case !owned(info):
 		return "", fmt.Errorf("%s belongs to another user, so it is not secret: chown the file, "+
 			"or create a new one", path)
 	case info.Mode().Perm()&0o077 != 0:
-		return "", fmt.Errorf("other users may read the token (%v): chmod 600 %s",
+		return "", fmt.Errorf("other users can read the token (%v): run chmod 600 %s",
 			info.Mode().Perm(),
 			path)
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxToken+64))
 	if err != nil {
-		return "", fmt.Errorf("the token cannot be read: %w", err)
+		return "", fmt.Errorf("cannot read the token: %w", err)
 	}
 	token := strings.TrimSpace(string(data))
 	odd := strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' })

@@ -89,7 +89,7 @@ func UnknownPath() error {
 func Path(noun Kind, target string, what Kind) (string, error) {
 	if _, err := Name(noun, url.PathEscape(target)); err != nil {
 		return "", &city.Error{Code: city.NotFound,
-			Message: fmt.Sprintf("no %s %.60q: the name is invalid", noun, target)}
+			Message: fmt.Sprintf("invalid %s name %.60q", noun, target)}
 	}
 	path := "/v0/" + string(noun) + "/" + url.PathEscape(target)
 	if what != "" {

@@ -34,7 +34,7 @@ func ErrorOf(err error) *city.Error {
 		return &city.Error{Code: e.Code, Message: err.Error(), Details: e.Details}
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		return &city.Error{Code: city.Unavailable, Message: "the request timed out; try again"}
+		return &city.Error{Code: city.Unavailable, Message: "the request timed out: try again"}
 	}
 	return &city.Error{Code: city.Unavailable, Message: err.Error()}
 }
