@@ -203,9 +203,8 @@ func SendMail(ctx context.Context, c Control, m mail.Message) (Receipt, error) {
 func (s *Snapshot) unread(to string) string {
 	if name, pool := strings.CutPrefix(to, mail.PoolPrefix); pool {
 		if p, ok := s.Pool(name); ok && p.Suspended {
-			return fmt.Sprintf("; the pool is suspended %s; its members read the message after "+
-				"the pool is resumed",
-				p.SuspendedReason)
+			return fmt.Sprintf("; the pool is suspended %s; its members will read the message "+
+				"once it is resumed", p.SuspendedReason)
 		}
 		return ""
 	}
@@ -216,7 +215,7 @@ func (s *Snapshot) unread(to string) string {
 		if a.State == Suspended { // in any other state, Reason is not about the suspension
 			where = " " + a.Reason
 		}
-		return fmt.Sprintf("; the agent is suspended%s and reads the message after "+
+		return fmt.Sprintf("; the agent is suspended%s and will read the message once "+
 			"it is resumed", where)
 	case ok || to == mail.Person:
 		return ""
@@ -224,7 +223,7 @@ func (s *Snapshot) unread(to string) string {
 		return fmt.Sprintf("; no agent or pool has the name %q, so the message waits for a "+
 			"user with that name", to)
 	}
-	return "; this pool member is not running and reads the message when it runs again"
+	return "; this pool member is not running and will read the message once it runs again"
 }
 
 // Mail returns the messages to an address, newest first: the unread ones or, if all is set, also those that have been

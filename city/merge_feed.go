@@ -76,7 +76,7 @@ func (f *feed) run(ctx context.Context, d Directory, after uint64, known bool,
 	if fault := recovery.Catch(func() { f.read(ctx, d, after, known, say) }); fault != nil {
 		say(offer{fault: fault, event: &events.Event{Seq: f.position, TS: time.Now(),
 			Type: events.Gap, Actor: gapActor,
-			Message: "cannot read the next events, retrying: " + fault.Error()}})
+			Message: "cannot read the next events, will retry: " + fault.Error()}})
 	}
 	say(offer{over: true})
 }

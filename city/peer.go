@@ -118,7 +118,7 @@ func (p Peer) sign(name string) (string, error) {
 	case p.Actor == "" && name != "controller":
 		return cmp.Or(name, "operator"), nil
 	case name != "" && name != p.Actor:
-		return "", &Error{Code: Forbidden, Message: fmt.Sprintf("this command comes from %s and "+
+		return "", &Error{Code: Forbidden, Message: fmt.Sprintf("this command comes from %s, and "+
 			"cannot name %q: omit the name", p, name)}
 	}
 	return p.Actor, nil

@@ -46,7 +46,7 @@ func (s SlingRequest) Check() error {
 	case s.Bead != "" && s.Formula == "" && (s.Title != "" || s.Description != ""):
 		problem = "a title and a description are for new beads; this bead has its own"
 	case s.Formula != "" && s.NoFormula:
-		problem = "a formula and no_formula exclude each other: use only one of them"
+		problem = "a formula and no_formula contradict each other: use only one of them"
 	case s.Formula == "" && s.NoFormula && len(s.Vars) > 0:
 		problem = "variables require a formula"
 	}

@@ -150,7 +150,7 @@ func seen(t *testing.T, ctx context.Context, ctl city.Control, text string) {
 			return
 		}
 	}
-	t.Fatalf("%q was not printed; the output was: %q", text, all)
+	t.Fatalf("%q was not printed; the output was %q", text, all)
 }
 
 func do(t *testing.T, ctx context.Context, ctl city.Control, c city.Command) city.Receipt {
