@@ -25,8 +25,9 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// An idle holder never collects garbage, because the collector alone needs a third of a megabyte. A busy holder
-// collects once per megabyte of allocations. Output causes no allocations, even in large amounts.
+// gcPercent is the garbage collection target percentage. An idle holder never collects garbage, because the collector
+// alone needs a third of a megabyte. A busy holder collects once per megabyte of allocations. Output causes no
+// allocations, even in large amounts.
 const gcPercent = 25
 
 // idleLife is how long a holder waits for another life after a life has ended, while a controller is connected.

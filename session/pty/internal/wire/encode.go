@@ -10,7 +10,7 @@ import (
 // requests, because encoding/json costs each holder 80 kB for the types that it has seen. Tests compare the results
 // with those of encoding/json.
 
-// object is a JSON object under construction, one field at a time.
+// object is a JSON object to which fields are appended one at a time.
 type object []byte
 
 func (o object) key(name string) object {
