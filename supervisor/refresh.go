@@ -21,7 +21,7 @@ type readResult struct {
 	settings Settings
 	setErr   error
 	entries  []Entry
-	// names, from their configurations, of the cities that have none in the registry
+	// the configured names of the cities that have no name in the registry
 	names  map[string]string
 	regErr error
 	fault  error // a panic during the read; the other fields are then invalid
