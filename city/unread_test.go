@@ -2,7 +2,7 @@ package city
 
 import "testing"
 
-// While a suspended agent is being stopped, its Reason does not name the setting that suspends it.
+// While a suspended agent is being stopped, its Reason does not say which setting suspends it.
 func TestUnreadWhileSuspended(t *testing.T) {
 	for _, c := range []struct {
 		state        State

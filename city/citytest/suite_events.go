@@ -77,7 +77,7 @@ func testEventsResume(t *testing.T, ctx context.Context, ctl city.Control) {
 }
 
 func testHistory(t *testing.T, ctx context.Context, ctl city.Control) {
-	// seqs of the emitted events; there can be other events in between
+	// seqs of the emitted events, which need not be consecutive
 	var seq []uint64
 	for i := range 10 {
 		seq = append(seq, do(t, ctx, ctl, city.Emit{Event: events.Event{Type: "test.tick",
