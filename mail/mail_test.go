@@ -11,7 +11,7 @@ import (
 	"gcity/mail"
 )
 
-// keep stores a bead, like the sender of a message.
+// keep stores a bead as the sender of a message does.
 func keep(t *testing.T, s *fake.Store, b beads.Bead) beads.Bead {
 	t.Helper()
 	b, err := s.Create(t.Context(), b)
@@ -25,12 +25,12 @@ func of(t *testing.T, b beads.Bead) mail.Message {
 	t.Helper()
 	m, ok := mail.FromBead(b)
 	if !ok {
-		t.Fatalf("%+v is no message", b)
+		t.Fatalf("%+v is not a message", b)
 	}
 	return m
 }
 
-// A sent message arrives at its address, unread and unchanged.
+// A message that is sent arrives at its address, unread and unchanged.
 func TestSendAndFind(t *testing.T) {
 	s := fake.New("gc")
 	keep(t, s, beads.Bead{Title: "work", Assignee: "ann"})
@@ -39,7 +39,7 @@ func TestSendAndFind(t *testing.T) {
 	for to, want := range map[string]string{"ann": own.ID, "pool:yard/crew": pool.ID, "bob": "", "pool:crew": ""} {
 		found, err := s.List(t.Context(), mail.Query(to))
 		if err != nil || len(found) > 1 || len(found) == 1 != (want != "") || want != "" && found[0].ID != want {
-			t.Errorf("at %s is %+v, %v", to, found, err)
+			t.Errorf("messages to %s: %+v, %v", to, found, err)
 		}
 	}
 	if all, err := s.List(t.Context(), mail.Query("")); err != nil || len(all) != 2 {
@@ -54,11 +54,11 @@ func TestSendAndFind(t *testing.T) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	if _, ok := mail.FromBead(beads.Bead{Type: beads.DefaultType}); ok {
-		t.Error("work is no message")
+		t.Error("work counts as a message")
 	}
 }
 
-// Reading, claiming and archiving change the bead. Reading twice has no further effect.
+// Reading, taking and archiving change the bead. Reading twice has no further effect.
 func TestMarks(t *testing.T) {
 	s := fake.New("gc")
 	b := keep(t, s, mail.ToBead(mail.Message{To: "pool:crew", Text: "x"}))
@@ -76,14 +76,14 @@ func TestMarks(t *testing.T) {
 		t.Errorf("taken: %+v", m)
 	}
 	if _, err := s.Update(t.Context(), b.ID, mail.TakePatch(before, "crew-1")); err == nil {
-		t.Error("two members took it")
+		t.Error("two members took the message")
 	}
 	if m := change(mail.ReadPatch()); !m.Read || m.Archived {
 		t.Errorf("read: %+v", m)
 	}
 	rev := b.Rev
 	if change(mail.ReadPatch()); b.Rev != rev {
-		t.Error("reading twice changes it")
+		t.Error("reading the message twice changes it")
 	}
 	if m := change(mail.UnreadPatch()); m.Read {
 		t.Errorf("unread: %+v", m)
@@ -92,11 +92,11 @@ func TestMarks(t *testing.T) {
 		t.Errorf("archived: %+v", m)
 	}
 	if found, err := s.List(t.Context(), mail.Query("crew-2")); err != nil || len(found) != 0 {
-		t.Errorf("what is archived waits no more: %+v, %v", found, err)
+		t.Errorf("an archived message is still listed: %+v, %v", found, err)
 	}
 }
 
-// An answer goes to the sender. All answers are in the thread of the first message.
+// A reply goes to the sender. All replies are in the thread of the first message.
 func TestReply(t *testing.T) {
 	s := fake.New("gc")
 	first := of(t, keep(t, s, mail.ToBead(mail.Message{From: "ann", To: "bob", Subject: "tea", Text: "?"})))
@@ -113,7 +113,7 @@ func TestReply(t *testing.T) {
 	}
 }
 
-// A reply to one's own message goes to the recipient of that message. A reply to a note to oneself goes to oneself.
+// A reply to one's own message goes to that message's recipient. A reply to a note to oneself goes to oneself.
 func TestReplyToOwn(t *testing.T) {
 	for _, c := range []struct{ from, to, by, want string }{
 		{"ann", "bob", "ann", "bob"}, {"ann", "pool:crew", "ann", "pool:crew"}, {"ann", "ann", "ann", "ann"},
@@ -159,7 +159,7 @@ func TestLongLine(t *testing.T) {
 	}
 }
 
-// A reminder shows the oldest messages first and has a limited size. No message text can end it.
+// A reminder shows the oldest messages first and has a limited size. No text can end it.
 func TestReminder(t *testing.T) {
 	if r := mail.Reminder(nil); r != "" {
 		t.Errorf("%q", r)
@@ -181,8 +181,8 @@ func TestReminder(t *testing.T) {
 	}
 }
 
-// The messages that an agent has left for itself are shown in full, newest last. No message text can end the reminder.
-func TestLeft(t *testing.T) {
+// The messages that an agent has left for itself are shown in full, the newest last. No text can end the reminder.
+func TestLeftMessages(t *testing.T) {
 	if r := mail.LeftMessages(nil); r != "" {
 		t.Errorf("%q", r)
 	}
@@ -207,7 +207,7 @@ func TestLeft(t *testing.T) {
 	}
 }
 
-// Any message that can be sent can be stored, is shown unchanged, and is read back unchanged.
+// Any message that can be sent can be stored, and is shown and read back unchanged.
 func FuzzMessage(f *testing.F) {
 	f.Add("ann", "bob", "subject", "text\nmore")
 	f.Add("pool:x/y", "", "", "\x1b]0;title\x07 \xff‮ reversed\t tab")
@@ -219,7 +219,7 @@ func FuzzMessage(f *testing.F) {
 		}
 		b, err := beads.Prepare(mail.ToBead(m), time.Unix(1, 0))
 		if err != nil {
-			t.Fatalf("it can be sent, and not be kept: %v", err)
+			t.Fatalf("the message passes Check but cannot be stored: %v", err)
 		}
 		got, ok := mail.FromBead(b)
 		if !ok || got.To != m.To || got.Read || got.Archived {
