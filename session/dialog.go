@@ -15,7 +15,7 @@ type Dialog struct {
 	// strings that the screen must all contain while the dialog is open; blanks, line breaks and box-drawing characters
 	// between words are ignored
 	Says []string `json:"says"`
-	// keys that answer the question, see Keyer; empty = only a user can answer it, in the terminal
+	// keys that answer the question, see Keyer; empty = a user must answer it in the terminal
 	Keys []string `json:"keys,omitempty"`
 }
 

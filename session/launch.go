@@ -182,7 +182,7 @@ func shows(screen, prefix string) bool {
 	return false
 }
 
-// ended returns an error if the session has ended, and nil if it is alive or its state is unknown. It asks only the
+// ended returns an error if the session has ended, and nil if it is alive or its state is unknown. It queries only the
 // provider that runs the session, because a list of all sessions can be slow.
 func (s *Spec) ended(ctx context.Context, p Provider) error {
 	st, err := LookAt(ctx, p, s.Name)

@@ -90,7 +90,7 @@ const MaxText = 1 << 20
 // Needed reports whether a start must wait for a prefix or a delay.
 func (r Ready) Needed() bool { return r.Prefix != "" || r.Delay > 0 }
 
-// Status is what a provider knows about a session without asking the agent.
+// Status is the state of a session, as far as its provider can determine it without the agent.
 type Status struct {
 	Name  string
 	Agent string

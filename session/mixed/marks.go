@@ -100,7 +100,7 @@ func (p *Provider) mark(ctx context.Context, m *member) error {
 			return false, nil
 		}
 		listed := m.listed
-		// the provider had no sessions before, so p knows all sessions from now on
+		// the provider had no sessions before, so all of them are in p.held from now on
 		m.inUse, m.listed = true, true
 		return true, func(err error) {
 			if m.marked = err == nil; !m.marked {

@@ -29,7 +29,7 @@ func newLink(conn *net.UnixConn, pid int, child bool) *link {
 		gone: make(chan struct{})}
 }
 
-// scan looks for sessions that p does not know yet, if the sessions' folder has changed since the last scan.
+// scan looks for sessions that have not been found yet, if the sessions' folder has changed since the last scan.
 func (p *Provider) scan(ctx context.Context) error {
 	info, err := disk.Lstat(p.files.at)
 	// the folder was deleted, but the connections to known sessions stay open

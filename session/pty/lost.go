@@ -87,7 +87,7 @@ func (p *Provider) unreachable(e *entry, rec wire.Record) {
 	p.files.openActivity(e)
 }
 
-// freeLock frees the session's lock for a start. It connects to a live holder that p did not know, or kills the
+// freeLock frees the session's lock for a start. It connects to a live holder that was not found before, or kills the
 // remaining processes of a dead one. The caller must hold the name's lock.
 func (p *Provider) freeLock(ctx context.Context, e *entry) error {
 	if p.reconnect(ctx, e) == nil {

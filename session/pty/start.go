@@ -96,7 +96,7 @@ func (e *entry) reusable() *link {
 	return e.link
 }
 
-// isNew reports whether the provider knows of no life with this name.
+// isNew reports whether the provider has not seen a life with this name.
 func (e *entry) isNew() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

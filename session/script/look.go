@@ -22,9 +22,9 @@ const (
 	asksLimit = opLimit
 )
 
-// List implements session.Provider. It calls the script once for all sessions. In addition, it asks about each draining
-// session whether the agent has finished, and about each session with an idle timeout when it was last active. The
-// additional calls are concurrent. If they do not finish in time for a session, that session keeps its last known
+// List implements session.Provider. It calls the script once for all sessions. One more call for each draining session
+// determines whether the agent has finished, and one for each session with an idle timeout determines when it was last
+// active. These calls are concurrent. If they do not finish in time for a session, that session keeps its last known
 // state.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	p.mu.Lock()

@@ -125,8 +125,8 @@ func (*Provider) Limits() session.Limits {
 	}
 }
 
-// patience is the time limit of the longest operation: a stop. It interrupts the session, stops it, asks whether it is
-// running, and kills remaining processes twice.
+// patience is the time limit of the longest operation: a stop. It interrupts the session, stops it, checks whether it
+// is running, and kills remaining processes twice.
 const patience = 3*opLimit + 2*sweepLimit
 
 // Patience implements session.Patient.
@@ -279,7 +279,7 @@ func (p *Provider) undoStart(ctx context.Context, e *entry, rec record, old *rec
 	return p.remove(rec.Name)
 }
 
-// runs asks the script whether a session is running.
+// runs calls the script to check whether a session is running.
 func (p *Provider) runs(ctx context.Context, name string) (bool, error) {
 	out, known, err := p.call(ctx, "is-running", name, nil, nil)
 	if err != nil {

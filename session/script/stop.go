@@ -10,7 +10,7 @@ import (
 	"gcity/internal/recovery"
 )
 
-// askEvery is how often a stop asks the script whether a session on another machine has ended.
+// askEvery is how often a stop checks with the script whether a session on another machine has ended.
 const askEvery = 500 * time.Millisecond
 
 // errEnding is the cause that cancels an operation on a session when the session is stopped.

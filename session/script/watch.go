@@ -61,7 +61,7 @@ func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Fra
 	}
 }
 
-// over reports whether a session is known to have ended. For a session on this machine, it need not ask the script.
+// over reports whether a session is known to have ended. For a session on this machine, it need not call the script.
 func (p *Provider) over(ctx context.Context, e *entry, rec *record) bool {
 	p.mu.Lock()
 	ended, local := e.rec.ID != rec.ID || e.rec.Exit != nil, e.pid > 0

@@ -18,7 +18,7 @@ func listed(t *testing.T, p session.Provider) session.Status {
 	return all[0]
 }
 
-// drained starts a session and asks it to finish.
+// drained starts a session and requests a drain.
 func drained(t *testing.T, h Harness, p session.Provider) (session.Marker, session.Drain) {
 	t.Helper()
 	m := optional[session.Marker](t, p, session.Marking)

@@ -186,7 +186,7 @@ type deadPane struct {
 	cols, rows int
 }
 
-// readDeadPane asks tmux in a single call how a life ended and for its retained output.
+// readDeadPane reads from tmux, in a single call, how a life ended and its retained output.
 func (c *client) readDeadPane(ctx context.Context, rec *record) (w deadPane, output []byte,
 	err error) {
 	const format = "#{pane_pid}|#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|" +

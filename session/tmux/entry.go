@@ -13,7 +13,7 @@ import (
 	"gcity/session/registry"
 )
 
-// entry is what the provider knows about one session name.
+// entry is the provider's state for one session name.
 type entry struct {
 	name   string
 	lock   registry.NameLock // see Concurrency in the package comment

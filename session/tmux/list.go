@@ -98,7 +98,7 @@ func (p *Provider) refresh(ctx context.Context) (suspects []*entry, err error) {
 	return suspects, nil
 }
 
-// scan looks for sessions that p does not know yet, if the sessions' folder has changed since the last scan.
+// scan looks for sessions that have not been found yet, if the sessions' folder has changed since the last scan.
 func (p *Provider) scan() error {
 	info, err := disk.Lstat(p.files.dir)
 	if errors.Is(err, fs.ErrNotExist) { // known sessions stay known
@@ -137,7 +137,8 @@ func (p *Provider) scan() error {
 
 const fieldSep = "|"
 
-// snapshot asks tmux about one life, or about all sessions if of is nil. Without a server, the snapshot is empty.
+// snapshot reads from tmux the state of one life, or of all sessions if of is nil. Without a server, the snapshot is
+// empty.
 func (p *Provider) snapshot(ctx context.Context, of *record) (snapshot, error) {
 	panes, clients := []string{"list-panes", "-a"}, []string{"list-clients"}
 	if of != nil {

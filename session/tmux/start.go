@@ -27,8 +27,8 @@ const (
 )
 
 // Start implements session.Provider. tmux creates a process that connects to the startSocket and requests its task.
-// This process then locks the session, writes its record and becomes the agent. The agent's environment thus appears
-// neither in a command line, nor in a file, nor in tmux.
+// This process then locks the session, writes its record and becomes the agent. As a result, the agent's environment
+// appears neither in a command line, nor in a file, nor in tmux.
 func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	if err := p.check(&s); err != nil {
 		return session.Status{}, err

@@ -1,8 +1,8 @@
 package holder
 
 // draft counts the characters that viewers have typed on the program's input line and have neither submitted nor
-// deleted. It cannot know how the program handles each key, so it may report a draft that does not exist, but only
-// until the next Enter. It stores no text.
+// deleted. How the program handles each key is unknown, so draft may count characters of a draft that does not exist,
+// but only until the next Enter. It stores no text.
 type draft struct {
 	n      int // number of characters
 	before int // n before an Escape key, which may turn out to begin a sequence
