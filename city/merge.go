@@ -69,8 +69,8 @@ const (
 	// maxEventDelay is how long the stream waits for an event that could be the oldest. Events of slower cities are
 	// yielded when they arrive.
 	maxEventDelay = time.Second
-	// retryMin and retryMax are the limits of the delay after which the stream asks a running city for events again, if
-	// the city failed to deliver them. The delay doubles each time.
+	// retryMin and retryMax are the limits of the delay before a running city that failed to deliver events is queried
+	// again. The delay doubles each time.
 	retryMin, retryMax = 100 * time.Millisecond, 5 * time.Second
 	// readBefore is how far back to read the events of a city that is added, because it may have started before the
 	// directory listed it.
@@ -98,7 +98,7 @@ type merge struct {
 	running    sync.WaitGroup
 }
 
-// retryDelay is the delay before the stream asks for a city's events again.
+// retryDelay is the delay before a city's events are requested again.
 type retryDelay struct {
 	until time.Time
 	took  time.Duration
@@ -314,7 +314,7 @@ func (m *merge) updateCities(all []Info) {
 			m.joinedAt[name] = time.Now()
 		}
 		m.paths[name] = all[i].Path
-		// ask for the city's events again as soon as it runs
+		// request the city's events again as soon as it runs
 		if r, resting := m.retries[name]; resting && !all[i].Running {
 			m.retries[name] = retryDelay{took: r.took}
 		}

@@ -22,7 +22,7 @@ func TestStopReport(t *testing.T) {
 	tell := func(want string) {
 		t.Helper()
 		if got := strings.Join(f.NewLines(s), "\n"); got != want {
-			t.Errorf("told\n%s\nwant\n%s", got, want)
+			t.Errorf("got\n%s\nwant\n%s", got, want)
 		}
 	}
 	tell("stopping since 12:00:00: remaining agents are killed at 12:00:25; gives up " +

@@ -199,7 +199,7 @@ func Trusted(uid uint32) error {
 		"remove the socket", uid)
 }
 
-// Credentials returns what the kernel knows about the process at the other end of a unix socket.
+// Credentials returns the kernel's information about the process at the other end of a unix socket.
 func Credentials(c net.Conn) (cred *unix.Ucred, err error) {
 	u, ok := c.(*net.UnixConn)
 	if !ok {
