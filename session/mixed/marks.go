@@ -76,7 +76,7 @@ func (p *Provider) recover(legible []string, damage error) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w; cannot move the file aside: %w", damage, err)
 	}
-	p.o.Logger.Warn("asking each session provider again which sessions it has",
+	p.o.Logger.Warn("the record of session providers is damaged; listing all sessions",
 		"reason", damage, "kept", disk.Real(aside), "asked", names)
 	if len(names) > 0 {
 		err = disk.Save(path, []byte(strings.Join(names, "\n")+"\n"), 0o600)
