@@ -9,11 +9,11 @@ import (
 	"gcity/session/tmux"
 )
 
-// version is set by the linker; see the Makefile.
+// version is set at link time; see the Makefile.
 var version = "dev"
 
 func main() {
-	// a process that holds one agent's session must stay small, so it does not set up anything else
+	// the process that holds an agent's session must stay small, so check for it before any setup
 	if len(os.Args) > 1 && os.Args[1] == "hold" {
 		os.Exit(pty.Hold())
 	}

@@ -10,10 +10,10 @@ import (
 	"gcity/city"
 )
 
-const peekTime = 5 * time.Second // time limit for the output of all agents in a list
+const peekTime = 5 * time.Second // time limit for reading the output of all agents in a list
 
-// matching returns a function that compares a value with the query parameter named filter. A missing parameter matches
-// every value.
+// matching returns a function that compares a value with a query parameter. A parameter that is not in the query
+// matches every value.
 func matching(r *http.Request) func(filter, value string) bool {
 	q := r.URL.Query()
 	return func(filter, value string) bool { return !q.Has(filter) || q.Get(filter) == value }
@@ -30,7 +30,7 @@ func (h listHandlers) agents(w http.ResponseWriter, r *http.Request, _ wire.Rout
 	return h.listAgents(w, r, want)
 }
 
-// agentFilter returns a function that selects the agents that match a request's filters.
+// agentFilter returns a function that selects the agents that match the filters in a request.
 func agentFilter(r *http.Request) (func(*city.Agent) bool, error) {
 	running, byRunning, err := flag(r, "running")
 	match := matching(r)
@@ -71,7 +71,7 @@ func (h listHandlers) listAgents(w http.ResponseWriter, r *http.Request,
 	return nil
 }
 
-// peek adds the screens of running agents. A screen that does not arrive in time stays empty.
+// peek adds the screens of running agents. The screen of an agent that does not respond in time stays empty.
 func (h listHandlers) peek(ctx context.Context, items []wire.Agent) {
 	ctx, cancel := context.WithTimeout(ctx, peekTime)
 	defer cancel()
@@ -116,8 +116,7 @@ func (h listHandlers) inspect(w http.ResponseWriter, r *http.Request, rt wire.Ro
 	return nil
 }
 
-// missing returns the error for an unknown agent, pool or rig. The error names the path that lists the existing
-// objects.
+// missing returns the error for an unknown agent, pool or rig. It names the path that lists the existing ones.
 func missing(snap *city.Snapshot, noun wire.Kind, name string) error {
 	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf(
 		"no %s %s in %s; /v0/%[1]ss lists them", noun, name, snap.Name)}

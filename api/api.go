@@ -1,16 +1,16 @@
-// Package api serves a running city over HTTP: Serve and Handler expose a city.Control, and client.Client implements
-// one on top of the API. Both behave in the same way, except for their speed.
+// Package api serves a running city over HTTP: Serve and Handler expose a city.Control, and client.Client implements a
+// city.Control on top of the API. The two behave alike, apart from their speed.
 //
 // The format is JSON and server-sent events. An attached terminal is an HTTP upgrade to frames (see wire.Framer). The
-// API is served on the city's unix socket, only to the city's user. Optionally it is also served over TCP (Keep),
-// behind a Guard.
+// API is served on the city's unix socket, for the city's user only, and optionally over TCP (KeepListening), behind a
+// Guard.
 //
 // # Concurrency
 //
-// Handlers run in net/http's goroutines. A stream has one more goroutine, which reads the city and buffers at most one
-// item, or eventsAhead events. An attached terminal also has one, which reads the terminal. Serve returns when all
-// these goroutines have ended. So does KeepListening, which has one goroutine for its server. A Client uses only
-// goroutines of net/http; Close ends them.
+// Handlers run in the goroutines of net/http. A stream has one goroutine more, which reads from the city and buffers at
+// most one item, or eventsAhead events. An attached terminal also has one more, which reads from the terminal. Serve
+// returns when all these goroutines have ended. So does KeepListening, which has one goroutine for its server. A Client
+// uses only goroutines of net/http; Close ends them.
 package api
 
 import (
@@ -29,18 +29,19 @@ import (
 	"gcity/internal/shutdown"
 )
 
-// Options configure a server. The zero value is suitable for production.
+// Options configures a server. The zero value suits production.
 type Options struct {
 	Log       *slog.Logger  // nil = no logging
-	KeepAlive time.Duration // interval of comments on a quiet stream, 0 = 15 s
-	// deadline for the shutdown of the whole program, which also limits Serve; nil = Serve uses its own time limit
+	KeepAlive time.Duration // interval of comments on a quiet stream; 0 = 15 s
+	// deadline for the shutdown of the whole program, which also applies to Serve; nil = Serve has a time limit of its
+	// own
 	Last *shutdown.Deadline
-	// a client that reads nothing for this time is disconnected; 0 = 10 s
+	// a client that reads nothing for this long is disconnected; 0 = 10 s
 	WriteTimeout time.Duration
-	// maximum total number of streams, attached terminals and long polls; 0 = 256
+	// maximum number of streams, attached terminals and long polls together; 0 = 256
 	MaxStreams int
-	Version    string // version of gcity; the API for all cities reports it
-	// for a listener that other users can reach; nil for a unix socket
+	Version    string // version of gcity, for the API for all cities to report
+	// for a listener that other users can connect to; nil for a unix socket
 	Guard *Guard
 }
 
@@ -50,7 +51,7 @@ const (
 	maxConns    = 1024
 	bodyTimeout = 30 * time.Second
 	headTimeout = 5 * time.Second
-	grace       = 5 * time.Second // time limit for requests in flight when Serve ends
+	grace       = 5 * time.Second // time limit for requests in progress when Serve ends
 )
 
 func (o Options) withDefaults() Options {
@@ -76,15 +77,17 @@ type server struct {
 	city     city.Control
 	many     bool // the server handles one of several cities, or all of them
 	began    time.Time
-	life     context.Context // when this context ends, all streams and attached terminals end
-	streams  chan struct{}   // one token for each open stream
+	life     context.Context // all streams and attached terminals end with this context
+	streams  chan struct{}   // holds a token for each open stream
 	document func() []byte   // returns the OpenAPI document
 	// called when a connection that was taken over from net/http is closed
 	release func(net.Conn)
-	params  func() map[string][]string // query parameters by kind and method, see parametersOf
+	// valid query parameters by kind and method, see parametersOf
+	params func() map[string][]string
 }
 
-// Handler returns a handler for requests to a city. A stream ends with its request; Serve also ends it with the city.
+// Handler returns a handler for requests to a city. Streams end with their request; Serve also ends them when the city
+// ends.
 func Handler(c city.Control, o Options) http.Handler {
 	return newServer(context.Background(), c, o)
 }
@@ -103,7 +106,8 @@ func newServer(life context.Context, c city.Control, o Options) *server {
 	}
 }
 
-// handler handles one kind of request. If it returns an error before the response has started, the error is sent.
+// handler handles one kind of request. If it returns an error before it has started the response, that error is the
+// response.
 type handler func(w http.ResponseWriter, r *http.Request, rt wire.Route) error
 
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -111,7 +115,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *server) respond(w http.ResponseWriter, r *http.Request) {
-	// the previous request on this connection may have set a deadline
+	// an earlier request on this connection may have set a deadline
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	rt, err := wire.Parse(r.URL.EscapedPath())
 	if err != nil {
@@ -136,7 +140,7 @@ func (s *server) respond(w http.ResponseWriter, r *http.Request) {
 	s.dispatch(w, r, rt, s.methods(rt.Kind))
 }
 
-// dispatch calls the handler for a request's method.
+// dispatch calls the handler for the request's method.
 func (s *server) dispatch(w http.ResponseWriter, r *http.Request, rt wire.Route, can methods) {
 	handle := can.of(r.Method)
 	if handle == nil {
@@ -188,7 +192,7 @@ func (m methods) of(method string) handler {
 	return nil
 }
 
-// String lists the methods in the format of the Allow header.
+// String lists the methods as in an Allow header.
 func (m methods) String() string {
 	var names []string
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPatch,
@@ -241,7 +245,7 @@ func (s *server) methods(k wire.Kind) methods {
 	return methods{post: s.do}
 }
 
-// reader returns the handler for a kind that supports only reading, or nil for any other kind.
+// reader returns the handler for a kind that can only be read, or nil for any other kind.
 func (s *server) reader(k wire.Kind) handler {
 	list := listHandlers{s}
 	switch k {

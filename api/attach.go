@@ -19,7 +19,7 @@ import (
 // terminalHandler connects clients to agents' terminals.
 type terminalHandler struct{ *server }
 
-// attach opens an agent's terminal and connects it to the client until either side closes.
+// attach opens an agent's terminal and connects the client to it until either side closes.
 func (h terminalHandler) attach(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	if !strings.EqualFold(r.Header.Get("Upgrade"), wire.Protocol) {
 		return wire.Invalid("attach requires the headers Connection: Upgrade and Upgrade: %s",
@@ -53,7 +53,7 @@ func (h terminalHandler) attach(w http.ResponseWriter, r *http.Request, rt wire.
 	defer term.Close()
 	conn, buf, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		return fmt.Errorf("this connection cannot be upgraded: %w", err)
+		return fmt.Errorf("cannot upgrade this connection: %w", err)
 	}
 	defer h.release(conn)
 	defer conn.Close()
@@ -66,8 +66,8 @@ func (h terminalHandler) attach(w http.ResponseWriter, r *http.Request, rt wire.
 	return nil
 }
 
-// join copies data in both directions until either end closes or ctx ends. If the session has ended, the client is
-// notified. If the client disconnects, the session keeps running.
+// join copies data in both directions until either end closes or ctx ends. If the session ends, the client is notified.
+// If the client disconnects, the session keeps running.
 func (h terminalHandler) join(ctx context.Context, conn net.Conn, f *wire.Framer,
 	term city.Terminal) {
 	wg := recovery.Group{OnPanic: h.logPanic}
@@ -82,7 +82,7 @@ func (h terminalHandler) join(ctx context.Context, conn net.Conn, f *wire.Framer
 		case <-done:
 			return
 		}
-		if h.life.Err() != nil { // if life has ended, ctx ends soon afterwards
+		if h.life.Err() != nil { // then ctx is about to end too
 			_ = f.End(h.errStopped())
 		}
 		_ = conn.Close()
@@ -94,7 +94,7 @@ func (h terminalHandler) join(ctx context.Context, conn net.Conn, f *wire.Framer
 	h.enter(f, term)
 }
 
-// show sends the terminal's output, and finally the reason why it ended.
+// show sends the terminal's output and then the reason why it ended.
 func (h terminalHandler) show(f *wire.Framer, term city.Terminal) {
 	buf := make([]byte, 32<<10)
 	for {
@@ -115,7 +115,7 @@ func (h terminalHandler) show(f *wire.Framer, term city.Terminal) {
 	}
 }
 
-// enter handles the client's frames until the client detaches or sends an invalid frame.
+// enter handles the client's frames until the client detaches or sends an invalid one.
 func (h terminalHandler) enter(f *wire.Framer, term city.Terminal) {
 	var buf []byte
 	for {
@@ -143,7 +143,7 @@ func (h terminalHandler) enter(f *wire.Framer, term city.Terminal) {
 	}
 }
 
-// timeoutConn is a writer with the same timeout for every write.
+// timeoutConn applies the same timeout to every write.
 type timeoutConn struct {
 	conn    net.Conn
 	timeout time.Duration

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// audit logs rejected requests, and changes over TCP. It logs at most one line per address, kind and minute, with the
-// number of skipped requests.
+// audit logs rejected requests, and changes over TCP. It logs at most one line per minute for each address and kind,
+// including how many requests it has skipped.
 type audit struct {
 	log *slog.Logger
 
@@ -19,10 +19,10 @@ type audit struct {
 
 type auditKey struct{ what, address string }
 
-// auditLine is the last log line for an address.
+// auditLine is the last line logged for an address.
 type auditLine struct {
 	at   time.Time
-	more int // number of later requests that were skipped
+	more int // number of requests skipped since then
 }
 
 const (
@@ -30,7 +30,7 @@ const (
 	maxAuditKeys  = 1024 // maximum number of addresses to remember
 )
 
-// note logs a request, unless the last line for its address is less than a minute old.
+// note logs a request, unless it has logged a line for the same address within the last minute.
 func (a *audit) note(what string, r *http.Request, status int, why string) {
 	address, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -50,7 +50,7 @@ func (a *audit) note(what string, r *http.Request, status int, why string) {
 	a.log.Info("the API over TCP: "+what, attrs...)
 }
 
-// due reports whether to log a line, and how many requests were skipped since the last line.
+// due reports whether to log a line, and how many requests were skipped since the last one.
 func (a *audit) due(key auditKey, now time.Time) (more int, ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -65,13 +65,13 @@ func (a *audit) due(key auditKey, now time.Time) (more int, ok bool) {
 	if last != nil {
 		more = last.more
 	} else if len(a.seen) >= maxAuditKeys {
-		return 0, false // this number of addresses within a minute indicates an attack on the log
+		return 0, false // so many addresses within a minute are an attack on the log
 	}
 	a.seen[key] = &auditLine{at: now}
 	return more, true
 }
 
-// forget removes addresses that have no recent line.
+// forget removes addresses without a recent line.
 func (a *audit) forget(now time.Time) {
 	for key, line := range a.seen {
 		if now.Sub(line.at) >= auditInterval {

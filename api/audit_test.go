@@ -12,7 +12,7 @@ import (
 	"gcity/api/socket"
 )
 
-// Refusals and changes are logged at most once per address and minute. A flood of addresses does not fill the log.
+// Rejections and changes are logged at most once per address and minute. A flood of addresses does not fill the log.
 func TestAudit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
@@ -45,7 +45,7 @@ func TestAudit(t *testing.T) {
 	})
 }
 
-// A client does not use a socket if another user's process answers on it.
+// A client does not use a socket if another user's process listens on it.
 func TestTrustedPeers(t *testing.T) {
 	if err := socket.Trusted(uint32(os.Getuid())); err != nil {
 		t.Error(err)

@@ -40,7 +40,7 @@ func (h listHandlers) automation(w http.ResponseWriter, r *http.Request, rt wire
 	return nil
 }
 
-// history lists the runs of an automation, newest first. The automation may no longer exist.
+// history lists the runs of an automation, newest first. The automation need not exist any more.
 func (h listHandlers) history(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	limit, err := number(r, "limit", wire.MaxLines)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"gcity/city"
 )
 
-// Brief returns a snapshot with only the parts that `gcity status` and StatusOf use. A full snapshot is several
-// times as large.
+// Brief returns only those parts of a snapshot that `gcity status` and StatusOf use. A full snapshot is several times
+// as large.
 func Brief(full *city.Snapshot) *city.Snapshot {
 	s := *full
 	s.Agents = make([]city.Agent, len(full.Agents))
@@ -37,7 +37,7 @@ func briefAgent(g *city.Agent) city.Agent {
 	return out
 }
 
-// viewed applies the query parameter view to a snapshot.
+// viewed reduces a snapshot as the query parameter view says.
 func viewed(r *http.Request, snap *city.Snapshot) (*city.Snapshot, error) {
 	switch view := r.URL.Query().Get("view"); view {
 	case "":

@@ -12,13 +12,15 @@ import (
 	"gcity/city/citytest"
 )
 
-// broken is a city with unimplemented methods, which panic.
+// broken is a city with methods that are not implemented and panic.
 type broken struct{ *citytest.Fake }
 
-func (f broken) Output(context.Context, string, int) (string, error) { panic("nobody thought of this") }
+func (f broken) Output(context.Context, string, int) (string, error) {
+	panic("Output is not implemented")
+}
 
 func (f broken) Snapshots(context.Context) iter.Seq2[*city.Snapshot, error] {
-	return func(func(*city.Snapshot, error) bool) { panic("nor of this") }
+	return func(func(*city.Snapshot, error) bool) { panic("Snapshots is not implemented") }
 }
 
 func (f broken) Attach(context.Context, string, city.Viewer) (city.Terminal, error) {
@@ -27,12 +29,12 @@ func (f broken) Attach(context.Context, string, city.Viewer) (city.Terminal, err
 
 type screen struct{ city.Terminal }
 
-func (screen) Read([]byte) (int, error) { panic("least of all of this") }
+func (screen) Read([]byte) (int, error) { panic("Read is not implemented") }
 
 func (screen) Close() error { return nil }
 
-// If the handler of a request panics, the client gets no response, and the log has the reason. Other requests are not
-// affected.
+// If the handler of a request panics, the client gets no response, and the log contains the reason. Other requests are
+// not affected.
 func TestPanicFailsOneRequest(t *testing.T) {
 	log := &logBuffer{}
 	f := broken{town()}
@@ -60,9 +62,9 @@ func TestPanicFailsOneRequest(t *testing.T) {
 		t.Errorf("afterwards: %+v, %v", s, err)
 	}
 	stop()
-	for _, what := range []string{"nobody thought of this", "nor of this", "least of all of this", "broken_test.go"} {
+	for _, what := range []string{"Output is not implemented", "Snapshots is not implemented", "Read is not implemented", "broken_test.go"} {
 		if !strings.Contains(log.String(), what) {
-			t.Errorf("the log does not say %q:\n%s", what, log)
+			t.Errorf("%q is not in the log:\n%s", what, log)
 		}
 	}
 }

@@ -15,8 +15,9 @@ import (
 	"gcity/city"
 )
 
-// A controller that accepts connections but does not answer counts as silent. A read fails long before its own timeout.
-func TestASilentController(t *testing.T) {
+// A controller that accepts connections but does not respond counts as unresponsive. A read fails long before its own
+// timeout.
+func TestUnresponsiveController(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
 	}
@@ -48,8 +49,8 @@ func TestASilentController(t *testing.T) {
 	}
 }
 
-// A controller with a full connection queue also counts as silent.
-func TestAFullQueueOfConnections(t *testing.T) {
+// A controller with a full connection queue also counts as unresponsive.
+func TestFullConnectionQueue(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s")
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
@@ -75,8 +76,8 @@ func TestAFullQueueOfConnections(t *testing.T) {
 	}
 }
 
-// The client waits for a slow answer as long as the controller answers other requests.
-func TestASlowAnswerIsNotSilence(t *testing.T) {
+// The client waits for a slow response as long as the controller responds to other requests.
+func TestSlowResponseIsAwaited(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
 	}

@@ -8,7 +8,8 @@ import (
 	"gcity/city"
 )
 
-// config returns the active configuration or, for an agent, a pool or a rig, the effective values and their sources.
+// config returns the active configuration. For an agent, a pool or a rig it returns the effective values and where they
+// come from.
 func (s *server) config(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	c, ok := s.city.(city.Configured)
 	if !ok {
@@ -33,7 +34,7 @@ func (s *server) config(w http.ResponseWriter, r *http.Request, rt wire.Route) e
 	return nil
 }
 
-// openAPI returns the description of this API.
+// openAPI returns the OpenAPI document for this API.
 func (s *server) openAPI(w http.ResponseWriter, _ *http.Request, _ wire.Route) error {
 	s.reply(w, http.StatusOK, json.RawMessage(s.document()))
 	return nil

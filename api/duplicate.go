@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// duplicateKey returns the first key that occurs twice in an object of valid JSON, or "". Programs differ in which of
-// the two values they use. In the outermost object the comparison ignores case, because Go matches field names in this
-// way.
+// duplicateKey returns the first key that occurs twice in an object of valid JSON, or "". Programs disagree about which
+// of the two values counts. In the outermost object it ignores case, because Go does so when it matches field names.
 func duplicateKey(b []byte) string {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
@@ -20,7 +19,7 @@ func duplicateKey(b []byte) string {
 	for {
 		t, err := d.Token()
 		if err != nil {
-			return "" // the end, because the JSON is valid
+			return "" // the JSON is valid, so this is the end
 		}
 		var in *object
 		if n := len(open); n > 0 {
@@ -43,7 +42,7 @@ func duplicateKey(b []byte) string {
 			continue
 		}
 		if in != nil {
-			in.isName = in.keys != nil // a key follows a value
+			in.isName = in.keys != nil // after a value comes a key
 		}
 		switch t {
 		case json.Delim('{'):

@@ -35,7 +35,7 @@ func town() *citytest.Fake {
 	return f
 }
 
-// serve serves a city on a socket until the test ends, and checks that Serve then returns.
+// serve serves a city on a socket until the test ends, and then checks that Serve returns.
 func serve(t *testing.T, c city.Control, o api.Options) (path string, stop func()) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "city.sock")
@@ -55,7 +55,7 @@ func serve(t *testing.T, c city.Control, o api.Options) (path string, stop func(
 				t.Error(err)
 			}
 		case <-time.After(patience):
-			t.Error("Serve does not end")
+			t.Error("Serve does not return")
 		}
 	}
 	t.Cleanup(stop)
@@ -72,7 +72,7 @@ func dial(t *testing.T, path string) *client.Client {
 	return c
 }
 
-// curl is a client that does not use this package.
+// curl is a client that does not use package client.
 func curl(t *testing.T, path string) *http.Client {
 	tr := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", path)
@@ -83,8 +83,8 @@ func curl(t *testing.T, path string) *http.Client {
 	}}
 }
 
-// A city behind the socket passes the suite for city.Control, like a city in process.
-func TestFar(t *testing.T) {
+// A city behind a socket passes the suite for city.Control, like a city in the same process.
+func TestSuiteOverSocket(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
 	}
@@ -132,14 +132,14 @@ func TestNotRunning(t *testing.T) {
 	stop()
 	_, err := c.Snapshot(t.Context())
 	if e, ok := errors.AsType[*city.Error](err); !ok || e.Code != city.Unavailable || !errors.Is(err, client.ErrNotRunning) {
-		t.Errorf("a city that has ended: %v", err)
+		t.Errorf("a city that has stopped: %v", err)
 	}
 	if _, err := client.Dial(path); !errors.Is(err, client.ErrNotRunning) {
-		t.Errorf("a socket that has gone: %v", err)
+		t.Errorf("a removed socket: %v", err)
 	}
 }
 
-// When the city ends, streams and terminals report the reason. The stop does not wait for clients.
+// When the city ends, its streams and terminals report that. Serve does not wait for clients.
 func TestServeEnds(t *testing.T) {
 	path, stop := serve(t, town(), api.Options{})
 	c := dial(t, path)
@@ -173,8 +173,8 @@ func TestServeEnds(t *testing.T) {
 	}
 }
 
-// The response to a shutdown request arrives although the shutdown ends the server.
-func TestShutdownIsAnswered(t *testing.T) {
+// The response to a shutdown request arrives even though the shutdown ends the server.
+func TestShutdownResponse(t *testing.T) {
 	f := town()
 	path := filepath.Join(t.TempDir(), "city.sock")
 	l, err := socket.Listen(path)
@@ -202,7 +202,7 @@ func TestShutdownIsAnswered(t *testing.T) {
 	}
 }
 
-func TestEveryCommandTravels(t *testing.T) {
+func TestEveryCommandArrives(t *testing.T) {
 	f := town()
 	f.OnDo(func(c city.Command) (city.Receipt, error) { return city.Receipt{Message: c.Verb()}, nil })
 	path, _ := serve(t, f, api.Options{})
@@ -225,7 +225,7 @@ func TestEveryCommandTravels(t *testing.T) {
 			t.Errorf("%#v: %+v, %v", cmd, r, err)
 		}
 		if got := f.Commands(); len(got) != i+1 || got[i] != cmd {
-			t.Fatalf("%#v arrived as %#v", cmd, got)
+			t.Fatalf("sent %#v, received %#v", cmd, got)
 		}
 	}
 	for i, cmd := range []city.Command{
@@ -240,12 +240,12 @@ func TestEveryCommandTravels(t *testing.T) {
 			t.Errorf("%d: %+v, %v", i, r, err)
 		}
 		if got := f.Commands(); len(got) != before+1 || !reflect.DeepEqual(got[before], cmd) {
-			t.Errorf("%d, a %s, arrived otherwise", i, cmd.Verb())
+			t.Errorf("command %d, %s, was changed on the way", i, cmd.Verb())
 		}
 	}
 	long := city.Nudge{Agent: "a", Text: string(make([]byte, 500_000))}
 	if _, err := c.Do(t.Context(), long); err != nil || f.Commands()[len(f.Commands())-1] != long {
-		t.Errorf("half a megabyte, every byte escaped: %v", err)
+		t.Errorf("half a megabyte with every byte escaped: %v", err)
 	}
 	sent := len(f.Commands())
 	for _, cmd := range []city.Command{
@@ -259,18 +259,18 @@ func TestEveryCommandTravels(t *testing.T) {
 		}
 	}
 	if got := f.Commands(); len(got) != sent {
-		t.Errorf("a command about nothing arrived: %#v", got[sent:])
+		t.Errorf("an invalid command arrived: %#v", got[sent:])
 	}
 	f.OnDo(func(city.Command) (city.Receipt, error) {
 		return city.Receipt{}, &city.Error{Code: city.Forbidden, Message: "read-only", Details: "why"}
 	})
 	_, err := c.Do(t.Context(), city.Reload{})
 	if e, ok := errors.AsType[*city.Error](err); !ok || *e != (city.Error{Code: city.Forbidden, Message: "read-only", Details: "why"}) {
-		t.Errorf("an error arrived as %#v", err)
+		t.Errorf("the client received the error %#v", err)
 	}
 }
 
-// A reader that stalls is disconnected. After it reconnects, it has missed no event.
+// A reader that stalls is disconnected. After it has reconnected, it has missed no events.
 func TestSlowReaderResumes(t *testing.T) {
 	f := town()
 	counted := &countedEvents{Control: f, cut: make(chan struct{}, 1)}
@@ -293,7 +293,7 @@ func TestSlowReaderResumes(t *testing.T) {
 			t.Fatalf("event %d, want %d", e.Seq, next)
 		}
 		if next == 1 {
-			eventually.Receive(t, "the connection of a stalled client to be cut", counted.cut)
+			eventually.Receive(t, "the stalled client to be disconnected", counted.cut)
 		}
 		if next++; next > n {
 			break
@@ -304,7 +304,7 @@ func TestSlowReaderResumes(t *testing.T) {
 	}
 }
 
-// countedEvents counts the event streams that clients open, and reports the end of a stream.
+// countedEvents counts the event streams that clients open, and reports when one ends.
 type countedEvents struct {
 	city.Control
 	n   atomic.Int32
@@ -339,11 +339,11 @@ func TestClientClose(t *testing.T) {
 		t.Error("the terminal ended as if the session had")
 	}
 	if _, err := c.Snapshot(t.Context()); err == nil {
-		t.Error("a closed client answers")
+		t.Error("a closed client returned a result")
 	}
 }
 
-func TestResizeArrives(t *testing.T) {
+func TestResize(t *testing.T) {
 	f := town()
 	path, _ := serve(t, f, api.Options{})
 	c := dial(t, path)
@@ -361,11 +361,11 @@ func TestResizeArrives(t *testing.T) {
 	if _, err := io.WriteString(term, "x"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := io.ReadFull(term, make([]byte, 1)); err != nil { // the echo shows that the resize has arrived
+	if _, err := io.ReadFull(term, make([]byte, 1)); err != nil { // after the echo, the resize has arrived too
 		t.Fatal(err)
 	}
 	if f.ScreenRaw("rig/stop") {
-		t.Error("attached raw without a request for it")
+		t.Error("attached raw, but not requested")
 	}
 	if raw, err := c.Attach(t.Context(), "rig/stop", city.Viewer{Cols: 77, Rows: 11, Raw: true}); err != nil || !f.ScreenRaw("rig/stop") {
 		t.Errorf("not attached raw: %v", err)

@@ -10,8 +10,8 @@ import (
 	"gcity/city/citytest"
 )
 
-// The first request of a client uses the connection that Dial opened.
-func TestFirstRequestUsesTheFirstConnection(t *testing.T) {
+// A client's first request uses the connection that Dial opened.
+func TestFirstRequestUsesDialedConnection(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "city.sock")
 	l, err := net.Listen("unix", path)
 	if err != nil {
@@ -24,7 +24,7 @@ func TestFirstRequestUsesTheFirstConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer first.Close()
-	l.Close() // a second connection would be refused
+	l.Close() // so that a second connection fails
 	go func() {
 		if _, err := http.ReadRequest(bufio.NewReader(first)); err == nil {
 			_, _ = first.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 37\r\n\r\n" +

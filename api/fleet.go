@@ -16,21 +16,21 @@ import (
 
 const (
 	snapshotTime = 2 * time.Second // time limit for one city in a response about all cities
-	// time limit for a city's events, because reading the log may take long
+	// time limit for a city's events, which is longer because reading the log can be slow
 	historyTime      = 10 * time.Second
 	maxSnapshotCalls = 1024 // maximum number of cities with a pending snapshot request
 )
 
-// fleet handles requests for the cities in a directory. It passes requests about one city to a server for that city.
+// fleet handles requests for the cities in a directory. It passes a request about one city to a server for that city.
 type fleet struct {
 	*server
 	dir           visibleCities
-	snapshotCalls *deadline.Calls[cityState] // pending snapshot requests, by the name of the city
-	// pending reads of logs and screens for requests about all cities
+	snapshotCalls *deadline.Calls[cityState] // pending snapshot requests by city name
+	// pending reads of logs and screens, for requests about all cities
 	calls      *pendingCalls
 	tenancies  map[string]*tenancy
-	cityParams func() map[string][]string // returns the query parameters of requests to one city
-	tenant     *tenancy                   // tenant of the request; nil = no tenant
+	cityParams func() map[string][]string // valid query parameters of requests to one city
+	tenant     *tenancy                   // the tenant that sends the request; nil = no tenant
 }
 
 func newFleet(s *server, d city.Directory) *fleet {
@@ -53,7 +53,7 @@ func (f *fleet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (f *fleet) respond(w http.ResponseWriter, r *http.Request) {
-	// the previous request on this connection may have set a deadline
+	// an earlier request on this connection may have set a deadline
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	path := r.URL.EscapedPath()
 	if who, rest, is := tenantPath(path); is {
@@ -68,7 +68,7 @@ func (f *fleet) respond(w http.ResponseWriter, r *http.Request) {
 	f.route(w, r, rt)
 }
 
-// route handles requests about all cities. It passes a request about one city to a server for that city.
+// route handles a request about all cities, or passes a request about one city to a server for that city.
 func (f *fleet) route(w http.ResponseWriter, r *http.Request, rt wire.Route) {
 	if rt.Kind == wire.KindDebug {
 		f.debug(w, r)
@@ -89,7 +89,7 @@ func (f *fleet) route(w http.ResponseWriter, r *http.Request, rt wire.Route) {
 	one.dispatch(w, r, rt, one.methods(rt.Kind))
 }
 
-// methods returns the handlers for all cities. If alone is true, a request of this kind cannot be about one city.
+// methods returns the handlers for all cities. If alone is true, this kind of request exists only for all cities.
 func (f *fleet) methods(rt wire.Route) (can methods, alone bool) {
 	if rt.City != "" {
 		switch rt.Kind {
@@ -121,7 +121,7 @@ func (f *fleet) methods(rt wire.Route) (can methods, alone bool) {
 	return can, false
 }
 
-// pick returns the running city with this name. The name "" selects the only city.
+// pick returns the running city with this name. If name is "" and there is only one city, it returns that one.
 func (f *fleet) pick(ctx context.Context, name string) (city.Control, error) {
 	all, err := f.dir.Cities(ctx)
 	if err != nil {
@@ -155,8 +155,7 @@ func (f *fleet) pick(ctx context.Context, name string) (city.Control, error) {
 	return ctl, err
 }
 
-// isReachable reports whether a city accepts requests. A stopping city also accepts them, for example a request that
-// shortens its stop.
+// isReachable reports whether a city accepts requests. A stopping city does, for example a request to stop sooner.
 func isReachable(i *city.Info) bool { return i.Running || i.Status == city.CityStopping }
 
 // notRunning returns the error for a city that is not running.

@@ -13,7 +13,7 @@ import (
 	"gcity/events"
 )
 
-// deaf is a city in which calls for the log and for screens never return.
+// unresponsiveCity is a city that never returns its log or its screens.
 type unresponsiveCity struct {
 	city.Control
 	free chan struct{}
@@ -29,7 +29,7 @@ func (m *unresponsiveCity) Output(context.Context, string, int) (string, error) 
 	return "", context.Canceled
 }
 
-// A city that never returns its log or its screens does not block other requests, or the supervisor's shutdown.
+// A city that never returns its log or its screens blocks neither other requests nor the supervisor's shutdown.
 func TestCityDoesNotRespond(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")

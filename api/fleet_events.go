@@ -15,22 +15,21 @@ import (
 	"gcity/internal/recovery"
 )
 
-// maxFleetEvents is the maximum number of events on a page for all cities. At most this number of events is requested
-// from each city.
+// maxFleetEvents is the maximum number of events on a page for all cities, and the number requested from each city.
 const maxFleetEvents = 1000
 
-// eventsAnswer is a page of events from several cities.
+// eventsAnswer is a page of events of several cities.
 type eventsAnswer struct {
 	wire.List[city.Tagged]
 	// cursor for the next page, or for a stream of later events
 	Cursor string `json:"cursor"`
-	// cursor of the previous page, which is older
+	// cursor for the previous page, with older events
 	Before      string        `json:"before,omitempty"`
 	Unreachable []missingCity `json:"unreachable,omitempty"`
 }
 
-// cursorOf parses a cursor over several cities, such as cityA:5,cityB:12. "0" means the start of all logs. For a single
-// city, the number of an event is sufficient.
+// cursorOf parses a cursor over several cities, such as cityA:5,cityB:12. "0" is the start of all logs. If there is
+// only one city, a number is enough.
 func cursorOf(text string, all []city.Info) (city.Cursor, error) {
 	n, err := strconv.ParseUint(text, 10, 64)
 	if err != nil || n > 0 && len(all) != 1 {
@@ -43,7 +42,7 @@ func cursorOf(text string, all []city.Info) (city.Cursor, error) {
 	return c, nil
 }
 
-// events returns the newest events of all cities or, with a cursor, the oldest events after it.
+// events returns the newest events of all cities or, with a cursor, the oldest ones after it.
 func (f *fleet) events(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	q, err := selection(r)
 	if err != nil {
@@ -70,7 +69,7 @@ func (f *fleet) events(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 		text = v.Get("cursor")
 	}
 	if q.Forward = v.Has("cursor") || asc; asc && limit == 0 && !q.Since.IsZero() {
-		q.Limit = maxFleetEvents // all of these events are needed, because the newest come last
+		q.Limit = maxFleetEvents // request all of them, because the newest come last
 	}
 	all := make([]city.Info, len(seen))
 	for i := range seen {
@@ -104,7 +103,7 @@ func (f *fleet) events(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 	return nil
 }
 
-// endsOf returns, for each city, the position in its log at which the pages end.
+// endsOf returns the position in each city's log at which the pages end.
 func endsOf(seen []cityState, pages [][]city.Tagged, forward bool) city.Cursor {
 	end := city.Cursor{}
 	for i := range seen {
@@ -119,7 +118,7 @@ func endsOf(seen []cityState, pages [][]city.Tagged, forward bool) city.Cursor {
 	return end
 }
 
-// olderThan returns the cursor for the page before these items.
+// olderThan returns the cursor of the page before these items.
 func olderThan(from city.Cursor, items []city.Tagged, end city.Cursor) city.Cursor {
 	older := city.Cursor{}
 	for name, seq := range from {
@@ -136,7 +135,8 @@ func olderThan(from city.Cursor, items []city.Tagged, end city.Cursor) city.Curs
 	return older
 }
 
-// histories requests a page from each city that has sent a snapshot. It records the cities that do not respond in time.
+// histories requests a page of events from each city that has sent a snapshot. It records the cities that do not
+// respond in time.
 func (f *fleet) histories(ctx context.Context, seen []cityState, q events.Query,
 	from city.Cursor) [][]city.Tagged {
 	ctx, cancel := context.WithTimeout(ctx, historyTime)
@@ -173,7 +173,7 @@ func (f *fleet) histories(ctx context.Context, seen []cityState, q events.Query,
 	return pages
 }
 
-// beginAt adds cities that are missing in a cursor, with the positions at which their pages begin.
+// beginAt adds the cities that a cursor lacks, at the positions where their pages begin.
 func beginAt(from city.Cursor, pages [][]city.Tagged) {
 	for _, p := range pages {
 		if len(p) == 0 {
@@ -185,7 +185,7 @@ func beginAt(from city.Cursor, pages [][]city.Tagged) {
 	}
 }
 
-// historyResult is a page of a city's events.
+// historyResult is a page of one city's events.
 type historyResult struct {
 	found []events.Event
 	err   error
@@ -202,8 +202,8 @@ func (f *fleet) history(ctx context.Context, name string, q events.Query) (p his
 	return p
 }
 
-// mergePages merges pages by time and keeps the order within each page. It reports whether the pages had more items
-// than the limit.
+// mergePages merges pages by time, keeping the order within each page. It reports whether the pages had more items than
+// the limit.
 func mergePages(pages [][]city.Tagged, limit int, forward bool) (items []city.Tagged, cut bool) {
 	for {
 		best := -1
@@ -225,14 +225,14 @@ func mergePages(pages [][]city.Tagged, limit int, forward bool) (items []city.Ta
 	}
 }
 
-// mergedEvent is an event in the merged stream, with the cursor after it. Without an event it means that a city was
+// mergedEvent is an event in the merged stream, with the cursor after it. Without an event, it means that a city was
 // added.
 type mergedEvent struct {
 	event *city.Tagged
 	at    string
 }
 
-// eventStream streams the events of all cities after Last-Event-ID, or after the cursor in the query.
+// eventStream streams the events of all cities after Last-Event-ID, or else after the cursor in the query.
 func (f *fleet) eventStream(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	q, err := selection(r)
 	if err != nil {
@@ -269,8 +269,8 @@ func (f *fleet) eventStream(w http.ResponseWriter, r *http.Request, _ wire.Route
 	return nil
 }
 
-// copyCursors yields the events of all cities, each with its cursor as text. It copies the cursor, because the next
-// step changes it. It logs panics.
+// copyCursors yields the events of all cities with their cursors as text, because the next step modifies the cursor. It
+// logs panics.
 func (f *fleet) copyCursors(ctx context.Context, d city.Directory,
 	from city.Cursor) iter.Seq2[mergedEvent,
 	error] {

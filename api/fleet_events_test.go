@@ -17,7 +17,7 @@ import (
 	"gcity/events"
 )
 
-// sseItem is one message of a stream.
+// sseItem is one message in a stream.
 type sseItem struct{ event, id, data string }
 
 // sseStream is a stream as curl receives it.
@@ -113,7 +113,8 @@ func happen(f *citytest.Fake, n int, kind string) {
 	}
 }
 
-// The merged stream has the events of all cities. It resumes exactly, even if cities join or leave in between.
+// The merged stream contains the events of all cities. It resumes exactly, even if cities are added or removed in
+// between.
 func TestFleetStream(t *testing.T) {
 	a, b := named("a"), named("b")
 	m := citytest.NewDirectory(a, b)
@@ -170,7 +171,7 @@ func TestFleetStream(t *testing.T) {
 	}
 }
 
-// sameWords reports whether two texts have the same words in any order.
+// sameWords reports whether two texts consist of the same words, in any order.
 func sameWords(a, b string) bool {
 	n := map[string]int{}
 	for _, w := range strings.Fields(a) {
@@ -187,7 +188,7 @@ func sameWords(a, b string) bool {
 	return true
 }
 
-// For a cursor that does not match a city's log, the stream sends a gap event.
+// If a cursor does not fit a city's log, the stream sends a gap event.
 func TestFleetCursors(t *testing.T) {
 	a, b := named("a"), named("b")
 	happen(a, 3, "x.y")
@@ -206,7 +207,7 @@ func TestFleetCursors(t *testing.T) {
 	}
 }
 
-// The stream of one city reports events that are missing from its log.
+// The stream of a single city reports events that are missing from its log.
 func TestStreamReportsGaps(t *testing.T) {
 	f := named("a")
 	happen(f, 5, "x.y")
@@ -229,7 +230,7 @@ func TestStreamReportsGaps(t *testing.T) {
 	}
 }
 
-// The pages of the events of all cities contain every event exactly once, in both directions.
+// The pages of the events of all cities contain each event exactly once, in either direction.
 func TestFleetEventPages(t *testing.T) {
 	a, b := named("a"), named("b")
 	want := ""
@@ -306,7 +307,7 @@ func TestFleetEventPages(t *testing.T) {
 	}
 }
 
-// behind is a city with a snapshot that is older than its log.
+// staleCity is a city with a snapshot that is older than its log.
 type staleCity struct{ city.Control }
 
 func (b staleCity) Snapshot(ctx context.Context) (*city.Snapshot, error) {
@@ -319,7 +320,7 @@ func (b staleCity) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	return &old, nil
 }
 
-// The cursor of a page comes after all events on the page, so that no event is read twice.
+// A page's cursor comes after all events on the page, so that no event is read twice.
 func TestFleetPageThenStream(t *testing.T) {
 	a := named("a")
 	happen(a, 3, "x.y")
@@ -333,7 +334,7 @@ func TestFleetPageThenStream(t *testing.T) {
 	}
 }
 
-// A long poll about all cities returns when any city has news.
+// A long poll for all cities returns when any city has a new event.
 func TestFleetWaits(t *testing.T) {
 	a, b := named("a"), named("b")
 	path, _ := serveFleet(t, citytest.NewDirectory(a, b), api.Options{})
@@ -361,7 +362,7 @@ func TestFleetWaits(t *testing.T) {
 	}
 }
 
-// lossy is a city with a log that has lost two events.
+// lossyCity is a city that has lost two events from its log.
 type lossyCity struct{ city.Control }
 
 func (l lossyCity) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {

@@ -12,7 +12,7 @@ import (
 	"gcity/events"
 )
 
-// faulty is a city in which the selected methods panic.
+// faultyCity is a city with selected methods that panic.
 type faultyCity struct {
 	city.Control
 	look, past, live, screen bool
@@ -20,33 +20,33 @@ type faultyCity struct {
 
 func (f faultyCity) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	if f.look {
-		panic("a fault in a look")
+		panic("a fault in Snapshot")
 	}
 	return f.Control.Snapshot(ctx)
 }
 
 func (f faultyCity) History(ctx context.Context, q events.Query) ([]events.Event, error) {
 	if f.past {
-		panic("a fault in a log")
+		panic("a fault in History")
 	}
 	return f.Control.History(ctx, q)
 }
 
 func (f faultyCity) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
 	if f.live {
-		panic("a fault in a stream")
+		panic("a fault in Events")
 	}
 	return f.Control.Events(ctx, after)
 }
 
 func (f faultyCity) Output(ctx context.Context, agent string, lines int) (string, error) {
 	if f.screen {
-		panic("a fault in a screen")
+		panic("a fault in Output")
 	}
 	return f.Control.Output(ctx, agent, lines)
 }
 
-// A panic in one city ends only the request to this city. Responses about all cities report it and include the other
+// A panic in one city fails only the request to that city. Responses about all cities report it and cover the other
 // cities.
 func TestFaultyCity(t *testing.T) {
 	well := named("well")

@@ -12,8 +12,8 @@ import (
 	"gcity/city/citytest"
 )
 
-// For any request to several cities, clients can parse the response. A name in a path selects one city, and the request
-// changes no other city. A tenant's token reveals nothing about the cities of other tenants.
+// Whatever the request to several cities is, clients can parse the response. A name in a path selects one city, and the
+// request changes no other. A tenant's token reveals nothing about other tenants' cities.
 func FuzzFleet(f *testing.F) {
 	for _, path := range []string{
 		"/v0/cities", "/v0/agents", "/v0/agents?city=foreignland&peek=1", "/v0/events?cursor=0", "/v0/events?before=foreignland:3", "/health", "/metrics", "/v0/openapi.json", "/v0/status",
@@ -30,7 +30,7 @@ func FuzzFleet(f *testing.F) {
 	f.Fuzz(func(t *testing.T, method, path, token string) {
 		u, err := url.ParseRequestURI(path)
 		if err != nil || !word(method) || strings.ContainsAny(token, "\r\n") || strings.Contains(path, "stream") || strings.Contains(path, "attach") || strings.Contains(path, "index") {
-			return // net/http refuses these requests, or the requests block
+			return // net/http rejects these requests, or they block
 		}
 		prod, foreign := citytest.NewFake("prod", city.Agent{Name: citytest.Worker, Running: true}), citytest.NewFake("foreignland", city.Agent{Name: citytest.Worker, Running: true})
 		g := &Guard{Fleet: true, Token: "all-of-it-0123456789", Tenants: map[string]Tenant{

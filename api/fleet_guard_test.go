@@ -14,7 +14,7 @@ import (
 	"gcity/events"
 )
 
-// The guard checks requests about all cities in the same way as requests about one city.
+// The guard checks requests about all cities just like requests about one city.
 func TestFleetGuard(t *testing.T) {
 	a, b := named("a"), named("b")
 	m := citytest.NewDirectory(a, b)
@@ -25,11 +25,11 @@ func TestFleetGuard(t *testing.T) {
 		headers                  []string
 		want                     int
 	}{
-		{"as it should be", "GET", "/v0/cities", "", nil, 200},
-		{"by a name of its own", "GET", "/v0/cities", "", []string{"Host: machine.example"}, 200},
-		{"by a foreign name", "GET", "/v0/cities", "", []string{"Host: evil.example", "Origin: http://evil.example"}, 403},
-		{"a stream by a foreign name", "GET", "/v0/events/stream", "", []string{"Host: evil.example"}, 403},
-		{"a page elsewhere", "GET", "/v0/agents", "", []string{"Origin: http://evil.example"}, 403},
+		{"valid", "GET", "/v0/cities", "", nil, 200},
+		{"by a configured host name", "GET", "/v0/cities", "", []string{"Host: machine.example"}, 200},
+		{"by a foreign host name", "GET", "/v0/cities", "", []string{"Host: evil.example", "Origin: http://evil.example"}, 403},
+		{"a stream by a foreign host name", "GET", "/v0/events/stream", "", []string{"Host: evil.example"}, 403},
+		{"a page on another site", "GET", "/v0/agents", "", []string{"Origin: http://evil.example"}, 403},
 		{"a page on another port", "GET", "/v0/city/a/agents", "", []string{"Sec-Fetch-Site: same-site"}, 403},
 		{"a registration by GET", "GET", "/v0/city/c/register", "", []string{byProgram}, 405},
 		{"an unregistration by GET", "GET", "/v0/city/a/unregister", "", []string{byProgram}, 405},
@@ -40,19 +40,19 @@ func TestFleetGuard(t *testing.T) {
 		{"an unregistration without the header", "POST", "/v0/city/a/unregister", "", nil, 403},
 		{"the profiler", "GET", "/debug/pprof/heap", "", nil, 404},
 		{"the profiler of a city", "GET", "/v0/city/a/debug/pprof/heap", "", nil, 404},
-		{"a city called ..", "GET", "/v0/city/../agents", "", nil, 400},
-		{"a city called .., hidden", "GET", "/v0/city/%2e%2e/agents", "", nil, 400},
+		{"a city named ..", "GET", "/v0/city/../agents", "", nil, 400},
+		{"a city named .., escaped", "GET", "/v0/city/%2e%2e/agents", "", nil, 400},
 		{"a city with a NUL", "GET", "/v0/city/a%00/agents", "", nil, 400},
-		{"another city behind a slash", "GET", "/v0/city/a%2fb/agents", "", nil, 400},
-		{"an agent called ..", "GET", "/v0/city/a/agent/%2e%2e", "", nil, 400},
-		{"a folder up", "POST", "/v0/city/c/register", `{"path":"../c"}`, []string{inJSON, byProgram}, 400},
+		{"another city after a slash", "GET", "/v0/city/a%2fb/agents", "", nil, 400},
+		{"an agent named ..", "GET", "/v0/city/a/agent/%2e%2e", "", nil, 400},
+		{"a relative path", "POST", "/v0/city/c/register", `{"path":"../c"}`, []string{inJSON, byProgram}, 400},
 	} {
 		if code, _, body := call(t, c.method, "http://"+addr+c.path, c.body, c.headers...); code != c.want {
 			t.Errorf("%s: %d %s, want %d", c.name, code, body, c.want)
 		}
 	}
 	if all, err := m.Cities(t.Context()); err != nil || len(all) != 2 || len(a.Commands())+len(b.Commands()) > 0 {
-		t.Errorf("something was done: %v, %v", all, err)
+		t.Errorf("the cities have changed: %v, %v", all, err)
 	}
 	_, _, body := call(t, "GET", "http://"+addr+"/v0/cities", "", "Host: evil.example")
 	if !strings.Contains(body, "[supervisor] hosts") {
@@ -60,7 +60,7 @@ func TestFleetGuard(t *testing.T) {
 	}
 }
 
-// Clients of the merged stream that read nothing are disconnected. They never block other clients.
+// Clients of the merged stream that read nothing are disconnected, and never block other clients.
 func TestStalledFleetReaders(t *testing.T) {
 	t.Parallel()
 	a, b := named("a"), named("b")
@@ -91,13 +91,13 @@ func TestStalledFleetReaders(t *testing.T) {
 			return
 		}
 		if time.Now().After(end) {
-			t.Fatal("stalled readers keep their places")
+			t.Fatal("stalled readers still occupy the streams")
 		}
 	}
 }
 
-// Repeating a request has no further effect. A city that is starting refuses commands, but can be unregistered.
-func TestTwice(t *testing.T) {
+// Repeating a request has no further effect. A city that is starting rejects commands, but can be unregistered.
+func TestRepeatedRequests(t *testing.T) {
 	m := citytest.NewDirectory(named("a"))
 	f := named("b")
 	m.Folder("/home/b", f)
@@ -120,8 +120,8 @@ func TestTwice(t *testing.T) {
 			t.Errorf("%d", code)
 		}
 	}
-	m.SetCondition("b", city.CityStarting, "ending what the one before left")
-	if status, _, body := send(t, hc, "POST", "/v0/city/b/stop", ""); status != 503 || !strings.Contains(body, "b is not running: it is starting: ending") {
+	m.SetCondition("b", city.CityStarting, "stopping leftover sessions")
+	if status, _, body := send(t, hc, "POST", "/v0/city/b/stop", ""); status != 503 || !strings.Contains(body, "b is not running: it is starting: stopping") {
 		t.Errorf("%d %s", status, body)
 	}
 	if status, _, body := send(t, hc, "POST", "/v0/city/b/unregister", ""); status != 200 {

@@ -7,8 +7,8 @@ import (
 	"gcity/city"
 )
 
-// fleetOperations returns the operations of a supervisor. Operations about all cities have the same paths as in the API
-// of a single city.
+// fleetOperations returns the operations of a supervisor. Those about all cities have the same paths as in a single
+// city's API.
 func fleetOperations() []openapi.Operation {
 	const get, post = "GET", "POST"
 	return append(operations(),

@@ -25,14 +25,14 @@ type cityState struct {
 	err    error // why the snapshot is missing
 }
 
-// missingCity is a city that is missing from a response because it did not respond itself.
+// missingCity is a city that a response does not cover, because the city did not respond.
 type missingCity struct {
 	City  string `json:"city"`
-	Error string `json:"error"` // the reason and the next step
+	Error string `json:"error"` // the reason and what to do
 }
 
-// cityStates requests the snapshots of all cities at the same time and sorts the results by name. A city that does not
-// respond in time delays only this request. No further request is sent to it until it has responded.
+// cityStates requests the snapshots of all cities concurrently and returns the results sorted by name. A city that does
+// not respond in time delays only this request: no other request is sent to the city until it has responded.
 func (f *fleet) cityStates(ctx context.Context, all []city.Info) []cityState {
 	seen := make([]cityState, len(all))
 	now := time.Now()
@@ -85,7 +85,7 @@ func (f *fleet) readCityState(name string) (g cityState) {
 	return g
 }
 
-// safely calls ask. A panic in ask fails only this call.
+// safely calls ask. It turns a panic in ask into an error, so that only this call fails.
 func (f *fleet) safely(name string, ask func() error) (err error) {
 	fault := recovery.Catch(func() { err = ask() })
 	if p, ok := errors.AsType[*recovery.Panic](fault); ok {
@@ -107,7 +107,7 @@ func missingCities(seen []cityState) (out []missingCity) {
 	return out
 }
 
-// index returns the newest known event of each city, as a cursor.
+// index returns the newest known event of each city as a cursor.
 func index(seen []cityState) string {
 	c := city.Cursor{}
 	for i := range seen {
@@ -197,7 +197,7 @@ func (f *fleet) watchCities(w http.ResponseWriter, r *http.Request, _ wire.Route
 	return nil
 }
 
-// CityAgent is an agent in a list of several cities.
+// CityAgent is an agent in a list that covers several cities.
 type CityAgent struct {
 	City string `json:"city"`
 	wire.Agent
@@ -209,12 +209,12 @@ type agentsAnswer struct {
 	Unreachable []missingCity `json:"unreachable,omitempty"` // cities that did not respond
 }
 
-// between separates an agent's name from its city's name in cursors. Neither name can contain it.
+// between separates an agent's name from its city's name in cursors. It cannot be part of either name.
 const between = "@"
 
 func placeOf(a *CityAgent) string { return a.Name + between + a.City }
 
-// byPlace orders agents by name, and then by city.
+// byPlace sorts agents by name, and then by city.
 func byPlace(a, b string) int {
 	agent, in, _ := strings.Cut(a, between)
 	other, there, _ := strings.Cut(b, between)
@@ -259,7 +259,7 @@ func (f *fleet) agents(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 	return nil
 }
 
-// peekAll adds the screens of agents, for all cities at the same time.
+// peekAll adds the agents' screens, for all cities concurrently.
 func (f *fleet) peekAll(ctx context.Context, items []CityAgent) {
 	by := map[string][]int{}
 	for i := range items {
@@ -296,8 +296,8 @@ func (f *fleet) peekAll(ctx context.Context, items []CityAgent) {
 	wg.Wait()
 }
 
-// requestedStates returns the states of all cities, or of the cities in the query parameter city. With the parameter
-// index it waits for a state that is newer than this cursor.
+// requestedStates returns the states of all cities, or of those in the query parameter city. With the parameter index
+// it waits for a state that is newer than this cursor.
 func (f *fleet) requestedStates(r *http.Request) ([]cityState, error) {
 	dir := f.selectedCities(r)
 	all, err := dir.Cities(r.Context())
@@ -326,7 +326,7 @@ func (f *fleet) requestedStates(r *http.Request) ([]cityState, error) {
 	return f.cityStates(r.Context(), all), nil
 }
 
-// selectedCities returns a view of the cities in the query parameter city, which are separated by commas.
+// selectedCities returns the cities in the query parameter city, which lists names separated by commas.
 func (f *fleet) selectedCities(r *http.Request) visibleCities {
 	v := r.URL.Query()
 	if !v.Has("city") {
@@ -339,7 +339,7 @@ func (f *fleet) selectedCities(r *http.Request) visibleCities {
 	return f.dir.of(func(name string) bool { return slices.Contains(names, name) })
 }
 
-// metrics returns the metrics of all cities. city_up is 0 for a city that does not respond.
+// metrics returns the metrics of all cities. For a city that does not respond, city_up is 0.
 func (f *fleet) metrics(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	all, err := f.dir.Cities(r.Context())
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"gcity/events"
 )
 
-// follower is a reader of the merged stream that resumes with its cursor when it is disconnected.
+// follower is a reader of the merged stream. When it is disconnected, it resumes with its cursor.
 type follower struct {
 	path string
 	last string
@@ -26,7 +26,7 @@ type follower struct {
 	cuts int
 }
 
-// follow reads until it has received the last event of every city. It calls pause after each message.
+// follow reads until it has received the last event of each city. It calls pause after each message.
 func (f *follower) follow(t testing.TB, hc *http.Client, cities int, pause func(n int)) error {
 	ended, n := map[string]bool{}, 0
 	for len(ended) < cities {
@@ -57,13 +57,13 @@ func (f *follower) follow(t testing.TB, hc *http.Client, cities int, pause func(
 				if seq != f.at[name] {
 					news += fmt.Sprintf(" %s:%d", name, seq)
 					if it.event == events.Gap || seq != f.at[name]+1 {
-						return fmt.Errorf("after %v came %s (%s)", f.at, it.id, it.event)
+						return fmt.Errorf("%[2]s (%[3]s) follows %[1]v", f.at, it.id, it.event)
 					}
 					ended[name] = it.event == "the.end"
 				}
 			}
 			if strings.Count(news, " ") != 1 {
-				return fmt.Errorf("after %v came%s", f.at, news)
+				return fmt.Errorf("received%[2]s after %[1]v", f.at, news)
 			}
 			f.at, f.last = now, it.id
 			maps.DeleteFunc(ended, func(_ string, over bool) bool { return !over })
@@ -73,18 +73,18 @@ func (f *follower) follow(t testing.TB, hc *http.Client, cities int, pause func(
 	return nil
 }
 
-// unixClient connects to a socket for each request, so that no connection is shared.
+// unixClient connects to a socket for each request, so that requests share no connection.
 func unixClient(path string) *http.Client {
 	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", path)
 	}}}
 }
 
-// A hundred clients read the events of all cities at a rate of a thousand events per second, and one client pauses. No
-// client misses an event.
+// A hundred clients read the events of all cities, a thousand events per second, while one client pauses. None of them
+// misses an event.
 func TestHundredStreams(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it takes some seconds")
+		t.Skip("takes several seconds")
 	}
 	names := []string{"a", "b", "c", "d", "e"}
 	m, fakes := citytest.NewDirectory(), []*citytest.Fake{}
@@ -132,11 +132,11 @@ func TestHundredStreams(t *testing.T) {
 	others.Wait()
 	close(goOn)
 	wg.Wait()
-	t.Logf("the one that stood still was connected %d times", late.cuts)
+	t.Logf("the client that paused was connected %d times", late.cuts)
 }
 
-// BenchmarkHundredStreams measures the throughput of a hundred clients. It also measures the memory of these
-// clients, and of a client that reads nothing.
+// BenchmarkHundredStreams measures the throughput of a hundred clients, and the memory that they and a client that
+// reads nothing need.
 func BenchmarkHundredStreams(b *testing.B) {
 	names := []string{"a", "b", "c", "d", "e"}
 	m, fakes := citytest.NewDirectory(), []*citytest.Fake{}
@@ -179,6 +179,6 @@ func BenchmarkHundredStreams(b *testing.B) {
 	}
 	began := time.Now()
 	wg.Wait()
-	b.ReportMetric((heap()-before)/float64(n), "B/event") // includes the fake's log, which is in memory
+	b.ReportMetric((heap()-before)/float64(n), "B/event") // includes the Fake's log, which is in memory
 	b.ReportMetric(time.Since(began).Seconds(), "s-behind")
 }

@@ -18,7 +18,7 @@ import (
 	"gcity/controller/controllertest"
 )
 
-// serveFleet serves the cities of a directory on a socket until the test ends, and checks that ServeFleet then returns.
+// serveFleet serves the cities of a directory on a socket until the test ends, and then checks that ServeFleet returns.
 func serveFleet(t testing.TB, d city.Directory, o api.Options) (path string, stop func()) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "supervisor.sock")
@@ -54,7 +54,7 @@ func fleetOn(t testing.TB, l net.Listener, d city.Directory, o api.Options) (sto
 				t.Error(err)
 			}
 		case <-time.After(patience):
-			t.Error("ServeFleet does not end")
+			t.Error("ServeFleet does not return")
 		}
 	}
 	t.Cleanup(stop)
@@ -71,13 +71,13 @@ func dialFleet(t testing.TB, path string) *client.Fleet {
 	return f
 }
 
-// named returns a city with two agents, one of them suspended.
+// named returns a city that has two agents, one of them suspended.
 func named(name string) *citytest.Fake {
 	return citytest.NewFake(name, city.Agent{Name: citytest.Worker, Running: true}, city.Agent{Name: name + "-only"})
 }
 
 // A city behind the supervisor's socket, next to other cities, passes the suite for city.Control.
-func TestFarInAFleet(t *testing.T) {
+func TestSuiteOverSupervisorSocket(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
 	}
@@ -144,7 +144,7 @@ func TestFleetShapes(t *testing.T) {
 	}
 	_, _, body := get(t, hc, "/metrics")
 	if n := strings.Count(body, "# TYPE gcity_agents_running "); n != 1 {
-		t.Errorf("the figure gcity_agents_running is declared %d times", n)
+		t.Errorf("the metric gcity_agents_running is declared %d times", n)
 	}
 	if _, h, _ := get(t, hc, "/v0/agents"); h.Get("X-GC-Index") != "bright-lights:0,dark-alleys:0" {
 		t.Errorf("X-GC-Index: %q", h.Get("X-GC-Index"))
@@ -171,7 +171,7 @@ func TestOnlyCity(t *testing.T) {
 	}
 }
 
-// Cities are registered and unregistered over HTTP. A city name in the path must be the city's own name.
+// Cities are registered and unregistered over HTTP. A name in the path must be the city's own.
 func TestRegister(t *testing.T) {
 	m := citytest.NewDirectory(named("old"))
 	m.Folder("/home/new", named("new"))
@@ -220,14 +220,14 @@ func TestRegister(t *testing.T) {
 	}
 }
 
-// plain is a directory that cannot preview the registration of a folder.
+// plain is a directory that cannot preview a registration.
 type plain struct {
 	city.Directory
 	city.Registrar
 }
 
-// A registration is reverted if the city has a different name after all, unless the city was registered before.
-func TestRegisterUnseen(t *testing.T) {
+// If the city turns out to have a different name, its registration is reverted, unless the city was registered before.
+func TestRegisterWithoutPreview(t *testing.T) {
 	m := citytest.NewDirectory(named("old"))
 	m.Folder("/old", named("old"))
 	m.Folder("/home/new", named("new"))
@@ -246,7 +246,7 @@ func TestRegisterUnseen(t *testing.T) {
 	}
 }
 
-// A city that is stopping still answers requests, and accepts another stop.
+// A city that is stopping still responds to requests, and accepts another stop.
 func TestStoppingCity(t *testing.T) {
 	f := named("a")
 	d := stopping{citytest.NewDirectory(f)}
@@ -262,7 +262,7 @@ func TestStoppingCity(t *testing.T) {
 	}
 }
 
-// stopping is a directory in which all cities are stopping.
+// stopping is a directory with cities that are all stopping.
 type stopping struct{ *citytest.Directory }
 
 func (s stopping) Cities(ctx context.Context) ([]city.Info, error) {
@@ -273,7 +273,7 @@ func (s stopping) Cities(ctx context.Context) ([]city.Info, error) {
 	return all, err
 }
 
-// The client follows the list of cities. Its Control of a city stays valid across restarts of the city.
+// The client follows the list of cities. Its Control for a city stays valid when the city restarts.
 func TestFleetClient(t *testing.T) {
 	if _, err := client.DialFleet(filepath.Join(t.TempDir(), "none.sock")); !errors.Is(err, client.ErrNotRunning) {
 		t.Errorf("without a listener: %v", err)
@@ -287,7 +287,7 @@ func TestFleetClient(t *testing.T) {
 	}
 	again, err := f.City("b")
 	if err != nil || again != c {
-		t.Errorf("another client for the same city: %v", err)
+		t.Errorf("a different client for the same city: %v", err)
 	}
 	step := 0
 	for all, err := range f.Watch(t.Context()) {
@@ -315,19 +315,19 @@ func TestFleetClient(t *testing.T) {
 		}
 	}
 	if _, err := c.Snapshot(t.Context()); !errors.Is(err, client.ErrNotRunning) {
-		t.Errorf("the supervisor has ended: %v", err)
+		t.Errorf("after the supervisor has ended: %v", err)
 	}
 	if _, err := f.Cities(t.Context()); !errors.Is(err, client.ErrNotRunning) || !strings.Contains(err.Error(), "supervisor") {
-		t.Errorf("the supervisor has ended: %v", err)
+		t.Errorf("after the supervisor has ended: %v", err)
 	}
 	for _, err := range f.Watch(t.Context()) {
 		if !errors.Is(err, client.ErrNotRunning) {
-			t.Errorf("the supervisor has ended: %v", err)
+			t.Errorf("after the supervisor has ended: %v", err)
 		}
 	}
 }
 
-// hung is a city that never answers, even after the caller's deadline.
+// hungCity is a city that never responds, not even after the caller's deadline.
 type hungCity struct {
 	city.Control
 	free chan struct{}
@@ -338,7 +338,7 @@ func (h *hungCity) Snapshot(context.Context) (*city.Snapshot, error) {
 	return h.Control.Snapshot(context.Background())
 }
 
-// A city that hangs does not block requests to other cities, and responses report it as missing.
+// A city that hangs does not block requests about other cities, and responses report it as missing.
 func TestHungCity(t *testing.T) {
 	t.Parallel()
 	m := citytest.NewDirectory(named("well"))

@@ -12,7 +12,7 @@ import (
 	"gcity/city"
 )
 
-// gascityMethods returns the handlers of package gascity for a kind. The kind is the pattern of their path.
+// gascityMethods returns package gascity's handlers for a kind, which is the pattern of their path.
 func gascityMethods(s *server, k wire.Kind) (m methods) {
 	if k == wire.KindCity {
 		m.get = s.status
@@ -77,7 +77,7 @@ func handleGascity(s *server, w http.ResponseWriter, r *http.Request, rt wire.Ro
 	return nil
 }
 
-// pageOf returns the part of a list that a request selects. names are the names of the list's items.
+// pageOf returns the part of a list that a request selects, given the names of the list's items.
 func pageOf(r *http.Request, names []string) (from, to int, next string, err error) {
 	p, err := page(r, names, func(name *string) string { return *name })
 	if err == nil && len(p.Items) > 0 {
@@ -86,7 +86,7 @@ func pageOf(r *http.Request, names []string) (from, to int, next string, err err
 	return from, from + len(p.Items), p.Next, err
 }
 
-// parametersOf returns the names of the valid query parameters, by kind and method of the request.
+// parametersOf returns the names of the valid query parameters by the kind and method of a request.
 func parametersOf(all []openapi.Operation) map[string][]string {
 	return openapi.Parameters(all, func(path string) (string, error) {
 		rt, err := wire.Parse(path)

@@ -16,31 +16,31 @@ import (
 	"gcity/city"
 )
 
-// Guard checks requests over TCP before they are handled. Requests over the unix socket need no Guard, because the
-// kernel identifies their clients.
+// Guard checks requests over TCP before they are handled. Requests on the unix socket need no Guard, because the kernel
+// identifies their clients.
 type Guard struct {
-	// accepted host names, in addition to loopback names and the address of the connection
+	// host names to accept, in addition to loopback names and the connection's address
 	Hosts []string
-	// token required in every request; "" = no token is required, unless there are tenants
+	// token that every request needs; "" = requests need no token, unless there are tenants
 	Token string
-	// ReadToken is a second token that permits only reading; "" = none. It is ignored without Token.
+	// ReadToken is a second token that permits only reading; "" = none. It has no effect without Token.
 	ReadToken string
-	Fleet     bool // the guard is for all cities on a machine
+	Fleet     bool // the guard protects the API for all cities of a machine
 
-	// for a fleet, by name; the token of a tenant opens /v0/tenant/NAME
+	// for a fleet, by name; a tenant's token permits /v0/tenant/NAME
 	Tenants map[string]Tenant
 
-	keys *atomic.Pointer[keyring] // replaces the tokens above unless it is nil
+	keys *atomic.Pointer[keyring] // if not nil, replaces the tokens above
 }
 
 // requestHeader marks a request from a program. A page from another site cannot set it without a preflight request,
 // which the guard rejects.
 const requestHeader = openapi.RequestHeader
 
-// allMethods lists all methods of the API, in the format of the Allow header.
+// allMethods lists all methods of the API, as in an Allow header.
 const allMethods = "GET, POST, PATCH, DELETE"
 
-// lingerTime is how long the body of a rejected request is read, so that the client receives the response.
+// lingerTime is how long to read the body of a rejected request, so that the client gets the response.
 const lingerTime = time.Second
 
 // guarded returns a handler that passes permitted requests to next.
@@ -52,10 +52,10 @@ func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 	log := &audit{log: s.o.Log, seen: map[auditKey]*auditLine{}}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rc := http.NewResponseController(w)
-		// the previous request on this connection may have set a deadline
+		// an earlier request on this connection may have set a deadline
 		_ = rc.SetWriteDeadline(time.Time{})
 		if r.ContentLength != 0 {
-			// applies even if the handler does not read the body
+			// this applies even if the handler does not read the body
 			_ = rc.SetReadDeadline(time.Now().Add(bodyTimeout))
 		}
 		r = r.WithContext(city.WithPeer(r.Context(),
@@ -104,8 +104,8 @@ func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 	})
 }
 
-// check checks whether a request is permitted. If the status is 0, the request is permitted by the key by, or without a
-// key if by is nil. Otherwise msg is the reason why it is not permitted.
+// check reports whether a request is permitted. If status is 0, it is, and by is the key that permits it, or nil if no
+// key is needed. Otherwise msg says why the request is rejected.
 func (g Guard) check(r *http.Request) (by *key, status int, msg string) {
 	this, file, shows := "city", "[api] hosts in city.toml", "gcity status"
 	if g.Fleet {
@@ -117,7 +117,7 @@ func (g Guard) check(r *http.Request) (by *key, status int, msg string) {
 			"127.0.0.1 or localhost, or add the name to " + file
 	}
 	if !sameOrigin(r) {
-		return nil, http.StatusForbidden, "pages from other sites may not send requests to " +
+		return nil, http.StatusForbidden, "pages from other sites cannot send requests to " +
 			"this " + this
 	}
 	reads := r.Method == http.MethodGet
@@ -140,7 +140,7 @@ func (g Guard) check(r *http.Request) (by *key, status int, msg string) {
 			"\"Authorization: Bearer …\"; `" + shows + "` shows the file that contains the token"
 	}
 	if !reads && by != nil && by.reads {
-		return nil, http.StatusForbidden, "this token only allows reading: a " + r.Method +
+		return nil, http.StatusForbidden, "this token permits only reading: a " + r.Method +
 			" needs the " +
 			this + "'s other token, the one in token_file"
 	}
@@ -156,8 +156,8 @@ func (g Guard) check(r *http.Request) (by *key, status int, msg string) {
 	return by, 0, ""
 }
 
-// knownHost reports whether a request uses a host name of this city. Any other name is rejected, even if it resolves to
-// this machine. Otherwise a page from another site could send requests under its own name.
+// knownHost reports whether a request uses a host name of this city. It rejects any other name, even one that resolves
+// to this machine, because a page from another site could otherwise send requests under its own name.
 func (g Guard) knownHost(r *http.Request) bool {
 	host, ok := hostOf(r.Host)
 	if !ok {
@@ -189,7 +189,7 @@ func localAddr(r *http.Request) netip.Addr {
 	return netip.Addr{}
 }
 
-// hostOf returns the host without the port. Any port is accepted, because users may forward ports.
+// hostOf returns the host without the port. Any port is valid, because users can forward ports.
 func hostOf(hostport string) (string, bool) {
 	host := hostport
 	if strings.Contains(strings.TrimPrefix(hostport, "["), ":") {
@@ -225,8 +225,8 @@ func sameOrigin(r *http.Request) bool {
 	return true
 }
 
-// keyOf returns the key for a request's token if the key permits the path. Its running time reveals nothing about any
-// token.
+// keyOf returns the key for the request's token if that key permits the path. How long it takes reveals nothing about
+// any token.
 func keyOf(r *http.Request, keys *keyring) *key {
 	given := r.Header.Values("Authorization")
 	if len(given) != 1 {

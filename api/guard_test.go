@@ -33,7 +33,7 @@ func FuzzGuard(f *testing.F) {
 	f.Fuzz(func(t *testing.T, method, path, host, asks, body, origin, auth string) {
 		u, err := url.ParseRequestURI(path)
 		if err != nil || !word(method) || strings.Contains(path, "stream") || strings.Contains(path, "attach") || strings.Contains(path, "index") {
-			return // net/http refuses these requests, or the requests block
+			return // net/http rejects these requests, or they block
 		}
 		fake := citytest.NewFake("town", city.Agent{Name: citytest.Worker, Running: true})
 		s := newServer(t.Context(), fake, Options{Guard: &Guard{Hosts: []string{"city.example"}, Token: "0123456789abcdef"}})
@@ -70,7 +70,7 @@ func word(s string) bool {
 	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
 
-// ours reports whether a host name should be accepted, without using the guard's code.
+// ours reports whether a host name should be accepted. It does not use the guard's code.
 func ours(host string) bool {
 	u, err := url.Parse("http://" + host)
 	if err != nil || u.User != nil || u.Path != "" {

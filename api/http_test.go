@@ -111,7 +111,7 @@ func TestShapes(t *testing.T) {
 }
 
 // GET requests change nothing, and crafted paths find nothing.
-func TestRefusals(t *testing.T) {
+func TestRejections(t *testing.T) {
 	f := town()
 	path, _ := serve(t, f, api.Options{})
 	hc := curl(t, path)
@@ -195,14 +195,14 @@ func TestRefusals(t *testing.T) {
 	for _, c := range f.Commands() {
 		switch c.(type) {
 		case city.Restart, city.Nudge, city.Emit:
-			// the city itself refuses these commands: an unknown agent, a suspended agent, the type "x y"
+			// the city itself rejects these commands: an unknown agent, a suspended agent, the type "x y"
 		default:
 			t.Errorf("%#v was carried out", c)
 		}
 	}
 }
 
-func TestVerbsByCurl(t *testing.T) {
+func TestVerbs(t *testing.T) {
 	f := town()
 	path, _ := serve(t, f, api.Options{})
 	hc := curl(t, path)
@@ -232,7 +232,7 @@ func TestVerbsByCurl(t *testing.T) {
 }
 
 // A long poll waits for a state that is newer than the caller's.
-func TestWaitsForNews(t *testing.T) {
+func TestLongPoll(t *testing.T) {
 	f := town()
 	seq := f.Record(events.Event{Type: "a.b"})
 	path, _ := serve(t, f, api.Options{})
@@ -241,7 +241,7 @@ func TestWaitsForNews(t *testing.T) {
 		"/v0/snapshot", "/v0/pools", "/v0/rigs", "/v0/quarantine", "/v0/automations", "/v0/beads"} {
 		if _, h, _ := get(t, hc, fmt.Sprintf("%s?index=%d", route, seq-1)); h.Get("X-GC-Index") !=
 			fmt.Sprint(seq) {
-			t.Errorf("%s: index %s, want %d at once", route, h.Get("X-GC-Index"), seq)
+			t.Errorf("%s: index %s, want %d immediately", route, h.Get("X-GC-Index"), seq)
 		}
 		if _, h, _ := get(t, hc, fmt.Sprintf("%s?index=%d&wait=1ms", route, seq)); h.Get(
 			"X-GC-Index") != fmt.Sprint(seq) {
@@ -288,7 +288,7 @@ func lines(t *testing.T, hc *http.Client, path, lastID string) *bufio.Scanner {
 	return s
 }
 
-// next returns the next lines that are not empty, and comments only if requested.
+// next returns the next lines that are not empty. It returns comments only on request.
 func next(t *testing.T, s *bufio.Scanner, n int) (out []string) {
 	t.Helper()
 	for len(out) < n {
@@ -358,7 +358,7 @@ func TestKeepAlive(t *testing.T) {
 	}
 }
 
-func TestWatchByCurl(t *testing.T) {
+func TestWatchStream(t *testing.T) {
 	path, _ := serve(t, town(), api.Options{})
 	s := lines(t, curl(t, path), "/v0/agent/worker/stream", "")
 	got := next(t, s, 2)
@@ -370,8 +370,8 @@ func TestWatchByCurl(t *testing.T) {
 	}
 }
 
-// The number of streams is limited. A request for another stream is refused, not queued.
-func TestStreamsAreBounded(t *testing.T) {
+// The number of streams is limited. A request for one more is rejected, not queued.
+func TestStreamLimit(t *testing.T) {
 	path, _ := serve(t, town(), api.Options{MaxStreams: 2})
 	hc := curl(t, path)
 	lines(t, hc, "/v0/events/stream", "")
@@ -383,14 +383,14 @@ func TestStreamsAreBounded(t *testing.T) {
 	c := dial(t, path)
 	if _, err := c.Attach(t.Context(), citytest.Worker, city.Viewer{Cols: 80, Rows: 24}); err ==
 		nil {
-		t.Error("a terminal beyond the limit")
+		t.Error("attached a terminal beyond the limit")
 	}
 	if _, err := c.Snapshot(t.Context()); err != nil {
-		t.Errorf("ordinary requests suffer: %v", err)
+		t.Errorf("an ordinary request failed: %v", err)
 	}
 }
 
-// Invalid input, incomplete lines and silent connections affect only their own connections.
+// Invalid input, incomplete lines and silent connections affect no other connections.
 func TestHostileConnections(t *testing.T) {
 	path, _ := serve(t, town(), api.Options{})
 	var silent []net.Conn
@@ -417,7 +417,7 @@ func TestHostileConnections(t *testing.T) {
 		answer, _ := io.ReadAll(c)        // ends when the server closes the connection
 		if len(answer) > 0 && !bytes.HasPrefix(answer, []byte("HTTP/1.1 4")) &&
 			!bytes.HasPrefix(answer, []byte("HTTP/1.1 5")) {
-			t.Errorf("%.30q was answered by %.80q", garbage, answer)
+			t.Errorf("%.30q: response %.80q", garbage, answer)
 		}
 	}
 	for i, half := range []string{"GET /v0/ag", "POST /v0/agent/worker/nudge HTTP/1.1\r\nHost: " +
@@ -431,7 +431,7 @@ func TestHostileConnections(t *testing.T) {
 	}
 }
 
-// An invalid frame ends only the connection of a terminal.
+// An invalid frame ends the terminal's connection and nothing else.
 func TestHostileTerminal(t *testing.T) {
 	f := town()
 	path, _ := serve(t, f, api.Options{})
@@ -466,7 +466,7 @@ func TestHostileTerminal(t *testing.T) {
 	}
 }
 
-// Agents and rigs are suspended and resumed by PATCH, like clients of Gas City do it.
+// PATCH suspends and resumes agents and rigs, as Gas City's clients expect.
 func TestPatchSuspends(t *testing.T) {
 	f := town()
 	path, _ := serve(t, f, api.Options{})

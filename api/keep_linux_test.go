@@ -9,7 +9,7 @@ import (
 	"gcity/internal/hungfs"
 )
 
-// A token file on a hung file system does not prevent the use of another token file.
+// A token file on a file system that hangs does not prevent the use of another one.
 func TestKeepUnreadableToken(t *testing.T) {
 	if !hungfs.InNamespace(t) {
 		return

@@ -17,8 +17,8 @@ import (
 	"gcity/internal/eventually"
 )
 
-// listenerProbe is a running call of KeepListening, with the settings that the test requests and the listeners that
-// Keep reports.
+// listenerProbe is a running call of KeepListening, with the settings that the test sends and the reports that the call
+// makes.
 type listenerProbe struct {
 	t     *testing.T
 	wants chan api.TCP
@@ -44,7 +44,7 @@ func kept(t *testing.T, keep func(context.Context, *listenerProbe)) *listenerPro
 		select {
 		case <-ended:
 		case <-time.After(patience):
-			t.Error("Keep does not end")
+			t.Error("KeepListening does not return")
 		}
 	})
 	return d
@@ -60,9 +60,9 @@ func (d *listenerProbe) until(address, problem string) {
 			if now.Address == address && (problem == "") == (now.Problem == "") && strings.Contains(now.Problem, problem) {
 				return
 			}
-			d.t.Logf("meanwhile %+v", now)
+			d.t.Logf("reported %+v", now)
 		case <-late:
-			d.t.Fatalf("waited in vain for %q, %q", address, problem)
+			d.t.Fatalf("no report with %q, %q", address, problem)
 		}
 	}
 }
@@ -78,7 +78,7 @@ func freeAddr(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// The listener starts, moves and stops as requested. If the address is taken, it retries until the address is free.
+// The listener starts, moves and stops as requested. If the address is in use, KeepListening retries until it is free.
 func TestKeep(t *testing.T) {
 	t.Parallel()
 	d := keep(t)
@@ -106,11 +106,11 @@ func TestKeep(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := conn.Read(make([]byte, 1)); err == nil || strings.Contains(err.Error(), "timeout") {
-		t.Errorf("what was connected to the old address is not cut: %v", err)
+		t.Errorf("a connection to the old address is still open: %v", err)
 	}
 	if c, err := net.Dial("tcp", one); err == nil {
 		c.Close()
-		t.Error("it listens on the old address still")
+		t.Error("still listening on the old address")
 	}
 	if err := other.Close(); err != nil {
 		t.Fatal(err)
@@ -121,18 +121,18 @@ func TestKeep(t *testing.T) {
 	}
 
 	if code, _, _ := call(t, "GET", "http://"+two+"/v0/agents", "", "Host: city.example.org"); code != 403 {
-		t.Errorf("an unknown name: %d", code)
+		t.Errorf("an unknown host name: %d", code)
 	}
-	d.wants <- api.TCP{Addr: two, Hosts: []string{"city.example.org"}} // not reported, because the address is unchanged
+	d.wants <- api.TCP{Addr: two, Hosts: []string{"city.example.org"}} // not reported, because the address is the same
 	d.wants <- api.TCP{Addr: two, Hosts: []string{"city.example.org"}}
 	if code, _, body := call(t, "GET", "http://"+two+"/v0/agents", "", "Host: city.example.org"); code != 200 {
-		t.Errorf("a name that is known now: %d %s", code, body)
+		t.Errorf("a host name that has become known: %d %s", code, body)
 	}
 	d.wants <- api.TCP{}
 	d.until("", "")
 	if c, err := net.Dial("tcp", two); err == nil {
 		c.Close()
-		t.Error("it listens still")
+		t.Error("still listening")
 	}
 }
 
@@ -172,7 +172,7 @@ func TestKeepToken(t *testing.T) {
 		t.Errorf("%d with the token", code)
 	}
 	if code := with("x" + token[1:]); code != 401 {
-		t.Errorf("%d with another", code)
+		t.Errorf("%d with another token", code)
 	}
 	other := "another-" + token
 	write(other)
@@ -191,7 +191,7 @@ func TestKeepToken(t *testing.T) {
 		return resp.StatusCode == 200
 	})
 	if code := with(token); code != 401 {
-		t.Errorf("%d with the old one", code)
+		t.Errorf("%d with the old token", code)
 	}
 	if err := os.Chmod(file, 0o644); err != nil {
 		t.Fatal(err)
@@ -199,7 +199,7 @@ func TestKeepToken(t *testing.T) {
 	d.until("", "chmod 600")
 	if c, err := net.Dial("tcp", addr); err == nil {
 		c.Close()
-		t.Error("it listens though others may read the token")
+		t.Error("listening although other users can read the token")
 	}
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
@@ -212,11 +212,11 @@ func TestKeepToken(t *testing.T) {
 
 func waitUntil(t *testing.T, done func() bool) {
 	t.Helper()
-	eventually.True(t, "it is done", done)
+	eventually.True(t, "KeepListening to return", done)
 }
 
-// If the token of a tenant cannot be read, this tenant has no access, but other tenants do. The tenant has access again
-// as soon as the token can be read.
+// If a tenant's token cannot be read, this tenant has no access, but other tenants do. As soon as the token can be
+// read, the tenant has access again.
 func TestKeepTenants(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -247,7 +247,7 @@ func TestKeepTenants(t *testing.T) {
 		return code
 	}
 	d.wants <- want
-	d.until(addr, "tenant acme has no access: the token cannot be read")
+	d.until(addr, "tenant acme has no access: cannot read the token")
 	if a, b := ask("bigcorp", bigToken), ask("acme", acmeToken); a != 200 || b != 401 {
 		t.Errorf("%d, %d", a, b)
 	}
@@ -257,7 +257,7 @@ func TestKeepTenants(t *testing.T) {
 	file("acme", acmeToken)
 	d.until(addr, "tenant thief has no access: the file contains the same token as the supervisor's token file")
 	if code := ask("acme", acmeToken); code != 200 {
-		t.Errorf("the token does not count: %d", code)
+		t.Errorf("the token is not accepted: %d", code)
 	}
 	file("thief", "a-token-of-its-own-012345")
 	d.until(addr, "")

@@ -15,7 +15,7 @@ type keyring struct {
 	tenants map[string]*key
 }
 
-// key is an accepted token. When a key is revoked, the requests that it permitted end.
+// key is a valid token. When a key is revoked, the requests that it has permitted end.
 type key struct {
 	sum   [sha256.Size]byte
 	reads bool // the key permits only reading
@@ -29,8 +29,8 @@ func newKey(token string) *key {
 	return k
 }
 
-// onRevoke arranges to call cut when the key is revoked. The returned function cancels this or, if cut is already
-// running, waits for it.
+// onRevoke arranges for cut to be called when the key is revoked. cancel cancels this; if cut is already running,
+// cancel waits for it.
 func (k *key) onRevoke(cut func()) (cancel func()) {
 	done := make(chan struct{})
 	stop := context.AfterFunc(k.life, func() { defer close(done); cut() })
@@ -41,7 +41,7 @@ func (k *key) onRevoke(cut func()) (cancel func()) {
 	}
 }
 
-// revocableBody is the body of a request. It ends when the key is revoked, so data that arrives later is not read.
+// revocableBody is the body of a request. It ends when the key is revoked, so that later data is not read.
 type revocableBody struct {
 	io.ReadCloser
 	by *key
@@ -77,7 +77,7 @@ func (g Guard) keyring() *keyring {
 	return k
 }
 
-// replace keeps the unchanged keys of before, and returns the revoked keys.
+// replace keeps those keys of before that have not changed. It returns the revoked ones.
 func (k *keyring) replace(before *keyring) (gone []*key) {
 	keep := func(now, was *key) *key {
 		switch {
@@ -99,7 +99,7 @@ func (k *keyring) replace(before *keyring) (gone []*key) {
 	return gone
 }
 
-// findKey returns the key with this digest if the key permits a path. Its running time does not depend on whether the
+// findKey returns the key with this digest if it permits the path. How long it takes does not depend on whether the
 // tenant exists.
 func (k *keyring) findKey(path string, given [sha256.Size]byte) *key {
 	none := &key{} // a key that no token matches

@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// keys contains the required tokens.
+// keys contains the tokens that are required.
 type keys struct {
 	token   string
 	read    string
 	tenants map[string]Tenant
-	problem string // the tenants or users without access, and the reason; "" = all have access
+	problem string // tenants or users without access, and why; "" = all have access
 }
 
 func (k keys) same(l keys) bool {
@@ -29,8 +29,8 @@ type secret struct {
 	err   error
 }
 
-// readKeys reads all tokens. It rejects an unusable token and keeps the other tokens. Without tenants, an unusable main
-// token is an error.
+// readKeys reads all tokens. It drops a token that cannot be used and keeps the others. If there are no tenants, a main
+// token that cannot be used is an error.
 func (k *listenerKeeper) readKeys(ctx context.Context) (now keys, err error) {
 	var problems []string
 	if now.token, err = k.readToken(ctx, k.want.TokenFile, k.want.MakeToken); err != nil {
@@ -49,7 +49,7 @@ func (k *listenerKeeper) readKeys(ctx context.Context) (now keys, err error) {
 	}
 	if err != nil {
 		now.read, problems = "", append(problems,
-			fmt.Sprintf("read_token_file cannot be used, so its token is rejected: %v", err))
+			fmt.Sprintf("cannot use read_token_file, so its token is rejected: %v", err))
 	}
 	if now.read != "" {
 		whose[now.read] = "read_token_file"
@@ -61,7 +61,7 @@ func (k *listenerKeeper) readKeys(ctx context.Context) (now keys, err error) {
 	return now, nil
 }
 
-// readTenants reads the tokens of tenants. It returns a problem for each tenant without access.
+// readTenants reads the tenants' tokens. It returns a problem for each tenant without access.
 func (k *listenerKeeper) readTenants(ctx context.Context, now *keys,
 	whose map[string]string) (problems []string) {
 	now.tenants = map[string]Tenant{}
@@ -90,8 +90,8 @@ func (k *listenerKeeper) readTenants(ctx context.Context, now *keys,
 	return problems
 }
 
-// readToken returns the token in a file, or "" if path is "". If make is set, it creates a missing file. Its errors
-// do not contain the token.
+// readToken returns the token in a file, or "" if path is "". If make is set, it creates a missing file. Errors never
+// contain the token.
 func (k *listenerKeeper) readToken(ctx context.Context, path string, make bool) (string, error) {
 	if path == "" {
 		return "", nil
@@ -105,7 +105,7 @@ func (k *listenerKeeper) readToken(ctx context.Context, path string, make bool) 
 		return secret{token, err}
 	})
 	if !ok {
-		return "", fmt.Errorf("reading the token file %s timed out", path)
+		return "", fmt.Errorf("timeout while reading the token file %s", path)
 	}
 	return saw.token, saw.err
 }

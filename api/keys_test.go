@@ -20,7 +20,7 @@ import (
 	"gcity/events"
 )
 
-// bearing sends requests with a token to an address.
+// bearerTransport sends requests to an address with a token.
 type bearerTransport struct{ addr, token string }
 
 func (b bearerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -30,8 +30,8 @@ func (b bearerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// If a token changes or becomes unusable, the clients that used it are disconnected. The port and the streams of all
-// other clients stay open.
+// If a token changes or becomes unusable, the clients that used it are disconnected. The port and all other clients'
+// streams stay open.
 func TestKeysChange(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -69,14 +69,14 @@ func TestKeysChange(t *testing.T) {
 	open := func(token, path string) *sseStream {
 		return openSSE(t, &http.Client{Transport: bearerTransport{addr, token}}, path, "")
 	}
-	// hears records an event and reads the stream until that event arrives.
+	// hears records an event and reads the stream until the event arrives.
 	hears := func(st *sseStream, of *citytest.Fake, kind string) {
 		t.Helper()
 		of.Record(events.Event{Type: kind})
 		for {
 			it, ok := st.next()
 			if !ok {
-				t.Fatalf("the stream was cut before %s", kind)
+				t.Fatalf("the stream ended before %s", kind)
 			}
 			if it.event == kind {
 				return
@@ -89,7 +89,7 @@ func TestKeysChange(t *testing.T) {
 			if it, ok := st.next(); !ok {
 				return
 			} else if it.event == "!end" || it.event == "!error" {
-				t.Errorf("it is told of an end: %+v", it)
+				t.Errorf("the stream ended with %+v", it)
 			}
 		}
 	}
@@ -121,7 +121,7 @@ func TestKeysChange(t *testing.T) {
 	waitUntil(t, func() bool { return with(next, "/v0/tenant/acme/cities") == 200 }) // the port stays open
 	over(its)
 	if _, err := io.Copy(io.Discard, mine); errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Error("a terminal that was opened with the old token is open still")
+		t.Error("a terminal that was opened with the old token is still open")
 	}
 	if code := with(acmeToken, "/v0/tenant/acme/cities"); code != 401 {
 		t.Errorf("the old token: %d", code)
@@ -132,7 +132,7 @@ func TestKeysChange(t *testing.T) {
 	write("acme", next, 0o644) // readable by other users
 	d.until(addr, "tenant acme has no access")
 	if code := with(next, "/v0/tenant/acme/cities"); code != 401 {
-		t.Errorf("a token that others can read: %d", code)
+		t.Errorf("a token that other users can read: %d", code)
 	}
 	hears(theirs, other, "three.big")
 	hears(supers, prod, "three.all")
@@ -142,7 +142,7 @@ func TestKeysChange(t *testing.T) {
 	over(supers)
 	for path, want := range map[string]int{"/v0/cities": 401, "/v0/tenant/bigcorp/cities": 401, "/metrics": 401} {
 		if code := with(token, path); code != want {
-			t.Errorf("%s with the supervisor's token, which others can read: %d", path, code)
+			t.Errorf("%s with the supervisor's token, which other users can read: %d", path, code)
 		}
 	}
 	if code := with("", "/v0/cities"); code != 401 {
@@ -161,12 +161,12 @@ func TestKeysChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := io.Copy(io.Discard, stays); !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("another tenant's terminal is cut: %v", err)
+		t.Errorf("another tenant's terminal was closed: %v", err)
 	}
 }
 
 // If a token changes while the body of a request arrives, the server neither executes the request nor waits for it.
-func TestKeysChangeAmidARequest(t *testing.T) {
+func TestKeyChangesDuringRequest(t *testing.T) {
 	t.Parallel()
 	town := named("town")
 	d := kept(t, func(ctx context.Context, d *listenerProbe) {
@@ -210,7 +210,7 @@ func TestKeysChangeAmidARequest(t *testing.T) {
 		code, _, _ := call(t, "GET", "http://"+addr+"/v0/status", "", "Authorization: Bearer "+next)
 		return code == 200
 	})
-	_, _ = io.WriteString(sends, text) // the connection may be closed already
+	_, _ = io.WriteString(sends, text) // the connection may already be closed
 	for _, conn := range []net.Conn{sends, waits} {
 		answer, err := io.ReadAll(conn)
 		if errors.Is(err, os.ErrDeadlineExceeded) || strings.Contains(string(answer), " 200 ") {
@@ -218,6 +218,6 @@ func TestKeysChangeAmidARequest(t *testing.T) {
 		}
 	}
 	if did := town.Commands(); len(did) > 0 {
-		t.Errorf("with a token that counts no more: %+v", did)
+		t.Errorf("executed with a revoked token: %+v", did)
 	}
 }

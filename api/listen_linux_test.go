@@ -22,9 +22,9 @@ import (
 	"gcity/internal/eventually"
 )
 
-// If the socket of a running city is removed, no client is disconnected. New clients can soon connect again.
-func TestRemovedSocketIsThereAgain(t *testing.T) {
-	// too long for a socket, which is bound under a short path; a file next to the socket's path contains that path
+// If the socket of a running city is removed, no client is disconnected, and new clients can soon connect again.
+func TestRemovedSocketIsRenewed(t *testing.T) {
+	// too long for a socket, which is bound under a short path instead; a file in the socket's place contains that path
 	path := filepath.Join(t.TempDir(), strings.Repeat("long/", 30), "s")
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -57,7 +57,7 @@ func TestRemovedSocketIsThereAgain(t *testing.T) {
 	}
 	near, far := reach()
 	if renewed, err := l.Renew(); renewed || err != nil {
-		t.Fatalf("renewed %v, %v, though it is there", renewed, err)
+		t.Fatalf("renewed %v, %v, but the socket was not removed", renewed, err)
 	}
 	for _, gone := range []string{disk.FindSocket(path), path + ".path"} {
 		if err := os.Remove(gone); err != nil {
@@ -78,17 +78,17 @@ func TestRemovedSocketIsThereAgain(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := eventually.Receive(t, "the end", ended); !errors.Is(err, net.ErrClosed) {
+	if err := eventually.Receive(t, "the end of Accept", ended); !errors.Is(err, net.ErrClosed) {
 		t.Error(err)
 	}
 	if _, err := os.Lstat(bound); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("it is left: %v", err)
+		t.Errorf("the socket is left: %v", err)
 	}
 	if renewed, err := l.Renew(); renewed || err != nil {
-		t.Errorf("one that is closed is renewed: %v, %v", renewed, err)
+		t.Errorf("a closed socket was renewed: %v, %v", renewed, err)
 	}
 	if _, err := os.Lstat(bound); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("one that is closed is there again: %v", err)
+		t.Errorf("a closed socket was bound again: %v", err)
 	}
 }
 
@@ -102,7 +102,7 @@ func TestListen(t *testing.T) {
 	if err != nil || info.Mode() != os.ModeSocket|0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
-	// a previous controller was killed and has left its socket
+	// an earlier controller was killed and has left its socket
 	l.Close()
 	stale, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
@@ -149,7 +149,7 @@ func TestListenLongPath(t *testing.T) {
 
 // A file that is not a socket is moved aside, both at the start and while the socket is in use. It is never removed or
 // followed.
-func TestListenMovesAsideWhatIsNoSocket(t *testing.T) {
+func TestListenMovesOtherFilesAside(t *testing.T) {
 	for kind, put := range map[string]func(path, file string) error{
 		"file":   func(path, file string) error { return os.Link(file, path) },
 		"link":   func(path, file string) error { return os.Symlink(file, path) },
@@ -191,11 +191,11 @@ func TestListenMovesAsideWhatIsNoSocket(t *testing.T) {
 	}
 	if l, err := socket.Listen(filepath.Join(t.TempDir(), "none", "x.sock")); err == nil {
 		l.Close()
-		t.Error("a folder was made")
+		t.Error("a folder was created")
 	}
 }
 
-// A process of another user is refused, even if the mode of the socket would permit it.
+// A connection from another user's process is rejected, even if the mode of the socket would permit it.
 func TestAnotherUser(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can run as another user")
@@ -229,7 +229,7 @@ func TestAnotherUser(t *testing.T) {
 	}()
 	stranger := make(chan error, 1)
 	go func() {
-		runtime.LockOSThread() // not unlocked, so the thread ends with this goroutine
+		runtime.LockOSThread() // never unlocked, so the thread ends with this goroutine
 		if _, _, e := syscall.RawSyscall(syscall.SYS_SETRESUID, 65534, 65534, 65534); e != 0 {
 			stranger <- e
 			return
@@ -237,7 +237,7 @@ func TestAnotherUser(t *testing.T) {
 		stranger <- connectAndRead(path)
 	}()
 	if err := <-stranger; err != nil {
-		t.Errorf("the stranger's connection: %v, want the end at once", err)
+		t.Errorf("the other user's connection: %v, want an immediate end", err)
 	}
 	mine, err := net.Dial("unix", path)
 	if err != nil {
@@ -247,12 +247,12 @@ func TestAnotherUser(t *testing.T) {
 	(<-accepted).Close()
 	l.Close()
 	for c := range accepted {
-		t.Error("the stranger was accepted")
+		t.Error("the other user was accepted")
 		c.Close()
 	}
 }
 
-// connectAndRead connects in the current thread. It returns nil if the other side closes the connection.
+// connectAndRead connects in the current thread. It returns nil if the peer closes the connection.
 func connectAndRead(path string) error {
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	if err != nil {
@@ -267,7 +267,7 @@ func connectAndRead(path string) error {
 	}
 	n, err := unix.Read(fd, make([]byte, 1))
 	if err == nil && n > 0 {
-		return errors.New("it was answered")
+		return errors.New("received a response")
 	}
 	return err
 }

@@ -14,11 +14,11 @@ import (
 	"gcity/mail"
 )
 
-// mailHandlers handle requests about messages and about assigning work.
+// mailHandlers handle requests about messages and requests to assign work.
 type mailHandlers struct{ *server }
 
-// mail lists the messages to an address, or to all addresses. It lists unread messages or, with the parameter all,
-// every message that is not archived.
+// mail lists messages to one address, or to all addresses. It lists unread messages or, with the parameter all, every
+// message that is not archived.
 func (h mailHandlers) mail(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	v := r.URL.Query()
 	all, _, err := flag(r, "all")
@@ -58,15 +58,15 @@ func (h mailHandlers) mail(w http.ResponseWriter, r *http.Request, _ wire.Route)
 	return nil
 }
 
-// sentAs returns a sort key that orders messages by time.
+// sentAs returns a key by which messages sort by time.
 func sentAs(m *mail.Message) string {
 	return fmt.Sprintf("%019d-%s", max(0, m.Sent.UnixNano()), m.ID)
 }
 
-// newer compares sort keys, so that the newest message comes first.
+// newer compares these keys so that the newest message comes first.
 func newer(a, b string) int { return strings.Compare(b, a) }
 
-// message shows a message without marking it as read.
+// message returns a message without marking it as read.
 func (h mailHandlers) message(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	snap, err := h.requestedSnapshot(r)
 	if err != nil {
@@ -86,8 +86,9 @@ type sendRequest struct {
 	To      string `json:"to"`
 	Subject string `json:"subject"`
 	Body    string `json:"body"`
-	ReplyTo string `json:"reply_to"` // ID of the message to reply to, in the same thread
-	// accepted but ignored, because all messages are in the city's store
+	// ID of the message to reply to; the reply is in the same thread
+	ReplyTo string `json:"reply_to"`
+	// accepted but ignored, because the city's store contains all messages
 	Rig string `json:"rig"`
 }
 
@@ -141,8 +142,8 @@ type markRequest struct {
 	By string `json:"by"`
 }
 
-// markMail marks a message as read and returns it, or archives it. For a message to a pool, "by" is the agent that read
-// it.
+// markMail marks a message as read and returns it, or archives it. If the message was sent to a pool, "by" names the
+// agent that has read it.
 func (h mailHandlers) markMail(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	var in markRequest
 	if err := decode(w, r, &in); err != nil {
@@ -186,7 +187,7 @@ func (h mailHandlers) sling(w http.ResponseWriter, r *http.Request, _ wire.Route
 	return nil
 }
 
-// decode reads a request's body.
+// decode decodes a request's body.
 func decode(w http.ResponseWriter, r *http.Request, into any) error {
 	b, err := body(w, r)
 	if err != nil {

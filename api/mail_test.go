@@ -11,7 +11,7 @@ import (
 )
 
 // Mail is sent, listed, read, answered and archived over plain HTTP. Errors explain the problem.
-func TestMailByCurl(t *testing.T) {
+func TestMail(t *testing.T) {
 	f := workCity(t)
 	path, _ := serve(t, f, api.Options{})
 	hc := curl(t, path)
@@ -71,7 +71,7 @@ func TestMailByCurl(t *testing.T) {
 	}
 }
 
-// If work is assigned over plain HTTP or with a Client, the recipient is notified once.
+// Whether work is assigned over plain HTTP or with a Client, the recipient is notified once.
 func TestSlingNudgesOnce(t *testing.T) {
 	f := workCity(t)
 	path, _ := serve(t, f, api.Options{})
@@ -109,8 +109,8 @@ func TestSlingNudgesOnce(t *testing.T) {
 	}
 }
 
-// A Client returns the same mail as the city.
-func TestMailTravels(t *testing.T) {
+// A Client returns the same mail as the city itself.
+func TestMailWithClient(t *testing.T) {
 	f := workCity(t)
 	path, _ := serve(t, f, api.Options{})
 	c := dial(t, path)

@@ -28,11 +28,11 @@ func (s *server) metrics(w http.ResponseWriter, r *http.Request, _ wire.Route) e
 	return nil
 }
 
-// metricsPage is a page of metrics. Samples with the same name are grouped, regardless of their city.
+// metricsPage is a page of metrics. Samples of the same metric are grouped, whatever their city.
 type metricsPage struct {
 	city   string
-	name   string                      // name of the current metric, to which samples are added
-	names  []string                    // names of the metrics, in page order
+	name   string                      // the metric to which samples are added
+	names  []string                    // names of the metrics, in the order of the page
 	groups map[string]*strings.Builder // samples by name
 }
 
@@ -44,7 +44,7 @@ func (p *metricsPage) text() string {
 	return b.String()
 }
 
-// writeHeader starts a metric, to which put adds samples.
+// writeHeader starts a metric. Samples that are added afterwards belong to it.
 func (p *metricsPage) writeHeader(name, kind, help string) {
 	p.name = "gcity_" + name
 	if p.groups[p.name] != nil {
@@ -58,7 +58,7 @@ func (p *metricsPage) writeHeader(name, kind, help string) {
 	fmt.Fprintf(p.groups[p.name], "# HELP %s %s\n# TYPE %s %s\n", p.name, help, p.name, kind)
 }
 
-// addSample adds a sample. labels contains alternating names and values.
+// addSample adds a sample to the current metric. labels contains names and values in turn.
 func (p *metricsPage) addSample(suffix string, v float64, labels ...string) {
 	b := p.groups[p.name]
 	b.WriteString(p.name + suffix + `{city="` + label(p.city) + `"`)
@@ -72,7 +72,7 @@ func label(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s)
 }
 
-// gauge adds a metric with one sample.
+// gauge adds a metric with a single sample.
 func (p *metricsPage) gauge(name, help string, v float64, labels ...string) {
 	p.writeHeader(name, "gauge", help)
 	p.addSample("", v, labels...)
@@ -115,7 +115,7 @@ func (p *metricsPage) addFleet(seen []cityState, now time.Time) {
 		p.city = seen[i].name
 		p.gauge("city_up", "Whether the city is running and responds.",
 			boolValue(seen[i].snap != nil))
-		p.gauge("city_crashes", "Consecutive crashes of the city's loop.",
+		p.gauge("city_crashes", "Consecutive crashes of the city's controller.",
 			float64(seen[i].info.Crashes))
 	}
 	for i := range seen {
@@ -136,7 +136,7 @@ func boolValue(b bool) float64 {
 	return 0
 }
 
-// addMetrics adds the counters that the controller has collected since its start.
+// addMetrics adds the counters that the controller has kept since it started.
 func (p *metricsPage) addMetrics(g city.Metrics) {
 	for _, c := range []struct {
 		name, help string

@@ -20,7 +20,7 @@ import (
 	"gcity/city/verb"
 )
 
-// sample returns a path with names instead of placeholders.
+// sample returns a path with names in place of placeholders.
 func sample(path string) string {
 	for name, value := range map[string]string{"city": "town", "agent": "rig%2Fworker",
 		"pool": "crew", "rig": "yard", "watchdog": "chain", "automation": "sweep:rig:yard",
@@ -30,8 +30,8 @@ func sample(path string) string {
 	return path
 }
 
-// Every operation in the document is a route with this method. Every route and every verb is in the document.
-func TestDocumentIsTheAPI(t *testing.T) {
+// Every operation in the document is a route with its method. Every route and every verb is in the document.
+func TestDocumentMatchesAPI(t *testing.T) {
 	s := newServer(t.Context(), nil, Options{})
 	have, verbs := map[string]bool{}, map[string]bool{}
 	for _, o := range operations() {
@@ -42,7 +42,7 @@ func TestDocumentIsTheAPI(t *testing.T) {
 				continue
 			}
 			if s.methods(rt.Kind).of(o.Method) == nil {
-				t.Errorf("%s %s: possible there: %s", o.Method, path, s.methods(rt.Kind))
+				t.Errorf("%s %s: the path only accepts %s", o.Method, path, s.methods(rt.Kind))
 			}
 			if rt.Kind == wire.KindCommand {
 				verbs[rt.Verb] = true
@@ -58,18 +58,18 @@ func TestDocumentIsTheAPI(t *testing.T) {
 		}
 	}
 	for _, k := range kinds(t) {
-		// the profiler is available only on the socket, and a run is part of an automation
+		// the profiler is only on the socket, and a run is part of an automation
 		if k == wire.KindDebug || k == wire.KindRun {
 			continue
 		}
 		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPatch,
 			http.MethodDelete} {
 			if s.methods(k).of(method) != nil && !have[string(k)+" "+method] {
-				t.Errorf("%s of %q is in no operation", method, k)
+				t.Errorf("%s of %q is not documented", method, k)
 			}
 		}
 	}
-	// requests without a verb in the path have their own kinds
+	// requests without a verb in their path have kinds of their own
 	other := []string{"emit", "create-bead", "update-bead", "sling"}
 	source, err := filepath.Glob("../city/*.go")
 	if err != nil {
@@ -84,7 +84,7 @@ func TestDocumentIsTheAPI(t *testing.T) {
 		for _, m := range regexp.MustCompile(`\) Verb\(\) string +\{ return "([a-z-]+)" \}`).
 			FindAllStringSubmatch(string(data), -1) {
 			if found++; !verbs[m[1]] && !slices.Contains(other, m[1]) {
-				t.Errorf("the command %q is in no operation", m[1])
+				t.Errorf("the command %q is not documented", m[1])
 			}
 		}
 	}
@@ -93,8 +93,8 @@ func TestDocumentIsTheAPI(t *testing.T) {
 	}
 }
 
-// The document of a supervisor contains the operations of a city and the supervisor's own operations.
-func TestFleetDocumentIsTheAPI(t *testing.T) {
+// A supervisor's document contains the operations of a city and those of the supervisor itself.
+func TestFleetDocumentMatchesAPI(t *testing.T) {
 	f := newFleet(newServer(t.Context(), nil, Options{}), nil)
 	have := map[string]bool{}
 	for _, o := range fleetOperations() {
@@ -106,7 +106,7 @@ func TestFleetDocumentIsTheAPI(t *testing.T) {
 			}
 			if can, alone := f.methods(rt); can.of(o.Method) == nil &&
 				(alone || f.server.methods(rt.Kind).of(o.Method) == nil) {
-				t.Errorf("%s %s: not possible there", o.Method, path)
+				t.Errorf("%s %s: the path does not accept this method", o.Method, path)
 			}
 			have[path[:strings.IndexByte(path+"{", '{')]+string(rt.Kind)+" "+o.Method] = true
 		}
@@ -121,14 +121,14 @@ func TestFleetDocumentIsTheAPI(t *testing.T) {
 			for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPatch} {
 				if can.of(method) != nil && k != wire.KindHealth && k != wire.KindMetrics &&
 					!have[below+string(k)+" "+method] {
-					t.Errorf("%s of %q is in no operation", method, k)
+					t.Errorf("%s of %q is not documented", method, k)
 				}
 			}
 		}
 	}
 }
 
-// kinds returns the constants of the type Kind.
+// kinds returns the constants of type Kind.
 func kinds(t *testing.T) (out []wire.Kind) {
 	f, err := parser.ParseFile(token.NewFileSet(), "wire/route.go", nil, 0)
 	if err != nil {
@@ -151,7 +151,7 @@ func kinds(t *testing.T) (out []wire.Kind) {
 	return out
 }
 
-// The document describes exactly the query parameters that the handlers read.
+// The document describes exactly those query parameters that the handlers read.
 func TestDocumentedParameters(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {
@@ -161,7 +161,7 @@ func TestDocumentedParameters(t *testing.T) {
 	// the search below does not find these: the cursor is in a variable, and the others have no effect
 	read := map[string]bool{"after_seq": true, "git": true, "tail": true}
 	for _, file := range files {
-		// the profiler is not in the document
+		// the profiler is not documented
 		if strings.HasSuffix(file, "_test.go") || strings.HasPrefix(file, "client") ||
 			file == "guard.go" || file == "profile.go" {
 			continue
@@ -182,13 +182,13 @@ func TestDocumentedParameters(t *testing.T) {
 				t.Errorf("no code reads %s of %s", name, o.Path)
 			}
 			if kind, about := openapi.Parameter(name); kind == "" || about == "" {
-				t.Errorf("%s has no meaning", name)
+				t.Errorf("%s has no description", name)
 			}
 		}
 	}
 	for name := range read {
 		if !used[name] {
-			t.Errorf("%s is read and in no operation", name)
+			t.Errorf("%s is read but not documented", name)
 		}
 	}
 }
@@ -214,11 +214,11 @@ func testDocument(t *testing.T, all []openapi.Operation) {
 	for _, m := range regexp.MustCompile(`"#/components/schemas/([^"]+)"`).
 		FindAllStringSubmatch(string(data), -1) {
 		if doc.Components.Schemas[m[1]] == nil {
-			t.Errorf("there is no shape %s", m[1])
+			t.Errorf("no schema %s", m[1])
 		}
 	}
 	if string(data) != string(openapi.Document(all, typeNames())) {
-		t.Error("it is another one each time")
+		t.Error("the document is not deterministic")
 	}
 	for path, methods := range doc.Paths {
 		for method, about := range methods {
@@ -238,11 +238,11 @@ func testDocument(t *testing.T, all []openapi.Operation) {
 			}
 			for _, m := range regexp.MustCompile(`\{([a-z]+)\}`).FindAllStringSubmatch(path, -1) {
 				if !said["path "+m[1]] {
-					t.Errorf("%s %s does not say what %s is", method, path, m[1])
+					t.Errorf("%s %s does not describe %s", method, path, m[1])
 				}
 			}
 			if method != "get" && !said["header "+requestHeader] {
-				t.Errorf("%s %s does not name %s", method, path, requestHeader)
+				t.Errorf("%s %s does not mention %s", method, path, requestHeader)
 			}
 		}
 	}

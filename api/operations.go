@@ -17,7 +17,7 @@ import (
 
 const waitParams = "index wait"
 
-// operations returns all operations on a city.
+// operations returns all operations of a city.
 func operations() []openapi.Operation {
 	all := slices.Concat(reads(), verbs(), writes())
 	for _, o := range gascity.Operations() {
@@ -34,7 +34,7 @@ func reads() []openapi.Operation {
 func cityReads() []openapi.Operation {
 	const get = "GET"
 	return []openapi.Operation{
-		{Method: get, Path: "/health", Summary: "Whether the loop is alive, and the city's " +
+		{Method: get, Path: "/health", Summary: "Whether the controller responds, and the city's " +
 			"problems", Response: healthAnswer{}, Machine: true},
 		{Method: get, Path: "/v0/health", Summary: "The same as /health", Response: healthAnswer{},
 			Machine: true},
@@ -128,7 +128,7 @@ func workReads() []openapi.Operation {
 	}
 }
 
-// verbs returns the operations in the table of verbs.
+// verbs returns the operations that the table of verbs defines.
 func verbs() []openapi.Operation {
 	out := []openapi.Operation{{Method: "POST", Path: "/v0/agent/{agent}/attach",
 		Summary: "Upgrade the connection to the agent's terminal",
@@ -179,13 +179,13 @@ func writes() []openapi.Operation {
 	}
 }
 
-// typeNames returns the names of types that differ between the document and the code.
+// typeNames returns the names of types in the document that differ from those in the code.
 func typeNames() openapi.Names {
 	return openapi.Names{
 		reflect.TypeFor[wire.Cities](): "CitiesAnswer",
 		reflect.TypeFor[wire.Agent]():  "Agent", reflect.TypeFor[city.Agent](): "AgentInSnapshot",
 		reflect.TypeFor[city.Error](): "Error",
-		// names that clients may already use
+		// clients may already use these names
 		reflect.TypeFor[gascity.CreatedBead](): "Made", reflect.TypeFor[sendRequest](): "Draft",
 		reflect.TypeFor[markRequest]():       "Marking",
 		reflect.TypeFor[wire.Registration](): "Enrolment",

@@ -13,7 +13,7 @@ import (
 	"gcity/mail"
 )
 
-// Every list can be read in pages. Together, the pages contain the whole list.
+// Every list can be read in pages, which together contain the whole list.
 func TestPages(t *testing.T) {
 	f := citytest.NewFake("town", city.Agent{Name: "a"}, city.Agent{Name: "rig/b"}, city.Agent{Name: "rig/b-2"}, city.Agent{Name: "rig/b.c", State: city.Quarantined}, city.Agent{Name: "z", State: city.Quarantined})
 	f.Set(func(s *city.Snapshot) {
@@ -61,7 +61,7 @@ func TestPages(t *testing.T) {
 		for q := (url.Values{"limit": {"2"}}); ; {
 			l := ask(q)
 			if parts = append(parts, l.Items...); len(l.Items) > 2 {
-				t.Fatalf("%s: %d at once", route, len(l.Items))
+				t.Fatalf("%s: %d items on a page", route, len(l.Items))
 			}
 			if l.Next == "" || len(parts) > 10 {
 				break
@@ -69,7 +69,7 @@ func TestPages(t *testing.T) {
 			q.Set("cursor", l.Next)
 		}
 		if len(whole.Items) != want || whole.Next != "" || fmt.Sprint(parts) != fmt.Sprint(whole.Items) {
-			t.Errorf("%s: %v in pages, %v whole (next %q), %d are there", route, parts, whole.Items, whole.Next, want)
+			t.Errorf("%s: %v in pages, %v as a whole (next %q), want %d", route, parts, whole.Items, whole.Next, want)
 		}
 	}
 	if code, _, body := get(t, hc, "/v0/agents?limit=x"); code != 400 {
@@ -81,6 +81,6 @@ func TestPages(t *testing.T) {
 		}
 	}
 	if code, _, body := get(t, hc, "/v0/agents?cursor=rig/b-"); code != 200 || !json.Valid([]byte(body)) {
-		t.Errorf("a cursor that is gone: %d %s", code, body)
+		t.Errorf("a cursor that was removed: %d %s", code, body)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"gcity/internal/proc"
 )
 
-// maxAncestors limits how many ancestors of a process are searched for a session.
+// maxAncestors is the maximum number of a process's ancestors that are searched for a session.
 const maxAncestors = 64
 
 // signed returns the command with the process that sent the request as its actor.
@@ -21,7 +21,7 @@ func (s *server) signed(r *http.Request, c city.Command) (context.Context, city.
 	p := city.PeerOf(r.Context())
 	if p == (city.Peer{}) {
 		switch c.(type) {
-		case city.Emit, city.Fire, city.EndRun, city.Acknowledge: // these commands have an actor
+		case city.Emit, city.Fire, city.EndRun, city.Acknowledge: // commands that have an actor
 			p = s.local(r)
 		default:
 			return r.Context(), c, nil
@@ -56,9 +56,9 @@ func (s *server) local(r *http.Request) city.Peer {
 	return city.Peer{Actor: actor, From: fmt.Sprintf("pid %d", cred.Pid), Agent: agent}
 }
 
-// actorOf returns the actor of a process. If the process or an ancestor belongs to a session, the actor is the agent of
-// that session. If several ancestors do, the oldest one decides. Otherwise the actor is the name in the process's
-// environment, or the operator. actorOf returns "" if the process cannot be read.
+// actorOf returns the actor that a process acts as. If the process or an ancestor belongs to a session, it is that
+// session's agent; if several of them do, the oldest counts. Otherwise it is the name in the process's environment, or
+// else the operator. actorOf returns "" if the process cannot be read.
 func actorOf(pid int, sessions map[string]string) (name string, isAgent bool) {
 	agent, own := "", ""
 	for at, n := pid, 0; at > 1 && n < maxAncestors; n++ {
@@ -80,7 +80,7 @@ func actorOf(pid int, sessions map[string]string) (name string, isAgent bool) {
 	return cmp.Or(agent, own), agent != ""
 }
 
-// variable returns the value of a variable in an environment, or "" if the variable is not set.
+// variable returns the value of an environment variable, or "" if it is not set.
 func variable(environ []byte, name string) string {
 	for kv := range bytes.SplitSeq(environ, []byte{0}) {
 		if value, ok := bytes.CutPrefix(kv, []byte(name+"=")); ok {

@@ -10,16 +10,17 @@ import (
 	"gcity/events"
 )
 
-// pendingCalls contains the calls to cities that have not returned yet. If a call was abandoned some time ago, the city
-// may never respond. Such a city is not called again until the call returns, so the number of hanging calls is limited.
+// pendingCalls keeps track of calls to cities that have not returned. If the caller of such a call gave up a while ago,
+// the city may never respond. It is not called again until the call returns, which limits the number of calls that
+// hang.
 type pendingCalls struct {
 	mu sync.Mutex
 	of map[string]map[*waiting]bool // by city name
 }
 
-// waiting is a pending call.
+// waiting is a call that has not returned.
 type waiting struct {
-	left time.Time // when the caller gave up; zero while the caller waits
+	left time.Time // when the caller gave up; zero while it waits
 }
 
 func (c *pendingCalls) begin(ctx context.Context, name string) (end func(), err error) {
@@ -54,7 +55,7 @@ func (c *pendingCalls) begin(ctx context.Context, name string) (end func(), err 
 	}, nil
 }
 
-// limitedDirectory is a directory of cities that limits the pending reads of the cities' logs and screens.
+// limitedDirectory is a directory that limits the pending reads of its cities' logs and screens.
 type limitedDirectory struct {
 	city.Directory
 	calls *pendingCalls
@@ -105,7 +106,7 @@ func (a *limitedControl) Events(ctx context.Context, after uint64) iter.Seq2[eve
 	}
 }
 
-// inTime calls ask, which must not panic. If ctx ends first, inTime returns without the result.
+// inTime calls ask, which must not panic. If ctx ends first, inTime returns without a result.
 func inTime[T any](ctx context.Context, ask func() T) (answer T, ok bool) {
 	answers := make(chan T, 1)
 	go func() { answers <- ask() }()

@@ -12,7 +12,7 @@ import (
 	"gcity/events"
 )
 
-// lateCity is a city that answers only when the test allows it.
+// lateCity is a city that responds only when the test lets it.
 type lateCity struct {
 	city.Control
 	free  chan struct{}
@@ -25,8 +25,8 @@ func (l *lateCity) History(context.Context, events.Query) ([]events.Event, error
 	return nil, nil
 }
 
-// After an abandoned call, a city is not called again until that call has ended.
-func TestSparing(t *testing.T) {
+// After a call was abandoned, the city is not called again until that call ends.
+func TestPendingCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &lateCity{Control: citytest.NewFake("a"), free: make(chan struct{})}
 		m := citytest.NewDirectory()
@@ -45,14 +45,14 @@ func TestSparing(t *testing.T) {
 			synctest.Wait()
 			return err
 		}
-		for range 2 { // a second call is permitted, because the city may be about to answer
+		for range 2 { // a second call is allowed, because the city may be about to respond
 			if err := ask(); err != context.DeadlineExceeded {
 				t.Error(err)
 			}
 		}
 		time.Sleep(2 * snapshotTime)
 		if err := ask(); wire.ErrorOf(err).Message != "a has not responded to an earlier request yet" || l.asked != 2 {
-			t.Errorf("%v, after it was asked %d times", err, l.asked)
+			t.Errorf("%v, after %d calls", err, l.asked)
 		}
 		close(l.free)
 		synctest.Wait()

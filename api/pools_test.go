@@ -15,7 +15,7 @@ import (
 	"gcity/city/citytest"
 )
 
-// yard is a city with pools and rigs in every state that the API shows.
+// poolCity is a city with pools and rigs in every state that the API shows.
 func poolCity() *citytest.Fake {
 	f := citytest.NewFake("town",
 		city.Agent{Name: "worker", Running: true, Usage: &city.Usage{CPU: 12.5, RSS: 3 << 20, Procs: 4}},
@@ -67,8 +67,8 @@ func TestPoolAndRigShapes(t *testing.T) {
 	}
 }
 
-// In responses, the usage of an agent has flat fields. They are null instead of 0 if the usage was not measured.
-func TestUsageIsFlat(t *testing.T) {
+// In responses, an agent's usage has fields of its own. They are null, and not 0, if the usage was not measured.
+func TestUsageFields(t *testing.T) {
 	path, _ := serve(t, poolCity(), api.Options{})
 	hc := curl(t, path)
 	for name, want := range map[string]map[string]any{
@@ -90,16 +90,16 @@ func TestUsageIsFlat(t *testing.T) {
 				}
 			}
 			if _, ok := got["usage"]; ok {
-				t.Errorf("%s says it twice: %v", name, got)
+				t.Errorf("%s has the usage twice: %v", name, got)
 			}
 		}
 	}
 	if _, _, body := get(t, hc, "/v0/snapshot"); !strings.Contains(body, `"usage":{"cpu":12.5,"rss":3145728,"procs":4}`) {
-		t.Errorf("a snapshot is not altered: %s", body)
+		t.Errorf("the snapshot has no usage object: %s", body)
 	}
 }
 
-// item finds an item of a list by name. Without a name, it decodes a single item.
+// item finds an item of a list by name. If name is "", it decodes a single item.
 func item(t *testing.T, body, name string) map[string]any {
 	t.Helper()
 	var one map[string]any
@@ -133,7 +133,7 @@ func TestStatusCounts(t *testing.T) {
 	got := item(t, body, "")
 	for _, b := range []string{health, body} {
 		if !strings.Contains(b, `"degraded":[]`) {
-			t.Errorf("no problems are an empty list: %s", b)
+			t.Errorf("without problems, want an empty list: %s", b)
 		}
 	}
 	for key, want := range map[string]string{
@@ -152,7 +152,7 @@ func TestStatusCounts(t *testing.T) {
 	}
 }
 
-func TestPoolVerbsByCurl(t *testing.T) {
+func TestPoolVerbs(t *testing.T) {
 	f := poolCity()
 	f.OnDo(func(c city.Command) (city.Receipt, error) { return city.Receipt{Message: c.Verb()}, nil })
 	path, _ := serve(t, f, api.Options{})
@@ -187,7 +187,7 @@ func TestPoolVerbsByCurl(t *testing.T) {
 }
 
 // Crafted requests about pools and rigs change nothing.
-func TestPoolRefusals(t *testing.T) {
+func TestPoolRejections(t *testing.T) {
 	f := workCity(t)
 	path, _ := serve(t, f, api.Options{})
 	hc := curl(t, path)
@@ -212,7 +212,7 @@ func TestPoolRefusals(t *testing.T) {
 		{"POST", "/v0/rig/nowhere/suspend", "", 404, city.NotFound},
 		{"POST", "/v0/rig/yard/explode", "", 404, city.NotFound},
 		{"POST", "/v0/suspend-rig", "", 404, city.NotFound},
-		{"POST", "/v0/agent/yard/suspend-rig", "", 405, city.Invalid}, // parsed as an agent of this name
+		{"POST", "/v0/agent/yard/suspend-rig", "", 405, city.Invalid}, // parsed as an agent with this name
 		{"POST", "/v0/agent/crew/scale", `{"size":1}`, 405, city.Invalid},
 		{"POST", "/v0/agent/crew/run", "", 405, city.Invalid},
 		{"POST", "/v0/agent/crew/update-bead", "", 405, city.Invalid},
@@ -248,11 +248,11 @@ func TestPoolRefusals(t *testing.T) {
 		}
 	}
 	if s, err := f.Snapshot(t.Context()); err != nil || s.Pools[0].Desired != 1 || s.Rigs[0].Suspended {
-		t.Errorf("something was done: %+v, %+v, %v", s.Pools, s.Rigs, err)
+		t.Errorf("the city has changed: %+v, %+v, %v", s.Pools, s.Rigs, err)
 	}
 }
 
-// still is a city that does not change.
+// staticCity is a city that does not change.
 type staticCity struct {
 	city.Control
 	snap *city.Snapshot
@@ -263,8 +263,8 @@ func (s staticCity) Snapshots(context.Context) iter.Seq2[*city.Snapshot, error] 
 	return func(yield func(*city.Snapshot, error) bool) { yield(s.snap, nil) }
 }
 
-// Every field of a snapshot arrives at the client, both in a response and in a stream.
-func TestSnapshotTravelsWhole(t *testing.T) {
+// Every field of a snapshot reaches the client, in a response and in a stream.
+func TestSnapshotArrivesComplete(t *testing.T) {
 	for name, want := range map[string]*city.Snapshot{"full": new(city.Snapshot), "empty": new(city.Snapshot), "bare": {
 		Agents: []city.Agent{}, Pools: []city.Pool{{Name: "crew"}}, Rigs: []city.Rig{}, Automations: []city.Automation{{Name: "sweep"}}, Degraded: []string{},
 	}} {
@@ -285,12 +285,12 @@ func TestSnapshotTravelsWhole(t *testing.T) {
 			}
 		}
 		if n != 1 {
-			t.Errorf("%s: %d snapshots came", name, n)
+			t.Errorf("%s: received %d snapshots", name, n)
 		}
 	}
 }
 
-// fill sets every field to a different value.
+// fill gives each field a different value.
 func fill(t *testing.T, v reflect.Value, n *int) {
 	t.Helper()
 	*n++
@@ -329,6 +329,6 @@ func fill(t *testing.T, v reflect.Value, n *int) {
 			fill(t, v.Field(i), n)
 		}
 	default:
-		t.Fatalf("a snapshot has a %s: say here how to fill it", v.Type())
+		t.Fatalf("a snapshot contains a %s: extend fill", v.Type())
 	}
 }

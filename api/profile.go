@@ -13,12 +13,12 @@ import (
 	"time"
 )
 
-// This file does not use the package net/http/pprof, because its initialization would run in every gcity command.
+// This file does not use net/http/pprof, because its initialization would run in every gcity command.
 
 // maxProfile is the maximum duration of a profile.
 const maxProfile = 10 * time.Minute
 
-// profile handles a request for a profile, with the paths and formats of net/http/pprof.
+// profile serves profiles under the paths and in the formats of net/http/pprof.
 func (s *server) profile(w http.ResponseWriter, r *http.Request, path string) {
 	var err error
 	switch path {
@@ -44,7 +44,8 @@ func (s *server) profile(w http.ResponseWriter, r *http.Request, path string) {
 	}
 }
 
-// record records a profile for the number of seconds in the query, or until the client disconnects or the server stops.
+// record records a profile for the number of seconds in the query. It stops early if the client disconnects or the
+// server stops.
 func (s *server) record(w http.ResponseWriter, r *http.Request, seconds uint64, start func() error,
 	stop func()) error {
 	if r.URL.Query().Has("seconds") {
@@ -65,7 +66,7 @@ func (s *server) record(w http.ResponseWriter, r *http.Request, seconds uint64, 
 	return nil
 }
 
-// lookup writes the current profile: as text with ?debug=1 or 2, and otherwise for `go tool pprof`.
+// lookup writes the current profile, as text with ?debug=1 or 2, and otherwise for `go tool pprof`.
 func lookup(w http.ResponseWriter, r *http.Request, name string) error {
 	debug, err := number(r, "debug", math.MaxInt32)
 	if err != nil {

@@ -19,8 +19,8 @@ const (
 	maxWait     = 5 * time.Minute
 )
 
-// waitContext parses ?index=N&wait=30s. It reports whether to wait for an event after N, and returns a context that
-// ends after the waiting time.
+// waitContext parses ?index=N&wait=30s. It reports whether the request waits for an event after N, and returns a
+// context that ends after the wait.
 func (s *server) waitContext(r *http.Request) (ctx context.Context, cancel func(), index uint64,
 	asked bool, err error) {
 	q := r.URL.Query()
@@ -62,7 +62,7 @@ func (s *server) requestedSnapshot(r *http.Request) (*city.Snapshot, error) {
 		return nil, err
 	}
 	defer leave()
-	// An event is logged shortly before the snapshot with its effect, so any later snapshot is new enough.
+	// An event is logged shortly before the snapshot that contains its effect, so any later snapshot is new enough.
 	first := true
 	for snap, err := range s.city.Snapshots(ctx) {
 		if err != nil && ctx.Err() == nil {
@@ -156,8 +156,8 @@ func (s *server) await(ctx context.Context, index uint64) error {
 	return nil
 }
 
-// query parses a selection of events and a position in the log. The parameter "cursor" is like "after_seq", but lists
-// the oldest events first.
+// query parses which events a request selects, and from which position in the log. The parameter "cursor" is like
+// "after_seq", but the oldest events come first.
 func query(r *http.Request) (events.Query, error) {
 	v := r.URL.Query()
 	q, err := selection(r)
@@ -186,12 +186,12 @@ func query(r *http.Request) (events.Query, error) {
 	q.Forward = q.Forward || forward || asc
 	limit, err := number(r, "limit", wire.MaxLines)
 	if q.Limit = int(limit); limit == 0 && asc && !q.Since.IsZero() {
-		q.Limit = wire.MaxLines // all of these events are needed, because the newest come last
+		q.Limit = wire.MaxLines // request all of them, because the newest come last
 	}
 	return q, err
 }
 
-// selection parses the filters for events, without the position in the log.
+// selection parses which events a request selects, without the position in the log.
 func selection(r *http.Request) (events.Query, error) {
 	v := r.URL.Query()
 	q := events.Query{Actor: v.Get("actor"), Subject: v.Get("subject")}

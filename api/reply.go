@@ -16,13 +16,13 @@ import (
 	"gcity/internal/recovery"
 )
 
-// page returns the part of a list that a request selects with ?limit=N and ?cursor=NAME. The list is sorted by name.
-// The total in the result is that of the whole list.
+// page returns the part of a list that ?limit=N and ?cursor=NAME select. The list is sorted by name. The total in the
+// result counts the whole list.
 func page[T any](r *http.Request, items []T, name func(*T) string) (wire.List[T], error) {
 	return pageBy(r, items, name, strings.Compare)
 }
 
-// pageBy is like page, but for a list with any order.
+// pageBy is like page, for a list in any order.
 func pageBy[T any](r *http.Request, items []T, name func(*T) string,
 	order func(a, b string) int) (wire.List[T], error) {
 	limit, err := number(r, "limit", wire.MaxLines)
@@ -63,14 +63,14 @@ func okPage[T any](s *server, w http.ResponseWriter, r *http.Request, l listing[
 // responder writes responses.
 type responder struct{ o Options }
 
-// reply sends a response and flushes it, so that it is not lost if the server ends.
+// reply sends a response. It also flushes it, so that the response is not lost if the server ends.
 func (s *responder) reply(w http.ResponseWriter, code int, v any) {
 	body, err := json.Marshal(v)
 	if err != nil {
 		s.o.Log.Error("cannot encode a response as JSON", "err", err)
 		code, body = http.StatusInternalServerError,
 			[]byte(`{"code":"unavailable",`+
-				`"message":"the response cannot be encoded as JSON; see the log"}`)
+				`"message":"cannot encode the response as JSON; see the log"}`)
 	}
 	s.write(w, code, "application/json", append(body, '\n'))
 }
@@ -86,11 +86,11 @@ func (s *responder) write(w http.ResponseWriter, code int, kind string, body []b
 	_ = writePieces(w, body, s.o.WriteTimeout) // the client may have disconnected
 }
 
-// pieceSize is how many bytes a client must read within the timeout of one write. It is small enough for a slow
-// connection.
+// pieceSize is how many bytes a client must read within the timeout of one write. It is small enough for slow
+// connections.
 const pieceSize = 32 << 10
 
-// writePieces writes b in pieces. The timeout applies to each piece.
+// writePieces writes b in pieces, each with its own timeout.
 func writePieces(w http.ResponseWriter, b []byte, timeout time.Duration) error {
 	rc := http.NewResponseController(w)
 	for piece := range slices.Chunk(b, pieceSize) {
@@ -102,7 +102,7 @@ func writePieces(w http.ResponseWriter, b []byte, timeout time.Duration) error {
 	return rc.Flush()
 }
 
-// ok sends a response derived from a snapshot, with the snapshot's position in the log.
+// ok sends a response that was derived from a snapshot, along with the snapshot's position in the log.
 func (s *responder) ok(w http.ResponseWriter, snap *city.Snapshot, v any) {
 	w.Header().Set("X-GC-Index", strconv.FormatUint(snap.Seq, 10))
 	s.reply(w, http.StatusOK, v)
@@ -128,7 +128,7 @@ func (s *responder) fail(w http.ResponseWriter, err error) {
 	s.reply(w, code, e)
 }
 
-// body reads a request's body, which must be one JSON value or empty, within the limits.
+// body reads a request's body, which must be a single JSON value or empty, and within the limits.
 func body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	rc := http.NewResponseController(w)
 	_ = rc.SetReadDeadline(time.Now().Add(bodyTimeout))
@@ -149,7 +149,7 @@ func body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return b, rc.SetReadDeadline(time.Time{})
 }
 
-// number parses a parameter as a number from 0 to limit. An empty parameter is 0.
+// number parses a parameter as a number from 0 to limit. If the parameter is empty, the number is 0.
 func number(r *http.Request, name string, limit uint64) (uint64, error) {
 	v := r.URL.Query().Get(name)
 	if v == "" {
@@ -174,7 +174,8 @@ func flag(r *http.Request, name string) (value, set bool, err error) {
 	return value, true, nil
 }
 
-// catchPanic runs a request's handler. After a panic it closes the connection, because the response may have started.
+// catchPanic runs a request's handler. If the handler panics, catchPanic closes the connection, because the response
+// may have started.
 func (s *responder) catchPanic(handle func()) {
 	if fault := recovery.Catch(handle); fault != nil {
 		s.logPanic(fault)
@@ -182,7 +183,7 @@ func (s *responder) catchPanic(handle func()) {
 	}
 }
 
-// logPanic logs a panic in a request. The panic ends only this request.
+// logPanic logs a panic in a request. Only this request ends.
 func (s *responder) logPanic(fault error) {
 	if p, ok := errors.AsType[*recovery.Panic](fault); ok && p.Value != http.ErrAbortHandler {
 		s.o.Log.Error("the handler of a request panicked", "err", fault, "stack", string(p.Stack()))

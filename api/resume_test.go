@@ -39,9 +39,9 @@ func readFrames(t *testing.T, st *sseStream, n int, got map[string][]uint64) (id
 	return id, over
 }
 
-// A client disconnects after any frame of the merged stream and resumes with the last ID. It gets every event since its
-// first connection once and in order. Every ID contains all cities.
-func TestCutAtEveryFrame(t *testing.T) {
+// A client disconnects after any frame of the merged stream and resumes with the last ID. It gets each event since its
+// first connection once, in order. Each ID contains all cities.
+func TestResumeAfterEveryFrame(t *testing.T) {
 	for _, cursor := range []string{"Last-Event-ID", "after_cursor", "after", "after_seq", "cursor"} {
 		t.Run(cursor, func(t *testing.T) { testCutAtEveryFrame(t, cursor) })
 	}
@@ -60,7 +60,7 @@ func testCutAtEveryFrame(t *testing.T, cursor string) {
 		got := map[string][]uint64{}
 		id, _ := readFrames(t, st, 1, got)
 		if all, err := city.ParseCursor(id); err != nil || len(all) != 3 {
-			t.Fatalf("the first id is %q, %v", id, err)
+			t.Fatalf("the first ID is %q, %v", id, err)
 		}
 		for i := range each {
 			for _, f := range []*citytest.Fake{a, b, c} {
@@ -82,7 +82,7 @@ func testCutAtEveryFrame(t *testing.T, cursor string) {
 		for seen := 0; seen < 3*each+3; {
 			now, _ := readFrames(t, st, 1, got)
 			if all, err := city.ParseCursor(now); err != nil || len(all) != 3 {
-				t.Fatalf("cut after %d: an id is %q, %v", cut, now, err)
+				t.Fatalf("cut after %d: the ID is %q, %v", cut, now, err)
 			}
 			seen = len(got["a"]) + len(got["b"]) + len(got["c"])
 		}
@@ -90,14 +90,14 @@ func testCutAtEveryFrame(t *testing.T, cursor string) {
 		want := map[string]string{"a": "[3 4 5 6 7]", "b": "[4 5 6 7 8]", "c": "[5 6 7 8 9]"}
 		for name, seqs := range want {
 			if fmt.Sprint(got[name]) != seqs {
-				t.Errorf("cut after %d: of %s came %v, want %s", cut, name, got[name], seqs)
+				t.Errorf("cut after %d: events of %s: %v, want %s", cut, name, got[name], seqs)
 			}
 		}
 	}
 }
 
-// The stream of one city accepts the same cursors, including those of the merged stream.
-func TestCutAtEveryFrameOfOneCity(t *testing.T) {
+// The stream of one city accepts the same cursors, even those of the merged stream.
+func TestResumeAfterEveryFrameOfOneCity(t *testing.T) {
 	for _, cursor := range []string{"Last-Event-ID", "after_seq", "after_cursor", "after", "cursor"} {
 		for cut := 1; cut <= 4; cut++ {
 			a := named("a")
@@ -137,9 +137,9 @@ func TestCutAtEveryFrameOfOneCity(t *testing.T) {
 	}
 }
 
-// The IDs include a city that is not running when a client connects. After resuming, the client gets all events of this
-// city.
-func TestCutBeforeACityRuns(t *testing.T) {
+// The IDs include a city that is not running when a client connects. When the client resumes, it gets all of that
+// city's events.
+func TestResumeBeforeCityRuns(t *testing.T) {
 	a, b := named("a"), named("b")
 	m := citytest.NewDirectory(a, b)
 	m.SetCondition("b", city.CityStopped, "")
@@ -149,7 +149,7 @@ func TestCutBeforeACityRuns(t *testing.T) {
 	got := map[string][]uint64{}
 	id, _ := readFrames(t, st, 1, got)
 	if id != "a:0,b:0" {
-		t.Errorf("the first id is %q", id)
+		t.Errorf("the first ID is %q", id)
 	}
 	st.end()
 	happen(b, 3, "x.y")
@@ -159,13 +159,13 @@ func TestCutBeforeACityRuns(t *testing.T) {
 		readFrames(t, st, 1, got)
 	}
 	if fmt.Sprint(got["b"]) != "[1 2 3]" {
-		t.Errorf("of b came %v", got["b"])
+		t.Errorf("events of b: %v", got["b"])
 	}
 }
 
-// With the parameter since, events are listed oldest first, or newest first on request. This holds for one city and for
-// all cities.
-func TestSinceIsOldestFirst(t *testing.T) {
+// With the parameter since, events are listed oldest first or, on request, newest first. This is true for one city and
+// for all cities.
+func TestSinceOrder(t *testing.T) {
 	a, b := named("a"), named("b")
 	path, _ := serveFleet(t, citytest.NewDirectory(a, b), api.Options{})
 	hc := curl(t, path)
@@ -208,14 +208,14 @@ func TestSinceIsOldestFirst(t *testing.T) {
 		next = "&cursor=" + page.Next
 	}
 	if n != 131 {
-		t.Errorf("page by page there are %d events", n)
+		t.Errorf("the pages contain %d events", n)
 	}
 	if code, _, body := get(t, hc, "/v0/city/a/events?order=up"); code != 400 || !strings.Contains(body, "asc") {
 		t.Errorf("%d %s", code, body)
 	}
 }
 
-// An unknown query parameter is refused, and the response lists the known parameters.
+// An unknown query parameter is rejected, and the response lists the valid ones.
 func TestUnknownParameters(t *testing.T) {
 	path, _ := serveFleet(t, citytest.NewDirectory(named("a"), named("b")), api.Options{})
 	hc := curl(t, path)

@@ -137,7 +137,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// For any path, the names in its route are valid. The server parses the paths that Client builds with these names.
+// For any path, the names in its route are valid, and the server parses the paths that a Client builds from them.
 func FuzzParse(f *testing.F) {
 	for _, p := range []string{"/v0/agents", "/v0/agent/rig%2Fworker/stop", "/v0/city/town/agent/a/b/stream", "/v0/agent/%2e%2e",
 		"/v0/agent/a%00", "/v0/agent/%", "//v0//agent", "/v0/city/%2f/agents", "/debug/pprof/../x", "/v0/agent/a%2f%2fb",
@@ -171,23 +171,23 @@ func FuzzParse(f *testing.F) {
 		}
 		for _, what := range partsOf(rt) {
 			if back := roundTrip(t, must(wire.Path(what.noun, rt.Target, what.part))); back.Target != rt.Target || back.Kind != what.kind {
-				t.Fatalf("%s of %q came back as %+v", what.kind, rt.Target, back)
+				t.Fatalf("%s of %q: the path is parsed as %+v", what.kind, rt.Target, back)
 			}
 		}
 		for _, c := range commandsOf(rt) {
 			back := roundTrip(t, must(client.CommandPath(c)))
 			body, err := city.Encode(c)
 			if err != nil || back.Kind != wire.KindCommand {
-				t.Fatalf("%#v came back as %+v, %v", c, back, err)
+				t.Fatalf("%#v: the path is parsed as %+v, %v", c, back, err)
 			}
 			if got, err := verb.Decode(back.Verb, back.Target, body); err != nil || !reflect.DeepEqual(got, c) {
-				t.Fatalf("%#v came back as %#v, %v", c, got, err)
+				t.Fatalf("%#v is decoded as %#v, %v", c, got, err)
 			}
 		}
 	})
 }
 
-// about returns the kind of object to which a route's target refers.
+// about returns the kind of object that a route's target is.
 func about(rt wire.Route) wire.Kind {
 	switch {
 	case rt.Kind == wire.KindAutomation, rt.Kind == wire.KindHistory, rt.Verb == "run":
@@ -203,10 +203,10 @@ func about(rt wire.Route) wire.Kind {
 	return wire.KindAgent // or a pool or a rig, because an agent may have the same name
 }
 
-// part holds the last part of a path, and the kind to which the path is parsed.
+// part is the last part of a path, with the kind that the path is parsed to.
 type part struct{ noun, part, kind wire.Kind }
 
-// partsOf returns the last parts of the paths for a route's target that can be read, or written without a verb.
+// partsOf returns the last parts of those paths of a route's target that can be read, or written without a verb.
 func partsOf(rt wire.Route) []part {
 	switch noun := about(rt); noun {
 	case wire.KindAutomation:
@@ -219,7 +219,7 @@ func partsOf(rt wire.Route) []part {
 
 func must(path string, err error) string {
 	if err != nil {
-		panic(err) // the server accepts the name and the client does not
+		panic(err) // the server accepts the name, but the client does not
 	}
 	return path
 }
@@ -237,7 +237,7 @@ func roundTrip(t *testing.T, path string) wire.Route {
 	return rt
 }
 
-// commandsOf returns every command for the target of a route. Changes of beads have no verbs.
+// commandsOf returns every command for a route's target. Changes to beads have no verbs.
 func commandsOf(rt wire.Route) []city.Command {
 	name := rt.Target
 	switch about(rt) {

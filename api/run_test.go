@@ -15,7 +15,7 @@ import (
 	"gcity/city/citytest"
 )
 
-// printing is a city with runs that print the output of a script.
+// outputCity is a city with runs that print what a script says.
 type outputCity struct {
 	*citytest.Fake
 	script func(ctx context.Context, yield func(city.Piece, error) bool)
@@ -44,8 +44,8 @@ func aRun(t *testing.T, f *citytest.Fake, of string) string {
 	return b.ID
 }
 
-// A reader that stalls is not disconnected. Some output is omitted, and the stream reports how much.
-func TestSlowReaderOfARun(t *testing.T) {
+// A reader that stalls is not disconnected. It misses some output, and the stream reports how much.
+func TestSlowRunReader(t *testing.T) {
 	f := withRuns()
 	const n, size = 3000, 1000
 	line := strings.Repeat("x", size-1) + "\n"
@@ -75,7 +75,7 @@ func TestSlowReaderOfARun(t *testing.T) {
 	rest, ok := strings.CutPrefix(text.String(), "begun")
 	rest = strings.TrimPrefix(rest, "\n")
 	if !ok || missed == 0 || missed+int64(len(rest)) != n*size || strings.Trim(rest, "x\n") != "" || strings.Count(rest, line) != len(rest)/size {
-		t.Errorf("%d bytes missed, %d came: %.20q", missed, len(rest), rest)
+		t.Errorf("missed %d bytes, received %d: %.20q", missed, len(rest), rest)
 	}
 }
 
@@ -126,7 +126,7 @@ func TestRunStreamEnds(t *testing.T) {
 		go stop() // the controller exits
 	}
 	if e, ok := errors.AsType[*city.Error](broken); !ok || e.Code != city.Unavailable {
-		t.Errorf("the end of the controller arrived as %v", broken)
+		t.Errorf("the exit of the controller was reported as %v", broken)
 	}
 	all, err := io.ReadAll(resp.Body)
 	if err != nil || !strings.Contains(string(all), "event: piece\ndata: {\"text\":\"a\"}\n\n") || !strings.Contains(string(all), "event: !error\n") {

@@ -15,9 +15,9 @@ import (
 	"gcity/city"
 )
 
-// Serve handles requests for a city until ctx ends. It then waits for requests in flight, for 5 s or until the deadline
-// o.Last. It closes l and returns nil when all goroutines have ended. It returns an error if it ends for another
-// reason, or if the city does not finish a request within another 5 s.
+// Serve handles requests for a city until ctx ends. It then waits for requests in progress, for at most 5 s or until
+// the deadline o.Last. It closes l, and returns nil when all goroutines have ended. It returns an error if it ends for
+// any other reason, or if the city takes more than another 5 s to finish a request.
 func Serve(ctx context.Context, l net.Listener, c city.Control, o Options) error {
 	return serve(ctx, l, o, func(s *server) http.Handler { s.city = c; return s })
 }
@@ -62,7 +62,7 @@ func serve(ctx context.Context, l net.Listener, o Options,
 	select {
 	case <-ctx.Done():
 	case e := <-failed:
-		err = fmt.Errorf("the server no longer accepts connections: %w", e)
+		err = fmt.Errorf("the server does not accept connections any more: %w", e)
 		end()
 	}
 	_ = l.Close()
@@ -74,7 +74,7 @@ func serve(ctx context.Context, l net.Listener, o Options,
 		select {
 		case <-o.Last.Begun():
 			o.Last.GiveUp("responding to %d requests", busy)
-		default: // the program continues; only this listener closes
+		default: // the program continues; only this listener is closed
 		}
 	}
 	cancel()
@@ -88,7 +88,8 @@ func serve(ctx context.Context, l net.Listener, o Options,
 	return err
 }
 
-// conns tracks a server's connections. Server.Shutdown would wait for connections that have not sent a request yet.
+// conns keeps track of a server's connections. It replaces Server.Shutdown, which would wait for connections that have
+// not sent a request.
 type conns struct {
 	mu      sync.Mutex
 	open    map[net.Conn]*connection
@@ -101,10 +102,10 @@ type connection struct {
 	number uint64 // connections are numbered in the order in which they are accepted
 	state  http.ConnState
 	asks   bool // a complete request has arrived and is being handled
-	closed bool // the server has closed the connection, and its end is not processed yet
+	closed bool // the server has closed the connection, but has not processed its end yet
 }
 
-// connKey is the context key of a request's connection.
+// connKey is the context key for a request's connection.
 type connKey struct{}
 
 func newConns() *conns {
@@ -125,7 +126,7 @@ func (c *conns) counted(next http.Handler) http.Handler {
 	})
 }
 
-// trackedBody is the body of a request. The request is complete when the body has been read.
+// trackedBody is the body of a request. Once it has been read, the request is complete.
 type trackedBody struct {
 	io.ReadCloser
 	whole func()
@@ -165,9 +166,8 @@ func (c *conns) changed(conn net.Conn, state http.ConnState) {
 	c.changes = make(chan struct{})
 }
 
-// makeRoom closes one connection if there are too many. It closes the oldest connection without a complete request. If
-// every connection has one, it closes the new connection. Therefore a client cannot lock out other clients by keeping
-// connections open.
+// makeRoom closes one connection if there are too many: the oldest one without a complete request, or the new one if
+// every connection has a complete request. A client therefore cannot lock out others by keeping connections open.
 func (c *conns) makeRoom(latest net.Conn) {
 	if len(c.open) < maxConns {
 		return
@@ -181,10 +181,10 @@ func (c *conns) makeRoom(latest net.Conn) {
 	if oldest != nil {
 		oldest.closed = true
 	}
-	_ = victim.Close() // its goroutine then ends
+	_ = victim.Close() // ends its goroutine
 }
 
-// count returns the number of connections with a request in progress, and the number of all connections.
+// count returns the number of connections with a request in progress, and of all connections.
 func (c *conns) count() (active, all int, change <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -196,14 +196,13 @@ func (c *conns) count() (active, all int, change <-chan struct{}) {
 	return active, len(c.open), c.changes
 }
 
-// drain waits until all requests have been handled, but at most atMost. It returns the number of requests that are
-// still in progress.
+// drain waits for all requests to be handled, but at most atMost. It returns the number of requests still in progress.
 func (c *conns) drain(atMost time.Duration) (busy int) {
 	return c.waitUntil(atMost, func() int { active, _, _ := c.count(); return active })
 }
 
-// wait waits until all connections are closed, but at most atMost. It returns the number of connections that are still
-// open. The caller must cause the connections to close.
+// wait waits for all connections to close, but at most atMost. It returns the number of those still open. The caller
+// must make them close.
 func (c *conns) wait(atMost time.Duration) (left int) {
 	return c.waitUntil(atMost, func() int { _, all, _ := c.count(); return all })
 }

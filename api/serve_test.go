@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// If there are too many connections, the oldest connection without a request is closed. If all connections have a
-// request, the new connection is closed.
+// If there are too many connections, the oldest one without a request is closed. If all of them have a request, the new
+// one is closed.
 func TestTooManyConnections(t *testing.T) {
 	c := newConns()
 	open := func() (server, client net.Conn) {
@@ -19,7 +19,7 @@ func TestTooManyConnections(t *testing.T) {
 		return server, client
 	}
 	closed := func(client net.Conn) bool {
-		if client.SetReadDeadline(time.Now()) != nil { // fails if the other end is closed
+		if client.SetReadDeadline(time.Now()) != nil { // fails if the peer has closed the connection
 			return true
 		}
 		_, err := client.Read(make([]byte, 1))
@@ -32,10 +32,10 @@ func TestTooManyConnections(t *testing.T) {
 	}
 	c.changed(servers[0], http.StateActive)
 	c.asks(servers[0], true)
-	c.changed(servers[1], http.StateActive) // the connection has sent only a part of a request
+	c.changed(servers[1], http.StateActive) // the connection has sent only part of a request
 	extra, client := open()
 	if closed(clients[0]) || !closed(clients[1]) || closed(clients[2]) || closed(client) {
-		t.Error("not the oldest that asks nothing was closed")
+		t.Error("a different connection than the oldest without a request was closed")
 	}
 	c.changed(servers[1], http.StateClosed)
 	for _, s := range append(servers[2:], extra) {
@@ -43,14 +43,14 @@ func TestTooManyConnections(t *testing.T) {
 	}
 	last, client := open()
 	if !closed(client) {
-		t.Error("there is no room, and it was let in")
+		t.Error("a connection beyond the limit was accepted")
 	}
 	c.changed(last, http.StateClosed)
 	c.changed(servers[0], http.StateClosed)
 	if _, client = open(); closed(client) {
-		t.Error("there is room, and it was closed")
+		t.Error("a connection within the limit was closed")
 	}
 	if active, all, _ := c.count(); active != 0 || all != maxConns {
-		t.Errorf("%d active, %d in all", active, all)
+		t.Errorf("%d active, %d in total", active, all)
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"gcity/internal/shutdown"
 )
 
-// pipes is a listener in memory that uses the clock of the test.
+// pipes is a listener in memory that uses the test's clock.
 type pipes struct {
 	conns chan net.Conn
 	done  chan struct{}
@@ -43,7 +43,7 @@ func (p *pipes) Accept() (net.Conn, error) {
 func (p *pipes) Close() error   { p.close(); return nil }
 func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
 
-// ask sends a request on its own connection.
+// ask sends a request on a connection of its own.
 func (p *pipes) ask(t *testing.T, request string) net.Conn {
 	ours, theirs := net.Pipe()
 	t.Cleanup(func() { _ = ours.Close() })
@@ -67,7 +67,7 @@ func onPipes(t *testing.T, c city.Control, o api.Options) (p *pipes, done func()
 	return p, func() { cancel(); wg.Wait() }
 }
 
-// slowly reads a few bytes every second.
+// slowReader reads a few bytes every second.
 type slowReader struct{ io.Reader }
 
 func (s slowReader) Read(b []byte) (int, error) {
@@ -76,7 +76,7 @@ func (s slowReader) Read(b []byte) (int, error) {
 }
 
 // A client that reads nothing is disconnected. A client that reads a lot over a slow connection is not.
-func TestSlowLine(t *testing.T) {
+func TestSlowConnection(t *testing.T) {
 	const size = 2 << 20
 	for name, path := range map[string]string{"an answer": "/v0/events?limit=1", "a stream": "/v0/events/stream?after_seq=0"} {
 		t.Run(name, func(t *testing.T) {
@@ -92,15 +92,15 @@ func TestSlowLine(t *testing.T) {
 					t.Fatal(err)
 				}
 				if n, err := io.CopyN(io.Discard, resp.Body, size); err != nil {
-					t.Errorf("cut off after %d bytes: %v", n, err)
+					t.Errorf("disconnected after %d bytes: %v", n, err)
 				}
 			})
 		})
 	}
 }
 
-// Clients that keep connections open with incomplete requests do not block other clients.
-func TestHalfRequestsMakeRoom(t *testing.T) {
+// Clients that keep connections open with incomplete requests do not lock out others.
+func TestIncompleteRequestsMakeRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, done := onPipes(t, town(), api.Options{})
 		defer done()
@@ -118,12 +118,12 @@ func TestHalfRequestsMakeRoom(t *testing.T) {
 	})
 }
 
-// A server that ends before the city does not delay the shutdown of the city.
-func TestNoLastOutputBeforeTheExit(t *testing.T) {
+// A server that ends before the city does not delay the city's shutdown.
+func TestServerEndsBeforeCity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, last := town(), shutdown.New(time.Minute)
 		f.OnDo(func(city.Command) (city.Receipt, error) {
-			time.Sleep(7 * time.Second) // longer than a request may take after the server stops listening
+			time.Sleep(7 * time.Second) // longer than a request may take after the server has stopped listening
 			return city.Receipt{}, nil
 		})
 		p, done := onPipes(t, f, api.Options{Last: last})
@@ -132,7 +132,7 @@ func TestNoLastOutputBeforeTheExit(t *testing.T) {
 		synctest.Wait()
 		done()
 		if said := last.End(); said != "" {
-			t.Errorf("given up at the end of the city: %s", said)
+			t.Errorf("reported at the end of the city: %s", said)
 		}
 	})
 }

@@ -42,7 +42,7 @@ func uptime(snap *city.Snapshot, now time.Time) int64 {
 	return int64(max(0, now.Sub(snap.Started)).Seconds())
 }
 
-// loopAge returns the time since the loop's last pass in milliseconds, or 0 before the first pass.
+// loopAge returns the milliseconds since the last pass of the controller's loop, or 0 before the first pass.
 func loopAge(snap *city.Snapshot, now time.Time) int64 {
 	if snap.Patrol.Last.IsZero() {
 		return 0
@@ -73,7 +73,7 @@ func (s *server) cities(w http.ResponseWriter, r *http.Request, _ wire.Route) er
 	return nil
 }
 
-// Status summarizes the city in numbers. It is the response to GET /v0/status.
+// Status summarizes a city in numbers. It is the response to GET /v0/status.
 type Status struct {
 	Name      string           `json:"name"`
 	Path      string           `json:"path"`
@@ -91,7 +91,7 @@ type Status struct {
 	AutoCount AutomationCounts `json:"automations"`
 	Work      city.Work        `json:"work"`
 	Mail      city.MailCount   `json:"mail"` // mail for users
-	// CPU usage of all measured agents in percent of one processor
+	// CPU usage of all measured agents, in percent of one processor
 	CPU      float64         `json:"cpu"`
 	RSS      int64           `json:"rss"`  // memory of all measured agents, in bytes
 	PID      int             `json:"pid"`  // process ID of the controller; 0 = not running
@@ -125,7 +125,7 @@ type PoolCounts struct {
 // AutomationCounts counts the automations of a city.
 type AutomationCounts struct {
 	Total int `json:"total"`
-	// automations that are broken, or with a failed last run
+	// automations that are broken or failed in their last run
 	Failing int                          `json:"failing"`
 	States  map[city.AutomationState]int `json:"states"`
 }
@@ -145,8 +145,8 @@ func (s *server) status(w http.ResponseWriter, r *http.Request, _ wire.Route) er
 	return nil
 }
 
-// StatusOf derives the status from a snapshot. The uptime and the age of the last loop pass are measured at now. Both
-// are 0 if no controller created the snapshot.
+// StatusOf derives the status from a snapshot. now determines the uptime and the age of the last loop pass, which are 0
+// if the snapshot is not from a controller.
 func StatusOf(snap *city.Snapshot, now time.Time) Status {
 	a := Status{
 		Name: snap.Name, Path: snap.Path, Version: snap.Version, Uptime: uptime(snap, now),

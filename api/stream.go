@@ -28,7 +28,7 @@ type stream struct {
 	gathered []byte
 }
 
-// open starts a stream. It returns an error if there are too many streams.
+// open starts a stream. It returns an error if there are too many.
 func (s *server) open(w http.ResponseWriter) (st *stream, done func(), err error) {
 	done, err = s.acquireStream()
 	if err != nil {
@@ -47,7 +47,7 @@ func (s *server) open(w http.ResponseWriter) (st *stream, done func(), err error
 	return st, done, nil
 }
 
-// acquireStream reserves one of the limited places for requests that keep their connections open.
+// acquireStream reserves a place for a request that keeps its connection open. The number of places is limited.
 func (s *server) acquireStream() (leave func(), err error) {
 	select {
 	case s.streams <- struct{}{}:
@@ -58,7 +58,7 @@ func (s *server) acquireStream() (leave func(), err error) {
 	}
 }
 
-// write fails if the client reads nothing for the timeout. The client is then disconnected, and can resume with a
+// write fails if the client reads nothing within the timeout. The client is then disconnected, and can resume with a
 // cursor.
 func (st *stream) write(s string) error {
 	if st.gathers {
@@ -79,9 +79,9 @@ func (st *stream) flush() error {
 	return err
 }
 
-// send writes one event. Its name and its ID may be "".
+// send writes one event. Its name and ID can be "".
 func (st *stream) send(event, id string, v any) error {
-	data, err := json.Marshal(v) // json.Marshal writes no line breaks, as an event requires
+	data, err := json.Marshal(v) // never contains line breaks, which an event could not contain
 	if err != nil {
 		return err
 	}
@@ -108,10 +108,10 @@ func (s *server) errStopped() error {
 
 var errCut = errors.New("the client has disconnected or is too slow")
 
-// eventsAhead is how many events a stream reads in advance, so that it can write several events in one call.
+// eventsAhead is how many events a stream reads in advance, so that it can write several of them in one call.
 const eventsAhead = 64
 
-// pump sends the items of a sequence until either side ends. While the sequence has no items, it sends comments.
+// pump sends the items of a sequence until either side ends. It sends comments while there are no items.
 func pump[T any](s *server, st *stream, r *http.Request,
 	from func(context.Context) iter.Seq2[T, error], send func(T) error) {
 	err := pumpItems(s, st, r, from, send)
@@ -221,8 +221,8 @@ func (s *server) watch(w http.ResponseWriter, r *http.Request, rt wire.Route) er
 	return nil
 }
 
-// eventStream streams events after Last-Event-ID, or after the cursor in the query. Without either, it starts with the
-// next event. A gap event reports an invalid or future cursor, and missing parts of the log.
+// eventStream streams the events after Last-Event-ID, or else after the cursor in the query. Without either, it starts
+// with the next event. A gap event reports a cursor that is invalid or in the future, and missing parts of the log.
 func (s *server) eventStream(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	q, err := selection(r)
 	if err != nil {
@@ -275,7 +275,7 @@ func (st *stream) sendEvent(e events.Event) error {
 	return st.send(eventName(e.Type), strconv.FormatUint(e.Seq, 10), e)
 }
 
-// eventName returns the name of an event in a stream, or "" for a name that streams use for their own messages.
+// eventName returns the name of an event in a stream, or "" if streams use that name for their own messages.
 func eventName(kind string) string {
 	if strings.HasPrefix(kind, "!") {
 		return ""
@@ -283,7 +283,7 @@ func eventName(kind string) string {
 	return kind
 }
 
-// ownCursor reads a city's position from a cursor, which is a seq or a cursor over several cities.
+// ownCursor reads a city's position from a cursor, which is either a seq or a cursor over several cities.
 func ownCursor(ctx context.Context, c city.Control, text string) (seq uint64, ok bool) {
 	if n, err := strconv.ParseUint(text, 10, 64); err == nil {
 		return n, true
@@ -300,8 +300,8 @@ func ownCursor(ctx context.Context, c city.Control, text string) (seq uint64, ok
 	return seq, ok
 }
 
-// outputStream streams an agent's last lines, first immediately and then after each change. It continues when the agent
-// restarts.
+// outputStream streams an agent's last lines, first immediately and then after each change. It continues across
+// restarts of the agent.
 func outputStream(s *server) handler {
 	return func(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 		return streamOutput(s, w, r, rt)

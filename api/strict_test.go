@@ -15,8 +15,8 @@ import (
 	"gcity/api"
 )
 
-// A request with an ambiguous length is refused, and its connection is closed.
-func TestLengthAndChunks(t *testing.T) {
+// A request with an ambiguous length is rejected, and its connection is closed.
+func TestAmbiguousLength(t *testing.T) {
 	f := town()
 	addr := overTCP(t, f, api.Guard{}, api.Options{})
 	for _, lines := range []string{"Content-Length: 6\r\nTransfer-Encoding: chunked\r\n", "Transfer-Encoding: chunked\r\n"} {
@@ -43,11 +43,11 @@ func TestLengthAndChunks(t *testing.T) {
 		}
 	}
 	if done := f.Commands(); len(done) > 0 {
-		t.Errorf("done: %v", done)
+		t.Errorf("executed: %v", done)
 	}
 }
 
-// JSON with a duplicate key is refused.
+// JSON with a duplicate key is rejected.
 func TestDuplicateKeys(t *testing.T) {
 	f := town()
 	addr := overTCP(t, f, api.Guard{}, api.Options{})
@@ -65,8 +65,8 @@ func TestDuplicateKeys(t *testing.T) {
 	}
 }
 
-// Refused requests, and changes over TCP, are logged with their address. Reads are not logged.
-func TestRefusalsAndChangesAreLogged(t *testing.T) {
+// Rejected requests, and changes over TCP, are logged with their address. Reads are not.
+func TestRejectionsAndChangesAreLogged(t *testing.T) {
 	var out syncBuffer
 	addr := overTCP(t, town(), api.Guard{Token: token}, api.Options{Log: slog.New(slog.NewTextHandler(&out, nil))})
 	auth := "Authorization: Bearer " + token

@@ -21,9 +21,9 @@ import (
 type TCP struct {
 	Addr      string // "127.0.0.1:8080"; "" = no listener
 	Hosts     []string
-	TokenFile string // "" = no token is required
+	TokenFile string // "" = requests need no token
 	MakeToken bool   // create a missing TokenFile with a random token
-	ReadFile  string // file with a second token that permits only reading; "" = none
+	ReadFile  string // file with a second token, which permits only reading; "" = none
 
 	Tenants map[string]TenantConfig // tenants of a fleet, by name
 }
@@ -38,17 +38,17 @@ func (t TCP) same(u TCP) bool {
 func (t TCP) secrets() bool { return t.TokenFile != "" || len(t.Tenants) > 0 }
 
 const (
-	// delay after a failed listen, and between two reads of a token
+	// delay after a failed listen, and between reads of a token
 	tryAgain  = 2 * time.Second
 	tokenTime = time.Second // timeout for reading a file
 
-	// limit of pending reads, so that a read that hangs does not block other files
+	// maximum number of pending reads; more than one, so that a read that hangs does not block the others
 	tokensAtOnce = 8
 )
 
-// KeepListening serves the API over TCP until ctx ends, with the newest settings from configs. It reports every change
-// to the address, and the reason if it does not listen. It retries after failures. A change to the address closes all
-// connections. A change to a token closes the connections that used the old token.
+// KeepListening serves the API over TCP until ctx ends, always with the newest settings from configs. It reports each
+// change of the address, and why it is not listening. It retries after failures. If the address changes, all
+// connections are closed. If a token changes, the connections that used the old token are closed.
 func KeepListening(ctx context.Context, configs <-chan TCP, report func(city.Listener),
 	c city.Control, o Options) {
 	k := &listenerKeeper{section: "[api]", o: o, notify: report}
@@ -58,8 +58,8 @@ func KeepListening(ctx context.Context, configs <-chan TCP, report func(city.Lis
 	k.run(ctx, configs)
 }
 
-// KeepFleetListening is like KeepListening, for all cities in a directory. A tenant with an unreadable token has no
-// access, and the reports mention that.
+// KeepFleetListening is like KeepListening, for all cities in a directory. A tenant with a token that cannot be read
+// has no access, which the reports mention.
 func KeepFleetListening(ctx context.Context, configs <-chan TCP, report func(city.Listener),
 	d city.Directory, o Options) {
 	k := &listenerKeeper{section: "[supervisor]", fleet: true, o: o, notify: report}
@@ -102,11 +102,11 @@ func (k *listenerKeeper) run(ctx context.Context, wants <-chan TCP) {
 	}
 }
 
-// listenerKeeper is the state of one call to KeepListening.
+// listenerKeeper is the state of one KeepListening call.
 type listenerKeeper struct {
 	serve   func(context.Context, net.Listener, Options) error
 	fleet   bool
-	section string // the configuration section, for messages
+	section string // table of the configuration, for messages
 	o       Options
 	notify  func(city.Listener)
 	files   *deadline.Calls[secret]
@@ -114,13 +114,13 @@ type listenerKeeper struct {
 	want     TCP
 	reported city.Listener
 	keys     keys                     // current tokens
-	ring     *atomic.Pointer[keyring] // current tokens in the form for the guard
+	ring     *atomic.Pointer[keyring] // the same tokens, in the form for the guard
 	// stops the server and waits for it; nil = the server is not running
 	serving func()
 	failed  chan error
 }
 
-// update applies the wanted settings to the server. It reports settings that cannot be applied.
+// update applies the wanted settings to the server. It reports those that cannot be applied.
 func (k *listenerKeeper) update(ctx context.Context) {
 	if k.want.Addr == "" {
 		k.report(city.Listener{})
@@ -170,7 +170,7 @@ func (k *listenerKeeper) begin(ctx context.Context, l net.Listener, now keys) {
 	k.serving = func() { end(); wg.Wait() }
 }
 
-// swapTokens replaces the tokens. It closes only the connections with a revoked token.
+// swapTokens replaces the tokens. It closes only the connections with a revoked one.
 func (k *listenerKeeper) swapTokens(now keys) {
 	if now.same(k.keys) {
 		return
@@ -225,12 +225,12 @@ func (k *listenerKeeper) listenProblem(err error) string {
 	return err.Error()
 }
 
-// TCPAddr returns the address of an [api] table in the form for KeepListening.
+// TCPAddr returns the address of an [api] table as TCP.Addr expects it.
 func TCPAddr(bind string, port int) string {
 	if port == 0 {
 		return ""
 	}
-	if bind == "localhost" { // localhost may have several addresses
+	if bind == "localhost" { // localhost can have several addresses
 		bind = ""
 	}
 	return net.JoinHostPort(cmp.Or(bind, "127.0.0.1"), fmt.Sprint(port))

@@ -30,7 +30,7 @@ const (
 	patience = eventually.Timeout // timeout of every wait; no test measures it
 )
 
-// overTCP serves a city on a port until the test ends, and checks that Serve then returns.
+// overTCP serves a city on a port until the test ends, and then checks that Serve returns.
 func overTCP(t *testing.T, c city.Control, g api.Guard, o api.Options) (addr string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -49,13 +49,13 @@ func overTCP(t *testing.T, c city.Control, g api.Guard, o api.Options) (addr str
 				t.Error(err)
 			}
 		case <-time.After(patience):
-			t.Error("Serve does not end")
+			t.Error("Serve does not return")
 		}
 	})
 	return l.Addr().String()
 }
 
-// everyListener runs an attack against the listener of a city, and against the listener of all cities.
+// everyListener runs an attack against the listener of one city, and against that of all cities.
 func everyListener(t *testing.T, g api.Guard, attack func(t *testing.T, addr string)) {
 	t.Helper()
 	t.Run("a city", func(t *testing.T) { attack(t, overTCP(t, town(), g, api.Options{})) })
@@ -63,7 +63,7 @@ func everyListener(t *testing.T, g api.Guard, attack func(t *testing.T, addr str
 	t.Run("all cities", func(t *testing.T) { attack(t, fleetOverTCP(t, citytest.NewDirectory(town()), g, api.Options{})) })
 }
 
-// call sends a request without this package. Headers have the form "Name: value", and may include Host.
+// call sends a request without package client. Headers have the form "Name: value" and can include Host.
 func call(t *testing.T, method, url, body string, headers ...string) (int, http.Header, string) {
 	t.Helper()
 	tr := &http.Transport{DisableKeepAlives: true}
@@ -118,7 +118,7 @@ func raw(t *testing.T, addr, text string) string {
 
 const byProgram, inJSON = "X-GC-Request: 1", "Content-Type: application/json"
 
-// A page with a host name that was rebound to this machine sends requests with that name. They are refused.
+// A page sends requests under a host name that was rebound to this machine. They are rejected.
 func TestForeignHosts(t *testing.T) {
 	f := town()
 	addr := overTCP(t, f, api.Guard{Hosts: []string{"City.example.org", "192.0.2.7", "fd00::7"}}, api.Options{})
@@ -151,7 +151,7 @@ func TestForeignHosts(t *testing.T) {
 	}
 }
 
-// Pages of other sites get no data. Requests that a page could make a browser send change nothing.
+// Pages from other sites get no data. Requests that a page can make a browser send change nothing.
 func TestForeignPages(t *testing.T) {
 	f := town()
 	addr := overTCP(t, f, api.Guard{}, api.Options{})
@@ -160,23 +160,23 @@ func TestForeignPages(t *testing.T) {
 		headers                  []string
 		want                     int
 	}{
-		{"no page", "GET", "/v0/agents", "", nil, 200},
-		{"our page", "GET", "/v0/agents", "", []string{"Origin: http://" + addr, "Sec-Fetch-Site: same-origin"}, 200},
-		{"typed by a person", "GET", "/v0/agents", "", []string{"Sec-Fetch-Site: none"}, 200},
+		{"not a page", "GET", "/v0/agents", "", nil, 200},
+		{"a page of the city", "GET", "/v0/agents", "", []string{"Origin: http://" + addr, "Sec-Fetch-Site: same-origin"}, 200},
+		{"typed by a user", "GET", "/v0/agents", "", []string{"Sec-Fetch-Site: none"}, 200},
 		{"another site", "GET", "/v0/agents", "", []string{"Origin: http://evil.example"}, 403},
-		{"another site that says nothing", "GET", "/v0/agents", "", []string{"Sec-Fetch-Site: cross-site"}, 403},
+		{"another site without Origin", "GET", "/v0/agents", "", []string{"Sec-Fetch-Site: cross-site"}, 403},
 		{"another port", "GET", "/v0/agents", "", []string{"Origin: http://127.0.0.1:1"}, 403},
-		{"another port that says nothing", "GET", "/v0/agents", "", []string{"Sec-Fetch-Site: same-site"}, 403},
+		{"another port without Origin", "GET", "/v0/agents", "", []string{"Sec-Fetch-Site: same-site"}, 403},
 		{"a file", "GET", "/v0/agents", "", []string{"Origin: null"}, 403},
 		{"an extension", "GET", "/v0/agents", "", []string{"Origin: chrome-extension://" + addr}, 403},
 		{"two origins", "GET", "/v0/agents", "", []string{"Origin: http://" + addr, "Origin: http://evil.example"}, 403},
 		{"a preflight", "OPTIONS", "/v0/agent/worker/nudge", "", []string{"Origin: http://evil.example", "Access-Control-Request-Headers: x-gc-request"}, 403},
-		{"a preflight of ours", "OPTIONS", "/v0/agents", "", nil, 405},
+		{"a preflight without Origin", "OPTIONS", "/v0/agents", "", nil, 405},
 		{"a form", "POST", "/v0/agent/worker/nudge", "text=x", []string{"Content-Type: application/x-www-form-urlencoded"}, 403},
 		{"a form with the header", "POST", "/v0/agent/worker/nudge", "text=x", []string{byProgram, "Content-Type: application/x-www-form-urlencoded"}, 403},
 		{"plain text", "POST", "/v0/agent/worker/nudge", `{"text":"x"}`, []string{"Content-Type: text/plain"}, 403},
 		{"plain text with the header", "POST", "/v0/agent/worker/nudge", `{"text":"x"}`, []string{byProgram, "Content-Type: text/plain"}, 403},
-		{"no type", "POST", "/v0/agent/worker/nudge", `{"text":"x"}`, []string{byProgram}, 403},
+		{"no content type", "POST", "/v0/agent/worker/nudge", `{"text":"x"}`, []string{byProgram}, 403},
 		{"JSON without the header", "POST", "/v0/agent/worker/nudge", `{"text":"x"}`, []string{inJSON}, 403},
 		{"no body and no header", "POST", "/v0/agent/worker/restart", "", nil, 403},
 		{"a patch without the header", "PATCH", "/v0/bead/tw-1", `{}`, []string{inJSON}, 403},
@@ -188,7 +188,7 @@ func TestForeignPages(t *testing.T) {
 		{"by HEAD", "HEAD", "/v0/agents", "", nil, 405},
 		{"by TRACE", "TRACE", "/v0/agents", "", nil, 405},
 		{"by PUT", "PUT", "/v0/agents", "{}", []string{byProgram, inJSON}, 405},
-		{"by a verb of another", "GET", "/v0/agents", "", []string{"X-HTTP-Method-Override: POST"}, 200},
+		{"with another method in a header", "GET", "/v0/agents", "", []string{"X-HTTP-Method-Override: POST"}, 200},
 		{"the profiler", "GET", "/debug/pprof/heap", "", nil, 404},
 		{"the profiler's list", "GET", "/debug/pprof/", "", nil, 404},
 	} {
@@ -207,11 +207,11 @@ func TestForeignPages(t *testing.T) {
 		}
 	}
 	if done := f.Commands(); len(done) != 0 {
-		t.Errorf("%#v was carried out", done)
+		t.Errorf("%#v was executed", done)
 	}
 	code, _, body := call(t, "POST", "http://"+addr+"/v0/agent/worker/nudge", `{"text":"x"}`, byProgram, "Content-Type: Application/JSON; charset=utf-8")
 	if code != 200 || len(f.Commands()) != 1 {
-		t.Errorf("as it should be: %d %s", code, body)
+		t.Errorf("a valid request: %d %s", code, body)
 	}
 	code, _, body = call(t, "POST", "http://"+addr+"/v0/agent/worker/restart", "", byProgram)
 	if code != 200 || len(f.Commands()) != 2 {
@@ -219,7 +219,7 @@ func TestForeignPages(t *testing.T) {
 	}
 }
 
-// If a token is set, no request is answered without it. The token is not logged or shown.
+// If a token is set, every request needs it. The token is neither logged nor shown.
 func TestToken(t *testing.T) {
 	one, all := town(), town()
 	var log logBuffer
@@ -252,17 +252,17 @@ func attackToken(t *testing.T, addr string, f *citytest.Fake, log *logBuffer) {
 		}
 	}
 	if code, _, _ := call(t, "POST", "http://"+addr+"/v0/agent/worker/restart", "", good); code != 403 {
-		t.Errorf("the token alone is enough for a change: %d", code)
+		t.Errorf("a change with only the token: %d", code)
 	}
 	if code, _, _ := call(t, "POST", "http://"+addr+"/v0/agent/worker/restart", "", good, byProgram); code != 200 || len(f.Commands()) != 1 {
 		t.Errorf("%d, %v", code, f.Commands())
 	}
 	if text := log.String(); strings.Contains(text, token) {
-		t.Errorf("the log has the token: %s", text)
+		t.Errorf("the log contains the token: %s", text)
 	}
 }
 
-// journal is a log that several goroutines may use.
+// logBuffer is a log that is safe for concurrent use.
 type logBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -280,14 +280,14 @@ func (l *logBuffer) String() string {
 	return l.b.String()
 }
 
-// The guard checks every request before it is answered, even OPTIONS *. It does not wait for the body.
-func TestStarInNames(t *testing.T) {
+// The guard checks every request before there is a response, even for OPTIONS *. It does not wait for the body.
+func TestGuardChecksEveryRequest(t *testing.T) {
 	t.Parallel()
 	everyListener(t, api.Guard{Token: token}, func(t *testing.T, addr string) {
 		for name, request := range map[string]string{
-			"by another name":          "OPTIONS * HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n",
-			"with a body, never sent":  "OPTIONS * HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 100\r\n\r\n",
-			"a method that is refused": "OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+			"by another host name":      "OPTIONS * HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n",
+			"with a body, never sent":   "OPTIONS * HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 100\r\n\r\n",
+			"a method that is rejected": "OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
 		} {
 			if got := raw(t, addr, request); !strings.HasPrefix(got, "HTTP/1.1 40") {
 				t.Errorf("%s: %.200s", name, got)
@@ -297,7 +297,7 @@ func TestStarInNames(t *testing.T) {
 }
 
 // Names are also checked over TCP.
-func TestPathTricks(t *testing.T) {
+func TestCraftedPaths(t *testing.T) {
 	everyListener(t, api.Guard{}, func(t *testing.T, addr string) {
 		for _, path := range []string{"/v0/agent/..", "/v0/agent/%2e%2e", "/v0/agent/%2e%2e/output", "/v0/agent/..%2f..%2fetc%2fpasswd", "/v0/agent/wor%00ker", "/v0/agent/../../etc/passwd",
 			"/../../etc/passwd", "//evil.example/v0/agents", "/v0/city/%2e%2e/agents", "/v0/./agents", "/v0/agent/worker%20", "/v0/bead/%2e%2e", "/v0/automation/..%5c..", "*"} {
@@ -309,8 +309,8 @@ func TestPathTricks(t *testing.T) {
 	})
 }
 
-// Clients that send too little, too much, half a request or nothing are disconnected. Meanwhile other clients get
-// responses.
+// Clients that send too little, too much, half a request or nothing are disconnected. Other clients get responses all
+// the while.
 func TestHostileClients(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -334,24 +334,24 @@ func TestHostileClients(t *testing.T) {
 				t.Fatal(err)
 			}
 			if open = append(open, c); i%2 == 0 {
-				// the connection may be closed already
+				// the connection may already be closed
 				_, _ = io.WriteString(c, "GET /v0/agents HTTP/1.1\r\nHost: local")
 			}
 		}
 		answered("with thousands of connections")
 		begun := "POST /v0/agent/worker/nudge HTTP/1.1\r\nHost: localhost\r\nX-GC-Request: 1\r\nContent-Type: application/json\r\n"
 		for name, request := range map[string]string{
-			"a huge body that is announced":   begun + "Content-Length: 1073741824\r\n\r\n" + strings.Repeat("x", 6<<20),
-			"a huge body that is not":         begun + "Transfer-Encoding: chunked\r\n\r\n" + strings.Repeat("100000\r\n"+strings.Repeat("x", 1<<20)+"\r\n", 6),
-			"a huge body that nobody wants":   "POST /v0/agent/worker/nudge HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1073741824\r\n\r\n" + strings.Repeat("x", 1<<20),
-			"a body of a GET, never sent":     "GET /v0/agents HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n",
-			"a body that is refused and late": "POST /v0/agents HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 100\r\n\r\n{",
-			"headers without an end":          "GET /v0/agents HTTP/1.1\r\nHost: localhost\r\nX: " + strings.Repeat("x", 1<<20),
-			"half a header":                   "GET /v0/agents HTTP/1.1\r\nHos",
-			"garbage":                         "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
-			"HTTP/2":                          "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-			"two lengths":                     begun + "Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
-			"a length and chunks":             begun + "Connection: close\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /v0/agents HTTP/1.1\r\nHost: localhost\r\n\r\n",
+			"a huge body with a length":          begun + "Content-Length: 1073741824\r\n\r\n" + strings.Repeat("x", 6<<20),
+			"a huge body without a length":       begun + "Transfer-Encoding: chunked\r\n\r\n" + strings.Repeat("100000\r\n"+strings.Repeat("x", 1<<20)+"\r\n", 6),
+			"a huge body of a rejected request":  "POST /v0/agent/worker/nudge HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1073741824\r\n\r\n" + strings.Repeat("x", 1<<20),
+			"a body of a GET that is never sent": "GET /v0/agents HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n",
+			"a late body of a rejected request":  "POST /v0/agents HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 100\r\n\r\n{",
+			"headers without an end":             "GET /v0/agents HTTP/1.1\r\nHost: localhost\r\nX: " + strings.Repeat("x", 1<<20),
+			"half a header":                      "GET /v0/agents HTTP/1.1\r\nHos",
+			"garbage":                            "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
+			"HTTP/2":                             "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+			"two lengths":                        begun + "Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
+			"a length and chunks":                begun + "Connection: close\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /v0/agents HTTP/1.1\r\nHost: localhost\r\n\r\n",
 		} {
 			got := raw(t, addr, request) // returns when the server closes the connection
 			if got != "" && !strings.HasPrefix(got, "HTTP/1.1 4") && !strings.HasPrefix(got, "HTTP/1.1 505") {
@@ -362,8 +362,8 @@ func TestHostileClients(t *testing.T) {
 	})
 }
 
-// Clients of streams that read nothing are disconnected. The number of streams is limited. Streams at the limit do not
-// block other requests.
+// Clients of streams that read nothing are disconnected. The number of streams is limited, and streams at the limit do
+// not block other requests.
 func TestStalledReaders(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -389,13 +389,13 @@ func TestStalledReaders(t *testing.T) {
 	}
 	for _, path := range []string{"/v0/events/stream", "/v0/agents?index=99999", "/v0/events?index=99999"} {
 		if code, _, body := call(t, "GET", "http://"+addr+path, ""); code != 503 || !strings.Contains(body, "streams are already open") {
-			t.Errorf("%s beyond what there is room for: %d %s", path, code, body)
+			t.Errorf("%s beyond the limit: %d %s", path, code, body)
 		}
 	}
 	long := strings.Repeat("x", 1<<20)
 	for end := time.Now().Add(patience); !answers("http://" + addr + "/v0/agents?index=0&wait=1ms"); {
 		if time.Now().After(end) {
-			t.Fatal("stalled readers keep their places")
+			t.Fatal("stalled readers still occupy the streams")
 		}
 		f.Record(events.Event{Type: "a.b", Message: long})
 	}
@@ -430,13 +430,13 @@ func TestCursorsOverTCP(t *testing.T) {
 	}
 }
 
-// A token file must be a private, regular file with exactly one token.
+// A token file must be a private regular file that contains exactly one token.
 func TestReadToken(t *testing.T) {
 	dir := t.TempDir()
 	for name, c := range map[string]struct {
 		text string
 		mode os.FileMode
-		want string // in the error
+		want string // contained in the error
 	}{
 		"good": {token + "\n", 0o600, ""}, "read-only": {token, 0o400, ""}, "open": {token, 0o644, "chmod 600"}, "group": {token, 0o640, "chmod 600"}, "short": {"0123456789abcde", 0o600, "a valid token"},
 		"empty": {"", 0o600, "a valid token"}, "two": {token + "\n" + token, 0o600, "a valid token"}, "long": {strings.Repeat("x", 513), 0o600, "a valid token"}, "odd": {token + "ü", 0o600, "a valid token"},
@@ -453,7 +453,7 @@ func TestReadToken(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 		if err != nil && len(c.text) > 0 && strings.Contains(err.Error(), c.text) {
-			t.Errorf("%s: the error has the token: %v", name, err)
+			t.Errorf("%s: the error contains the token: %v", name, err)
 		}
 	}
 	for _, path := range []string{dir, filepath.Join(dir, "missing"), "/dev/zero"} {

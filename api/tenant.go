@@ -14,12 +14,12 @@ import (
 	"gcity/city"
 )
 
-// Tenant is a user who can see and use only some cities of a machine.
+// Tenant is a user with access to only some cities of a machine.
 type Tenant struct {
-	Cities []string // names of the cities, registered or not yet registered
-	// required in every request from the tenant; "" = no access over TCP
+	Cities []string // names of the cities, which need not be registered yet
+	// token that every request from the tenant needs; "" = no access over TCP
 	Token     string
-	MaxAgents int // maximum total number of agents in the tenant's cities; 0 = no limit
+	MaxAgents int // maximum number of agents in all of the tenant's cities together; 0 = no limit
 	MaxCities int // maximum number of registered cities; 0 = all of Cities
 }
 
@@ -27,7 +27,7 @@ type Tenant struct {
 type TenantConfig struct {
 	Name      string
 	Cities    []string
-	Token     string // token; "" = the token is in TokenFile
+	Token     string // the token; "" = it is in TokenFile
 	TokenFile string
 	Socket    string // socket on which the tenant needs no token; "" = none
 	MaxAgents int
@@ -43,7 +43,7 @@ func (t TenantConfig) Same(u TenantConfig) bool {
 
 const tenantPrefix = "/v0/tenant/"
 
-// tenantPath splits a tenant's escaped path into the tenant's name, or "" if it is invalid, and the rest.
+// tenantPath splits an escaped path into the tenant's name, or "" if that is invalid, and the rest.
 func tenantPath(path string) (tenant, rest string, ok bool) {
 	rest, ok = strings.CutPrefix(path, tenantPrefix)
 	if !ok {
@@ -57,7 +57,7 @@ func tenantPath(path string) (tenant, rest string, ok bool) {
 	return "", "/v0/" + rest, true
 }
 
-// asTenant handles a request below a tenant's path. The guard has permitted the request.
+// asTenant handles a request with a tenant's path, which the guard has permitted.
 func (f *fleet) asTenant(w http.ResponseWriter, r *http.Request, who, path string) {
 	l := f.tenancies[who]
 	if l == nil {
@@ -70,14 +70,14 @@ func (f *fleet) asTenant(w http.ResponseWriter, r *http.Request, who, path strin
 		defer func() { <-l.requests }()
 	default:
 		f.fail(w, &city.Error{Code: city.Unavailable,
-			Message: fmt.Sprintf("%d requests from tenant %s are still in progress: wait until "+
-				"some of them have finished", cap(l.requests), who)})
+			Message: fmt.Sprintf("%d requests from tenant %s are still in progress: wait for "+
+				"some of them to finish", cap(l.requests), who)})
 		return
 	}
 	rt, err := wire.Parse(path)
 	if err == nil {
 		switch rt.Kind {
-		// these requests affect the whole machine
+		// these requests concern the whole machine
 		case wire.KindHealth, wire.KindMetrics, wire.KindOpenAPI, wire.KindDebug:
 			err = wire.UnknownPath()
 		}
@@ -96,7 +96,7 @@ func (f *fleet) asTenant(w http.ResponseWriter, r *http.Request, who, path strin
 }
 
 // ServeTenant is like ServeFleet for one tenant, without a token. Every client that can connect acts as the tenant.
-// Paths may begin with /v0/tenant/NAME.
+// Paths can begin with /v0/tenant/NAME.
 func ServeTenant(ctx context.Context, l net.Listener, t TenantConfig, d city.Directory,
 	o Options) error {
 	return serve(ctx, l, o, func(s *server) http.Handler {
@@ -106,7 +106,7 @@ func ServeTenant(ctx context.Context, l net.Listener, t TenantConfig, d city.Dir
 		f.tenancies = tenanciesOf(with)
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			f.catchPanic(func() {
-				// the previous request on this connection may have set a deadline
+				// an earlier request on this connection may have set a deadline
 				_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 				path := r.URL.EscapedPath()
 				to, rest, is := tenantPath(path)
@@ -126,15 +126,15 @@ func ServeTenant(ctx context.Context, l net.Listener, t TenantConfig, d city.Dir
 type tenancy struct {
 	Tenant
 	name          string
-	requests      chan struct{} // one token for each request in progress
-	streams       chan struct{} // one token for each open stream
-	registrations chan struct{} // one token, so that only one registration runs at a time
+	requests      chan struct{} // holds a token for each request in progress
+	streams       chan struct{} // holds a token for each open stream
+	registrations chan struct{} // holds one token, so that only one registration runs at a time
 }
 
 func (t *tenancy) has(name string) bool { return slices.Contains(t.Cities, name) }
 
-// tenanciesOf returns the tenants of a guard. Each has its own limits, so that it cannot use up all connections or
-// streams.
+// tenanciesOf returns the tenants of a guard. Each has limits of its own, so that no tenant can use up all connections
+// or streams.
 func tenanciesOf(o Options) map[string]*tenancy {
 	all := map[string]*tenancy{}
 	if o.Guard == nil {
@@ -148,7 +148,7 @@ func tenanciesOf(o Options) map[string]*tenancy {
 	return all
 }
 
-// checkLimits returns an error for a city that declares more agents than the tenant may have.
+// checkLimits returns an error for a city that declares more agents than its tenant may have.
 func (t *tenancy) checkLimits(ctx context.Context, name string, c city.Control) error {
 	if t == nil || t.MaxAgents == 0 {
 		return nil
@@ -165,15 +165,15 @@ func (t *tenancy) checkLimits(ctx context.Context, name string, c city.Control) 
 	return nil
 }
 
-// checkRegistration returns the name of the city in a folder. It returns an error if the registration would exceed the
-// tenant's limit, or if the folder does not belong to the tenant.
+// checkRegistration returns the name of the city in a folder. It returns an error if registering the city would exceed
+// the tenant's limits, or if the folder does not belong to the tenant.
 func (f *fleet) checkRegistration(ctx context.Context, reg city.Registrar,
 	name, path string) (string, error) {
 	t := f.tenant
 	s, ok := reg.(city.Previewer)
 	if !ok {
-		return "", &city.Error{Code: city.Unavailable, Message: "the city in that folder cannot " +
-			"be checked, so no tenant can register it; ask the administrator of this machine"}
+		return "", &city.Error{Code: city.Unavailable, Message: "cannot check the city in that " +
+			"folder, so no tenant can register it; ask the administrator of this machine"}
 	}
 	about, err := s.Preview(ctx, path)
 	if err != nil || !t.has(about.Name) || name != "" && name != about.Name {
@@ -183,7 +183,7 @@ func (f *fleet) checkRegistration(ctx context.Context, reg city.Registrar,
 	if err != nil {
 		return "", err
 	}
-	// the registered name belongs to another owner, so the current configuration is irrelevant
+	// the registered name belongs to another owner, so the current configuration does not matter
 	for i := range known {
 		if known[i].Path == about.Path && !t.has(known[i].Name) {
 			return "", f.rejectFolder(path, known[i].Name, nil)
@@ -206,8 +206,8 @@ func (f *fleet) checkRegistration(ctx context.Context, reg city.Registrar,
 		d, err := s.Preview(ctx, others[i].Path)
 		if err != nil {
 			return "", &city.Error{Code: city.Unavailable,
-				Message: fmt.Sprintf("the agents of %s cannot be counted, so the tenant's limit "+
-					"cannot be checked: %v", others[i].Name, err)}
+				Message: fmt.Sprintf("cannot check the tenant's limit, because the agents of %s "+
+					"cannot be counted: %v", others[i].Name, err)}
 		}
 		n += d.Agents
 	}
@@ -219,8 +219,7 @@ func (f *fleet) checkRegistration(ctx context.Context, reg city.Registrar,
 	return about.Name, nil
 }
 
-// rejectFolder returns the error for a folder that does not belong to the tenant. The reason is only logged, and not
-// part of the error.
+// rejectFolder returns the error for a folder that does not belong to the tenant. The reason goes only to the log.
 func (f *fleet) rejectFolder(path, is string, why error) error {
 	f.o.Log.Info("a tenant may not register a folder", "tenant", f.tenant.name, "path", path, "why",
 		why, "called", is)
@@ -229,14 +228,14 @@ func (f *fleet) rejectFolder(path, is string, why error) error {
 		path, f.tenant.name)}
 }
 
-// redact returns an error that is safe to show a tenant, given an error that concerns the whole machine. The original
-// may contain the names of other tenants' files.
+// redact returns an error that a tenant may see in place of one that concerns the whole machine and can contain the
+// names of other tenants' files.
 func (f *fleet) redact(err error) error {
 	e, ok := errors.AsType[*city.Error](err)
 	if f.tenant == nil || err == nil || ok && e.Code != city.Invalid {
 		return err
 	}
 	f.o.Log.Warn("cannot register or unregister a city", "tenant", f.tenant.name, "err", err)
-	return &city.Error{Code: wire.ErrorOf(err).Code, Message: "the machine's list of cities " +
-		"cannot be changed; the supervisor's log has details"}
+	return &city.Error{Code: wire.ErrorOf(err).Code, Message: "cannot change the machine's list " +
+		"of cities; the supervisor's log has details"}
 }

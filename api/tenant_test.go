@@ -17,7 +17,7 @@ import (
 
 const acmeToken, bigToken = "acme-knows-this-0123456789", "bigcorp-knows-that-0123456789"
 
-// tenantDirectory is a machine with two tenants, and a city that belongs to neither.
+// tenantDirectory is a machine with two tenants, and with a city that belongs to neither.
 type tenantDirectory struct {
 	t         *testing.T
 	m         *citytest.Directory
@@ -50,7 +50,7 @@ func (h *tenantDirectory) ask(method, path, body, token string) (int, string) {
 	return code, text
 }
 
-// For any path, a tenant's token opens only the cities of the tenant. No response reveals that other cities exist.
+// For any path, a tenant's token permits only that tenant's cities. No response reveals that other cities exist.
 func TestTenants(t *testing.T) {
 	h := newTenantDirectory(t)
 	for _, c := range []struct {
@@ -68,7 +68,7 @@ func TestTenants(t *testing.T) {
 		{acmeToken, "GET", "/v0/tenant/%61cme/cities", 200},
 
 		{acmeToken, "DELETE", "/v0/tenant/acme/city/prod/rig/yard", 403},
-		{token, "DELETE", "/v0/city/prod/rig/yard", 501}, // the city of this test has no city.toml
+		{token, "DELETE", "/v0/city/prod/rig/yard", 501}, // the city in this test has no city.toml
 
 		{acmeToken, "GET", "/v0/tenant/acme/city/secretproject", 404},
 		{acmeToken, "GET", "/v0/tenant/acme/city/secretproject/agents", 404},
@@ -129,11 +129,11 @@ func TestTenants(t *testing.T) {
 			foreign = ""
 		}
 		if strings.Contains(foreign, "secret") || strings.Contains(foreign, "nobodys") || strings.Contains(body, "bigcorp") {
-			t.Errorf("%s tells of others: %s", c.path, body)
+			t.Errorf("%s reveals other cities: %s", c.path, body)
 		}
 	}
 	if done := h.big.Commands(); len(done) != 0 {
-		t.Errorf("%#v was done to another tenant's city", done)
+		t.Errorf("%#v was executed in another tenant's city", done)
 	}
 	// an unknown tenant and another tenant get the same response
 	_, other := h.ask("GET", "/v0/tenant/bigcorp/cities", "", acmeToken)
@@ -154,12 +154,12 @@ func TestTenants(t *testing.T) {
 		}
 	}
 	if text := h.log.String(); strings.Contains(text, token) || strings.Contains(text, acmeToken) {
-		t.Errorf("the log has a token: %s", text)
+		t.Errorf("the log contains a token: %s", text)
 	}
 }
 
-// If there are tenants and the supervisor has no token, only the cities of the tenants are accessible.
-func TestTenantsWithoutSupervisor(t *testing.T) {
+// If there are tenants but no token for the supervisor, only the tenants' cities are accessible.
+func TestTenantsWithoutSupervisorToken(t *testing.T) {
 	addr := fleetOverTCP(t, citytest.NewDirectory(named("prod")), api.Guard{Fleet: true, Tenants: map[string]api.Tenant{"acme": {Cities: []string{"prod"}, Token: acmeToken}}}, api.Options{})
 	for path, want := range map[string]int{"/v0/cities": 401, "/health": 401, "/v0/tenant/acme/cities": 200} {
 		if code, _, body := call(t, "GET", "http://"+addr+path, "", "Authorization: Bearer "+acmeToken); code != want {
@@ -175,7 +175,7 @@ func TestTenantsWithoutSupervisor(t *testing.T) {
 	}
 }
 
-// A tenant's stream contains the events of the tenant's cities, including cities that are added later.
+// A tenant's stream contains the events of the tenant's cities, including those that are added later.
 func TestTenantStream(t *testing.T) {
 	h := newTenantDirectory(t)
 	tr := &http.Transport{DisableKeepAlives: true}
@@ -198,7 +198,7 @@ func TestTenantStream(t *testing.T) {
 	}
 }
 
-// withToken sends requests for any host to one address, with a token.
+// withToken sends requests, whatever their host, to one address and with a token.
 type withToken struct {
 	next        http.RoundTripper
 	addr, token string
@@ -210,7 +210,7 @@ func (w withToken) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.next.RoundTrip(r)
 }
 
-// A tenant can register its own cities, up to its limits on cities and agents.
+// A tenant can register its own cities, within its limits on cities and agents.
 func TestTenantRegisters(t *testing.T) {
 	h := newTenantDirectory(t)
 	agents := func(n int) (all []city.Agent) {
@@ -256,7 +256,7 @@ func TestTenantRegisters(t *testing.T) {
 	}
 }
 
-// A tenant with unanswered requests does not delay other tenants.
+// A tenant with pending requests does not delay other tenants.
 func TestTenantAsksTooMuch(t *testing.T) {
 	m := citytest.NewDirectory(named("prod"), named("secretproject"))
 	addr := fleetOverTCP(t, m, api.Guard{Fleet: true, Tenants: map[string]api.Tenant{
@@ -273,7 +273,7 @@ func TestTenantAsksTooMuch(t *testing.T) {
 		}()
 	}
 	if code := <-codes; code != 503 {
-		t.Errorf("the first answer of a city that hangs is %d", code)
+		t.Errorf("the first response about a city that hangs has status %d", code)
 	}
 	if code, body := h.ask("GET", "/v0/tenant/bigcorp/city/secretproject/status", "", bigToken); code != 200 {
 		t.Errorf("%d %s", code, body)
@@ -286,16 +286,16 @@ func TestTenantAsksTooMuch(t *testing.T) {
 	}
 }
 
-// renamedCity is a machine on which the name of a folder's city has changed since it was previewed.
+// renamedCity is a machine on which a city has been renamed since the registration was previewed.
 type renamedCity struct{ *citytest.Directory }
 
 func (s renamedCity) Preview(_ context.Context, path string) (city.Declared, error) {
 	return city.Declared{Name: "prod", Path: path}, nil
 }
 
-// A folder that is registered under the name of another owner's city does not belong to the tenant, regardless of its
-// configuration.
-func TestTenantRegistersATakenName(t *testing.T) {
+// A folder that is registered under the name of another owner's city does not belong to the tenant, whatever its
+// configuration says.
+func TestTenantRegistersTakenName(t *testing.T) {
 	h := newTenantDirectory(t)
 	h.m.Remove("prod")
 	h.m.Folder("/secretproject", named("prod"))
@@ -306,10 +306,10 @@ func TestTenantRegistersATakenName(t *testing.T) {
 	}
 }
 
-// brokenRegistry is a machine with a broken registry.
+// brokenRegistry is a machine with an invalid registry.
 type brokenRegistry struct{ *citytest.Directory }
 
-var errTorn = &city.Error{Code: city.Invalid, Message: "the registry of cities is refused: cities.toml:7:1: secretproject is there twice"}
+var errTorn = &city.Error{Code: city.Invalid, Message: "the registry of cities is invalid: cities.toml:7:1: secretproject is registered twice"}
 
 func (brokenRegistry) Register(context.Context, string) (city.Info, error) {
 	return city.Info{}, errTorn
@@ -318,7 +318,7 @@ func (brokenRegistry) Unregister(context.Context, string) (city.Receipt, error) 
 	return city.Receipt{}, errTorn
 }
 
-// Errors in the machine's files are logged, but not shown to tenants.
+// Errors in the machine's files are logged, but tenants do not see them.
 func TestTenantAndTornRegistry(t *testing.T) {
 	h := &tenantDirectory{t: t}
 	m := citytest.NewDirectory(named("prod"))
@@ -329,18 +329,17 @@ func TestTenantAndTornRegistry(t *testing.T) {
 		if code, text := h.ask("POST", "/v0/tenant/acme/"+path, body, acmeToken); code != 400 || strings.Contains(text, "secret") || !strings.Contains(text, "the supervisor's log has") {
 			t.Errorf("%s: %d %s", path, code, text)
 		}
-		if code, text := h.ask("POST", "/v0/"+path, body, token); code != 400 || !strings.Contains(text, "secretproject is there twice") {
+		if code, text := h.ask("POST", "/v0/"+path, body, token); code != 400 || !strings.Contains(text, "secretproject is registered twice") {
 			t.Errorf("%s: %d %s", path, code, text)
 		}
 	}
-	if n := strings.Count(h.log.String(), "secretproject is there twice"); n != 2 {
+	if n := strings.Count(h.log.String(), "secretproject is registered twice"); n != 2 {
 		t.Error(h.log.String())
 	}
 }
 
-// A registration is reverted if the city does not belong to the tenant after all, unless the city was registered
-// before.
-func TestTenantRegistersAnother(t *testing.T) {
+// If a city turns out not to belong to the tenant, its registration is reverted, unless the city was registered before.
+func TestTenantRegistersForeignCity(t *testing.T) {
 	m := citytest.NewDirectory(named("nobodys"))
 	m.Folder("/nobodys", named("nobodys"))
 	m.Folder("/home/other", named("other"))
@@ -358,8 +357,8 @@ func TestTenantRegistersAnother(t *testing.T) {
 	}
 }
 
-// Simultaneous registrations are handled one after the other, so together they cannot exceed the limit.
-func TestTenantRegistersAtOnce(t *testing.T) {
+// Concurrent registrations are handled one after the other, so that together they cannot exceed the limit.
+func TestConcurrentTenantRegistrations(t *testing.T) {
 	h := newTenantDirectory(t)
 	h.m.Remove("prod")
 	var wg sync.WaitGroup

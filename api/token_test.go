@@ -12,14 +12,14 @@ import (
 	"gcity/city"
 )
 
-// If there is no token, KeepListening creates one that only this user can read, and reports its file.
+// Without a token, KeepListening creates one that only this user can read, and reports its file.
 func TestKeepMakesToken(t *testing.T) {
 	d := keep(t)
 	addr, file := freeAddr(t), filepath.Join(t.TempDir(), "api.token")
 	d.wants <- api.TCP{Addr: addr, TokenFile: file, MakeToken: true}
 	now := d.next(addr)
 	if now.TokenFile != file {
-		t.Errorf("told of the token in %q", now.TokenFile)
+		t.Errorf("the reported token file is %q", now.TokenFile)
 	}
 	info, err := os.Lstat(file)
 	if err != nil || info.Mode().Perm() != 0o600 || !info.Mode().IsRegular() {
@@ -30,22 +30,22 @@ func TestKeepMakesToken(t *testing.T) {
 		t.Fatalf("%q %v", made, err)
 	}
 	if code, _, body := call(t, "GET", "http://"+addr+"/v0/agents", ""); code != 401 || !strings.Contains(body, "gcity status") {
-		t.Errorf("without it: %d %s", code, body)
+		t.Errorf("without the token: %d %s", code, body)
 	}
 	if code, _, body := call(t, "GET", "http://"+addr+"/v0/agents", "", "Authorization: Bearer "+made); code != 200 {
-		t.Errorf("with it: %d %s", code, body)
+		t.Errorf("with the token: %d %s", code, body)
 	}
 	d.wants <- api.TCP{}
 	d.until("", "")
 	d.wants <- api.TCP{Addr: addr, TokenFile: file, MakeToken: true}
 	d.until(addr, "")
 	if again, err := apitoken.Read(file); err != nil || again != made {
-		t.Errorf("the token that was there is replaced: %v", err)
+		t.Errorf("the existing token was replaced: %v", err)
 	}
 }
 
-// KeepListening does not replace files or links at the path of the token file, and the port stays closed.
-func TestKeepReplacesNoToken(t *testing.T) {
+// KeepListening does not replace a file or link in the place of the token file, and the port stays closed.
+func TestKeepDoesNotReplaceFiles(t *testing.T) {
 	dir := t.TempDir()
 	d := keep(t)
 	addr, file, victim := freeAddr(t), filepath.Join(dir, "api.token"), filepath.Join(dir, "victim")
@@ -59,8 +59,8 @@ func TestKeepReplacesNoToken(t *testing.T) {
 	}
 }
 
-// A read-only token permits only GET requests and streams. It must differ from other tokens, and does not affect
-// requests with other tokens.
+// A read-only token permits only GET requests and streams. It must differ from the other tokens, and does not affect
+// requests with them.
 func TestReadOnlyToken(t *testing.T) {
 	t.Parallel()
 	d := keep(t)
@@ -89,12 +89,12 @@ func TestReadOnlyToken(t *testing.T) {
 		{"POST", "/v0/suspend", token, 200},
 	} {
 		code, body := as(c.method, c.path, c.token)
-		if code != c.code || code == 403 && !strings.Contains(body, "this token only allows reading") {
+		if code != c.code || code == 403 && !strings.Contains(body, "this token permits only reading") {
 			t.Errorf("%s %s with %s: %d %s", c.method, c.path, c.token, code, body)
 		}
 	}
 	write("read", token) // the token in token_file
-	d.until(addr, "read_token_file cannot be used, so its token is rejected: the file contains the same token as token_file")
+	d.until(addr, "cannot use read_token_file, so its token is rejected: the file contains the same token as token_file")
 	if code, body := as("POST", "/v0/resume", token); code != 200 {
 		t.Errorf("the other token: %d %s", code, body)
 	}
@@ -103,10 +103,10 @@ func TestReadOnlyToken(t *testing.T) {
 	}
 }
 
-// A token file of another user is refused, because that user knows the token.
+// A token file that belongs to another user is rejected, because that user knows the token.
 func TestTokenOfAnotherUser(t *testing.T) {
 	if os.Getuid() != 0 {
-		t.Skip("only root can give a file away")
+		t.Skip("only root can change a file's owner")
 	}
 	file := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(file, []byte(token), 0o600); err != nil {
@@ -123,7 +123,7 @@ func TestTokenOfAnotherUser(t *testing.T) {
 	}
 }
 
-// next returns the next report of KeepListening with this address.
+// next returns KeepListening's next report with this address.
 func (d *listenerProbe) next(address string) city.Listener {
 	d.t.Helper()
 	ctx, cancel := context.WithTimeout(d.t.Context(), patience)
@@ -135,7 +135,7 @@ func (d *listenerProbe) next(address string) city.Listener {
 				return now
 			}
 		case <-ctx.Done():
-			d.t.Fatalf("waited in vain for %q", address)
+			d.t.Fatalf("no report with %q", address)
 		}
 	}
 }

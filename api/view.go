@@ -8,13 +8,13 @@ import (
 	"gcity/city"
 )
 
-// visibleCities is a directory that contains only some of the cities.
+// visibleCities is a directory that shows only some of the cities.
 type visibleCities struct {
 	city.Directory
 	visible func(name string) bool // nil = all cities are visible
 }
 
-// of returns a view of the cities for which visible returns true.
+// of returns a view of those cities for which visible returns true.
 func (v visibleCities) of(visible func(name string) bool) visibleCities {
 	return visibleCities{v, visible}
 }
@@ -30,8 +30,7 @@ func (v visibleCities) root() city.Directory {
 	}
 }
 
-// keeper returns the SupervisorStatus of the cities. It returns nil if there is none, or if only some cities are
-// visible.
+// keeper returns the cities' SupervisorStatus. It returns nil if they have none, or if the view hides some cities.
 func (v visibleCities) keeper() city.SupervisorStatus {
 	for {
 		inner, ok := v.Directory.(visibleCities)
@@ -46,7 +45,7 @@ func (v visibleCities) keeper() city.SupervisorStatus {
 	}
 }
 
-// troubles returns the problems of the SupervisorStatus, if the view may show them.
+// troubles returns the supervisor's problems, if the view may show them.
 func (v visibleCities) troubles() []string {
 	if k := v.keeper(); k != nil {
 		return k.Problems()

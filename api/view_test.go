@@ -9,7 +9,7 @@ import (
 	"gcity/city"
 )
 
-// listed is a directory whose watch yields the given lists.
+// listed is a directory with a Watch that yields given lists.
 type listed struct {
 	city.Directory
 	lists [][]city.Info
@@ -25,8 +25,8 @@ func (l listed) Watch(context.Context) iter.Seq2[[]city.Info, error] {
 	}
 }
 
-// A view of some cities does not report changes of other cities.
-func TestViewIsQuiet(t *testing.T) {
+// A view of some cities does not report changes to others.
+func TestViewHidesOtherChanges(t *testing.T) {
 	again := func() *time.Time { at := time.Unix(1, 0); return &at }
 	own, waits := city.Info{Name: "own", Running: true}, city.Info{Name: "own", Until: again()}
 	v := visibleCities{Directory: listed{lists: [][]city.Info{
@@ -41,6 +41,6 @@ func TestViewIsQuiet(t *testing.T) {
 		got = append(got, len(all))
 	}
 	if len(got) != 4 || got[0] != 0 || got[1] != 1 {
-		t.Errorf("lists of %v cities, where none, one, a changed one and that as it was are four", got)
+		t.Errorf("got %v cities in the lists, want four lists: none, one, a changed one, and the original one", got)
 	}
 }

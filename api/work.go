@@ -38,7 +38,7 @@ func (h workHandlers) beads(w http.ResponseWriter, r *http.Request, _ wire.Route
 	return nil
 }
 
-// beadQuery parses a selection of beads in the form that client.BeadValues creates.
+// beadQuery parses a selection of beads, as encoded by client.BeadValues.
 func beadQuery(r *http.Request) (beads.Query, error) {
 	v := r.URL.Query()
 	q := beads.Query{
@@ -77,7 +77,7 @@ func beadQuery(r *http.Request) (beads.Query, error) {
 	return q, err
 }
 
-// queriedStatus converts the status in a query. Other clients use "hooked" for work in progress.
+// queriedStatus converts a status in a query. Other clients use "hooked" for work in progress.
 func queriedStatus(s string) beads.Status {
 	if s == "hooked" {
 		return beads.StatusInProgress
@@ -108,7 +108,7 @@ func (h workHandlers) bead(w http.ResponseWriter, r *http.Request, rt wire.Route
 	return nil
 }
 
-// createBead creates a bead. The body is the bead itself. The parameter or the field rig selects the store.
+// createBead creates a bead. The body is the bead. The parameter or field rig selects the store.
 func (h workHandlers) createBead(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	b, err := body(w, r)
 	if err != nil {
@@ -142,7 +142,7 @@ func (h workHandlers) createBead(w http.ResponseWriter, r *http.Request, _ wire.
 	return nil
 }
 
-// change is the body of a PATCH: a patch, or fields that Gas City's clients use.
+// change is the body of a PATCH: a patch, or fields that Gas City's clients use instead.
 type change struct {
 	beads.Patch
 	Labels   []string          `json:"labels"`   // labels to add
@@ -176,8 +176,8 @@ func (h workHandlers) patchBead(w http.ResponseWriter, r *http.Request, rt wire.
 	return h.perform(w, r, city.UpdateBead{ID: rt.Target, Patch: in.Patch, Force: force})
 }
 
-// closeBead closes a bead. The request has no body. With force=true, a molecule is closed even if it has open steps,
-// which stay open.
+// closeBead closes a bead. The request has no body. With force=true it also closes a molecule that has open steps, and
+// leaves the steps open.
 func (h workHandlers) closeBead(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	b, err := body(w, r)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"gcity/controller/controllertest"
 )
 
-// noted is a city that records the commands it receives.
+// recordingCity is a city that records the commands it receives.
 type recordingCity struct {
 	*controllertest.City
 	mu       sync.Mutex
@@ -40,7 +40,7 @@ func (n *recordingCity) Commands() []city.Command {
 	return slices.Clone(n.commands)
 }
 
-// shop is a city with automations, and three beads: tw-1, in progress, is the parent of tw-2 and tw-3.
+// workCity is a city with automations and three beads. tw-1, which is in progress, is the parent of tw-2 and tw-3.
 func workCity(t *testing.T) *recordingCity {
 	t.Helper()
 	f := &recordingCity{City: controllertest.Town(t)}
@@ -129,8 +129,8 @@ func TestWorkShapes(t *testing.T) {
 	}
 }
 
-// The history of an automation remains available after its file is removed.
-func TestHistoryOutlivesItsAutomation(t *testing.T) {
+// An automation's history remains available after the automation's file is removed.
+func TestHistoryOfRemovedAutomation(t *testing.T) {
 	f := workCity(t)
 	path, _ := serve(t, f, api.Options{})
 	hc := curl(t, path)
@@ -150,11 +150,11 @@ func TestHistoryOutlivesItsAutomation(t *testing.T) {
 		t.Errorf("%d %s", code, body)
 	}
 	if code, _, body := get(t, hc, "/v0/automation/torn/history"); code != 404 {
-		t.Errorf("it is not there and never ran: %d %s", code, body)
+		t.Errorf("an unknown automation: %d %s", code, body)
 	}
 }
 
-func TestWorkByCurl(t *testing.T) {
+func TestWorkRequests(t *testing.T) {
 	f := workCity(t)
 	path, _ := serve(t, f, api.Options{})
 	hc := curl(t, path)
@@ -183,7 +183,7 @@ func TestWorkByCurl(t *testing.T) {
 }
 
 // Crafted requests about work change nothing.
-func TestWorkRefusals(t *testing.T) {
+func TestWorkRejections(t *testing.T) {
 	f := workCity(t)
 	path, _ := serve(t, f, api.Options{})
 	hc := curl(t, path)
@@ -256,7 +256,7 @@ func TestWorkRefusals(t *testing.T) {
 	}
 	all, err := f.Beads(t.Context(), beads.Query{})
 	if err != nil || len(all) != 3 {
-		t.Errorf("something was made: %+v, %v", all, err)
+		t.Errorf("something was created: %+v, %v", all, err)
 	}
 	for _, b := range all {
 		if b.Rev != 1 {
@@ -265,8 +265,8 @@ func TestWorkRefusals(t *testing.T) {
 	}
 }
 
-// A failing store never looks like an empty store.
-func TestStoreInTrouble(t *testing.T) {
+// A store that fails never looks empty.
+func TestFailingStore(t *testing.T) {
 	f := workCity(t)
 	path, _ := serve(t, f, api.Options{})
 	c := dial(t, path)
@@ -298,11 +298,11 @@ func TestStoreInTrouble(t *testing.T) {
 	}()
 	cancel()
 	if err := <-asked; err == nil {
-		t.Error("a store that does not answer is empty")
+		t.Error("an unresponsive store looks empty")
 	}
 }
 
-// asked is a city that records the queries for work it receives.
+// asked is a city that records the queries for work that it receives.
 type asked struct {
 	city.Control
 	queries []beads.Query
@@ -314,7 +314,7 @@ func (a *asked) Beads(_ context.Context, q beads.Query) ([]beads.Bead, error) {
 }
 
 // Every field of a query reaches the city.
-func TestQueriesTravelWhole(t *testing.T) {
+func TestQueriesArriveComplete(t *testing.T) {
 	var full beads.Query
 	n := 0
 	v := reflect.ValueOf(&full).Elem()
@@ -332,7 +332,7 @@ func TestQueriesTravelWhole(t *testing.T) {
 			t.Errorf("%+v: %v", want, err)
 		}
 		if len(a.queries) != i+1 || !reflect.DeepEqual(a.queries[i], want) {
-			t.Fatalf("%+v arrived as %+v", want, a.queries[i:])
+			t.Fatalf("sent %+v, received %+v", want, a.queries[i:])
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"gcity/city/verb"
 )
 
-// do executes the command of a route, and responds when the command is done.
+// do executes the command that a route selects, and responds once it is done.
 func (s *server) do(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	b, err := body(w, r)
 	if err != nil {
@@ -18,7 +18,7 @@ func (s *server) do(w http.ResponseWriter, r *http.Request, rt wire.Route) error
 	return s.execute(w, r, rt, b)
 }
 
-// emit writes an event. The body is the event itself.
+// emit writes an event. The body is the event.
 func (s *server) emit(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	b, err := body(w, r)
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *server) perform(w http.ResponseWriter, r *http.Request, c city.Command)
 	return nil
 }
 
-// debug serves the profiler, without the command line. It does so only on a socket, because memory contains secrets.
+// debug serves the profiler, except the command line. It does so only on a socket, because memory contains secrets.
 func (s *server) debug(w http.ResponseWriter, r *http.Request) {
 	if s.o.Guard != nil {
 		s.fail(w, wire.UnknownPath())

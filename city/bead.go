@@ -11,22 +11,24 @@ import (
 	"gcity/mail"
 )
 
-// RunType is the type of a run's bead. The beads that a formula run creates have the same label, but other types.
+// RunType is the type of the bead that records a run. The beads that a formula run creates have other types, but the
+// same RunLabel.
 const RunType = "run"
 
-// ConvoyType is the type of a bead that groups other beads, its children. A child may have any assignee.
+// ConvoyType is the type of a bead that groups other beads, which are its children. Each child can have its own
+// assignee.
 const ConvoyType = "convoy"
 
-// NotWork lists the types of beads that are not work: run records, messages, convoys, digests and gates. Queries
-// for work exclude them with NotType.
+// NotWork lists the types of beads that are not work: run records, messages, convoys, digests and gates. Queries for
+// work exclude them with NotType.
 func NotWork() []string { return []string{RunType, mail.Type, ConvoyType, DigestType, GateType} }
 
-// Getter is a Control that can look up one bead by its ID without listing all beads. GetBead uses it.
+// Getter is a Control that can return one bead by its ID without listing all beads. GetBead uses it.
 type Getter interface {
 	Bead(ctx context.Context, id string) (beads.Bead, error)
 }
 
-// GetBead returns the bead with this ID. If c is not a Getter, GetBead lists all work. Errors are *Error.
+// GetBead returns the bead with this ID. If c is not a Getter, it searches the list of all beads. Errors are *Error.
 func GetBead(ctx context.Context, c Control, id string) (beads.Bead, error) {
 	if beads.CheckID(id) != nil {
 		return beads.Bead{}, noBead(id)
@@ -48,8 +50,8 @@ func noBead(id string) error {
 	return &Error{Code: NotFound, Message: fmt.Sprintf("no bead has the ID %.60q", id)}
 }
 
-// BeadPrefix returns the prefix of a bead's ID, or "" if the ID has no prefix. All IDs assigned by a store have the
-// same prefix.
+// BeadPrefix returns the prefix of a bead's ID, or "" if the ID has none. All IDs that a store assigns have the same
+// prefix.
 func BeadPrefix(id string) string { return id[:max(0, strings.LastIndexByte(id, '-'))] }
 
 // Prefix is the prefix of the bead IDs of a rig, or of the city if Rig is "".
@@ -75,7 +77,7 @@ func PrefixText(all []Prefix) string {
 	return "bead IDs of this city start with " + strings.Join(parts, ", ")
 }
 
-// WorkError converts an error from a bead store to an *Error. A nil error and an *Error are returned unchanged.
+// WorkError converts an error from a bead store to an *Error. It returns nil and an *Error unchanged.
 func WorkError(err error) error {
 	if err == nil {
 		return nil

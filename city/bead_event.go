@@ -9,7 +9,7 @@ import (
 	"gcity/mail"
 )
 
-// beadEvent is the payload of an event about a bead.
+// beadEvent is the payload of events about beads.
 type beadEvent struct {
 	Type     string       `json:"type"`
 	Status   beads.Status `json:"status"`
@@ -24,9 +24,9 @@ type beadEvent struct {
 	Depth int `json:"depth,omitempty"`
 }
 
-// BeadEvent returns the event for the change of a bead from was to b. If was is nil, the bead is new. by is the author,
-// and "" means an operator; a new message names its own author. depth is the value for automation.Depth. If nothing
-// changed, the returned event has no type.
+// BeadEvent returns the event for a change of a bead from was to b. If was is nil, the bead is new. by is the author of
+// the change, or "" for an operator; a new message names its author itself. depth is the value for automation.Depth. If
+// nothing has changed, the event has no type.
 func BeadEvent(was *beads.Bead, b beads.Bead, by string, depth int) events.Event {
 	if by == "" {
 		by = "operator"
@@ -53,14 +53,14 @@ func BeadEvent(was *beads.Bead, b beads.Bead, by string, depth int) events.Event
 		e.Type = events.BeadUpdated
 	}
 	data, err := json.Marshal(word)
-	if err == nil { // strings and numbers can always be marshaled
+	if err == nil { // strings and numbers can always be encoded
 		e.Payload = data
 	}
 	return e
 }
 
-// ChangeText describes a change to a bead in words if the event type does not describe it. For other changes it returns
-// "".
+// ChangeText describes a change to a bead in words, for changes that the event type does not describe well enough. For
+// other changes it returns "".
 func ChangeText(was *beads.Bead, b beads.Bead) string {
 	if was == nil || was.Rev == b.Rev {
 		return ""
@@ -89,9 +89,8 @@ func isRead(b beads.Bead) bool {
 	return m.Read
 }
 
-// RoomOf returns UseReserve if a client's event may use the disk reserve when the disk is full. Events about beads may
-// use it, because they report a change that has already happened. A client that receives an error for its event might
-// repeat the change.
+// RoomOf returns UseReserve if a client's event may use the disk reserve when the disk is full. Events about beads may:
+// they report a change that has already happened, and a client that gets an error might repeat the change.
 func RoomOf(e *events.Event) events.Room {
 	if strings.HasPrefix(e.Type, "bead.") {
 		return events.UseReserve

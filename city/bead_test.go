@@ -23,7 +23,7 @@ func (s *beadCity) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, erro
 	return s.store.List(ctx, q)
 }
 
-// keeper is a shelf that can also look up beads by ID.
+// keeper is a shelf that can also return a single bead by its ID.
 type keeper struct{ *beadCity }
 
 func (k keeper) Bead(ctx context.Context, id string) (beads.Bead, error) {
@@ -59,7 +59,7 @@ func TestGetBead(t *testing.T) {
 		}
 		s.store.Break(errors.New("the disk is gone"))
 		if b, err := city.GetBead(t.Context(), c.ctl, "tw-1"); b.ID != "" || codeOf(err) != city.Unavailable {
-			t.Errorf("%T: trouble is not absence: %+v, %v", c.ctl, b, err)
+			t.Errorf("%T: want an error other than NotFound: %+v, %v", c.ctl, b, err)
 		}
 		s.store.Break(nil)
 	}

@@ -11,8 +11,8 @@ import (
 	"unicode"
 )
 
-// DecodeBody decodes one JSON value and rejects unknown fields. An empty body leaves into unchanged. Errors are *Error
-// and describe the problem in JSON terms.
+// DecodeBody decodes a single JSON value and rejects unknown fields. An empty body leaves into unchanged. Errors are
+// *Error and describe the problem in terms of JSON.
 func DecodeBody(body []byte, into any) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil
@@ -30,7 +30,7 @@ func DecodeBody(body []byte, into any) error {
 	return nil
 }
 
-// bodyProblem describes a decoder error in JSON terms instead of Go terms.
+// bodyProblem describes a decoder's error in terms of JSON instead of Go.
 func bodyProblem(err error) string {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		value, number, _ := strings.Cut(wrong.Value, " ")
@@ -50,8 +50,8 @@ func bodyProblem(err error) string {
 	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
-// bodyField returns the name of a field as it appears in the request. It omits the wrapper of a bead or an event,
-// and the names of embedded Go types.
+// bodyField returns a field's name as it appears in the request: without the wrapper of a bead or an event, and without
+// the names of embedded Go types.
 func bodyField(path string) string {
 	var parts []string
 	for part := range strings.SplitSeq(path, ".") {
@@ -68,7 +68,7 @@ func bodyField(path string) string {
 	return strings.Join(parts, ".")
 }
 
-// jsonWord describes a kind of JSON value, given the decoder's name for it.
+// jsonWord describes a kind of JSON value, for which the decoder has its own name.
 func jsonWord(kind string) string {
 	switch kind {
 	case "string":
@@ -83,7 +83,7 @@ func jsonWord(kind string) string {
 	return "a " + kind
 }
 
-// typeWord describes the JSON value that decodes into a Go type.
+// typeWord describes the JSON values that can be decoded into a Go type.
 func typeWord(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.String:

@@ -7,14 +7,14 @@ import (
 	"gcity/events"
 )
 
-// Command is an operation on a city. The set of commands is fixed. Encode and verb.Decode are the only codec.
+// Command is an operation on a city. The set of commands is closed. Encode and verb.Decode are the only codec.
 type Command interface {
-	Verb() string   // name of the command in URLs and on the command line
+	Verb() string   // the command's name in URLs and on the command line
 	Target() string // agent, pool, rig, automation or bead; "" = the city
 }
 
 type (
-	// Restart stops an agent's session and starts a new one. It does not count as a crash.
+	// Restart stops an agent's session and starts a new one. This does not count as a crash.
 	Restart struct {
 		Agent string `json:"-"`
 	}
@@ -22,10 +22,10 @@ type (
 	Stop struct {
 		Agent string `json:"-"`
 	}
-	// Kill kills an agent's session immediately. The agent restarts.
+	// Kill kills an agent's session immediately. The agent then restarts.
 	Kill struct {
 		Agent string `json:"-"`
-		// do not wait for the session's host to confirm the exit; processes may still run there
+		// do not wait for the session's host to confirm the exit; processes may still be running there
 		Force bool `json:"force,omitempty"`
 	}
 	// Suspend sets the suspended flag in the configuration. Agent "" = the whole city.
@@ -48,43 +48,41 @@ type (
 	Clear struct {
 		Agent string `json:"-"`
 	}
-	// RequestRestart is an agent's request for its own restart.
+	// RequestRestart is an agent's request to be restarted.
 	RequestRestart struct {
 		Agent string `json:"-"`
 	}
-	// Drain asks an agent to finish its work. The session stops when the agent acknowledges, or at the deadline. A
-	// new session starts if the agent is still wanted. After a Final drain, only Undrain, Restart, Release or an
-	// edit starts a new session.
+	// Drain asks an agent to finish its work. The session stops when the agent acknowledges the drain, or at the
+	// deadline. Then a new session starts if the agent is still wanted. After a Final drain, only Undrain, Restart,
+	// Release or an edit of the configuration starts a new session.
 	Drain struct {
 		Agent string `json:"-"`
 		Final bool   `json:"final,omitempty"`
-		// why the agent's host requests the drain, such as "its pod is terminating"; "" = a user requests it. After
-		// a drain with a reason, the agent restarts regardless of its restart policy.
+		// why the agent's host wants the drain, such as "its pod is terminating"; "" = a user wants it. After a drain
+		// with a reason, the agent restarts whatever its restart policy is.
 		Why string `json:"why,omitempty"`
 	}
-	// Undrain cancels a Drain. The session keeps running. If a Final drain has already stopped the session, a new one
-	// starts.
+	// Undrain cancels a Drain. The session keeps running or, if a Final drain has already stopped it, a new one starts.
 	Undrain struct {
 		Agent string `json:"-"`
 	}
-	// DrainAck is an agent's report that it has finished its work.
+	// DrainAck reports that an agent has finished its work.
 	DrainAck struct {
 		Agent string `json:"-"`
 	}
-	// Scale sets a pool's size within its bounds. The size overrides the pool's check until a Scale with Auto set.
+	// Scale sets a pool's size, within its bounds. The size overrides the pool's check until a Scale with Auto set.
 	Scale struct {
 		Pool string `json:"-"`
 		Size int    `json:"size"`
 		Auto bool   `json:"auto,omitempty"`
 	}
-	// RestartPool restarts all wanted members of a pool at the same time. If Rolling is set, it restarts one member
-	// after the other, each when the previous one runs. The command is done when all members run, and fails at the
-	// first member that does not start.
+	// RestartPool restarts all wanted members of a pool, at the same time or, if Rolling is set, one by one, each once
+	// the previous one runs. The command is done when all members run, and fails if one of them does not start.
 	RestartPool struct {
 		Pool    string `json:"-"`
 		Rolling bool   `json:"rolling,omitempty"`
 	}
-	// CheckPool runs a pool's check now. The command is done when the check has ended.
+	// CheckPool runs a pool's check now. The command is done when the check is.
 	CheckPool struct {
 		Pool string `json:"-"`
 	}
@@ -96,17 +94,18 @@ type (
 	ResumeRig struct {
 		Rig string `json:"-"`
 	}
-	// Nudge types text into an agent's terminal and submits it. It is queued until the agent is ready and the input
-	// line has no draft. The receipt reports the progress.
+	// Nudge types text into an agent's terminal and submits it. The nudge is queued until the agent is ready and the
+	// input line contains no draft. The receipt says how far it has got.
 	Nudge struct {
 		Agent string `json:"-"`
 		Text  string `json:"text"`
-		Now   bool   `json:"now,omitempty"` // type the text even if the input line contains a draft
+		// type the text even if there is a draft on the input line
+		Now bool `json:"now,omitempty"`
 	}
 	// Unsend cancels queued nudges.
 	Unsend struct {
 		Agent string `json:"-"`
-		ID    uint64 `json:"id,omitempty"` // ID of one nudge; 0 = all nudges queued for the agent
+		ID    uint64 `json:"id,omitempty"` // one nudge; 0 = all nudges queued for the agent
 	}
 	// SendKeys sends named keys to an agent's terminal.
 	SendKeys struct {
@@ -118,8 +117,7 @@ type (
 		Automation string `json:"-"` // scoped name
 		By         string `json:"by,omitempty"`
 	}
-	// EndRun stops the current run of an automation and all its processes. The run counts as failed and is not
-	// retried.
+	// EndRun stops an automation's current run with all its processes. The run counts as failed and is not retried.
 	EndRun struct {
 		Automation string `json:"-"` // scoped name
 		By         string `json:"by,omitempty"`
@@ -133,14 +131,14 @@ type (
 	UpdateBead struct {
 		ID    string      `json:"-"`
 		Patch beads.Patch `json:"patch"`
-		// closes a molecule even if it has open steps; the steps stay open
+		// also close a molecule that has open steps, and leave the steps open
 		Force bool `json:"force,omitempty"`
 	}
-	// Reload reads the configuration now. Confirm applies a configuration that is waiting for confirmation because it
-	// would remove most of the running agents.
+	// Reload reads the configuration now. With Confirm, it applies a configuration that is waiting for confirmation
+	// because it would remove most of the running agents.
 	Reload struct {
 		Confirm bool `json:"confirm,omitempty"`
-		// the revision to confirm; "" = the one that is waiting
+		// revision to confirm; "" = the one that is waiting
 		Revision string `json:"revision,omitempty"`
 	}
 	// Emit writes a user-defined event.
@@ -209,5 +207,5 @@ func (Reload) Target() string           { return "" }
 func (Emit) Target() string             { return "" }
 func (Shutdown) Target() string         { return "" }
 
-// Encode returns the body that verb.Decode reads. Verb and target are sent separately.
+// Encode returns the body that verb.Decode decodes. The verb and the target are sent separately.
 func Encode(c Command) ([]byte, error) { return json.Marshal(c) }

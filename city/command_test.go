@@ -19,7 +19,7 @@ import (
 
 var formatTime = time.Date(2026, 4, 1, 12, 0, 0, 123, time.UTC)
 
-// commands returns every command, with each kind of body that it may have.
+// commands returns every command with each kind of body that it can have.
 var commands = []city.Command{
 	city.Restart{Agent: "worker"}, city.Stop{Agent: "rig/worker"}, city.Kill{Agent: "worker-2"},
 	city.Suspend{}, city.Suspend{Agent: "rig/pool"}, city.Resume{}, city.Resume{Agent: "worker"},
@@ -55,7 +55,7 @@ var commands = []city.Command{
 }
 
 // Encode and Decode are inverse.
-func TestCodecIsFaithful(t *testing.T) {
+func TestCodecRoundTrip(t *testing.T) {
 	tried := map[string]bool{}
 	for _, c := range commands {
 		tried[reflect.TypeOf(c).Name()] = true
@@ -65,17 +65,17 @@ func TestCodecIsFaithful(t *testing.T) {
 			continue
 		}
 		if got, err := verb.Decode(c.Verb(), c.Target(), body); err != nil || !reflect.DeepEqual(got, c) {
-			t.Errorf("%#v came back from %s as %#v, %v", c, body, got, err)
+			t.Errorf("%#v, encoded as %s, is decoded as %#v, %v", c, body, got, err)
 		}
 	}
 	for _, name := range verbs(t) {
 		if !tried[name] {
-			t.Errorf("no %s was sent", name)
+			t.Errorf("%s is missing from the test", name)
 		}
 	}
 }
 
-// verbs reads all commands from their source.
+// verbs finds all commands in the source code.
 func verbs(t *testing.T) (names []string) {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), "command.go", nil, parser.SkipObjectResolution)
@@ -114,7 +114,7 @@ func isInvalid(err error) bool {
 	return ok && e.Code == city.Invalid && e.Message != ""
 }
 
-func TestDecodeRefuses(t *testing.T) {
+func TestDecodeRejects(t *testing.T) {
 	for _, c := range commands {
 		for _, body := range []string{`{"size":1,"unknown":1}`, `{"agent":"other"}`, `[]`, `"x"`, `1`, `{`, `{}{}`, `{} x`, "\x00", strings.Repeat("[", 100_000)} {
 			if got, err := verb.Decode(c.Verb(), c.Target(), []byte(body)); !isInvalid(err) || got != nil {
@@ -146,7 +146,7 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
-// Decode accepts a size outside the bounds of a pool, because only the city knows them. A Scale with Auto has no
+// Decode accepts a size that is out of a pool's bounds, because only the city knows them. A Scale with Auto has no
 // size.
 func TestDecodeScale(t *testing.T) {
 	for body, want := range map[string]city.Scale{
@@ -163,7 +163,7 @@ func TestDecodeScale(t *testing.T) {
 	}
 }
 
-// Any input is decoded or refused, and a decoded command stays the same when it is encoded again.
+// Any input is either rejected or decoded to a command that stays the same when it is encoded and decoded again.
 func FuzzDecode(f *testing.F) {
 	for _, c := range commands {
 		body, err := city.Encode(c)
@@ -195,7 +195,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		back, err := verb.Decode(name, target, sent)
 		if err != nil {
-			t.Fatalf("%#v is not understood as %s: %v", c, sent, err)
+			t.Fatalf("%#v cannot be decoded from %s: %v", c, sent, err)
 		}
 		if again, err := city.Encode(back); err != nil || !bytes.Equal(again, sent) {
 			t.Fatalf("%s became %s, %v", sent, again, err)

@@ -8,7 +8,7 @@ import (
 	"gcity/beads"
 )
 
-// Progress counts the closed beads and all beads in a convoy.
+// Progress counts the beads in a convoy and the closed ones among them.
 type Progress struct {
 	Closed int `json:"closed"`
 	Total  int `json:"total"`
@@ -19,7 +19,7 @@ func (p Progress) Done() bool { return p.Total > 0 && p.Closed == p.Total }
 
 func (p Progress) String() string { return fmt.Sprintf("%d of %d closed", p.Closed, p.Total) }
 
-// ProgressOf returns the progress of a convoy that has these children.
+// ProgressOf returns the progress of a convoy with these children.
 func ProgressOf(children []beads.Bead) Progress {
 	p := Progress{Total: len(children)}
 	for _, b := range children {
@@ -30,9 +30,9 @@ func ProgressOf(children []beads.Bead) Progress {
 	return p
 }
 
-// CloseConvoy closes a convoy if a change to a bead has left it without open beads. The change may have closed the
-// bead, added a closed bead, or removed the last open bead. CloseConvoy returns the convoy before and after. ok is
-// false if there is nothing to close.
+// CloseConvoy closes a convoy if a change to a bead has left it without open beads: the change closed the bead, added a
+// closed one, or removed the last open one. CloseConvoy returns the convoy before and after. ok is false if it closed
+// nothing.
 func CloseConvoy(ctx context.Context, store beads.Store, child, changed beads.Bead) (was,
 	now beads.Bead, ok bool, err error) {
 	id, moved := changed.ParentID, child.ParentID != changed.ParentID

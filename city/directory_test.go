@@ -23,7 +23,7 @@ func TestCursor(t *testing.T) {
 		}
 		again, err := city.ParseCursor(got.String())
 		if err != nil || !maps.Equal(again, want) {
-			t.Errorf("%q came back as %q: %v, %v", text, got.String(), again, err)
+			t.Errorf("%q is written as %q: %v, %v", text, got.String(), again, err)
 		}
 	}
 	if got := (city.Cursor{"b": 12, "a": 5}).String(); got != "a:5,b:12" {
@@ -36,7 +36,7 @@ func TestCursor(t *testing.T) {
 	}
 }
 
-// The JSON of a tagged event contains the fields of the event and its city.
+// The JSON form of a tagged event contains the event's fields and its city.
 func TestTagged(t *testing.T) {
 	data, err := json.Marshal(city.Tagged{City: "a", Event: events.Event{Seq: 7, Type: "agent.started"}})
 	if err != nil {

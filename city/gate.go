@@ -10,7 +10,7 @@ import (
 // work on it.
 const GateType = "gate"
 
-// AwaitingGate is the status text of a bead that an open gate blocks.
+// AwaitingGate is the status text of a bead that is blocked by an open gate.
 const AwaitingGate = "awaiting gate"
 
 // Gates maps IDs to open gates.
@@ -27,7 +27,7 @@ func GatesIn(all []beads.Bead) Gates {
 	return gates
 }
 
-// GatesFor returns the open gates of a store. It queries the store only if one of the beads may await a gate.
+// GatesFor returns the open gates in a store. It queries the store only if one of the beads may be waiting for a gate.
 func GatesFor(ctx context.Context, list func(context.Context, beads.Query) ([]beads.Bead, error),
 	waiting []beads.Bead) (Gates, error) {
 	for _, b := range waiting {
@@ -40,7 +40,7 @@ func GatesFor(ctx context.Context, list func(context.Context, beads.Query) ([]be
 	return nil, nil
 }
 
-// Block returns the first gate that a bead awaits. ok is false if there is none.
+// Block returns the first gate that a bead is waiting for. ok is false if it waits for no gate.
 func (g Gates) Block(b beads.Bead) (gate beads.Bead, ok bool) {
 	if b.Status == beads.StatusClosed {
 		return gate, false

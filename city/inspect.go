@@ -7,8 +7,8 @@ import (
 	"gcity/events"
 )
 
-// MaxCrashes limits the length of Inspection.Crashes. CrashAge limits how far back the event log is searched. Without
-// it, a search for the crashes of an agent that never crashed would read the whole log.
+// MaxCrashes is the maximum length of Inspection.Crashes. CrashAge is how far back the event log is searched. Without
+// this limit, a search for an agent that never crashed would read the whole log.
 const (
 	MaxCrashes = 10
 	CrashAge   = 7 * 24 * time.Hour
@@ -18,36 +18,36 @@ const (
 type Inspection struct {
 	Agent string    `json:"agent"` // qualified name
 	At    time.Time `json:"at"`
-	// nil = the effective configuration does not declare the agent
+	// nil = the active configuration does not declare the agent
 	Spec *Spec      `json:"spec,omitempty"`
-	Env  []Variable `json:"env"` // environment of the agent's next session, sorted by name
-	// the rendered prompt that the agent receives at its start
+	Env  []Variable `json:"env"` // environment for the agent's next session, sorted by name
+	// the expanded prompt that the agent gets when it starts
 	Prompt string `json:"prompt,omitempty"`
-	// PromptFile is the template; PromptMode is "arg", "flag", "typed" or "none"; "" = no prompt.
+	// PromptFile is the prompt's template. PromptMode is "arg", "flag", "typed" or "none"; "" = no prompt.
 	PromptFile string `json:"prompt_file,omitempty"`
 	PromptMode string `json:"prompt_mode,omitempty"`
-	// if PromptMode is "flag": the flag before the text
+	// for PromptMode "flag": the flag that precedes the text
 	PromptFlag string `json:"prompt_flag,omitempty"`
 
 	// ID of the session that Drift describes; "" = no session
 	Life  string       `json:"life,omitempty"`
-	Drift []Difference `json:"drift"` // differences between that session and Spec, by field
-	// crashes within CrashAge, from the event log; newest first, at most MaxCrashes
+	Drift []Difference `json:"drift"` // how that session differs from Spec, by field
+	// crashes within CrashAge from the event log; newest first, at most MaxCrashes
 	Crashes  []Crash  `json:"crashes"`
-	Problems []string `json:"problems,omitempty"` // why some details are missing
+	Problems []string `json:"problems,omitempty"` // why details are missing
 }
 
-// Spec describes how an agent is started according to the effective configuration.
+// Spec describes how an agent is started according to the active configuration.
 type Spec struct {
-	Source  string `json:"source"` // position of the agent's declaration: "city.toml:12:1"
+	Source  string `json:"source"` // where the agent is declared: "city.toml:12:1"
 	Command string `json:"command"`
-	// name of the agent's provider; "" = the agent has a start_command
+	// provider that selects the agent's program: "claude"; "" = the agent has a start_command
 	Program string `json:"program,omitempty"`
-	// no key names the provider, so the first one found on the host is used
+	// no key names the provider, so it is the first one found on this machine
 	Found    bool   `json:"program_found,omitempty"`
 	Dir      string `json:"dir"`
 	Provider string `json:"provider,omitempty"`
-	// limits of the provider: "cannot attach, press keys: it has no terminal"; "" = none
+	// limits of the session provider: "cannot attach, press keys: it has no terminal"; "" = none
 	Limits string `json:"limits,omitempty"`
 	Cols   int    `json:"cols"` // size of the terminal while no user is attached
 	Rows   int    `json:"rows"`
@@ -57,15 +57,15 @@ type Spec struct {
 	SetupScript string   `json:"session_setup_script,omitempty"`
 	Nudge       string   `json:"nudge,omitempty"` // typed once the agent is ready
 
-	// absolute path of a folder with files that are copied into Dir
+	// absolute path of a folder with files to copy into Dir
 	Overlay string `json:"overlay_dir,omitempty"`
-	// kinds of hook files that are installed in Dir
+	// kinds of hook files to install in Dir
 	Hooks []string `json:"install_agent_hooks,omitempty"`
 
-	// beginning of a screen line that shows that the agent is ready
+	// start of the line that appears on the screen when the agent is ready
 	ReadyPrefix string        `json:"ready_prefix,omitempty"`
 	ReadyDelay  time.Duration `json:"ready_delay_ns,omitempty"`
-	// a start that takes longer fails; 0 = no limit
+	// the start fails after this time; 0 = no limit
 	ReadyLimit time.Duration `json:"ready_limit_ns,omitempty"`
 
 	IdleTimeout time.Duration `json:"idle_timeout_ns,omitempty"` // 0 = no timeout
@@ -78,14 +78,14 @@ type Spec struct {
 type RestartPolicy struct {
 	Mode      string        `json:"mode"` // "always", "on-failure", "never"
 	MinUptime time.Duration `json:"min_uptime_ns"`
-	// maximum number of crashes within Window; one more leads to quarantine; 0 = no limit
+	// maximum number of crashes within Window; one more causes a quarantine; 0 = no limit
 	MaxRestarts int           `json:"max_restarts"`
 	Window      time.Duration `json:"window_ns"`
 	Backoff     time.Duration `json:"backoff_ns"` // first delay; doubles up to MaxBackoff
 	MaxBackoff  time.Duration `json:"max_backoff_ns"`
 }
 
-// Waits returns the first and the longest delay between consecutive restarts.
+// Waits returns the first and the longest delay between restarts.
 func (p *RestartPolicy) Waits() (first, most time.Duration) {
 	if p.MaxBackoff <= 0 {
 		return p.Backoff, p.Backoff
@@ -97,48 +97,48 @@ func (p *RestartPolicy) Waits() (first, most time.Duration) {
 type Variable struct {
 	Name   string `json:"name"`
 	Value  string `json:"value,omitempty"`
-	Hidden bool   `json:"hidden,omitempty"` // Value is omitted, because the name indicates a secret
+	Hidden bool   `json:"hidden,omitempty"` // Value is omitted because the name suggests a secret
 	From   Origin `json:"from"`
 }
 
-// Origin is the source of a variable in an agent's environment.
+// Origin says where a variable in an agent's environment comes from.
 type Origin string
 
 const (
 	FromConfig    Origin = "config"    // the configuration sets it
 	FromCity      Origin = "city"      // gcity sets it for every agent
-	FromInherited Origin = "inherited" // inherited from the controller's environment
+	FromInherited Origin = "inherited" // the controller's environment contains it
 )
 
-// Difference is one field in which a session differs from the configuration.
+// Difference is a field in which a session differs from the configuration.
 type Difference struct {
 	Field string `json:"field"` // "command", "env FOO", "pre_start", …
-	// "added", "changed", "removed" in the configuration since the session started
+	// "added", "changed" or "removed" in the configuration after the session started
 	What  string `json:"what"`
 	Runs  string `json:"runs,omitempty"`
 	Wants string `json:"wants,omitempty"`
 
-	// the session's value is unknown; only its fingerprint was stored
+	// the session's value is unknown, because only its fingerprint was stored
 	RunsUnknown bool `json:"runs_unknown,omitempty"`
-	Hidden      bool `json:"hidden,omitempty"` // both values are omitted, because they are secret
+	Hidden      bool `json:"hidden,omitempty"` // both values are omitted because they are secret
 }
 
 // Crash is an exit that was not requested, or a failed start.
 type Crash struct {
 	Exit
-	Seq     uint64 `json:"seq"` // seq of its event
+	Seq     uint64 `json:"seq"` // seq of the event that reports it
 	Why     string `json:"why"`
-	Output  string `json:"output,omitempty"`   // the end of its output: plain lines
+	Output  string `json:"output,omitempty"`   // last lines of output, as plain text
 	NoStart bool   `json:"no_start,omitempty"` // the agent never ran; of Exit, only At is known
 }
 
-// CrashQuery returns a query for an agent's events that CrashOf can convert. The result is newest first.
+// CrashQuery returns a query for those events of an agent that CrashOf can convert, newest first.
 func CrashQuery(agent string, now time.Time) events.Query {
 	return events.Query{Types: []string{events.AgentCrashed, events.AgentStartFailed},
 		Subject: agent, Since: now.Add(-CrashAge), Limit: MaxCrashes}
 }
 
-// CrashOf converts a crash event. ok is false for other events. Fields that are missing in the payload stay empty.
+// CrashOf converts the event of a crash. ok is false for any other event. Fields that the payload lacks stay empty.
 func CrashOf(e *events.Event) (c Crash, ok bool) {
 	c = Crash{Exit: Exit{At: e.TS, Code: -1}, Seq: e.Seq, Why: e.Message}
 	switch e.Type {

@@ -12,7 +12,7 @@ import (
 	"gcity/mail"
 )
 
-// MailCount counts the messages for a recipient, without archived ones.
+// MailCount counts the messages for a recipient that are not archived.
 type MailCount struct {
 	Unread int `json:"unread"`
 	Total  int `json:"total"`
@@ -21,7 +21,7 @@ type MailCount struct {
 // MailTally counts messages by address.
 type MailTally map[string]MailCount
 
-// Add counts a bead if it is a message that is not archived.
+// Add counts a bead if it is a message and not archived.
 func (t MailTally) Add(b beads.Bead) { t.add(b, 1) }
 
 func (t MailTally) add(b beads.Bead, times int) {
@@ -37,8 +37,8 @@ func (t MailTally) add(b beads.Bead, times int) {
 	t[m.To] = n
 }
 
-// TallyMail counts all messages in a store that are not archived. It does not read them if the store is a
-// beads.ShareCounter.
+// TallyMail counts all messages in a store that are not archived. If the store is a beads.ShareCounter, it need not
+// read them.
 func TallyMail(ctx context.Context, store beads.Store) (MailTally, error) {
 	t, err := MailTally{}, errors.ErrUnsupported
 	if by, ok := store.(beads.ShareCounter); ok {
@@ -59,7 +59,7 @@ func TallyMail(ctx context.Context, store beads.Store) (MailTally, error) {
 	return t, err
 }
 
-// Merge adds the counts from another tally.
+// Merge adds the counts of another tally.
 func (t MailTally) Merge(o MailTally) {
 	for to, n := range o {
 		have := t[to]
@@ -67,8 +67,8 @@ func (t MailTally) Merge(o MailTally) {
 	}
 }
 
-// CountMail sets the message counts in a snapshot that is not published yet. An agent's count includes messages to its
-// pool. The counts for users include messages addressed to neither an agent nor a pool.
+// CountMail sets the message counts in a snapshot that has not been published. An agent's count includes messages to
+// its pool. The count for users includes all messages to addresses that belong to neither an agent nor a pool.
 func (s *Snapshot) CountMail(t MailTally) {
 	s.Mail = MailCount{}
 	if len(t) == 0 {
@@ -101,7 +101,7 @@ func (s *Snapshot) isUserAddress(to string) bool {
 	return !slices.ContainsFunc(s.Pools, func(p Pool) bool { return p.mayHave(to) })
 }
 
-// mayHave reports whether a possible member of the pool has this name.
+// mayHave reports whether the pool can have a member with this name.
 func (p *Pool) mayHave(name string) bool {
 	if p.Max == 1 {
 		return name == p.Name
@@ -111,8 +111,8 @@ func (p *Pool) mayHave(name string) bool {
 	return ok && err == nil && i >= 1 && i <= p.Max && n == strconv.Itoa(i)
 }
 
-// Address resolves the recipient of mail: an agent or a pool, by its qualified name or by an unambiguous last part, or
-// "pool:NAME". Any other name is treated as a user's and is returned unchanged. Errors are *Error.
+// Address resolves the recipient of mail: an agent or a pool, by its qualified name or an unambiguous last part, or
+// "pool:NAME". It returns any other name unchanged, as the name of a user. Errors are *Error.
 func (s *Snapshot) Address(name string) (string, error) {
 	name = strings.TrimSpace(name)
 	pool, forced := strings.CutPrefix(name, mail.PoolPrefix)
@@ -153,7 +153,7 @@ func (s *Snapshot) Address(name string) (string, error) {
 	return name, nil
 }
 
-// choices lists the possible addresses, of which the sender must choose one.
+// choices lists addresses for the sender to choose from.
 func choices(all []string) string {
 	text := ""
 	for i, to := range all {
@@ -174,7 +174,7 @@ func choices(all []string) string {
 	return text
 }
 
-// SendMail sends a message. To may be any name that Address accepts, and an empty From means a user. If no agent can
+// SendMail sends a message. To can be any name that Address accepts, and an empty From means a user. If no agent can
 // currently read the message, it waits in the inbox, and the receipt says so.
 func SendMail(ctx context.Context, c Control, m mail.Message) (Receipt, error) {
 	s, err := c.Snapshot(ctx)
@@ -199,13 +199,12 @@ func SendMail(ctx context.Context, c Control, m mail.Message) (Receipt, error) {
 	return r, nil
 }
 
-// unread returns the reason why no agent currently reads mail to an address, or "".
+// unread returns why no agent currently reads mail to an address, or "" if one does.
 func (s *Snapshot) unread(to string) string {
 	if name, pool := strings.CutPrefix(to, mail.PoolPrefix); pool {
 		if p, ok := s.Pool(name); ok && p.Suspended {
-			return fmt.Sprintf("; the pool is suspended %s; its members read the message after "+
-				"the pool is resumed",
-				p.SuspendedReason)
+			return fmt.Sprintf("; the pool is suspended %s; its members will read the message "+
+				"once it is resumed", p.SuspendedReason)
 		}
 		return ""
 	}
@@ -213,10 +212,10 @@ func (s *Snapshot) unread(to string) string {
 	switch {
 	case ok && a.Suspended:
 		where := ""
-		if a.State == Suspended { // in other states Reason is not about the suspension
+		if a.State == Suspended { // in any other state, Reason is not about the suspension
 			where = " " + a.Reason
 		}
-		return fmt.Sprintf("; the agent is suspended%s and reads the message after "+
+		return fmt.Sprintf("; the agent is suspended%s and will read the message once "+
 			"it is resumed", where)
 	case ok || to == mail.Person:
 		return ""
@@ -224,13 +223,13 @@ func (s *Snapshot) unread(to string) string {
 		return fmt.Sprintf("; no agent or pool has the name %q, so the message waits for a "+
 			"user with that name", to)
 	}
-	return "; this pool member is not running and reads the message when it runs again"
+	return "; this pool member is not running and will read the message once it runs again"
 }
 
-// Mail returns the messages to an address, newest first. It returns only unread messages, unless all is set. It never
-// returns archived messages. to is any name that Address accepts. For an agent, Mail returns its own messages and those
-// to its pool that no other member has taken. If to is "", Mail returns the messages for users, which are addressed to
-// neither an agent nor a pool.
+// Mail returns the messages to an address, newest first: the unread ones or, if all is set, also those that have been
+// read. It never returns archived messages. to is any name that Address accepts. For an agent, Mail returns its own
+// messages, and those to its pool that no other member has taken. If to is "", Mail returns the messages for users,
+// with addresses that belong to neither an agent nor a pool.
 func Mail(ctx context.Context, c Control, to string, all bool) ([]mail.Message, error) {
 	s, err := c.Snapshot(ctx)
 	if err != nil {
@@ -273,8 +272,8 @@ func mailAt(ctx context.Context, c Control, s *Snapshot, to string) ([]beads.Bea
 	return found, nil
 }
 
-// MayRead reports whether a reader may read a message. An agent may read its own messages and its pool's. Users ("")
-// may read messages that belong to neither an agent nor a pool.
+// MayRead reports whether a reader may read a message. An agent may read its own messages and those of its pool. Users
+// ("") may read messages to addresses that belong to neither an agent nor a pool.
 func (s *Snapshot) MayRead(m mail.Message, reader string) bool {
 	if reader == "" {
 		return s.isUserAddress(m.To)
@@ -293,7 +292,7 @@ func (s *Snapshot) PoolOf(agent string) string {
 	return ""
 }
 
-// GetMail returns a message and its bead. If the bead is not a message, the error is NotFound.
+// GetMail returns a message and its bead. If the bead is not a message, the error has code NotFound.
 func GetMail(ctx context.Context, c Control, id string) (mail.Message, beads.Bead, error) {
 	b, err := GetBead(ctx, c, id)
 	if err != nil {
@@ -320,8 +319,8 @@ func ReadMail(ctx context.Context, c Control, id string) (mail.Message, error) {
 	return m, nil
 }
 
-// TakeMail marks a message as read by an agent, like ReadMail. A message to the agent's pool then belongs to that
-// agent. If another member has already taken the message, the error is Conflict.
+// TakeMail is like ReadMail, for an agent. If the message was sent to the agent's pool, it then belongs to the agent.
+// If another member has taken the message first, the error has code Conflict.
 func TakeMail(ctx context.Context, c Control, id, by string) (mail.Message, error) {
 	m, b, err := GetMail(ctx, c, id)
 	if err != nil {

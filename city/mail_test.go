@@ -17,7 +17,7 @@ func post() *city.Snapshot {
 	}
 }
 
-// A name is that of one agent or pool, or otherwise of a person. Ambiguous names are not resolved arbitrarily.
+// A name belongs to one agent or pool, or else to a user. An ambiguous name is not resolved arbitrarily.
 func TestAddress(t *testing.T) {
 	s := post()
 	for name, want := range map[string]string{
@@ -44,7 +44,7 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-// Every message is counted for its recipient: an agent, the members of a pool, or people.
+// Every message counts for its recipient: an agent, the members of a pool, or users.
 func TestCountMail(t *testing.T) {
 	s := post()
 	s.CountMail(city.MailTally{
@@ -52,7 +52,7 @@ func TestCountMail(t *testing.T) {
 		"human": {Unread: 1, Total: 4}, "gone/agent": {Unread: 1, Total: 1}, "pool:gone": {Unread: 1, Total: 2}, "yard/crew-3": {Total: 1},
 	})
 	if want := (city.MailCount{Unread: 3, Total: 8}); s.Mail != want {
-		t.Errorf("people have %+v, want %+v", s.Mail, want)
+		t.Errorf("users have %+v, want %+v", s.Mail, want)
 	}
 	for name, want := range map[string]int{"ann": 2, "yard/crew-1": 4, "yard/bob": 0} {
 		if a, ok := s.Agent(name); !ok || a.Mail != want {

@@ -12,16 +12,16 @@ import (
 )
 
 // Merged yields the events of all cities in a directory: first those after a cursor, then live events. It ends when ctx
-// ends or the directory is no longer available.
+// ends or the directory becomes unavailable.
 //
-// A city that joins later contributes its events since then, including its start. If it wrote earlier events while the
-// stream was open, a single event of type events.Gap replaces them. A removed city leaves the stream. A restarted city
-// continues at its position.
+// A city that is added later contributes its events from then on, including its start. If the city wrote earlier events
+// while the stream was open, a single event of type events.Gap stands for them. A city that is removed leaves the
+// stream, and a city that is restarted continues at its position.
 //
-// Events from before the start of the stream are sorted by time. Later events are in order only within a city. At most
-// one event of each city waits for a slow reader. An events.Gap also replaces events that are missing in a log, and
-// reports a cursor beyond a log or a read error. At its end, the stream waits only briefly for cities that do not
-// respond.
+// Events from before the start of the stream are sorted by time. Later events are in order only within each city. At
+// most one event of each city waits for a slow reader. An events.Gap also stands for events that are missing from a
+// log, and reports a cursor beyond the end of a log, or a read error. At its end, the stream waits only briefly for
+// cities that do not respond.
 func Merged(ctx context.Context, d Directory, from Cursor) iter.Seq2[Tagged, error] {
 	return func(yield func(Tagged, error) bool) {
 		for s, err := range MergedSteps(ctx, d, from) {
@@ -38,13 +38,13 @@ func Merged(ctx context.Context, d Directory, from Cursor) iter.Seq2[Tagged, err
 
 // Step is one step of a merged stream.
 type Step struct {
-	Event *Tagged // nil = cities have joined, and At includes them
+	Event *Tagged // nil = At now includes cities that have been added
 	At    Cursor  // the cursor to resume from, with all cities; valid until the next step
-	// a panic as a *recovery.Panic, which Event reports or which ended the stream
+	// a panic, as a *recovery.Panic, that Event reports or that ended the stream
 	Fault error
 }
 
-// MergedSteps is like Merged and also yields the cursor after each event.
+// MergedSteps is like Merged, but also yields the cursor after each event.
 func MergedSteps(ctx context.Context, d Directory, from Cursor) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -66,48 +66,48 @@ func MergedSteps(ctx context.Context, d Directory, from Cursor) iter.Seq2[Step, 
 }
 
 const (
-	// maxEventDelay is how long the stream waits for an event that may be the oldest. Events of slower cities are
+	// maxEventDelay is how long the stream waits for an event that could be the oldest. Events of slower cities are
 	// yielded when they arrive.
 	maxEventDelay = time.Second
-	// retryMin and retryMax limit the delay before a running city that failed to deliver events is queried again. The
-	// delay doubles each time.
+	// retryMin and retryMax are the limits of the delay before a running city that failed to deliver events is queried
+	// again. The delay doubles each time.
 	retryMin, retryMax = 100 * time.Millisecond, 5 * time.Second
-	// readBefore is how far back the events of a joining city are read, because the city may have started before
-	// the directory listed it.
+	// readBefore is how far back to read the events of a city that is added, because it may have started before the
+	// directory listed it.
 	readBefore = time.Minute
 	// finishTimeout is how long the end of a stream waits for the cities' goroutines.
 	finishTimeout = 2 * time.Second
 )
 
-// merge is one merged stream. Except for channels, all fields belong to the goroutine of the reader.
+// merge is one merged stream. The reader's goroutine owns all fields except channels.
 type merge struct {
 	ctx        context.Context
 	dir        Directory
 	opened     time.Time
-	listed     bool // the first list was received
+	listed     bool // the first list has been received
 	cities     []Info
 	at         Cursor
-	joined     bool                 // a city has joined and no step has reported it yet
-	joinedAt   map[string]time.Time // when each city that was not in the first list appeared
-	paths      map[string]string    // folders of the cities in the cursor at, if known
+	joined     bool                 // a city has been added, but no step has reported it yet
+	joinedAt   map[string]time.Time // when each city appeared that was not in the first list
+	paths      map[string]string    // folders of the cities in the cursor at, where known
 	feeds      map[string]*feed
 	retries    map[string]retryDelay
 	offers     chan offer
 	lists      chan []Info // the newest list of cities
-	listsEnded chan error  // why no more lists will arrive; nil = ctx has ended
+	listsEnded chan error  // why there will be no more lists; nil = ctx has ended
 	running    sync.WaitGroup
 }
 
-// retryDelay is the delay before the stream requests a city's events again.
+// retryDelay is the delay before a city's events are requested again.
 type retryDelay struct {
 	until time.Time
 	took  time.Duration
 }
 
-// finish waits for all goroutines of the stream, but not longer than finishTimeout.
+// finish waits for the stream's goroutines, but at most for finishTimeout.
 func (m *merge) finish() {
 	ended := make(chan struct{})
-	// in a goroutine, because the wait may last until all cities have responded
+	// in a goroutine, because this can take until all cities have responded
 	go func() { m.running.Wait(); close(ended) }()
 	late := time.NewTimer(finishTimeout)
 	defer late.Stop()
@@ -117,7 +117,7 @@ func (m *merge) finish() {
 	}
 }
 
-// watch receives the directory's lists of cities.
+// watch receives the lists of cities from the directory.
 func (m *merge) watch() {
 	if fault := recovery.Catch(m.watchDirectory); fault != nil {
 		m.listsEnded <- fault
@@ -134,7 +134,7 @@ func (m *merge) watchDirectory() {
 		case <-m.lists:
 		default:
 		}
-		m.lists <- all // does not block, because the channel is empty and this is the only sender
+		m.lists <- all // does not block: the channel is empty and has no other sender
 	}
 	m.listsEnded <- nil
 }
@@ -182,8 +182,8 @@ func (m *merge) run(yield func(Step, error) bool) {
 	}
 }
 
-// drain processes all messages that have arrived. Otherwise a busy stream would not notice changes, and a slow reader
-// would make cities count as late.
+// drain handles all messages that have arrived. Without it, a busy stream would not notice changes, and a slow reader
+// would make cities seem late.
 func (m *merge) drain() {
 	for {
 		select {
@@ -197,7 +197,7 @@ func (m *merge) drain() {
 	}
 }
 
-// opening reports whether the stream should wait for a city that has not yet reported its start position.
+// opening reports whether the stream should still wait for a city to report its start position.
 func (m *merge) opening(now time.Time) bool {
 	for _, f := range m.feeds {
 		if !f.open && !f.slow && now.Before(f.asked.Add(maxEventDelay)) {
@@ -207,8 +207,9 @@ func (m *merge) opening(now time.Time) bool {
 	return false
 }
 
-// completeCursor returns the cursor with every city in the directory. The end of a city that is not running or does not
-// respond is unknown. The cursor then contains 0, so that a reader that resumes receives all of the city's events.
+// completeCursor returns the cursor with an entry for every city in the directory. Where the end of a log is unknown,
+// because the city is not running or does not respond, the entry is 0. A reader that resumes then gets all of the
+// city's events.
 func (m *merge) completeCursor() Cursor {
 	var all Cursor
 	for i := range m.cities {
@@ -236,12 +237,12 @@ func (m *merge) yieldNext(f *feed, yield func(Step, error) bool) bool {
 	}
 	f.asked = time.Now()
 	f.next <- struct{}{}
-	m.joined = false // the step's cursor At includes the cities that have joined
+	m.joined = false // At includes the cities that have been added
 	return yield(Step{&Tagged{f.name, *e}, m.completeCursor(), fault}, nil)
 }
 
-// next returns the feed with the oldest event, if no other city can have an older event. Otherwise wake is the time at
-// which the stream must act even if no message arrives; zero = never.
+// next returns the feed with the oldest event, once no other city can have an older one. Otherwise wake is when the
+// stream must act even if no message arrives; zero = never.
 func (m *merge) next(now time.Time) (best *feed, wake time.Time) {
 	sooner := func(t time.Time) {
 		if wake.IsZero() || t.Before(wake) {
@@ -255,7 +256,7 @@ func (m *merge) next(now time.Time) (best *feed, wake time.Time) {
 				best = f
 			}
 		case f.open && !f.beyond && m.at[f.name] >= f.last, f.slow:
-			// the city has no older events, so there is nothing to wait for
+			// the city has no older events, so do not wait for it
 		case now.Before(late):
 			sooner(late)
 		default:
@@ -273,11 +274,11 @@ func (m *merge) next(now time.Time) (best *feed, wake time.Time) {
 	return nil, wake
 }
 
-// handleOffer processes an offer from a feed, and reports whether a city has joined because of it.
+// handleOffer handles an offer from a feed. It reports whether a city has been added because of it.
 func (m *merge) handleOffer(o offer) (joined bool) {
 	f := o.feed
 	if m.feeds[f.name] != f {
-		return false // the stream no longer uses this feed
+		return false // the stream does not use this feed any more
 	}
 	f.slow = false
 	switch {
@@ -298,13 +299,13 @@ func (m *merge) handleOffer(o offer) (joined bool) {
 	return false
 }
 
-// updateCities processes a new list of cities.
+// updateCities handles a new list of cities.
 func (m *merge) updateCities(all []Info) {
 	here := map[string]bool{}
 	for i := range all {
 		name := all[i].Name
 		here[name] = true
-		// a different city now has this name
+		// the name now belongs to another city
 		if path, seen := m.paths[name]; seen && path != all[i].Path {
 			m.removeCity(name)
 			delete(m.at, name)
@@ -336,7 +337,7 @@ func (m *merge) removeCity(name string) {
 	delete(m.retries, name)
 }
 
-// startFeeds starts the feeds of running cities.
+// startFeeds starts feeds for the cities that are running.
 func (m *merge) startFeeds() {
 	now := time.Now()
 	for name, r := range m.retries {

@@ -10,29 +10,29 @@ import (
 	"gcity/internal/recovery"
 )
 
-// feed reads the events of one city for a merged stream.
+// feed reads one city's events for a merged stream.
 type feed struct {
 	name string
-	// time from which a city that joined later is read; zero = read from the end of its log
+	// where to begin in the log of a city that was added later; zero = at the end of the log
 	since time.Time
-	// start of the stream; a gap event replaces the events between began and since
+	// start of the stream; a gap event stands for the events between began and since
 	began    time.Time
-	next     chan struct{} // a value allows the feed to offer one more event
+	next     chan struct{} // each value allows the feed to offer one more event
 	end      context.CancelFunc
-	position uint64 // seq of the last offered event, or of the start position; owned by the feed
+	position uint64 // seq of the last event offered, or of the start position; owned by the feed
 
-	// the fields below are owned by the reader
+	// the reader owns the fields below
 	open bool   // the feed has reported its start position
 	last uint64 // seq of the city's newest event at that time
 
-	beyond bool // the start position is beyond the end of the log, and the feed reports that next
+	beyond bool // the start position is beyond the end of the log, which the feed reports next
 
 	nextEvent *events.Event // the next event to yield
-	headTime  time.Time     // time of nextEvent, by which feeds are sorted
-	// the fault that nextEvent reports; if it is set, nextEvent is not an event in the log
+	headTime  time.Time     // when nextEvent happened; feeds are sorted by it
+	// the fault that nextEvent reports; if set, nextEvent is not from the log
 	fault error
 	asked time.Time // when an event was last requested
-	slow  bool      // the stream no longer waits for this feed
+	slow  bool      // the stream does not wait for this feed any more
 }
 
 // offer is a message from a feed.
@@ -40,9 +40,9 @@ type offer struct {
 	feed        *feed
 	event       *events.Event
 	key         time.Time
-	after, last uint64 // if event is nil: the start position, and the newest event
+	after, last uint64 // if event is nil: the start position, and the seq of the newest event
 	over        bool   // the feed has ended
-	fault       error  // fault that the event reports
+	fault       error  // the fault that event reports
 }
 
 func (f *feed) before(g *feed) bool {
@@ -76,7 +76,7 @@ func (f *feed) run(ctx context.Context, d Directory, after uint64, known bool,
 	if fault := recovery.Catch(func() { f.read(ctx, d, after, known, say) }); fault != nil {
 		say(offer{fault: fault, event: &events.Event{Seq: f.position, TS: time.Now(),
 			Type: events.Gap, Actor: gapActor,
-			Message: "cannot read the next events, retrying: " + fault.Error()}})
+			Message: "cannot read the next events, will retry: " + fault.Error()}})
 	}
 	say(offer{over: true})
 }
@@ -129,8 +129,8 @@ func (f *feed) read(ctx context.Context, d Directory, after uint64, known bool,
 	}
 }
 
-// startPosition returns the position from which a city without a cursor entry is read. If the city wrote earlier events
-// while the stream was open, past is a gap event that replaces them.
+// startPosition returns where to start reading a city that the cursor does not contain. If the city wrote earlier
+// events while the stream was open, past is a gap event that stands for them.
 func (f *feed) startPosition(ctx context.Context, c Control, last uint64) (after uint64,
 	past *events.Event, err error) {
 	if f.since.IsZero() {
@@ -160,13 +160,13 @@ func (f *feed) startPosition(ctx context.Context, c Control, last uint64) (after
 	return after, past, err
 }
 
-// gapActor is the actor of gap events that are not in a log.
+// gapActor is the actor of gap events that are not from a log.
 const gapActor = "api"
 
-// IsInsertedGap reports whether an event is not in a log, but was inserted by a stream to replace missing events.
+// IsInsertedGap reports whether an event is not from a log, but was inserted by a stream in place of missing events.
 func IsInsertedGap(e *events.Event) bool { return e.Type == events.Gap && e.Actor == gapActor }
 
-// GapEvent returns a gap event that replaces the events that are missing in a log.
+// GapEvent returns a gap event that stands for events that are missing from a log.
 func GapEvent(from, to uint64, at time.Time) events.Event { return *gapEvent(from, to, at) }
 
 func gapEvent(from, to uint64, at time.Time) *events.Event {
@@ -179,7 +179,7 @@ func gapEvent(from, to uint64, at time.Time) *events.Event {
 		Message: what + ": damaged or removed", Payload: payload}
 }
 
-// BeyondLog returns a gap event for a cursor that does not belong to a log. last is the newest event in the log.
+// BeyondLog returns a gap event for a cursor that does not fit a log. last is the seq of the newest event in the log.
 func BeyondLog(asked string, last uint64) events.Event {
 	// cannot fail
 	payload, _ := json.Marshal(map[string]any{"asked": fmt.Sprintf("%.40s", asked), "newest": last})

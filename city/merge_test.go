@@ -27,7 +27,7 @@ func record(f *citytest.Fake, n int) {
 	}
 }
 
-// reader is a merged stream that reads on request of the test.
+// reader is a merged stream that reads only when the test asks for it.
 type reader struct {
 	next func() (city.Tagged, error, bool)
 	end  func()
@@ -63,7 +63,7 @@ func wantRead(t *testing.T, r reader, want string) {
 	}
 }
 
-// History is sorted by time and followed by new events, while cities join, leave and restart.
+// Earlier events are sorted by time and followed by new ones, while cities are added, removed and restarted.
 func TestMerged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -103,7 +103,7 @@ func TestMerged(t *testing.T) {
 	})
 }
 
-// Cities that are not in the cursor are read from the end of their logs.
+// Cities that the cursor does not contain are read from the end of their logs.
 func TestMergedFromTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -131,8 +131,8 @@ func TestMergedFromTheEnd(t *testing.T) {
 	})
 }
 
-// A city that joins late does not flood open streams with its earlier events. A stream gets the city's start, and
-// one gap event for the earlier events.
+// A city that is added late does not flood open streams with its earlier events. A stream gets the city's start, and
+// one gap event for everything before.
 func TestMergedLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -156,7 +156,7 @@ func TestMergedLate(t *testing.T) {
 		wantRead(t, r, "c:503, c:504")
 		record(c, 1)
 		wantRead(t, r, "c:505")
-		// A city that only restarts continues at its position, even after a long time.
+		// A city that merely restarts continues at its position, even after a long time.
 		m.SetCondition("c", city.CityStopped, "")
 		record(c, 1)
 		time.Sleep(time.Hour)
@@ -165,7 +165,7 @@ func TestMergedLate(t *testing.T) {
 	})
 }
 
-// holey is a city with a log that has lost some events.
+// holey is a city that has lost some events from its log.
 type holey struct {
 	city.Control
 	lost func(seq uint64) bool
@@ -181,8 +181,8 @@ func (h holey) Events(ctx context.Context, after uint64) iter.Seq2[events.Event,
 	}
 }
 
-// A stream reports events that are missing in a log, and a cursor beyond the log. If a different city gets a known
-// name, it is read from its start.
+// A stream reports events that are missing from a log, and a cursor beyond the end of a log. If a known name now
+// belongs to a different city, that city is read from the start of its log.
 func TestMergedGaps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -215,7 +215,7 @@ func (s stuck) History(ctx context.Context, _ events.Query) ([]events.Event, err
 	return nil, ctx.Err()
 }
 
-// A city that does not answer delays the others for a moment, and only once.
+// A city that does not respond delays the others for a moment, and only once.
 func TestMergedStuck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -229,18 +229,18 @@ func TestMergedStuck(t *testing.T) {
 		defer r.end()
 		wantRead(t, r, "a:1, a:2")
 		if took := time.Since(began); took != time.Second {
-			t.Errorf("a second was to pass, and it was %s", took)
+			t.Errorf("the stream waited %s, want a second", took)
 		}
 		began = time.Now()
 		a.Record(events.Event{Type: "a.b"})
 		wantRead(t, r, "a:3")
 		if took := time.Since(began); took != 0 {
-			t.Errorf("it waited again: %s", took)
+			t.Errorf("the stream waited again: %s", took)
 		}
 	})
 }
 
-// dead is a city that never answers, even after the caller's deadline.
+// dead is a city that never responds, not even after the caller's deadline.
 type dead struct {
 	city.Control
 	free chan struct{}
@@ -251,7 +251,7 @@ func (d dead) History(context.Context, events.Query) ([]events.Event, error) {
 	return nil, errors.New("too late")
 }
 
-// A stream ends even if a city never answers.
+// A stream ends even if a city never responds.
 func TestMergedDead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -273,7 +273,7 @@ type broken struct{ city.Control }
 
 func (broken) History(context.Context, events.Query) ([]events.Event, error) { panic("a fault") }
 
-// A panic in one city is reported at a limited rate, and does not end the events of other cities.
+// A panic in one city is reported at a limited rate, and does not end the events of the others.
 func TestMergedFault(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -293,23 +293,23 @@ func TestMergedFault(t *testing.T) {
 			case err != nil:
 				t.Fatal(err)
 			case s.At["broken"] != 7:
-				t.Fatalf("the cursor moved: %v", s.At)
+				t.Fatalf("the cursor has changed: %v", s.At)
 			case s.Event.City == "a":
 				got = s.Event.Seq
 			case s.Event.Type == events.Gap && strings.Contains(s.Event.Message, "a fault"):
 				told++
 				if p, ok := errors.AsType[*recovery.Panic](s.Fault); !ok || !strings.Contains(string(p.Stack()), "broken.History") {
-					t.Fatalf("where it broke is lost: %v", s.Fault)
+					t.Fatalf("the stack is missing: %v", s.Fault)
 				}
 			}
 		}
 		if got != 60 || told == 0 || told > 25 {
-			t.Errorf("%d of 60 events came, and the fault was reported %d times", got, told)
+			t.Errorf("received %d of 60 events, and %d reports of the fault", got, told)
 		}
 	})
 }
 
-// counting is a city that counts the events that are read.
+// counting is a city that counts the events that are read from it.
 type counting struct {
 	city.Control
 	n *atomic.Int64
@@ -341,7 +341,7 @@ func TestMergedSlowReader(t *testing.T) {
 		record(a, 100)
 		synctest.Wait()
 		if n.Load() > 2 {
-			t.Errorf("%d events were taken for a reader that read one", n.Load())
+			t.Errorf("%d events were read ahead for a reader that read one", n.Load())
 		}
 		if got := r.read(t, 199); !strings.HasSuffix(got, "a:199, a:200") {
 			t.Errorf("…%s", got[len(got)-30:])
@@ -349,7 +349,7 @@ func TestMergedSlowReader(t *testing.T) {
 	})
 }
 
-// However slow the reader is, history is sorted by time.
+// However slow the reader is, earlier events are sorted by time.
 func TestMergedSlowReaderInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -367,7 +367,7 @@ func TestMergedSlowReaderInOrder(t *testing.T) {
 	})
 }
 
-// gone is a directory whose Watch fails.
+// gone is a directory with a Watch that fails.
 type gone struct{ city.Directory }
 
 func (gone) Watch(context.Context) iter.Seq2[[]city.Info, error] {
@@ -390,7 +390,7 @@ func TestMergedEnds(t *testing.T) {
 	}
 }
 
-// Whatever happens to cities and readers, a reader that resumes gets every event of each city once, in order.
+// Whatever happens to cities and readers, a reader that resumes gets each event of each city once, in order.
 func TestMergedHistories(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
@@ -473,7 +473,7 @@ func TestMergedHistories(t *testing.T) {
 			for _, name := range names {
 				for i, seq := range seen[name] {
 					if seq != uint64(i+1) {
-						t.Fatalf("round %d: %s gave %v", round, name, seen[name])
+						t.Fatalf("round %d: events of %s: %v", round, name, seen[name])
 					}
 				}
 			}

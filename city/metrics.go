@@ -5,29 +5,28 @@ import (
 	"time"
 )
 
-// Configured is a city that can show its effective configuration, without secrets. A remote city may not implement
-// it.
+// Configured is a city that can show its active configuration, without secrets. Remote cities need not implement it.
 type Configured interface {
 	// Config returns the complete configuration as TOML.
 	Config(ctx context.Context) (string, error)
-	// Explain returns the effective values of an agent, a pool or a rig, with their origins.
+	// Explain returns the effective values of an agent, a pool or a rig, and where they come from.
 	Explain(ctx context.Context, name string) (string, error)
 }
 
-// MetricsSource is a city that reports counters and timings. A remote city may not implement it.
+// MetricsSource is a city that reports counters and timings. Remote cities need not implement it.
 type MetricsSource interface {
 	Metrics() Metrics
 }
 
-// Metrics contains the counters and timings of a city since its controller started.
+// Metrics contains a city's counters and timings since its controller started.
 type Metrics struct {
-	Starts, StartsFailed, Crashes uint64 // agent starts, failed starts and crashes
+	Starts, StartsFailed, Crashes uint64 // of agents
 	// number of automation runs by result: "fired", "completed", "failed", "skipped"
 	Runs map[string]uint64
 
-	Patrol    Timing            // durations of patrols, which check all agents
-	Iteration Timing            // durations of loop passes
-	Reads     map[string]Timing // durations of calls to bead stores, by rig; "" = the city's store
+	Patrol    Timing            // how long patrols take, which check all agents
+	Iteration Timing            // how long passes of the controller's loop take
+	Reads     map[string]Timing // how long calls to bead stores take, by rig; "" = the city's store
 	Writes    map[string]Timing
 }
 
@@ -35,7 +34,7 @@ type Metrics struct {
 type Timing struct {
 	Count uint64
 	Sum   time.Duration
-	Under [len(TimingBounds)]uint64 // numbers of durations up to the bound with the same index
+	Under [len(TimingBounds)]uint64 // number of durations up to the bound with the same index
 }
 
 // TimingBounds are the upper bounds of the histogram.

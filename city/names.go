@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// CompareNames compares names in natural order: worker-2 before worker-10. Runs of digits are compared by value,
-// everything else by byte. The order is total: only equal strings compare as 0. If names differ only in leading
-// zeros, the name with fewer zeros at the first difference comes first.
+// CompareNames compares names in natural order: worker-2 before worker-10. It compares runs of digits by value and
+// everything else by byte. Only equal strings compare as 0: if names differ only in leading zeros, the one with fewer
+// zeros at the first difference comes first.
 func CompareNames(a, b string) int {
 	zeros := 0
 	for a != "" && b != "" {
@@ -28,7 +28,7 @@ func CompareNames(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), zeros)
 }
 
-// digits returns the length of the run of digits at the start of s.
+// digits returns the length of the run of digits that s begins with.
 func digits(s string) int {
 	n := 0
 	for n < len(s) && '0' <= s[n] && s[n] <= '9' {

@@ -12,15 +12,15 @@ import (
 
 // Peer is the program that sends a command.
 type Peer struct {
-	// the name in the events that the peer causes: an agent, an automation, "operator", "api"; "" = unknown
+	// the actor of events that the peer causes: an agent, an automation, "operator", "api"; "" = unknown
 	Actor  string
-	From   string // the peer's location: "pid 4242", "tcp 192.0.2.7:4711"
+	From   string // where the peer is: "pid 4242", "tcp 192.0.2.7:4711"
 	Remote bool   // connected over TCP
-	Agent  bool   // part of an agent's session
+	Agent  bool   // belongs to an agent's session
 	Tenant bool   // acts for a tenant of the supervisor
 }
 
-// String returns the peer in the form of events.Event.EmittedBy, or "" for the zero value.
+// String returns the peer as in events.Event.EmittedBy, or "" for the zero value.
 func (p Peer) String() string {
 	if p.From == "" {
 		return p.Actor
@@ -28,28 +28,28 @@ func (p Peer) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%s (%s)", p.Actor, p.From))
 }
 
-// SessionHeader is the name of the header with the session that sent a request. Session helpers set it when they
-// forward requests from agents on other machines. It does not add rights, because a local process can claim a session
-// through its environment.
+// SessionHeader is the header that names the session that a request comes from. Session helpers set it when they
+// forward requests from agents on other machines. It grants no additional rights, because any local process can claim a
+// session through its environment.
 const SessionHeader = "Gcity-Session"
 
-// PeerOfSession returns the sender of a forwarded request. The agent is "" if the session is unknown.
+// PeerOfSession returns the sender of a forwarded request. agent is "" if the session is unknown.
 func PeerOfSession(id, agent string) Peer {
 	return Peer{Actor: agent, From: "session " + id, Agent: agent != ""}
 }
 
 type peerKey struct{}
 
-// componentNames returns the actors of the events that gcity writes by itself. A process cannot take one of these
-// names through its environment. An agent that has one in city.toml keeps it.
+// componentNames returns the actors of events that gcity itself writes. A process cannot claim one of these names
+// through its environment, but an agent can have one in city.toml.
 func componentNames() []string { return []string{"controller", "supervisor", "log"} }
 
-// WithPeer returns a context with the peer of the commands that use it.
+// WithPeer returns a context for commands that p sends.
 func WithPeer(ctx context.Context, p Peer) context.Context {
 	return context.WithValue(ctx, peerKey{}, p)
 }
 
-// PeerOf returns the peer of a context. The zero value means that gcity itself issued the command.
+// PeerOf returns the peer that sends the commands of a context. The zero value means gcity itself.
 func PeerOf(ctx context.Context) Peer {
 	p, _ := ctx.Value(peerKey{}).(Peer)
 	return p
@@ -65,8 +65,8 @@ func isReportedBySelf(kind string) bool {
 	}, kind)
 }
 
-// Signed returns a command with its peer as the author. It rejects a command that names a different actor, and an event
-// of a type that only gcity writes.
+// Signed returns a command with its peer as the author. It rejects a command that names another actor, and events of
+// types that only gcity writes.
 func Signed(c Command, p Peer) (Command, error) {
 	var err error
 	switch c := c.(type) {
@@ -95,8 +95,8 @@ func Signed(c Command, p Peer) (Command, error) {
 	return c, nil
 }
 
-// signBy returns the author of a command. A program outside all sessions may name any author. An agent is always its
-// own author.
+// signBy returns the author of a command. A program outside all sessions can name any author. An agent is always the
+// author itself.
 func (p Peer) signBy(name string) (string, error) {
 	if p.Agent || name == "controller" {
 		return p.sign(name)
@@ -107,7 +107,7 @@ func (p Peer) signBy(name string) (string, error) {
 	return name, nil
 }
 
-// sign returns the name of the peer, or an error if the command contains a different name.
+// sign returns the peer's name, or an error if the command contains another name.
 func (p Peer) sign(name string) (string, error) {
 	switch {
 	case p == Peer{}:
@@ -118,7 +118,7 @@ func (p Peer) sign(name string) (string, error) {
 	case p.Actor == "" && name != "controller":
 		return cmp.Or(name, "operator"), nil
 	case name != "" && name != p.Actor:
-		return "", &Error{Code: Forbidden, Message: fmt.Sprintf("this command comes from %s and "+
+		return "", &Error{Code: Forbidden, Message: fmt.Sprintf("this command comes from %s, and "+
 			"cannot name %q: omit the name", p, name)}
 	}
 	return p.Actor, nil

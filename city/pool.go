@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Pool is a group of identical agents in the JSON form of the API. A check determines how many members it has.
+// Pool is a group of identical agents in the JSON form of the API. A check determines its size.
 type Pool struct {
 	Name        string `json:"name"` // qualified name: "rig/name" or "name"
 	Description string `json:"description,omitempty"`
@@ -13,16 +13,16 @@ type Pool struct {
 	Min         int    `json:"min"`
 	Max         int    `json:"max"`
 
-	Size    int `json:"size"`    // number of running members, without draining ones
+	Size    int `json:"size"`    // number of running members, except draining ones
 	Desired int `json:"desired"` // wanted size
-	// the source of Desired: "check returned 3", "override by operator", …
+	// where Desired comes from: "check returned 3", "override by operator", …
 	Reason   string    `json:"reason"`
-	Since    time.Time `json:"since"` // when Desired got this value
+	Since    time.Time `json:"since"` // since when Desired has had this value
 	Override *int      `json:"override,omitempty"`
-	Draining []string  `json:"draining,omitempty"` // draining members, by name
+	Draining []string  `json:"draining,omitempty"` // names of the draining members
 
 	Suspended bool `json:"suspended"`
-	// follows the word "suspended" in a sentence: "in city.toml", "with rig demo", "with the city"
+	// completes the phrase "suspended …": "in city.toml", "with rig demo", "with the city"
 	SuspendedReason string `json:"suspended_reason,omitempty"`
 	SuspendedBy     Level  `json:"suspended_by,omitempty"`
 
@@ -36,18 +36,18 @@ type Pool struct {
 	Next      *Next      `json:"next,omitempty"`
 }
 
-// Check is the last run of a pool's size check.
+// Check is the latest state of a pool's size check.
 type Check struct {
-	Command string `json:"command,omitempty"` // "" = the pool's open work is counted
-	// start of the current run; nil = no current run
+	Command string `json:"command,omitempty"` // "" = count the pool's open work
+	// start of the run in progress, if any
 	Running *time.Time    `json:"running,omitempty"`
 	At      *time.Time    `json:"at,omitempty"` // end of the last run
 	Took    time.Duration `json:"took_ns,omitempty"`
-	// result of the last successful run, before the bounds are applied
+	// result of the last successful run, before Min and Max are applied
 	Value   int        `json:"value"`
 	Good    *time.Time `json:"good,omitempty"`    // end of the last successful run
 	Problem string     `json:"problem,omitempty"` // why the last run failed; "" = it succeeded
-	// end of the output of the last run, without control sequences
+	// end of the last run's output, without control sequences
 	Output string `json:"output,omitempty"`
 }
 
@@ -82,23 +82,23 @@ type DrainInfo struct {
 
 // Usage is the resource usage of a session's process tree.
 type Usage struct {
-	CPU   float64 `json:"cpu"`   // CPU usage since the last sample, in percent of one processor
+	CPU   float64 `json:"cpu"`   // usage since the last sample, in percent of one processor
 	RSS   int64   `json:"rss"`   // memory in bytes
 	Procs int     `json:"procs"` // number of processes
 }
 
-// Next describes what happens next unless something changes.
+// Next says what will happen if nothing changes.
 type Next struct {
 	At *time.Time `json:"at,omitempty"` // nil = no fixed time; What contains the condition
 	// what happens: "restarted", "killed if it does not respond", …
 	What string `json:"what"`
 }
 
-// Held is a configuration that needs confirmation, because it would remove too many running agents.
+// Held is a configuration that waits for confirmation, because it would remove too many running agents.
 type Held struct {
 	Revision string    `json:"revision"` // 12 hex digits
 	Since    time.Time `json:"since"`
-	Removes  []string  `json:"removes"` // running agents that the configuration does not contain
+	Removes  []string  `json:"removes"` // running agents that the configuration does not declare
 	Running  int       `json:"running"` // number of running agents when the configuration was read
 	Plan     []string  `json:"plan"`    // "added x, y", "changed z", …
 }
@@ -113,14 +113,14 @@ func (s *Snapshot) Pool(name string) (*Pool, bool) {
 	return nil, false
 }
 
-// The reason of a pool that is being restarted ends with ReasonGap, PoolRestarts and the progress.
+// While a pool restarts, its reason ends with ReasonGap, PoolRestarts and the progress.
 const (
 	ReasonGap    = "; "
 	PoolRestarts = "restarting, "
 )
 
-// Restarting returns the progress of the pool's restart: "restarting, 1 of 3 done". It returns "" if the pool is not
-// being restarted.
+// Restarting returns the progress of a pool's restart: "restarting, 1 of 3 done". It returns "" if the pool is not
+// restarting.
 func (p *Pool) Restarting() string {
 	_, progress, ok := strings.Cut(p.Reason, ReasonGap+PoolRestarts)
 	if !ok {

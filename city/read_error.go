@@ -7,7 +7,7 @@ import (
 	"gcity/beads"
 )
 
-// ReadError converts the error from a failed store read to an *Error.
+// ReadError converts an error from reading a store to an *Error.
 func ReadError(err error) error {
 	if _, closed := errors.AsType[*beads.ClosedError](err); closed {
 		return WorkError(err)

@@ -11,7 +11,7 @@ import (
 	"gcity/beads"
 )
 
-// GetRun returns the run with this ID. Errors are *Error. If the bead is not a run, the code is NotFound.
+// GetRun returns the run with this ID. Errors are *Error, with code NotFound if the bead is not a run.
 func GetRun(ctx context.Context, c Control, id string) (Run, error) {
 	b, err := GetBead(ctx, c, id)
 	if err != nil {
@@ -24,11 +24,11 @@ func GetRun(ctx context.Context, c Control, id string) (Run, error) {
 	return runOf(b), nil
 }
 
-// Ending reports whether a run has finished, but its record is still being closed.
+// Ending reports whether a run has finished while its record is still being closed.
 func (r *Run) Ending() bool { return r.Ended == nil && r.Outcome != "" }
 
-// CheckBy returns an *Error Invalid for an author's name that a record or an event cannot show unchanged. "" is
-// valid.
+// CheckBy returns an *Error with code Invalid if a record or an event cannot show an author's name unchanged. The name
+// "" is valid.
 func CheckBy(by string) *Error {
 	_, err := beads.Prepare(beads.Bead{Title: "by", Assignee: by}, time.Unix(0, 0))
 	if wrong, ok := errors.AsType[*beads.Invalid](err); ok {
@@ -59,7 +59,7 @@ func runOf(b beads.Bead) Run {
 	number := func(key string) int {
 		n, err := strconv.Atoi(b.Metadata[key])
 		if err != nil {
-			return 0 // the metadata value is missing, or another program wrote it
+			return 0 // the metadata value is missing, or another program has written it
 		}
 		return n
 	}

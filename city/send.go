@@ -7,19 +7,19 @@ import (
 	"gcity/beads"
 )
 
-// Stage is the progress of a nudge on its way to an agent.
+// Stage says how far a nudge has got on its way to an agent.
 type Stage string
 
 const (
 	Queued    Stage = "queued"    // waits for its turn, or for the condition in Why
 	Typing    Stage = "typing"    // is being written to the terminal
-	Submitted Stage = "submitted" // was written to the terminal, followed by Enter
+	Submitted Stage = "submitted" // has been written to the terminal, followed by Enter
 	// the agent has printed output since the nudge was submitted
 	Acknowledged Stage = "acknowledged"
-	GivenUp      Stage = "given up" // was not typed and will not be; Why contains the reason
+	GivenUp      Stage = "given up" // has not been typed and will not be; Why says why
 )
 
-// Text describes the stage. An agent that prints something has not necessarily read the nudge.
+// Text describes the stage. Output from an agent does not prove that the agent has read the nudge.
 func (s Stage) Text() string {
 	if s == Acknowledged {
 		return "submitted; output followed"
@@ -27,33 +27,33 @@ func (s Stage) Text() string {
 	return string(s)
 }
 
-// Over reports whether no further attempt to type the nudge follows. A submitted nudge may still be acknowledged.
+// Over reports whether gcity will not try to type the nudge again. A submitted nudge can still become acknowledged.
 func (s Stage) Over() bool { return s == Submitted || s == Acknowledged || s == GivenUp }
 
-// Send is text that was sent to an agent with Nudge. Queued nudges are listed in the order in which they will be typed:
-// nudges sent with Now first, then all others in the order in which they were sent.
+// Send is a text that was sent to an agent with Nudge. Queued nudges are listed in the order in which they will be
+// typed: those sent with Now first, and otherwise in the order in which they were sent.
 type Send struct {
-	ID    uint64    `json:"id"`   // unique while the controller runs
+	ID    uint64    `json:"id"`   // unique during the life of the controller
 	Text  string    `json:"text"` // first line of the text, cut to MaxSendShown bytes
 	Lines int       `json:"lines"`
 	Bytes int       `json:"bytes"`
 	Stage Stage     `json:"stage"`
 	Why   string    `json:"why,omitempty"` // "a draft is on the input line", "agent is starting"
-	Since time.Time `json:"since"`         // start of this stage
+	Since time.Time `json:"since"`         // when this stage began
 }
 
-// Limits for nudges.
+// Limits of nudges.
 const (
 	MaxSendShown = 80      // bytes of a nudge's first line in a Snapshot
-	MaxSends     = 20      // nudges that may be queued for one agent
+	MaxSends     = 20      // nudges that can be queued for one agent
 	MaxSend      = 1 << 20 // bytes of one nudge, and of all nudges queued for one agent
 )
 
-// Tidy returns a command with its text in the form in which it is typed. It rejects text that is not valid in a bead: a
-// terminal would interpret the control characters as keys, and users would not see the whole text.
+// Tidy returns a command with its text as it will be typed. It rejects text that a bead could not contain, because a
+// terminal would interpret control characters as keys, and users would not see the whole text.
 func Tidy(c Command) (Command, error) {
 	n, ok := c.(Nudge)
-	if !ok || len(n.Text) > MaxSend { // rejected later with a different message
+	if !ok || len(n.Text) > MaxSend { // rejected later, with another message
 		return c, nil
 	}
 	text, err := beads.Text("text", n.Text, MaxSend)

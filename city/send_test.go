@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A text that a bead refuses is not typed into a terminal.
+// A text that a bead would reject is not typed into a terminal.
 func TestTidy(t *testing.T) {
 	for _, text := range []string{"ls\x1b[A", "a\x03", "\u202egnp", "zero\u200bwidth", "\u009b31m", "\xff"} {
 		_, err := Tidy(Nudge{Agent: "a", Text: text})
@@ -25,8 +25,8 @@ func TestTidy(t *testing.T) {
 	}
 }
 
-// The error for a text that cannot be typed describes the text, without mentioning the rules for beads.
-func TestTidyRefusesControls(t *testing.T) {
+// The error about a text that cannot be typed describes the text, and does not mention the rules for beads.
+func TestTidyRejectsControls(t *testing.T) {
 	_, err := Tidy(Nudge{Text: "a\x03"})
 	const want = "cannot type the text: it contains the character U+0003 in line 1, which is invisible or hides others: remove it"
 	if err == nil || err.Error() != want {

@@ -6,25 +6,24 @@ import (
 	"strings"
 )
 
-// SlingRequest describes a piece of work to assign: a bead, the result of a formula, or a new bead with this Title.
-// If both a bead and a formula are set, the formula describes how to do the bead.
+// SlingRequest describes work to assign: a bead, what a formula creates, or a new bead with this Title. If it names
+// both a bead and a formula, the formula says how to do the bead.
 type SlingRequest struct {
-	// an agent, a pool or a rig, resolved as in Address; a rig means its default_sling_target; "" = the rig of the
-	// bead
+	// an agent, a pool or a rig, resolved as in Address; a rig stands for its default_sling_target; "" = the bead's rig
 	Target  string `json:"target,omitempty"`
 	Bead    string `json:"bead,omitempty"` // ID of a bead
 	Formula string `json:"formula,omitempty"`
-	// ignore the target's default_sling_formula, too
+	// also ignore the target's default_sling_formula
 	NoFormula bool `json:"no_formula,omitempty"`
-	// title of the created bead; "" = the title in the formula
+	// title of the bead to create; "" = the title in the formula
 	Title       string            `json:"title,omitempty"`
 	Description string            `json:"description,omitempty"`
 	Vars        map[string]string `json:"vars,omitempty"` // variables of the formula
 	// notify the recipient with a nudge
 	Nudge bool   `json:"nudge,omitempty"`
 	By    string `json:"by,omitempty"`    // the author; "" = a user
-	Force bool   `json:"force,omitempty"` // reassign the work if it has a different assignee
-	// number of automation runs that led to the request through events
+	Force bool   `json:"force,omitempty"` // reassign the work if it has another assignee
+	// number of automation runs that led to the request, each triggered by an event of the previous one
 	Depth int `json:"depth,omitempty"`
 }
 
@@ -36,7 +35,7 @@ type SlingWork struct {
 func (SlingWork) Verb() string   { return "sling" }
 func (SlingWork) Target() string { return "" }
 
-// Check returns an error for an incomplete or contradictory request.
+// Check returns an error if a request is incomplete or contradicts itself.
 func (s SlingRequest) Check() error {
 	problem := ""
 	switch {
@@ -47,7 +46,7 @@ func (s SlingRequest) Check() error {
 	case s.Bead != "" && s.Formula == "" && (s.Title != "" || s.Description != ""):
 		problem = "a title and a description are for new beads; this bead has its own"
 	case s.Formula != "" && s.NoFormula:
-		problem = "a formula and no_formula exclude each other: use only one of them"
+		problem = "a formula and no_formula contradict each other: use only one of them"
 	case s.Formula == "" && s.NoFormula && len(s.Vars) > 0:
 		problem = "variables require a formula"
 	}
@@ -60,16 +59,16 @@ func (s SlingRequest) Check() error {
 	return nil
 }
 
-// Sling assigns a piece of work to an agent, a pool or a rig. An agent becomes the assignee; members of a pool find the
-// work by its label. The receipt contains the bead. If a requested nudge cannot be typed, the work is still assigned,
-// and the receipt contains the reason. Errors are *Error: Conflict for work that is closed or assigned to another
+// Sling assigns work to an agent, a pool or a rig. An agent becomes the assignee; the members of a pool find the work
+// by its label. The receipt contains the bead. If a requested nudge cannot be typed, the work is still assigned, and
+// the receipt contains the reason. Errors are *Error, with code Conflict if the work is closed or assigned to another
 // agent.
 func Sling(ctx context.Context, c Control, s SlingRequest) (Receipt, error) {
 	if err := s.Check(); err != nil {
 		return Receipt{}, err
 	}
 	nudge := s.Nudge
-	s.Nudge = false // Sling itself sends the notification
+	s.Nudge = false // Sling sends the notification itself
 	r, err := c.Do(ctx, SlingWork{s})
 	if err != nil || !nudge || r.Bead == nil {
 		return r, err
@@ -96,8 +95,8 @@ func Sling(ctx context.Context, c Control, s SlingRequest) (Receipt, error) {
 	return r, nil
 }
 
-// agentToNotify returns the agent to notify about a piece of work: the assignee, or a running member of the pool in the
-// work's labels. It prefers a member without work.
+// agentToNotify returns the agent to notify about work: its assignee, or a running member of the pool in its labels,
+// preferably one without work.
 func (s *Snapshot) agentToNotify(assignee string, labels []string) string {
 	if a, ok := s.Agent(assignee); ok {
 		return a.Name

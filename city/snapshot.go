@@ -3,7 +3,7 @@ package city
 import "time"
 
 // State is the state of an agent. Every state has a reason and a start time. A state that ends by itself at a known
-// time also has an end time (law L14).
+// time also has an end time (L14).
 type State string
 
 const (
@@ -12,22 +12,22 @@ const (
 	Starting    State = "starting"
 	Running     State = "running"     // the agent's process tree is alive
 	Draining    State = "draining"    // asked to finish
-	Stopping    State = "stopping"    // interrupted but not yet exited
+	Stopping    State = "stopping"    // interrupted, but still running
 	Backoff     State = "backoff"     // crashed; restarts at Until
 	Quarantined State = "quarantined" // too many crashes; restarts at Until
 	Suspended   State = "suspended"   // the agent, its rig or the city is suspended
-	Exited      State = "exited"      // exited, and `restart` does not restart it
+	Exited      State = "exited"      // exited, and `restart` says not to restart it
 	Stopped     State = "stopped"     // has no session, and no controller is running to start one
-	Failed      State = "failed"      // cannot be started; the next attempt is at Until
-	// the process was alive when last seen, but the provider does not respond
+	Failed      State = "failed"      // cannot start; the next attempt is at Until
+	// the process was alive when last seen, but now its provider does not respond
 	Unknown State = "unknown"
 )
 
-// States lists all states in display order. States that need attention come first.
+// States lists all states in the order in which they are shown. States that need attention come first.
 var States = [...]State{Failed, Quarantined, Unknown, Backoff, Stopping, Draining, Starting,
 	Waiting, Running, Stopped, Exited, Suspended}
 
-// Is returns the state for use after "is": "running", "in backoff".
+// Is returns the state in a form that can follow "is": "running", "in backoff".
 func (s State) Is() string {
 	if s == Backoff {
 		return "in backoff"
@@ -35,8 +35,8 @@ func (s State) Is() string {
 	return string(s)
 }
 
-// Urgency returns the position of a state in States, counted from 1. For a string that is not in States it returns
-// 0, so that it comes first.
+// Urgency returns the position of a state in States, counted from 1. It returns 0 for an unknown state, which therefore
+// comes first.
 func (s State) Urgency() int {
 	for i, t := range States {
 		if s == t {
@@ -46,8 +46,8 @@ func (s State) Urgency() int {
 	return 0
 }
 
-// Level is the level at which an agent or a pool is suspended: its own setting, or that of its rig or city. It is ""
-// for an agent or a pool that is not suspended.
+// Level says where the suspension of an agent or a pool comes from: its own setting, or that of its rig or city. It is
+// "" if the agent or pool is not suspended.
 type Level string
 
 const (
@@ -56,8 +56,8 @@ const (
 	CityLevel  Level = "city"
 )
 
-// Snapshot is the state of a city at one point in time. It is immutable after it is published, so copy it before you
-// change it.
+// Snapshot is the state of a city at one point in time. A published snapshot is immutable; copy it before you change
+// it.
 type Snapshot struct {
 	Name        string       `json:"name"`
 	Path        string       `json:"path"`
@@ -65,7 +65,7 @@ type Snapshot struct {
 	Version     string       `json:"version"` // version of the controller
 	Rev         uint64       `json:"rev"`     // incremented with every published snapshot
 	Seq         uint64       `json:"seq"`     // seq of the newest event
-	At          time.Time    `json:"at"`      // when the snapshot was created
+	At          time.Time    `json:"at"`      // when the snapshot was taken
 	Started     time.Time    `json:"started"` // start time of the controller
 	PID         int          `json:"pid"`     // process ID of the controller
 	Mode        string       `json:"mode"`    // "console", "headless", "supervised", "settle"
@@ -80,34 +80,34 @@ type Snapshot struct {
 	Work        Work         `json:"work"`
 	// work assigned to agents that are not running, sorted by agent name
 	Stranded []Stranded `json:"stranded,omitempty"`
-	// mail for users, which is addressed to neither an agent nor a pool
+	// mail for users, addressed to neither an agent nor a pool
 	Mail    MailCount `json:"mail,omitzero"`
 	Store   WorkStore `json:"store,omitzero"`
 	Console Console   `json:"console"`
 	// the city's TCP address: "127.0.0.1:8080"; "" = none
 	API string `json:"api,omitempty"`
-	// the file with the token for this address; "" = no token is needed
+	// file with the token for this address; "" = no token is needed
 	APIToken string   `json:"api_token_file,omitempty"`
 	Degraded []string `json:"degraded"`
-	// why the city's folder is not at its path; nothing starts until the folder is back
+	// why the city's folder is not at its path; nothing starts until it is back
 	Away     string  `json:"away,omitempty"`
 	ShutDown bool    `json:"shutting_down,omitempty"`
 	Ending   *Ending `json:"ending,omitempty"` // set while the city stops its agents
 }
 
-// ConfigInfo describes the effective configuration, and a newer one that was rejected or is held.
+// ConfigInfo describes the active configuration, and a newer one that was rejected or is waiting for confirmation.
 type ConfigInfo struct {
 	Revision string    `json:"revision"` // 12 hex digits
-	Loaded   time.Time `json:"loaded"`   // when it became effective
-	// why the configuration on disk is not effective; "" = it is effective
+	Loaded   time.Time `json:"loaded"`   // when it became active
+	// why the configuration on disk is not active; "" = it is
 	Rejected string   `json:"rejected,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
-	Held     *Held    `json:"held,omitempty"` // a newer configuration that needs confirmation
-	// variables in the controller's environment that take precedence over the file: "GC_SESSION=tmux"
+	Held     *Held    `json:"held,omitempty"` // a newer configuration that waits for confirmation
+	// variables in the controller's environment that override the file: "GC_SESSION=tmux"
 	Environ []string `json:"environ,omitempty"`
 }
 
-// WorkStore describes the city's bead store. The zero value is the embedded store.
+// WorkStore describes the city's bead store. The zero value means the embedded store.
 type WorkStore struct {
 	Provider string `json:"provider,omitempty"` // "bd" or "exec:SCRIPT"
 	// host of bd's database server, as configured
@@ -117,20 +117,20 @@ type WorkStore struct {
 
 // Console contains a city's settings for the control room.
 type Console struct {
-	// name of the theme for users who have not chosen one; "" = none
+	// theme for users who have not chosen one; "" = none
 	Theme string `json:"theme,omitempty"`
-	// color of the city: a number from 0 to 255, or "#rrggbb"
+	// the city's color: a number from 0 to 255, or "#rrggbb"
 	Color string `json:"colour,omitempty"`
 }
 
 // Patrol shows whether the controller's loop is running.
 type Patrol struct {
 	Interval time.Duration `json:"interval_ns"`
-	// end of the loop's last pass; up to date in each result of Snapshot
+	// end of the loop's last pass; up to date in every result of Snapshot
 	Last time.Time `json:"last"`
 }
 
-// Age returns the time since the last pass of the loop.
+// Age returns the time since the loop's last pass.
 func (p Patrol) Age(now time.Time) time.Duration { return max(0, now.Sub(p.Last)) }
 
 // Agent is an agent in a snapshot, in the JSON form of the API.
@@ -139,7 +139,7 @@ type Agent struct {
 	Description string `json:"description,omitempty"`
 	Rig         string `json:"rig,omitempty"`
 	Pool        string `json:"pool,omitempty"`
-	Provider    string `json:"provider,omitempty"` // provider of the agent's sessions
+	Provider    string `json:"provider,omitempty"` // the agent's session provider
 	// provider that selects the agent's program: "claude"; "" = the agent has a start_command
 	Program string `json:"program,omitempty"`
 
@@ -158,37 +158,37 @@ type Agent struct {
 	PID     int      `json:"pid,omitempty"`
 	Frozen  bool     `json:"frozen,omitempty"` // stopped by SIGSTOP
 	// number of automatic restarts; a new controller continues the count after a handover, and after a crash if the
-	// crash history is saved on disk
+	// crash history is on disk
 	Restarts int `json:"restarts"`
 	// number of crashes within the restart window; in quarantine, the number that led to it
 	Crashes int   `json:"crashes"`
 	Exit    *Exit `json:"exit,omitempty"` // the agent's last exit
-	// fields in which the agent's session differs from the configuration; the restart is delayed
+	// fields in which the session differs from the configuration, while the restart is delayed
 	Drift []string   `json:"drift,omitempty"`
-	Drain *DrainInfo `json:"drain,omitempty"` // set if the agent was asked to finish
+	Drain *DrainInfo `json:"drain,omitempty"` // set if the agent has been asked to finish
 	Usage *Usage     `json:"usage,omitempty"` // nil = not measured, or not yet
 
-	// queued nudges, and for a minute also the last nudge that was typed or given up
+	// queued nudges and, for a minute, also the last one that was typed or given up
 	Sends []Send `json:"sends,omitempty"`
 
 	Workload
 
-	// set if the agent has work and its output has not changed for stuck_after
+	// set if the agent has work but its output has not changed for stuck_after
 	Stuck *Stuck `json:"stuck,omitempty"`
 
 	Declaration
-	LastOutput string     `json:"last_output,omitempty"` // set only on request
+	LastOutput string     `json:"last_output,omitempty"` // only set on request
 	Decisions  []Decision `json:"decisions,omitempty"`   // newest last, at most MaxDecisions
 }
 
-// Workload describes the mail and the work of an agent.
+// Workload describes an agent's mail and work.
 type Workload struct {
-	// unread messages for the agent and for its pool, without those that another member has taken
+	// unread messages for the agent and its pool, except those that another member has taken
 	Mail int `json:"mail,omitempty"`
-	// the agent's newest work in progress: "gc-214 fix the retry test"
+	// newest of the agent's beads in progress: "gc-214 fix the retry test"
 	Task string `json:"task,omitempty"`
 
-	// the open gate that blocks the agent's newest work in progress: "gc-12 release approved"
+	// open gate that blocks this bead: "gc-12 release approved"
 	AwaitsGate string `json:"awaits_gate,omitempty"`
 }
 
@@ -198,11 +198,11 @@ type Declaration struct {
 	IdleTimeout time.Duration `json:"idle_timeout_ns,omitempty"` // 0 = no timeout
 
 	SuspendedBy Level `json:"suspended_by,omitempty"`
-	// position of the agent's declaration: "city.toml:12:1"
+	// where the agent is declared: "city.toml:12:1"
 	Source string `json:"source,omitempty"`
-	// positions of patches that change the agent: "city.toml:40:1"
+	// where patches change the agent: "city.toml:40:1"
 	Patched []string `json:"patched,omitempty"`
-	// hash of 12 hex digits that changes if an edit makes this a different agent
+	// hash of 12 hex digits; an edit that changes it makes this a different agent
 	Declared string `json:"declared,omitempty"`
 	Command  string `json:"command,omitempty"`
 	Dir      string `json:"dir,omitempty"`
@@ -217,15 +217,15 @@ type Session struct {
 	ID           string     `json:"id"`
 	Started      time.Time  `json:"started"`
 	LastActivity *time.Time `json:"last_activity,omitempty"`
-	// bytes of output at LastActivity; 0 = none, or unknown
+	// bytes of output at LastActivity; 0 can also mean unknown
 	Output   uint64 `json:"output,omitempty"`
 	Attached bool   `json:"attached"`
 	Viewers  int    `json:"viewers,omitempty"`
-	// where the session runs, from its provider: "node n1"
+	// where the session runs, according to its provider: "node n1"
 	Details []string `json:"details,omitempty"`
 }
 
-// DetailText returns the details as text that continues a line: " · node n1 · image x".
+// DetailText returns the details as text to append to a line: " · node n1 · image x".
 func (s *Session) DetailText() string {
 	text := ""
 	for _, d := range s.Details {
@@ -234,7 +234,7 @@ func (s *Session) DetailText() string {
 	return text
 }
 
-// Exit is the end of an agent's last session.
+// Exit describes the end of an agent's last session.
 type Exit struct {
 	Code   int           `json:"code"`
 	Signal string        `json:"signal,omitempty"`
@@ -243,14 +243,14 @@ type Exit struct {
 	File   string        `json:"file,omitempty"` // path of the stored output, relative to the city
 }
 
-// Decision records what the controller decided about an agent, and why.
+// Decision is what the controller decided about an agent, and why.
 type Decision struct {
 	At   time.Time `json:"at"`
 	What string    `json:"what"` // "start", "stop", "quarantine", …
 	Why  string    `json:"why"`
 }
 
-// CannotStart is the value of Decision.What for a start that could not begin.
+// CannotStart is the value of Decision.What for a start that was not attempted.
 const CannotStart = "cannot start"
 
 // Agent returns the agent with this qualified name.
@@ -272,7 +272,7 @@ func (s *Snapshot) Count() map[State]int {
 	return n
 }
 
-// Declares returns the maximum number of agents that the city can have, including members of pools.
+// Declares returns the maximum number of agents that the city can have, including pool members.
 func (s *Snapshot) Declares() (n int) {
 	for i := range s.Agents {
 		if s.Agents[i].Pool == "" {

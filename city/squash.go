@@ -9,27 +9,27 @@ import (
 	"gcity/beads"
 )
 
-// WispLabel marks the root of a molecule that an automation or a handover created. The molecule is deleted some
-// time after it is closed.
+// WispLabel marks the root of a molecule that an automation or a handover created. Such a molecule is deleted some time
+// after it is closed.
 const WispLabel = "wisp"
 
-// DigestType is the type of a bead that summarizes a wisp. The bead is created as closed and is kept.
+// DigestType is the type of a bead that summarizes a wisp. It is created as closed, and is kept.
 const DigestType = "digest"
 
-// digestOf is the prefix of a digest's label, followed by the ID of its wisp. A wisp has only one digest, even if
-// writing the digest is retried.
+// digestOf is the prefix of a digest's label; the ID of the wisp follows. The label ensures that a wisp gets only one
+// digest, even if a failed attempt is repeated.
 const digestOf = "digest-of:"
 
-// DigestKey is the metadata key under which a wisp stores the ID of its digest.
+// DigestKey is the metadata key under which a wisp has the ID of its digest.
 const DigestKey = "digest"
 
-// Wisp is a wisp in progress, with its steps in the order in which they were created.
+// Wisp is a wisp in progress, with its steps in the order of their creation.
 type Wisp struct {
 	Root       beads.Bead
 	Done, Open []beads.Bead
 }
 
-// Over reports whether a wisp has steps and all are closed. The wisp can then be closed without losing work.
+// Over reports whether a wisp has steps and all of them are closed. It can then be closed without losing work.
 func (w *Wisp) Over() bool { return len(w.Open) == 0 && len(w.Done) > 0 }
 
 // Line describes the progress of a wisp: "gc-12 patrol: 1 of 3 steps done, next gc-14 look around".
@@ -42,7 +42,7 @@ func (w *Wisp) Line() string {
 	return text
 }
 
-// Wisps returns the wisps of an agent: its own wisps, and wisps that describe how to do its work.
+// Wisps returns the wisps of an agent: those assigned to it, and those that describe how to do its work.
 func Wisps(ctx context.Context, c Control, agent string) ([]Wisp, error) {
 	unclosed := []beads.Status{beads.StatusOpen, beads.StatusInProgress}
 	mine, err := c.Beads(ctx, beads.Query{Assignee: agent, Status: unclosed, NotType: NotWork(),
@@ -85,7 +85,7 @@ func Wisps(ctx context.Context, c Control, agent string) ([]Wisp, error) {
 	return out, nil
 }
 
-// Squash writes a digest of a finished wisp and closes the wisp. It can be called again after an interruption.
+// Squash writes a digest of a finished wisp and closes the wisp. It can be called again if it was interrupted.
 func Squash(ctx context.Context, c Control, w Wisp, by, words string) (digest beads.Bead,
 	err error) {
 	kept, err := c.Beads(ctx, beads.Query{Labels: []string{digestOf + w.Root.ID}, Type: DigestType,
@@ -101,12 +101,12 @@ func Squash(ctx context.Context, c Control, w Wisp, by, words string) (digest be
 	p := beads.Closing()
 	p.SetMetadata = map[string]string{DigestKey: digest.ID, beads.CloseReason: "squashed into " +
 		digest.ID}
-	// Force is set, because a step may have been added since the steps were read; it stays open
+	// Force, because a step may have been added since the steps were read; such a step stays open
 	_, err = c.Do(ctx, UpdateBead{ID: w.Root.ID, Patch: p, Force: true})
 	return digest, err
 }
 
-// writeDigest creates the digest in the store of its wisp.
+// writeDigest creates a wisp's digest in the wisp's store.
 func writeDigest(ctx context.Context, c Control, w Wisp, by, words string) (beads.Bead, error) {
 	s, err := c.Snapshot(ctx)
 	if err != nil {
@@ -139,7 +139,7 @@ func (s *Snapshot) rigOf(id string) string {
 
 const (
 	digestTitle = 120     // in characters
-	digestMost  = 8 << 10 // maximum size of the text about steps in a digest, in bytes
+	digestMost  = 8 << 10 // maximum number of bytes in a digest about steps
 )
 
 func cutTitle(s string) string {
@@ -149,7 +149,7 @@ func cutTitle(s string) string {
 	return s
 }
 
-// digestText lists the finished steps of a wisp, followed by the author's text.
+// digestText lists the finished steps of a wisp, and then the author's text.
 func digestText(w Wisp, words string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Done by %s, started %s.\n\n", w.Root.ID,

@@ -11,8 +11,8 @@ import (
 	"gcity/city/citytest"
 )
 
-// wisped is a city with an agent that has wisps: a finished one, an unfinished one, and one that describes how to do
-// its bead. It also has a molecule that is not a wisp, and a wisp of another agent.
+// wisped is a city with an agent that has three wisps: a finished one, an unfinished one, and one that describes how to
+// do its bead. There are also a molecule that is not a wisp, and another agent's wisp.
 func wisped(t *testing.T) (c *citytest.Fake, over, goes, behind string) {
 	c = citytest.NewFake("town")
 	create := func(b beads.Bead) string {
@@ -47,9 +47,9 @@ func wisped(t *testing.T) (c *citytest.Fake, over, goes, behind string) {
 	return c, over, goes, behind
 }
 
-// A finished wisp leaves exactly one digest, even if squashing was interrupted at any point. Open work stays open.
+// A finished wisp leaves exactly one digest, wherever squashing was interrupted. Open work stays open.
 func TestSquash(t *testing.T) {
-	for cut := range 5 { // how many writes succeed before the first try ends
+	for cut := range 5 { // how many writes succeed before the first attempt ends
 		c, over, goes, behind := wisped(t)
 		left := cut
 		squash := func() {
@@ -100,7 +100,7 @@ func TestSquash(t *testing.T) {
 
 var errCut = errors.New("cut off")
 
-// limited is a city that accepts a number of commands and then refuses all others.
+// limited is a city that accepts a number of commands and rejects all others.
 type limited struct {
 	city.Control
 	left *int

@@ -8,16 +8,15 @@ import (
 	"gcity/beads"
 )
 
-// MoleculeKey is the metadata key under which a bead stores the ID of the molecule that describes how to do the
-// bead.
+// MoleculeKey is the metadata key under which a bead has the ID of the molecule that describes how to do it.
 const MoleculeKey = "molecule_id"
 
-// Lister lists beads, as Store.List does.
+// Lister lists beads, like Store.List.
 type Lister func(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 
-// A step belongs to the agent that has its molecule, and other agents must not find the step. A molecule that describes
-// how to do a bead belongs, with its steps, to the agent that has the bead. A step with an assignee or a pool label
-// belongs to that assignee or pool.
+// A step belongs to the agent that has its molecule, so other agents must not find it. If a molecule describes how to
+// do a bead, the molecule and its steps belong to the agent that has the bead. A step that has an assignee or a pool
+// label of its own belongs to that assignee or pool.
 
 // routed reports whether a bead has an assignee or a pool label.
 func routed(b beads.Bead) bool {
@@ -26,7 +25,7 @@ func routed(b beads.Bead) bool {
 	})
 }
 
-// WithoutAssigned removes from a list of ready beads those that are part of assigned work.
+// WithoutAssigned returns those of the ready beads that are not part of assigned work.
 func WithoutAssigned(ctx context.Context, list Lister, ready []beads.Bead) ([]beads.Bead, error) {
 	part := func(b beads.Bead) bool { return b.ParentID != "" && !routed(b) }
 	if !slices.ContainsFunc(ready, part) {
@@ -41,7 +40,7 @@ func WithoutAssigned(ctx context.Context, list Lister, ready []beads.Bead) ([]be
 	for i := range all {
 		byID[all[i].ID] = &all[i]
 	}
-	// a molecule that describes an assigned bead belongs to the assignee of that bead
+	// a molecule that describes how to do an assigned bead belongs to that bead's assignee
 	isAssigned := func(root *beads.Bead) bool {
 		of := byID[root.ParentID]
 		return of != nil && of.Metadata[MoleculeKey] == root.ID && routed(*of)
@@ -58,8 +57,8 @@ func WithoutAssigned(ctx context.Context, list Lister, ready []beads.Bead) ([]be
 	}), nil
 }
 
-// StepsOf returns the ready beads that are part of an agent's work: steps in the order in which they were created, and
-// molecules with only closed steps.
+// StepsOf returns the ready beads that are part of an agent's work: steps in the order of their creation, and molecules
+// with only closed steps.
 func StepsOf(ctx context.Context, list Lister, agent string) ([]beads.Bead, error) {
 	unclosed := []beads.Status{beads.StatusOpen, beads.StatusInProgress}
 	mine, err := list(ctx, beads.Query{Assignee: agent, Status: unclosed, NotType: NotWork(),
@@ -68,7 +67,7 @@ func StepsOf(ctx context.Context, list Lister, agent string) ([]beads.Bead, erro
 		return nil, err
 	}
 	var out []beads.Bead
-	// keyed by molecule, because a molecule may be reached both directly and through its bead
+	// by molecule, because there can be two ways to reach one: directly and through its bead
 	seen := map[string]bool{}
 	for _, b := range mine {
 		root, of := b.ID, beads.Query{Parent: b.ID, Type: beads.TypeMolecule, Ready: true,

@@ -10,7 +10,7 @@ import (
 	"gcity/beads"
 )
 
-// OpenSteps returns the open steps of a bead, and their open steps, each after its parent.
+// OpenSteps returns the open steps of a bead and their own open steps, each after its parent.
 func OpenSteps(ctx context.Context, list Lister, id string) (open []beads.Bead, err error) {
 	seen := map[string]bool{id: true}
 	for line := []string{id}; len(line) > 0; line = line[1:] {
@@ -18,7 +18,7 @@ func OpenSteps(ctx context.Context, list Lister, id string) (open []beads.Bead, 
 		if err != nil {
 			return nil, err
 		}
-		for i := len(steps) - 1; i >= 0; i-- { // in the order in which they were created
+		for i := len(steps) - 1; i >= 0; i-- { // in the order of their creation
 			if b := steps[i]; !seen[b.ID] {
 				seen[b.ID] = true
 				line = append(line, b.ID)
@@ -31,11 +31,11 @@ func OpenSteps(ctx context.Context, list Lister, id string) (open []beads.Bead, 
 	return open, nil
 }
 
-// namedSteps is the maximum number of open steps in a message.
+// namedSteps is the maximum number of open steps that a message lists.
 const namedSteps = 5
 
-// Closable returns an error for a molecule with open steps. It ignores the steps in with, which are closed together
-// with the molecule.
+// Closable returns an error if a molecule has open steps, except for the steps in with, which are about to be closed
+// together with it.
 func Closable(ctx context.Context, list Lister, b beads.Bead, with ...string) error {
 	if b.Type != beads.TypeMolecule || b.Status == beads.StatusClosed {
 		return nil
@@ -54,11 +54,11 @@ func Closable(ctx context.Context, list Lister, b beads.Bead, with ...string) er
 		names = append(names, s.ID+" "+s.Title)
 	}
 	return &Error{Code: Conflict, Message: fmt.Sprintf("%s cannot be closed yet: %s open (%s); "+
-		"`gcity bead close %s --steps` closes these steps too, and --force leaves them open",
+		"`gcity bead close %s --steps` also closes these steps, and --force leaves them open",
 		b.ID, StepsOpen(len(open)), strings.Join(names, ", "), b.ID)}
 }
 
-// StepsOpen returns the beginning of a sentence about n open steps.
+// StepsOpen returns the start of a sentence about n open steps.
 func StepsOpen(n int) string {
 	if n == 1 {
 		return "1 step is"
@@ -66,8 +66,8 @@ func StepsOpen(n int) string {
 	return fmt.Sprintf("%d steps are", n)
 }
 
-// Allowed returns an error for a change that a store would accept although it is not allowed: closing a molecule with
-// open steps without Force. If the bead does not exist, Allowed returns nil, because the store reports that.
+// Allowed returns an error for a change that a store would accept but that is not allowed: closing a molecule with open
+// steps without Force. If the bead does not exist, Allowed returns nil and leaves the error to the store.
 func (c UpdateBead) Allowed(ctx context.Context, s interface {
 	Get(ctx context.Context, id string) (beads.Bead, error)
 	List(ctx context.Context, q beads.Query) ([]beads.Bead, error)

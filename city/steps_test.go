@@ -9,8 +9,8 @@ import (
 	"gcity/city"
 )
 
-// The steps of a molecule are listed only for the agent that has the molecule, or the bead that the molecule
-// describes. If no agent has it, all agents find the steps.
+// The steps of a molecule are listed only for the agent that has the molecule, or the bead that the molecule describes.
+// If no agent has it, every agent finds the steps.
 func TestSteps(t *testing.T) {
 	s := fake.New("tw")
 	put := func(b beads.Bead) string {
@@ -90,6 +90,6 @@ func TestSteps(t *testing.T) {
 	change(steps[0].ID, beads.Closing())
 	wants("what is left is to close it", titles(city.StepsOf(t.Context(), s.List, "ann")), "way, anns2")
 
-	change(pooled, beads.Closing()) // once the molecule is closed, its steps have no owner but are still listed
+	change(pooled, beads.Closing()) // once the molecule is closed, its steps belong to no agent but are still listed
 	wants("for all", loose(), "bobs, part of shoe, anns, pooled1, free")
 }

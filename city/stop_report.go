@@ -5,29 +5,29 @@ import (
 	"time"
 )
 
-// Ending is the progress of stopping the city. The snapshot's agents show which agents the stop waits for.
+// Ending is the progress of a stop of the city. The agents in the snapshot show which of them the stop is waiting for.
 type Ending struct {
 	Since   time.Time `json:"since"`
 	Hurried bool      `json:"hurried,omitempty"` // a user has cut the grace period short
-	// when remaining agents are or were killed; zero = all agents exited earlier
+	// when the remaining agents are or were killed; zero = all agents had exited before
 	Hurry time.Time `json:"hurry,omitzero"`
 	Until time.Time `json:"until"` // when the stop gives up
-	// what the stop waits for besides agents, one clause each
+	// what else the stop is waiting for, besides agents, as clauses
 	Waits []string `json:"waits,omitempty"`
 }
 
-// StopReport reports the progress of a stop without repeating lines. The zero value is ready to use.
+// StopReport reports the progress of a stop, each line only once. The zero value is ready to use.
 type StopReport struct {
 	reported map[string]bool
 	counted  map[string]bool // agents that a report has counted but not named
 }
 
-// maxNamedAgents is the maximum number of agents that one report names. Agents that were only counted are named later,
-// when at most this many are left.
+// maxNamedAgents is the maximum number of agents that a report names. The others are counted, and named once at most
+// this many are left.
 const maxNamedAgents = 8
 
-// NewLines returns the lines that were not reported yet: the deadlines of a stop, and the agents and tasks that it
-// waits for.
+// NewLines returns the lines that have not been reported yet: the deadlines of a stop, and the agents and tasks that it
+// is waiting for.
 func (f *StopReport) NewLines(s *Snapshot) []string {
 	e := s.Ending
 	if e == nil {
@@ -48,7 +48,7 @@ func (f *StopReport) NewLines(s *Snapshot) []string {
 	return lines
 }
 
-// Unsettled returns a line for each agent that is still starting or stopping while a city applies its configuration
+// Unsettled returns a line for each agent that is still starting or stopping, while a city applies its configuration
 // once.
 func (f *StopReport) Unsettled(s *Snapshot) []string {
 	return f.agents(s, func(a *Agent) bool { return a.State == Stopping || a.State == Starting })
@@ -87,7 +87,7 @@ func (f *StopReport) agents(s *Snapshot, of func(*Agent) bool) []string {
 	return lines
 }
 
-// unlessReported returns the line as a slice, or nil if the line was reported before.
+// unlessReported returns a slice with the line, or nil if the line has been reported before.
 func (f *StopReport) unlessReported(line string) []string {
 	if f.reported[line] {
 		return nil
@@ -99,7 +99,7 @@ func (f *StopReport) unlessReported(line string) []string {
 	return []string{line}
 }
 
-// waitLine describes the state of an agent that a stop waits for.
+// waitLine describes an agent that a stop is waiting for.
 func (a *Agent) waitLine() string {
 	text := "waiting for " + a.Name
 	if a.Provider != "" {

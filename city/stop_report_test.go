@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// A stop reports everything that it waits for once, and again after a change. It does not name every agent of a
-// large city.
-func TestNotifying(t *testing.T) {
+// A stop reports each thing that it waits for once, and again after a change. It does not name every agent of a large
+// city.
+func TestStopReport(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local)
 	grace := at.Add(5 * time.Second)
 	s := &Snapshot{Ending: &Ending{Since: at, Hurry: at.Add(25 * time.Second),
@@ -22,15 +22,15 @@ func TestNotifying(t *testing.T) {
 	tell := func(want string) {
 		t.Helper()
 		if got := strings.Join(f.NewLines(s), "\n"); got != want {
-			t.Errorf("told\n%s\nwant\n%s", got, want)
+			t.Errorf("got\n%s\nwant\n%s", got, want)
 		}
 	}
 	tell("stopping since 12:00:00: remaining agents are killed at 12:00:25; gives up " +
 		"at 12:00:35\n" +
 		"waiting for a (exec:./s): stopping since 12:00:00, the city is stopped, until 12:00:05")
 	tell("")
-	s.Agents[0].Until, s.Agents[0].Reason = nil, "it does not go"
-	tell("waiting for a (exec:./s): stopping since 12:00:00, it does not go")
+	s.Agents[0].Until, s.Agents[0].Reason = nil, "it does not exit"
+	tell("waiting for a (exec:./s): stopping since 12:00:00, it does not exit")
 	s.Agents[0].State = Exited
 	s.Ending.Hurried, s.Ending.Until, s.Ending.Waits = true, at.Add(11*time.Second),
 		[]string{"the run of x is ending"}
@@ -44,7 +44,7 @@ func TestNotifying(t *testing.T) {
 		t.Errorf("%q", lines)
 	}
 	tell("")
-	// Remaining agents are named, even if there were too many to name before.
+	// The remaining agents are named, even if there were too many of them before.
 	s.Agents = s.Agents[len(s.Agents)-2:]
 	tell("waiting for m98: stopping since 12:00:00, \nwaiting for m99: stopping since 12:00:00, ")
 	tell("")

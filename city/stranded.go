@@ -6,27 +6,28 @@ import (
 	"time"
 )
 
-// Stranded is work that is assigned to an agent that is not running and will not start by itself.
+// Stranded is work assigned to an agent that is not running and will not start by itself.
 type Stranded struct {
 	Agent string `json:"agent"`
-	// continues a sentence after the agent's name: "is suspended with rig demo"
-	Why   string    `json:"why"`
-	Gone  bool      `json:"gone,omitempty"` // no agent or possible pool member has this name
-	Since time.Time `json:"since"`          // when the work was first seen as stranded
-	Beads []string  `json:"beads"`          // the first StrandedIDs IDs
-	Count int       `json:"count"`          // total number of beads
+	// completes a sentence that begins with the agent's name: "is suspended with rig demo"
+	Why string `json:"why"`
+	// no agent has this name, and no pool can have a member with it
+	Gone  bool      `json:"gone,omitempty"`
+	Since time.Time `json:"since"` // when the work was first found to be stranded
+	Beads []string  `json:"beads"` // the first StrandedIDs of them
+	Count int       `json:"count"` // total number of beads
 }
 
-// StrandedAfter is how long work may be stranded before users are notified.
+// StrandedAfter is how long work can be stranded before users are notified.
 const StrandedAfter = 10 * time.Minute
 
-// StrandedIDs is the maximum number of listed IDs for each agent.
+// StrandedIDs is the maximum number of IDs to list per agent.
 const StrandedIDs = 3
 
 // strandedLines is the maximum number of agents in the report.
 const strandedLines = 4
 
-// StrandedLines describes stranded work and what to do, in one line for each agent. It does not sanitize the IDs of
+// StrandedLines describes stranded work and what to do about it, in one line per agent. It does not sanitize the IDs of
 // beads.
 func (s *Snapshot) StrandedLines() []string {
 	var out []string

@@ -22,11 +22,11 @@ func TestStrandedLines(t *testing.T) {
 	for i := range 3 {
 		s.Stranded = append(s.Stranded, Stranded{Agent: fmt.Sprint("c", i), Why: "is quarantined", Beads: []string{"gc-9"}, Count: 1})
 		if lines := s.StrandedLines(); len(lines) != min(5, len(s.Stranded)) {
-			t.Errorf("of %d agents: %q", len(s.Stranded), lines)
+			t.Errorf("%d agents: %q", len(s.Stranded), lines)
 		}
 	}
 	s.Stranded = append(s.Stranded, s.Stranded...)
 	if lines := s.StrandedLines(); len(lines) != 5 || lines[4] != "and work of 8 more agents that are not running" {
-		t.Errorf("of many: %q", lines)
+		t.Errorf("many agents: %q", lines)
 	}
 }

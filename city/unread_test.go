@@ -2,16 +2,16 @@ package city
 
 import "testing"
 
-// While a suspended agent is being stopped, its Reason does not name the setting that suspends it.
+// While a suspended agent is being stopped, its Reason does not say which setting suspends it.
 func TestUnreadWhileSuspended(t *testing.T) {
 	for _, c := range []struct {
 		state        State
 		reason, want string
 	}{
 		{Suspended, "in city.toml",
-			"; the agent is suspended in city.toml and reads the message after it is resumed"},
+			"; the agent is suspended in city.toml and will read the message once it is resumed"},
 		{Stopping, "suspended in city.toml",
-			"; the agent is suspended and reads the message after it is resumed"},
+			"; the agent is suspended and will read the message once it is resumed"},
 	} {
 		s := &Snapshot{Agents: []Agent{{Name: "a", State: c.state, Reason: c.reason,
 			Suspended: true}}}

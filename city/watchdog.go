@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// Remedy is a watchdog's decision at a check.
+// Remedy is what a watchdog decides to do at a check.
 type Remedy string
 
 const (
-	// no session is running: remove the leftovers of the last one, then start the agent
+	// no session is running: clean up after the last one, then start the agent
 	RemedyStart Remedy = "start"
 	RemedyWake  Remedy = "wake" // the agent has been silent for too long: type the wake text
 	// the agent has been silent for too long, and the provider cannot type: restart it
 	RemedyRestart Remedy = "restart"
-	RemedyNudge   Remedy = "nudge" // the heartbeat is late and mail is waiting: type the nudge text
+	RemedyNudge   Remedy = "nudge" // the heartbeat is late and there is mail: type the nudge text
 	RemedyNothing Remedy = "nothing"
 )
 
@@ -29,17 +29,17 @@ const (
 	Dead      Freshness = "dead" // no session is running
 )
 
-// WatchMode determines how a watchdog decides.
+// WatchMode says how a watchdog decides.
 type WatchMode string
 
 const (
 	ByTriage     WatchMode = "triage"     // an agent that is started for each check decides
-	ByThresholds WatchMode = "thresholds" // only the age of the heartbeat is used
-	// only the age of the heartbeat is used, and the provider cannot type, so a very stale agent is restarted
+	ByThresholds WatchMode = "thresholds" // the age of the heartbeat decides
+	// the age of the heartbeat decides; the provider cannot type, so a very stale agent is restarted
 	ByRestart WatchMode = "restart"
 )
 
-// Watchdog is a watchdog in a snapshot, in the JSON form of the API: the agent that it monitors, its state, and the
+// Watchdog is a watchdog in a snapshot, in the JSON form of the API: the agent that it monitors, its state, and its
 // last decisions.
 type Watchdog struct {
 	Name    string `json:"name"`
@@ -55,28 +55,28 @@ type Watchdog struct {
 	// why the mode is not the configured one: "triage scout said nothing within 5m"
 	Degraded string `json:"degraded,omitempty"`
 
-	// time of the newest heartbeat by the controller's clock; if there was no heartbeat, the time from which one is
-	// expected; for a triage agent, the time of its last decision
+	// newest heartbeat, by the controller's clock; if there was no heartbeat yet, since when one has been expected; for
+	// a triage agent, its last decision
 	Heartbeat *time.Time `json:"heartbeat,omitempty"`
 	Freshness Freshness  `json:"freshness"`
-	Mail      int        `json:"mail,omitempty"`    // unread messages of the monitored agent
+	Mail      int        `json:"mail,omitempty"`    // unread messages for the monitored agent
 	Problem   string     `json:"problem,omitempty"` // why the heartbeat file is invalid
 
-	// reported in the heartbeat; nil = not reported
+	// as reported in the heartbeat; nil = not reported
 	HealthyAgents   *int `json:"healthy_agents,omitempty"`
 	UnhealthyAgents *int `json:"unhealthy_agents,omitempty"`
 
-	// time of the next check; nil = no checks while suspended or stopping
+	// when the next check is due; nil = no checks, because the watchdog is suspended or stopping
 	Next    *time.Time `json:"next,omitempty"`
 	Triaged *TriageRun `json:"triaged,omitempty"`
 	Last    *Judgement `json:"last,omitempty"`
-	// newest last, at most MaxDecisions, without checks that led to no action
+	// newest last, at most MaxDecisions; includes only checks that led to an action
 	Recent []Judgement `json:"recent,omitempty"`
 	Failed int         `json:"failed,omitempty"` // number of consecutive wakes that did not help
 
 	Escalated *Escalation `json:"escalated,omitempty"`
 
-	// no checks take place, because the city or the monitored agent is suspended
+	// there are no checks, because the city or the monitored agent is suspended
 	Suspended bool   `json:"suspended,omitempty"`
 	Source    string `json:"source,omitempty"` // "city.toml:40:1"
 }
@@ -84,8 +84,8 @@ type Watchdog struct {
 // TriageRun is a running triage agent.
 type TriageRun struct {
 	Since time.Time `json:"since"`
-	Until time.Time `json:"until"` // when the thresholds decide instead
-	Beat  string    `json:"beat"`  // ID of the check that the agent decides
+	Until time.Time `json:"until"` // when the thresholds will decide instead
+	Beat  string    `json:"beat"`  // ID of the check that the agent is to decide
 }
 
 // Judgement is the result of a check.
@@ -93,29 +93,29 @@ type Judgement struct {
 	At       time.Time `json:"at"`
 	Decision Remedy    `json:"decision"`
 	Reason   string    `json:"reason"`
-	// the name of the triage agent, "thresholds" or an operator
+	// name of the triage agent, "thresholds", or an operator
 	By     string        `json:"by"`
 	Took   time.Duration `json:"took_ns,omitempty"` // how long the triage took
-	Result string        `json:"result,omitempty"`  // result of the action: "typed", "failed: …"
+	Result string        `json:"result,omitempty"`  // of the action: "typed", "failed: …"
 }
 
-// Escalation is a request for help to a user.
+// Escalation is a request to a user for help.
 type Escalation struct {
 	At      time.Time `json:"at"`
-	To      string    `json:"to"` // address of the user's mail
+	To      string    `json:"to"` // the user's mail address
 	Message string    `json:"message"`
-	Seen    bool      `json:"seen,omitempty"` // acknowledged by a user
-	By      string    `json:"by,omitempty"`   // the user who acknowledged it
+	Seen    bool      `json:"seen,omitempty"` // a user has acknowledged it
+	By      string    `json:"by,omitempty"`   // that user
 }
 
-// Stuck means that an agent has work and its output has not changed for too long.
+// Stuck means that an agent has work, but its output has not changed for too long.
 type Stuck struct {
-	Since time.Time `json:"since"` // last change of the agent's output
+	Since time.Time `json:"since"` // when the agent's output last changed
 	Task  string    `json:"task"`
 }
 
-// Reports returns the counts in a heartbeat about other agents: "agents: 3 healthy, 1 unhealthy". It returns "" if the
-// heartbeat has none.
+// Reports returns the counts of other agents that a heartbeat reports: "agents: 3 healthy, 1 unhealthy". It returns ""
+// if there are no counts.
 func (w *Watchdog) Reports() string {
 	var parts []string
 	if n := w.HealthyAgents; n != nil {
@@ -145,17 +145,17 @@ type (
 	Beat struct {
 		Watchdog string `json:"-"`
 	}
-	// Decide is the decision of a triage agent or a user about a check.
+	// Decide is what a triage agent or a user decides at a check.
 	Decide struct {
 		Watchdog string `json:"-"`
 		Decision Remedy `json:"decision"`
 		Reason   string `json:"reason"`
-		// ID of the check; "" = the current one; a finished check is rejected with Conflict
+		// ID of the check; "" = the current one; if the check is over, the error has code Conflict
 		Beat string `json:"beat,omitempty"`
 		By   string `json:"by,omitempty"`
 	}
-	// Acknowledge records that a user has seen an escalation. The escalation is no longer shown as new, and is sent
-	// again only after a change.
+	// Acknowledge records that a user has seen an escalation. It is then not shown as new any more, and is sent again
+	// only after a change.
 	Acknowledge struct {
 		Watchdog string `json:"-"`
 		By       string `json:"by,omitempty"`

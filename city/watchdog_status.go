@@ -1,15 +1,15 @@
 package city
 
-// Status words of watchdogs, in addition to the Freshness values.
+// Status words for watchdogs, in addition to the Freshness values.
 const (
-	WatchdogEscalated = "calls"     // the watchdog has escalated and is waiting for a user
-	WatchdogSuspended = "suspended" // the watchdog does not run checks
+	WatchdogEscalated = "calls"     // the watchdog has escalated and waits for a user
+	WatchdogSuspended = "suspended" // the watchdog makes no checks
 )
 
-// IsEscalated reports whether the watchdog has escalated and no user has acknowledged the escalation.
+// IsEscalated reports whether the watchdog has escalated and no user has acknowledged that.
 func (w *Watchdog) IsEscalated() bool { return w.Escalated != nil && !w.Escalated.Seen }
 
-// StatusWord returns the status of a watchdog as all outputs show it. It is the freshness of the heartbeat, unless the
+// StatusWord returns the status of a watchdog as gcity shows it everywhere: the freshness of the heartbeat, unless the
 // watchdog has escalated or is suspended.
 func (w *Watchdog) StatusWord() string {
 	switch {
@@ -21,8 +21,8 @@ func (w *Watchdog) StatusWord() string {
 	return string(w.Freshness)
 }
 
-// NeedsAttention reports whether a watchdog needs attention: it has escalated, its mode is not the configured one, or
-// the monitored agent has been silent for too long. A suspended watchdog needs attention only if it has escalated.
+// NeedsAttention reports whether a user should look at a watchdog: it has escalated, its mode is not the configured
+// one, or the monitored agent has been silent for too long. If it is suspended, only an escalation counts.
 func (w *Watchdog) NeedsAttention() bool {
 	if w.Suspended {
 		return w.IsEscalated()

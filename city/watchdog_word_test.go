@@ -20,7 +20,7 @@ func TestWatchdogWord(t *testing.T) {
 		{Watchdog{Freshness: Dead, Suspended: true, Escalated: call}, "calls", true},
 	} {
 		if c.w.StatusWord() != c.word || c.w.NeedsAttention() != c.ill {
-			t.Errorf("%+v is %q, ill %t; not %q, %t", c.w, c.w.StatusWord(), c.w.NeedsAttention(), c.word, c.ill)
+			t.Errorf("%+v: status %q, needs attention %t; want %q, %t", c.w, c.w.StatusWord(), c.w.NeedsAttention(), c.word, c.ill)
 		}
 	}
 }

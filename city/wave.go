@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Wave is a group of agents that start, stop or drain together, with their progress.
+// Wave is a group of agents that start, stop or drain together, and its progress.
 type Wave struct {
 	Verb        string // "starting", "stopping", "draining"
 	Done, Total int
@@ -22,7 +22,7 @@ func (w Wave) String() string {
 	return text
 }
 
-// Large reports whether the header shows a count, because the wave has too many agents to follow in the list.
+// Large reports whether a wave has too many agents to follow in a list, so that the header should show their number.
 func (w Wave) Large() bool { return w.Total >= 10 }
 
 // Waves detects waves in successive snapshots. The zero value is ready to use.
@@ -30,16 +30,17 @@ type Waves struct {
 	stop, drain, start wave
 }
 
-// wave is one wave. It lasts from the first snapshot with agents in its state to the first snapshot without them.
+// wave is one wave. It begins with the first snapshot that has agents in its state, and ends with the first that has
+// none.
 type wave struct {
 	since       time.Time
 	left, total int
 }
 
-// See evaluates the next snapshot and returns its most important wave, or the zero Wave if there is none.
+// See takes the next snapshot and returns its most important wave, or the zero Wave.
 func (ws *Waves) See(s *Snapshot) Wave {
 	var stops, drains, starts int
-	var stopped, drained time.Time // the latest deadlines
+	var stopped, drained time.Time // latest deadlines
 	for i := range s.Agents {
 		a := &s.Agents[i]
 		switch {
@@ -75,7 +76,7 @@ func latest(t time.Time, until *time.Time) time.Time {
 	return t
 }
 
-// see updates a wave with the number of agents that are still in its state, and with the latest of their deadlines.
+// see updates a wave with the number of agents still in its state and the latest of their deadlines.
 func (w *wave) see(verb string, now time.Time, left int, deadline time.Time) Wave {
 	switch {
 	case left == 0:

@@ -44,8 +44,8 @@ func TestWaves(t *testing.T) {
 	see(33*time.Second, "", up)
 }
 
-// A stop of the city counts every agent that still runs.
-func TestWaveOfAStop(t *testing.T) {
+// A stop of the city counts every agent that is still running.
+func TestWaveDuringStop(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	var waves city.Waves
 	s := &city.Snapshot{At: at, Ending: &city.Ending{Since: at, Until: at.Add(30 * time.Second)},

@@ -11,36 +11,39 @@ type Automation struct {
 	Name        string `json:"name"` // scoped: "x", or "x:rig:demo"
 	Description string `json:"description,omitempty"`
 	Rig         string `json:"rig,omitempty"`
-	// path of the automation's file, relative to the city if the file is inside it
+	// path of the automation's file; relative to the city if it is in the city
 	Source string `json:"source"`
 	Layer  string `json:"layer,omitempty"`
 
 	// "cooldown", "cron", "condition", "event", "manual"; "" = broken
 	Gate string `json:"gate"`
-	// the condition of the gate: "5m0s", "0 3 * * *", a shell line, "bead.closed"
-	When    string `json:"when,omitempty"`
-	Exec    string `json:"exec,omitempty"`    // shell line of a run; "" = a run cooks Formula
-	Formula string `json:"formula,omitempty"` // formula that a run cooks; "" = a run executes Exec
-	Pool    string `json:"pool,omitempty"`    // qualified name of the pool for the formula's work
+	// the gate's condition: "5m0s", "0 3 * * *", a shell line, "bead.closed"
+	When string `json:"when,omitempty"`
+	// shell line that a run executes; "" = a run uses Formula
+	Exec string `json:"exec,omitempty"`
+	// formula that a run turns into work; "" = a run uses Exec
+	Formula string `json:"formula,omitempty"`
+	// qualified name of the pool that gets the formula's work
+	Pool string `json:"pool,omitempty"`
 
 	// time limit of a run; 0 = the automation is broken
 	Timeout time.Duration `json:"timeout_ns,omitempty"`
-	Retry   int           `json:"retry,omitempty"` // number of retries of a failed run
-	// "skip", "queue": what happens if the automation is due during a run
+	Retry   int           `json:"retry,omitempty"` // how often a failed run is retried
+	// "skip" or "queue": what happens if the automation is due during a run
 	Overlap string `json:"overlap,omitempty"`
 
 	// the gate starts runs even while the rig or the city is suspended
 	WhileSuspended bool `json:"while_suspended,omitempty"`
 
 	State AutomationState `json:"state"`
-	// the state of the gate in words, or the error of a broken automation
+	// state of the gate in words, or the error of a broken automation
 	Reason string     `json:"reason"`
 	Next   *time.Time `json:"next,omitempty"` // when the automation is due next
-	// start of the current run, or when the automation became due
+	// when the current run started, or when the automation became due
 	Since    *time.Time `json:"since,omitempty"`
-	Failures int        `json:"failures"`           // consecutive failures
-	Last     *Run       `json:"last,omitempty"`     // the newest run, which may be in progress
-	Warnings []string   `json:"warnings,omitempty"` // warnings about the automation's file
+	Failures int        `json:"failures"`           // number of consecutive failures
+	Last     *Run       `json:"last,omitempty"`     // the newest run, which can be in progress
+	Warnings []string   `json:"warnings,omitempty"` // about the automation's file
 }
 
 // AutomationState is the state of an automation.
@@ -48,21 +51,21 @@ type AutomationState string
 
 const (
 	AutomationIdle    AutomationState = "idle"    // the gate is closed
-	AutomationDue     AutomationState = "due"     // due, but waits for a free slot
+	AutomationDue     AutomationState = "due"     // due, but waiting for a free slot
 	AutomationRunning AutomationState = "running" // a run is in progress
 	AutomationBackoff AutomationState = "backoff" // a run failed and will be retried
 	AutomationOff     AutomationState = "off"     // disabled, or suspended with the rig or the city
 	AutomationBroken  AutomationState = "broken"  // the automation's file cannot be used
 )
 
-// Status words in addition to the states. AutomationFailing means that the last run failed, and AutomationManual means
-// that only users start runs.
+// Status words in addition to the states. AutomationFailing means that the last run failed. AutomationManual means that
+// only users start runs.
 const (
 	AutomationFailing = "failing"
 	AutomationManual  = "manual"
 )
 
-// Word returns the status of an automation as all outputs show it: its state, AutomationFailing or
+// Word returns the status of an automation as gcity shows it everywhere: its state, AutomationFailing or
 // AutomationManual.
 func (a *Automation) Word() string {
 	switch {
@@ -74,39 +77,39 @@ func (a *Automation) Word() string {
 	return string(a.State)
 }
 
-// Run is one run of an automation. Its record is a bead with a label that consists of RunLabel and the automation's
+// Run is one run of an automation. It is recorded in a bead with a label that consists of RunLabel and the automation's
 // name.
 type Run struct {
-	ID         string `json:"id"` // ID of the bead
+	ID         string `json:"id"` // ID of that bead
 	Automation string `json:"automation"`
 	Reason     string `json:"reason"` // why it started
-	// the author of the request; "" = started by the gate
+	// the user or agent that requested it; "" = the gate started it
 	By     string     `json:"by,omitempty"`
 	Retry  int        `json:"retry,omitempty"`
 	Events int        `json:"events,omitempty"` // number of events that the run handles
-	Seq    uint64     `json:"seq,omitempty"`    // seq of the newest of these events
+	Seq    uint64     `json:"seq,omitempty"`    // seq of the newest of them
 	Opened time.Time  `json:"opened"`
 	Ended  *time.Time `json:"ended,omitempty"`
 	// "ok", "failed", "interrupted", RunVoid; "" = in progress; see Ending
 	Outcome  string `json:"outcome,omitempty"`
-	Code     *int   `json:"code,omitempty"`   // exit code of an exec run that finished
-	Error    string `json:"error,omitempty"`  // why it failed, if the exit code does not show it
+	Code     *int   `json:"code,omitempty"`   // exit code, if an exec run finished
+	Error    string `json:"error,omitempty"`  // why it failed, if the exit code does not say so
 	Output   string `json:"output,omitempty"` // end of the output, without control sequences
 	Made     string `json:"made,omitempty"`   // root of the beads that a formula run created
 	TimedOut bool   `json:"timed_out,omitempty"`
 }
 
-// RunVoid is the outcome of a run that never started. Its record was written after the run had been canceled.
+// RunVoid is the outcome of a run that never started, because it was canceled before its record was written.
 const RunVoid = "void"
 
 // RunLabel is the prefix of the label on an automation's runs and on the beads that the runs create. The automation's
-// name follows.
+// name follows it.
 const RunLabel = "automation-run:"
 
-// PoolLabel is the prefix of the label that assigns a bead to a pool. The pool's name follows.
+// PoolLabel is the prefix of the label that assigns a bead to a pool. The pool's name follows it.
 const PoolLabel = "pool:"
 
-// Metadata keys of a run's bead.
+// Metadata keys of the bead that records a run.
 const (
 	RunReason   = "reason"
 	RunBy       = "by"

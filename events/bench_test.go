@@ -75,7 +75,7 @@ func history(b *testing.B, size int64, segment int64) (dir string, last uint64) 
 	return dir, last - uint64(len(buf)/200) - 1
 }
 
-// BenchmarkGigabyte measures a log of one gigabyte, in segments and, as the worst case, in one file.
+// BenchmarkGigabyte measures a log of one gigabyte, both in segments and, as the worst case, in a single file.
 func BenchmarkGigabyte(b *testing.B) {
 	for name, segment := range map[string]int64{"segments": 64 << 20, "onefile": 1 << 40} {
 		dir, last := history(b, 1<<30, segment)
@@ -104,7 +104,7 @@ func BenchmarkGigabyte(b *testing.B) {
 		find("newest", Query{})
 		find("after", Query{After: last / 3})
 		find("before", Query{Before: last / 3})
-		find("nothing", Query{Types: []string{"no.such"}}) // reads the whole history
+		find("nothing", Query{Types: []string{"no.such"}}) // reads the whole log
 	}
 }
 

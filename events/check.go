@@ -7,13 +7,13 @@ type Report struct {
 	Events uint64 `json:"events"` // number of valid events
 	First  uint64 `json:"first"`  // first and last seq; 0 = no events
 	Last   uint64 `json:"last"`
-	// missing seqs: their lines were damaged or removed; at most MaxSpans spans
+	// missing seqs, at most MaxSpans spans; the lines with these seqs are damaged or were removed
 	Missing []Span   `json:"missing,omitempty"`
 	Damaged uint64   `json:"damaged"`          // number of damaged lines
 	Damage  []Damage `json:"damage,omitempty"` // the last few damaged lines
 }
 
-// Span is a range of seqs, including both ends.
+// Span is an inclusive range of seqs.
 type Span struct {
 	From uint64 `json:"from"`
 	To   uint64 `json:"to"`
@@ -22,7 +22,7 @@ type Span struct {
 // MaxSpans is the maximum number of spans in Report.Missing.
 const MaxSpans = 100
 
-// Check reads the whole log and checks every line. It takes about a second per gigabyte. It does not change the
+// Check reads the whole log and verifies every line, which takes about a second per gigabyte. It does not change the
 // log.
 func (r *Reader) Check(ctx context.Context) (Report, error) {
 	var rep Report

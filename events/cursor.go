@@ -7,20 +7,20 @@ import (
 	"os"
 )
 
-// cursor reads the log forward, across all of its files and across rotations. It is not safe for concurrent use.
+// cursor reads the log forward, through all of its files and across rotations. It is not safe for concurrent use.
 type cursor struct {
 	dir    string
 	damage *damageCounter
-	after  uint64 // events up to this seq have been read
+	after  uint64 // seq of the last event that was read
 
 	f    *os.File // nil before the first read
 	at   file
 	scan scanner
-	last bool // the file was rotated, so nothing will be appended to it
+	last bool // the file was rotated, so it will not grow any more
 
-	// the end was reached before; since then the file may have been truncated and written again
+	// an earlier call reached the end; since then the file may have been truncated and rewritten
 	idle bool
-	mark [sealSize]byte // seal of the last valid line that was read
+	mark [sealSize]byte // seal of the last valid line read
 	ends int64          // offset of the end of that line; 0 = none
 }
 
@@ -31,7 +31,7 @@ func (c *cursor) close() {
 	}
 }
 
-// next returns the next valid line, or false if the end is reached. The line may be used until the next call.
+// next returns the next valid line, or false at the end of the log. The line is valid until the next call.
 func (c *cursor) next() (line []byte, ok bool, err error) {
 	for tries := 0; tries < relists; {
 		if c.f == nil {
@@ -44,7 +44,7 @@ func (c *cursor) next() (line []byte, ok bool, err error) {
 				return nil, false, err
 			}
 		}
-		// the file may have new content, so compare the seqs of its lines
+		// the file may have new content, so do not assume that its lines follow the last seq
 		if c.idle && !c.marked() {
 			c.scan, c.ends = scanner{r: c.f}, 0
 		}
@@ -76,11 +76,11 @@ func (c *cursor) next() (line []byte, ok bool, err error) {
 			}
 		}
 	}
-	return nil, false, fmt.Errorf("cannot read the events in %s: its files change faster than "+
+	return nil, false, fmt.Errorf("cannot read the events in %s: the files change faster than "+
 		"they can be read", c.dir)
 }
 
-// marked reports whether the last line that was read is still at the same offset.
+// marked reports whether the last line read is still at the same offset.
 func (c *cursor) marked() bool {
 	if c.ends == 0 {
 		return c.scan.off == 0
@@ -90,8 +90,8 @@ func (c *cursor) marked() bool {
 	return n == len(b) && string(b[:sealSize]) == string(c.mark[:]) && b[sealSize] == '\n'
 }
 
-// advance is called at the end of a file. It reports whether there may be more lines: in the same file, which is read
-// again because it was renamed or truncated, or in the next file.
+// advance is called at the end of a file. It reports whether there can be more lines: in the next file, or in the same
+// one, which is read again after it was renamed or truncated.
 func (c *cursor) advance() (more bool, err error) {
 	if c.at.active && !c.last {
 		now, err := statFile(c.at.path)
@@ -114,12 +114,12 @@ func (c *cursor) advance() (more bool, err error) {
 			return true, c.enter(files[i+1], 0)
 		}
 	}
-	c.close() // the file was removed or replaced, so search by seq
+	c.close() // the file was removed or replaced, so find the position by seq
 	return c.seek()
 }
 
-// seek opens the file that contains the first event after c.after, or an earlier file. It returns false if the log
-// does not exist.
+// seek opens the file that contains the first event after c.after, or an earlier one. It returns false if the log does
+// not exist.
 func (c *cursor) seek() (found bool, err error) {
 	files, err := list(c.dir)
 	if err != nil || len(files) == 0 {
@@ -140,7 +140,7 @@ func (c *cursor) seek() (found bool, err error) {
 	return true, c.enter(files[i], c.after)
 }
 
-// head opens a file and returns its first valid seq, or 0.
+// head opens a file and returns the seq of its first valid line, or 0.
 func (f file) head() (uint64, error) {
 	o, err := f.open()
 	if err != nil {
@@ -150,7 +150,7 @@ func (f file) head() (uint64, error) {
 	return firstSeq(o)
 }
 
-// enter opens a file and seeks the first event after a seq.
+// enter opens a file and positions the cursor at the first event after a seq.
 func (c *cursor) enter(f file, after uint64) error {
 	o, err := f.open()
 	if err != nil {

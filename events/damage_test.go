@@ -18,7 +18,7 @@ func seqsOf(events []Event) (seqs []uint64) {
 	return seqs
 }
 
-// If any bit of a line flips, the other lines are read, and the damage is reported with its exact offset.
+// If any bit of a line flips, all other lines are still read, and the damage is reported with its exact offset.
 func TestEveryFlippedBit(t *testing.T) {
 	raw, ends := content(t, 3)
 	dir := t.TempDir()
@@ -53,7 +53,7 @@ func TestEveryFlippedBit(t *testing.T) {
 	}
 }
 
-// Every intact line is read, forward and backward, whatever garbage is between the lines. The garbage is counted.
+// All intact lines are read, forward and backward, whatever garbage is between them. The garbage is counted.
 func TestGarbageBetweenLines(t *testing.T) {
 	raw, ends := content(t, 2)
 	for name, c := range map[string]struct {
@@ -96,7 +96,7 @@ func TestGarbageBetweenLines(t *testing.T) {
 	}
 }
 
-// For any bytes, reading never fails and returns every intact line, in both directions.
+// Whatever the bytes are, reading never fails, and returns all intact lines in both directions.
 func FuzzReader(f *testing.F) {
 	raw, ends := content(f, 3)
 	f.Add(raw)
@@ -127,7 +127,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// allSeqs returns the seqs of all sealed lines, in file order.
+// allSeqs returns the seqs of all sealed lines, in the order of the file.
 func allSeqs(file []byte) (seqs []uint64) {
 	for line := range bytes.Lines(file) {
 		if seq, ok := unseal(bytes.TrimSuffix(line, []byte{'\n'})); ok {
@@ -137,7 +137,7 @@ func allSeqs(file []byte) (seqs []uint64) {
 	return seqs
 }
 
-// The writer shortens long events. A line stays below 64 KiB, is one JSON object, and is what followers receive.
+// The writer shortens long events. A line stays below 64 KiB, is a single JSON object, and is what followers receive.
 func FuzzEncode(f *testing.F) {
 	f.Add("a.b", "ann", "x", "hello", []byte(`{"a":1}`))
 	f.Add("a.b", strings.Repeat("\x1b", 5000), "\xff\xfe", strings.Repeat("é\u009b", 70_000), []byte(`{"a":`))
@@ -167,7 +167,7 @@ func FuzzEncode(f *testing.F) {
 	})
 }
 
-// A check reports damaged lines by byte offset and lost events by seq.
+// Check reports damaged lines by byte offset, and lost events by seq.
 func TestCheck(t *testing.T) {
 	raw, ends := content(t, 5)
 	raw[ends[1]+30] ^= 4

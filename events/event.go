@@ -1,23 +1,24 @@
-// Package events implements the event log of a city. The log is append-only and is read by cursor.
+// Package events implements a city's event log, which is append-only and read by cursor.
 //
 // # On disk
 //
-// The log is events.jsonl in the city's .gc folder. Each line is a JSON object of at most 64 KiB with a seq, which
-// increases by one per event, even if several processes write. A full file is renamed to events-<first seq>.jsonl and
-// does not change any more. Each line ends with crc, a checksum of the rest of the line. A line without a valid
-// checksum is torn, damaged or written by another program. Readers count it and skip it. A damaged line does not affect
-// other lines. Events must be written with Log or "gcity event emit": only the process that holds the lock,
+// The log is the file events.jsonl in the city's .gc folder. Each line is a JSON object of at most 64 KiB. Its seq
+// increases by one per event, even if several processes write. A file that is full is renamed to events-<first
+// seq>.jsonl and never changes again. Each line ends with crc, a checksum of the rest of the line. Readers count and
+// skip a line without a valid checksum, which is torn, damaged or written by another program. Other lines are not
+// affected. Events must be written with Log or "gcity event emit", because only the process that holds the lock,
 // events.lock, can assign a seq.
 //
-// Writers repair the log after a writer has crashed: they cut off an incomplete last line and assign its seq to an
-// events.repaired event. They do not reuse the seq of a damaged complete line, because a reader may have seen it.
+// If a writer has crashed, the next one repairs the log: it cuts off an incomplete last line and gives that line's seq
+// to an events.repaired event. It does not reuse the seq of a complete line that is damaged, because a reader may have
+// seen it.
 //
 // # Concurrency
 //
-// All methods of Log and Reader are safe for concurrent use. Reading takes no lock and never waits for a write. Each
-// Log has one goroutine, the keeper. It flushes to the disk, retries failed writes, and polls for lines from other
-// processes while followers wait. Close stops it. Followers are not registered: a follower reads from its position,
-// then waits on a channel that the next append closes.
+// All methods of Log and Reader are safe for concurrent use. Reads take no lock and never wait for a write. Each Log
+// has one goroutine, the keeper, which flushes to the disk, retries failed writes, and polls for lines from other
+// processes while there are followers waiting. Close stops it. Followers are not registered: a follower reads from its
+// position to the end, and then waits for a channel that the next append closes.
 package events
 
 import (
@@ -29,28 +30,27 @@ import (
 	"time"
 )
 
-// Event is one line of the log. The log sets Seq and TS when it writes the event. All other fields are set by the
-// caller.
+// Event is one line of the log. The log sets Seq and TS, and the caller sets everything else.
 type Event struct {
 	Seq uint64    `json:"seq"`
 	TS  time.Time `json:"ts"`
-	// "noun.verb", one of the constants below or a user-defined type
+	// "noun.verb": one of the constants below or a user-defined type
 	Type string `json:"type"`
-	// component that caused the event: "controller", "operator", an agent's name, …
+	// what caused the event: "controller", "operator", an agent's name, …
 	Actor string `json:"actor"`
-	// object of the event: an agent, an automation, a pool or a bead
+	// what the event is about: an agent, an automation, a pool or a bead
 	Subject string `json:"subject,omitempty"`
-	Message string `json:"message,omitempty"` // one line of text for users
-	// one JSON value; the whole event, as a line, has at most 64 KiB
+	Message string `json:"message,omitempty"` // one line for users
+	// a JSON value; the event's whole line can have at most 64 KiB
 	Payload json.RawMessage `json:"payload,omitempty"`
 
-	// EmittedBy is the process that sent an event that gcity did not create itself: "worker (pid 4242)".
+	// EmittedBy is the process that sent the event, if gcity did not create the event itself: "worker (pid 4242)".
 	EmittedBy string `json:"emitted_by,omitempty"`
-	// Peer is the address from which the request for the event came over TCP: "tcp 192.0.2.7:4711".
+	// Peer is the TCP address that the request for the event came from: "tcp 192.0.2.7:4711".
 	Peer string `json:"peer,omitempty"`
 }
 
-// families are the first words of the event types that only gcity may write.
+// families are the first words of event types that are reserved for gcity.
 const families = "agent automation bead city controller events mail pool provider rig " +
 	"store watchdog"
 
@@ -61,11 +61,11 @@ func Reserved(kind string) error {
 	if !slices.Contains(own, strings.ToLower(family)) {
 		return nil
 	}
-	return fmt.Errorf("the event type %q is reserved: only gcity writes events of the families "+
+	return fmt.Errorf("the event type %q is reserved: only gcity writes events that begin with "+
 		"%s; use a different word before the dot", kind, strings.Join(own, ", "))
 }
 
-// Types of events that gcity writes. Agents and scripts define their own types.
+// Types of events that gcity writes. Agents and scripts can define types of their own.
 const (
 	AgentStarted     = "agent.started"
 	AgentStartFailed = "agent.start_failed"
@@ -79,9 +79,9 @@ const (
 	AgentSuspended   = "agent.suspended"
 	AgentResumed     = "agent.resumed"
 	AgentNudged      = "agent.nudged" // input was typed and submitted
-	// AgentNudgeDropped: a nudge was dropped or canceled; the message contains the reason.
+	// AgentNudgeDropped: a nudge was dropped or canceled; the message says why.
 	AgentNudgeDropped = "agent.nudge_dropped"
-	// AgentUnequipped: an agent runs without a part of its configuration; the message contains the reason.
+	// AgentUnequipped: an agent runs without a part of its configuration; the message says why.
 	AgentUnequipped = "agent.unequipped"
 
 	ControllerStarted = "controller.started"
@@ -100,73 +100,73 @@ const (
 	BeadClosed  = "bead.closed"
 	// BeadImported is written once per import instead of once per bead.
 	BeadImported = "bead.imported"
-	// StoreRestored: all work of the city or of a rig was replaced by a backup or a new store.
+	// StoreRestored: a backup or a new store replaced all work of the city or of a rig.
 	StoreRestored = "store.restored"
 
-	// MailSent and MailRead are about messages. Their subject is the message's ID. They replace bead.created, and
-	// bead.updated when a message is marked as read.
+	// MailSent and MailRead are about messages; their subject is the message's ID. They are written in place of
+	// bead.created, and in place of bead.updated when a message is marked as read.
 	MailSent = "mail.sent"
 	MailRead = "mail.read"
 
-	// StoreFailing: a bead store has failed repeatedly and is not called for a while. The subject is the store's rig;
-	// "" = the city. StoreHealed: the store works again.
+	// StoreFailing: a bead store has failed repeatedly, and will not be called for a while. The subject is the store's
+	// rig, or "" for the city. StoreHealed: the store works again.
 	StoreFailing = "store.failing"
 	StoreHealed  = "store.healed"
 
 	PoolScaled      = "pool.scaled"
 	PoolCheckFailed = "pool.check_failed"
-	// PoolWorkReturned: a member has left its pool, and its work is open for the pool again.
+	// PoolWorkReturned: a member has left its pool, and its work is open to the rest of the pool again.
 	PoolWorkReturned = "pool.work_returned"
 
 	CitySuspended = "city.suspended"
 	CityResumed   = "city.resumed"
-	// CityCrashed: a city's loop has crashed; its agents keep running. The message contains the time of the next
-	// attempt.
+	// CityCrashed: a city's controller has crashed, but its agents keep running. The message contains the time of the
+	// next attempt.
 	CityCrashed  = "city.crashed"
 	RigAdded     = "rig.added"
 	RigRemoved   = "rig.removed"
 	RigSuspended = "rig.suspended"
 	RigResumed   = "rig.resumed"
 
-	// AgentStuck: an agent has work and has printed nothing for longer than its stuck_after.
+	// AgentStuck: an agent has work but has printed nothing for longer than its stuck_after.
 	AgentStuck = "agent.stuck"
 
-	// The subject of the following events is a watchdog. WatchdogTriaged is the decision of a triage agent, unless
-	// it decided to do nothing. WatchdogActed is an action with its result.
+	// The subject of the events below is a watchdog. WatchdogTriaged is a triage agent's decision, unless that is to do
+	// nothing. WatchdogActed is an action with its result.
 	WatchdogTriaged      = "watchdog.triaged"
 	WatchdogActed        = "watchdog.acted"
-	WatchdogDegraded     = "watchdog.degraded" // the thresholds decide instead of the triage agent
+	WatchdogDegraded     = "watchdog.degraded" // the thresholds decide in place of the triage agent
 	WatchdogRestored     = "watchdog.restored" // the triage agent decides again
 	WatchdogEscalated    = "watchdog.escalated"
 	WatchdogCommand      = "watchdog.command" // result of a watchdog's escalate_command
 	WatchdogAcknowledged = "watchdog.acknowledged"
-	// the watched agent sends heartbeats again after actions have failed
+	// the watched agent sends heartbeats again after earlier actions have failed
 	WatchdogRecovered = "watchdog.recovered"
 
-	// ProviderSwapped: an agent's new session has a different provider than its previous session.
+	// ProviderSwapped: an agent's new session runs in a different provider than the previous one.
 	ProviderSwapped = "provider.swapped"
 
-	// Gap replaces events that could not be written. The payload contains their number.
+	// Gap stands for events that could not be written. The payload contains their number.
 	Gap = "events.gap"
-	// Repaired: a torn or damaged part of the log was repaired or is skipped.
+	// Repaired: a torn or damaged part of the log has been repaired, or is skipped.
 	Repaired = "events.repaired"
 )
 
-// Query selects events. The zero value selects the newest events, at most DefaultLimit.
+// Query selects events. The zero value selects the newest ones, up to DefaultLimit.
 type Query struct {
-	Types   []string  // any of these types; a trailing "*" matches any suffix ("agent.*")
-	Actor   string    // only events with this actor; "" = any
-	Subject string    // only events with this subject; "" = any
-	Since   time.Time // events at or after this time
-	After   uint64    // only events with a greater seq; if set, the oldest event is first
-	// only events with a smaller seq; 0 = all. To get the previous page, set it to the smallest seq of a page
+	Types   []string  // any of these; a trailing "*" matches any suffix ("agent.*")
+	Actor   string    // events with this actor; "" = any
+	Subject string    // events with this subject; "" = any
+	Since   time.Time // events at this time or later
+	After   uint64    // events with a higher seq; if set, the oldest event comes first
+	// events with a lower seq; 0 = all. For the previous page, set it to the lowest seq of this page
 	Before  uint64
-	Forward bool // the oldest event is first, even if After is 0
+	Forward bool // the oldest event comes first even if After is 0
 	Limit   int  // 0 = DefaultLimit, at most MaxLimit
 }
 
 const (
-	// DefaultLimit is the maximum size of a page if the query sets no limit.
+	// DefaultLimit is the maximum number of events in a page if the query does not set one.
 	DefaultLimit = 200
 	// MaxLimit is the maximum value of Query.Limit.
 	MaxLimit = 10_000
@@ -174,14 +174,13 @@ const (
 	maxType = 128
 )
 
-// Check returns an error if the event cannot be written because of its type. All other fields are escaped or
-// shortened if necessary.
+// Check returns an error if the event's type is invalid. All other fields are escaped or shortened if necessary.
 func (e *Event) Check() error {
 	if e.Type == "" {
 		return errors.New(`an event needs a type, such as "deploy.done"`)
 	}
 	if len(e.Type) > maxType {
-		return fmt.Errorf("the event type %.40q… has %d bytes; at most %d are allowed", e.Type,
+		return fmt.Errorf("the event type %.40q… is too long (%d bytes; the maximum is %d)", e.Type,
 			len(e.Type), maxType)
 	}
 	for _, c := range []byte(e.Type) {

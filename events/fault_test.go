@@ -14,7 +14,8 @@ import (
 	"gcity/internal/eventually"
 )
 
-// gaps returns the number of lost events that the events.gap event counts. More than one such event fails the test.
+// gaps returns the number of lost events according to the events.gap event. It fails the test if there are several such
+// events.
 func gaps(t testing.TB, got []Event) (count int) {
 	t.Helper()
 	n := 0
@@ -29,13 +30,13 @@ func gaps(t testing.TB, got []Event) (count int) {
 		}
 	}
 	if n > 1 {
-		t.Fatalf("%d gaps: a storm", n)
+		t.Fatalf("%d gap events, want at most 1", n)
 	}
 	return count
 }
 
-// fill appends events until the disk is full, and then more than the queue holds. It returns the number of events.
-// The events are small, so that the rest of the disk's last page is too short for a gap event, which a retry would
+// fill appends events until the disk is full, and then more than the queue can hold. It returns the number of events.
+// They are small, so that the rest of the disk's last page is too short for a gap event, which a retry would otherwise
 // write.
 func fill(l *Log) (given int, err error) {
 	for err == nil {
@@ -51,7 +52,7 @@ func fill(l *Log) (given int, err error) {
 	return given, err
 }
 
-// settled checks the log after the disk has room again. One gap event contains the number of lost events, and all
+// settled checks the log after there is room on the disk again. One gap event has the number of lost events, and all
 // other events are in the log, in order.
 func settled(t testing.TB, dir string, given, queue int) {
 	t.Helper()
@@ -59,7 +60,7 @@ func settled(t testing.TB, dir string, given, queue int) {
 	gapless(t, got, 1)
 	lost := gaps(t, got)
 	if lost == 0 || len(got)-1+lost != given {
-		t.Fatalf("%d given, %d read, %d counted as lost", given, len(got)-1, lost)
+		t.Fatalf("%d events appended, %d read, %d counted as lost", given, len(got)-1, lost)
 	}
 	for i, e := range got[len(got)-queue:] {
 		if e.Subject != fmt.Sprint(given-queue+i) {
@@ -91,12 +92,12 @@ func TestDiskFull(t *testing.T) {
 	if h := l.Health(); h.Queued != 0 || h.Dropped != 0 {
 		t.Fatalf("health %+v", h)
 	}
-	// the ballast may be removed between the attempt to fill the reserve and the write of the events
-	eventually.True(t, "the reserve is filled", func() bool { return l.Health().Degraded == "" })
+	// the ballast can be removed after the attempt to fill the reserve and before the write of the events
+	eventually.True(t, "the reserve to be filled", func() bool { return l.Health().Degraded == "" })
 	settled(t, dir, given, 10)
 }
 
-// The limit on file sizes, which any user can set, is reached.
+// A file reaches the limit on file sizes, which any user can set.
 func TestFileSizeLimit(t *testing.T) {
 	dir := t.TempDir()
 	out, err := child(t, "full", dir).Output()
@@ -127,8 +128,8 @@ func childFull(dir string) {
 	fmt.Println(given)
 }
 
-// One flush fails. The log never flushes that file again, starts a new file, and records an event that says what
-// may be lost.
+// One flush fails. The log never flushes that file again, starts a new one, and records an event that says what may be
+// lost.
 func TestSyncError(t *testing.T) {
 	dir := t.TempDir()
 	bad := make(chan string, 1)
@@ -167,8 +168,8 @@ func TestSyncError(t *testing.T) {
 	}
 }
 
-// If every flush fails, the log is degraded and does not start a new file for every event.
-func TestSyncErrorForEver(t *testing.T) {
+// If every flush fails, the log is degraded, and does not start a new file for each event.
+func TestPersistentSyncError(t *testing.T) {
 	dir := t.TempDir()
 	synced := make(chan struct{}, 100)
 	l := open(t, dir, Options{datasync: func(*os.File) error {
@@ -179,7 +180,7 @@ func TestSyncErrorForEver(t *testing.T) {
 		appendN(t, l, 1)
 	}
 	<-synced
-	<-synced // the second file failed, too
+	<-synced // the second file failed too
 	for range 5 {
 		appendN(t, l, 1)
 	}
@@ -205,8 +206,8 @@ func headOf(path string) (uint64, error) {
 	return firstSeq(f)
 }
 
-// The next append detects and records any change of the file by another program. Seqs continue.
-func TestFileTamperedWith(t *testing.T) {
+// If another program changes the file in any way, the next append detects and records it. Seqs continue.
+func TestFileChangedByOther(t *testing.T) {
 	for name, tamper := range map[string]func(path string) error{
 		"removed": os.Remove,
 		"emptied": func(path string) error { return os.Truncate(path, 0) },
@@ -257,7 +258,7 @@ func TestFileTamperedWith(t *testing.T) {
 	}
 }
 
-// A read-only folder degrades the log. Events are queued, and are written when the folder is writable again.
+// If the folder is read-only, the log is degraded and queues events. It writes them when the folder is writable again.
 func TestReadOnly(t *testing.T) {
 	dir := smallDisk(t, "3m")
 	l := open(t, dir, Options{})
@@ -285,7 +286,7 @@ func TestReadOnly(t *testing.T) {
 	wait(t, l, 3)
 }
 
-// An unreadable log is an error, never an empty page.
+// A log that cannot be read is an error, and never an empty page.
 func TestReadErrors(t *testing.T) {
 	if _, err := OpenReader(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no folder: %v", err)
@@ -303,30 +304,30 @@ func TestReadErrors(t *testing.T) {
 	}
 	for _, q := range []Query{{}, {Forward: true}} {
 		if _, err := r.Find(t.Context(), q); err == nil {
-			t.Errorf("Find(%+v) of what is no file succeeded", q)
+			t.Errorf("Find(%+v) succeeded although the log is not a file", q)
 		}
 	}
 	for _, err := range r.Follow(t.Context(), 0) {
 		if err == nil {
-			t.Error("Follow of what is no file gave an event")
+			t.Error("Follow yielded an event although the log is not a file")
 		}
 	}
 	if _, err := Open(dir, Options{}); err == nil {
-		t.Error("Open of what is no file succeeded")
+		t.Error("Open succeeded although the log is not a file")
 	}
 }
 
-// A panic of the keeper is reported and does not end the program. Later calls of Append and Close do not block.
+// A panic in the keeper is reported and does not end the program. Later calls of Append and Close do not block.
 func TestKeeperPanicIsReported(t *testing.T) {
 	told := make(chan error, 1)
 	l := open(t, t.TempDir(), Options{
-		datasync: func(*os.File) error { panic("nobody thought of this") },
+		datasync: func(*os.File) error { panic("datasync failed") },
 		Broken:   func(err error) { told <- err },
 	})
 	if _, err := l.Append(Event{Type: "a.b", Actor: "me"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-told; !strings.Contains(err.Error(), "nobody thought of this") {
+	if err := <-told; !strings.Contains(err.Error(), "datasync failed") {
 		t.Error(err)
 	}
 	if seq, err := l.Append(Event{Type: "a.b", Actor: "me"}); seq != 2 || err != nil {

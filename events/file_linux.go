@@ -10,14 +10,14 @@ import (
 	"gcity/internal/disk"
 )
 
-// errBusy reports that another process holds the lock of the log.
+// errBusy means that another process holds the log's lock.
 var errBusy = errors.New("another process holds its lock")
 
-// fileLock is a lock that this process holds (flock). The kernel releases it when the process exits.
+// fileLock is a lock that this process holds (flock). The kernel releases it if the process dies.
 type fileLock struct{ f *os.File }
 
-// lockFile takes the lock. It gives up after the duration wait. Each call opens the file again, because the lock
-// file may have been removed and created again.
+// lockFile takes the lock, or gives up after wait. Each call opens the file again, because the file may have been
+// removed and recreated.
 func lockFile(path string, wait time.Duration) (fileLock, error) {
 	f, err := disk.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -46,7 +46,7 @@ func lockFile(path string, wait time.Duration) (fileLock, error) {
 
 func (l fileLock) release() { l.f.Close() }
 
-// preallocate allocates disk space for n bytes, starting at the offset from. The size of the file stays the same.
+// preallocate allocates disk space for n bytes starting at offset from, without changing the size of the file.
 func preallocate(f *os.File, from, n int64) error {
 	const keepSize = 1 // FALLOC_FL_KEEP_SIZE
 	c, err := f.SyscallConn()

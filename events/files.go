@@ -18,16 +18,16 @@ const (
 	activeName = "events.jsonl"
 	lockName   = "events.lock"
 
-	// relists is the maximum number of retries if the log is rotated while its files are listed.
+	// relists is how often list retries if the log is rotated while it lists the files.
 	relists = 10
 )
 
-// file is one file of the log. All files but the newest are segments. A segment does not change any more, and is
-// named after its first seq.
+// file is one of the log's files. All but the newest are segments: they never change, and are named after their first
+// seq.
 type file struct {
 	path   string
 	first  uint64 // first seq, from the name; 0 = the active file
-	suffix int    // number of the segment if several have the same first seq
+	suffix int    // distinguishes segments that have the same first seq
 	active bool
 	info   fs.FileInfo
 }
@@ -53,7 +53,7 @@ func parseSegment(name string) (first uint64, suffix int, ok bool) {
 		name == segmentName(first, suffix)
 }
 
-// list returns the log's files, oldest first. It retries if the log is rotated in the meantime.
+// list returns the log's files, oldest first. It retries if the log is rotated meanwhile.
 func list(dir string) ([]file, error) {
 	active := filepath.Join(dir, activeName)
 	for range relists {
@@ -76,7 +76,7 @@ func list(dir string) ([]file, error) {
 			return files, nil
 		}
 	}
-	return nil, fmt.Errorf("cannot read the events in %s: its files change faster than they "+
+	return nil, fmt.Errorf("cannot read the events in %s: the files change faster than they "+
 		"can be listed", dir)
 }
 
@@ -95,7 +95,7 @@ func segments(dir string) ([]file, error) {
 		if err != nil {
 			return nil, err
 		}
-		if info == nil { // the file was removed in the meantime
+		if info == nil { // the file was removed after it was listed
 			continue
 		}
 		files = append(files, file{path: filepath.Join(dir, e.Name()), first: first, suffix: suffix,
@@ -107,8 +107,8 @@ func segments(dir string) ([]file, error) {
 	return files, nil
 }
 
-// statFile returns information about a file, or nil if it does not exist. It returns an error if the file is not a
-// regular file, because opening such a file might block.
+// statFile returns information about a file, or nil if it does not exist. It is an error if the file is not a regular
+// one, because opening it could block.
 func statFile(path string) (fs.FileInfo, error) {
 	info, err := disk.StatFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -125,8 +125,8 @@ func same(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b)
 }
 
-// errMoved reports that the files must be listed again.
-var errMoved = errors.New("the file was renamed in the meantime")
+// errMoved means that the files must be listed again.
+var errMoved = errors.New("the file was renamed while it was being opened")
 
 // open opens the file for reading. It returns errMoved if the file was renamed or removed.
 func (f file) open() (*os.File, error) {

@@ -13,20 +13,20 @@ import (
 )
 
 const (
-	pageBytes = 16 << 20 // maximum size of a page in bytes; longer pages are truncated
+	pageBytes = 16 << 20 // maximum size of a page in bytes; the rest is left for the next page
 
-	// oldInARow is the number of consecutive lines older than Query.Since after which a backward search stops. A
-	// few old times can be wrong, because the clock was changed.
+	// oldInARow is how many consecutive lines must be older than Query.Since before a backward search stops. Single
+	// lines can have a wrong time, because the clock was changed.
 	oldInARow = 4096
 
-	// checkEvery is the number of lines between two checks of the context.
+	// checkEvery is how many lines are read between checks of the context.
 	checkEvery = 1024
 )
 
-// Find returns the events that a query selects. The newest is first, unless After or Forward is set. Find reads
-// from the end of the log, or from After, and stops as early as possible. A page of more than 16 MiB is truncated.
-// So only an empty page means that there are no more events. If Since is set and the newest event is first, Find
-// stops after 4,096 consecutive older events.
+// Find returns the events that a query selects, the newest first unless After or Forward is set. It reads from the end
+// of the log, or from After, and stops as early as possible. A page contains at most 16 MiB, so it can have fewer
+// events than the limit although there are more: only an empty page means the end. With Since and the newest event
+// first, Find stops after 4,096 consecutive older events.
 func (r *Reader) Find(ctx context.Context, q Query) ([]Event, error) {
 	if q.Limit <= 0 {
 		q.Limit = DefaultLimit
@@ -45,7 +45,7 @@ func (r *Reader) Find(ctx context.Context, q Query) ([]Event, error) {
 	return p.found, nil
 }
 
-// Match reports whether the query selects an event. It ignores Limit and Forward.
+// Match reports whether the query selects an event, apart from Limit and Forward.
 func (q *Query) Match(e *Event) bool {
 	return e.Seq > q.After && (q.Before == 0 || e.Seq < q.Before) &&
 		(q.Actor == "" || q.Actor == e.Actor) && (q.Subject == "" || q.Subject == e.Subject) &&
@@ -62,8 +62,8 @@ func matchType(pattern, t string) bool {
 	return pattern == t
 }
 
-// needles returns sets of byte strings. An event can only be selected if its line contains an element of each set.
-// Other lines need not be decoded.
+// needles returns sets of byte strings. Only a line that contains at least one element of each set can be a selected
+// event, so other lines need not be decoded.
 func needles(q Query) [][][]byte {
 	var all [][][]byte
 	if len(q.Types) > 0 {
@@ -97,11 +97,11 @@ type page struct {
 	found []Event
 	bytes int
 	lines int
-	old   int // consecutive lines older than Since
+	old   int // number of consecutive lines older than Since
 	low   uint64
 }
 
-// take handles a valid line. It reports whether more lines are needed.
+// take handles a valid line, and reports whether more lines are needed.
 func (p *page) take(line []byte) (more bool, err error) {
 	if p.lines++; p.lines%checkEvery == 0 && p.ctx.Err() != nil {
 		return false, p.ctx.Err()
@@ -121,7 +121,7 @@ func (p *page) take(line []byte) (more bool, err error) {
 	return len(p.found) < p.limit && p.bytes < pageBytes, nil
 }
 
-// recent reports whether a backward search with Since must continue after a line that was not selected.
+// recent reports whether a backward search with Since must continue after a line that it did not select.
 func (p *page) recent(line []byte) bool {
 	if p.q.Since.IsZero() {
 		return true
@@ -174,7 +174,7 @@ func (p *page) backward(dir string) error {
 			return err
 		}
 	}
-	return errors.New("its files change faster than they can be read")
+	return errors.New("the files change faster than they can be read")
 }
 
 func (p *page) backwardIn(f file) (more bool, err error) {
@@ -206,13 +206,13 @@ func (p *page) backwardIn(f file) (more bool, err error) {
 		}
 		return more
 	})
-	if errors.Is(err, io.ErrUnexpectedEOF) { // an incomplete line was cut off in the meantime
+	if errors.Is(err, io.ErrUnexpectedEOF) { // a writer has cut off an incomplete line
 		err = errMoved
 	}
 	return more && failed == nil, cmp.Or(failed, err)
 }
 
-// endBelow returns the offset of the first event with a seq of p.low or more.
+// endBelow returns the offset of the first event with a seq of at least p.low.
 func (p *page) endBelow(r io.ReaderAt, size int64) (int64, error) {
 	off, err := locate(r, size, p.low-1)
 	if err != nil {

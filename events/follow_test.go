@@ -32,8 +32,8 @@ func collect(t testing.TB, follow func(context.Context, uint64) iter.Seq2[Event,
 	return out
 }
 
-// A slow follower falls behind the events in memory, continues in the files across rotations, and catches up
-// without a gap or a duplicate.
+// A slow follower falls behind the events in memory, continues in the files across rotations, and catches up without
+// gaps or duplicates.
 func TestSlowFollowerAcrossRotations(t *testing.T) {
 	const total = 3 * recentEvents
 	l := open(t, t.TempDir(), Options{SegmentSize: 100_000, datasync: noSync.datasync})
@@ -48,7 +48,7 @@ func TestSlowFollowerAcrossRotations(t *testing.T) {
 		if want == 5 { // while the follower is busy
 			appendN(t, l, total-20)
 			if _, _, reaches := l.recent.since(want, nil); reaches {
-				t.Fatal("memory still reaches back; the test tests nothing")
+				t.Fatal("the events are still in memory, so nothing is tested")
 			}
 		}
 		if want == total {
@@ -63,7 +63,7 @@ func TestSlowFollowerAcrossRotations(t *testing.T) {
 	}
 }
 
-// A page of the newest events comes from several segments. Paging back with Before returns every event once.
+// A page of the newest events spans several segments. Paging back with Before returns each event once.
 func TestPagingAcrossSegments(t *testing.T) {
 	const total = 2000
 	l := open(t, t.TempDir(), Options{SegmentSize: 10_000, datasync: noSync.datasync})
@@ -87,7 +87,7 @@ func TestPagingAcrossSegments(t *testing.T) {
 	if next != 0 {
 		t.Fatalf("paging ended before event %d", next)
 	}
-	for after := uint64(0); after < total; after += 77 { // a cursor is found in any segment
+	for after := uint64(0); after < total; after += 77 { // any segment can contain the cursor
 		page, err := l.Find(t.Context(), Query{After: after, Forward: true, Limit: 3})
 		if err != nil || len(page) == 0 || page[0].Seq != after+1 {
 			t.Fatalf("after %d: %v, %v", after, seqsOf(page), err)
@@ -95,13 +95,13 @@ func TestPagingAcrossSegments(t *testing.T) {
 	}
 }
 
-// L9: the channel of Changed is closed when there is a new event. Close ends followers with ErrClosed.
+// The channel of Changed is closed when there is a new event. Close ends followers with ErrClosed. (L9)
 func TestChangedAndClose(t *testing.T) {
 	l := open(t, t.TempDir(), Options{})
 	ch := l.Changed(0)
 	select {
 	case <-ch:
-		t.Fatal("changed, but nothing happened")
+		t.Fatal("the channel was closed without a new event")
 	default:
 	}
 	appendN(t, l, 1)
@@ -128,14 +128,14 @@ func TestChangedAndClose(t *testing.T) {
 		t.Fatalf("Follow ended with %v", err)
 	}
 	if _, more := <-ended; more {
-		t.Fatal("Follow went on")
+		t.Fatal("Follow did not end")
 	}
 	if _, err := l.Append(Event{Type: "a.b"}); !errors.Is(err, ErrClosed) {
 		t.Fatalf("Append after Close: %v", err)
 	}
 }
 
-// Lines that another process appends wake waiters in this process.
+// Lines that another process appends wake waiters in this one.
 func TestForeignLinesWake(t *testing.T) {
 	dir := t.TempDir()
 	l := open(t, dir, Options{})
@@ -143,7 +143,7 @@ func TestForeignLinesWake(t *testing.T) {
 	for i := range uint64(3) {
 		ch := l.Changed(i)
 		appendN(t, other, 1)
-		eventually.Receive(t, "being woken", ch)
+		eventually.Receive(t, "a wake-up", ch)
 	}
 	if last := appendN(t, l, 1); last != 4 {
 		t.Fatalf("seq %d, want 4", last)
@@ -151,7 +151,7 @@ func TestForeignLinesWake(t *testing.T) {
 	gapless(t, all(t, dir), 1)
 }
 
-// In a synctest bubble with a fake clock a log works as usual, and Close leaves no goroutine (L10).
+// In a synctest bubble with a fake clock, a log works as usual, and Close leaves no goroutine behind (L10).
 func TestInBubble(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -192,7 +192,7 @@ func TestInBubble(t *testing.T) {
 			}
 		}
 		if _, more := <-got; more {
-			t.Fatal("an event that was not written")
+			t.Fatal("an event was not written")
 		}
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"gcity/internal/disk"
 )
 
-// keep is the keeper's loop: it flushes to the disk, retries failed writes, and polls for lines from other processes
+// keep is the keeper's loop. It flushes to the disk, retries failed writes, and polls for lines from other processes
 // while followers wait.
 func (l *Log) keep() {
 	timer := time.NewTimer(time.Hour)
@@ -30,7 +30,8 @@ func (l *Log) keep() {
 	}
 }
 
-// runDueTasks runs the tasks that are due. It returns the time until the next task, or any = false if no task remains.
+// runDueTasks runs the tasks that are due. It returns the time until the next one, or any = false if there are no more
+// tasks.
 func (l *Log) runDueTasks(now time.Time, nextPoll *time.Time) (wait time.Duration, any bool) {
 	syncAt, retryAt, queued := l.flushDue(now)
 	next := func(at time.Time) {
@@ -65,8 +66,8 @@ func (l *Log) flushDue(now time.Time) (syncAt, retryAt time.Time, queued bool) {
 	return l.dirty.since, retryAt, queued
 }
 
-// retryAt returns when the next retry is due. ok reports whether a retry is needed: events are queued, the last
-// write failed, or the reserve is not filled.
+// retryAt returns when the next retry is due. ok is false if there is nothing to retry: no events are queued, the last
+// write succeeded, and the reserve is full.
 func (l *Log) retryAt() (at time.Time, ok bool) {
 	if l.queue.len() > 0 || l.state.write != nil {
 		return l.state.retry, true
@@ -81,7 +82,7 @@ func (l *Log) pollDue(now time.Time, next *time.Time) bool {
 	}
 	if !l.recent.waited() {
 		l.polling.Store(false)
-		if !l.recent.waited() { // if a follower has begun to wait since then, poll again
+		if !l.recent.waited() { // poll again if a follower has started to wait since then
 			return false
 		}
 	}
@@ -93,8 +94,7 @@ func (l *Log) pollDue(now time.Time, next *time.Time) bool {
 	return true
 }
 
-// pollOthers reads complete lines from other processes. It does not take the lock of the file, because complete lines
-// do not change.
+// pollOthers reads complete lines from other processes. It takes no file lock, because complete lines do not change.
 func (l *Log) pollOthers(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -114,8 +114,8 @@ func (l *Log) pollOthers(now time.Time) {
 	l.state.read = err
 }
 
-// sync flushes written lines to the disk. It does not retry a failed flush on the same file, because the kernel may
-// have dropped the data. Instead, it starts a new file.
+// sync flushes written lines to the disk. It never retries a failed flush on the same file, because the kernel may have
+// dropped the data. It starts a new file instead.
 func (l *Log) sync(now time.Time) {
 	l.mu.Lock()
 	f, retired, dir := l.f, l.dirty.retired, l.dirty.dir
@@ -148,22 +148,22 @@ func (l *Log) sync(now time.Time) {
 	}
 }
 
-// replaceAfterSyncError starts a new file after a failed flush of f. It does so at most once a minute.
+// replaceAfterSyncError starts a new file after a failed flush of f, but at most once a minute.
 func (l *Log) replaceAfterSyncError(f *os.File, last uint64, err error, now time.Time) {
 	l.state.sync, l.state.suspect = err, f
-	if f != l.f { // the file was rotated in the meantime
+	if f != l.f { // the file has been rotated since
 		return
 	}
 	if now.Sub(l.state.renewed) < renewPause {
 		return
 	}
-	l.queue.note(fmt.Sprintf("the disk failed to confirm events up to %d: %v. A power failure "+
-		"may lose some of them; the log is continued in a new file", last, err), nil, now)
+	l.queue.note(fmt.Sprintf("the disk did not confirm the events up to %d: %v. A power failure "+
+		"can lose some of them; the log continues in a new file", last, err), nil, now)
 	_ = l.flush(now, false) // health stores the error
 }
 
-// Close writes and flushes the queued events and ends every Follow. It waits for the lock of another process for at
-// most one second. The error contains the number of lost events.
+// Close writes and flushes the queued events, and ends every Follow. It waits at most one second for the lock of
+// another process. If events are lost, the error says how many.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	if l.closed {
@@ -200,7 +200,7 @@ func (l *Log) Close() error {
 	}
 	l.f, l.dirty.retired = nil, nil
 	if lost > 0 {
-		err = errors.Join(fmt.Errorf("%d events could not be written: %w", lost, cause), err)
+		err = errors.Join(fmt.Errorf("cannot write %d events: %w", lost, cause), err)
 	}
 	return err
 }

@@ -14,7 +14,7 @@ import (
 //
 //	{"seq":7,"ts":"…","type":"agent.started",…,"crc":"1a2b3c4d"}
 //
-// crc is the CRC-32C, as eight hex digits, of all bytes of the line before the comma in front of it. The seal has a
+// crc is the CRC-32C, as eight hex digits, of all bytes of the line before the comma that precedes it. The seal has a
 // fixed length, so a line can be checked without parsing it. Lines without a valid seal are counted and skipped.
 const (
 	lineHead = `{"seq":`
@@ -23,12 +23,12 @@ const (
 	sealSize = len(sealHead) + 8 + len(sealTail)
 
 	maxLine = 64 << 10     // maximum size in bytes, including the newline
-	maxSeq  = 1<<53 - 1    // the greatest integer that all JSON parsers support
+	maxSeq  = 1<<53 - 1    // largest integer that all JSON parsers support
 	maxBody = maxLine - 64 // maximum size of a line without its seq and seal
 
 	maxName    = 1 << 10  // maximum encoded size of actor and subject
 	maxMessage = 16 << 10 // maximum encoded size of a message
-	maxHead    = 32 << 10 // encoded size to which a payload that is too long is cut
+	maxHead    = 32 << 10 // encoded size to which an oversized payload is cut
 )
 
 func checksum(b []byte) uint32 { return crc32.Update(0, crc32.MakeTable(crc32.Castagnoli), b) }
@@ -36,11 +36,10 @@ func checksum(b []byte) uint32 { return crc32.Update(0, crc32.MakeTable(crc32.Ca
 // entry is an encoded event without its seq, which is assigned when the event is written.
 type entry struct {
 	event Event
-	body  []byte // the part of the line from the comma after the seq to the seal
+	body  []byte // the line from the comma after the seq up to the seal
 }
 
-// prepare encodes an event. It shortens fields that are too long, and marks them. The entry's event is the event as
-// readers will see it.
+// prepare encodes an event. It shortens and marks fields that are too long. The entry's event is what readers will see.
 func prepare(e Event, now time.Time) (entry, error) {
 	if err := e.Check(); err != nil {
 		return entry{}, err
@@ -69,7 +68,7 @@ func prepare(e Event, now time.Time) (entry, error) {
 		b = append(append(b, `,"payload":`...), p...)
 		e.Payload = p
 	}
-	// a field was changed, so decode the event as readers will see it
+	// a field was changed, so decode the event to get what readers will see
 	if !whole {
 		line := seal(nil, 0, b)
 		if err := json.Unmarshal(line, &e); err != nil {
@@ -79,7 +78,7 @@ func prepare(e Event, now time.Time) (entry, error) {
 	return entry{e, b}, nil
 }
 
-// seal appends a complete line to dst, with its newline.
+// seal appends a complete line, including its newline, to dst.
 func seal(dst []byte, seq uint64, body []byte) []byte {
 	start := len(dst)
 	dst = strconv.AppendUint(append(dst, lineHead...), seq, 10)
@@ -95,7 +94,7 @@ func appendSeal(dst []byte, sum uint32) []byte {
 	return append(dst, sealTail...)
 }
 
-// unseal checks a line without its newline, and returns its seq. It ignores a carriage return at the end, which an
+// unseal checks a line without its newline and returns its seq. It ignores a carriage return at the end, which an
 // editor may have added.
 func unseal(line []byte) (seq uint64, ok bool) {
 	line = bytes.TrimSuffix(line, []byte{'\r'})
@@ -122,15 +121,15 @@ func leadingSeq(line []byte) (seq uint64, ok bool) {
 	return 0, false
 }
 
-// decode reads a line that unseal has accepted.
+// decode decodes a line that unseal has accepted.
 func decode(line []byte) (Event, error) {
 	var e Event
 	err := json.Unmarshal(line, &e)
 	return e, err
 }
 
-// maxClaimedSeq returns the highest seq that a damaged line may have had after event last. It returns last if the line
-// cannot have been an event. A seq that a reader may have seen must not be assigned again.
+// maxClaimedSeq returns the highest seq that a damaged line after event last may have had, or last if the line cannot
+// have been an event. This seq must not be assigned again, because a reader may have seen it.
 func maxClaimedSeq(line []byte, last uint64) uint64 {
 	high := last
 	if bytes.HasPrefix(line, []byte(lineHead)) || bytes.Contains(line, []byte(sealHead)) {
@@ -150,8 +149,8 @@ func maxClaimedSeq(line []byte, last uint64) uint64 {
 }
 
 // appendString appends s as a JSON string of at most limit bytes. It returns false if readers will not see exactly s,
-// because it was cut (and marked with an ellipsis) or is not UTF-8. All control characters are escaped, so that the
-// file is safe to show in a terminal.
+// because s was cut (and marked with an ellipsis) or is not valid UTF-8. It escapes all control characters, so that the
+// file is safe to print on a terminal.
 func appendString(dst []byte, s string, limit int) ([]byte, bool) {
 	const hex = "0123456789abcdef"
 	whole, end := true, len(dst)+limit-len(`…"`)
@@ -180,8 +179,8 @@ func appendString(dst []byte, s string, limit int) ([]byte, bool) {
 	return append(dst, '"'), whole
 }
 
-// payload returns a JSON value on one line, with at most limit bytes. If the value is invalid or too long, it
-// returns an object that reports that and contains the beginning of the value.
+// payload returns a JSON value as one line of at most limit bytes. If raw is invalid or too long, the value is an
+// object that says so and contains the beginning of raw.
 func payload(raw json.RawMessage, limit int) json.RawMessage {
 	var b bytes.Buffer
 	b.Grow(len(raw))

@@ -17,44 +17,45 @@ import (
 	"gcity/internal/recovery"
 )
 
-// Options configure a Log. The zero value is suitable for a city.
+// Options configures a Log. The zero value suits a city.
 type Options struct {
-	SegmentSize int64 // size in bytes after which a new file is started; 0 = 64 MiB
-	Queue       int   // maximum number of queued events; 0 = 4096; the oldest are dropped
+	SegmentSize int64 // size in bytes at which a new file is started; 0 = 64 MiB
+	// maximum number of queued events, after which the oldest are dropped; 0 = 4096
+	Queue int
 
-	// Poll is the interval at which the file is checked for lines from other processes while followers wait. 0 = 250
-	// ms. Negative = the file is checked only when this Log appends.
+	// Poll is how often to check for lines from other processes while followers wait. 0 = 250 ms. Negative = only when
+	// this Log appends.
 	Poll time.Duration
 
 	// WriteError, if set, makes all writes fail with this error. It is for simulated cities.
 	WriteError error
 
-	// Broken is called with a panic from the keeper. After that, the log no longer flushes and must be opened again. If
-	// Broken is nil, the program exits with the panic.
+	// Broken is called with a panic from the keeper. After that, the log does not flush any more and must be opened
+	// again. If Broken is nil, the panic ends the program.
 	Broken func(error)
 
 	lockWait time.Duration // 0 = 50 ms
-	// 0 = 25 ms: half of what Append guarantees, because the flush itself takes time
+	// 0 = 25 ms, half of what Append guarantees, because the flush itself takes time
 	syncDelay time.Duration
 	datasync  func(*os.File) error
 }
 
 const (
 	queueBytes = 16 << 20
-	closeWait  = time.Second // maximum wait for the lock in Close
+	closeWait  = time.Second // how long Close waits for the lock
 )
 
 var (
-	// ErrQueued reports that events could not be written and are queued in memory. They are written in order as soon as
-	// possible, or replaced by an events.gap event. Health returns the reason.
+	// ErrQueued means that events could not be written and are queued in memory. They are written in order as soon as
+	// possible, or replaced by an events.gap event. Health says why.
 	ErrQueued = errors.New("the event log cannot be written at the moment")
-	// ErrNotWritten reports that AppendNow could not write an event.
+	// ErrNotWritten means that AppendNow did not write its event.
 	ErrNotWritten = errors.New("the event was not written")
-	// ErrClosed reports that the log is closed.
+	// ErrClosed means that the log is closed.
 	ErrClosed = errors.New("the event log is closed")
 )
 
-// Log writes and reads an event log. Several processes may open the same log.
+// Log reads and writes an event log. Several processes can open the same log.
 type Log struct {
 	dir    string
 	o      Options
@@ -70,9 +71,9 @@ type Log struct {
 
 	reserve reserve
 	dirty   struct {
-		since   time.Time // time of the oldest line that is not flushed; zero = all are flushed
+		since   time.Time // time of the oldest line that has not been flushed; zero = none
 		dir     bool
-		retired []*os.File // rotated files, to be flushed and closed
+		retired []*os.File // rotated files that remain to be flushed and closed
 	}
 	closed bool
 
@@ -84,17 +85,17 @@ type Log struct {
 
 // Health is the state of a log.
 type Health struct {
-	// description of the problem and what to do about it; "" = no problem
+	// what is wrong and what a user can do about it; "" = the log works
 	Degraded string `json:"degraded,omitempty"`
 	Queued   int    `json:"queued"` // number of queued events
-	// number of lost events that no events.gap event reports yet
+	// number of lost events that no events.gap event accounts for yet
 	Dropped uint64   `json:"dropped"`
 	Skipped uint64   `json:"skipped"`          // number of damaged lines found so far
-	Damage  []Damage `json:"damage,omitempty"` // the last few damaged lines
+	Damage  []Damage `json:"damage,omitempty"` // the last few of them
 }
 
-// Open opens the log in a city's .gc folder. If the folder does not exist, Open creates it. Open only reads the
-// newest line: it takes no lock, and leaves repairs to the first Append. The caller must close the log.
+// Open opens the log in a city's .gc folder, and creates the folder if necessary. It only reads the newest line: it
+// takes no lock, and leaves repairs to the first Append. The caller must close the log.
 func Open(dir string, o Options) (*Log, error) {
 	if o.SegmentSize <= 0 {
 		o.SegmentSize = 64 << 20
@@ -131,12 +132,12 @@ func setDefault(d *time.Duration, to time.Duration) {
 	}
 }
 
-// Append writes events as one batch and returns the seq of the last event. When it returns, readers in all processes
-// can see the events. They are flushed to the disk in the background within 50 ms. Append blocks for its own write, and
-// for at most 50 ms for a write by another process.
+// Append writes events as one batch and returns the seq of the last one. When it returns, readers in all processes can
+// see the events. They are flushed to the disk in the background within 50 ms. Append blocks for its own write, and for
+// at most 50 ms for a write by another process.
 //
-// If events cannot be written, they are queued and last is 0; see ErrQueued. If Check rejects an event, the whole batch
-// is rejected. Append does not retain batch.
+// If the events cannot be written, they are queued and last is 0; see ErrQueued. If Check rejects one of them, the
+// whole batch is rejected. Append does not retain batch.
 func (l *Log) Append(batch ...Event) (last uint64, err error) {
 	now := time.Now()
 	entries := make([]entry, 0, len(batch))
@@ -167,7 +168,7 @@ func (l *Log) Append(batch ...Event) (last uint64, err error) {
 	return l.tail.last, nil
 }
 
-// AppendNow writes an event from a client and returns its seq. Unlike Append, it does not queue: if the event is not in
+// AppendNow writes an event from a client and returns its seq. Unlike Append, it never queues: if the event is not in
 // the file, the error wraps ErrNotWritten. While another process holds the lock, AppendNow retries until ctx ends.
 func (l *Log) AppendNow(ctx context.Context, e Event, room Room) (seq uint64, err error) {
 	en, err := prepare(e, time.Now())
@@ -208,12 +209,12 @@ func (l *Log) appendNow(e entry, room Room, now time.Time) (seq uint64, err erro
 	return 0, fmt.Errorf("%w: %w. %s", ErrNotWritten, why, advice(why, "Then try again"))
 }
 
-// Last returns the highest known seq, or 0.
+// Last returns the highest known seq, or 0 if there are no events.
 func (l *Log) Last() uint64 { return l.recent.newest() }
 
-// Changed returns a channel that is closed when an event after the given seq exists, or when the log is closed. Lines
-// from other processes are noticed within Options.Poll. If after is higher than the newest seq, the channel may be
-// closed too early.
+// Changed returns a channel that is closed as soon as there is an event after the given seq, or the log is closed.
+// Lines from other processes are noticed within Options.Poll. If after is higher than the newest seq, the channel can
+// be closed too early.
 func (l *Log) Changed(after uint64) <-chan struct{} {
 	ch, first := l.recent.changed(after)
 	if first && l.polling.CompareAndSwap(false, true) {
@@ -231,9 +232,9 @@ const (
 )
 
 // Follow yields all events after a seq, oldest first, until ctx ends: first those in the log, then new ones. A slow
-// reader falls behind but loses no events, because nothing is buffered for it. A read error, or ErrClosed, is
-// yielded once and ends Follow. The payloads are shared and must not be changed. If after is higher than the newest
-// seq, Follow waits until it is reached; compare it with Last first.
+// reader falls behind but misses no events, because nothing is buffered for it. A read error, or ErrClosed, is yielded
+// once and ends Follow. Payloads are shared and must not be modified. If after is higher than the newest seq, Follow
+// waits until that seq is reached; callers can check with Last.
 func (l *Log) Follow(ctx context.Context, after uint64) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		buf := make([]Event, 0, followPage)
@@ -266,8 +267,8 @@ func (l *Log) Follow(ctx context.Context, after uint64) iter.Seq2[Event, error] 
 	}
 }
 
-// await waits until there may be an event after a seq. It returns false if Follow must end. While there are many
-// events, it waits for a few more, because waking a hundred followers for each event would be slow.
+// await waits until there may be an event after a seq. It returns false if Follow must end. When events are frequent it
+// waits for a few of them, because waking a hundred followers for each event would be slow.
 func (l *Log) await(ctx context.Context, after uint64, woken *time.Time) bool {
 	select {
 	case <-l.Changed(after):
@@ -289,8 +290,8 @@ func (l *Log) await(ctx context.Context, after uint64, woken *time.Time) bool {
 	return l.recent.newest() > after || !l.recent.over()
 }
 
-// catchUp yields events that recent no longer contains. It reads them from the files, at least up to floor. It
-// returns its position, and whether Follow continues.
+// catchUp yields events that are no longer in recent. It reads them from the files, at least up to floor. It returns
+// its position, and whether Follow continues.
 func (l *Log) catchUp(ctx context.Context, after, floor uint64,
 	yield func(Event, error) bool) (uint64, bool) {
 	c := &cursor{dir: l.dir, damage: &l.files.damage, after: after}
@@ -311,7 +312,7 @@ func (l *Log) catchUp(ctx context.Context, after, floor uint64,
 	return c.after, true
 }
 
-// Health returns the state of the log. It may wait for a write in progress.
+// Health returns the state of the log. It can wait for a write in progress.
 func (l *Log) Health() Health {
 	l.mu.Lock()
 	h := Health{Queued: l.queue.len(), Dropped: l.queue.dropped}
@@ -321,44 +322,46 @@ func (l *Log) Health() Health {
 	return h
 }
 
-// health contains the latest error from each operation.
+// health contains the latest error of each operation.
 type health struct {
-	write  error // error from the last write; nil = it succeeded
-	sync   error // error from flushing the file suspect
+	write  error // from the last write; nil = it succeeded
+	sync   error // from flushing the file suspect
 	rotate error
 	read   error
 
 	suspect *os.File
-	renewed time.Time // when a new file was last started because of suspect
-	retry   time.Time // no write is tried before this time
+	renewed time.Time // when suspect last caused a new file
+	retry   time.Time // the next write is not attempted before this time
 	backoff time.Duration
 	rotated time.Time // when a rotation last failed
 }
 
-// describe describes the problems, with the number of queued and lost events. It returns "" if the log works.
+// describe describes the problems, including the number of queued and lost events. It returns "" if there are no
+// problems.
 func (h *health) describe(queued int, dropped uint64, reserve error) string {
 	var s []string
 	switch {
 	case h.write != nil && queued > 0:
 		lost := ""
 		if dropped > 0 {
-			lost = fmt.Sprintf(" (%d older events are lost)", dropped)
+			lost = fmt.Sprintf(" (%d older events were lost)", dropped)
 		}
 		s = append(s, fmt.Sprintf("events cannot be written and %d are queued in memory%s: %v. %s",
-			queued, lost, h.write, advice(h.write, "They are then written")))
+			queued, lost, h.write, advice(h.write, "The events are then written")))
 	case h.write != nil:
 		s = append(s, fmt.Sprintf("events cannot be written: %v. %s", h.write, advice(h.write, "")))
 	case reserve != nil:
-		s = append(s, fmt.Sprintf("events from clients are rejected, and events from the "+
-			"controller use the reserve: %v. %s",
+		s = append(s, fmt.Sprintf("events from clients are rejected, and those from the "+
+			"controller use the disk reserve: %v. %s",
 			reserve, advice(reserve, "")))
 	}
 	if h.sync != nil {
-		s = append(s, fmt.Sprintf("the disk failed to save events, and a power failure may "+
-			"lose some of them: %v. Check the disk", h.sync))
+		s = append(s, fmt.Sprintf("the disk did not confirm some events, and a power failure can "+
+			"lose them: %v. Check the disk", h.sync))
 	}
 	if h.rotate != nil {
-		s = append(s, fmt.Sprintf("the event log exceeds its maximum size: %v", h.rotate))
+		s = append(s, fmt.Sprintf("cannot start a new file for the event log, which exceeds its "+
+			"maximum size: %v", h.rotate))
 	}
 	if h.read != nil {
 		s = append(s, fmt.Sprintf("events from other processes cannot be read: %v", h.read))

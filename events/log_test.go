@@ -34,7 +34,7 @@ func appendN(t testing.TB, l *Log, n int) (last uint64) {
 	return last
 }
 
-// all returns all events in the files, read by a new reader.
+// all returns all events in the files. It uses a new reader.
 func all(t testing.TB, dir string) []Event {
 	t.Helper()
 	r, err := OpenReader(dir)
@@ -55,7 +55,7 @@ func all(t testing.TB, dir string) []Event {
 	}
 }
 
-// gapless fails unless the seqs are first, first+1, … (law L9).
+// gapless fails the test unless the seqs are first, first+1, … (L9).
 func gapless(t testing.TB, got []Event, first uint64) {
 	t.Helper()
 	for i, e := range got {
@@ -65,7 +65,7 @@ func gapless(t testing.TB, got []Event, first uint64) {
 	}
 }
 
-// L9: an event that Append has acknowledged is in the log, and seqs have no gap.
+// An event that Append has acknowledged is in the log, and seqs have no gaps (L9).
 func TestAppendFind(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), ".gc")
 	l := open(t, dir, Options{})
@@ -84,7 +84,7 @@ func TestAppendFind(t *testing.T) {
 	}
 	raw, err := os.ReadFile(filepath.Join(dir, activeName))
 	if err != nil || strings.ContainsAny(string(raw), "\x1b\u009b") {
-		t.Fatalf("control characters in the file (law L12), %v: %q", err, raw)
+		t.Fatalf("control characters in the file (L12), %v: %q", err, raw)
 	}
 	for _, c := range []struct {
 		q    Query

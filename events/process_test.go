@@ -16,8 +16,8 @@ import (
 	"gcity/internal/eventually"
 )
 
-// The test binary also acts as the other process. GCITY_EVENTS_CHILD selects its task, and the first argument is
-// the folder of the log.
+// The test binary also runs as the other process. GCITY_EVENTS_CHILD selects its task, and the first argument is the
+// log's folder.
 func TestMain(m *testing.M) {
 	switch os.Getenv("GCITY_EVENTS_CHILD") {
 	case "":
@@ -46,7 +46,7 @@ func must(err error) {
 	}
 }
 
-// childWrite appends n events, or events forever if n is 0, and prints the seq of each acknowledged one.
+// childWrite appends n events, or events without end if n is 0. It prints the seq of each event that was acknowledged.
 func childWrite(dir, name, n string) {
 	count, err := strconv.Atoi(n)
 	must(err)
@@ -62,9 +62,8 @@ func childWrite(dir, name, n string) {
 	must(l.Close())
 }
 
-// L9: several processes append while the log rotates and readers follow. Seqs have no gap, nothing is lost, and
-// each writer's events keep their order.
-// Followers that are near and far behind get no gap and no duplicate.
+// Several processes append while the log rotates and readers follow. Seqs have no gaps, nothing is lost, and each
+// writer's events stay in order. Followers, near and far behind, get neither gaps nor duplicates. (L9)
 func TestSeveralProcesses(t *testing.T) {
 	const writers, each = 4, 500
 	dir := t.TempDir()
@@ -152,14 +151,14 @@ func TestKilledWriters(t *testing.T) {
 	}
 	for name, seq := range acknowledged {
 		if seq == 0 || newest[name] < seq {
-			t.Errorf("%s was told that %d is written; its newest is %d", name, seq, newest[name])
+			t.Errorf("%s: event %d was acknowledged, but the newest in the log is %d", name, seq, newest[name])
 		}
 	}
 }
 
 // While another process holds the lock, events are queued and Append does not block. They are written when the lock is
 // released.
-func TestStrangerHoldsLock(t *testing.T) {
+func TestOtherHoldsLock(t *testing.T) {
 	dir := t.TempDir()
 	l := open(t, dir, Options{})
 	appendN(t, l, 1)
@@ -185,7 +184,7 @@ func TestStrangerHoldsLock(t *testing.T) {
 	gapless(t, all(t, dir), 1)
 }
 
-// wait waits until the log has an event.
+// wait waits for an event to be in the log.
 func wait(t testing.TB, l *Log, seq uint64) {
 	t.Helper()
 	deadline := time.After(eventually.Timeout)
@@ -193,7 +192,7 @@ func wait(t testing.TB, l *Log, seq uint64) {
 		select {
 		case <-l.Changed(l.Last()):
 		case <-deadline:
-			t.Fatalf("event %d never came; newest %d, health %+v", seq, l.Last(), l.Health())
+			t.Fatalf("event %d is not in the log; newest %d, health %+v", seq, l.Last(), l.Health())
 		}
 	}
 }

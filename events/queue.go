@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// queue contains the events to write, in order. Normally an event stays in the queue for one write only. While writes
-// fail, the queue grows. When it is full, it drops and counts the oldest events.
+// queue contains the events to write, in order. Normally an event is in the queue for a single write. The queue grows
+// while writes fail. When it is full, it drops and counts the oldest events.
 type queue struct {
-	notes   []entry // events from the log itself, which are written first
+	notes   []entry // events about the log itself, which are written first
 	entries []entry
 	bytes   int
 
 	dropped  uint64
-	from, to time.Time // times of the first and last dropped event
+	from, to time.Time // times of the first and the last dropped event
 }
 
 func (q *queue) len() int { return len(q.entries) }
@@ -25,10 +25,10 @@ func (q *queue) add(entries []entry) {
 	}
 }
 
-// clear removes the events without counting them as dropped. Their callers get an error.
+// clear removes the events without counting them as dropped, because their callers get an error.
 func (q *queue) clear() { q.entries, q.bytes = nil, 0 }
 
-// trim drops the oldest events until the queue has at most limit events and 16 MiB.
+// trim drops the oldest events until at most limit events and 16 MiB are left.
 func (q *queue) trim(limit int) {
 	drop := 0
 	for len(q.entries)-drop > limit || q.bytes > queueBytes {
@@ -48,7 +48,7 @@ func (q *queue) trim(limit int) {
 
 const maxNotes = 16
 
-// note queues an event from the log itself.
+// note queues an event about the log itself.
 func (q *queue) note(message string, payload []byte, now time.Time) {
 	if len(q.notes) == maxNotes {
 		return
@@ -59,7 +59,7 @@ func (q *queue) note(message string, payload []byte, now time.Time) {
 	}
 }
 
-// pending returns the entries to write: the notes, then an events.gap event if events were dropped, then the events.
+// pending returns the entries to write: the notes, an events.gap event if events were dropped, and the events.
 func (q *queue) pending(cause error, now time.Time) []entry {
 	if len(q.notes) == 0 && q.dropped == 0 {
 		return q.entries
@@ -80,7 +80,7 @@ func (q *queue) pending(cause error, now time.Time) []entry {
 	return append(out, q.entries...)
 }
 
-// wrote removes the first n entries that pending returned.
+// wrote removes the first n entries of those that pending returned.
 func (q *queue) wrote(n int) {
 	notes := min(n, len(q.notes))
 	q.notes = q.notes[notes:]

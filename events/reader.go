@@ -9,14 +9,15 @@ import (
 	"time"
 )
 
-// Reader reads the log of another process. It takes no lock and changes nothing. It is safe for concurrent use.
+// Reader reads a log that another process may be writing. It takes no lock and changes nothing. It is safe for
+// concurrent use.
 type Reader struct {
 	dir    string
 	damage damageCounter
 }
 
-// OpenReader opens the log in a city's .gc folder for reading. If there is no log, the Reader treats it as empty.
-// If the folder is missing, the error matches fs.ErrNotExist.
+// OpenReader opens the log in a city's .gc folder for reading. A log that does not exist counts as empty. If the folder
+// does not exist, the error matches fs.ErrNotExist.
 func OpenReader(dir string) (*Reader, error) {
 	if _, err := os.Stat(dir); err != nil {
 		return nil, fmt.Errorf("cannot read the events of this city: %w", err)
@@ -24,7 +25,7 @@ func OpenReader(dir string) (*Reader, error) {
 	return &Reader{dir: dir}, nil
 }
 
-// pollEvery is the interval at which Follow checks for new lines.
+// pollEvery is how often Follow checks for new lines.
 const pollEvery = 100 * time.Millisecond
 
 // Follow yields all events after a seq, oldest first, until ctx ends: first those in the log, then new ones. A read
@@ -71,7 +72,7 @@ func (c *cursor) event() (Event, bool, error) {
 	}
 }
 
-// Last returns the newest seq, or 0.
+// Last returns the highest seq, or 0 if there are no events.
 func (r *Reader) Last() (uint64, error) {
 	for range relists {
 		files, err := list(r.dir)
@@ -83,7 +84,7 @@ func (r *Reader) Last() (uint64, error) {
 			return t.intact, err
 		}
 	}
-	return 0, fmt.Errorf("cannot read the events in %s: its files change faster than they "+
+	return 0, fmt.Errorf("cannot read the events in %s: the files change faster than they "+
 		"can be read", r.dir)
 }
 

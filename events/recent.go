@@ -10,8 +10,8 @@ const (
 	recentBytes  = 8 << 20
 )
 
-// recent caches the newest events in decoded form, so that followers need not read the files for new events. It also
-// wakes waiting followers. It has its own lock, so that readers never wait for a write.
+// recent caches the newest events in decoded form, so that followers need not read new events from the files. It also
+// wakes waiting followers. It has a lock of its own, so that readers never wait for a write.
 type recent struct {
 	mu    sync.Mutex
 	last  uint64
@@ -27,7 +27,7 @@ type item struct {
 	size  int
 }
 
-// publish adds events and wakes all followers. It ignores events that the cache already contains.
+// publish adds events and wakes all followers. It ignores events that are already in the cache.
 func (r *recent) publish(items []item) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -55,7 +55,7 @@ func (r *recent) trim() {
 	r.items = slices.Delete(r.items, 0, drop)
 }
 
-// skip records that the events up to last must be read from the files.
+// skip records that events up to last must be read from the files.
 func (r *recent) skip(last uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -110,8 +110,8 @@ func (r *recent) changed(after uint64) (ch <-chan struct{}, first bool) {
 	return r.wake, first
 }
 
-// since fills buf with events after a seq. If the cache does not contain all of them, reaches is false and floor is the
-// seq after which the cache begins.
+// since fills buf with events after a seq. If the cache lacks some of them, reaches is false, and floor is the seq
+// after which the cache begins.
 func (r *recent) since(after uint64, buf []Event) (found []Event, floor uint64, reaches bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

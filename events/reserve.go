@@ -10,32 +10,32 @@ import (
 )
 
 const (
-	// reserveSize is how many bytes are preallocated after the end of the active file. Other files cannot use them,
-	// so some events can still be written when the disk is full.
+	// reserveSize is how many bytes are preallocated after the end of the active file. Other files cannot use them, so
+	// some events can be written even when the disk is full.
 	reserveSize = 1 << 20
-	// reserveLow is how much of the reserve may be used before it is refilled.
+	// reserveLow is how much of the reserve is used before it is refilled.
 	reserveLow = reserveSize / 2
 )
 
-// Room selects whether an event may use the reserve when the disk is full.
+// Room says whether an event may use the reserve when the disk is full.
 type Room int
 
 const (
-	// LeaveReserve is for events that can be sent again. They are rejected when the disk is full.
+	// LeaveReserve is for events that the caller can send again. They are rejected when the disk is full.
 	LeaveReserve Room = iota
-	// UseReserve is for events about something that has already happened.
+	// UseReserve is for events that report something that has already happened.
 	UseReserve
 )
 
 // reserve is the preallocated space after the end of the active file.
 type reserve struct {
 	f     *os.File  // the file that the reserve belongs to
-	end   int64     // offset of the end of the reserve
+	end   int64     // offset of the reserve's end
 	err   error     // why the reserve could not be allocated; nil = it is allocated
-	retry time.Time // when the next attempt is made
+	retry time.Time // when the next attempt is due
 }
 
-// refill allocates the reserve again if little of it is left. The caller must hold the lock.
+// refill extends the reserve if little of it is left. The caller must hold the lock.
 func (l *Log) refill(now time.Time) {
 	r := &l.reserve
 	if r.f != l.f {
@@ -55,10 +55,10 @@ func (l *Log) refill(now time.Time) {
 	}
 }
 
-// release frees the reserve of the active file before the file becomes a segment.
+// release frees the reserve of the active file, which is about to become a segment.
 func (l *Log) release() {
 	if info, err := l.f.Stat(); err == nil && info.Size() == l.tail.end {
-		// the size does not change; a failure only wastes some disk space
+		// the size does not change; if this fails, it only wastes some disk space
 		_ = l.f.Truncate(l.tail.end)
 	}
 }

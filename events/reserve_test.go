@@ -28,7 +28,7 @@ func smallDisk(t *testing.T, size string) (dir string) {
 	return dir
 }
 
-// fillDisk writes a file until the disk is full, and returns its path.
+// fillDisk writes a file until the disk is full, and returns the file's path.
 func fillDisk(t *testing.T, dir string) (ballast string) {
 	t.Helper()
 	ballast = filepath.Join(dir, "ballast")
@@ -47,8 +47,8 @@ func fillDisk(t *testing.T, dir string) (ballast string) {
 	return ballast
 }
 
-// On a full disk an event of a client is refused and leaves no trace, while events of the controller use the reserve.
-// When the reserve is used up, too, the controller's events are queued, and the health says how many.
+// On a full disk, a client's event is rejected and leaves no trace, while the controller's events use the reserve. When
+// the reserve is used up too, the controller's events are queued, and the health says how many.
 func TestReserveOfAFullDisk(t *testing.T) {
 	dir := smallDisk(t, "4m")
 	l := open(t, dir, Options{Queue: 100})
@@ -58,7 +58,7 @@ func TestReserveOfAFullDisk(t *testing.T) {
 	own := 0
 	for range reserveLow/maxLine + 1 { // more events than fit into the reserve before a refill
 		if _, err := l.Append(big("controller")); err != nil {
-			t.Fatalf("event %d of the controller on a full disk: %v", own, err)
+			t.Fatalf("the controller's event %d on a full disk: %v", own, err)
 		}
 		own++
 	}
@@ -69,7 +69,7 @@ func TestReserveOfAFullDisk(t *testing.T) {
 		t.Fatalf("an event that may use the reserve: %v", err)
 	}
 	own++
-	if h := l.Health(); h.Queued != 0 || !strings.Contains(h.Degraded, "events from the controller use the reserve") || !strings.Contains(h.Degraded, "Free some space") {
+	if h := l.Health(); h.Queued != 0 || !strings.Contains(h.Degraded, "those from the controller use the disk reserve") || !strings.Contains(h.Degraded, "Free some space") {
 		t.Fatalf("health %+v", h)
 	}
 
@@ -82,7 +82,7 @@ func TestReserveOfAFullDisk(t *testing.T) {
 		t.Fatalf("%d events, then %v", own, err)
 	}
 	if _, err := l.AppendNow(t.Context(), Event{Type: "client.note"}, LeaveReserve); !errors.Is(err, ErrNotWritten) {
-		t.Fatalf("AppendNow while events wait: %v", err)
+		t.Fatalf("AppendNow while events are queued: %v", err)
 	}
 	if h := l.Health(); h.Queued != 1 || !strings.Contains(h.Degraded, "1 are queued in memory") {
 		t.Fatalf("health %+v", h)
@@ -113,7 +113,7 @@ func big(actor string) Event {
 	return Event{Type: "test.big", Actor: actor, Payload: json.RawMessage(`"` + strings.Repeat("x", maxBody-1000) + `"`)}
 }
 
-// A segment that is no longer written releases its reserve.
+// A segment, which is no longer written, releases its reserve.
 func TestReserveOfASegment(t *testing.T) {
 	dir := smallDisk(t, "64m")
 	l := open(t, dir, Options{SegmentSize: 4 * maxLine})
@@ -137,7 +137,7 @@ func TestReserveOfASegment(t *testing.T) {
 	}
 }
 
-// AppendNow refuses an event that the limit on file sizes does not allow, and does not write it later.
+// AppendNow rejects an event that does not fit under the limit on file sizes, and does not write it later.
 func TestAppendNowFileSizeLimit(t *testing.T) {
 	dir := t.TempDir()
 	out, err := child(t, "refused", dir).Output()
@@ -169,7 +169,7 @@ func childRefused(dir string) {
 		}
 	}
 	if !errors.Is(err, ErrNotWritten) || !errors.Is(err, syscall.EFBIG) {
-		must(fmt.Errorf("not refused: %w", err))
+		must(fmt.Errorf("not rejected: %w", err))
 	}
 	limit.Cur = limit.Max
 	must(syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
@@ -189,7 +189,7 @@ func TestAppendNowWaitsForTheLock(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := l.AppendNow(ctx, Event{Type: "test.x"}, LeaveReserve); !errors.Is(err, ErrNotWritten) || !errors.Is(err, errBusy) {
-		t.Fatalf("AppendNow of an impatient caller: %v", err)
+		t.Fatalf("AppendNow with a short deadline: %v", err)
 	}
 	done := make(chan error, 1)
 	go func() {
@@ -206,7 +206,7 @@ func TestAppendNowWaitsForTheLock(t *testing.T) {
 	}
 }
 
-// busy waits until the log has found the lock held.
+// busy waits until the log has found that the lock is held.
 func busy(t *testing.T, l *Log) {
 	t.Helper()
 	for t.Context().Err() == nil {

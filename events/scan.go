@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-const window = 4 * maxLine // number of bytes that are read at a time
+const window = 4 * maxLine // number of bytes to read at a time
 
-// Damage is a part of a file without valid events.
+// Damage is a part of a file that contains no valid events.
 type Damage struct {
 	File string `json:"file"`
 	From int64  `json:"from"` // offset of the first byte
@@ -22,7 +22,7 @@ func (d Damage) String() string {
 	return fmt.Sprintf("%s, bytes %d to %d: %s", d.File, d.From, d.To, d.Why)
 }
 
-// damageCounter counts damaged lines. Each damaged line is counted once, even if it is read several times.
+// damageCounter counts damaged lines. It counts each line only once, even if the line is read several times.
 type damageCounter struct {
 	mu    sync.Mutex
 	seen  map[damageKey]struct{}
@@ -30,14 +30,14 @@ type damageCounter struct {
 	last  []Damage
 }
 
-// damageKey identifies a damaged line, even after its file was renamed.
+// damageKey identifies a damaged line, even after its file has been renamed.
 type damageKey struct {
 	from, to int64
 	sum      uint32
 }
 
 const (
-	maxCountedOnce = 1024 // after this many damaged lines, a line may be counted twice
+	maxCountedOnce = 1024 // beyond this many damaged lines, a line can be counted twice
 	maxKeptDamages = 16
 )
 
@@ -82,18 +82,18 @@ func why(line []byte) string {
 	return "wrong checksum"
 }
 
-// scanner reads complete lines forward. A line without a newline is read again by the next call, because it may be
-// cut off and replaced in the meantime.
+// scanner reads complete lines forward. It reads a line without a newline again in the next call, because a writer may
+// cut off and replace such a line.
 type scanner struct {
 	r   io.ReaderAt
 	off int64  // offset of the next line
-	buf []byte // bytes that were read, starting at off
+	buf []byte // bytes already read, starting at off
 	all []byte // the buffer that buf is a part of
 }
 
-// next returns the next line without its newline, and its offset. If no complete line follows, it returns io.EOF.
-// Afterwards, s.off is the offset of the line's end. The line may be used until the next call. If a line is much too
-// long, only its beginning is returned, which is enough to reject it.
+// next returns the next line, without its newline, and the line's offset. After the last complete line it returns
+// io.EOF. Afterwards, s.off is the offset of the line's end. The line is valid until the next call. Of a line that is
+// much too long it returns only the beginning, which is enough to reject the line.
 func (s *scanner) next() (line []byte, off int64, err error) {
 	i := bytes.IndexByte(s.buf, '\n')
 	if i < 0 {
@@ -110,7 +110,7 @@ func (s *scanner) next() (line []byte, off int64, err error) {
 	return line, off, nil
 }
 
-// fill reads more bytes: a few at first, then a window at a time. It returns io.EOF if no complete line starts at
+// fill reads more bytes: a few at first, and then a window at a time. It returns io.EOF if no complete line starts at
 // off.
 func (s *scanner) fill() error {
 	s.buf = nil
@@ -132,8 +132,8 @@ func (s *scanner) fill() error {
 	}
 }
 
-// skip skips a line that is longer than the window. If the end of the line is not written yet, the position does not
-// change.
+// skip skips a line that is longer than the window. If the end of the line has not been written yet, the position stays
+// the same.
 func (s *scanner) skip() (line []byte, off int64, err error) {
 	line, s.buf = s.buf, nil
 	block := make([]byte, window)
@@ -168,18 +168,18 @@ func lastBreak(r io.ReaderAt, end int64) (int64, error) {
 	return 0, nil
 }
 
-// visitor is called with a line without its newline, the line's offset, and the offset of the next line. The line may
-// be used only during the call. It reports whether more lines are wanted.
+// visitor is called with a line without its newline, the line's offset, and the offset of the next line. The line is
+// valid only during the call. The result says whether to continue.
 type visitor func(line []byte, off, to int64) (more bool)
 
-// backward visits the complete lines before the offset end. The last line comes first.
+// backward visits the complete lines before the offset end, the last one first.
 func backward(r io.ReaderAt, end int64, visit visitor) error {
 	end, err := lastBreak(r, end)
 	if err != nil {
 		return err
 	}
 	block := make([]byte, min(end, window))
-	// the first block is small, because often only the newest lines are wanted
+	// the first block is small, because callers often need only the newest lines
 	for size := int64(maxLine); end > 0; size = window {
 		start := max(0, end-size)
 		b := block[:end-start]
@@ -190,7 +190,7 @@ func backward(r io.ReaderAt, end int64, visit visitor) error {
 			cut := bytes.IndexByte(b, '\n') + 1
 			b, start = b[cut:], start+int64(cut)
 		}
-		if start == end { // one line fills the whole block, so it is too long
+		if start == end { // a single line fills the whole block, so it is too long
 			if start, err = lastBreak(r, end-1); err != nil {
 				return err
 			}
@@ -222,8 +222,8 @@ func visitBackward(b []byte, off int64, visit visitor) bool {
 	return true
 }
 
-// locate searches for the first event with a seq greater than after. It returns its offset, or an offset shortly
-// before it. It uses binary search, because seqs increase.
+// locate returns the offset of the first event with a seq greater than after, or an offset shortly before it. It uses
+// binary search, because seqs only increase.
 func locate(r io.ReaderAt, size int64, after uint64) (int64, error) {
 	lo, hi := int64(0), size
 	for hi-lo > window {
@@ -245,8 +245,8 @@ func locate(r io.ReaderAt, size int64, after uint64) (int64, error) {
 	return lo, nil
 }
 
-// intact reads up to the next valid line that starts before limit. It returns the line's seq and end. seq is 0 if
-// limit is reached first.
+// intact reads up to the next valid line that starts before limit, and returns the line's seq and end. seq is 0 if
+// there are no valid lines before limit.
 func (s *scanner) intact(limit int64) (seq uint64, end int64, err error) {
 	for s.off < limit {
 		line, _, err := s.next()

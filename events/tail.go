@@ -9,8 +9,8 @@ import (
 // tail describes the end of a file.
 type tail struct {
 	intact uint64 // seq of the newest valid line, or 0
-	last   uint64 // highest seq that may have been assigned, including those of damaged lines
-	end    int64  // offset up to which complete lines were read
+	last   uint64 // highest seq that may have been assigned, damaged lines included
+	end    int64  // offset up to which complete lines have been read
 }
 
 // read reads the complete lines from t.end on. It calls see for damaged lines and, if wanted, for valid ones.
@@ -39,7 +39,7 @@ func (t *tail) read(r io.ReaderAt, see func(line []byte, seq uint64, off, to int
 	}
 }
 
-// find finds the newest valid line in a file. It reads backward, as little as possible.
+// find finds the newest valid line in a file. It reads backward and as little as possible.
 func (t *tail) find(r io.ReaderAt, size int64) error {
 	return backward(r, size, func(line []byte, _, to int64) bool {
 		seq, ok := unseal(line)
@@ -74,7 +74,7 @@ func endOf(files []file) (tail, error) {
 	return t, nil
 }
 
-// tail opens a file and calls the method do of t with the file and its size.
+// tail opens a file and calls do, a method of t, with the file and its size.
 func (f file) tail(t *tail, do func(*tail, io.ReaderAt, int64) error) error {
 	o, err := f.open()
 	if err != nil {
@@ -85,7 +85,7 @@ func (f file) tail(t *tail, do func(*tail, io.ReaderAt, int64) error) error {
 	if err == nil {
 		err = do(t, o, info.Size())
 	}
-	if errors.Is(err, io.ErrUnexpectedEOF) { // an incomplete line was cut off in the meantime
+	if errors.Is(err, io.ErrUnexpectedEOF) { // a writer has cut off an incomplete line
 		return errMoved
 	}
 	if err != nil {

@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// noSync makes tests that open hundreds of logs faster: nothing is flushed to the disk.
+// noSync speeds up tests that open hundreds of logs: nothing is flushed to the disk.
 var noSync = Options{datasync: func(*os.File) error { return nil }}
 
-// content returns the bytes of a log with n events, and the offsets where its lines end.
+// content returns the bytes of a log with n events, and the offsets of the ends of its lines.
 func content(t testing.TB, n int) (raw []byte, ends []int) {
 	t.Helper()
 	dir := t.TempDir()
@@ -32,7 +32,7 @@ func content(t testing.TB, n int) (raw []byte, ends []int) {
 	return raw, ends
 }
 
-// heal opens a log with the given content, appends one event, and returns all events that can be read then.
+// heal opens a log with the given content and appends an event. It returns all events that can be read afterwards.
 func heal(t testing.TB, dir string, raw []byte) []Event {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(dir, activeName), raw, 0o600); err != nil {
@@ -56,8 +56,8 @@ func heal(t testing.TB, dir string, raw []byte) []Event {
 	return got
 }
 
-// The log is cut at every byte. The events before the cut are read, the repair is recorded with the torn line's
-// seq, and the next event is intact. L9: there is no gap.
+// The log is cut at every byte. The events before the cut are read, the repair is recorded with the torn line's seq,
+// and the next event is intact. No seq is missing (L9).
 func TestCutAtEveryByte(t *testing.T) {
 	raw, ends := content(t, 4)
 	dir := t.TempDir()
@@ -90,7 +90,7 @@ func b2i(b bool) int {
 	return 0
 }
 
-// With any bytes at the end of a log, the intact lines before them stay readable, and the next event is intact.
+// Whatever bytes are at the end of a log, the intact lines before them stay readable, and the next event is intact.
 func FuzzTail(f *testing.F) {
 	raw, _ := content(f, 3)
 	f.Add([]byte(`{"seq":4,"ts":`), uint16(len(raw)))
@@ -106,7 +106,7 @@ func FuzzTail(f *testing.F) {
 		seen := map[uint64]bool{}
 		for i, e := range got {
 			if seen[e.Seq] || i > 0 && e.Seq <= got[i-1].Seq {
-				t.Fatalf("seq %d twice or not rising", e.Seq)
+				t.Fatalf("seq %d is a duplicate or out of order", e.Seq)
 			}
 			seen[e.Seq] = true
 		}
@@ -118,7 +118,7 @@ func FuzzTail(f *testing.F) {
 	})
 }
 
-// intactLines is the simplest correct reader: it returns the increasing seqs of the complete lines that are sealed
+// intactLines is the simplest correct reader: it returns the increasing seqs of those complete lines that are sealed
 // and can be decoded.
 func intactLines(raw []byte) (seqs []uint64) {
 	last := uint64(0)

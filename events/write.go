@@ -18,16 +18,16 @@ const (
 	// wait before the next attempt to start a new file
 	renewPause = time.Minute
 
-	// decodeAtMost is the maximum number of bytes from other processes that are decoded for recent. Followers read the
-	// rest from the file.
+	// decodeAtMost is how many bytes from other processes are decoded for recent. Followers read the rest from the
+	// file.
 	decodeAtMost = 1 << 20
 )
 
-// flush writes the queued events and records whether the write succeeded. If spare is set, it writes nothing that would
-// need the reserve. The caller must hold l.mu.
+// flush writes the queued events and records whether that succeeded. If spare is set, it writes nothing that would need
+// the reserve. The caller must hold l.mu.
 func (l *Log) flush(now time.Time, spare bool) error {
 	err := l.write(now, spare)
-	// only the reserve failed; the file itself can be written
+	// the file itself could be written; only the reserve failed
 	if err == nil || err == l.reserve.err {
 		l.state.write, l.state.backoff, l.state.retry = nil, 0, time.Time{}
 		return err
@@ -69,8 +69,8 @@ func (l *Log) write(now time.Time, spare bool) error {
 	return l.put(out, now)
 }
 
-// ensureActiveFile ensures that l.f is the active file, that it was read to its end, and that it ends with a
-// newline. The caller must hold the lock.
+// ensureActiveFile ensures that l.f is the active file, has been read to its end, and ends with a newline. The caller
+// must hold the lock.
 func (l *Log) ensureActiveFile(now time.Time) error {
 	info, err := statFile(l.path(activeName))
 	if err != nil {
@@ -101,7 +101,7 @@ func (l *Log) ensureActiveFile(now time.Time) error {
 	return l.heal(now)
 }
 
-// openActiveFile opens the active file and finds its end. If the file does not exist, openActiveFile creates it.
+// openActiveFile opens the active file and finds its end. It creates the file if necessary.
 func (l *Log) openActiveFile(now time.Time) error {
 	f, err := disk.OpenFile(l.path(activeName), os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
@@ -171,7 +171,7 @@ func (l *Log) readForeign(size int64, now time.Time) error {
 		}
 	})
 	if bad != nil {
-		l.note(now, "damaged lines in the event log are skipped", *bad)
+		l.note(now, "skipped damaged lines in the event log", *bad)
 	}
 	if few {
 		l.recent.publish(items)
@@ -196,13 +196,13 @@ func (l *Log) heal(now time.Time) error {
 		if _, err := l.f.Write([]byte{'\n'}); err != nil {
 			return err
 		}
-		l.note(now, "the last line of the event log had no newline; the newline was added", torn)
+		l.note(now, "added the missing newline to the last line of the event log", torn)
 		return l.readForeign(info.Size()+1, now)
 	}
 	if err := l.f.Truncate(l.tail.end); err != nil {
 		return err
 	}
-	l.note(now, "the last line of the event log was torn; it was cut off", torn)
+	l.note(now, "cut off the incomplete last line of the event log", torn)
 	return nil
 }
 
@@ -213,7 +213,7 @@ func (l *Log) note(now time.Time, message string, d Damage) {
 	}
 }
 
-// full reports whether a new file must be started before more bytes are written.
+// full reports whether a new file must be started before this many more bytes are written.
 func (l *Log) full(more int64, now time.Time) bool {
 	if l.tail.end == 0 || now.Sub(l.state.rotated) < renewPause {
 		return false
@@ -222,8 +222,7 @@ func (l *Log) full(more int64, now time.Time) bool {
 		now.Sub(l.state.renewed) >= renewPause
 }
 
-// rotate makes the active file a segment and starts a new active file. If that fails, the log continues in the old
-// file.
+// rotate makes the active file a segment and starts a new active file. If it cannot, the log continues in the old file.
 func (l *Log) rotate(now time.Time) error {
 	first, err := firstSeq(l.f)
 	if err != nil {
@@ -298,12 +297,12 @@ func (l *Log) put(out []entry, now time.Time) error {
 	return errors.Join(err, seekErr)
 }
 
-// advice says what a user can do about an error. If then is not "", it is appended.
+// advice says what a user can do about an error, followed by then if it is not "".
 func advice(err error, then string) string {
-	do := "It is retried every second"
+	do := "gcity retries every second"
 	switch {
 	case errors.Is(err, errBusy):
-		do = "Wait until that process releases the lock"
+		do = "Wait for that process to release the lock"
 	case isFull(err):
 		do = "Free some space"
 	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):

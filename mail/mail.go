@@ -1,6 +1,6 @@
-// Package mail defines messages between agents and users. A message is a bead of type Type. It is stored and
-// queried like work, but does not count as work. This package defines how a message is stored in a bead. Package
-// city decides which addresses are valid.
+// Package mail defines messages between agents and users. A message is a bead of type Type, which is stored and queried
+// like work but does not count as work. This package defines how a bead represents a message. Package city decides
+// which addresses are valid.
 package mail
 
 import (
@@ -15,23 +15,23 @@ import (
 	"gcity/internal/screen"
 )
 
-// Type is the type of a message's bead. The bead's title is the subject, its description the text, and its assignee the
-// address. The bead is open until the message is archived.
+// Type is the type of a bead that is a message. The bead's title is the subject, its description the text, and its
+// assignee the address. The bead stays open until the message is archived.
 const Type = "message"
 
-// PoolPrefix precedes the qualified name of a pool in its address.
+// PoolPrefix begins the address of a pool, before the pool's qualified name.
 const PoolPrefix = "pool:"
 
-// Person is the address of the city's user. It is also the sender of messages for which no sender is given.
+// Person is the address of the city's user. It is also the sender of messages without one.
 const Person = "human"
 
-// MaxText is the maximum size of a message's text, in bytes.
+// MaxText is the maximum size of a message's text in bytes.
 const MaxText = 64 << 10
 
-// Labels and metadata keys of a message's bead.
+// Labels and metadata keys of a bead that is a message.
 const (
 	labelRead   = "read"
-	labelTo     = "to:" // followed by a pool's address, until a member has taken the message
+	labelTo     = "to:" // followed by a pool's address, until a member takes the message
 	labelThread = "thread:"
 
 	keyFrom  = "from"
@@ -39,11 +39,11 @@ const (
 	keyDepth = "depth"
 )
 
-// Message is one message. Its JSON form is the form in the API.
+// Message is one message. The API uses its JSON form.
 type Message struct {
 	ID      string    `json:"id"`
 	From    string    `json:"from"`
-	To      string    `json:"to"` // an agent's qualified name, "pool:NAME", or the name of a user
+	To      string    `json:"to"` // an agent's qualified name, "pool:NAME", or a user's name
 	Subject string    `json:"subject"`
 	Text    string    `json:"body"`
 	Sent    time.Time `json:"created_at"`
@@ -51,15 +51,15 @@ type Message struct {
 	Read     bool `json:"read"`
 	Archived bool `json:"archived,omitempty"`
 
-	// ID of the first message of the thread; "" = this message is the first one, or is not in a thread
+	// ID of the thread's first message; "" = this is the first message, or not part of a thread
 	Thread  string `json:"thread_id,omitempty"`
-	ReplyTo string `json:"reply_to,omitempty"` // the ID of the message that this message replies to
+	ReplyTo string `json:"reply_to,omitempty"` // ID of the message that this one replies to
 
-	// number of automation runs in the chain that led to the message; an event of each run triggered the next run
+	// number of automation runs that led to this message, each triggered by an event of the previous one
 	Depth int `json:"-"`
 }
 
-// FromBead returns the message in a bead. ok is false if the bead is not a message.
+// FromBead returns the message that a bead represents. ok is false if the bead is not a message.
 func FromBead(b beads.Bead) (m Message, ok bool) {
 	if b.Type != Type {
 		return Message{}, false
@@ -87,8 +87,8 @@ func FromBead(b beads.Bead) (m Message, ok bool) {
 	return m, true
 }
 
-// ToBead returns the bead for a message to send. It makes the subject and the text safe to print (L12), and ignores ID,
-// Sent, Read and Archived. Call Check first, because ToBead does not validate the message.
+// ToBead returns the bead for a message to send. It makes the subject and the text safe to print (L12). It ignores ID,
+// Sent, Read and Archived. It does not validate the message, so call Check first.
 func ToBead(m Message) beads.Bead {
 	text := clean(m.Text)
 	b := beads.Bead{
@@ -116,9 +116,9 @@ func ToBead(m Message) beads.Bead {
 func Check(m Message) error {
 	switch {
 	case strings.TrimSpace(m.Subject) == "" && strings.TrimSpace(m.Text) == "":
-		return fmt.Errorf("the message is empty: it needs a subject or text")
+		return fmt.Errorf("the message is empty: add a subject or a text")
 	case len(m.Text) > MaxText:
-		return fmt.Errorf("the text has %d bytes, but at most %d are allowed: save it to a "+
+		return fmt.Errorf("the text is too long (%d bytes; the maximum is %d): save it to a "+
 			"file and send the file's name", len(m.Text), MaxText)
 	case m.To != strings.TrimSpace(m.To) || m.To == "" || line(m.To) != m.To:
 		return fmt.Errorf("invalid address %.60q: use the name of an agent, a pool or a user",
@@ -128,8 +128,7 @@ func Check(m Message) error {
 	return err
 }
 
-// Reply returns a reply to a message. The reply goes to the sender of the message, or to its recipient if the sender
-// itself replies.
+// Reply returns a reply to a message. It goes to the message's sender, or to its recipient if the sender is replying.
 func Reply(to Message, from, text string) Message {
 	whom := to.From
 	if whom == cmp.Or(line(from), Person) {
@@ -143,7 +142,7 @@ func Reply(to Message, from, text string) Message {
 		ReplyTo: to.ID}
 }
 
-// Query returns the query for read and unread messages to an address, without archived ones. The address "" means all
+// Query returns the query for messages to an address, read or unread but not archived. The address "" means all
 // addresses.
 func Query(to string) beads.Query {
 	q := beads.Query{Type: Type, Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress},
@@ -156,8 +155,8 @@ func Query(to string) beads.Query {
 	return q
 }
 
-// ThreadQuery returns the query for the replies in a thread, including archived ones. The query does not find the first
-// message of the thread; its ID is the ID of the thread.
+// ThreadQuery returns the query for the replies in a thread, including archived ones. It does not find the first
+// message of the thread, the one with this ID.
 func ThreadQuery(id string) beads.Query {
 	return beads.Query{Type: Type, Labels: []string{labelThread + id}, Limit: -1}
 }
@@ -168,11 +167,11 @@ func ReadPatch() beads.Patch { return beads.Patch{AddLabels: []string{labelRead}
 // UnreadPatch marks a message as unread.
 func UnreadPatch() beads.Patch { return beads.Patch{RemoveLabels: []string{labelRead}} }
 
-// ArchivePatch archives a message. It closes the bead and does not delete it.
+// ArchivePatch archives a message: it closes the bead, and does not delete it.
 func ArchivePatch() beads.Patch { return beads.Closing() }
 
-// TakePatch assigns a message that was sent to a pool to one of the pool's members. The change fails with ErrConflict
-// if another member has already taken the message.
+// TakePatch assigns a message that was sent to a pool to one of its members. The change fails with ErrConflict if
+// another member has taken the message first.
 func TakePatch(b beads.Bead, member string) beads.Patch {
 	p := beads.Patch{Assignee: &member, IfRev: &b.Rev}
 	for _, l := range b.Labels {
@@ -183,7 +182,7 @@ func TakePatch(b beads.Bead, member string) beads.Patch {
 	return p
 }
 
-// subject returns the given subject, or the beginning of the text if no subject is given.
+// subject returns the given subject or, if that is empty, the beginning of the text.
 func subject(given, text string) string {
 	s := line(given)
 	if s == "" {
@@ -197,8 +196,8 @@ func line(s string) string {
 	return strings.TrimSpace(screen.Plain(strings.Join(strings.Fields(s), " ")))
 }
 
-// clean returns the text in a form that is safe to print and store. It cleans each line separately, and splits long
-// lines, because screen.Plain would shorten them.
+// clean returns text in a form that is safe to print and store. It cleans each line on its own and splits long lines,
+// because screen.Plain would shorten them.
 func clean(text string) string {
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	for i, l := range lines {
@@ -214,11 +213,11 @@ func clean(text string) string {
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n ")
 }
 
-// maxPiece is the maximum length of a piece in bytes. Escaped tabs and invisible characters lengthen a piece, but the
-// result must stay below the limit of a line.
+// maxPiece is the maximum size of a piece in bytes. Escaped tabs and invisible characters make a piece longer, but the
+// result must stay within the limit for a line.
 const maxPiece = 400
 
-// cut shortens a string to a number of bytes, at a character boundary.
+// cut shortens s to at most most bytes, at a character boundary.
 func cut(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -226,8 +225,8 @@ func cut(s string, most int) string {
 	return s[:boundary(s, most-len("…"))] + "…"
 }
 
-// boundary returns the end of the last complete character within the first most bytes. If no character ends there, it
-// returns most.
+// boundary returns the end of the last complete character within the first most bytes, or most if no character ends
+// there.
 func boundary(s string, most int) int {
 	for n := most; n > most-utf8.UTFMax; n-- {
 		if utf8.RuneStart(s[n]) {

@@ -8,13 +8,13 @@ import (
 
 // Limits of a Reminder.
 const (
-	maxReminder = 5   // maximum number of messages, oldest first
-	remindText  = 500 // maximum length of each text, in bytes
+	maxReminder = 5   // maximum number of messages that are shown
+	remindText  = 500 // maximum size of each text in bytes
 )
 
-// Reminder returns a reminder of unread mail for an agent: senders, texts, and how to read the remaining messages. It
-// takes the messages newest first. If there are no messages, it returns "". No message can end the reminder with a
-// closing tag in its text.
+// Reminder returns a text that reminds an agent of its unread mail. It shows the oldest messages with their senders,
+// and says how to read the others. unread must be in order, newest first. Without unread mail, Reminder returns "". A
+// closing tag in a message cannot end the reminder.
 func Reminder(unread []Message) string {
 	if len(unread) == 0 {
 		return ""
@@ -53,11 +53,12 @@ func unmarked() func(string) string {
 	return func(s string) string { return mark.ReplaceAllString(s, "‹$1") }
 }
 
-// leftMessagesText is the maximum length of each message in LeftMessages, in bytes.
+// leftMessagesText is the maximum size of each message's text in LeftMessages, in bytes.
 const leftMessagesText = 8 << 10
 
-// LeftMessages returns a text for an agent's start with the messages that the agent's previous session left for it. It
-// takes the messages newest first. Without messages, it returns "". No message can end the text with a closing tag.
+// LeftMessages returns a text for the start of an agent, with the messages that its previous session has left for it.
+// own must be in order, newest first. Without messages, LeftMessages returns "". A closing tag in a message cannot end
+// the text.
 func LeftMessages(own []Message) string {
 	if len(own) == 0 {
 		return ""

@@ -10,36 +10,36 @@ import (
 	"time"
 )
 
-// Ability is an operation that only some providers support. Its text completes a sentence that begins with
-// "cannot".
+// Ability is an operation that only some providers support. Its value completes the phrase "cannot …" in messages.
 type Ability string
 
-// These are the abilities that providers may lack. Each ability in the first group corresponds to an
-// interface. A provider that lacks one of the other abilities must declare that with Limiter.
+// Abilities that a provider can lack. Each of the first group corresponds to an optional interface, so a type assertion
+// detects it. A provider that lacks any of the others must say so through Limiter.
 const (
 	Attaching       Ability = "attach"
 	Watching        Ability = "watch"
 	SendingKeys     Ability = "press keys"
-	Marking         Ability = "keep marks"
+	Marking         Ability = "store marks"
 	Measuring       Ability = "measure processes"
 	Clearing        Ability = "clear the output"
-	Capturing       Ability = "keep the last output"
-	SeeingDrafts    Ability = "see a viewer's draft"
-	ReportingExits  Ability = "report ends at once"
+	Capturing       Ability = "keep output after an exit"
+	SeeingDrafts    Ability = "detect unsubmitted input"
+	ReportingExits  Ability = "report exits immediately"
 	ExplainingExits Ability = "report how a session ended" // its exit code or signal
-	CountingOutput  Ability = "count what is printed"
-	// missing in providers that only simulate sessions or refuse them
-	RunningPrograms Ability = "run anything"
+	CountingOutput  Ability = "count output"
+	// missing in providers that only simulate sessions or reject every start
+	RunningPrograms Ability = "run programs"
 )
 
-// Limits lists what a provider cannot do.
+// Limits lists the abilities that a provider lacks.
 type Limits struct {
 	Lacks []Ability
-	Why   string // the reason as a clause, for example "it has no terminal"; "" = unknown
+	// why the provider lacks them, as a clause such as "it has no terminal"; "" = unknown
+	Why string
 }
 
-// String describes the limits, to follow the provider's name: "cannot attach, press keys: it has no terminal".
-// Without limits it returns "".
+// String describes the limits as a phrase to put after the provider's name, such as "cannot attach, press keys: it has
+// no terminal". It returns "" if there are no limits.
 func (l Limits) String() string {
 	if len(l.Lacks) == 0 {
 		return ""
@@ -55,10 +55,10 @@ func (l Limits) String() string {
 	return text
 }
 
-// Limiter is implemented by a provider that lacks an ability although it has the methods for it, or that can
-// explain why it lacks abilities.
+// Limiter is implemented by a provider that has the methods for an ability but lacks the ability, or that can explain
+// why it lacks abilities.
 type Limiter interface {
-	// Limits returns the missing abilities. It may omit abilities that a type assertion shows to be missing.
+	// Limits returns the missing abilities. It can omit those that a type assertion already shows to be missing.
 	Limits() Limits
 }
 
@@ -72,8 +72,7 @@ type MultiProvider interface {
 	CheckOf(ctx context.Context, provider string) error
 }
 
-// LimitsOf returns all abilities that a provider lacks: first those that a type assertion shows, then those that
-// its Limiter adds.
+// LimitsOf returns all abilities that a provider lacks, whether a type assertion or its Limiter shows it.
 func LimitsOf(p Provider) Limits {
 	var out Limits
 	lacks := func(a Ability, has bool) {
@@ -111,10 +110,10 @@ func LimitsOf(p Provider) Limits {
 	return out
 }
 
-// Can reports whether a provider has an ability.
+// Can reports whether p has the ability a.
 func Can(p Provider, a Ability) bool { return !slices.Contains(LimitsOf(p).Lacks, a) }
 
-// LackError is an ErrUnsupported that names the missing ability.
+// LackError is an ErrUnsupported that names the ability that a provider lacks.
 type LackError struct {
 	Provider string // "" = unknown
 	Ability  Ability
@@ -135,8 +134,8 @@ func (e *LackError) Error() string {
 // Is makes every LackError an ErrUnsupported.
 func (e *LackError) Is(target error) bool { return target == ErrUnsupported }
 
-// PartialError is the error from List if only some of several providers have responded. The sessions that
-// List returns with this error are valid. The sessions of the other providers are unknown.
+// PartialError is the error that List returns if only some of several providers have responded. The sessions returned
+// with it are valid. The sessions of the other providers are unknown.
 type PartialError struct {
 	Unknown map[string]error // errors from the other providers, by provider name
 }
@@ -149,20 +148,20 @@ func (e *PartialError) Error() string {
 	return strings.Join(all, "; ")
 }
 
-// LateError is the error from a provider that calls a slow program (see Patient) and has not responded yet.
+// LateError is the error from a provider that calls a slow program (see Patient) if the program has not responded yet.
 // The call is still in progress.
 type LateError struct {
 	Waited time.Duration // how long the caller has waited
-	// Result waits for the result of the call, which all callers share.
+	// Result waits for the call to end and returns its result. All callers share one call.
 	Result func(ctx context.Context) ([]Status, error)
 }
 
 func (e *LateError) Error() string {
-	return fmt.Sprintf("no response within %s, but one may still arrive", e.Waited)
+	return fmt.Sprintf("no response within %s; still waiting in the background", e.Waited)
 }
 
-// Await waits for the late providers in an error from List. It adds their sessions to all, and returns a
-// PartialError for the providers that still fail or do not respond before ctx ends.
+// Await waits for the providers that List reported as late in err, and adds their sessions to all. The error is a
+// PartialError for the providers that still fail, or do not respond before ctx ends.
 func Await(ctx context.Context, all []Status, err error) ([]Status, error) {
 	partial, ok := errors.AsType[*PartialError](err)
 	if !ok {

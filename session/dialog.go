@@ -11,25 +11,24 @@ import (
 
 // Dialog is a question that a program may ask after its start, before the program is ready.
 type Dialog struct {
-	Name string `json:"name"` // subject of the question: "trust in the folder"
-	// the dialog is open while the screen contains all of these strings; blanks, line breaks and boxes
-	// between the words are ignored
+	Name string `json:"name"` // what the question is about: "trust in the folder"
+	// strings that the screen must all contain while the dialog is open; blanks, line breaks and box-drawing characters
+	// between words are ignored
 	Says []string `json:"says"`
-	// keys that answer the question, see Keyer; empty = a user must answer in the terminal
+	// keys that answer the question, see Keyer; empty = a user must answer it in the terminal
 	Keys []string `json:"keys,omitempty"`
 }
 
-// DialogListener is notified of questions that programs ask. Launch and Settle call its methods from their
-// own goroutine.
+// DialogListener is notified when a program asks a question. Launch and Settle call its methods in their own goroutine.
 type DialogListener interface {
 	// DialogAnswered reports a question that was answered automatically.
 	DialogAnswered(s *Spec, d Dialog)
-	// DialogPending reports a question that a user must answer in the terminal. A nil dialog means that no question is
-	// open.
+	// DialogPending reports the question that a user must answer in the terminal. A nil dialog means that no question
+	// is open any more.
 	DialogPending(ctx context.Context, s *Spec, d *Dialog)
 }
 
-// shown reports whether a screen shows the dialog.
+// shown reports whether the dialog is open on a screen.
 func (d *Dialog) shown(screen string) bool {
 	text := normalize(screen)
 	return len(d.Says) > 0 && !slices.ContainsFunc(d.Says, func(part string) bool {
@@ -37,8 +36,8 @@ func (d *Dialog) shown(screen string) bool {
 	})
 }
 
-// normalize returns text as one line without box-drawing characters. Line breaks depend on the size of the
-// terminal, so they cannot be compared.
+// normalize returns text as one line without box-drawing characters, so that the comparison does not depend on how the
+// program wrapped its text.
 func normalize(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool {
 		return r == ' ' || r == '\n' || r == '\t' || r == '\r' || r == '\u00a0' ||
@@ -46,19 +45,19 @@ func normalize(text string) string {
 	}), " ")
 }
 
-// readyWait is the state of a wait for readiness, which polls the screen of a session.
+// readyWait polls the screen of a session until the session is ready.
 type readyWait struct {
 	s           *Spec
 	p           Provider
 	screen      string
-	seen        int     // number of consecutive reads that found the program's prompt
-	open        *Dialog // the dialog that is open now
-	reported    *Dialog // the dialog that was last reported to the listener
-	answered    []bool  // by index of the dialog, because each is answered only once
+	seen        int     // number of consecutive screens that contained the program's prompt
+	open        *Dialog // the open dialog, if any
+	reported    *Dialog // the last dialog reported to the listener
+	answered    []bool  // by dialog index; each dialog is answered only once
 	answerError error   // why the dialog cannot be answered
 }
 
-// isReady reports whether the session's prompt is visible. It also answers dialogs, if that is configured.
+// isReady reports whether the session's prompt is visible. It also answers dialogs if the configuration allows it.
 func (w *readyWait) isReady(ctx context.Context) (ready bool, err error) {
 	screen, err := w.p.Output(ctx, w.s.Name, 0)
 	if err != nil {
@@ -80,7 +79,7 @@ func (w *readyWait) isReady(ctx context.Context) (ready bool, err error) {
 		w.seen = 0
 		return false, w.s.ended(ctx, w.p)
 	}
-	// a prompt counts only if two consecutive reads find it: the first screen may be an incomplete dialog
+	// a prompt must be on two consecutive screens, because the first can be a dialog that is still being drawn
 	w.seen++
 	return w.seen > 1 || len(w.s.Dialogs) == 0, nil
 }
@@ -100,10 +99,10 @@ func (w *readyWait) report(ctx context.Context) {
 	w.reported = open
 }
 
-// keyTime is how long a program may take to react to a key before the next one is pressed.
+// keyTime is the maximum wait for a program to react to a key before the next one is pressed.
 const keyTime = 500 * time.Millisecond
 
-// answer presses the keys that answer a dialog. Between two keys it waits until the screen has changed.
+// answer presses the keys that answer a dialog. Between keys it waits for the screen to change.
 func (w *readyWait) answer(ctx context.Context, d *Dialog) {
 	keyer, ok := w.p.(Keyer)
 	if !ok {
@@ -123,7 +122,7 @@ func (w *readyWait) answer(ctx context.Context, d *Dialog) {
 	}
 }
 
-// awaitChange waits until the screen has changed, but at most for keyTime.
+// awaitChange waits until the screen changes, or for keyTime.
 func (w *readyWait) awaitChange(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, keyTime)
 	defer cancel()
@@ -142,7 +141,7 @@ func (w *readyWait) awaitChange(ctx context.Context) {
 	}
 }
 
-// timeoutError returns an error that explains why a session did not become ready in time.
+// timeoutError explains why a session did not become ready in time.
 func (w *readyWait) timeoutError(limit time.Duration) error {
 	d := w.open
 	switch {

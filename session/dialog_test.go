@@ -15,11 +15,11 @@ import (
 	"gcity/session/fake"
 )
 
-// stage is a program that shows a sequence of screens. It shows the next screen when it gets the expected key, or
-// after a time.
+// stage is a program that shows a sequence of screens. It shows the next one when it gets the expected key, or after a
+// time.
 type stage struct {
 	*fake.Provider
-	deaf bool // it does not accept keys
+	deaf bool // does not accept keys
 
 	mu      sync.Mutex
 	scenes  []scene
@@ -30,8 +30,8 @@ type stage struct {
 
 type scene struct {
 	screen string
-	key    string        // "" means that no key is needed
-	lasts  time.Duration // if no key is needed
+	key    string        // key that leads to the next scene; "" = none
+	lasts  time.Duration // how long the scene lasts without a key
 }
 
 func (p *stage) Output(context.Context, string, int) (string, error) {
@@ -65,7 +65,7 @@ func (p *stage) DialogAnswered(s *session.Spec, d session.Dialog) {
 
 func (p *stage) DialogPending(_ context.Context, s *session.Spec, d *session.Dialog) {
 	if d == nil {
-		p.told = append(p.told, s.Agent+" asks no more")
+		p.told = append(p.told, s.Agent+" no longer asks")
 		return
 	}
 	p.told = append(p.told, s.Agent+" asks: "+d.Name)
@@ -78,8 +78,8 @@ const (
 	prompt   = "welcome\n❯ "
 )
 
-// A question that a program asks before it is ready is not mistaken for its prompt. It is answered only if
-// answering is configured, once and key by key, and it is reported.
+// A question that a program asks before it is ready is not mistaken for its prompt. It is answered only if the
+// configuration says so, once and key by key, and it is reported.
 func TestDialogs(t *testing.T) {
 	ask := func(answered bool) []session.Dialog {
 		all := []session.Dialog{{Name: "trust", Says: []string{"Do you trust the files in this folder?"}, Keys: []string{"Enter"}},
@@ -96,24 +96,24 @@ func TestDialogs(t *testing.T) {
 		dialogs []session.Dialog
 		ready   session.Ready
 		deaf    bool
-		want    string // keys pressed; reports; "nudged" or the error
+		want    string // the keys that were pressed; the reports; "nudged" or the error
 	}{
 		"both are answered": {[]scene{{trusting, "Enter", 0}, {bypass, "Down", 0}, {chosen, "Enter", 0}, {prompt, "", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false,
 			"Enter Down Enter; a: trust, a: bypass; nudged"},
-		"nobody answers": {[]scene{{trusting, "Enter", 0}, {prompt, "", 0}}, ask(false), session.Ready{Prefix: "❯ ", Delay: time.Second}, false,
+		"no answer is configured": {[]scene{{trusting, "Enter", 0}, {prompt, "", 0}}, ask(false), session.Ready{Prefix: "❯ ", Delay: time.Second}, false,
 			"; a asks: trust; the agent did not become ready: it asks about trust, and the question was not answered; answer in the agent's terminal, or set emits_permission_warning = true to have such questions answered; " +
 				"the screen shows: │ Do you trust the files │ ⏎ │ in this folder?        │ ⏎  ⏎ ❯ 1. Yes, proceed ⏎ 2. No, exit"},
-		"somebody answers at the terminal": {[]scene{{trusting, "", 20 * time.Second}, {prompt, "", 0}}, ask(false), session.Ready{Prefix: "❯ ", Delay: time.Second}, false, "; a asks: trust, a asks no more; nudged"},
+		"a user answers at the terminal": {[]scene{{trusting, "", 20 * time.Second}, {prompt, "", 0}}, ask(false), session.Ready{Prefix: "❯ ", Delay: time.Second}, false, "; a asks: trust, a no longer asks; nudged"},
 		"the answer does not help": {[]scene{{trusting, "never", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false,
 			"Enter; a: trust; the agent did not become ready: it still asks about trust after Enter was pressed; the screen shows: " +
 				"│ Do you trust the files │ ⏎ │ in this folder?        │ ⏎  ⏎ ❯ 1. Yes, proceed ⏎ 2. No, exit"},
 		"no keys can be pressed": {[]scene{{bypass, "Down", 0}}, ask(true), session.Ready{Prefix: "❯ "}, true,
 			"; a asks: bypass; the agent did not become ready: it asks about bypass, but the session provider cannot press keys to answer; the screen shows: Running in Bypass Permissions mode ⏎  ⏎ ❯ 1. No, exit ⏎ 2. Yes, I accept"},
-		"half a question is no prompt": {[]scene{{"Running in Bypass Permissions mode\n\n❯ 1. No, exit", "", 5 * time.Millisecond}, {bypass, "Down", 0}, {chosen, "Enter", 0}, {prompt, "", 0}},
+		"half a question is not a prompt": {[]scene{{"Running in Bypass Permissions mode\n\n❯ 1. No, exit", "", 5 * time.Millisecond}, {bypass, "Down", 0}, {chosen, "Enter", 0}, {prompt, "", 0}},
 			ask(true), session.Ready{Prefix: "❯ "}, false, "Down Enter; a: bypass; nudged"},
-		"a question while only time makes it ready": {[]scene{{trusting, "Enter", 0}, {"welcome", "", 0}}, ask(true), session.Ready{Delay: 5 * time.Second}, false, "Enter; a: trust; nudged"},
-		"no question at all":                        {[]scene{{prompt, "", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false, "; ; nudged"},
-		"a prompt that never comes, and a time":     {[]scene{{"welcome", "", 0}}, nil, session.Ready{Prefix: "❯ ", Delay: 3 * time.Second}, false, "; ; nudged"},
+		"a question while only a delay is configured": {[]scene{{trusting, "Enter", 0}, {"welcome", "", 0}}, ask(true), session.Ready{Delay: 5 * time.Second}, false, "Enter; a: trust; nudged"},
+		"no question at all":                          {[]scene{{prompt, "", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false, "; ; nudged"},
+		"a prompt that never comes, and a delay":      {[]scene{{"welcome", "", 0}}, nil, session.Ready{Prefix: "❯ ", Delay: 3 * time.Second}, false, "; ; nudged"},
 		"a prompt that never comes": {[]scene{{"welcome", "", 0}}, nil, session.Ready{Prefix: "❯ "}, false,
 			`; ; the agent did not become ready: no line on its screen began with "❯ " within 1m0s; the screen shows: welcome`},
 	} {
@@ -137,7 +137,7 @@ func TestDialogs(t *testing.T) {
 }
 
 // An agent is ready when its screen shows the prompt or when the delay has passed, whichever comes first.
-func TestReadyByTheFirstOfBoth(t *testing.T) {
+func TestReadyByPromptOrDelay(t *testing.T) {
 	for scenes, want := range map[string]time.Duration{"soon": time.Second, "never": 10 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
 			p := &stage{Provider: fake.New(), scenes: []scene{{"", "", time.Second}, {map[string]string{"soon": prompt, "never": "x"}[scenes], "", 0}}}
@@ -152,8 +152,8 @@ func TestReadyByTheFirstOfBoth(t *testing.T) {
 	}
 }
 
-// When a controller leaves, the wait ends and the session continues, even while a question is on the screen.
-func TestLeavingADialog(t *testing.T) {
+// When a controller exits, the wait ends and the session continues, even while a question is on the screen.
+func TestControllerExitsDuringDialog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &stage{Provider: fake.New(), scenes: []scene{{trusting, "Enter", 0}}}
 		ctx, leave := context.WithCancelCause(t.Context())

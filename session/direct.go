@@ -2,15 +2,14 @@ package session
 
 import "strings"
 
-// Executable is a program that can be executed without a shell. The zero value means that a shell must run the
-// command line.
+// Executable is a program that can run without a shell. The zero value means that the command line needs a shell.
 type Executable struct {
-	Path string   // path for execve, which runs in the session's folder
+	Path string   // path to execute, relative to the session's folder
 	Args []string // Args[0] is the program's name as written in the command line
 }
 
-// argv splits a command line like a POSIX shell. It returns false unless the line is a simple command without
-// expansions, assignments, redirections and shell builtins.
+// argv splits a command line as a POSIX shell does. ok is false unless the line is a simple command: no expansions,
+// assignments, redirections or shell builtins.
 func argv(line string) (args []string, ok bool) {
 	line = strings.Trim(line, " \t\n")
 	if program(line) == "" {

@@ -35,7 +35,7 @@ func TestArgv(t *testing.T) {
 	}
 }
 
-// A program that is started without a shell is the program that the shell would find.
+// A program that is started without a shell is the one that the shell would find.
 func TestExecutable(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "tool"), []byte("#!/bin/sh\n"), 0o755); err != nil {
@@ -56,7 +56,7 @@ func TestExecutable(t *testing.T) {
 	}
 }
 
-// FuzzArgv compares the words of a split line with the words that this machine's shell makes of it.
+// FuzzArgv compares how argv and this machine's shell split a line.
 func FuzzArgv(f *testing.F) {
 	for _, line := range []string{
 		"cat a  b", "exec cat 'x y'", `a "b c"d'e'\f`, "a\tb=c", "a 'b", "a ~/x", "a {b,c}", "a #b", "a \\\nb", "a 'é\x01'", "a \"!\"",
@@ -74,7 +74,7 @@ func FuzzArgv(f *testing.F) {
 		out, err := cmd.Output()
 		want := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
 		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("%q becomes %q; the shell makes %q of it, %v", line, got, want, err)
+			t.Errorf("%q becomes %q; the shell returns %q, %v", line, got, want, err)
 		}
 	})
 }

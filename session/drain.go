@@ -8,17 +8,18 @@ import (
 	"time"
 )
 
-// MaxDrainBy is the maximum length of Drain.By in bytes. Providers store it in a record of fixed size.
+// MaxDrainBy is the maximum length of Drain.By in bytes. Providers store it in a fixed-size record.
 const MaxDrainBy = 16
 
-// lastSecond is the end of the year 9998. JSON can represent all times up to it, in any time zone.
+// lastSecond is the end of the year 9998, as Unix time. JSON encoding fails after the year 9999, and a time zone can
+// shift a time into the next year.
 const lastSecond = 253370764799
 
 // On reports whether the session is draining.
 func (d Drain) On() bool { return !d.Since.IsZero() }
 
-// ParseDrain reads a drain from a session's metadata. Any process, including the agent, may have written the
-// metadata. Invalid values count as missing, so that the result is safe to show and store.
+// ParseDrain reads a drain from a session's metadata. Any process, including the agent, can write the metadata, so
+// ParseDrain ignores invalid values. The result is always safe to show and store.
 func ParseDrain(meta func(key string) string) Drain {
 	since, err := strconv.ParseInt(strings.TrimSpace(meta(DrainMark)), 10, 64)
 	if err != nil || since <= 0 || since > lastSecond {
@@ -31,18 +32,18 @@ func ParseDrain(meta func(key string) string) Drain {
 	return d
 }
 
-// SetDrain writes the marks of a drain. The zero Drain removes them. It returns ErrNotFound if the session is not
-// alive.
+// SetDrain writes the marks that represent a drain. The zero Drain removes them. SetDrain returns ErrNotFound if the
+// session is not alive.
 //
-// SetDrain writes GC_DRAIN last and removes it first. So an interrupted call never marks a session as draining, and
-// an acknowledgement never applies to a later drain.
+// GC_DRAIN is written last and removed first. An interrupted call therefore never leaves a session marked as draining,
+// and an acknowledgement never applies to a later drain.
 func SetDrain(ctx context.Context, m Marker, name string, d Drain) error {
 	type mark struct{ key, value string }
 	marks := []mark{{DrainMark, ""}, {DrainAckMark, ""}, {DrainByMark, ""}}
 	if d.On() {
 		since, ack := d.Since.Unix(), ""
 		if since <= 0 || since > lastSecond || d.By != "" && !isWord(d.By) {
-			return fmt.Errorf("cannot ask %q to finish: the time %s and the name %q cannot be "+
+			return fmt.Errorf("cannot drain %q: the time %s or the name %q cannot be "+
 				"stored as a mark", name,
 				d.Since, d.By)
 		}
@@ -60,7 +61,7 @@ func SetDrain(ctx context.Context, m Marker, name string, d Drain) error {
 	return nil
 }
 
-// isWord reports whether s is a valid value of By: short, and safe to show anywhere.
+// isWord reports whether s is valid as Drain.By: short, and safe to show anywhere.
 func isWord(s string) bool {
 	other := func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' ||

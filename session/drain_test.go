@@ -10,10 +10,10 @@ import (
 	"gcity/session"
 )
 
-// scribe stores marks like a provider, and fails after a number of writes.
+// scribe stores marks as a provider does. It fails after a number of writes.
 type scribe struct {
 	marks map[string]string
-	left  int // writes until it fails
+	left  int // number of writes that still succeed
 }
 
 var errBroken = errors.New("broken")
@@ -34,7 +34,7 @@ func (s *scribe) drain() session.Drain {
 	return session.ParseDrain(func(key string) string { return s.marks[key] })
 }
 
-func TestDrainIsReadAsItWasWritten(t *testing.T) {
+func TestDrainRoundTrip(t *testing.T) {
 	since := time.Unix(1_790_000_000, 0)
 	for _, d := range []session.Drain{
 		{},
@@ -50,17 +50,17 @@ func TestDrainIsReadAsItWasWritten(t *testing.T) {
 				}
 			}
 			if got := s.drain(); got != d || got.On() != !d.Since.IsZero() {
-				t.Errorf("%+v after %+v is read as %+v", d, old, got)
+				t.Errorf("%+v written over %+v is read as %+v", d, old, got)
 			}
 			if !d.On() && len(s.marks) > 0 {
-				t.Errorf("taken away, and %v is left", s.marks)
+				t.Errorf("the drain was removed, but %v is left", s.marks)
 			}
 		}
 	}
 }
 
-// If a writer of a drain's marks stops halfway, the session does not count as draining or finished.
-func TestHalfWrittenDrainIsHarmless(t *testing.T) {
+// If the process that writes a drain's marks dies halfway, the session counts as neither draining nor finished.
+func TestPartialDrainIsIgnored(t *testing.T) {
 	finished := session.Drain{Since: time.Unix(1000, 0), By: "pool", Acked: true}
 	for writes := range 3 {
 		s := &scribe{marks: map[string]string{}, left: writes}
@@ -76,7 +76,7 @@ func TestHalfWrittenDrainIsHarmless(t *testing.T) {
 		}
 		s.left = 3 // a leftover mark does not acknowledge the next drain
 		if err := session.SetDrain(t.Context(), s, "a", session.Drain{Since: time.Unix(1100, 0), By: "pool"}); err != nil || s.drain().Acked {
-			t.Errorf("begun over leftovers: %+v, %v", s.drain(), err)
+			t.Errorf("new drain over leftover marks: %+v, %v", s.drain(), err)
 		}
 	}
 }
@@ -95,7 +95,7 @@ func TestDrainCannotBeStored(t *testing.T) {
 	}
 }
 
-// Marks that an agent may have written result in a drain that can be shown and stored again, or in no drain.
+// Marks that an agent may have written yield either a drain that can be shown and stored again, or none.
 func FuzzParseDrain(f *testing.F) {
 	f.Add("1790000000", "pool", "1")
 	f.Add(" 1790000000\n", "operator", "")

@@ -2,24 +2,24 @@ package session
 
 import "errors"
 
-// These are errors that callers distinguish. Providers wrap them with the session's name and the cause.
+// Errors that callers distinguish. Providers wrap them with the session's name and the cause.
 var (
 	ErrNotFound    = errors.New("no such session")
 	ErrExists      = errors.New("a session with this name is alive")
 	ErrRejected    = errors.New("refused")
 	ErrUnsupported = errors.New("the session provider does not support that")
 	ErrBusy        = errors.New("another user is typing")
-	// ErrCommand is the error from a start that failed because of the agent's settings: its command, its
-	// folder or permissions.
+	// ErrCommand is the error from a start that failed because of the agent's settings: its command, its folder or file
+	// permissions.
 	ErrCommand = errors.New("cannot be started")
-	// ErrMissing is the error from a start that was not attempted because a program that the agent or its
-	// provider needs is missing. No process of the session has run.
+	// ErrMissing is the error from a start that was not attempted because the agent or its provider needs a program
+	// that is not installed. No process of the session has run.
 	ErrMissing = errors.New("not found")
-	// ErrExhausted is the error from a start that was not attempted because this machine, this process or the
-	// cluster has no disk space, open files, terminals, processes or capacity left. No process of the session
-	// has run.
+	// ErrExhausted is the error from a start that was not attempted because the machine, this process or the cluster is
+	// out of disk space, file descriptors, terminals, processes or other capacity. No process of the session has run.
 	ErrExhausted = errors.New("out of resources")
-	// ErrLeave cancels a launch that the next controller continues. The session stays alive.
+	// ErrLeave is the cause that cancels a launch when its controller exits. The session stays alive, and the next
+	// controller completes the launch.
 	ErrLeave = errors.New("the controller is exiting")
 )
 

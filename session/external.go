@@ -2,14 +2,15 @@ package session
 
 import "strings"
 
-// These are the kinds of provider that run the operator's own program. The configuration names them "exec:SCRIPT"
-// and "plugin:PROGRAM".
+// The two kinds of provider that run an operator's own program. The configuration refers to them as "exec:SCRIPT" and
+// "plugin:PROGRAM".
 const (
-	Script = "exec"   // executed once per operation, see package session/script
-	Plugin = "plugin" // started once, then used for all operations, see package session/plugin
+	Script = "exec" // runs the program once per operation, see package session/script
+	// starts the program once and calls it for all operations, see package session/plugin
+	Plugin = "plugin"
 )
 
-// External splits the name of a provider that runs the operator's own program into its kind and the program.
+// External splits the name of a provider of one of these kinds into the kind and the program.
 func External(provider string) (kind, program string, ok bool) {
 	kind, program, ok = strings.Cut(provider, ":")
 	if kind != Script && kind != Plugin {

@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// Fingerprint detects changes to an agent's configuration. It contains a hash of all configured values that
-// the agent is started with, and a hash of each field to explain a difference. The zero value is unknown and
-// counts as equal to every fingerprint.
+// Fingerprint detects changes to an agent's configuration. It is a hash of all configured values that the agent was
+// started with, plus a hash per field to explain differences. The zero value means unknown and counts as equal to every
+// fingerprint.
 type Fingerprint struct {
 	Sum string `json:"sum,omitempty"`
 	// short hash of each field: "command", "env FOO", "pre_start", …
 	Fields map[string]string `json:"fields,omitempty"`
 }
 
-// NewFingerprint hashes fields. Their order does not matter.
+// NewFingerprint hashes fields, independent of their order.
 func NewFingerprint(fields map[string]string) Fingerprint {
 	f := Fingerprint{Fields: make(map[string]string, len(fields))}
 	names := make([]string, 0, len(fields))
@@ -36,11 +36,11 @@ func NewFingerprint(fields map[string]string) Fingerprint {
 	return f
 }
 
-// Known reports whether the fingerprint can be compared with other fingerprints.
+// Known reports whether f is not the zero value, so that it can be compared.
 func (f Fingerprint) Known() bool { return f.Sum != "" }
 
-// Drift returns the fields that differ between f and want, sorted, for example "env FOO changed". It returns
-// nothing if the fingerprints are equal or one of them is unknown.
+// Drift describes the fields that differ between f and want, sorted, for example "env FOO changed". It returns nil if
+// the fingerprints are equal or one of them is unknown.
 func (f Fingerprint) Drift(want Fingerprint) []string {
 	if !f.Known() || !want.Known() || f.Sum == want.Sum {
 		return nil
@@ -63,11 +63,11 @@ func (f Fingerprint) Drift(want Fingerprint) []string {
 	return out
 }
 
-// ProviderField is the name of the session provider in a drift.
+// ProviderField is the field name under which Drift reports the session provider.
 const ProviderField = "provider"
 
-// Drift returns the differences between a session and a session that would be started now: the fields whose
-// fingerprints differ, and the provider.
+// Drift returns how a session differs from one that would be started now: the fields with different fingerprints, and
+// the provider.
 func (s *Status) Drift(want *Spec) []string {
 	out := s.Fingerprint.Drift(want.Fingerprint)
 	if s.ProviderChanged(want) {
@@ -76,8 +76,8 @@ func (s *Status) Drift(want *Spec) []string {
 	return out
 }
 
-// ProviderChanged reports whether the session has a provider other than the wanted one. An unknown provider counts as
-// the same.
+// ProviderChanged reports whether the session runs in a provider other than the wanted one. An unknown provider counts
+// as the wanted one.
 func (s *Status) ProviderChanged(want *Spec) bool {
 	return s.Provider != "" && want.Provider != "" && s.Provider != want.Provider
 }

@@ -4,9 +4,8 @@ import "context"
 
 type forceKey struct{}
 
-// WithForce returns a context that makes Stop give up a session if its host does not confirm the end. The
-// processes may still be running on that host, so only a user may request force. If force is false, WithForce
-// returns ctx.
+// WithForce returns a context with which Stop abandons a session if the session's host does not confirm that it ended.
+// The processes may still be running there, so only a user can request force. If force is false, WithForce returns ctx.
 func WithForce(ctx context.Context, force bool) context.Context {
 	if !force {
 		return ctx
@@ -14,7 +13,7 @@ func WithForce(ctx context.Context, force bool) context.Context {
 	return context.WithValue(ctx, forceKey{}, true)
 }
 
-// Forced reports whether Stop gives up a session if its host does not confirm the end.
+// Forced reports whether Stop should abandon a session if the session's host does not confirm that it ended.
 func Forced(ctx context.Context) bool {
 	force, _ := ctx.Value(forceKey{}).(bool)
 	return force

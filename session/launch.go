@@ -11,15 +11,15 @@ import (
 	"gcity/internal/shell"
 )
 
-// NeedsSettling reports whether a session has setup lines, a wait for readiness or a first nudge. Its provider
-// marks any other session as ready from the start.
+// NeedsSettling reports whether a started session needs Settle, because it has setup lines, a readiness check or a
+// first nudge. A provider marks any other session as ready as soon as it starts.
 func NeedsSettling(s *Spec) bool {
 	return len(s.Setup) > 0 || s.SetupScript != "" || s.Ready.Needed() || s.Nudge != ""
 }
 
-// Launch runs PreStart, starts the session, and waits until it is ready. If a step after the start fails, Launch
-// stops the session. If finish is not nil, it completes the Spec after PreStart, which may have filled the
-// session's folder.
+// Launch runs PreStart, starts the session, and waits until it is ready. If a step after the start fails, Launch stops
+// the session. After PreStart, which can fill the session's folder, Launch calls finish, if not nil, to complete the
+// Spec.
 func Launch(ctx context.Context, p Provider, s Spec, finish func(*Spec) error) (Status, error) {
 	if err := s.runAll(ctx, "pre_start", s.PreStart); err != nil {
 		return Status{}, err
@@ -40,8 +40,8 @@ func Launch(ctx context.Context, p Provider, s Spec, finish func(*Spec) error) (
 	return status, nil
 }
 
-// Settle completes a session's start: setup, the wait for readiness, the first nudge, and the ready mark.
-// Launch calls it. If a controller dies during a start, the next controller calls Settle, and setup runs
+// Settle completes the start of a session: it runs setup, waits for readiness, types the first nudge and sets the ready
+// mark. Launch calls Settle. If a controller dies during a start, the next controller calls it too, and setup runs
 // again. If a step fails, Settle stops the session, unless ctx was canceled with ErrLeave.
 func Settle(ctx context.Context, p Provider, s Spec) error {
 	err := s.settle(ctx, p)
@@ -60,9 +60,9 @@ const (
 	stopLimit = 10 * time.Second
 	pollFirst = 10 * time.Millisecond
 	pollMost  = 250 * time.Millisecond
-	lastLines = 5 // number of screen lines in an error
+	lastLines = 5 // number of screen lines to show in an error
 
-	// slowReady is the time after which a start that is still waiting reports the reason
+	// slowReady is how long a start waits before it reports the reason for the wait
 	slowReady = 2 * time.Second
 )
 
@@ -81,20 +81,20 @@ func (s *Spec) settle(ctx context.Context, p Provider) error {
 	}
 	if s.Nudge != "" {
 		if err := p.Send(ctx, s.Name, s.Nudge); err != nil {
-			return fmt.Errorf("the first nudge could not be typed: %w", err)
+			return fmt.Errorf("cannot type the first nudge: %w", err)
 		}
 	}
 	if m, ok := p.(Marker); ok {
 		if err := m.SetMeta(ctx, s.Name, ReadyMark, "1"); err != nil &&
 			!errors.Is(err, ErrUnsupported) {
-			return fmt.Errorf("the agent is ready but cannot be marked as ready: %w", err)
+			return fmt.Errorf("cannot mark the agent as ready: %w", err)
 		}
 	}
 	return nil
 }
 
-// runAll runs shell lines one after the other, in the session's folder and environment. The variable GC_RUN allows
-// a later controller to find processes that the lines leave behind.
+// runAll runs shell lines in order, in the session's folder and environment. The variable GC_RUN lets a later
+// controller find processes that the lines leave behind.
 func (s *Spec) runAll(ctx context.Context, what string, lines []string) error {
 	for _, line := range lines {
 		env := append(slices.Clip(s.Env), "GC_RUN="+s.City+":"+s.ID)
@@ -110,7 +110,7 @@ func (s *Spec) runAll(ctx context.Context, what string, lines []string) error {
 	return nil
 }
 
-// await waits until the session is ready (see Ready), has ended, or has passed its deadline.
+// await waits until the session is ready (see Ready), has ended, or has exceeded its deadline.
 func (s *Spec) await(ctx context.Context, p Provider) error {
 	if !s.Ready.Needed() {
 		return nil
@@ -135,7 +135,7 @@ func (s *Spec) await(ctx context.Context, p Provider) error {
 		case <-delay.C:
 			late = s.Ready.Delay > 0
 		case <-slow.C:
-			if w.reported == nil { // an open question is a better reason for the wait
+			if w.reported == nil { // if a question is open, it is the more useful reason
 				Progress(ctx, s.Ready.waits(limit))
 			}
 		case <-poll.C:
@@ -157,7 +157,7 @@ func (s *Spec) await(ctx context.Context, p Provider) error {
 	}
 }
 
-// waits describes the condition that a start waits for.
+// waits describes what a start waits for.
 func (r Ready) waits(limit time.Duration) string {
 	switch {
 	case r.Prefix == "":
@@ -170,8 +170,8 @@ func (r Ready) waits(limit time.Duration) string {
 		"after %s without one", r.Prefix, limit)
 }
 
-// shows reports whether a line of the screen begins with prefix. Trailing blanks in the prefix are ignored,
-// because screen lines have none.
+// shows reports whether a line of the screen begins with prefix. It ignores trailing blanks in prefix, because
+// providers trim the lines of a screen.
 func shows(screen, prefix string) bool {
 	for line := range strings.Lines(screen) {
 		line = strings.TrimRight(line, "\n")
@@ -182,8 +182,8 @@ func shows(screen, prefix string) bool {
 	return false
 }
 
-// ended returns an error if the session has ended, and nil if it is alive or its state is unknown. It asks
-// only the provider that runs the session.
+// ended returns an error if the session has ended, and nil if it is alive or its state is unknown. It queries only the
+// provider that runs the session, because a list of all sessions can be slow.
 func (s *Spec) ended(ctx context.Context, p Provider) error {
 	st, err := LookAt(ctx, p, s.Name)
 	switch {
@@ -199,8 +199,8 @@ func (s *Spec) ended(ctx context.Context, p Provider) error {
 	return errors.New("the agent exited before it was ready")
 }
 
-// LookAt returns the status of one session. It uses Looker if the provider implements it. A live session takes
-// precedence over an ended one. If there is neither, LookAt returns ErrNotFound.
+// LookAt returns the status of one session, through Looker if the provider implements it. A live session takes
+// precedence over an ended one. If there is neither, the error is ErrNotFound.
 func LookAt(ctx context.Context, p Provider, name string) (found Status, err error) {
 	if l, ok := p.(Looker); ok {
 		return l.Look(ctx, name)

@@ -31,8 +31,8 @@ func isReady(t *testing.T, p session.Provider) bool {
 	return list[0].Ready && list[0].Alive
 }
 
-// The commands run in order, in the session's folder and environment, and are marked as runs of this city.
-func TestLaunchRunsEverythingInOrder(t *testing.T) {
+// The shell lines run in order, in the session's folder and environment, and are marked as runs of this city.
+func TestLaunchOrder(t *testing.T) {
 	p := fake.New()
 	s := launchSpec(t)
 	script := filepath.Join(t.TempDir(), "it's a script.sh")
@@ -56,8 +56,8 @@ func TestLaunchRunsEverythingInOrder(t *testing.T) {
 	}
 }
 
-// After a failure before the start, nothing has started. After a failure later, nothing is left running. Both
-// errors name what failed.
+// After a failure before the start, nothing has been started. After a later failure, nothing is left running. Either
+// way, the error names what failed.
 func TestLaunchFailures(t *testing.T) {
 	for name, c := range map[string]struct {
 		change  func(*session.Spec)
@@ -89,19 +89,19 @@ func TestLaunchFailures(t *testing.T) {
 	}
 }
 
-// A prompt is found even if the screen does not show its trailing space. A crash ends the wait.
-func TestLaunchAwaitsThePrompt(t *testing.T) {
+// The prompt is found even if the screen does not show its trailing space. A crash ends the wait.
+func TestLaunchWaitsForPrompt(t *testing.T) {
 	p := fake.New()
 	s := launchSpec(t)
 	s.Ready = session.Ready{Prefix: "> "}
 	done := make(chan error)
 	launch := func() { _, err := session.Launch(context.Background(), p, s, nil); done <- err }
 	go launch()
-	eventually.True(t, "it is started", func() bool { return p.Started("a") > 0 })
+	eventually.True(t, "the start of the agent", func() bool { return p.Started("a") > 0 })
 	if isReady(t, p) {
 		t.Error("ready without its prompt")
 	}
-	eventually.True(t, "it takes what is typed", func() bool { return p.Send(t.Context(), "a", ">") == nil })
+	eventually.True(t, "the agent accepts input", func() bool { return p.Send(t.Context(), "a", ">") == nil })
 	if err := <-done; err != nil || !isReady(t, p) {
 		t.Errorf("%v", err)
 	}
@@ -110,14 +110,14 @@ func TestLaunchAwaitsThePrompt(t *testing.T) {
 	}
 	s.ID, s.Ready.Prefix = "id-2", "never"
 	go launch()
-	eventually.True(t, "it can crash", func() bool { return p.Crash("a", 7, "") })
+	eventually.True(t, "the crash", func() bool { return p.Crash("a", 7, "") })
 	if err := <-done; err == nil || !strings.Contains(err.Error(), "code 7 before it was ready") {
 		t.Errorf("%v", err)
 	}
 }
 
-// A slow start reports what it waits for (L14). A fast start does not.
-func TestSlowLaunchSaysWhatItWaitsFor(t *testing.T) {
+// A slow start reports what it is waiting for (L14). A fast one does not.
+func TestSlowLaunchReportsReason(t *testing.T) {
 	const line = `waits for a line on its screen that begins with "> "`
 	for want, ready := range map[string]session.Ready{
 		line + "; the start fails after 1m0s without one": {Prefix: "> "},

@@ -11,23 +11,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Local is a provider that may run its sessions on this machine. A command of a local session can be checked before
-// the start.
+// Local is a provider that can run sessions on this machine. The command of a local session can be checked before it
+// starts.
 type Local interface {
-	// IsLocal reports whether the sessions of the named provider run on this machine. Only a MultiProvider uses the
-	// name.
+	// IsLocal reports whether the named provider runs its sessions on this machine. Only a MultiProvider uses the name.
 	IsLocal(provider string) bool
 }
 
-// IsLocal reports whether p runs the sessions of the named provider on this machine.
+// IsLocal reports whether p runs sessions of the named provider on this machine.
 func IsLocal(p Provider, name string) bool {
 	l, ok := p.(Local)
 	return ok && l.IsLocal(name)
 }
 
-// Preflight returns the program of the session's command. It returns an error if this machine cannot run the
-// command because of the program, the command line or the environment. Providers that run sessions on this machine
-// call it before each start. CheckFolder is separate, because it may block.
+// Preflight returns the program that the session's command runs. It returns an error if this machine cannot run the
+// command because of the program, the command line or the environment. Providers that run sessions on this machine call
+// it before each start. It does not include CheckFolder, which can block on a slow file system.
 func (s *Spec) Preflight() (Executable, error) {
 	if err := s.checkArguments(); err != nil {
 		return Executable{}, err
@@ -35,7 +34,7 @@ func (s *Spec) Preflight() (Executable, error) {
 	return s.FindProgram()
 }
 
-// CheckFolder returns an ErrCommand with the reason if this user cannot enter the session's folder.
+// CheckFolder returns an ErrCommand that says why this user cannot enter the session's folder, or nil.
 func (s *Spec) CheckFolder() error {
 	info, err := os.Stat(s.Dir)
 	switch {
@@ -53,7 +52,7 @@ func (s *Spec) CheckFolder() error {
 	return nil
 }
 
-// CheckNewFolder returns an ErrCommand with the reason if this user cannot create the session's folder.
+// CheckNewFolder returns an ErrCommand that says why this user cannot create the session's folder, or nil.
 func (s *Spec) CheckNewFolder() error {
 	for at := s.Dir; ; at = filepath.Dir(at) {
 		info, err := os.Stat(at)
@@ -73,16 +72,16 @@ func (s *Spec) CheckNewFolder() error {
 	}
 }
 
-// maxArgument is the kernel's limit for one argument or variable, including the final NUL.
+// maxArgument is the kernel's size limit for one argument or environment variable, including the final NUL.
 const maxArgument = 128 << 10
 
 // checkArguments returns an error if the kernel would reject the command line or the environment.
 func (s *Spec) checkArguments() error {
-	const tooLong = "%s is too long for the system (%d bytes, but at most %d are allowed): put " +
-		"long text in a file and pass the file's name"
+	const tooLong = "%s is too long (%d bytes; the system allows %d): put " +
+		"the text in a file and pass the file's name"
 	switch {
 	case strings.ContainsRune(s.Command, 0):
-		return Unfit("the agent's command line contains a NUL")
+		return Unfit("the agent's command line contains a NUL byte")
 	case len(s.Command) >= maxArgument:
 		return Unfit(tooLong, "the agent's command line", len(s.Command), maxArgument-1)
 	}
@@ -90,7 +89,7 @@ func (s *Spec) checkArguments() error {
 		name, _, _ := strings.Cut(kv, "=")
 		switch {
 		case strings.ContainsRune(kv, 0):
-			return Unfit("the environment variable %q contains a NUL", name)
+			return Unfit("the environment variable %q contains a NUL byte", name)
 		case len(kv) >= maxArgument:
 			return Unfit(tooLong, "the environment variable "+name, len(kv), maxArgument-1)
 		}
@@ -98,7 +97,7 @@ func (s *Spec) checkArguments() error {
 	return nil
 }
 
-// Unfit returns an ErrCommand with the formatted text.
+// Unfit returns an ErrCommand with a formatted text.
 func Unfit(format string, args ...any) error {
 	return &unfitError{fmt.Errorf(format, args...)}
 }

@@ -12,16 +12,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// FindProgram returns the program of a session's command, for providers that run sessions on this machine. If the
-// program does not exist or is not executable, the error is an ErrMissing. The result is zero if a shell has to run
-// the command, or if the first word of the command is not an ordinary name.
+// FindProgram returns the program that the session's command runs, for providers that run sessions on this machine. If
+// the program does not exist or is not executable, the error is an ErrMissing. The result is zero if the command needs
+// a shell, or if its first word is not an ordinary program name.
 func (s *Spec) FindProgram() (Executable, error) {
 	word := program(s.Command)
 	if word == "" {
 		return Executable{}, nil
 	}
 	path := ""
-	for _, kv := range s.Env { // the last value of PATH is used
+	for _, kv := range s.Env { // the last value of PATH wins
 		name, value, _ := strings.Cut(kv, "=")
 		if strings.HasPrefix(name, "BASH_FUNC_") {
 			return Executable{}, nil
@@ -41,8 +41,8 @@ func (s *Spec) FindProgram() (Executable, error) {
 	return Executable{Path: found, Args: args}, nil
 }
 
-// lookUp finds a program as a shell does: in PATH, unless the name contains a slash. It returns "" if PATH is
-// empty, because a shell then uses a default path.
+// lookUp finds a program as a shell does: in PATH, unless the name contains a slash. If PATH is empty it returns "",
+// because shells then search a default path of their own.
 func (s *Spec) lookUp(word, path string) (string, error) {
 	if strings.ContainsRune(word, '/') {
 		return word, s.unusable(word, s.runnable(word))
@@ -65,9 +65,8 @@ func (s *Spec) lookUp(word, path string) (string, error) {
 		return "", nil
 	}
 	if errors.Is(found, fs.ErrNotExist) {
-		return "", Missing(fmt.Errorf("the agent's program %q is not on its PATH: install it, "+
-			"or correct "+
-			"the start_command", word))
+		return "", Missing(fmt.Errorf("the agent's program %q is not on its PATH: install it, or "+
+			"correct the start_command", word))
 	}
 	return "", s.unusable(word, found)
 }
@@ -80,13 +79,12 @@ func (s *Spec) unusable(word string, err error) error {
 		return Missing(fmt.Errorf("program %s not found: install it, or correct the start_command",
 			word))
 	}
-	return Missing(fmt.Errorf("the agent's program %s cannot be executed (%w): make it "+
+	return Missing(fmt.Errorf("cannot execute the agent's program %s (%w): make it "+
 		"executable, or "+
 		"correct the start_command", word, err))
 }
 
-// runnable returns an error that says why a file cannot be executed. A relative path is resolved in the session's
-// folder.
+// runnable returns an error if a file cannot be executed. A relative path is relative to the session's folder.
 func (s *Spec) runnable(path string) error {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(s.Dir, path)
@@ -106,8 +104,8 @@ func (s *Spec) runnable(path string) error {
 // longestWord is the maximum length of a path.
 const longestWord = 4095
 
-// program returns the program that a shell runs first for a line, or "" if that program is not obvious. It is not
-// obvious for a builtin, a keyword, an assignment, or a word that is quoted or expanded.
+// program returns the first program that a shell would run for a line, or "" if that is not obvious from the line. It
+// is not obvious if the first word is a builtin, a keyword, an assignment, quoted or expanded.
 func program(line string) string {
 	words := strings.Fields(line)
 	if len(words) > 1 && words[0] == "exec" {
@@ -131,7 +129,7 @@ func program(line string) string {
 	return word
 }
 
-// shellWords returns the builtins, keywords and common aliases of POSIX shells and other common shells.
+// shellWords returns the builtins, keywords and usual aliases of common shells.
 func shellWords() []string {
 	return strings.Fields(
 		`. : [ alias bg bind break builtin caller case cd chdir command compgen complete

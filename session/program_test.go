@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The first program of a shell line is returned only if it is certain to run.
+// program returns the first program of a shell line only if it is certain to run.
 func TestProgram(t *testing.T) {
 	for line, want := range map[string]string{
 		"claude --resume": "claude", "exec claude": "claude", "  /opt/x/run;echo": "/opt/x/run", "cat": "cat", "./run.sh a b": "./run.sh",
@@ -24,9 +24,9 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-// A missing or non-executable program is reported before anything starts. A program that may exist elsewhere is not
-// reported.
-func TestProgramIsMissed(t *testing.T) {
+// A program that is missing or not executable is reported before anything starts. A program that can exist elsewhere is
+// not.
+func TestMissingProgram(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, mode os.FileMode) {
 		t.Helper()
@@ -62,7 +62,7 @@ func TestProgramIsMissed(t *testing.T) {
 	}
 }
 
-// FuzzProgram checks that the program of any line is a plain word of that line.
+// FuzzProgram checks that the program of any line is a plain word in that line.
 func FuzzProgram(f *testing.F) {
 	for _, line := range []string{"exec a b", "a;b", "  x\ty", "exec  ;", "\x00", "é"} {
 		f.Add(line)

@@ -1,9 +1,9 @@
 // Package session defines the interface to running agents: the methods that a session provider implements, and the
-// values that it exchanges with its callers. The providers are sub-packages. Package sessiontest is their
-// conformance suite.
+// values that it exchanges with its callers. The providers are sub-packages. Package sessiontest is their conformance
+// suite.
 //
-// A session is one life of one agent: a process tree on a terminal that is started once and ends once. All sessions
-// of an agent have the same name, and each has its own ID.
+// A session is one life of one agent: a process tree on a terminal that starts once and ends once. All sessions of an
+// agent have the same name, but each has its own ID.
 package session
 
 import (
@@ -19,14 +19,14 @@ import (
 type Spec struct {
 	Name  string `json:"name"`  // the agent's encoded name, see Encode; unique in the city
 	Agent string `json:"agent"` // qualified name, "dir/name" or "name"
-	// absolute path of the city's folder; a session belongs to exactly this city
+	// absolute path of the city's folder; a session belongs to exactly one city
 	City string `json:"city"`
-	ID   string `json:"id"` // unique for each start; also the value of GC_SESSION_ID in Env
+	ID   string `json:"id"` // different for each start; also the value of GC_SESSION_ID in Env
 	// shell command line, run by "sh -c" or, if possible, without a shell: see FindProgram
 	Command string   `json:"command"`
 	Dir     string   `json:"dir"` // absolute path of an existing folder
 	Env     []string `json:"env"` // the whole environment, "K=V"
-	// variables in Env that the configuration names; they are not part of the fingerprint
+	// names of the variables in Env that the configuration mentions; not part of the fingerprint
 	Named []string `json:"named,omitempty"`
 
 	// shell lines to run on the host before the session starts
@@ -35,29 +35,29 @@ type Spec struct {
 	Setup       []string `json:"session_setup,omitempty"`
 	SetupScript string   `json:"session_setup_script,omitempty"`
 	Ready       Ready    `json:"ready"`
-	// questions that the program may ask before it is ready
+	// questions that the program may ask before it is ready, with their answers
 	Dialogs []Dialog `json:"dialogs,omitempty"`
-	// text that is typed and submitted when the session is ready; "" = none
+	// text to type and submit once the session is ready; "" = none
 	Nudge string `json:"nudge,omitempty"`
 
-	Cols int `json:"cols"` // size of the terminal without viewers
+	Cols int `json:"cols"` // size of the terminal while there are no viewers
 	Rows int `json:"rows"`
 
-	// possible names of the agent's own process, to find it
+	// names that the agent's own process can have; used to find it
 	Processes []string `json:"process_names,omitempty"`
 
-	// signal that asks the agent to exit, for ParseSignal; "" = what Ctrl-C sends
+	// signal that asks the agent to exit, for ParseSignal; "" = the one that Ctrl-C sends
 	StopSignal string `json:"stop_signal,omitempty"`
 
-	// provider that must run the session; "" = the one that is called
+	// provider that must run the session; "" = the provider that is asked to start it
 	Provider string `json:"provider,omitempty"`
-	// the agent has an idle timeout, so the provider must report its activity even if that is expensive
+	// the agent has an idle timeout, so its activity must be reported even if that is expensive
 	Idle bool `json:"idle,omitempty"`
 
 	Fingerprint Fingerprint `json:"fingerprint"`
 }
 
-// Configured returns the part of Env that comes from the configuration or from gcity. The rest is inherited.
+// Configured returns the entries of Env that come from the configuration or from gcity. The rest is inherited.
 func (s *Spec) Configured() []string {
 	var out []string
 	for _, kv := range s.Env {
@@ -73,24 +73,24 @@ func (s *Spec) Configured() []string {
 
 // Ready defines when a started session is ready. The zero value means immediately.
 type Ready struct {
-	// a line on the screen that begins with this text shows that the session is ready
+	// the session is ready when a line on its screen begins with this text
 	Prefix string `json:"prefix,omitempty"`
-	// the session is ready after this time, even without the prefix
+	// the session is ready after this time, even if Prefix has not appeared
 	Delay time.Duration `json:"delay,omitempty"`
-	// time after which the start fails; 0 = DefaultReadyDeadline
+	// the start fails after this time; 0 = DefaultReadyDeadline
 	Deadline time.Duration `json:"deadline,omitempty"`
 }
 
-// DefaultReadyDeadline is the default time limit for a session to become ready.
+// DefaultReadyDeadline is how long a session may take to become ready if Ready.Deadline is 0.
 const DefaultReadyDeadline = 60 * time.Second
 
-// MaxText is the maximum length in bytes of the text in one Send.
+// MaxText is the maximum number of bytes that one Send can type.
 const MaxText = 1 << 20
 
 // Needed reports whether a start must wait for a prefix or a delay.
 func (r Ready) Needed() bool { return r.Prefix != "" || r.Delay > 0 }
 
-// Status is the state of one session that a provider knows without asking the agent.
+// Status is the state of a session, as far as its provider can determine it without the agent.
 type Status struct {
 	Name  string
 	Agent string
@@ -98,102 +98,102 @@ type Status struct {
 	ID    string
 
 	Alive  bool // the agent's own process is alive
-	Ready  bool // setup, the wait for readiness and the first nudge are done; see Marker
+	Ready  bool // setup and the first nudge are done, and the agent is ready; see Marker
 	Frozen bool // stopped by SIGSTOP
-	// time since which the session's holder has not responded; zero = the holder responds
+	// when the session's holder stopped responding; zero = it responds
 	Silent time.Time
-	// reason why a live session is silent or is being ended by its platform: "its pod is terminating …"; "" =
-	// neither
+	// why a live session is silent or why its platform is ending it: "its pod is terminating …"; "" = neither is the
+	// case
 	Reason  string
 	PID     int
 	Started time.Time
 
-	// time of the last output or input, with an error of about 0.1 s; zero = unknown
+	// time of the last output or input, accurate to about 0.1 s; zero = unknown
 	Activity time.Time
-	// approximate number of bytes printed so far; 0 = none or unknown
+	// approximate number of bytes printed so far; 0 can also mean unknown
 	Output   uint64
-	Attached int       // number of attached viewers that may type
+	Attached int       // number of attached viewers that can type
 	TypedAt  time.Time // when an attached viewer last typed; zero = never
-	// a viewer has typed text without submitting or deleting it; false if unknown
+	// a viewer has typed text and neither submitted nor deleted it; false if unknown
 	Draft bool
 
-	Drain Drain // drain of the live session
+	Drain Drain // the current drain
 
-	Provider string // provider that runs the session; "" = the one that was called
+	Provider string // provider that runs the session; "" = the one that returned this Status
 
 	Details []string // where the session runs, for users: "node n1", "image x"
 
-	Fingerprint Fingerprint // fingerprint that was passed to Start; zero = unknown
+	Fingerprint Fingerprint // the fingerprint passed to Start; zero = unknown
 	Exit        *Exit       // how the session ended; nil while Alive
 }
 
-// Drain is a request to a session to finish. The session's marks store it (see SetDrain), and it ends with the
-// session. The zero value means no request.
+// Drain is a request to an agent to finish its work. It is stored in the session's marks (see SetDrain) and ends with
+// the session. The zero value means no request.
 type Drain struct {
-	Since time.Time // in whole seconds; zero = not draining
-	// source of the request: "pool", "operator", …; at most MaxDrainBy letters, digits, - and _; "" = unknown
+	Since time.Time // rounded to seconds; zero = not draining
+	// what requested the drain: "pool", "operator", …; at most MaxDrainBy letters, digits, - and _; "" = unknown
 	By    string
-	Acked bool // the agent has reported that it has finished
+	Acked bool // the agent has reported that it is done
 }
 
-// Exit describes the end of a session. The provider retains it until the controller acknowledges it (see
-// Acknowledger).
+// Exit describes how a session ended. The provider retains it until the controller acknowledges it (see Acknowledger).
 type Exit struct {
 	Name  string `json:"name"`
 	Agent string `json:"agent"`
 	ID    string `json:"id"`
-	// exit code; -1 = ended by a signal, or unknown
+	// exit code; -1 = killed by a signal, or unknown
 	Code   int    `json:"code"`
 	Signal string `json:"signal,omitempty"` // "SIGKILL", …
 	Reason string `json:"reason,omitempty"` // from the platform: "OOMKilled", "Evicted: …"
-	// the session's holder died and took the agent with it; the agent did not fail
+	// the agent did not fail: the session's holder died and took the agent with it
 	Lost   bool          `json:"lost,omitempty"`
-	Asked  bool          `json:"asked,omitempty"` // the session was stopped by Stop
+	Asked  bool          `json:"asked,omitempty"` // the exit follows a call of Stop
 	At     time.Time     `json:"at"`
 	Uptime time.Duration `json:"uptime"`
 }
 
-// Provider runs sessions. All methods are safe for concurrent use. Calls for different sessions do not wait for
-// each other. All calls respect the context's deadline.
+// Provider runs sessions. All methods are safe for concurrent use and respect the context's deadline. Calls for
+// different sessions do not wait for each other.
 type Provider interface {
-	// Start starts a session and returns when its process runs. It does not run PreStart and Setup and does not
-	// wait until the session is ready (see Launch). It returns ErrExists if a session with this name is alive.
+	// Start starts a session and returns once its process runs. It does not run PreStart and Setup, and does not wait
+	// until the session is ready (see Launch). It returns ErrExists if a session with this name is alive.
 	Start(ctx context.Context, s Spec) (Status, error)
-	// Interrupt has the effect of Ctrl-C. It returns ErrNotFound if no session with this name is alive.
+	// Interrupt does what Ctrl-C does. It returns ErrNotFound if no session with this name is alive.
 	Interrupt(ctx context.Context, name string) error
-	// Stop stops the whole process tree. It sends an interrupt, waits for the grace period, sends TERM, and then
-	// KILL. With grace 0 it sends KILL immediately. It returns when no process is left. Stop of a session that does
-	// not exist succeeds.
+	// Stop stops the whole process tree and returns when no process is left. It sends an interrupt, waits for the grace
+	// period, sends SIGTERM, and finally SIGKILL. With a grace period of 0, it sends only SIGKILL. It returns nil if
+	// the session does not exist.
 	Stop(ctx context.Context, name string, grace time.Duration) error
-	// List returns all sessions of the city, sorted by name. It includes ended sessions with an exit that is not
-	// acknowledged. An error means that the state is unknown.
+	// List returns all of the city's sessions, sorted by name. It includes ended sessions with an exit that has not
+	// been acknowledged. An error means that the state is unknown.
 	List(ctx context.Context) ([]Status, error)
-	// Send types text and submits it. If the program has enabled bracketed paste, the text is one paste. Send
-	// returns when the terminal has accepted everything. An ErrRejected explains why the text cannot be typed.
+	// Send types text and submits it. If the program has enabled bracketed paste, the text is one paste. Send returns
+	// once the terminal has accepted everything. If the text cannot be typed, the error is an ErrRejected with the
+	// reason.
 	Send(ctx context.Context, name, text string) error
 	// Output returns the last lines of the terminal as plain text; lines <= 0 means the visible screen.
 	Output(ctx context.Context, name string, lines int) (string, error)
 }
 
-// These are optional interfaces of providers. Callers use type assertions and report missing abilities.
+// Optional interfaces of providers. Callers use type assertions, and report an ability as missing if the assertion
+// fails.
 type (
-	// Notifier reports exits immediately. The channel is open until the provider is closed. If the channel loses an
-	// exit, List still returns the exit.
+	// Notifier reports exits immediately. The channel stays open until the provider is closed. If an exit does not fit
+	// in the channel, List still reports it.
 	Notifier interface{ Exits() <-chan Exit }
 
-	// Changer signals that the caller should call List now for a reason other than an exit, for example when
-	// the cluster that runs the sessions stops or resumes responding. One value may represent several
-	// changes. The channel is never closed.
+	// Changer signals that the caller should call List for a reason other than an exit, for example because the cluster
+	// that runs the sessions stops responding or responds again. One value can stand for several changes. The channel
+	// is never closed.
 	Changer interface{ Changes() <-chan struct{} }
 
-	// Attacher connects to the raw terminal. Resize is possible while attached. Close detaches.
+	// Attacher connects to a session's raw terminal, which can be resized while attached. Close detaches.
 	Attacher interface {
 		Attach(ctx context.Context, name string, cols, rows int) (Terminal, error)
 	}
 
-	// Watcher streams the terminal's output: first a Frame with Reset and the retained history, then new
-	// output. A reader that is too slow receives another Reset, so that it never misses a part of an escape
-	// sequence.
+	// Watcher streams the terminal's output: first a Frame with Reset and the retained history, then new output. A
+	// reader that falls too far behind gets another Reset, and so never misses part of an escape sequence.
 	Watcher interface {
 		Watch(ctx context.Context, name string) iter.Seq2[Frame, error]
 	}
@@ -203,93 +203,92 @@ type (
 		SendKeys(ctx context.Context, name string, keys ...string) error
 	}
 
-	// PoliteSender is a provider that can send text without disturbing a viewer. It types nothing and returns
-	// ErrBusy if a viewer has unsubmitted text on the line or has typed within the last quiet duration.
+	// PoliteSender is a provider that can send text without getting in the way of a viewer. If a viewer has unsubmitted
+	// text on the line, or has typed within the last quiet duration, it types nothing and returns ErrBusy.
 	PoliteSender interface {
 		SendPolitely(ctx context.Context, name, text string, quiet time.Duration) error
 	}
 
-	// Looker returns the status of one session. It is cheaper than List. It returns ErrNotFound if List would not
+	// Looker returns the status of one session at a lower cost than List. It returns ErrNotFound if List would not
 	// return the session.
 	Looker interface {
 		Look(ctx context.Context, name string) (Status, error)
 	}
 
-	// Patient is a provider that calls another program, which may be slow. Its calls may take longer than
-	// calls to other providers. List returns the state at the end of the call, so concurrent callers may
-	// share one call.
+	// Patient is a provider that calls another program, which can be slow, so its calls may take longer than those of
+	// other providers. List must return the state as of the end of the call, so that concurrent callers can share one
+	// call.
 	Patient interface {
-		// Patience returns how much longer than its grace period a call about a session may take. The name "" means
-		// any session. 0 means no longer than with other providers.
+		// Patience returns how much longer than its grace period a call about a session may take. The name "" stands
+		// for any session. 0 means no longer than with other providers.
 		Patience(name string) time.Duration
 	}
 
-	// Marker stores small key-value pairs with a session. They survive a restart of the controller. Setting a value
-	// to "" removes the pair. Status.Ready is true if the value of ReadyMark is "1". Status.Drain contains the
-	// drain marks.
+	// Marker stores small key-value pairs with a session. They survive a restart of the controller. Setting a value to
+	// "" removes the pair. Status.Ready is true if the value of ReadyMark is "1". Status.Drain reflects the drain
+	// marks.
 	Marker interface {
 		SetMeta(ctx context.Context, name, key, value string) error
 		Meta(ctx context.Context, name, key string) (string, error)
 	}
 
-	// Meter measures the resource usage of all live sessions, including their whole process trees. The result is
-	// keyed by session name. It scans the machine's processes once for all sessions.
+	// Meter measures the resource usage of all live sessions with their whole process trees. The result is keyed by
+	// session name. One scan of the machine's processes serves all sessions.
 	Meter interface {
 		Usage(ctx context.Context) (map[string]Usage, error)
 	}
 
-	// Clearer drops the retained output.
+	// Clearer drops a session's retained output.
 	Clearer interface {
 		Clear(ctx context.Context, name string) error
 	}
 
-	// Capturer returns the raw retained output of the session with this ID, which is the agent's current or
-	// previous one.
+	// Capturer returns the retained output, unprocessed, of the session with this ID. The session is the agent's
+	// current or previous one.
 	Capturer interface {
 		Capture(ctx context.Context, name, id string) ([]byte, error)
 	}
 
-	// Checker checks whether sessions could be started now, without starting one. The caller limits the check by
+	// Checker reports why a session could not be started now, without starting one. Callers limit the check to
 	// CheckLimit.
 	Checker interface {
 		Check(ctx context.Context) error
 	}
-	// Dismisser stops the provider's shared processes, such as a server, if the provider has no sessions.
+	// Dismisser stops processes that the provider's sessions share, such as a server, if there are no sessions.
 	Dismisser interface {
 		Dismiss(ctx context.Context) error
 	}
-	// Acknowledger drops an exit that the controller has recorded. It does nothing if the exit was dropped already,
-	// or if the session was started again.
+	// Acknowledger drops an exit that the controller has recorded. It does nothing if the exit has already been dropped
+	// or the session has been started again.
 	Acknowledger interface {
 		Acknowledge(ctx context.Context, name, id string) error
 	}
 )
 
-// CheckLimit is the timeout of a check. It is longer than the timeout of one script call, which is 30
-// seconds.
+// CheckLimit is the timeout of a check. It is longer than that of one script call, which is 30 seconds.
 const CheckLimit = 35 * time.Second
 
 // ReadyMark is the metadata key that marks a session as ready.
 const ReadyMark = "GC_READY"
 
-// These are the metadata keys of a drain. Tools of the agent may read DrainMark.
+// Metadata keys of a drain. The agent's tools can read DrainMark.
 const (
-	DrainMark    = "GC_DRAIN"     // start of the drain in Unix seconds
-	DrainByMark  = "GC_DRAIN_BY"  // source of the request: "pool", "operator"
-	DrainAckMark = "GC_DRAIN_ACK" // "1" = the agent has reported that it has finished
+	DrainMark    = "GC_DRAIN"     // when the drain began, in Unix seconds
+	DrainByMark  = "GC_DRAIN_BY"  // what requested the drain: "pool", "operator"
+	DrainAckMark = "GC_DRAIN_ACK" // "1" = the agent has reported that it is done
 )
 
 // Usage is the resource usage of a session's process tree.
 type Usage struct {
-	// CPU is the processor time of all live processes of the tree, and of their ended children that they waited
-	// for. Its resolution is 10 ms per process. It decreases only if a process ends and no process of the tree
-	// waits for it.
+	// CPU is the processor time of all live processes in the tree, and of those ended children that they have waited
+	// for. Its resolution is 10 ms per process. It can decrease if a process ends and no process in the tree waits for
+	// it.
 	CPU   time.Duration
-	RSS   int64 // resident memory in bytes; a shared page is counted once per process
+	RSS   int64 // resident memory in bytes; a page shared by several processes counts several times
 	Procs int   // number of live processes, at least 1
 }
 
-// Terminal is an attached terminal. Read returns io.EOF when the session has ended or its holder has detached the
+// Terminal is an attached terminal. Read returns io.EOF once the session has ended or its holder has detached the
 // viewer.
 type Terminal interface {
 	io.ReadWriteCloser
@@ -301,6 +300,6 @@ type Frame struct {
 	Reset      bool   `json:"reset,omitempty"` // the reader must discard all earlier frames
 	Cols, Rows int    `json:"-"`
 	Data       []byte `json:"data"`
-	// number of bytes lost so far because the ring buffer was full
+	// number of bytes lost so far because the buffer was full
 	Dropped uint64 `json:"dropped,omitempty"`
 }

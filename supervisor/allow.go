@@ -8,8 +8,8 @@ import (
 	"gcity/city"
 )
 
-// Allow returns an error if the number of agents that a city declares would exceed the max_agents limit of the city's
-// tenant. The controller calls it before an edited configuration takes effect.
+// Allow returns an error if a city that declares this number of agents would exceed the max_agents limit of its tenant.
+// The controller calls it before an edited configuration takes effect.
 func (s *Supervisor) Allow(ctx context.Context, path string, agents int) error {
 	t, others := s.tenantCities(path)
 	if t.MaxAgents == 0 {
@@ -71,8 +71,8 @@ func (s *Supervisor) tenantCities(path string) (t Tenant, others map[string]city
 	return t, others
 }
 
-// declared returns the number of agents that a city declares: in its active configuration while it runs, otherwise
-// in its files. If the files are unreadable, it is 0.
+// declared returns how many agents a city declares: in its active configuration if it is running, and otherwise in its
+// files. It returns 0 if the files cannot be read.
 func (s *Supervisor) declared(ctx context.Context, path string, control city.Control) int {
 	if control != nil {
 		if snap, err := control.Snapshot(ctx); err == nil {

@@ -8,8 +8,8 @@ import (
 	"gcity/city"
 )
 
-// TestAllow checks that max_agents applies to all cities of a tenant together. For a running city, the active
-// configuration is used.
+// TestAllow checks that max_agents applies to all of a tenant's cities together. For a running city, the active
+// configuration counts.
 func TestAllow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)
@@ -17,7 +17,7 @@ func TestAllow(t *testing.T) {
 		l.begin("/c/one", "/c/two", "/c/free")
 		tick()
 		l.city("/c/two").snap = city.Snapshot{Name: "two", Agents: []city.Agent{{Name: "a"}, {Name: "p-1", Pool: "p"}}, Pools: []city.Pool{{Name: "p", Max: 2}}}
-		for path, most := range map[string]int{"/c/one": 3, "/c/free": 1000} { // city two declares 3 agents already
+		for path, most := range map[string]int{"/c/one": 3, "/c/free": 1000} { // city two already declares 3 agents
 			if err := l.s.Allow(t.Context(), path, most); err != nil {
 				t.Errorf("%s with %d: %v", path, most, err)
 			}

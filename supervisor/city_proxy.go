@@ -10,7 +10,7 @@ import (
 	"gcity/events"
 )
 
-// proxy is the city.Control for a registered city, whether the city is running or not.
+// proxy is the city.Control of a registered city, which need not be running.
 type proxy struct {
 	s    *Supervisor
 	path string
@@ -125,7 +125,7 @@ func (p *proxy) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	return asked(p, func(c city.Control) (beads.Bead, error) { return city.GetBead(ctx, c, id) })
 }
 
-// Metrics implements city.MetricsSource. It returns the zero value for a city that is not running.
+// Metrics implements city.MetricsSource. It returns the zero value if the city is not running.
 func (p *proxy) Metrics() city.Metrics {
 	c, err := p.now()
 	if g, ok := c.(city.MetricsSource); err == nil && ok {
@@ -195,6 +195,6 @@ func (p *proxy) RemoveRig(ctx context.Context, name string) (city.Receipt, error
 }
 
 func noConfigError() error {
-	return &city.Error{Code: city.Unavailable, Message: "this city cannot report its " +
+	return &city.Error{Code: city.Unavailable, Message: "the city cannot report its " +
 		"configuration; run `gcity config show` in its folder"}
 }

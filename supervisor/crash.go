@@ -11,11 +11,11 @@ import (
 	"gcity/internal/recovery"
 )
 
-// unlogged is a panic that has not been logged yet. Panics that a city returns as errors are logged by the city
-// itself.
+// unlogged is a panic that has not been logged yet. If a city itself returns a panic as an error, it has already logged
+// it.
 type unlogged struct{ *recovery.Panic }
 
-// guarded calls f, which runs a city's code, and returns a panic in f as an unlogged error.
+// guarded calls f, which runs a city's code. It returns a panic in f as an unlogged error.
 func guarded(f func() error) (err error) {
 	fault := recovery.Catch(func() { err = f() })
 	if p, ok := errors.AsType[*recovery.Panic](fault); ok {
@@ -24,7 +24,7 @@ func guarded(f func() error) (err error) {
 	return err
 }
 
-// runRecovering runs the worker in its own goroutine. A panic in the worker itself does not affect other cities.
+// runRecovering runs the worker. A panic in the worker's own code does not affect other cities.
 func (w *worker) runRecovering() {
 	defer close(w.done)
 	defer w.s.removeWorker(w)
@@ -42,10 +42,10 @@ func (w *worker) runRecovering() {
 	}
 }
 
-// recordLimit is the timeout for recording a crash in the city's log.
+// recordLimit is the timeout for writing a crash to the city's log.
 const recordLimit = 5 * time.Second
 
-// setRefused records that the city cannot be opened, and why.
+// setRefused records why the city cannot be opened.
 func (w *worker) setRefused(err error, until time.Time) {
 	text := err.Error()
 	w.s.mu.Lock()
@@ -55,7 +55,7 @@ func (w *worker) setRefused(err error, until time.Time) {
 		w.s.o.Logger.Error("a city crashed while it was being opened", "city", w.entry().Name,
 			"path", w.path, "error", text, "stack", string(c.Stack()))
 	} else if news {
-		w.s.o.Logger.Warn("a city cannot be opened", "city", w.entry().Name, "path", w.path, "why",
+		w.s.o.Logger.Warn("cannot open a city", "city", w.entry().Name, "path", w.path, "why",
 			text, "again", until)
 	}
 	busy := w.s.o.Busy(err)
@@ -68,7 +68,7 @@ func (w *worker) setRefused(err error, until time.Time) {
 	}
 }
 
-// setCrashed records that a city ended on its own or because of a panic. The city's agents keep running.
+// setCrashed records that a city ended on its own or with a panic. The city's agents keep running.
 func (w *worker) setCrashed(err error, until time.Time) {
 	var n int
 	w.set(func() {
@@ -89,7 +89,7 @@ func (w *worker) setCrashed(err error, until time.Time) {
 	}
 }
 
-// why formats an error as one line that also says what happens to the agents.
+// why formats an error as a single line, which also says that the city's agents keep running if they do.
 func why(err error) string {
 	line := firstLine(err.Error())
 	if !strings.Contains(line, "agents") {
@@ -98,18 +98,18 @@ func why(err error) string {
 	return line
 }
 
-// record writes the crash to the city's own log. If the log does not respond, the crash is not recorded there.
+// record writes the crash to the city's own log. It gives up if the log does not respond.
 func (w *worker) record(err error, n int, until time.Time) {
 	if w.s.o.Record == nil {
 		return
 	}
-	// these values can always be marshaled
+	// these values can always be encoded
 	payload, _ := json.Marshal(map[string]any{"error": firstLine(err.Error()), "crashes": n,
 		"until": until})
 	e := events.Event{Type: events.CityCrashed, Actor: "supervisor",
 		Message: firstLine(err.Error()), Payload: payload}
 	written := make(chan error, 1)
-	// may never return if the file system hangs
+	// this may never return if the file system hangs
 	go func() { written <- recovery.Try(func() error { return w.s.o.Record(w.path, e) }) }()
 	late := time.NewTimer(recordLimit)
 	defer late.Stop()
@@ -120,8 +120,8 @@ func (w *worker) record(err error, n int, until time.Time) {
 				err)
 		}
 	case <-late.C:
-		w.s.o.Logger.Warn("cannot record the crash in the city's log: the write did not "+
-			"finish in time", "path", w.path)
+		w.s.o.Logger.Warn("cannot record the crash in the city's log: the write has not "+
+			"finished in time", "path", w.path)
 	}
 }
 

@@ -16,9 +16,9 @@ import (
 const (
 	// nameTimeout is the timeout for reading a city's name from its folder.
 	nameTimeout = 2 * time.Second
-	// watchInterval is the polling interval for changes in the cities' own snapshots, which cause no notification.
+	// watchInterval is how often the cities' own snapshots are polled for changes, because they send no notification.
 	watchInterval = time.Second
-	// settleLimit is how long Register waits until a city is running or has failed.
+	// settleLimit is how long Register waits for a city to run or fail.
 	settleLimit = 20 * time.Second
 )
 
@@ -41,7 +41,7 @@ func (s *Supervisor) Problems() []string {
 		})
 }
 
-// SetLimitsProblem records why the tenants' limits have no effect. An empty problem means that they are in effect.
+// SetLimitsProblem records why the tenants' limits have no effect. An empty problem means that they do.
 func (s *Supervisor) SetLimitsProblem(problem string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -49,7 +49,7 @@ func (s *Supervisor) SetLimitsProblem(problem string) {
 	s.change()
 }
 
-// SetListener records the TCP address of the cities' API, or why the API does not listen.
+// SetListener records the TCP address of the API, or why the API is not listening on one.
 func (s *Supervisor) SetListener(d city.Listener) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,7 +67,7 @@ func (s *Supervisor) list() ([]city.Info, <-chan struct{}) {
 	return out, s.changed
 }
 
-// info returns a city's state without calling it. The caller holds mu.
+// info returns a city's state without calling the city. The caller must hold mu.
 func (w *worker) info() city.Info {
 	i := city.Info{Name: w.name, Path: w.path, Status: w.state, Error: w.why, Since: w.since,
 		Crashes: w.crashes}
@@ -94,10 +94,10 @@ func (w *worker) info() city.Info {
 	case snap.Away != "":
 		i.Error = snap.Away
 	case age > 3*max(snap.Patrol.Interval, 5*time.Second):
-		i.Error = fmt.Sprintf("the city's loop has not responded for %s; see `gcity "+
+		i.Error = fmt.Sprintf("the city's controller has not responded for %s; see `gcity "+
 			"supervisor logs`", age.Round(time.Second))
 	case snap.Config.Rejected != "":
-		i.Error = "the changed configuration is invalid, and the previous one " +
+		i.Error = "the changed configuration is invalid, so the previous one " +
 			"stays active: " + firstLine(snap.Config.Rejected)
 	}
 	return i
@@ -136,7 +136,7 @@ func (s *Supervisor) City(name string) (city.Control, error) {
 	return nil, s.unknown(name)
 }
 
-// Register implements city.Registrar. It returns when the city is running, or when it is known why it is not.
+// Register implements city.Registrar. It returns once the city is running, or once it is known why it is not.
 func (s *Supervisor) Register(ctx context.Context, path string) (city.Info, error) {
 	e, err := s.identify(ctx, path)
 	if err != nil {
@@ -160,8 +160,8 @@ func (s *Supervisor) Register(ctx context.Context, path string) (city.Info, erro
 	return s.settled(ctx, e)
 }
 
-// nameTaken returns an error if a city without a name in the registry uses the name of e. Add compares only the
-// names in the file.
+// nameTaken returns an error if another city uses the name of e but has no name in the registry. Add compares only
+// names in the registry.
 func (s *Supervisor) nameTaken(e Entry) error {
 	all, err := Read(s.o.Home)
 	if err != nil {
@@ -184,7 +184,7 @@ func (s *Supervisor) Preview(ctx context.Context, path string) (city.Declared, e
 	switch {
 	case !ok:
 		return city.Declared{}, &city.Error{Code: city.Unavailable,
-			Message: fmt.Sprintf("%s cannot be registered: %v", path, errUnresponsive)}
+			Message: fmt.Sprintf("cannot register %s: %v", path, errUnresponsive)}
 	case saw.err != nil:
 		return city.Declared{}, &city.Error{Code: city.Invalid, Message: saw.err.Error(),
 			Details: city.ConfigRefused}
@@ -192,7 +192,7 @@ func (s *Supervisor) Preview(ctx context.Context, path string) (city.Declared, e
 	return city.Declared{Name: e.Name, Path: e.Path, Agents: saw.n}, nil
 }
 
-// identify returns the path and the name of a folder that should be registered.
+// identify returns the path and the name of a folder to register.
 func (s *Supervisor) identify(ctx context.Context, path string) (Entry, error) {
 	if !filepath.IsAbs(path) {
 		return Entry{}, &city.Error{Code: city.Invalid,
@@ -201,7 +201,7 @@ func (s *Supervisor) identify(ctx context.Context, path string) (Entry, error) {
 	return identify(ctx, s.folders, path, s.o.Name)
 }
 
-// folder is the result of reading a folder that should be registered; count is the result of counting its agents.
+// folder is what was found out about a folder to register; count is the result of counting its agents.
 type folder struct {
 	entry Entry
 	err   error
@@ -212,7 +212,8 @@ type count struct {
 	err error
 }
 
-// Identify returns the entry for a folder: without symbolic links, and with the name from its configuration.
+// Identify returns the registry entry for a folder: the path without symbolic links, and the name from the city's
+// configuration.
 func Identify(ctx context.Context, path string, name func(path string) string) (Entry, error) {
 	return identify(ctx, deadline.New[folder](1), path, name)
 }
@@ -222,14 +223,14 @@ func identify(ctx context.Context, looks *deadline.Calls[folder], path string,
 	saw, ok := looks.Do(ctx, filepath.Clean(path), time.Now(), nameTimeout, func() folder {
 		real, err := filepath.EvalSymlinks(path)
 		if err != nil {
-			return folder{err: fmt.Errorf("%s cannot be registered: %w", path, err)}
+			return folder{err: fmt.Errorf("cannot register %s: %w", path, err)}
 		}
 		return folder{entry: Entry{Path: real, Name: name(real)}}
 	})
 	switch {
 	case !ok:
 		return Entry{}, &city.Error{Code: city.Unavailable,
-			Message: fmt.Sprintf("%s cannot be registered: %v", path, errUnresponsive)}
+			Message: fmt.Sprintf("cannot register %s: %v", path, errUnresponsive)}
 	case saw.err != nil:
 		return Entry{}, &city.Error{Code: city.Invalid, Message: saw.err.Error()}
 	case saw.entry.Name == "":
@@ -239,7 +240,7 @@ func identify(ctx context.Context, looks *deadline.Calls[folder], path string,
 	return saw.entry, nil
 }
 
-// settled waits until a city is running or has failed, for at most settleLimit, and returns its state.
+// settled waits for a city to run or fail, but at most for settleLimit, and returns the city's state.
 func (s *Supervisor) settled(ctx context.Context, e Entry) (city.Info, error) {
 	ctx, cancel := context.WithTimeout(ctx, settleLimit)
 	defer cancel()
@@ -258,7 +259,7 @@ func (s *Supervisor) settled(ctx context.Context, e Entry) (city.Info, error) {
 		case <-changed:
 		case <-ctx.Done():
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				// the time limit has passed; the result shows the city's state and its reason
+				// after the time limit, the city's state says what it is waiting for
 				return all[i], nil
 			}
 			return all[i], ctx.Err()

@@ -12,10 +12,10 @@ import (
 	"gcity/internal/proc"
 )
 
-// Running is the record with which a supervisor identifies itself to other processes.
+// Running is the record by which other processes find a running supervisor.
 type Running struct {
 	PID int `json:"pid"`
-	// start time of that process, as in proc.Stat, to distinguish it from a later process with the same pid
+	// start time of that process, as in proc.Stat; distinguishes it from a later process with the same PID
 	Start   uint64    `json:"start"`
 	Home    string    `json:"home"` // the supervisor's home folder
 	Socket  string    `json:"socket"`
@@ -23,7 +23,7 @@ type Running struct {
 	Started time.Time `json:"started"`
 }
 
-// RunningError is the error for a supervisor that is already running.
+// RunningError means that a supervisor is already running.
 type RunningError struct{ Running }
 
 func (e *RunningError) Error() string {
@@ -34,8 +34,8 @@ func (e *RunningError) Error() string {
 		e.Home)
 }
 
-// HomeLock is the exclusive right to run the cities of a home. It consists of two locks, so that no two supervisors run
-// the same cities or use the same socket.
+// HomeLock is the exclusive right to run the cities of a home. It consists of two locks, so that two supervisors can
+// share neither the cities nor the socket.
 type HomeLock struct {
 	home  Home
 	locks []*disk.Lock
@@ -51,8 +51,7 @@ func (h Home) locks() []string {
 
 func (h Home) record() string { return filepath.Join(h.Dir, "supervisor.json") }
 
-// Acquire takes the locks and writes a record of their owner. If another process holds a lock, the error is a
-// *RunningError.
+// Acquire takes the locks and records their owner. If another process holds one of them, the error is a *RunningError.
 func Acquire(h Home, version string) (*HomeLock, error) {
 	if err := h.Make(); err != nil {
 		return nil, err
@@ -90,8 +89,8 @@ func Acquire(h Home, version string) (*HomeLock, error) {
 	return hold, nil
 }
 
-// tryLock retries for a short time. If a process was killed while it started a child, that child holds a copy of
-// the lock until its exec.
+// tryLock retries for a short time, because a process that was killed while it started a child leaves a copy of its
+// lock in the child until the child's exec.
 func tryLock(path string) (*disk.Lock, error) {
 	for end := time.Now().Add(lockRetryLimit); ; time.Sleep(5 * time.Millisecond) {
 		lock, err := disk.TryLock(path)
@@ -103,8 +102,8 @@ func tryLock(path string) (*disk.Lock, error) {
 
 const lockRetryLimit = time.Second
 
-// socketRecord returns the path of the second record, which is in the socket folder. A supervisor with the same socket
-// folder but a different home reads it.
+// socketRecord returns the path of the second record, which is in the socket folder. It is for supervisors that use the
+// same socket folder with a different home.
 func (h Home) socketRecord() string { return filepath.Join(h.Run, "supervisor.json") }
 
 // holder returns the recorded owner of a lock.
@@ -120,8 +119,8 @@ func (h Home) holder(lock string) Running {
 	return r
 }
 
-// Find returns the supervisor that runs the cities of a home. The supervisor may have been started in a different
-// environment. ok is false if no supervisor is running.
+// Find returns the supervisor that runs the cities of a home, even if it was started with a different environment. ok
+// is false if no supervisor is running.
 func Find(h Home) (_ Running, ok bool, err error) {
 	r, err := readRecord(h.record())
 	if errors.Is(err, os.ErrNotExist) {
@@ -131,7 +130,7 @@ func Find(h Home) (_ Running, ok bool, err error) {
 		return Running{}, false, err
 	}
 	lock, err := disk.TryLock(filepath.Join(h.Dir, "supervisor.lock"))
-	// the lock may be held by another process that is calling Find
+	// the lock may be held by another call of Find
 	if errors.Is(err, disk.ErrLocked) {
 		return r, proc.Lives(r.PID, r.Start), nil
 	}
@@ -153,15 +152,16 @@ func readRecord(path string) (Running, error) {
 	return r, nil
 }
 
-// Release releases the locks. It removes the records first, so that no record names a process without the locks.
+// Release removes the records and releases the locks. The records come first, so that they never name a process without
+// the locks.
 func (h *HomeLock) Release() {
-	_ = os.Remove(h.home.record()) // the record is ignored without the lock
+	_ = os.Remove(h.home.record()) // without the lock, the record is ignored
 	_ = os.Remove(h.home.socketRecord())
 	h.release()
 }
 
 func (h *HomeLock) release() {
 	for _, l := range h.locks {
-		_ = l.Release() // the kernel releases the lock at exit
+		_ = l.Release() // otherwise the kernel releases the lock at exit
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"gcity/internal/recovery"
 )
 
-// Time limits for sessions that an earlier run left in a city that cannot be opened. No controller monitors these
+// Time limits for sessions that an earlier run has left in a city that cannot be opened. No controller watches these
 // sessions.
 
 const (
@@ -38,14 +38,14 @@ func (w *worker) countLeftovers() {
 	}
 }
 
-// endUnopened ends the worker of a city that is not open. It stops the sessions from an earlier run, unless they should
+// endUnopened ends the worker of a city that is not open. It stops the sessions from an earlier run, unless they are to
 // keep running.
 func (w *worker) endUnopened(err error, broken bool) {
 	if w.isLeaving() {
 		w.discardOpening()
 		return
 	}
-	// the city was stopped, so newer sessions do not belong to the supervisor
+	// a user stopped the city, so any newer sessions are not the supervisor's
 	if err == nil && !broken {
 		w.setState(city.CityStopped, "", time.Time{})
 		return
@@ -56,7 +56,7 @@ func (w *worker) endUnopened(err error, broken bool) {
 	case err != nil && w.s.o.Busy(err):
 		err = nil
 	case errors.Is(err, errUnresponsive):
-		err = fmt.Errorf("it is unknown whether the city's agents are still running: %w", err)
+		err = fmt.Errorf("the city's agents may still be running: %w", err)
 	case w.s.o.StopLeftovers != nil:
 		err = w.stopLeftovers()
 	case broken && err != nil:
@@ -68,12 +68,12 @@ func (w *worker) endUnopened(err error, broken bool) {
 	w.end(err)
 }
 
-// stopLeftovers stops the sessions that an earlier run has left.
+// stopLeftovers stops the sessions from an earlier run.
 func (w *worker) stopLeftovers() error {
 	ctx, cancel := context.WithTimeout(w.s.lifetime(), endLimit)
 	defer cancel()
 	over := make(chan error, 1)
-	go func() { // no other goroutine waits for this one, because it may never return
+	go func() { // not in a WaitGroup, because it may never return
 		over <- recovery.Try(func() error {
 			n, err := w.s.o.StopLeftovers(ctx, w.path)
 			w.set(func() { w.ended = n })

@@ -13,8 +13,8 @@ import (
 	"gcity/internal/deadline"
 )
 
-// leaves simulates sessions of an earlier run in all cities of l. The function ended returns the cities in which
-// sessions were stopped.
+// leaves simulates sessions from an earlier run in all cities of l. ended returns the cities in which sessions were
+// stopped.
 func (l *fakeFleet) leaves(wrong map[string]error) (ended func() []string) {
 	var paths []string
 	l.s.o.CountLeftovers = func(context.Context, string) (int, error) { return 2, nil }
@@ -35,9 +35,9 @@ func (l *fakeFleet) leaves(wrong map[string]error) (ended func() []string) {
 	}
 }
 
-// If a city cannot be opened, sessions of its earlier run are shown and are stopped with the city. Stopping waits for
-// them. Sessions of another controller are not touched.
-func TestSessionsOfARefusedCity(t *testing.T) {
+// If a city cannot be opened, the sessions from its earlier run are shown, and are stopped together with the city,
+// which waits for them. Another controller's sessions are left alone.
+func TestSessionsOfUnopenableCity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)
 		ended := l.leaves(map[string]error{"/c/hard": errors.New("one does not end"), "/c/taken": errBusy})
@@ -61,19 +61,19 @@ func TestSessionsOfARefusedCity(t *testing.T) {
 		l.want("bad stopping, busy stopped, hard stopping, mute stopping, taken stopping")
 		err = <-l.end
 		if err == nil || strings.Count(err.Error(), "\n") != 1 || !strings.Contains(err.Error(), "hard (/c/hard): agents from an earlier run may still be running: one does not end") ||
-			!strings.Contains(err.Error(), "mute (/c/mute): it is unknown whether the city's agents are still running: the city's folder does not respond") {
+			!strings.Contains(err.Error(), "mute (/c/mute): the city's agents may still be running: the city's folder does not respond") {
 			t.Errorf("%v", err)
 		}
 		if got := ended(); !slices.Equal(got, []string{"/c/bad", "/c/gone", "/c/hard", "/c/taken"}) {
 			t.Errorf("%q", got)
 		}
 		close(hang)
-		time.Sleep(time.Second) // on the bubble's clock: the city is closed
+		time.Sleep(time.Second) // on the bubble's clock, to let the city close
 	})
 }
 
-// Leave stops no sessions, not even those of a city that cannot be opened.
-func TestLeaveOfARefusedCity(t *testing.T) {
+// Leave stops no sessions, not even those in a city that cannot be opened.
+func TestLeaveWithUnopenableCity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)
 		ended := l.leaves(nil)
@@ -85,13 +85,13 @@ func TestLeaveOfARefusedCity(t *testing.T) {
 		l.s.Leave()
 		l.over("")
 		if got := ended(); len(got) > 0 {
-			t.Errorf("%q were ended", got)
+			t.Errorf("sessions of %q were stopped", got)
 		}
 	})
 }
 
-// If a city crashed and cannot be opened again, its agents are stopped with the supervisor.
-func TestStopOfACityThatIsRefusedAfterACrash(t *testing.T) {
+// If a city has crashed and cannot be opened again, its agents are stopped together with the supervisor.
+func TestStopOfUnopenableCityAfterCrash(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)
 		ended := l.leaves(nil)
@@ -109,8 +109,8 @@ func TestStopOfACityThatIsRefusedAfterACrash(t *testing.T) {
 	})
 }
 
-// Sessions that another controller has taken over no longer count as left behind.
-func TestLeftAgentsAreAdopted(t *testing.T) {
+// Sessions that another controller has taken over do not count as left behind any more.
+func TestLeftoverSessionsAreAdopted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)
 		l.leaves(map[string]error{"/c/bad": errBusy})
@@ -133,8 +133,8 @@ func TestLeftAgentsAreAdopted(t *testing.T) {
 	})
 }
 
-// The supervisor does not stop sessions that were started after a user stopped their city.
-func TestStopOfACityThatWasStoppedByHand(t *testing.T) {
+// If a user stopped a city, the supervisor does not stop sessions that were started there since.
+func TestStopOfCityStoppedByHand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)
 		ended := l.leaves(nil)
@@ -150,12 +150,12 @@ func TestStopOfACityThatWasStoppedByHand(t *testing.T) {
 		}
 		l.over("")
 		if got := ended(); len(got) > 0 {
-			t.Errorf("%q were ended", got)
+			t.Errorf("sessions of %q were stopped", got)
 		}
 	})
 }
 
-// If too many counts do not return, the log says that a city's sessions were not counted.
+// If too many counts do not return, the log says that a city's sessions have not been counted.
 func TestUncountedSessionsAreLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestResourceLimit checks that limits are read from the tenant's table and from resource_limit.
+// TestResourceLimit checks that limits are read both from the tenant's table and from resource_limit.
 func TestResourceLimit(t *testing.T) {
 	h := Home{Dir: t.TempDir(), Run: "/run/gc"}
 	const tenant = "[tenants.acme]\ncities = [\"one\"]\ntoken_file = \"t\"\n"
@@ -23,7 +23,7 @@ func TestResourceLimit(t *testing.T) {
 		}
 	}
 	for limits, msg := range map[string]string{
-		"max_agents = 4\nresource_limit = { max_agents = 50 }": "remove one of them",
+		"max_agents = 4\nresource_limit = { max_agents = 50 }": "remove one of the two",
 		"max_cpus = 0":                              "not a number of processors",
 		"max_cpus = \"two\"":                        "not a number of processors",
 		"max_cpus = [2]":                            "not a number of processors",
@@ -42,7 +42,7 @@ func TestResourceLimit(t *testing.T) {
 	}
 }
 
-// TestTenantToken checks that the settings may contain a token if no other user can read them.
+// TestTenantToken checks that the settings can contain a token if no other user can read them.
 func TestTenantToken(t *testing.T) {
 	h := Home{Dir: t.TempDir()}
 	const tenant = "[tenants.acme]\ncities = [\"one\"]\nsocket = \"acme.sock\"\n"
@@ -51,7 +51,7 @@ func TestTenantToken(t *testing.T) {
 		"token = \"short\"":                                   "16 to 512",
 		"token = \"0123456789 abcdef\"":                       "without spaces",
 		"token = \"0123456789abcdef\"\ntoken_file = \"file\"": "are both set",
-		"": "a tenant needs one of them",
+		"": "set one of them",
 	} {
 		write(t, h.Settings(), tenant+text+"\n")
 		if err := os.Chmod(h.Settings(), 0o600); err != nil {
@@ -68,6 +68,6 @@ func TestTenantToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := ReadSettings(h); err == nil || !strings.Contains(err.Error(), "chmod 600") {
-		t.Errorf("a file that others can read: %v", err)
+		t.Errorf("a file that other users can read: %v", err)
 	}
 }

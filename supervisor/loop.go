@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// loop is the main loop, which makes all decisions until the supervisor stops. It waits only for its inputs.
+// loop is the main loop. It makes all decisions until the supervisor stops, and waits for nothing but its inputs.
 func (s *Supervisor) loop(ctx context.Context, pulse <-chan time.Time) {
 	defer close(s.readsOver)
 	patrol := time.NewTicker(s.patrol())
@@ -56,11 +56,11 @@ func (s *Supervisor) count() int {
 	return len(s.workers)
 }
 
-// idlePulses is the number of consecutive pulses without a city after which a supervisor exits on its own. A
-// command that starts a supervisor registers its city in less time.
+// idlePulses is how many pulses in a row a supervisor without cities waits before it exits on its own. A command that
+// starts a supervisor registers its city in less time.
 const idlePulses = 30
 
-// wait waits for the workers that are stopping.
+// wait waits for the workers to stop.
 func (s *Supervisor) wait(pulse <-chan time.Time) {
 	over := make(chan struct{})
 	go func() { s.wg.Wait(); close(over) }()

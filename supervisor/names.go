@@ -7,13 +7,13 @@ import (
 	"gcity/city"
 )
 
-// A city's name is its address. Therefore two workers never have the same name, not even just after a city was renamed
-// in the registry or removed from it.
+// A city's name is its address, so no two workers have the same name, not even right after a city was renamed in the
+// registry or removed from it.
 
-// takenError is the error for a city that cannot start because another city still uses its name.
+// takenError means that a city cannot start because another city still uses its name.
 type takenError struct {
-	name, path string // name and path of the other city
-	next       string // name that the other city will have next; "" = it is stopping
+	name, path string // of the other city
+	next       string // the other city's name after its next start; "" = it is stopping
 }
 
 func (e *takenError) Error() string {
@@ -25,8 +25,8 @@ func (e *takenError) Error() string {
 		"next start", e.name, e.path, e.next)
 }
 
-// takeName gives a city that is neither running nor being opened its next name. While another running or stopping
-// city uses that name, the city keeps its current name, and takeName returns an error. The caller holds mu.
+// takeName gives a city its next name, if the city is neither running nor being opened. If another running or stopping
+// city still uses that name, takeName leaves the name as it is and returns an error. The caller must hold mu.
 func (w *worker) takeName() error {
 	taken := map[string]bool{}
 	var by, idle *worker
@@ -61,11 +61,11 @@ func (w *worker) takeName() error {
 	return e
 }
 
-// inUse reports whether the city is running or being opened. It then keeps its name, because it was opened with that
-// name. The caller holds mu.
+// inUse reports whether the city is running or being opened. It then has to keep the name that it was opened with. The
+// caller must hold mu.
 func (w *worker) inUse() bool { return w.running != nil || w.opens }
 
-// retryNames retries the cities that wait for a name. The caller holds mu.
+// retryNames retries the cities that are waiting for a name. The caller must hold mu.
 func (s *Supervisor) retryNames() {
 	for _, w := range s.workers {
 		if w.name != w.next {
@@ -74,20 +74,20 @@ func (s *Supervisor) retryNames() {
 	}
 }
 
-// rename sets a city's name for its next start. The caller holds mu.
+// rename sets the name that a city has after its next start. The caller must hold mu.
 func (w *worker) rename(name string) {
 	if w.next == name {
 		return
 	}
 	if w.next = name; !w.inUse() {
-		_ = w.takeName() // an error is reported when the city starts
+		_ = w.takeName() // the city reports an error when it starts
 		w.s.change()
 		w.poke(false)
 	}
 }
 
-// byName returns the worker with this name, or nil. A running city takes precedence over one that waits for the name.
-// The caller holds mu.
+// byName returns the worker with this name, or nil. A running city takes precedence over one that is waiting for the
+// name. The caller must hold mu.
 func (s *Supervisor) byName(name string) (found *worker) {
 	for _, w := range s.workers {
 		if w.name == name && (found == nil || w.running != nil) {
@@ -102,8 +102,8 @@ func (s *Supervisor) unknown(name string) error {
 		"`gcity cities` lists them", name)}
 }
 
-// namesOf returns the names of the cities without a name in the registry. For a known city, this is its next name.
-// For any other city, it is the name in the configuration, if the folder responds.
+// namesOf returns the names of the cities that have none in the registry. For a known city it is the city's next name,
+// and for any other city the name in its configuration, if the folder responds.
 func (s *Supervisor) namesOf(all []Entry) map[string]string {
 	names := map[string]string{}
 	began := time.Now()
@@ -121,7 +121,7 @@ func (s *Supervisor) namesOf(all []Entry) map[string]string {
 	s.mu.Unlock()
 	see := func(path string) func() string { return func() string { return s.o.Name(path) } }
 	for _, path := range unknown { // start all calls first, so that they run concurrently
-		_ = s.names.Start(path, see(path)) // Do reports a call that was not started
+		_ = s.names.Start(path, see(path)) // Do reports an error if the call could not be started
 	}
 	for _, path := range unknown {
 		names[path], _ = s.names.Do(s.lifetime(), path, began, nameTimeout, see(path))

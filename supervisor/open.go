@@ -37,7 +37,7 @@ func (w *worker) open() (City, error) {
 	}
 }
 
-// startOpening records that the city is being opened, and returns its path and the name that it keeps from then on.
+// startOpening records that the city is being opened. It returns the city's path, and its name, which is then fixed.
 func (w *worker) startOpening() (e Entry) {
 	w.set(func() {
 		w.opens = true
@@ -46,8 +46,8 @@ func (w *worker) startOpening() (e Entry) {
 	return e
 }
 
-// slot waits until the city may be opened, and reports whether it may. It waits only briefly for a city that should
-// stop.
+// slot waits for permission to open the city, and reports whether it got it. If the city should stop, slot waits only
+// briefly.
 func (w *worker) slot() bool {
 	select {
 	case w.s.slots <- struct{}{}:
@@ -74,7 +74,7 @@ func (w *worker) tryOpen(to chan<- opened, e Entry) {
 	to <- o
 }
 
-// discardOpening closes a city that is no longer wanted, once it has been opened.
+// discardOpening closes a city that is no longer wanted as soon as it has been opened.
 func (w *worker) discardOpening() {
 	if w.opening == nil {
 		return

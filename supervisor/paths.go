@@ -9,20 +9,20 @@ import (
 	"gcity/internal/disk"
 )
 
-// Home contains a supervisor's folders. Both belong to one user.
+// Home contains the folders of a supervisor. Both belong to one user.
 type Home struct {
-	Dir string // GC_HOME, or ~/.gc: contains the registry, the settings and the log
-	Run string // $XDG_RUNTIME_DIR/gc, or Dir: contains the lock and the socket
+	Dir string // GC_HOME, or ~/.gc: registry, settings and log
+	Run string // $XDG_RUNTIME_DIR/gc, or Dir: lock and socket
 }
 
-// FindHome returns the home for an environment. It does not access the disk.
+// FindHome returns the home that an environment selects. It does not access the disk.
 func FindHome(getenv func(string) string) (Home, error) {
 	dir := getenv("GC_HOME")
 	switch {
 	case dir == "":
 		user := getenv("HOME")
 		if !filepath.IsAbs(user) {
-			return Home{}, errors.New("cannot find the list of this machine's cities: set " +
+			return Home{}, errors.New("cannot locate the registry of this machine's cities: set " +
 				"GC_HOME or HOME")
 		}
 		dir = filepath.Join(user, ".gc")
@@ -38,7 +38,7 @@ func FindHome(getenv func(string) string) (Home, error) {
 	return h, nil
 }
 
-// Make creates the folders. If they exist, it restricts their permissions to the user.
+// Make creates the folders. If a folder exists already, Make removes other users' access to it.
 func (h Home) Make() error {
 	for _, dir := range []string{h.Dir, h.Run} {
 		if err := makePrivate(dir); err != nil {
@@ -57,14 +57,15 @@ func makePrivate(dir string) error {
 		err = disk.Own(real)
 	}
 	if err != nil {
-		return fmt.Errorf("cannot use the supervisor's folder: %w; set GC_HOME to your own folder",
+		return fmt.Errorf("cannot use the supervisor's folder: %w; set GC_HOME to a folder of "+
+			"your own",
 			err)
 	}
 	if info, err := os.Lstat(real); err != nil {
 		return err
 	} else if info.Mode().Perm() != 0o700 {
 		if err := os.Chmod(real, 0o700); err != nil {
-			return fmt.Errorf("%s is accessible to other users (%v), and its mode cannot be "+
+			return fmt.Errorf("other users can access %s (%v), and its mode cannot be "+
 				"changed: %w", dir, info.Mode().Perm(), err)
 		}
 	}
@@ -77,7 +78,7 @@ func (h Home) Registry() string { return filepath.Join(h.Dir, registryName) }
 // Settings returns the path of the supervisor's configuration.
 func (h Home) Settings() string { return filepath.Join(h.Dir, settingsName) }
 
-// Token returns the default path of the file with the API's token. The settings may name a different file.
+// Token returns the default path of the file with the API token. The settings can name another file.
 func (h Home) Token() string { return filepath.Join(h.Dir, "api.token") }
 
 // Log returns the path of the supervisor's log.

@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// a file that has not changed for this time is probably complete
+	// a file that has not changed for this long is probably complete
 	quietPeriod = 200 * time.Millisecond
-	maxRereads  = 10              // maximum number of retries for a file that keeps changing
-	readLimit   = 5 * time.Second // a read that takes longer is treated as hung
+	maxRereads  = 10              // maximum number of rereads of a file that keeps changing
+	readLimit   = 5 * time.Second // a read that takes longer counts as hung
 )
 
 // readResult is the result of reading the supervisor's files.
@@ -21,14 +21,14 @@ type readResult struct {
 	settings Settings
 	setErr   error
 	entries  []Entry
-	// names from the configurations of cities without a name in the registry
+	// the configured names of the cities that have no name in the registry
 	names  map[string]string
 	regErr error
-	fault  error // the panic during the read; the other fields are then invalid
+	fault  error // a panic during the read; the other fields are then invalid
 }
 
-// readFiles reads the registry and the settings, and the configurations of cities that are registered without a
-// name. It may never return.
+// readFiles reads the registry, the settings, and the configurations of the cities that have no name in the registry.
+// It may never return.
 func (s *Supervisor) readFiles() (saw readResult) {
 	saw.settings, saw.setErr = ReadSettings(s.o.Home)
 	saw.entries, saw.regErr = Read(s.o.Home)
@@ -36,21 +36,22 @@ func (s *Supervisor) readFiles() (saw readResult) {
 	return saw
 }
 
-// refresher decides when the files are read and when a result is applied. The loop owns it.
+// refresher decides when to read the files and when to apply what was read. The loop owns it.
 type refresher struct {
 	s    *Supervisor
-	seen chan readResult // receives the result of the read in progress; nil = no read
-	// the read in progress has exceeded its time limit, so its result will be outdated
-	late  bool
-	more  bool        // the files may have changed since the read started
-	timer *time.Timer // fires when the read is late, or when a doubtful result should be checked
+	seen chan readResult // receives the result of the read in progress; nil = no read in progress
+	// the read in progress has exceeded its time limit, so its result will be out of date
+	late bool
+	more bool // the files may have changed since the read began
+	// fires when the read is late, or when it is time to confirm a doubtful result
+	timer *time.Timer
 
-	// number of reads in a row that would stop cities and have not been applied yet
+	// number of consecutive reads that would stop cities and have not been applied
 	doubts int
-	last   []Entry // entries found by the last of the reads that doubts counts
+	last   []Entry // entries from the last of these reads
 
-	waiting []chan<- struct{} // callers that wait for a read that starts later
-	// callers that wait for the read in progress, or for the read that resolves the doubts
+	waiting []chan<- struct{} // callers that are waiting for a read that has not started yet
+	// callers that are waiting for the read in progress, or for the read that settles the doubts
 	served []chan<- struct{}
 }
 
@@ -62,18 +63,18 @@ func newRefresher(s *Supervisor) *refresher {
 
 func (e *refresher) close() { e.timer.Stop() }
 
-// poke starts a read, or requests another one after the read in progress.
+// poke starts a read, or schedules another one if a read is in progress.
 func (e *refresher) poke() {
 	switch {
 	case e.seen != nil:
 		e.more = true
-	case e.doubts == 0: // if there are doubts, the timer starts the next read
+	case e.doubts == 0: // otherwise the timer starts the next read
 		e.startRead()
 	}
 }
 
-// request registers a channel, which is closed after a read that starts after this call. If the read in progress is
-// late, request closes the channel immediately.
+// request registers a channel to close after the next read to start. If the read in progress is late, request closes
+// the channel immediately.
 func (e *refresher) request(done chan<- struct{}) {
 	if e.late {
 		close(done)
@@ -92,7 +93,7 @@ func (e *refresher) startRead() {
 	clear(e.s.dropped)
 	e.s.mu.Unlock()
 	e.timer.Reset(readLimit)
-	// no other goroutine waits for this one, because it may never return
+	// not in a WaitGroup, because it may never return
 	go func(to chan<- readResult, look func() readResult) {
 		var saw readResult
 		if fault := recovery.Catch(func() { saw = look() }); fault != nil {
@@ -102,7 +103,7 @@ func (e *refresher) startRead() {
 	}(e.seen, e.s.read)
 }
 
-// timerExpired handles an expired timer: it starts a read, or marks the read in progress as late.
+// timerExpired starts a read, or marks the read in progress as late.
 func (e *refresher) timerExpired() {
 	if e.seen == nil {
 		e.startRead()
@@ -111,14 +112,14 @@ func (e *refresher) timerExpired() {
 	e.late = true
 	e.served = append(e.served, e.waiting...)
 	e.waiting = nil
-	e.s.setProblem(fmt.Errorf("%s does not respond: running cities are not affected, but "+
-		"changes to the registry are not detected; check the file system that is mounted there",
+	e.s.setProblem(fmt.Errorf("%s does not respond; running cities are not affected, but "+
+		"changes to the registry are ignored: check the file system that is mounted there",
 		e.s.o.Home.Dir))
 	e.notifyCallers()
 }
 
-// finishRead processes the result of a read, and reports whether the read is finished. A result that would stop a
-// city is applied only if a second read confirms it.
+// finishRead handles the result of a read. It returns false if a second read must confirm the result first, because it
+// would stop a city.
 func (e *refresher) finishRead(saw readResult) bool {
 	e.timer.Stop()
 	late := e.late
@@ -136,7 +137,8 @@ func (e *refresher) finishRead(saw readResult) bool {
 			e.timer.Reset(quietPeriod)
 			return false
 		}
-		saw.regErr = fmt.Errorf("%s keeps changing, and its current content would stop cities",
+		saw.regErr = fmt.Errorf("%s keeps changing; its current content would stop cities, and "+
+			"is not applied",
 			e.s.o.Home.Registry())
 	}
 	e.doubts, e.last = 0, nil
@@ -160,7 +162,7 @@ func (e *refresher) notifyCallers() {
 	e.served = nil
 }
 
-// readNow requests a read, and waits until the content of the files has been applied or rejected.
+// readNow requests a read, and waits until its result has been applied or rejected.
 func (s *Supervisor) readNow(ctx context.Context) {
 	done := make(chan struct{})
 	select {

@@ -16,8 +16,8 @@ func (l *fakeFleet) beaten() int {
 	return l.beats
 }
 
-// While the registry keeps changing, the supervisor sends its status and can be stopped.
-func TestARegistryThatChangesAgainAndAgain(t *testing.T) {
+// While the registry keeps changing, the supervisor still reports its status and can be stopped.
+func TestRegistryKeepsChanging(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)
 		l.begin("/c/a", "/c/b")
@@ -38,10 +38,10 @@ func TestARegistryThatChangesAgainAndAgain(t *testing.T) {
 			was := l.beaten()
 			time.Sleep(time.Second)
 			if l.beaten() == was {
-				t.Error("it does not beat")
+				t.Error("the supervisor does not report its status")
 			}
 		}
-		if p := l.s.Problem(); !strings.Contains(p, l.h.Registry()+" keeps changing, and its current content would stop cities") {
+		if p := l.s.Problem(); !strings.Contains(p, l.h.Registry()+" keeps changing; its current content would stop cities, and is not applied") {
 			t.Errorf("%q", p)
 		}
 		l.want("a running, b running")
@@ -52,19 +52,19 @@ func TestARegistryThatChangesAgainAndAgain(t *testing.T) {
 		synctest.Wait()
 		l.over("")
 		if waited := time.Since(began); waited > tenth {
-			t.Errorf("a stop waited for %s", waited)
+			t.Errorf("the stop took %s", waited)
 		}
 		if !l.city("/c/a").ended || !l.city("/c/b").ended {
-			t.Error("agents run on")
+			t.Error("agents are still running")
 		}
 	})
 }
 
 const tenth = 100 * time.Millisecond // on the bubble's clock
 
-// While the disk does not answer, the supervisor sends its status, reports the problem, answers requests to register a
-// city, and can be stopped. The late result of a read is not applied.
-func TestARegistryThatDoesNotAnswer(t *testing.T) {
+// While the disk does not respond, the supervisor reports its status and the problem, responds to requests to register
+// a city, and can be stopped. If the result of a read arrives too late, it is not applied.
+func TestRegistryDoesNotRespond(t *testing.T) {
 	dir := must(filepath.EvalSymlinks(t.TempDir()))
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)
@@ -83,7 +83,7 @@ func TestARegistryThatDoesNotAnswer(t *testing.T) {
 		was := l.beaten()
 		time.Sleep(30 * time.Second)
 		if n := l.beaten() - was; n < 29 {
-			t.Errorf("%d beats", n)
+			t.Errorf("%d status reports", n)
 		}
 		if p := l.s.Problem(); !strings.Contains(p, l.h.Dir+" does not respond") {
 			t.Errorf("%q", p)
@@ -93,13 +93,13 @@ func TestARegistryThatDoesNotAnswer(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 		if looks != 1 {
-			t.Errorf("%d looks are under way", looks)
+			t.Errorf("%d reads in progress", looks)
 		}
 		hung <- readResult{} // a result without cities
 		time.Sleep(2 * quietPeriod)
 		l.want(filepath.Base(dir) + " running, b running, n running")
 		if p := l.s.Problem(); p != "" || looks != 3 {
-			t.Errorf("%q, %d looks", p, looks)
+			t.Errorf("%q, %d reads", p, looks)
 		}
 		again := make(chan readResult)
 		l.s.read = func() readResult { return <-again }
@@ -110,8 +110,8 @@ func TestARegistryThatDoesNotAnswer(t *testing.T) {
 	})
 }
 
-// Register waits for a read that started after the registration.
-func TestRegisteredDuringALook(t *testing.T) {
+// Register waits for a read that starts after the registration.
+func TestRegisterDuringRead(t *testing.T) {
 	dir := must(filepath.EvalSymlinks(t.TempDir()))
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)
@@ -133,9 +133,9 @@ func TestRegisteredDuringALook(t *testing.T) {
 	})
 }
 
-// The result of a read does not restart a city that was unregistered during that read. This holds whether the city has
-// already stopped or not.
-func TestUnregisteredDuringALook(t *testing.T) {
+// If a city is unregistered during a read, the result of the read does not restart it, whether or not the city has
+// stopped by then.
+func TestUnregisterDuringRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)
 		l.begin("/c/a", "/c/b", "/c/slow")
@@ -165,7 +165,7 @@ func TestUnregisteredDuringALook(t *testing.T) {
 		}
 		l.want("a running")
 		if n, m := l.count("/c/b"), l.count("/c/slow"); n != 1 || m != 1 {
-			t.Errorf("they were begun %d and %d times", n, m)
+			t.Errorf("the cities were started %d and %d times", n, m)
 		}
 		l.over("")
 	})

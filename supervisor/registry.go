@@ -33,10 +33,10 @@ var validName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 })
 
-// CheckName returns the reason why a name is not valid for a city, or "" if it is valid.
+// CheckName returns why a name is invalid for a city, or "" if it is valid.
 func CheckName(name string) string { return checkName("city", name) }
 
-// checkName returns the reason why a name is not valid for a city or a tenant, or "" if it is valid.
+// checkName returns why a name is invalid for a city or a tenant, or "" if it is valid.
 func checkName(kind, name string) string {
 	if len(name) > 200 || !validName().MatchString(name) {
 		return fmt.Sprintf("invalid %s name %q: use letters, digits, and . _ -, starting with "+
@@ -110,8 +110,8 @@ func parseRegistry(file string, data []byte) ([]Entry, error) {
 	return all, nil
 }
 
-// Add adds a city to the registry of a home unless it is registered already. If a city in another folder has the
-// same name, the error is a *city.Error Conflict that names that folder.
+// Add adds a city to the registry of a home unless it is already there. If a city in another folder has the same name,
+// the error is a *city.Error with code Conflict that names the folder.
 func Add(ctx context.Context, h Home, e Entry) error {
 	if wrong := CheckName(e.Name); wrong != "" {
 		return &city.Error{Code: city.Invalid, Message: wrong + "; set [workspace] name in " +
@@ -141,7 +141,7 @@ func NameConflict(all []Entry, e Entry) error {
 		help := fmt.Sprintf(": set a different [workspace] name in the city.toml in %s, or run "+
 			"`gcity unregister %s`", e.Path, o.Path)
 		if gone(o.Path) {
-			help = fmt.Sprintf(", which no longer exists: if the city is now in %s, run "+
+			help = fmt.Sprintf(", which no longer exists: if the city has moved to %s, run "+
 				"`gcity unregister %s` to free the name and to stop the old city if it is "+
 				"still running", e.Path, o.Path)
 		}
@@ -151,7 +151,7 @@ func NameConflict(all []Entry, e Entry) error {
 	return nil
 }
 
-// gone reports whether a folder does not exist. If that is unknown, it returns false.
+// gone reports whether a folder is known not to exist.
 func gone(path string) bool {
 	is, ok := deadline.New[bool](1).Do(context.Background(), path, time.Now(), time.Second,
 		func() bool {
@@ -173,10 +173,10 @@ func Remove(ctx context.Context, h Home, path string) (was bool, err error) {
 	return was, err
 }
 
-// editTimeout is how long an edit waits until another process has finished its edit.
+// editTimeout is how long an edit waits for another process to finish its own.
 const editTimeout = 10 * time.Second
 
-// edit changes the registry under its lock. Text between the entries is kept.
+// edit changes the registry under its lock. It keeps the text between entries.
 func edit(ctx context.Context, h Home, change func(data []byte, all []Entry) ([]byte,
 	error)) error {
 	if err := h.Make(); err != nil {
@@ -216,14 +216,15 @@ func lockRegistry(ctx context.Context, h Home) (unlock func(), err error) {
 	for {
 		lock, err := disk.TryLock(filepath.Join(h.Dir, registryName+".lock"))
 		if err == nil {
-			return func() { _ = lock.Release() }, nil // the kernel releases the lock at exit
+			// otherwise the kernel releases the lock at exit
+			return func() { _ = lock.Release() }, nil
 		}
 		if !errors.Is(err, disk.ErrLocked) {
 			return nil, err
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("another process has locked the registry of cities for more "+
+			return nil, fmt.Errorf("another process has held the lock of the registry for more "+
 				"than %s: %w", editTimeout, err)
 		case <-tick.C:
 		}
@@ -265,7 +266,7 @@ func appendEntry(data []byte, e Entry) []byte {
 	return []byte(text + e.String())
 }
 
-// addEntry adds an entry to a valid file. If the entry cannot be appended, it rewrites the whole file.
+// addEntry adds an entry to a valid file. It appends the entry or, where that does not work, rewrites the whole file.
 func addEntry(data []byte, all []Entry, e Entry) []byte {
 	now := append(slices.Clone(all), e)
 	out := appendEntry(data, e)
@@ -282,7 +283,8 @@ func marshalRegistry(all []Entry) (out []byte) {
 	return out
 }
 
-// removeEntry removes an entry from a valid file. If it cannot do so by removing lines, it rewrites the whole file.
+// removeEntry removes an entry from a valid file. It removes the entry's lines or, where that does not work, rewrites
+// the whole file.
 func removeEntry(data []byte, all []Entry, path string) []byte {
 	rest := slices.DeleteFunc(slices.Clone(all), func(o Entry) bool { return o.Path == path })
 	if out, ok := cutLines(string(data), path); ok {
@@ -296,7 +298,7 @@ func removeEntry(data []byte, all []Entry, path string) []byte {
 // cutLines removes the lines of an entry. Comments directly above the next header belong to the next entry.
 func cutLines(text, path string) (string, bool) {
 	lines := strings.SplitAfter(text, "\n")
-	var from []int // line index of each entry's header
+	var from []int // index of each entry's header line
 	root := toml.Read("", []byte(text), maxRegistry).Root()
 	at := -1
 	for i, t := range root.Tables("cities") {
@@ -333,9 +335,8 @@ func hasContent(line string) bool {
 	return line != "" && !strings.HasPrefix(line, "#")
 }
 
-// Named returns the entries with their names. An entry without a name receives the name in the city's configuration, or
-// otherwise the name of its folder. If that name is taken or invalid, the entry receives the folder's name with a
-// number.
+// Named returns the entries with a name each. If the registry has no name, it is the one from the city's configuration
+// or, failing that, the folder's name. If that name is taken or invalid, it is the folder's name with a number.
 func Named(all []Entry, look func(path string) string) []Entry {
 	out := slices.Clone(all)
 	taken := map[string]bool{}
@@ -360,7 +361,7 @@ func Named(all []Entry, look func(path string) string) []Entry {
 	return out
 }
 
-// unnamed returns an unused name for a city: the name of its folder with a number.
+// unnamed returns a free name for a city: its folder's name with a number.
 func unnamed(path string, taken map[string]bool) string {
 	base := strings.Trim(strings.Map(func(r rune) rune {
 		if validName().MatchString("x" + string(r)) {

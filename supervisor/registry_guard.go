@@ -9,7 +9,7 @@ import (
 	"gcity/city"
 )
 
-// wouldStopCities reports whether applying these entries would stop a current city.
+// wouldStopCities reports whether applying these entries would stop any city.
 func (s *Supervisor) wouldStopCities(all []Entry) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -23,8 +23,8 @@ func (s *Supervisor) wouldStopCities(all []Entry) bool {
 	return false
 }
 
-// emptyProblem returns the error for a registry that is suddenly empty. The cause may be an editor that writes in two
-// steps, or a mistake.
+// emptyProblem returns the error for a registry that has suddenly become empty, because of a mistake or an editor that
+// writes in two steps.
 func (s *Supervisor) emptyProblem() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -41,10 +41,10 @@ func (s *Supervisor) emptyProblem() error {
 		"DIR` to add one again, or `gcity unregister NAME` to stop one", s.o.Home.Registry(), n)
 }
 
-// restore writes the current cities to an empty registry before a change, so that the change affects only one city.
+// restore writes the current cities to an empty registry before a change, so that the change applies to one city only.
 func (s *Supervisor) restore(ctx context.Context) error {
 	if all, err := Read(s.o.Home); err != nil || len(all) > 0 {
-		return nil // the change that follows reports the error
+		return nil // the change itself will report the error
 	}
 	s.mu.Lock()
 	var kept []Entry
@@ -62,7 +62,7 @@ func (s *Supervisor) restore(ctx context.Context) error {
 	return nil
 }
 
-// applyRead applies the result of a read. It does not apply an invalid file, or a registry that is suddenly empty.
+// applyRead applies the result of a read, unless the file is invalid or the registry has suddenly become empty.
 func (s *Supervisor) applyRead(saw readResult) {
 	if saw.regErr == nil && len(saw.entries) == 0 {
 		saw.regErr = s.emptyProblem()
@@ -76,7 +76,7 @@ func (s *Supervisor) applyRead(saw readResult) {
 	}
 }
 
-// setProblem shows an error in the registry or the settings, and logs it if it is new.
+// setProblem shows a problem with the registry or the settings, and logs it if it is new.
 func (s *Supervisor) setProblem(err error) {
 	text := ""
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// A registry that is missing, or empty for a moment, stops no city. A registration then writes the other cities
+// A registry that is missing, or empty for a moment, stops no cities. The next registration writes the other cities
 // back.
-func TestARegistryThatIsEmptied(t *testing.T) {
+func TestEmptiedRegistry(t *testing.T) {
 	for name, spoil := range map[string]func(path string) error{
 		"gone":     os.Remove,
 		"empty":    func(path string) error { return os.Truncate(path, 0) },
@@ -55,8 +55,8 @@ func TestARegistryThatIsEmptied(t *testing.T) {
 	}
 }
 
-// Registering a city while the registry is empty does not stop the other cities.
-func TestRegisteredIntoAnEmptiedRegistry(t *testing.T) {
+// Registering a city while the registry is empty does not stop the others.
+func TestRegisterIntoEmptiedRegistry(t *testing.T) {
 	dir := must(filepath.EvalSymlinks(t.TempDir()))
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)

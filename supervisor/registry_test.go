@@ -61,7 +61,7 @@ func TestFindHome(t *testing.T) {
 	}
 }
 
-// The folders are accessible to this user only, even if they existed before.
+// The folders are accessible only to this user, even if they existed before.
 func TestHomeIsPrivate(t *testing.T) {
 	h := newHome(t)
 	if err := os.Mkdir(h.Dir, 0o755); err != nil {
@@ -78,12 +78,12 @@ func TestHomeIsPrivate(t *testing.T) {
 	file := Home{Dir: filepath.Join(h.Dir, "file"), Run: h.Run}
 	write(t, file.Dir, "")
 	if err := file.Make(); err == nil {
-		t.Error("a file was taken for a folder")
+		t.Error("a file was accepted as a folder")
 	}
 }
 
-// Entries can be added, renamed and removed. The path is the key, names are unique, adding twice is allowed, and the
-// user's other text stays.
+// Entries can be added, renamed and removed. The path is the key, and names are unique. Adding an entry twice is
+// allowed, and the user's other text stays.
 func TestRegistry(t *testing.T) {
 	h, ctx := newHome(t), t.Context()
 	if all, err := Read(h); err != nil || len(all) != 0 {
@@ -99,15 +99,15 @@ func TestRegistry(t *testing.T) {
 	if p, ok := errors.AsType[*city.Error](err); !ok || p.Code != city.Conflict || !strings.Contains(p.Message, `"b" is taken by /b`) {
 		t.Errorf("a taken name: %v", err)
 	}
-	if err == nil || !strings.Contains(err.Error(), "which no longer exists: if the city is now in /e, run `gcity unregister /b` to free the name") {
-		t.Errorf("a name that is taken by what was moved: %v", err)
+	if err == nil || !strings.Contains(err.Error(), "which no longer exists: if the city has moved to /e, run `gcity unregister /b` to free the name") {
+		t.Errorf("a name that a moved city has: %v", err)
 	}
 	there := t.TempDir()
 	if err := NameConflict([]Entry{{there, "b"}}, Entry{"/e", "b"}); err == nil || !strings.Contains(err.Error(), "set a different [workspace] name") || strings.Contains(err.Error(), "gone") {
-		t.Errorf("a name that is taken by what is there: %v", err)
+		t.Errorf("a name that an existing city has: %v", err)
 	}
 	if err := Add(ctx, h, Entry{"/e", ".."}); err == nil {
-		t.Error("a name that is none was taken")
+		t.Error("an invalid name was accepted")
 	}
 	if was, err := Remove(ctx, h, "/b"); err != nil || !was {
 		t.Errorf("%v, %v", was, err)
@@ -129,7 +129,7 @@ func TestRegistry(t *testing.T) {
 	}
 }
 
-// A file with inline tables is rewritten as a whole.
+// A file that uses inline tables is rewritten as a whole.
 func TestInlineRegistry(t *testing.T) {
 	h := newHome(t)
 	write(t, h.Registry(), "cities = [{path = \"/a\"}, {path = \"/b\", name = \"b\"}]\n")
@@ -167,7 +167,7 @@ func TestBrokenRegistry(t *testing.T) {
 	}
 }
 
-// Concurrent changes do not lose entries.
+// Concurrent changes lose no entries.
 func TestRegistryIsLocked(t *testing.T) {
 	h := newHome(t)
 	var wg sync.WaitGroup
@@ -252,7 +252,7 @@ func TestHold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	elsewhere := Home{Dir: h.Dir, Run: h.Dir} // a different environment
+	elsewhere := Home{Dir: h.Dir, Run: h.Dir} // another environment
 	if r, runs, err := Find(elsewhere); !runs || err != nil || r.PID != os.Getpid() || r.Socket != h.Socket() || r.Version != "v1" {
 		t.Errorf("%+v, %v, %v", r, runs, err)
 	}
@@ -304,9 +304,9 @@ func FuzzRegistry(f *testing.F) {
 	})
 }
 
-// The record of a killed supervisor is not used, even if another process has its pid and a third process is testing the
-// lock. Otherwise a stop would signal that pid.
-func TestOtherProcessIsNotASupervisor(t *testing.T) {
+// The record of a supervisor that was killed is not used, even if its PID now belongs to another process and a third
+// process is testing the lock. Otherwise a stop would signal that PID.
+func TestOtherProcessIsNotSupervisor(t *testing.T) {
 	h := newHome(t)
 	hold, err := Acquire(h, "v1")
 	if err != nil {
@@ -317,7 +317,7 @@ func TestOtherProcessIsNotASupervisor(t *testing.T) {
 		t.Fatal(err)
 	}
 	hold.Release()
-	r.PID, r.Start = os.Getppid(), 1 // the parent may have started in the same tick as this process
+	r.PID, r.Start = os.Getppid(), 1 // the parent can have started in the same tick as this process
 	data, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)
@@ -329,6 +329,6 @@ func TestOtherProcessIsNotASupervisor(t *testing.T) {
 	}
 	defer look.Release()
 	if r, runs, err := Find(h); runs || err != nil {
-		t.Errorf("%+v runs, %v", r, err)
+		t.Errorf("%+v counts as running, %v", r, err)
 	}
 }

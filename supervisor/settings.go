@@ -19,28 +19,29 @@ import (
 // Settings are the settings in supervisor.toml.
 type Settings struct {
 	Port      int    // TCP port; 0 = only the unix socket
-	AnyPort   bool   // neither Port nor Bind is in the file, so the API is optional
+	AnyPort   bool   // neither Port nor Bind is set in the file, so the API is optional
 	Bind      string // IP address, or "localhost"
 	Patrol    time.Duration
 	TokenFile string // absolute path; "" = no token required
-	MakeToken bool   // TokenFile is the default: the supervisor creates the file
+	MakeToken bool   // TokenFile is the default, so the supervisor creates the file
 	ReadFile  string // absolute path of the file with the read-only token; "" = none
 	Hosts     []string
 	Tenants   []Tenant // sorted by name
-	Warnings  []string // messages about settings that have no effect
+	Warnings  []string // about settings that have no effect
 }
 
-// Tenant is a user of a shared machine with access only to the tenant's own cities.
+// Tenant is a user of a shared machine with access to only some of its cities.
 type Tenant struct {
 	Name      string
 	Cities    []string // names of the tenant's cities
-	Token     string   // the token, if it is in the settings themselves; "" = in TokenFile
+	Token     string   // the token, if the settings contain it; "" = it is in TokenFile
 	TokenFile string   // absolute path
 	Socket    string   // absolute path
-	MaxAgents int      // maximum number of agents that the tenant's cities declare; 0 = no limit
+	// limit for the agents that all of the tenant's cities declare together; 0 = no limit
+	MaxAgents int
 	MaxCities int
-	MaxCPUs   float64 // processors for all processes of the tenant's agents in total; 0 = no limit
-	MaxMemory int64   // bytes of memory for these processes in total; 0 = no limit
+	MaxCPUs   float64 // processors for all of the tenant's agents together; 0 = no limit
+	MaxMemory int64   // bytes of memory for all of the tenant's agents together; 0 = no limit
 }
 
 func (t *Tenant) equal(u *Tenant) bool {
@@ -49,13 +50,13 @@ func (t *Tenant) equal(u *Tenant) bool {
 	return slices.Equal(t.Cities, u.Cities) && reflect.DeepEqual(a, b)
 }
 
-// Defaults returns the settings for a home without a supervisor.toml.
+// Defaults returns the settings of a home that has no supervisor.toml.
 func Defaults(h Home) Settings {
 	return Settings{Port: 8080, AnyPort: true, Bind: "127.0.0.1", Patrol: 10 * time.Second,
 		TokenFile: h.Token(), MakeToken: true}
 }
 
-// ReadSettings reads supervisor.toml. Without the file it returns the defaults. Errors in the file are
+// ReadSettings reads supervisor.toml. If the file does not exist, it returns the defaults. Errors in the file are
 // toml.Problems.
 func ReadSettings(h Home) (Settings, error) {
 	d, err := toml.Load(h.Settings(), h.Settings(), maxRegistry)
@@ -100,7 +101,7 @@ func readSettings(h Home, root toml.Table) Settings {
 		h.tokens(t, &s)
 		s.Hosts = t.Texts("hosts")
 		if s.Port != 0 && s.TokenFile == "" && !local(s.Bind) {
-			t.Wrong("bind", "is %q, which other machines can reach, and without a token every "+
+			t.Wrong("bind", "is %q, which other machines can reach; without a token, every "+
 				"client has full access: remove `token = false`", s.Bind)
 		}
 	}
@@ -126,7 +127,7 @@ func (h Home) tokens(t toml.Table, s *Settings) {
 		return
 	}
 	if !s.MakeToken || s.ReadFile != "" {
-		t.Wrong("token", "is false, but a token file is set: remove one of them")
+		t.Wrong("token", "is false, but a token file is set: remove one of the two")
 	}
 	s.TokenFile, s.MakeToken, s.ReadFile = "", false, ""
 }
@@ -146,7 +147,7 @@ func (h Home) tenant(name string, t toml.Table) Tenant {
 	if limits, ok := t.Table("resource_limit"); ok {
 		for _, key := range limits.Keys() {
 			if t.Has(key) {
-				limits.Wrong(key, "is also set in the tenant's table: remove one of them")
+				limits.Wrong(key, "is also set in the tenant's table: remove one of the two")
 			}
 		}
 		limits.WarnUnknown(limitKeys()...)
@@ -161,11 +162,11 @@ func (h Home) tenant(name string, t toml.Table) Tenant {
 	return one
 }
 
-// token reads the tenant's token or the path of its file.
+// token reads the tenant's token, or the path of the token's file.
 func (one *Tenant) token(h Home, t toml.Table) {
 	if !t.Has("token") {
 		if one.TokenFile == "" {
-			t.Wrong("", "token_file and token are both missing: a tenant needs one of them")
+			t.Wrong("", "token_file and token are both missing: set one of them")
 		}
 		return
 	}
@@ -173,7 +174,7 @@ func (one *Tenant) token(h Home, t toml.Table) {
 	info, err := os.Stat(h.Settings())
 	switch {
 	case one.TokenFile != "":
-		t.Wrong("token", "and token_file are both set: remove one of them")
+		t.Wrong("token", "and token_file are both set: remove one of the two")
 	case len(one.Token) < 16 || len(one.Token) > 512 || strings.ContainsFunc(one.Token, notInToken):
 		t.Wrong("token", "must be 16 to 512 letters, digits or symbols without spaces")
 	case err == nil && info.Mode().Perm()&0o077 != 0:
@@ -186,7 +187,7 @@ func notInToken(r rune) bool { return r <= ' ' || r > '~' }
 // limitKeys returns the keys of a tenant's limits.
 func limitKeys() []string { return []string{"max_agents", "max_cities", "max_cpus", "max_memory"} }
 
-// limits reads a tenant's limits from its own table or from resource_limit, as in Gas City.
+// limits reads a tenant's limits from its own table or, as in Gas City, from resource_limit.
 func (one *Tenant) limits(t toml.Table) {
 	if t.Has("max_agents") {
 		one.MaxAgents = t.Number("max_agents", 0, 1_000_000)
@@ -216,7 +217,7 @@ func (one *Tenant) limits(t toml.Table) {
 	}
 }
 
-// bytesOf parses an amount of memory: a number of bytes, or a number with K, M, G or T (multiples of 1024).
+// bytesOf parses an amount of memory: a number of bytes, or a number followed by K, M, G or T (powers of 1024).
 func bytesOf(text string) (int64, bool) {
 	number := strings.TrimRight(strings.ToUpper(strings.TrimSpace(text)), "IB")
 	shift := 0
@@ -233,7 +234,7 @@ func bytesOf(text string) (int64, bool) {
 	return int64(n), true
 }
 
-// checkShared reports an error for each city that belongs to several tenants.
+// checkShared reports an error for each city that belongs to more than one tenant.
 func checkShared(all toml.Table, tenants []Tenant) {
 	owner := map[string]string{}
 	for _, one := range tenants {
@@ -247,7 +248,7 @@ func checkShared(all toml.Table, tenants []Tenant) {
 	}
 }
 
-// file returns the absolute form of a path in the settings. Relative paths are relative to the home folder.
+// file returns the absolute form of a path in the settings, which is relative to the home folder.
 func (h Home) file(path string) string {
 	if path == "" || filepath.IsAbs(path) {
 		return path

@@ -7,7 +7,7 @@ import (
 	"gcity/city"
 )
 
-// status returns one line for a service manager.
+// status describes the supervisor in one line, for a service manager.
 func (s *Supervisor) status() string {
 	all, _ := s.list()
 	up := 0

@@ -1,13 +1,13 @@
-// Package supervisor runs a machine's cities in one process. The registry, a file that users may edit, lists
-// them. Cities share no state and no lock. A city that crashes is retried later and does not affect the others.
+// Package supervisor runs a machine's cities in one process. The registry, a file that users can edit, lists them.
+// Cities share no state and no lock. A city that crashes is retried later and does not affect the others.
 //
 // # Concurrency
 //
 // Run has one goroutine that makes all decisions, and one for each city (worker.go). A city's goroutine opens the city,
 // runs it, and waits before the next attempt. The deciding goroutine waits only for its inputs: other goroutines read
-// the files (refresh.go), and the results are inputs. Reading a file or opening a city may never return. Such a call
-// leaves a goroutine behind, but does not block anything else. When Run has returned, all other goroutines have ended.
-// Exported methods may be called concurrently.
+// the files (refresh.go) and send it the results. Reading a file or opening a city may never return. Such a call leaves
+// a goroutine behind but blocks nothing else. All other goroutines have ended when Run returns. Exported methods are
+// safe for concurrent use.
 package supervisor
 
 import (
@@ -24,23 +24,23 @@ import (
 	"gcity/internal/deadline"
 )
 
-// City is a city that was opened and can be run once.
+// City is an opened city, which can be run once.
 type City interface {
 	// Control returns the city's control.
 	Control() city.Control
-	// Run runs the city until it has stopped, and releases all its resources. When ctx ends, Run stops the city and
-	// its agents within a time limit. It calls ready once, when the city responds. If the error is a
-	// *recovery.Panic, the city has logged it.
+	// Run runs the city until it has stopped, and then releases its resources. When ctx ends, Run stops the city and
+	// its agents within a time limit. It calls ready once, as soon as the city responds. If the error is a
+	// *recovery.Panic, the city has already logged it.
 	Run(ctx context.Context, ready func()) error
 	// Leave stops the city but not its agents. Hurry ends the grace period of a stop in progress. Both return
 	// immediately.
 	Leave()
 	Hurry()
-	// Close releases the resources of a city that was never run.
+	// Close releases the resources of a city that has not been run.
 	Close()
 }
 
-// Options configure a supervisor.
+// Options configures a Supervisor.
 type Options struct {
 	Home    Home
 	Logger  *slog.Logger
@@ -51,34 +51,34 @@ type Options struct {
 	// Name returns a city's name from its configuration, or "" if the configuration cannot be read. It may never
 	// return.
 	Name func(path string) string
-	// Agents returns the maximum number of agents that a city's configuration allows, or an error if the
+	// Agents returns the maximum number of agents that a city's configuration allows. It returns an error if the
 	// configuration is invalid. It may never return.
 	Agents func(path string) (int, error)
 	// CountLeftovers counts the running sessions of a city without a controller. It may never return.
 	CountLeftovers func(ctx context.Context, path string) (int, error)
-	// StopLeftovers stops the sessions of a city without a controller and returns how many there were. If Busy
-	// recognizes the error, the sessions belong to another controller.
+	// StopLeftovers stops the sessions of a city without a controller and returns their number. If the sessions belong
+	// to another controller, Busy recognizes the error.
 	StopLeftovers func(ctx context.Context, path string) (int, error)
 	// Record writes an event to the log of a city that has no controller.
 	Record func(path string, e events.Event) error
-	// Watch returns a channel that receives a value when a city's configuration changes, until ctx ends. Watch may
+	// Watch returns a channel that receives a value whenever a city's configuration changes, until ctx ends. Watch may
 	// never return.
 	Watch func(ctx context.Context, path string) <-chan struct{}
 	// Busy reports whether an error from Open means that another controller is running the city.
 	Busy func(error) bool
 
-	// receives a value when the registry or the settings may have changed; nil = both are read at every patrol
+	// receives a value when the registry or the settings may have changed; nil = only patrols read them
 	Changes <-chan struct{}
-	// called after each change to the settings; must not block; may be nil
+	// called after each change to the settings; must not block; can be nil
 	Apply        func(Settings)
-	ReportStatus func(status string) // called once per Pulse with a status line; may be nil
-	// maximum number of cities that are opened at the same time; 0 = depends on the number of processors
+	ReportStatus func(status string) // called once per Pulse with a status line; can be nil
+	// maximum number of cities to open at the same time; 0 = depends on the number of processors
 	MaxOpening int
-	// interval between calls of ReportStatus and between periodic checks; 0 = 1 s
+	// how often ReportStatus and periodic checks run; 0 = 1 s
 	Pulse time.Duration
-	// a city that takes longer to open is treated as hung; 0 = 15 s
+	// a city that takes longer to open counts as hung; 0 = 15 s
 	OpenTimeout time.Duration
-	// UntilEmpty ends Run when there has been no city for 30 pulses
+	// UntilEmpty ends Run once there has been no city for 30 pulses.
 	UntilEmpty bool
 }
 
@@ -88,28 +88,28 @@ type Supervisor struct {
 	began   time.Time
 	slots   chan struct{} // semaphore for opening cities
 	reloads chan struct{}
-	// requests for a read of the files; the sent channel is closed after the read
+	// requests to read the files; the channel in a request is closed after the read
 	readRequests chan chan<- struct{}
-	readsOver    chan struct{}           // closed when the files are no longer read
+	readsOver    chan struct{}           // closed when the files are not read any more
 	read         func() readResult       // reads the registry and the settings; may never return
-	names        *deadline.Calls[string] // calls that read names from configurations
-	folders      *deadline.Calls[folder] // calls that read folders for registration
-	counts       *deadline.Calls[count]  // calls that count the agents in configurations
-	leftovers    *deadline.Calls[int]    // calls that count the sessions from earlier runs
+	names        *deadline.Calls[string] // calls that read city names from configurations
+	folders      *deadline.Calls[folder] // calls that read folders to register
+	counts       *deadline.Calls[count]  // calls that count agents in configurations
+	leftovers    *deadline.Calls[int]    // calls that count sessions from earlier runs
 
 	mu      sync.Mutex
 	workers map[string]*worker // all workers, by path
-	// paths that were unregistered since the current read started; its result is outdated for them
+	// paths that were unregistered after the current read began; its result is out of date for them
 	dropped  map[string]bool
 	settings Settings
-	problem  string // problem with the registry or the settings; "" = none
+	problem  string // with the registry or the settings; "" = none
 	listener city.Listener
-	limits   string // why the tenants' limits have no effect; "" = they are in effect
-	applied  bool   // Options.Apply has been called once
+	limits   string // why the tenants' limits have no effect; "" = they do
+	applied  bool   // Options.Apply has been called
 	ending   ending
 	changed  chan struct{}   // closed and replaced at every change
 	life     context.Context // context for everything that Run starts
-	wg       sync.WaitGroup  // counts the goroutines of workers
+	wg       sync.WaitGroup  // for the workers' goroutines
 }
 
 type ending int
@@ -127,7 +127,7 @@ var (
 	_ city.SupervisorStatus = (*Supervisor)(nil)
 )
 
-// New prepares a supervisor. The caller of Run must own the home (see Acquire).
+// New returns a supervisor. The caller must own the home (see Acquire) before it calls Run.
 func New(o Options) *Supervisor {
 	o.MaxOpening = cmp.Or(o.MaxOpening, max(4, 2*runtime.GOMAXPROCS(0)))
 	o.Pulse = cmp.Or(o.Pulse, time.Second)
@@ -150,8 +150,8 @@ func New(o Options) *Supervisor {
 	return s
 }
 
-// Run runs the cities until ctx ends, which stops them all, or until Leave is called. It returns when every city
-// has stopped or was abandoned. The error names the abandoned cities.
+// Run runs the cities until ctx ends, which stops them all, or until Leave is called. It returns once every city has
+// stopped or has been abandoned. The error names the abandoned cities.
 func (s *Supervisor) Run(ctx context.Context) error {
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
@@ -179,7 +179,7 @@ func (s *Supervisor) Run(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Reload reads the registry and the settings, and retries waiting cities immediately.
+// Reload reads the registry and the settings, and immediately retries the cities that are waiting.
 func (s *Supervisor) Reload() {
 	s.mu.Lock()
 	for _, w := range s.workers {

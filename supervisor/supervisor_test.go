@@ -18,7 +18,7 @@ import (
 	"gcity/events"
 )
 
-// fakeFleet is a set of simulated cities by folder. All times are those of the synctest bubble.
+// fakeFleet is a set of simulated cities, by folder. All times are on the synctest bubble's clock.
 type fakeFleet struct {
 	t    *testing.T
 	s    *Supervisor
@@ -26,17 +26,17 @@ type fakeFleet struct {
 	logs strings.Builder
 	stop context.CancelFunc
 	end  chan error
-	edit map[string]chan struct{} // notifications about changed configurations
+	edit map[string]chan struct{} // signals changes to configurations
 
 	mu     sync.Mutex
 	opens  map[string]int
-	wrong  map[string]error         // errors of the next openings
-	hangs  map[string]chan struct{} // openings that block
+	wrong  map[string]error         // errors from the next attempts to open
+	hangs  map[string]chan struct{} // attempts to open that block
 	panics map[string]bool
 	cities map[string]*testCity
 	told   []string // events
 	beats  int
-	most   int // maximum number of concurrent openings
+	most   int // maximum number of cities being opened at the same time
 	now    int
 	set    []Settings
 }
@@ -46,10 +46,10 @@ type testCity struct {
 	land  *fakeFleet
 	path  string
 	snap  city.Snapshot
-	fails chan any // an error, nil, or the value to panic with
+	fails chan any // receives an error, nil, or the value to panic with
 	left  chan struct{}
 	hurry chan struct{}
-	slow  chan struct{} // nil: the city stops at once
+	slow  chan struct{} // nil: the city stops immediately
 	over  bool
 	deaf  bool // ignores the request to leave its agents running
 	ended bool // its agents were asked to stop
@@ -86,7 +86,7 @@ func (l *fakeFleet) over(want string) {
 	l.t.Helper()
 	l.stop()
 	if err := <-l.end; want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
-		l.t.Errorf("it ended with %v", err)
+		l.t.Errorf("Run returned %v", err)
 	}
 }
 
@@ -154,7 +154,7 @@ func (l *fakeFleet) watch(ctx context.Context, path string) <-chan struct{} {
 	return out
 }
 
-// is returns the states of the cities by name.
+// is returns the states of the cities, sorted by name.
 func (l *fakeFleet) is() string {
 	synctest.Wait()
 	all, err := l.s.Cities(l.t.Context())
@@ -184,7 +184,7 @@ func (l *fakeFleet) want(want string) {
 
 func (t *testCity) Control() city.Control { return &fakeControl{t: t} }
 
-// fakeControl is the control of a town.
+// fakeControl is the control of a testCity.
 type fakeControl struct {
 	city.Control
 	t *testCity
@@ -220,7 +220,7 @@ func (t *testCity) Run(ctx context.Context, ready func()) error {
 	if t.slow != nil {
 		select {
 		case <-t.slow:
-			return errors.New("not all of it is stopped")
+			return errors.New("some agents are still running")
 		case <-t.hurry:
 		}
 	}
@@ -246,8 +246,8 @@ func (t *testCity) Close() {
 
 func tick() { time.Sleep(10 * time.Millisecond) } // on the bubble's clock
 
-// If a city crashes, the others continue. The crash is reported. The city is retried after increasing waits, or when
-// its file changes.
+// If a city crashes, the others continue, and the crash is reported. The city is retried after longer and longer waits,
+// or when its configuration changes.
 func TestCityCrashes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)
@@ -260,7 +260,7 @@ func TestCityCrashes(t *testing.T) {
 		l.want("a running, b crashed 10s")
 		l.mu.Lock()
 		if !slices.Equal(l.told, []string{"/c/b city.crashed a fault in gcity itself: the loop of b broke"}) {
-			t.Errorf("told: %q", l.told)
+			t.Errorf("events: %q", l.told)
 		}
 		l.mu.Unlock()
 		if !strings.Contains(l.logs.String(), "supervisor.(*testCity).Run") {
@@ -293,21 +293,21 @@ func TestCityCrashes(t *testing.T) {
 			t.Errorf("%+v, %v", all, err)
 		}
 		if l.city("/c/a") != other || l.count("/c/a") != 1 {
-			t.Error("the other one noticed")
+			t.Error("the other city was affected")
 		}
 		time.Sleep(301 * time.Second)
 		l.city("/c/b").fails <- errors.New("after a long time")
 		tick()
 		l.want("a running, b crashed 10s")
 		if _, err := l.s.Register(t.Context(), "/c/b"); err == nil { // its folder does not exist
-			t.Error("a folder that is not there was registered")
+			t.Error("a missing folder was registered")
 		}
 		l.over("")
 	})
 }
 
-// A city that cannot be opened shows the reason, is retried, and does not block other cities.
-func TestACityThatCannotBeOpened(t *testing.T) {
+// A city that cannot be opened shows why, is retried, and does not block others.
+func TestCityCannotBeOpened(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)
 		answer := make(chan struct{})
@@ -334,10 +334,10 @@ func TestACityThatCannotBeOpened(t *testing.T) {
 			}
 		}
 		if n := l.count("/c/busy"); n < 3 {
-			t.Errorf("a busy one was tried %d times", n)
+			t.Errorf("a busy city was tried %d times", n)
 		}
-		if l.most > 7 { // three cities, and four openings that never returned
-			t.Errorf("%d were opened at once", l.most)
+		if l.most > 7 { // three cities, and four calls that never returned
+			t.Errorf("%d cities were opened at the same time", l.most)
 		}
 		l.mu.Lock()
 		clear(l.wrong)
@@ -358,7 +358,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// Cities start and stop when the file changes, and an invalid file changes nothing.
+// Cities start and stop when the file changes. An invalid file changes nothing.
 func TestRegistryChangesAreApplied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)
@@ -369,7 +369,7 @@ func TestRegistryChangesAreApplied(t *testing.T) {
 		time.Sleep(11 * time.Second)
 		l.want("a running, n running")
 		if !l.city("/c/b").over {
-			t.Error("b keeps running")
+			t.Error("b is still running")
 		}
 		write(t, l.h.Registry(), "[[cities]]\npath = \"c/a\"\n")
 		write(t, l.h.Settings(), "[supervisor]\nprot = 1\n")
@@ -379,7 +379,7 @@ func TestRegistryChangesAreApplied(t *testing.T) {
 			t.Errorf("%q", p)
 		}
 		if _, err := l.s.Unregister(t.Context(), "n"); err == nil {
-			t.Error("a broken file was edited")
+			t.Error("an invalid file was edited")
 		}
 		write(t, l.h.Registry(), "[[cities]]\npath = \"/c/m\"\n")
 		write(t, l.h.Settings(), "[supervisor]\nport = 0\npatrol_interval = \"1s\"\n")
@@ -392,8 +392,8 @@ func TestRegistryChangesAreApplied(t *testing.T) {
 	})
 }
 
-// If the registry is still being written and lacks some cities, those cities are not stopped.
-func TestAFileThatIsBeingWritten(t *testing.T) {
+// If the registry is still being written and some cities are missing, these cities are not stopped.
+func TestRegistryBeingWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)
 		l.begin("/c/a", "/c/b")
@@ -409,7 +409,7 @@ func TestAFileThatIsBeingWritten(t *testing.T) {
 		time.Sleep(11 * time.Second)
 		l.want("a running, b running")
 		if l.count("/c/a") != 1 || l.count("/c/b") != 1 {
-			t.Error("a city was ended")
+			t.Error("a city was stopped")
 		}
 		if p := l.s.Problem(); p != "" {
 			t.Error(p)
@@ -475,15 +475,15 @@ func TestRegistrar(t *testing.T) {
 			t.Errorf("%v, %v", r, err)
 		}
 		if _, err := l.s.City("a"); err == nil {
-			t.Error("it is still known")
+			t.Error("the city is still listed")
 		}
 		if _, err := l.s.Unregister(ctx, "a"); err == nil {
-			t.Error("it was unregistered twice")
+			t.Error("the city was unregistered twice")
 		}
 		slow := l.city(filepath.Join(real, "b"))
 		slow.slow = make(chan struct{})
 		close(slow.slow)
-		if _, err := l.s.Unregister(ctx, "b"); err == nil || !strings.Contains(err.Error(), "not all of it is stopped") {
+		if _, err := l.s.Unregister(ctx, "b"); err == nil || !strings.Contains(err.Error(), "some agents are still running") {
 			t.Errorf("%v", err)
 		}
 		if i, err := l.s.Register(ctx, filepath.Join(dir, "b")); err != nil || i.Status != city.CityRunning {
@@ -493,7 +493,7 @@ func TestRegistrar(t *testing.T) {
 	})
 }
 
-// Two cities never have the same name. A city that is to get another city's name waits until that city has stopped or
+// No two cities ever have the same name. A city that is to get another one's name waits until that city has stopped or
 // has its new name.
 func TestNamesAreUnique(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -506,7 +506,7 @@ func TestNamesAreUnique(t *testing.T) {
 		time.Sleep(10*time.Second + 2*quietPeriod)
 		l.want("a stopping, a-2 refused 10s, b running")
 		if c := must(l.s.City("a")); must(c.Snapshot(t.Context())).Path != "/c/a" {
-			t.Error("a is another city")
+			t.Error("a is a different city")
 		}
 		if _, err := must(l.s.City("a-2")).Snapshot(t.Context()); err == nil || !strings.Contains(err.Error(), `the name "a" is still used by /c/a, which is being stopped`) {
 			t.Errorf("%v", err)
@@ -515,7 +515,7 @@ func TestNamesAreUnique(t *testing.T) {
 		tick()
 		l.want("a running, b running")
 
-		// two running cities exchange their names
+		// two running cities swap their names
 		write(t, l.h.Registry(), "[[cities]]\npath = \"/c/b\"\nname = \"a\"\n[[cities]]\npath = \"/d/a\"\nname = \"b\"\n")
 		time.Sleep(10 * time.Second)
 		tick()
@@ -534,14 +534,14 @@ func TestNamesAreUnique(t *testing.T) {
 		time.Sleep(20 * time.Second)
 		l.want("a running, b running")
 		if c := must(l.s.City("a")); must(c.Snapshot(t.Context())).Path != "/c/b" {
-			t.Error("a is not the other one")
+			t.Error("the cities have not swapped their names")
 		}
 		l.over("")
 	})
 }
 
-// A city that is being opened keeps the name with which it is opened until its next start, even if opening takes long.
-func TestRenameOfACityThatIsBeingOpened(t *testing.T) {
+// A city that is being opened keeps its name until its next start, however long opening takes.
+func TestRenameWhileOpening(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)
 		opening := make(chan struct{})
@@ -557,20 +557,20 @@ func TestRenameOfACityThatIsBeingOpened(t *testing.T) {
 		tick()
 		l.want("a running, a-2 refused 10s")
 		if c := must(l.s.City("a")); must(c.Snapshot(t.Context())).Path != "/c/a" {
-			t.Error("a is another city")
+			t.Error("a is a different city")
 		}
 		l.city("/c/a").fails <- errors.New("once")
 		time.Sleep(20 * time.Second)
 		l.want("a running, n running")
 		if c := must(l.s.City("n")); must(c.Snapshot(t.Context())).Name != "n" {
-			t.Error("the city was opened with another name")
+			t.Error("the city was opened under another name")
 		}
 		l.over("")
 	})
 }
 
-// A stop stops all cities at the same time, waits for each, and names the cities with agents that may be left. A
-// second stop request kills the agents immediately.
+// A stop stops all cities at the same time, waits for each, and names those that may have agents left. A second stop
+// request kills the agents immediately.
 func TestStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)
@@ -583,16 +583,16 @@ func TestStop(t *testing.T) {
 		was := l.beaten()
 		time.Sleep(10 * time.Second)
 		if l.beaten() == was {
-			t.Error("it does not beat while it waits for its cities")
+			t.Error("no status reports while the supervisor waits for its cities")
 		}
 		close(slow.slow)
 		l.want("a stopped, b stopped, c stopping")
 		l.s.Hurry()
-		l.over("b (/c/b): not all of it is stopped")
+		l.over("b (/c/b): some agents are still running")
 	})
 }
 
-// A supervisor started by a command exits some time after its last city is unregistered.
+// A supervisor that a command has started exits some time after its last city is unregistered.
 func TestUntilEmpty(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)
@@ -610,14 +610,14 @@ func TestUntilEmpty(t *testing.T) {
 			}
 		case <-time.After(time.Minute):
 			l.over("")
-			t.Error("it continued without a city")
+			t.Error("the supervisor continues without cities")
 		}
 	})
 }
 
-// A stop also stops agents that an earlier run left in a city that is being opened, or that crashed and waits for a
-// retry.
-func TestStopOfACityThatDoesNotRun(t *testing.T) {
+// A stop also stops agents that an earlier run has left in a city that is being opened, or that has crashed and waits
+// for a retry.
+func TestStopOfCityNotRunning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)
 		answer := make(chan struct{})
@@ -641,10 +641,10 @@ func TestStopOfACityThatDoesNotRun(t *testing.T) {
 		close(answer)
 		l.over("odd (/c/odd): the city's agents keep running, because the city cannot be opened again to stop them: no")
 		if !l.city("/c/late").ended {
-			t.Error("its agents run on")
+			t.Error("its agents are still running")
 		}
 		if n := l.count("/c/refused"); n != 1 {
-			t.Errorf("one that was stopped was opened %d times", n)
+			t.Errorf("a stopped city was opened %d times", n)
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {
@@ -659,12 +659,12 @@ func TestStopOfACityThatDoesNotRun(t *testing.T) {
 		close(answer)
 		l.over("")
 		if l.city("/c/late").ended || l.count("/c/odd") != 1 {
-			t.Error("agents were ended that were to stay")
+			t.Error("agents that should keep running were stopped")
 		}
 	})
 }
 
-// Leave stops the supervisor and keeps all agents.
+// Leave stops the supervisor and keeps all agents running.
 func TestLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)
@@ -685,8 +685,8 @@ func TestLeave(t *testing.T) {
 	})
 }
 
-// A city that does not stop in time during Leave is abandoned. Its agents are not stopped.
-func TestLeaveOfACityThatDoesNotRespond(t *testing.T) {
+// If a city does not stop in time during Leave, it is abandoned. Its agents are not stopped.
+func TestLeaveWithUnresponsiveCity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)
 		l.begin("/c/a", "/c/b")
@@ -697,13 +697,13 @@ func TestLeaveOfACityThatDoesNotRespond(t *testing.T) {
 		l.over("b (/c/b): the city did not stop in time; its agents keep running")
 		synctest.Wait()
 		if deaf.ended || l.city("/c/a").ended {
-			t.Error("agents were told to end")
+			t.Error("agents were asked to stop")
 		}
 		deaf.fails <- nil
 	})
 }
 
-// Watch reports every change, including changes inside a city. If a reader is slow, it skips states.
+// Watch reports every change, even within a city. A slow reader skips states.
 func TestWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakeFleet(t)

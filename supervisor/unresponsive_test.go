@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 )
 
-// A folder that does not respond has at most one read in flight, however often it is registered.
+// For a folder that does not respond, at most one read is in progress, however often it is registered.
 func TestFolderDoesNotRespond(t *testing.T) {
 	h, dir := newHome(t), t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -19,14 +19,14 @@ func TestFolderDoesNotRespond(t *testing.T) {
 		})
 		for range 3 {
 			if _, err := s.Preview(t.Context(), dir); err == nil {
-				t.Error("it was answered")
+				t.Error("Preview returned a result")
 			}
 			if _, err := s.Register(t.Context(), dir); err == nil {
-				t.Error("it was registered")
+				t.Error("the folder was registered")
 			}
 		}
 		if n := named.Load(); n != 1 {
-			t.Errorf("%d looks are under way", n)
+			t.Errorf("%d reads in progress", n)
 		}
 		close(free)
 		synctest.Wait()

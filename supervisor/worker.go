@@ -11,11 +11,11 @@ import (
 	"gcity/restart"
 )
 
-// retryDelays is the retry policy for a city that crashed or cannot be opened.
+// retryDelays determines when to retry a city that crashed or could not be opened.
 var retryDelays = restart.Policy{Backoff: 10 * time.Second, MaxBackoff: 300 * time.Second}
 
 const (
-	// time limit for stopping a city but not its agents
+	// time limit for stopping a city without its agents
 	leaveLimit = 30 * time.Second
 	closeLimit = 5 * time.Second // time limit for opening a city that is no longer wanted
 )
@@ -26,13 +26,13 @@ var (
 		"system that is mounted there")
 )
 
-// worker runs one city for the supervisor, in the goroutine of runRecovering. The supervisor's mu guards the fields
-// that other goroutines read.
+// worker runs one city, in the goroutine of runRecovering. The supervisor's mu protects the fields that other
+// goroutines read.
 type worker struct {
 	s    *Supervisor
 	path string
 	gone chan struct{} // closed to stop the worker
-	left chan struct{} // closed before gone is closed, if the agents should keep running
+	left chan struct{} // closed before gone if the agents are to keep running
 	done chan struct{} // closed when the worker has stopped
 	wake chan struct{} // requests an immediate retry
 
@@ -42,19 +42,19 @@ type worker struct {
 	watched bool
 
 	name    string
-	next    string // name of the city after its next start
+	next    string // the city's name after its next start
 	state   city.Condition
 	why     string
 	since   time.Time
 	until   time.Time
 	crashes int
 	lives   int  // number of sessions from an earlier run, if the city could not be opened
-	ended   int  // number of sessions from an earlier run that were stopped when the worker ended
+	ended   int  // number of sessions from an earlier run that the worker stopped at its end
 	running City // nil = the city is not running
-	opens   bool // the city is being opened with its current name
+	opens   bool // the city is being opened under its current name
 	how     ending
-	again   *Entry // the city was registered again before it had stopped
-	err     error  // the error from stopping the city
+	again   *Entry // the city has been registered again but has not stopped yet
+	err     error  // from stopping the city
 }
 
 type opened struct {
@@ -68,8 +68,8 @@ func newWorker(s *Supervisor, e Entry) *worker {
 		wake: make(chan struct{}, 1), edits: make(chan struct{}, 1)}
 }
 
-// run runs the city until it is no longer wanted. Then it stops the agents, unless they should keep running. A city
-// that is being opened, or that crashed and waits for a retry, may also have agents.
+// run runs the city until it is no longer wanted. It then stops the agents unless they are to keep running. A city that
+// is being opened, or that crashed and is waiting for a retry, can have agents too.
 func (w *worker) run() {
 	for tries, broken := 0, false; ; {
 		var until time.Time
@@ -105,7 +105,7 @@ func (w *worker) run() {
 				w.setCrashed(err, until)
 			} else {
 				tries = 0
-				w.setState(city.CityStopped, "the city was stopped, but not by the "+
+				w.setState(city.CityStopped, "the city was stopped by hand, not by the "+
 					"supervisor; run `gcity start` in its folder to start it again", until)
 			}
 		}
@@ -121,13 +121,13 @@ func (w *worker) runCity(c City) error {
 	ctx, stop := context.WithCancel(context.Background())
 	stops := true
 	defer func() {
-		if stops { // the end of ctx would also stop agents that should keep running
+		if stops { // canceling ctx would also stop agents that are to keep running
 			stop()
 		}
 	}()
 	w.set(func() { w.running, w.opens = c, false })
 	ended := make(chan error, 1)
-	// the code below limits the wait for this goroutine
+	// the code below limits how long it waits for this goroutine
 	go func() { ended <- guarded(func() error { return c.Run(ctx, func() { w.ready() }) }) }()
 	select {
 	case err := <-ended:
@@ -151,13 +151,13 @@ func (w *worker) runCity(c City) error {
 	return <-ended
 }
 
-// pause waits until the city should be retried: until a time (unless it is zero), a request, or a change to its
-// configuration. It returns false if the city is no longer wanted.
+// pause waits until the city should be retried: at a given time, unless that is zero, on request, or after a change to
+// the city's configuration. It returns false if the city is no longer wanted.
 func (w *worker) pause(until time.Time) bool {
 	ctx, cancel := context.WithCancel(w.s.lifetime())
 	defer cancel()
 	var edits <-chan struct{}
-	if !until.IsZero() { // a city that was stopped stays stopped, even if its configuration changes
+	if !until.IsZero() { // a configuration change does not restart a city that was stopped
 		edits = w.watch(ctx)
 	}
 	var due <-chan time.Time
@@ -173,24 +173,24 @@ func (w *worker) pause(until time.Time) bool {
 	case <-w.wake:
 	case <-edits:
 	case o := <-w.opening:
-		w.opening <- o // does not block, because the channel is buffered
+		w.opening <- o // the channel is buffered, so this does not block
 	}
 	return true
 }
 
-// watch reports edits to the configuration until ctx ends. If an earlier watch has not returned, it does not start
-// another one.
+// watch signals edits to the configuration until ctx ends. It starts no second watch if an earlier one has not
+// returned.
 func (w *worker) watch(ctx context.Context) <-chan struct{} {
 	if w.s.o.Watch == nil || !w.startWatching() {
 		return w.edits
 	}
 	select {
-	case <-w.edits: // drop an unread report of an earlier edit
+	case <-w.edits: // drop the signal of an earlier edit
 	default:
 	}
-	go func() { // runs until ctx ends, or longer if the file system hangs
+	go func() { // ends with ctx, or later if the file system hangs
 		defer w.set(func() { w.watched = false })
-		// after a panic here, the city is still retried when its wait is over
+		// after a panic here, the city is still retried at the end of its wait
 		_ = recovery.Catch(func() {
 			for range w.s.o.Watch(ctx, w.path) {
 				select {
@@ -220,7 +220,7 @@ func (w *worker) begin() (err error) {
 			err = w.takeName()
 		}
 		select {
-		case <-w.wake: // this attempt also satisfies a pending request
+		case <-w.wake: // this attempt also serves a pending request
 		default:
 		}
 		w.changeState(city.CityStarting)
@@ -236,7 +236,8 @@ func (w *worker) setState(state city.Condition, why string, until time.Time) {
 	})
 }
 
-// changeState changes the state. A city that is neither running nor stopping has no control. The caller holds mu.
+// changeState changes the state. In all states except running and stopping, a city has no control. The caller must hold
+// mu.
 func (w *worker) changeState(state city.Condition) {
 	if state != city.CityRunning && state != city.CityStopping {
 		w.running = nil
@@ -279,7 +280,7 @@ func (w *worker) entry() Entry {
 	return Entry{Path: w.path, Name: w.name}
 }
 
-// result returns the result of stopping the city.
+// result returns the error from stopping the city, if any.
 func (w *worker) result() error {
 	w.s.mu.Lock()
 	defer w.s.mu.Unlock()
@@ -289,8 +290,8 @@ func (w *worker) result() error {
 	return fmt.Errorf("%s (%s): %w", w.name, w.path, w.err)
 }
 
-// poke retries a waiting city now. If stopped is set, it also restarts a city that a user has stopped. The caller
-// holds mu.
+// poke immediately retries a city that is waiting. If stopped is set, it also starts a city that a user has stopped.
+// The caller must hold mu.
 func (w *worker) poke(stopped bool) {
 	switch w.state {
 	case city.CityStopped:
@@ -309,7 +310,7 @@ func (w *worker) poke(stopped bool) {
 	}
 }
 
-// finish stops the worker because the supervisor ends in the given way.
+// finish stops the worker because the supervisor is ending.
 func (w *worker) finish(how ending) {
 	w.s.mu.Lock()
 	defer w.s.mu.Unlock()
@@ -317,8 +318,8 @@ func (w *worker) finish(how ending) {
 	w.dismiss()
 }
 
-// dismiss stops the worker, and the agents of its city unless the supervisor leaves them running. The caller holds
-// mu.
+// dismiss stops the worker, and also the agents of its city unless the supervisor leaves them running. The caller must
+// hold mu.
 func (w *worker) dismiss() {
 	if !w.dismissed() {
 		if w.how == leaving {
@@ -338,7 +339,7 @@ func (w *worker) dismissed() bool {
 	}
 }
 
-// restartAfterStop makes the city start again once it has stopped. The caller holds mu.
+// restartAfterStop makes the city start again after it has stopped. The caller must hold mu.
 func (w *worker) restartAfterStop(e Entry) { w.again = &e }
 
 func (w *worker) isLeaving() bool {

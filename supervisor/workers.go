@@ -8,8 +8,8 @@ import (
 	"gcity/city"
 )
 
-// reconcile makes the workers match the registry. A city without a name in the registry keeps its name, or takes the
-// one in its configuration.
+// reconcile makes the workers match the registry. A city that has no name in the registry keeps its name, or takes the
+// one from its configuration.
 func (s *Supervisor) reconcile(entries []Entry, names map[string]string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -39,7 +39,7 @@ func (s *Supervisor) reconcile(entries []Entry, names map[string]string) {
 		case w == nil:
 			s.addWorker(e)
 		case w.dismissed():
-			w.restartAfterStop(e) // the city starts again once it has stopped
+			w.restartAfterStop(e) // the city starts again after it has stopped
 		default:
 			w.rename(e.Name)
 		}
@@ -52,18 +52,17 @@ func (s *Supervisor) lifetime() context.Context {
 	return s.life
 }
 
-// addWorker starts a worker for a city. The caller holds mu.
+// addWorker starts a worker for a city. The caller must hold mu.
 func (s *Supervisor) addWorker(e Entry) *worker {
 	w := newWorker(s, e)
 	s.workers[e.Path] = w
-	_ = w.takeName() // an error is reported when the city starts
+	_ = w.takeName() // the city reports an error when it starts
 	s.wg.Go(w.runRecovering)
 	s.change()
 	return w
 }
 
-// removeWorker runs at the end of a worker's goroutine. If the city was registered again in the meantime, it starts
-// again.
+// removeWorker runs at the end of a worker's goroutine. If the city has been registered again, it starts a new worker.
 func (s *Supervisor) removeWorker(w *worker) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,13 +77,13 @@ func (s *Supervisor) removeWorker(w *worker) {
 	}
 }
 
-// change notifies all watchers. The caller holds mu.
+// change notifies all watchers. The caller must hold mu.
 func (s *Supervisor) change() {
 	close(s.changed)
 	s.changed = make(chan struct{})
 }
 
-// sorted returns the workers by name. The caller holds mu.
+// sorted returns the workers by name. The caller must hold mu.
 func (s *Supervisor) sorted() []*worker {
 	all := make([]*worker, 0, len(s.workers))
 	for _, w := range s.workers {

@@ -1,4 +1,4 @@
-// Package client implements the client for a city, or for all cities of a supervisor, over a unix socket.
+// Package client implements clients for a city, and for all cities of a supervisor, over a unix socket.
 package client
 
 import (
@@ -24,28 +24,28 @@ import (
 	"gcity/internal/disk"
 )
 
-// ErrNotRunning means that no process listens on a city's socket. After a city has stopped, errors from its Client also
-// wrap it.
+// ErrNotRunning means that no process listens on a city's socket. After a city has stopped, errors from its Client wrap
+// it too.
 var ErrNotRunning = errors.New("not running")
 
-// ErrEnded means that a controller exited, or closed the connection, before it responded to a request.
+// ErrEnded means that a controller exited or closed the connection before it responded to a request.
 var ErrEnded = errors.New("the controller exited before it responded")
 
 const (
 	dialTimeout = 2 * time.Second
-	// timeout for a read-only request, if the context has a later deadline
+	// timeout of a read-only request, unless the context has an earlier deadline
 	readTimeout = 30 * time.Second
-	doTimeout   = 10 * time.Minute // timeout for a command
+	doTimeout   = 10 * time.Minute // timeout of a command
 	maxResponse = 256 << 20
 )
 
-// Client is the client for a running city, over the city's socket.
+// Client is a client for a running city, over the city's socket.
 type Client struct {
 	path       string
-	serverName string // the program that listens on the socket: "controller" or "supervisor"
-	below      string // the path of the city on that socket: "/v0", "/v0/city/NAME"
+	serverName string // what listens on the socket: "controller" or "supervisor"
+	below      string // the city's path on that socket: "/v0", "/v0/city/NAME"
 	http       *http.Transport
-	idleConn   disk.IdleConn   // the connection that Dial opened, or the last exchange kept
+	idleConn   disk.IdleConn   // the connection that Dial opened or the last exchange kept
 	life       context.Context // ends with Close
 	end        context.CancelFunc
 }
@@ -55,8 +55,8 @@ var (
 	_ city.Getter  = (*Client)(nil)
 )
 
-// Dial connects to the city with this socket (see disk.SocketPath). It fails with ErrNotRunning if no process
-// listens there.
+// Dial connects to the city with this socket (see disk.SocketPath). It fails with ErrNotRunning if no process listens
+// there.
 func Dial(path string) (*Client, error) { return dialFor("controller", path) }
 
 func dialFor(serverName, path string) (*Client, error) {
@@ -79,19 +79,19 @@ func dialFor(serverName, path string) (*Client, error) {
 	return c, nil
 }
 
-// connect returns the connection that Dial opened, or a new connection. It does not return the connection of an earlier
-// exchange, because the transport would not repeat a request on it.
+// connect returns the connection that Dial opened, or else a new one. It does not reuse the connection of an earlier
+// exchange, because the transport would not retry a request on it.
 func (c *Client) connect(ctx context.Context) (net.Conn, error) {
 	if conn := c.idleConn.Take(); conn != nil {
 		if _, used := conn.(reused); !used {
 			return conn, nil
 		}
-		_ = conn.Close() // nothing was written to it
+		_ = conn.Close() // nothing has been written to it
 	}
 	return c.dial(ctx)
 }
 
-// Close ends all streams and terminals of the client. Later calls fail.
+// Close ends all of the client's streams and terminals. Later calls fail.
 func (c *Client) Close() error {
 	c.end()
 	c.idleConn.Close()
@@ -99,7 +99,7 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// taggedError is a *city.Error that also wraps another error, for errors.Is.
+// taggedError is a *city.Error that also wraps another error for errors.Is.
 type taggedError struct {
 	err *city.Error
 	tag error
@@ -130,13 +130,13 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 	return nil, fmt.Errorf("cannot reach the city: %w", err)
 }
 
-// target returns the URL for a path of the city's own API.
+// target returns the URL for a path in the city's own API.
 func (c *Client) target(path string) string {
 	return "http://city" + c.below + strings.TrimPrefix(path, "/v0")
 }
 
-// request sends a request. It returns a response with status 200, which the caller must close, or the error in the
-// response. ctx also limits the reading of the response.
+// request sends a request. It returns a response with status 200, which the caller must close, or the error that the
+// response contains. ctx also applies to reading the response.
 func (c *Client) request(ctx context.Context, what request) (*http.Response, error) {
 	if c.life.Err() != nil {
 		return nil, &city.Error{Code: city.Unavailable,
@@ -168,7 +168,7 @@ func (c *Client) request(ctx context.Context, what request) (*http.Response, err
 	return resp, nil
 }
 
-// failed returns the error for a request without a response.
+// failed returns the error for a request that got no response.
 func (c *Client) failed(ctx context.Context, err error) error {
 	if _, ok := errors.AsType[*city.Error](err); ok {
 		return err
@@ -190,8 +190,8 @@ func (c *Client) failed(ctx context.Context, err error) error {
 	return e
 }
 
-// closedIdle is the text of a net/http error. It means that the other side closed a connection before a request was
-// sent on it. net/http does not export the error.
+// closedIdle is the text of an error that net/http does not export. It means that the peer closed a connection before a
+// request was sent on it.
 const closedIdle = "server closed idle connection"
 
 func errorResponse(resp *http.Response) error {
@@ -213,12 +213,12 @@ type request struct {
 	stream       bool // the response is a stream
 }
 
-// get sends a GET request for a path.
+// get requests a path with GET and decodes the response.
 func (c *Client) get(ctx context.Context, path string, q url.Values, into any) error {
 	return c.call(ctx, request{method: http.MethodGet, path: path, query: q}, into)
 }
 
-// call sends a request and decodes the JSON response into into, unless that is nil.
+// call sends a request and decodes the JSON response into into, unless into is nil.
 func (c *Client) call(ctx context.Context, what request, into any) error {
 	timeout := readTimeout
 	if what.method != http.MethodGet {
@@ -255,7 +255,7 @@ func (c *Client) snapshot(ctx context.Context, q url.Values) (*city.Snapshot, er
 	return snap, nil
 }
 
-// Agent returns one agent by its qualified name. This costs less than a snapshot, which contains every agent.
+// Agent returns one agent by its qualified name. This is cheaper than a snapshot, which contains every agent.
 func (c *Client) Agent(ctx context.Context, name string) (*city.Agent, error) {
 	path, err := wire.Path(wire.KindAgent, name, "")
 	if err != nil {
@@ -267,7 +267,7 @@ func (c *Client) Agent(ctx context.Context, name string) (*city.Agent, error) {
 	}
 	if a.Name != name {
 		return nil, &city.Error{Code: city.Unavailable,
-			Message: fmt.Sprintf("the city's controller returned agent %[2]q instead of %[1]s",
+			Message: fmt.Sprintf("the city's controller returned agent %[2]q instead of %[1]q",
 				name, a.Name)}
 	}
 	if a.CPU != nil && a.RSS != nil {

@@ -10,20 +10,21 @@ import (
 	"gcity/city"
 )
 
-// ErrUnresponsive means that a controller accepts connections but does not respond. Its process is stopped or hangs.
+// ErrUnresponsive means that a controller accepts connections but does not respond, because its process is stopped or
+// hangs.
 var ErrUnresponsive = errors.New("the controller does not respond")
 
 const (
-	// A request waits as long as the other end responds to pings. A ping is sent after each pingAfter, and its timeout
-	// is pingLimit.
+	// A request waits as long as the peer responds to pings. A ping is sent every pingAfter, with the timeout
+	// pingLimit.
 	pingAfter = time.Second
 	pingLimit = 2 * time.Second
-	// A request fails after this number of consecutive unanswered pings. On a busy machine, a single ping may take
-	// longer than its timeout.
+	// A request fails after this many consecutive pings without a response. On a busy machine, a single ping can exceed
+	// its timeout.
 	missedPings = 2
 )
 
-// unresponsiveError returns the error for a request if the process does not respond to pings either.
+// unresponsiveError returns the error for a request if the peer does not respond to pings either.
 func (c *Client) unresponsiveError(method string) error {
 	next := "`gcity status` shows the state from files, and `gcity doctor` shows what to do"
 	if method != http.MethodGet {
@@ -33,7 +34,7 @@ func (c *Client) unresponsiveError(method string) error {
 		" does not respond, so it is stopped or hangs; " + next}, ErrUnresponsive}
 }
 
-// roundTrip sends a request. It fails with ErrUnresponsive as soon as the other side no longer responds to pings.
+// roundTrip sends a request. It fails with ErrUnresponsive as soon as the peer stops responding to pings.
 func (c *Client) roundTrip(r *http.Request) (*http.Response, error) {
 	// the context outlives this function, because the body is read later
 	ctx, cancel := context.WithCancelCause(r.Context())
@@ -58,8 +59,7 @@ func (c *Client) roundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// ping reports whether the other end responds. It requests a path that does not exist, because any response is
-// sufficient.
+// ping reports whether the peer responds. It requests a path that does not exist, because any response will do.
 func (c *Client) ping(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, pingLimit)
 	defer cancel()
@@ -69,12 +69,12 @@ func (c *Client) ping(ctx context.Context) bool {
 	}
 	resp, err := c.http.RoundTrip(r)
 	if err != nil {
-		return ctx.Err() == nil // the request has ended, which roundTrip itself detects
+		return ctx.Err() == nil // roundTrip itself notices that the request has ended
 	}
 	return resp.Body.Close() == nil
 }
 
-// sleep waits for d and reports whether ctx is still active.
+// sleep waits for d. It reports whether ctx is still active.
 func sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

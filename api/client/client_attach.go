@@ -15,7 +15,7 @@ import (
 	"gcity/city"
 )
 
-// Attach implements city.Control. ctx limits only the opening of the terminal.
+// Attach implements city.Control. ctx applies only to opening the terminal.
 func (c *Client) Attach(ctx context.Context, name string, v city.Viewer) (city.Terminal, error) {
 	path, err := wire.Path(wire.KindAgent, name, wire.KindAttach)
 	if err != nil {
@@ -79,13 +79,13 @@ type Terminal struct {
 	Leave func() bool
 	once  sync.Once
 
-	mu   sync.Mutex // guards Read
+	mu   sync.Mutex // protects the fields below, which Read uses
 	buf  []byte
-	rest []byte // unread part of the last frame
-	err  error  // result of reads after the end of the frames
+	rest []byte // part of the last frame that Read has not returned yet
+	err  error  // result of reads after the last frame
 }
 
-// Read returns io.EOF when the session has ended, and io.ErrUnexpectedEOF when the connection is lost.
+// Read returns io.EOF after the session has ended, and io.ErrUnexpectedEOF if the connection is lost.
 func (t *Terminal) Read(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -36,12 +36,12 @@ func (c *Client) Do(ctx context.Context, cmd city.Command) (city.Receipt, error)
 		body, err = city.Encode(cmd)
 	}
 	if err != nil {
-		return receipt, wire.Invalid("%s cannot be sent: %v", cmd.Verb(), err)
+		return receipt, wire.Invalid("cannot send %s: %v", cmd.Verb(), err)
 	}
 	return receipt, c.call(ctx, request{method: method, path: path, body: body}, &receipt)
 }
 
-// CommandPath returns the path to which a command is sent.
+// CommandPath returns the path that a command is sent to.
 func CommandPath(cmd city.Command) (string, error) {
 	switch cmd := cmd.(type) {
 	case city.Emit:
@@ -89,13 +89,12 @@ func (c *Client) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	return b, c.get(ctx, path, nil, &b)
 }
 
-// BriefSnapshot returns the part of a snapshot that Brief keeps. A controller from an earlier version sends the whole
-// snapshot.
+// BriefSnapshot returns the part of a snapshot that Brief keeps. An older controller sends the whole snapshot.
 func (c *Client) BriefSnapshot(ctx context.Context) (*city.Snapshot, error) {
 	return c.snapshot(ctx, url.Values{"view": {wire.StatusView}})
 }
 
-// Explain returns the effective values of an agent, a pool or a rig, like city.Configured.
+// Explain returns the effective values of an agent, a pool or a rig, as city.Configured does.
 func (c *Client) Explain(ctx context.Context, name string) (string, error) {
 	path, err := wire.Path(wire.KindConfigExplain, name, "")
 	if err != nil {

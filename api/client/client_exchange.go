@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// exchange sends a GET request that does not request a stream. It uses the connection that Dial opened or the previous
-// exchange kept, in the caller's goroutine. This avoids the goroutines of http.Transport, and the threads that the
-// runtime starts for them. For a command with a single request, they would cost more than the request itself. Without a
-// kept connection, exchange uses the transport. If the controller closes the connection without a response, because the
-// connection was idle or because another controller takes over, exchange repeats the request once on a new connection.
+// exchange sends a GET request for anything but a stream. It works in the caller's goroutine, and on the connection
+// that Dial opened or the previous exchange kept. This avoids the goroutines of http.Transport and the threads that the
+// runtime starts for them, which would cost a command with a single request more than the request itself. Without such
+// a connection, exchange uses the transport. If the controller closes the connection without a response, because the
+// connection was idle or because another controller takes over, exchange retries once on a new connection.
 func (c *Client) exchange(r *http.Request) (*http.Response, error) {
 	conn := c.idleConn.Take()
 	if conn == nil {
@@ -29,20 +29,20 @@ func (c *Client) exchange(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// reused is a connection that was used for an earlier request.
+// reused is a connection that has served an earlier request.
 type reused struct{ net.Conn }
 
-// closedByPeer reports whether err means that the other side has closed the connection.
+// closedByPeer reports whether err means that the peer has closed the connection.
 func closedByPeer(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) ||
 		errors.Is(err, syscall.EPIPE)
 }
 
-// exchangeOn sends a request on conn and reads the head of the response. The caller closes the body, which then keeps
-// or closes conn.
+// exchangeOn sends a request on conn and reads the head of the response. Closing the response's body keeps or closes
+// conn.
 func (c *Client) exchangeOn(conn net.Conn, r *http.Request) (*http.Response, error) {
 	ctx := r.Context()
-	// a deadline in the past ends a blocked read or write
+	// a deadline in the past unblocks a read or write
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	in := bufio.NewReader(conn)
 	err := r.Write(conn)
@@ -79,14 +79,14 @@ func (c *Client) keepIdle(conn net.Conn) {
 	}
 }
 
-// awaitResponse waits for the first byte of a response. It fails with ErrUnresponsive as soon as the other end no
-// longer responds to pings.
+// awaitResponse waits for the first byte of a response. It fails with ErrUnresponsive as soon as the peer stops
+// responding to pings.
 func (c *Client) awaitResponse(ctx context.Context, conn net.Conn, in *bufio.Reader) error {
 	for missed := 0; ; {
 		if err := conn.SetReadDeadline(time.Now().Add(pingAfter)); err != nil {
 			return err
 		}
-		// if ctx has already ended, the call above overwrote the deadline that its end had set
+		// if ctx had already ended, the call above overwrote the deadline that stop had set
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -109,7 +109,7 @@ func (c *Client) awaitResponse(ctx context.Context, conn net.Conn, in *bufio.Rea
 	}
 }
 
-// responseBody is the body of a response. Close calls keep and reports whether the body was read to its end.
+// responseBody is the body of a response. Its Close calls keep with whether the body has been read to its end.
 type responseBody struct {
 	io.Reader
 	keep     func(whole bool)

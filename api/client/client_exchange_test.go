@@ -12,8 +12,8 @@ import (
 	"gcity/city"
 )
 
-// serve runs a server on a new socket until the test ends. It returns the socket's path, the connections that became
-// idle, and the number of accepted connections.
+// serve runs a server on a new socket until the test ends. It returns the socket's path, a channel of connections that
+// became idle, and the number of accepted connections.
 func serve(t *testing.T, h http.Handler) (path string, idle chan net.Conn, accepted *atomic.Int32) {
 	t.Helper()
 	path, idle, accepted = filepath.Join(t.TempDir(), "s"), make(chan net.Conn, 16), new(atomic.Int32)
@@ -66,12 +66,12 @@ func TestExchangesShareAConnection(t *testing.T) {
 		}
 	}
 	if n := accepted.Load(); n != 1 {
-		t.Errorf("the client opened %d connections, not 1", n)
+		t.Errorf("the client opened %d connections, want 1", n)
 	}
 }
 
 // A request succeeds on a new connection if the server has closed the idle connection.
-func TestAnExchangeAfterTheServerClosed(t *testing.T) {
+func TestExchangeAfterServerClosed(t *testing.T) {
 	path, idle, accepted := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte("{}"))
 	}))
@@ -83,13 +83,13 @@ func TestAnExchangeAfterTheServerClosed(t *testing.T) {
 		_ = (<-idle).Close()
 	}
 	if n := accepted.Load(); n != 2 {
-		t.Errorf("the client opened %d connections, not 2", n)
+		t.Errorf("the client opened %d connections, want 2", n)
 	}
 }
 
-// If the controller closes the connection without a response, the client repeats the request once. If that fails too, it
-// reports that the controller has exited.
-func TestAnExchangeWithoutAnAnswer(t *testing.T) {
+// If the controller closes the connection without a response, the client retries the request once. If that fails too,
+// it reports that the controller has exited.
+func TestExchangeWithoutResponse(t *testing.T) {
 	for _, aborted := range []int32{1, 2} {
 		var requests atomic.Int32
 		path, _, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -103,13 +103,13 @@ func TestAnExchangeWithoutAnAnswer(t *testing.T) {
 			t.Errorf("Snapshot with %d aborted requests: %v", aborted, err)
 		}
 		if n := requests.Load(); n != 2 {
-			t.Errorf("the client sent %d requests, not 2", n)
+			t.Errorf("the client sent %d requests, want 2", n)
 		}
 	}
 }
 
-// A waiting request ends when its context is canceled or its client is closed, before or during the response.
-func TestAWaitingExchangeEnds(t *testing.T) {
+// A pending request ends when its context is canceled or its client is closed, before or during the response.
+func TestPendingExchangeIsCanceled(t *testing.T) {
 	for _, begun := range []bool{false, true} {
 		for _, byClose := range []bool{false, true} {
 			arrived := make(chan bool)

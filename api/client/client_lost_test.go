@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A lost connection is reported without Go's error text, and names the program that closed it.
+// The error for a lost connection names the program that closed it, and does not contain Go's error text.
 func TestLostConnectionNamesTheServer(t *testing.T) {
 	c := &Client{serverName: "supervisor"}
 	err := c.failed(context.Background(), fmt.Errorf("read unix @->/x: %w", syscall.ECONNRESET))

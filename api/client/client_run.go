@@ -12,11 +12,11 @@ import (
 	"gcity/city"
 )
 
-// maxBuffered is the maximum size of a run's buffered output, in bytes of text. The newest piece is always kept.
+// maxBuffered is the maximum number of bytes of a run's output to buffer. The newest piece is always kept.
 const maxBuffered = 128 << 10
 
-// RunOutput implements city.Control. It reads the stream immediately, so that the city does not disconnect it. If the
-// caller is too slow, RunOutput drops pieces.
+// RunOutput implements city.Control. It always reads the stream without delay, so that the city does not disconnect it,
+// and drops pieces if the caller is too slow.
 func (c *Client) RunOutput(ctx context.Context, id string) iter.Seq2[city.Piece, error] {
 	return func(yield func(city.Piece, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -55,18 +55,18 @@ func (c *Client) RunOutput(ctx context.Context, id string) iter.Seq2[city.Piece,
 	}
 }
 
-// pieceQueue is a buffer for the pieces of a run's output, between a stream and its reader.
+// pieceQueue buffers pieces of a run's output between a stream and its reader.
 type pieceQueue struct {
 	mu     sync.Mutex
 	pieces []city.Piece
-	size   int // size of the buffered text, in bytes
+	size   int // number of buffered bytes of text
 	inner  bool
 	over   bool
 	err    error // why the stream ended; nil if the run has ended
 	news   chan struct{}
 }
 
-// put adds a piece, and drops the oldest pieces that exceed the limit.
+// put adds a piece, and drops the oldest ones that exceed the limit.
 func (h *pieceQueue) put(p city.Piece) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -86,8 +86,8 @@ func (h *pieceQueue) end(err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if errors.Is(err, errResume) {
-		err = &city.Error{Code: city.Unavailable, Message: "the connection to the city's " +
-			"controller was lost; the rest of the run's output is missing"}
+		err = &city.Error{Code: city.Unavailable, Message: "lost the connection to the city's " +
+			"controller; the rest of the run's output is missing"}
 	}
 	h.over, h.err = true, err
 	h.wakeReader()
@@ -100,7 +100,7 @@ func (h *pieceQueue) wakeReader() {
 	}
 }
 
-// take waits for the next piece. ok is false after the last piece.
+// take waits for the next piece. ok is false after the last one.
 func (h *pieceQueue) take(ctx context.Context) (p city.Piece, ok bool, err error) {
 	for {
 		p, ok, over, err := h.next()

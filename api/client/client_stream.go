@@ -18,8 +18,7 @@ import (
 
 const (
 	maxItem = 64 << 20
-	// A stream that was cut off is resumed immediately. This is the maximum number of consecutive resumes without a new
-	// item.
+	// A stream that was cut off is resumed immediately, at most this many times in a row without a new item.
 	maxResume = 3
 )
 
@@ -49,8 +48,8 @@ func (c *Client) Watch(ctx context.Context, name string) iter.Seq2[city.Frame, e
 	return resumed(ctx, c, func() (string, url.Values) { return path, nil }, func(city.Frame) {})
 }
 
-// resumed yields the items of a stream until the city ends it. If the connection is lost, it connects again. where
-// returns the path and the query with which to resume, and got is called with each item.
+// resumed yields the items of a stream until the city ends it. If the connection is lost, it reconnects. where returns
+// the path and query that resume the stream, and got is called with each item.
 func resumed[T any](ctx context.Context, c *Client, where func() (string, url.Values),
 	got func(T)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
@@ -81,7 +80,7 @@ func resumed[T any](ctx context.Context, c *Client, where func() (string, url.Va
 }
 
 // readStream reads a stream over one connection. It returns nil at the end of the stream, and errResume if the
-// connection was lost.
+// connection is lost.
 func readStream[T any](ctx context.Context, c *Client, path string, q url.Values,
 	each func(T) bool) error {
 	resp, err := c.request(ctx, request{method: http.MethodGet, path: path, query: q,

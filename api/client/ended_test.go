@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// If a controller exits between two requests of a client, the client reports that the controller has exited.
+// If a controller exits between two requests, the client reports that.
 func TestControllerEndsBetweenRequests(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "controller.sock")
 	idle := make(chan net.Conn, 1)

@@ -14,10 +14,10 @@ import (
 	"gcity/city"
 )
 
-// findTime is the timeout for looking up a city by name.
+// findTime is the timeout for finding a city by its name.
 const findTime = 5 * time.Second
 
-// Fleet is the client for all cities on a machine, over the supervisor's socket.
+// Fleet is a client for all cities of a machine, over the supervisor's socket.
 type Fleet struct {
 	c *Client
 
@@ -39,7 +39,7 @@ func DialFleet(path string) (*Fleet, error) {
 	return &Fleet{c: c, cities: map[string]*Client{}}, nil
 }
 
-// Close ends all streams and terminals of the fleet and its cities.
+// Close ends all streams and terminals, including those of the fleet's cities.
 func (f *Fleet) Close() error { return f.c.Close() }
 
 // Cities implements city.Directory.
@@ -49,7 +49,7 @@ func (f *Fleet) Cities(ctx context.Context) ([]city.Info, error) {
 	return a.Items, err
 }
 
-// Troubles returns the problems of the supervisor itself.
+// Troubles returns the supervisor's own problems.
 func (f *Fleet) Troubles(ctx context.Context) ([]string, error) {
 	var a wire.Cities
 	err := f.c.get(ctx, "/v0/cities", url.Values{"limit": {"1"}}, &a)
@@ -70,11 +70,12 @@ func (f *Fleet) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 	}
 }
 
-// City implements city.Directory. It returns a *Client. Its Close ends only the streams and terminals of this city.
+// City implements city.Directory. It returns a *Client, and closing that ends only the streams and terminals of this
+// city.
 func (f *Fleet) City(name string) (city.Control, error) {
 	if !wire.ValidPart(name) {
 		return nil, &city.Error{Code: city.NotFound,
-			Message: fmt.Sprintf("no city %.60q: the name is invalid", name)}
+			Message: fmt.Sprintf("invalid city name %.60q", name)}
 	}
 	ctx, cancel := context.WithTimeout(f.c.life, findTime)
 	defer cancel()
@@ -113,7 +114,7 @@ func (f *Fleet) Unregister(ctx context.Context, name string) (city.Receipt, erro
 	var receipt city.Receipt
 	if !wire.ValidPart(name) {
 		return receipt, &city.Error{Code: city.NotFound,
-			Message: fmt.Sprintf("no city %.60q: the name is invalid", name)}
+			Message: fmt.Sprintf("invalid city name %.60q", name)}
 	}
 	return receipt, f.c.call(ctx, request{method: http.MethodPost,
 		path: "/v0/city/" + name + "/unregister"}, &receipt)

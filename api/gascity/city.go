@@ -48,19 +48,19 @@ func patchCity(ctx context.Context, r *Request) (any, error) {
 	return r.Do(ctx, city.Resume{})
 }
 
-// rigRestart is the result of a request to restart a rig.
+// rigRestart is the result of restarting a rig.
 type rigRestart struct {
 	Rig string `json:"rig"`
-	// "ok", or "failed" if at least one agent could not be restarted
+	// "ok", or "failed" if any agent could not be restarted
 	Status    string   `json:"status"`
 	Restarted []string `json:"restarted"`
-	// agents that were not restarted because they are suspended or draining
+	// agents that were not restarted, because they are suspended or draining
 	Left   []string          `json:"left"`
 	Failed map[string]string `json:"failed,omitempty"`
 }
 
-// restartRig restarts the agents of a rig that are neither suspended nor draining. An agent is restarted after the
-// agents on which it depends.
+// restartRig restarts the agents of a rig that are neither suspended nor draining, each after the agents that it
+// depends on.
 func restartRig(ctx context.Context, r *Request) (any, error) {
 	if err := r.checkNoBody(); err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func restartRig(ctx context.Context, r *Request) (any, error) {
 	return a, nil
 }
 
-// dependencyOrder returns the agents of a rig. Each agent comes after the agents of the rig on which it depends.
+// dependencyOrder returns the agents of a rig, each after those agents of the rig that it depends on.
 func dependencyOrder(snap *city.Snapshot, rig string) (out []*city.Agent) {
 	placed := map[string]bool{}
 	var place func(g *city.Agent)
@@ -108,14 +108,14 @@ func dependencyOrder(snap *city.Snapshot, rig string) (out []*city.Agent) {
 	return out
 }
 
-// order is an automation in the format of an order in Gas City.
+// order is an automation in the format of Gas City's orders.
 type order struct {
 	Name        string `json:"name"`
 	Scoped      string `json:"scoped_name"`
 	Description string `json:"description,omitempty"`
 	Type        string `json:"type"` // "exec", "formula"
 	Trigger     string `json:"trigger,omitempty"`
-	Gate        string `json:"gate,omitempty"` // the same value as Trigger
+	Gate        string `json:"gate,omitempty"` // same as Trigger
 	Interval    string `json:"interval,omitempty"`
 	Schedule    string `json:"schedule,omitempty"`
 	Check       string `json:"check,omitempty"`
@@ -131,7 +131,7 @@ type order struct {
 	Reason      string `json:"reason"`
 }
 
-// orderList is a page of orders. It contains the list twice, because clients expect it under two names.
+// orderList is a page of orders. It contains the list twice, because clients expect it under either of two names.
 type orderList struct {
 	List[order]
 	Orders []order `json:"orders"`

@@ -29,7 +29,7 @@ func configurationOperations() []Operation {
 	}
 }
 
-// catalogue returns the city as a Catalogued, or an error if the city does not support that.
+// catalogue returns the city as a Catalogued, or an error if it is not one.
 func (r *Request) catalogue() (city.Catalogued, error) {
 	if c, ok := r.City.(city.Catalogued); ok {
 		return c, nil
@@ -54,13 +54,13 @@ type explanations struct {
 	Rigs     []explanation `json:"rigs"`
 }
 
-// explanation contains the effective values of one agent, pool or rig, as text for users. Secrets are shown as ***.
+// explanation contains the effective values of one agent, pool or rig as text for users, with *** in place of secrets.
 type explanation struct {
 	Name string `json:"name"`
 	Text string `json:"text"`
 }
 
-// explainConfig explains each rig, each pool, and each agent outside pools.
+// explainConfig explains each rig, each pool, and each agent that is not in a pool.
 func explainConfig(ctx context.Context, r *Request) (any, error) {
 	c, ok := r.City.(city.Configured)
 	if !ok {
@@ -87,7 +87,8 @@ func explainConfig(ctx context.Context, r *Request) (any, error) {
 	return a, err
 }
 
-// explain explains the objects with these names. It omits names that no longer exist in the current configuration.
+// explain explains the objects with these names. It leaves out names that the current configuration does not contain
+// any more.
 func explain(ctx context.Context, c city.Configured, names []string) ([]explanation, error) {
 	out := []explanation{}
 	slices.Sort(names)

@@ -35,7 +35,7 @@ func convoyOperations() []Operation {
 	}
 }
 
-// convoy is the response for a convoy: the convoy, its beads, and the number of closed beads.
+// convoy is a convoy in responses, with its beads and the number of closed ones.
 type convoy struct {
 	Convoy   beads.Bead    `json:"convoy"`
 	Children []beads.Bead  `json:"children"`
@@ -45,7 +45,7 @@ type convoy struct {
 // newConvoy is the body of a request to create a convoy.
 type newConvoy struct {
 	Title string `json:"title"`
-	// rig of the store; "" = the store of the first item or, without items, the city's store
+	// rig that has the store; "" = the store of the first item or, if there are no items, the city's store
 	Rig   string   `json:"rig"`
 	Items []string `json:"items"` // IDs of beads
 }
@@ -78,7 +78,7 @@ func showConvoy(ctx context.Context, r *Request) (any, error) {
 	return convoy{Convoy: b, Children: all, Progress: city.ProgressOf(all)}, nil
 }
 
-// convoy returns the bead with the ID in the request. It returns an error if the bead is not a convoy.
+// convoy returns the bead that the request names. It returns an error if that is not a convoy.
 func (r *Request) convoy(ctx context.Context) (beads.Bead, error) {
 	b, err := city.GetBead(ctx, r.City, r.Target)
 	if err == nil && b.Type != city.ConvoyType {
@@ -121,7 +121,7 @@ func createConvoy(ctx context.Context, r *Request) (any, error) {
 	return CreatedBead{Receipt: made, Bead: *made.Bead}, nil
 }
 
-// storeRig returns the rig with the store for a convoy of these beads, or "" for the city's store.
+// storeRig returns the rig that has the store for a convoy of these beads, or "" for the city's store.
 func (r *Request) storeRig(named string, items []beads.Bead) (string, error) {
 	rig := named
 	if len(items) > 0 {
@@ -199,7 +199,7 @@ func (r *Request) joinable(ctx context.Context, convoy string, ids []string) ([]
 	return out, nil
 }
 
-// join makes beads children of a convoy. Closed beads are added last, because a convoy closes when it has no open bead.
+// join makes beads children of a convoy. It adds closed ones last, because a convoy without open beads closes.
 func (r *Request) join(ctx context.Context, convoy string, items []beads.Bead) error {
 	for _, closed := range []bool{false, true} {
 		for _, b := range items {
@@ -218,7 +218,7 @@ func (r *Request) join(ctx context.Context, convoy string, items []beads.Bead) e
 	return nil
 }
 
-// closeConvoy closes a convoy. Its beads do not change.
+// closeConvoy closes a convoy but not its beads.
 func closeConvoy(ctx context.Context, r *Request) (any, error) {
 	if err := r.checkNoBody(); err != nil {
 		return nil, err

@@ -11,9 +11,9 @@ import (
 	"gcity/city"
 )
 
-// editOperations returns the operations with which Gas City's clients change the configuration. gcity supports
-// suspending agents and rigs, and adding and removing rigs. For all other changes it returns an error that explains
-// what to do instead.
+// editOperations returns the operations by which Gas City's clients change the configuration. gcity supports suspending
+// agents and rigs, and adding and removing rigs. For all other changes it returns an error that says what to do
+// instead.
 func editOperations() []Operation {
 	ops := []Operation{
 		{openapi.Operation{
@@ -51,8 +51,8 @@ func editOperations() []Operation {
 	return ops
 }
 
-// suspended returns whether a client wants to suspend or to resume. For any other change it returns an error that names
-// place, which is the table to edit.
+// suspended returns whether the client wants to suspend or to resume. For any other change it returns an error that
+// names the table to edit.
 func (r *Request) suspended(place string) (bool, error) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(r.Body, &fields) == nil {
@@ -98,8 +98,7 @@ func patchRig(ctx context.Context, r *Request) (any, error) {
 	return r.Do(ctx, city.ResumeRig{Rig: r.Target})
 }
 
-// rigEditor returns the city as a RigEditor. It returns an error if the city does not support that, or if the client is
-// a tenant.
+// rigEditor returns the city as a RigEditor. It returns an error if the city is not one, or if the client is a tenant.
 func (r *Request) rigEditor(ctx context.Context) (city.RigEditor, error) {
 	if city.PeerOf(ctx).Tenant {
 		return nil, newError(city.Forbidden, "a tenant cannot add or remove rigs: a folder could "+

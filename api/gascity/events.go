@@ -10,11 +10,11 @@ import (
 	"gcity/city"
 )
 
-// Resumes lists the names of the query parameters for the cursor of an event stream.
+// Resumes lists the query parameters that can contain the cursor of an event stream.
 const Resumes = " after_seq after_cursor after cursor"
 
 // Cursor returns the cursor after which a client's event stream continues: the ID of the last event that the client
-// received, or the cursor in the query. Several parameters have this meaning, because clients use different names.
+// received, or the cursor in the query. Several parameters can contain the latter, because clients use different names.
 func Cursor(r *http.Request) string {
 	v := r.URL.Query()
 	named := cmp.Or(v.Get("after_cursor"), v.Get("after_seq"), v.Get("after"), v.Get("cursor"))
@@ -38,7 +38,7 @@ func OldestFirst(v url.Values) (bool, error) {
 	}
 }
 
-// CheckQuery returns an error for an unknown query parameter. If gcity ignored a misspelled cursor or filter, the
+// CheckQuery returns an error for an unknown query parameter. If a misspelled cursor or filter were ignored, the
 // response would look correct.
 func CheckQuery(v url.Values, known []string) error {
 	for name := range v {

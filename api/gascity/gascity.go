@@ -1,6 +1,6 @@
-// Package gascity implements additional requests from Gas City's dashboards and scripts on top of a city.Control. These
-// are convoys, mail threads, orders, and other names and formats for functions of gcity. Package api routes and
-// documents these requests.
+// Package gascity implements additional requests from Gas City's dashboards and scripts on top of a city.Control:
+// convoys, mail threads, orders, and other names and formats for what gcity offers. Package api routes and documents
+// these requests.
 package gascity
 
 import (
@@ -16,20 +16,20 @@ import (
 	"gcity/city"
 )
 
-// Request is a request that this package handles.
+// Request is a request for this package.
 type Request struct {
 	City     city.Control
-	Snapshot *city.Snapshot // a snapshot that is at least as new as the request requires
+	Snapshot *city.Snapshot // a snapshot as new as the request requires, or newer
 	Target   string         // name or ID in the path
 	Query    url.Values
 	Body     []byte
 
-	// Do executes a command on behalf of the client.
+	// Do executes a command for the client.
 	Do func(context.Context, city.Command) (city.Receipt, error)
-	// Select parses a selection of work from the query.
+	// Select parses which work the query selects.
 	Select func() (beads.Query, error)
-	// Page returns the part of a list that the parameters limit and cursor select. names are the sorted names of the
-	// list's items.
+	// Page returns the part of a list that the parameters limit and cursor select, given the sorted names of the list's
+	// items.
 	Page func(names []string) (from, to int, next string, err error)
 }
 
@@ -37,7 +37,7 @@ type Request struct {
 type Operation struct {
 	openapi.Operation
 	Handle func(context.Context, *Request) (any, error)
-	shared bool // package api handles the other methods of the path
+	shared bool // package api handles the path's other methods
 }
 
 // Operations returns all operations of this package.
@@ -46,8 +46,8 @@ func Operations() []Operation {
 		configurationOperations(), editOperations())
 }
 
-// Match finds the pattern for a path, given the parts of the path after "/v0". It returns the pattern, the kind of the
-// name in the path, and the name in escaped form.
+// Match finds the pattern for a path, given the parts of the path after "/v0". It returns the pattern, the kind of
+// object that the path names, and that name in escaped form.
 func Match(parts []string) (pattern, kind, name string, ok bool) {
 	for _, o := range Operations() {
 		if o.shared {
@@ -102,7 +102,7 @@ func rigOf(snap *city.Snapshot, name string) (*city.Rig, error) {
 		snap.Name)
 }
 
-// rigOfPrefix returns the rig with this bead ID prefix, or "" for the city.
+// rigOfPrefix returns the rig with this prefix of bead IDs, or "" for the city.
 func rigOfPrefix(snap *city.Snapshot, prefix string) string {
 	for i := range snap.Rigs {
 		if snap.Rigs[i].Prefix == prefix {
@@ -133,8 +133,8 @@ func isCode(err error, code city.Code) bool {
 	return ok && e.Code == code
 }
 
-// Unsupported returns the error for a noun of Gas City's later API without an equivalent in gcity, or nil for any other
-// noun.
+// Unsupported returns the error for a noun in Gas City's later API that has no counterpart in gcity, or nil for any
+// other noun.
 func Unsupported(noun string) error {
 	const model = "belong to Gas City's session model of April 2026"
 	switch noun {

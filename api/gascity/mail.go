@@ -31,8 +31,8 @@ func mailOperations() []Operation {
 	}
 }
 
-// Mail returns the messages to the address in the parameter to or agent. Without either it returns all messages. An
-// empty parameter to selects the messages to users.
+// Mail returns the messages to the address in the parameter to or agent, or all messages if neither is set. If to is
+// empty, it returns the messages to users.
 func Mail(ctx context.Context, c city.Control, v url.Values, all bool) ([]mail.Message, error) {
 	if to := cmp.Or(v.Get("to"), v.Get("agent")); to != "" || v.Has("to") {
 		return city.Mail(ctx, c, to, all)
@@ -65,7 +65,7 @@ func countMail(ctx context.Context, r *Request) (any, error) {
 	return n, nil
 }
 
-// thread lists a thread, including archived messages. The ID may be that of any message in the thread.
+// thread lists a thread, including archived messages. The ID can be that of any message in the thread.
 func thread(ctx context.Context, r *Request) (any, error) {
 	first, _, err := city.GetMail(ctx, r.City, r.Target)
 	if err != nil {
@@ -109,14 +109,14 @@ func markUnread(ctx context.Context, r *Request) (any, error) {
 	return m, nil
 }
 
-// Sling is the body of a request to assign work: the work, and the rig of the target.
+// Sling is the body of a request to assign work: the work, and the target's rig.
 type Sling struct {
 	city.SlingRequest
 	Rig string `json:"rig"`
 }
 
-// In returns the request with its target qualified by the rig. The target is an agent or a pool of that rig or, without
-// a target, the rig itself.
+// In returns the request with the rig in its target. The target is an agent or a pool of the rig or, if it is empty,
+// the rig itself.
 func (s Sling) In(snap *city.Snapshot) (city.SlingRequest, error) {
 	req := s.SlingRequest
 	if s.Rig == "" {

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// interval at which an agent's output is checked for changes
+	// how often an agent's output is checked for changes
 	outputEvery = 500 * time.Millisecond
 	// default number of lines
 	outputLines = 100
@@ -22,7 +22,7 @@ type Output struct {
 	Turns  []turn `json:"turns"`
 }
 
-// Peek contains the last lines of an agent's output as a single string.
+// Peek contains the last lines of an agent's output in a single string.
 type Peek struct {
 	Output string `json:"output"`
 }
@@ -32,7 +32,7 @@ type turn struct {
 	Text string `json:"text"`
 }
 
-// OutputOf returns the response with an agent's last lines.
+// OutputOf returns the response that contains an agent's last lines.
 func OutputOf(name, text string) Output {
 	return Output{Agent: name, Format: "text", Turns: []turn{{Role: "output", Text: text}}}
 }

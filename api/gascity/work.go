@@ -70,7 +70,7 @@ func (r *Request) list(ctx context.Context, q beads.Query) (any, error) {
 	return page, nil
 }
 
-// Beads lists work, of one rig if rig is set. The IDs of a rig's beads begin with the rig's prefix.
+// Beads lists work, or only a rig's work if rig is set. The IDs of a rig's beads begin with the rig's prefix.
 func Beads(ctx context.Context, c city.Control, snap *city.Snapshot, rig string,
 	q beads.Query) ([]beads.Bead, error) {
 	if rig == "" {
@@ -132,7 +132,7 @@ func assign(ctx context.Context, r *Request) (any, error) {
 // dependencies contains the children and needs of a bead.
 type dependencies struct {
 	Children []beads.Bead `json:"children"` // in the order of creation
-	Needs    []beads.Bead `json:"needs"`    // without needs for beads that no longer exist
+	Needs    []beads.Bead `json:"needs"`    // except beads that no longer exist
 }
 
 // deps returns the children and needs of a bead.
@@ -166,16 +166,16 @@ func (r *Request) children(ctx context.Context, id string) ([]beads.Bead, error)
 	return append([]beads.Bead{}, found...), nil
 }
 
-// NewBead is the body of a request to create a bead: the bead, and the rig that selects the store.
+// NewBead is the body of a request to create a bead: the bead, and the rig that has the store.
 type NewBead struct {
 	beads.Bead
 	Rig string `json:"rig"` // "" = the city's store
 }
 
-// TakeRig removes the field rig from a body. It returns the rig as JSON, from this field or else from the query.
+// TakeRig removes the field rig from a body. It returns the rig from that field or, if it is missing, from the query.
 func TakeRig(b []byte, queried string) (rig, rest []byte, err error) {
 	var fields map[string]json.RawMessage
-	// any other JSON type is rejected later
+	// a rig of any other JSON type is rejected later
 	if json.Unmarshal(b, &fields) != nil || fields["rig"] == nil {
 		rig, err = json.Marshal(queried)
 		return rig, b, err

@@ -1,4 +1,4 @@
-// Package openapi generates OpenAPI documents from operations, from the types of their requests and responses, and from
+// Package openapi generates OpenAPI documents from operations: from the types of their requests and responses, and from
 // their query parameters.
 package openapi
 
@@ -11,25 +11,25 @@ import (
 	"gcity/city"
 )
 
-// Operation is an operation of a city's HTTP API.
+// Operation is one operation of a city's HTTP API.
 type Operation struct {
 	Method, Path string
 	Summary      string
-	Query        string // names of parameters, separated by spaces
+	Query        string // names of the query parameters, separated by spaces
 	Body         any    // a value of the body's type; nil = no body
 	Response     any    // a value of the response's type, or of its items' type; nil = any JSON
 	List, Stream bool   // the response is a list or a stream of items
 	Text         string // media type of a response that is not JSON
-	Machine      bool   // the operation is about all cities and has no path for one city
+	Machine      bool   // the operation is about all cities and has no path for a single one
 }
 
-// Names maps types to their names in the document, where these differ from the code.
+// Names maps types to their names in the document, where those differ from the names in the code.
 type Names map[reflect.Type]string
 
-// RequestHeader is the header that requests for changes over TCP must contain. It may have any value.
+// RequestHeader is the header that a request for a change needs over TCP. Its value does not matter.
 const RequestHeader = "X-GC-Request"
 
-// Document returns the OpenAPI document for operations and for the types that they use.
+// Document returns the OpenAPI document for operations and the types that they use.
 func Document(all []Operation, names Names) []byte {
 	s := &shapes{names: names, named: map[string]schema{}, types: map[string]reflect.Type{}}
 	paths := map[string]schema{}
@@ -47,8 +47,7 @@ func Document(all []Operation, names Names) []byte {
 		"info": schema{"title": "gcity", "version": "v0",
 			"description": "A city of agents. Escape a slash in a name: rig%2Fworker. Over TCP, " +
 				"POST, PATCH and DELETE require the header " + RequestHeader +
-				", and all requests " +
-				"require the token if the city has one."},
+				", and all requests require the token if the city has one."},
 		"paths": paths,
 		"components": schema{
 			"schemas":         s.named,
@@ -123,7 +122,7 @@ func (o Operation) response(s *shapes) schema {
 		"content": inJSON(s.of(reflect.TypeOf(o.Response), false))}
 }
 
-// Parameter returns the type of a query parameter and its description.
+// Parameter returns the type and description of a query parameter.
 func Parameter(name string) (kind, about string) {
 	known := parameters()[name]
 	kind, about, _ = strings.Cut(known, " ")
@@ -177,7 +176,7 @@ func parameters() map[string]string {
 	}
 }
 
-// Paths returns the paths of an operation: the path for a single city, and the path that contains a city's name.
+// Paths returns an operation's paths: the one for a single city, and the one that contains the city's name.
 func (o Operation) Paths() []string {
 	if o.Machine {
 		return []string{o.Path}
@@ -190,8 +189,8 @@ func (o Operation) Paths() []string {
 	return all
 }
 
-// Parameters returns the names of all operations' query parameters. The keys consist of kind and method: "agents GET".
-// kind returns the kind of a path.
+// Parameters returns the names of the query parameters of all operations, keyed by kind and method: "agents GET". kind
+// returns the kind of a path.
 func Parameters(all []Operation, kind func(path string) (string, error)) map[string][]string {
 	out := map[string][]string{}
 	for _, o := range all {

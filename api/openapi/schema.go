@@ -10,18 +10,18 @@ import (
 	"gcity/city"
 )
 
-// schema is a JSON Schema of OpenAPI 3.1.
+// schema is a JSON Schema as used in OpenAPI 3.1.
 type schema map[string]any
 
-// shapes converts the types of requests and responses to schemas.
+// shapes converts types of requests and responses to schemas.
 type shapes struct {
 	names Names
 	named map[string]schema // schemas of structs by name
 	types map[string]reflect.Type
 }
 
-// of returns the schema of a type. In requests, all fields are optional. In responses, fields are required unless they
-// have omitempty.
+// of returns the schema of a type. All fields of a request are optional. A field of a response is required unless it
+// has omitempty.
 func (s *shapes) of(t reflect.Type, sent bool) schema {
 	switch t {
 	case reflect.TypeFor[time.Time]():
@@ -64,7 +64,7 @@ func (s *shapes) of(t reflect.Type, sent bool) schema {
 	panic("the API has no schema for " + t.String()) // a test covers all types
 }
 
-// ref returns a reference to a struct's schema.
+// ref returns a reference to the schema of a struct.
 func (s *shapes) ref(t reflect.Type, sent bool) schema {
 	name := s.nameOf(t)
 	if sent {
@@ -80,7 +80,7 @@ func (s *shapes) ref(t reflect.Type, sent bool) schema {
 	}
 	s.types[name] = t
 	self := schema{"type": "object"}
-	// stored before its fields are converted, because a type may contain itself
+	// set before its fields are converted, because a type can contain itself
 	s.named[name] = self
 	props, required := schema{}, []string{}
 	s.fields(t, sent, props, &required)
@@ -91,8 +91,8 @@ func (s *shapes) ref(t reflect.Type, sent bool) schema {
 	return ref
 }
 
-// fields collects the fields of a struct in the same way as encoding/json. A field hides fields with the same name in
-// embedded structs.
+// fields collects the fields of a struct as encoding/json does: a field hides fields with the same name in embedded
+// structs.
 func (s *shapes) fields(t reflect.Type, sent bool, props schema, required *[]string) {
 	var embedded []reflect.Type
 	for i := range t.NumField() {
@@ -127,7 +127,7 @@ func (s *shapes) fields(t reflect.Type, sent bool, props schema, required *[]str
 	}
 }
 
-// orNull adds null to a schema.
+// orNull allows null in addition to what shape allows.
 func orNull(shape schema) schema {
 	if kind, plain := shape["type"].(string); plain {
 		shape["type"] = []string{kind, "null"}

@@ -1,4 +1,4 @@
-// Package socket listens on the unix socket of a city or a supervisor, and checks the user of a peer.
+// Package socket listens on the unix socket of a city or a supervisor, and checks which user a peer belongs to.
 package socket
 
 import (
@@ -17,22 +17,22 @@ import (
 	"gcity/internal/disk"
 )
 
-// Socket is a listener on a city's socket, for a single user. Only one goroutine may call Accept; all other methods may
-// be called concurrently.
+// Socket is a listener on a city's socket for a single user. Only one goroutine may call Accept; all other methods are
+// safe for concurrent use.
 type Socket struct {
 	path string
 	uid  uint32
 
 	mu     sync.Mutex // not held during calls that may block
 	bound  *net.UnixListener
-	aside  string // new path of the file that was at the socket's path; "" = there was no file
+	aside  string // new path of the file that was in the socket's place; "" = there was no file
 	closed bool
 
 	renewals sync.Mutex
 }
 
 // Listen binds the socket for path (see disk.SocketPath for long paths). Only this user can use it: its mode is 0600,
-// and connections from another uid are closed immediately. The caller holds the city's lock, so Listen removes an
+// and connections from another user are closed immediately. The caller must hold the city's lock, so Listen removes an
 // existing socket. It moves any other file aside; see MovedPath. It fails if the folder belongs to another user.
 func Listen(path string) (*Socket, error) {
 	s := &Socket{path: path, uid: uint32(os.Getuid())}
@@ -44,15 +44,15 @@ func Listen(path string) (*Socket, error) {
 	return s, nil
 }
 
-// MovedPath returns the new path of the file or folder that was at the socket's path, or "" if there was no file.
+// MovedPath returns the new path of the file or folder that was in the socket's place, or "" if there was none.
 func (s *Socket) MovedPath() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.aside
 }
 
-// boundPath returns the path at which the socket for path is bound. path may contain a descriptor that other processes
-// do not have, so the length check applies to the path that they use.
+// boundPath returns the path at which the socket for path is bound. path can contain a file descriptor, which other
+// processes do not have, so the length check applies to the path that those use.
 func boundPath(path string) (string, error) {
 	known := disk.Real(path)
 	bound, err := disk.SocketPath(known)
@@ -76,7 +76,7 @@ func bind(path string) (_ *net.UnixListener, aside string, _ error) {
 		return nil, "", err
 	case info.Mode().Type() != fs.ModeSocket:
 		if aside, err = disk.SetAside(bound); err != nil {
-			return nil, "", fmt.Errorf("%s is not a socket and cannot be moved away: %w",
+			return nil, "", fmt.Errorf("cannot move %s away, which is not a socket: %w",
 				disk.Real(bound), err)
 		}
 	default:
@@ -84,7 +84,7 @@ func bind(path string) (_ *net.UnixListener, aside string, _ error) {
 			return nil, "", err
 		}
 	}
-	// On Linux, a socket file inherits the mode of the unbound socket, so other users can never connect.
+	// On Linux, the mode of an unbound socket becomes the mode of its file, so other users cannot connect at any time.
 	lc := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
 		var err error
 		if e := raw.Control(func(fd uintptr) { err = unix.Fchmod(int(fd), 0o600) }); e != nil {
@@ -99,12 +99,11 @@ func bind(path string) (_ *net.UnixListener, aside string, _ error) {
 	return l.(*net.UnixListener), disk.Real(aside), nil
 }
 
-// Renew binds the socket again if it was removed or replaced by a different file. It reports whether it did so.
-// Connected clients stay connected. The caller holds the city's lock, so no other controller can have bound the socket
-// in the meantime.
+// Renew binds the socket again if it was removed or replaced by another file, and reports whether it did. Connected
+// clients stay connected. The caller must hold the city's lock, so that no other controller can have bound the socket.
 func (s *Socket) Renew() (renewed bool, err error) {
 	if !s.renewals.TryLock() {
-		return false, nil // a hung folder delays only one check
+		return false, nil // a folder that hangs delays only one check
 	}
 	defer s.renewals.Unlock()
 	info, err := disk.Lstat(s.Addr().String())
@@ -117,7 +116,7 @@ func (s *Socket) Renew() (renewed bool, err error) {
 		return false, err
 	}
 	s.mu.Lock()
-	// the listener to close; it is the new one if the Socket was closed in the meantime
+	// the listener to close: the new one if the Socket has been closed since
 	old := fresh
 	if !s.closed {
 		old, s.bound = s.bound, fresh
@@ -140,7 +139,7 @@ func (s *Socket) listener() *net.UnixListener {
 	return s.bound
 }
 
-// Accept waits for the next connection of the socket's user.
+// Accept waits for the next connection from the socket's user.
 func (s *Socket) Accept() (net.Conn, error) {
 	for {
 		l := s.listener()
@@ -181,8 +180,8 @@ func ownFolder(dir string) error {
 	return nil
 }
 
-// OwnPeer returns an error if another user's process listens on a socket. Commands and keys are sent only to processes
-// of this user.
+// OwnPeer returns an error if a process of another user listens on a socket. Commands and keys must go only to
+// processes of this user.
 func OwnPeer(c net.Conn) error {
 	cred, err := Credentials(c)
 	if err != nil {
@@ -200,7 +199,7 @@ func Trusted(uid uint32) error {
 		"remove the socket", uid)
 }
 
-// Credentials returns the kernel's data about the process at the other end of a unix socket.
+// Credentials returns the kernel's information about the process at the other end of a unix socket.
 func Credentials(c net.Conn) (cred *unix.Ucred, err error) {
 	u, ok := c.(*net.UnixConn)
 	if !ok {

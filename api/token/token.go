@@ -13,33 +13,33 @@ import (
 	"syscall"
 )
 
-// Read reads a token from a file. The file must belong to this user or to root, and no other user may be able to read
+// Read reads a token from a file. The file must belong to this user or to root, and no other user must be able to read
 // it.
 func Read(path string) (string, error) {
-	// O_NONBLOCK is set so that a pipe does not block the reader.
+	// O_NONBLOCK keeps a pipe from blocking the reader.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return "", fmt.Errorf("the token cannot be read: %w; `head -c 32 /dev/urandom | base64 > "+
+		return "", fmt.Errorf("cannot read the token: %w; `head -c 32 /dev/urandom | base64 > "+
 			"FILE` creates one, then run chmod 600 FILE", err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("the token cannot be read: %w", err)
+		return "", fmt.Errorf("cannot read the token: %w", err)
 	case !info.Mode().IsRegular():
 		return "", fmt.Errorf("%s is not a regular file with a token", path)
 	case !owned(info):
 		return "", fmt.Errorf("%s belongs to another user, so it is not secret: chown the file, "+
 			"or create a new one", path)
 	case info.Mode().Perm()&0o077 != 0:
-		return "", fmt.Errorf("other users may read the token (%v): chmod 600 %s",
+		return "", fmt.Errorf("other users can read the token (%v): run chmod 600 %s",
 			info.Mode().Perm(),
 			path)
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxToken+64))
 	if err != nil {
-		return "", fmt.Errorf("the token cannot be read: %w", err)
+		return "", fmt.Errorf("cannot read the token: %w", err)
 	}
 	token := strings.TrimSpace(string(data))
 	odd := strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' })
@@ -50,8 +50,8 @@ func Read(path string) (string, error) {
 	return token, nil
 }
 
-// minToken and maxToken limit the length of a token. A shorter token can be guessed, and a longer token does not fit
-// into a header.
+// minToken and maxToken limit the length of a token. A shorter one could be guessed, and a longer one does not fit into
+// a header.
 const minToken, maxToken = 16, 512
 
 // owned reports whether a file belongs to this user or to root.
@@ -60,7 +60,7 @@ func owned(info fs.FileInfo) bool {
 	return ok && (st.Uid == 0 || st.Uid == uint32(os.Getuid()))
 }
 
-// Ensure reads the token in a file. If the file does not exist, Ensure creates it with a random token. It never
+// Ensure returns the token in a file. If the file does not exist, Ensure creates it with a random token. It never
 // replaces an existing file.
 func Ensure(path string) (string, error) {
 	token, err := Read(path)
@@ -73,9 +73,9 @@ func Ensure(path string) (string, error) {
 	return Read(path)
 }
 
-// createToken writes the file under a temporary name. A link then creates it in one step, unless it exists.
+// createToken writes the file under a temporary name and then links it to its final name, which fails if that exists.
 func createToken(path string) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".api.token.*") // mode 0600
+	f, err := os.CreateTemp(filepath.Dir(path), ".api.token.*") // has mode 0600
 	if err != nil {
 		return err
 	}

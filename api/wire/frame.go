@@ -10,28 +10,28 @@ import (
 	"gcity/city"
 )
 
-// An attached terminal is a connection that was upgraded to Protocol. Both sides then send frames. A frame consists of
-// a type, the length of the payload in 4 bytes, most significant byte first, and the payload. Closing the connection
-// detaches the terminal.
+// An attached terminal is a connection that has been upgraded to Protocol. Both sides then send frames. A frame
+// consists of a type, the length of the payload (4 bytes, big endian), and the payload. Closing the connection detaches
+// the terminal.
 const (
 	Protocol = "gcity-terminal"
 
 	FrameData   = 'd' // in both directions: bytes of the terminal
-	FrameResize = 'r' // to the city: columns and rows, with 2 bytes each
+	FrameResize = 'r' // to the city: columns and rows, 2 bytes each
 	// from the city: empty if the session has ended, otherwise a city.Error as JSON
 	FrameEnd = 'e'
 
 	maxFrame = 64 << 10
 )
 
-// Framer writes and reads frames. One goroutine may read while other goroutines write.
+// Framer reads and writes frames. One goroutine can read while others write.
 type Framer struct {
 	R  io.Reader
 	W  io.Writer
-	mu sync.Mutex // guards W, so that frames are not mixed
+	mu sync.Mutex // protects W, so that frames do not mix
 }
 
-// Write sends a payload of any length, in as many frames as necessary.
+// Write sends a payload of any length in as many frames as necessary.
 func (f *Framer) Write(kind byte, payload []byte) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -92,7 +92,7 @@ func CheckSize(cols, rows int) error {
 	return nil
 }
 
-// End sends the reason why the frames end. A nil error means that the session has ended.
+// End sends why the frames end. A nil error means that the session has ended.
 func (f *Framer) End(err error) error {
 	if err == nil {
 		return f.Write(FrameEnd, nil)

@@ -9,7 +9,7 @@ import (
 	"gcity/city"
 )
 
-// Name unescapes and checks a name for this kind of object.
+// Name unescapes and checks a name of this kind of object.
 func Name(noun Kind, escaped string) (string, error) {
 	switch noun {
 	case KindAutomation:
@@ -28,7 +28,7 @@ func Name(noun Kind, escaped string) (string, error) {
 	return s, err
 }
 
-// scopedName unescapes and checks the name of an automation, which has the form x or x:rig:NAME.
+// scopedName unescapes and checks the name of an automation: NAME or NAME:rig:RIG.
 func scopedName(escaped string) (string, error) {
 	s, err := url.PathUnescape(escaped)
 	parts := strings.Split(s, ":")
@@ -42,7 +42,7 @@ func scopedName(escaped string) (string, error) {
 	return s, nil
 }
 
-// ParsedName unescapes and checks a name of one or more parts.
+// ParsedName unescapes and checks a name that has one or more parts.
 func ParsedName(escaped, what string) (string, error) {
 	s, err := url.PathUnescape(escaped)
 	if err != nil || len(s) > 512 {
@@ -85,11 +85,11 @@ func UnknownPath() error {
 }
 
 // Path returns the request path for an agent, a pool, a rig, an automation or a bead. what selects a part or an action;
-// "" selects the object itself. An invalid name is an error, like on the server.
+// "" selects the object itself. As on the server, an invalid name is an error.
 func Path(noun Kind, target string, what Kind) (string, error) {
 	if _, err := Name(noun, url.PathEscape(target)); err != nil {
 		return "", &city.Error{Code: city.NotFound,
-			Message: fmt.Sprintf("no %s %.60q: the name is invalid", noun, target)}
+			Message: fmt.Sprintf("invalid %s name %.60q", noun, target)}
 	}
 	path := "/v0/" + string(noun) + "/" + url.PathEscape(target)
 	if what != "" {

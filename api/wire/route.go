@@ -15,7 +15,7 @@ const (
 	KindHealth Kind = "health"
 	KindCities Kind = "cities"
 
-	// this kind and the next two exist only for a supervisor
+	// this kind and the next two exist only on a supervisor
 	KindCitiesStream Kind = "cities/stream"
 	KindRegister     Kind = "register"
 	KindUnregister   Kind = "unregister"
@@ -25,7 +25,7 @@ const (
 	KindConfig         Kind = "config"
 	KindConfigExplain  Kind = "config/explain" // effective values of an agent, a pool or a rig
 	KindStatus         Kind = "status"
-	KindCity           Kind = "/v0/city" // the city's status; a PATCH changes the city
+	KindCity           Kind = "/v0/city" // the city's status; PATCH changes the city
 	KindSnapshot       Kind = "snapshot"
 	KindSnapshotStream Kind = "snapshot/stream"
 	KindAgents         Kind = "agents"
@@ -38,7 +38,7 @@ const (
 	KindAutomations    Kind = "automations"
 	KindAutomation     Kind = "automation"
 	KindHistory        Kind = "history" // runs of an automation
-	// a run of an automation; the path continues with the run's ID and the request
+	// a run of an automation; the rest of the path is the run's ID and the request
 	KindRun          Kind = "run"
 	KindRunStream    Kind = "run/stream"
 	KindWatchdogs    Kind = "watchdogs"
@@ -55,7 +55,7 @@ const (
 	KindSling        Kind = "sling"
 	KindInspect      Kind = "inspect"
 	KindOutput       Kind = "output"
-	KindPeek         Kind = "peek" // an agent's output as a single string
+	KindPeek         Kind = "peek" // an agent's output in a single string
 	KindOutputStream Kind = "output/stream"
 	KindWatchStream  Kind = "stream"
 	KindAttach       Kind = "attach"
@@ -77,7 +77,7 @@ type Route struct {
 	Verb   string // verb of a command, for verb.Decode
 }
 
-// Parse parses an escaped path. Every name in the result is valid.
+// Parse parses an escaped path. All names in the result are valid.
 func Parse(path string) (Route, error) {
 	if path == "/debug/pprof" || strings.HasPrefix(path, "/debug/pprof/") {
 		return Route{Kind: KindDebug}, nil
@@ -163,9 +163,8 @@ func (rt *Route) parseCity(rest string) error {
 	return nil
 }
 
-// parseTarget splits {name}[/{what}], which is the rest of a path after its kind. A "/" in the name may be escaped. If
-// it is not escaped, the last part is the request if it is a valid request. Otherwise the last part belongs to the
-// name.
+// parseTarget splits {name}[/{what}], the rest of a path after its kind. The name can contain an escaped "/". If a "/"
+// is not escaped, the last part is the request if it is a valid one, and otherwise belongs to the name.
 func (rt *Route) parseTarget(noun Kind, parts []string) error {
 	if len(parts) == 0 {
 		return UnknownPath()
@@ -187,7 +186,7 @@ func (rt *Route) parseTarget(noun Kind, parts []string) error {
 		return strings.Contains(p, "%")
 	})
 	if len(parts) > 1 && whole {
-		// a complete name with an unknown verb after it
+		// a complete name followed by an unknown verb
 		return UnknownPath()
 	}
 	var err error
@@ -195,7 +194,7 @@ func (rt *Route) parseTarget(noun Kind, parts []string) error {
 	return err
 }
 
-// parseRun parses the path to a run's output.
+// parseRun parses the path of a run's output.
 func (rt *Route) parseRun(of, id string) (err error) {
 	rt.Kind = KindRunStream
 	if rt.Run, err = Name(KindBead, id); err != nil {
@@ -205,13 +204,13 @@ func (rt *Route) parseRun(of, id string) (err error) {
 	return err
 }
 
-// flat reports whether names of this kind have only one part, so that the path can be split after it.
+// flat reports whether names of this kind consist of a single part, so that the path can be split after it.
 func (k Kind) flat() bool {
 	return k == KindRig || k == KindAutomation || k == KindBead || k == KindMessage
 }
 
-// what returns the kind of request that the last part of a path selects, and for a command also the verb. It returns ""
-// if the part selects none.
+// what returns the kind of request that the last part of a path selects and, for a command, the verb. It returns "" if
+// the part selects no request.
 func what(noun Kind, last string) (k Kind, name string) {
 	if v, ok := verb.At(verb.Noun(noun), last); ok {
 		return KindCommand, v.Name

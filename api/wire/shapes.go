@@ -25,7 +25,7 @@ func ListOf[T any](items []T) List[T] {
 	return List[T]{Items: items, Total: len(items)}
 }
 
-// ErrorOf converts an error to an error that can be sent.
+// ErrorOf converts an error to one that can be sent.
 func ErrorOf(err error) *city.Error {
 	if e, ok := errors.AsType[*city.Error](err); ok {
 		if e.Error() == err.Error() {
@@ -34,7 +34,7 @@ func ErrorOf(err error) *city.Error {
 		return &city.Error{Code: e.Code, Message: err.Error(), Details: e.Details}
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		return &city.Error{Code: city.Unavailable, Message: "the request timed out; try again"}
+		return &city.Error{Code: city.Unavailable, Message: "the request timed out: try again"}
 	}
 	return &city.Error{Code: city.Unavailable, Message: err.Error()}
 }
@@ -44,18 +44,18 @@ func Invalid(format string, args ...any) error {
 	return &city.Error{Code: city.Invalid, Message: fmt.Sprintf(format, args...)}
 }
 
-// Agent is an agent in responses: the agent from a snapshot, with its resource usage as flat fields.
+// Agent is an agent in responses: the agent from a snapshot, with its resource usage as fields of its own.
 type Agent struct {
 	city.Agent
-	Usage *city.Usage `json:"usage,omitempty"` // always nil; hides the field of the embedded agent
+	Usage *city.Usage `json:"usage,omitempty"` // always nil; hides the embedded agent's field
 	CPU   *float64    `json:"cpu"`             // percent of one processor; null = not measured
 	RSS   *int64      `json:"rss"`             // in bytes; null = not measured
 	Procs int         `json:"procs,omitempty"` // number of processes
 
-	ActiveBead string `json:"active_bead,omitempty"` // ID of the current task
+	ActiveBead string `json:"active_bead,omitempty"` // ID of the work that the agent is doing
 }
 
-// AgentOf converts an agent to the format for responses.
+// AgentOf converts an agent to the form for responses.
 func AgentOf(a city.Agent) Agent {
 	out := Agent{Agent: a}
 	out.ActiveBead, _, _ = strings.Cut(a.Task, " ")
@@ -72,11 +72,11 @@ type Cities struct {
 	Troubles []string `json:"troubles,omitempty"` // problems of the supervisor
 }
 
-// ConfigText is a configuration, or a part of it, as text for users.
+// ConfigText is a configuration, or a part of one, as text for users.
 type ConfigText struct {
 	Revision string `json:"revision"` // revision of the active configuration
 	Format   string `json:"format"`   // "toml", "text"
-	Text     string `json:"text"`     // secrets are shown as ***
+	Text     string `json:"text"`     // with *** in place of secrets
 }
 
 // Registration is the body of a registration request.
@@ -107,7 +107,7 @@ func UnknownCity(name string, all []city.Info) error {
 // namedAtMost is the maximum number of cities that an error lists.
 const namedAtMost = 20
 
-// NamesOf returns the names of the cities as text, up to namedAtMost of them.
+// NamesOf lists the names of the cities as text, up to namedAtMost of them.
 func NamesOf(all []city.Info) string {
 	names := PlainNames(all)
 	if n := len(names); n > namedAtMost {
@@ -125,21 +125,21 @@ func PlainNames(all []city.Info) []string {
 	return names
 }
 
-// StatusView is the value of the parameter view for the part of a snapshot that Brief returns.
+// StatusView is the value of the parameter view that selects the part of a snapshot that Brief returns.
 const StatusView = "status"
 
-// Types of events that end a stream. The log does not contain events of these types. A stream that ends without one of
-// them was cut off and can be resumed.
+// Types of events that end a stream. They never appear in the log. A stream that ends without one of them was cut off
+// and can be resumed.
 const (
 	EventEnd   = "!end"   // the regular end
-	EventError = "!error" // the end with a reason, which is a city.Error
+	EventError = "!error" // the end because of an error, a city.Error
 )
 
-// MaxLines is the maximum number of items per page, and of output lines per response.
+// MaxLines is the maximum number of items on a page, and of output lines in a response.
 const MaxLines = 10000
 
-// Everything is the value of the parameter limit for an unlimited list.
+// Everything is the value of the parameter limit that requests the whole list.
 const Everything = "all"
 
-// IdleTimeout is how long a connection without requests is kept open.
+// IdleTimeout is how long a connection without requests stays open.
 const IdleTimeout = time.Minute

@@ -13,14 +13,14 @@ import (
 	"gcity/events"
 )
 
-// Directory is a city.Directory in memory. Tests add and remove cities, and make them crash and hang. Its methods,
-// and those of its cities, may be called concurrently.
+// Directory is a city.Directory in memory. Tests add and remove cities, and make them crash and hang. Its methods, and
+// those of its cities, are safe for concurrent use.
 type Directory struct {
 	mu      sync.Mutex
 	cities  map[string]*hostedCity
-	folders map[string]*Fake // folders that Register accepts, by path
+	folders map[string]*Fake // what Register finds in each folder, by path
 	gone    error
-	// number of current readers of each city's streams, and of its snapshots
+	// number of readers of each city's streams, and of its snapshot streams
 	streams map[string]int
 	changed chan struct{} // closed and replaced at every change
 }
@@ -31,16 +31,16 @@ var (
 	_ city.Previewer = (*Directory)(nil)
 )
 
-// hostedCity is a city of a Directory that persists across several runs.
+// hostedCity is a city of a Directory. It lasts for several runs.
 type hostedCity struct {
 	info  city.Info
 	city  city.Control
 	hangs bool            // calls do not return
-	life  context.Context // ends with the newest run
+	life  context.Context // ends with the current run
 	stop  context.CancelFunc
 }
 
-// NewDirectory creates a directory of running cities. Their names and paths are those in their snapshots.
+// NewDirectory returns a directory of running cities, with names and paths from their snapshots.
 func NewDirectory(cities ...*Fake) *Directory {
 	m := &Directory{cities: map[string]*hostedCity{}, folders: map[string]*Fake{},
 		streams: map[string]int{}, changed: make(chan struct{})}
@@ -65,7 +65,7 @@ func (m *Directory) change(edit func()) {
 	m.changed = make(chan struct{})
 }
 
-// Add adds a running city. If a city with this name exists, Add replaces it, like a restart.
+// Add adds a running city. It replaces a city with the same name, as a restart does.
 func (m *Directory) Add(name, path string, c city.Control) {
 	m.change(func() { m.add(name, path, c) })
 }
@@ -83,7 +83,7 @@ func (m *Directory) add(name, path string, c city.Control) {
 // Folder sets the city that Register finds in a folder.
 func (m *Directory) Folder(path string, f *Fake) { m.change(func() { m.folders[path] = f }) }
 
-// SetCondition sets the condition of a city, which determines whether it runs.
+// SetCondition sets a city's condition, which determines whether the city runs.
 func (m *Directory) SetCondition(name string, c city.Condition, why string) {
 	m.change(func() {
 		b := m.cities[name]
@@ -112,10 +112,10 @@ func (m *Directory) remove(name string) {
 	delete(m.cities, name)
 }
 
-// Fail makes Cities and Watch fail with err from now on, or succeed again if err is nil.
+// Fail makes Cities and Watch fail with err, or succeed again if err is nil.
 func (m *Directory) Fail(err error) { m.change(func() { m.gone = err }) }
 
-// Streams returns how many streams of a city are being read, and how many of these are not snapshot streams.
+// Streams returns the number of a city's streams that are being read, and how many of these are not snapshot streams.
 func (m *Directory) Streams(name string) (all, others int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -227,7 +227,7 @@ func (b *hostedCity) end() {
 		nil
 }
 
-// cityProxy is the city that Directory.City returns. Each call looks the city up again.
+// cityProxy is what Directory.City returns. It looks the city up in each call.
 type cityProxy struct {
 	m    *Directory
 	name string
@@ -235,7 +235,7 @@ type cityProxy struct {
 
 var _ city.Getter = (*cityProxy)(nil)
 
-// find returns the city and its run. It waits while the city hangs, and fails if the city is not running.
+// find returns the city and its current run. It waits while the city hangs, and fails if the city is not running.
 func (g *cityProxy) find(ctx context.Context) (city.Control, context.Context, error) {
 	for {
 		g.m.mu.Lock()
@@ -281,7 +281,7 @@ func (g *cityProxy) count(kind string, n int) {
 	}
 }
 
-// stream reads a stream of the city's current run. The stream ends with the run, and pauses while the city hangs.
+// stream reads a stream of the city's current run. The stream ends with the run and pauses while the city hangs.
 func stream[T any](ctx context.Context, g *cityProxy, kind string,
 	of func(city.Control, context.Context) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
@@ -312,7 +312,8 @@ func stream[T any](ctx context.Context, g *cityProxy, kind string,
 	}
 }
 
-// Snapshot implements city.Control. It sets the time of the last pass to now, so the loop appears to run.
+// Snapshot implements city.Control. It sets the time of the last loop pass to now, so that the controller seems to
+// respond.
 func (g *cityProxy) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	return ask(ctx, g, func(c city.Control) (*city.Snapshot, error) {
 		s, err := c.Snapshot(ctx)

@@ -9,8 +9,8 @@ import (
 	"gcity/events"
 )
 
-// Do implements city.Control. It types nudges and writes beads. Any other command with an existing target succeeds and
-// changes only the log.
+// Do implements city.Control. It types nudges and writes beads. Any other command succeeds if its target exists, and
+// only adds an event.
 func (f *Fake) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	f.mu.Lock()
 	f.commands = append(f.commands, c)
@@ -55,8 +55,7 @@ func (f *Fake) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	return city.Receipt{Seq: seq, Message: strings.TrimSpace(c.Verb() + " " + c.Target())}, nil
 }
 
-// checkAgent returns an error unless the snapshot has something with this name, or the name is empty. The caller holds
-// f.mu.
+// checkAgent returns an error unless name is "" or the name of something in the snapshot. The caller must hold f.mu.
 func (f *Fake) checkAgent(name string) error {
 	_, agent := f.snap.Agent(name)
 	_, pool := f.snap.Pool(name)
@@ -76,7 +75,7 @@ func (f *Fake) checkTyping(agent, text string) error {
 	return err
 }
 
-// publish appends an event and publishes a snapshot. The caller holds f.mu.
+// publish appends an event and publishes a snapshot. The caller must hold f.mu.
 func (f *Fake) publish(e events.Event) uint64 {
 	seq := f.record(e)
 	f.edit(func(*city.Snapshot) {})

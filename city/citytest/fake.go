@@ -1,5 +1,4 @@
-// Package citytest contains a contract test suite for implementations of city.Control, and a city that exists only in
-// memory.
+// Package citytest contains a test suite for implementations of city.Control, and a city that exists only in memory.
 package citytest
 
 import (
@@ -17,9 +16,8 @@ import (
 	"gcity/events"
 )
 
-// Fake is a city in memory that shows what a test sets. Running agents echo their input, and work is stored. Other
-// commands change nothing; a test that needs their effects runs a controller. Its methods may be called
-// concurrently.
+// Fake is a city in memory, in the state that a test sets. Running agents echo their input, and work is stored. Other
+// commands have no effect; a test that needs one runs a controller. Its methods are safe for concurrent use.
 type Fake struct {
 	mu       sync.Mutex
 	snap     *city.Snapshot
@@ -40,13 +38,13 @@ var (
 type screen struct {
 	out, typed []byte
 	cols, rows int
-	raw        bool // the viewer receives unfiltered bytes
+	raw        bool // the viewer gets unfiltered bytes
 }
 
 func newScreen() *screen { return &screen{cols: 80, rows: 24} }
 
-// NewFake creates a city with these agents. Agents with Running set run with an empty screen of 80×24. Set adds
-// pools, rigs and automations; running pool members are among the agents.
+// NewFake returns a city with these agents. Those with Running set run with an empty screen of 80×24. Use Set to add
+// pools, rigs and automations; the running members of pools are among the agents.
 func NewFake(name string, agents ...city.Agent) *Fake {
 	now := time.Now()
 	f := &Fake{
@@ -112,15 +110,15 @@ func (f *Fake) Set(change func(*city.Snapshot)) {
 	f.edit(change)
 }
 
-// OnDo replaces the implementation of commands, or restores the built-in one if do is nil. Commands are recorded in
-// any case.
+// OnDo replaces the implementation of commands, or restores the built-in one if do is nil. Either way, commands are
+// recorded.
 func (f *Fake) OnDo(do func(city.Command) (city.Receipt, error)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.onDo = do
 }
 
-// Commands returns the commands so far.
+// Commands returns the commands received so far.
 func (f *Fake) Commands() []city.Command {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -191,7 +189,7 @@ func (f *Fake) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
 	}
 }
 
-// running returns the screen of a running agent. The caller holds f.mu.
+// running returns the screen of a running agent. The caller must hold f.mu.
 func (f *Fake) running(agent string) (*screen, error) {
 	a, ok := f.snap.Agent(agent)
 	switch {

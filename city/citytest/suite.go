@@ -12,9 +12,9 @@ import (
 	"gcity/events"
 )
 
-// Agents of the city that Suite tests.
+// Agents of the city under test.
 const (
-	// runs; prints Ready and then echoes its input, like the command "echo ready; exec cat"
+	// runs; prints Ready and echoes its input, like "echo ready; exec cat"
 	Worker = "worker"
 	Lazy   = "lazy" // suspended
 	Ready  = "ready"
@@ -25,19 +25,19 @@ const patience = 2 * time.Minute
 // Harness opens cities for Suite.
 type Harness struct {
 	// Open opens a city for one test. It has the agents Worker and Lazy, the pool Crew, the rig Rig with RigWorker and
-	// RigLazy, an empty bead store, and the automations of WriteAutomations. The effect of a command may be visible
-	// with a delay. Open is called in the test's goroutine and cleans up after the test.
+	// RigLazy, an empty bead store, and the automations of WriteAutomations. The effects of a command may become
+	// visible with a delay. Open is called in the test's goroutine, and must register its cleanup with t.
 	Open func(t *testing.T) city.Control
 
-	// Hold writes a configuration with only the agent Lazy, which does not run. The city reads it at the next
-	// reload, or earlier.
+	// Hold writes a configuration that contains only the agent Lazy, which does not run. The city reads it no later
+	// than at the next reload.
 	Hold func(t *testing.T, ctl city.Control)
 
-	// Record writes an event to the city's log, like the city itself.
+	// Record writes an event to the city's log, as the city itself does.
 	Record func(t *testing.T, ctl city.Control, e events.Event)
 }
 
-// Suite checks the contract of city.Control.
+// Suite checks that a city.Control fulfills its contract.
 func Suite(t *testing.T, h Harness) {
 	for _, c := range cases(h) {
 		t.Run(c.name, func(t *testing.T) {
@@ -119,7 +119,7 @@ func cases(h Harness) []suiteCase {
 	}
 }
 
-// until waits for a snapshot that satisfies a condition.
+// until waits for a snapshot that meets a condition.
 func until(t *testing.T, ctx context.Context, ctl city.Control,
 	ok func(*city.Snapshot) bool) *city.Snapshot {
 	t.Helper()
@@ -150,7 +150,7 @@ func seen(t *testing.T, ctx context.Context, ctl city.Control, text string) {
 			return
 		}
 	}
-	t.Fatalf("%q was not printed; the output was: %q", text, all)
+	t.Fatalf("%q was not printed; the output was %q", text, all)
 }
 
 func do(t *testing.T, ctx context.Context, ctl city.Control, c city.Command) city.Receipt {
@@ -350,7 +350,7 @@ func testAttach(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// readUntil reads a terminal until its output contains the text.
+// readUntil reads from a terminal until its output contains the text.
 func readUntil(t *testing.T, term io.Reader, text string) {
 	t.Helper()
 	var all []byte

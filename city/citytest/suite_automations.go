@@ -17,13 +17,13 @@ import (
 	"gcity/events"
 )
 
-// Automations of the city that Suite tests. They run only by hand.
+// Automations of the city under test. They run only on request.
 const (
 	Chore = "chore" // prints "swept"
-	Brew  = "brew"  // cooks the formula with the same name for the pool Crew
-	Wreck = "wreck" // prints "oops" and exits with status 3; it is not retried
-	Torn  = "torn"  // has a broken file
-	// prints the line "dröp" in two parts, waits for the file "go" in the city's folder, then prints "drop" in red
+	Brew  = "brew"  // runs the formula with the same name for the pool Crew
+	Wreck = "wreck" // prints "oops" and exits with code 3; it is not retried
+	Torn  = "torn"  // has an invalid file
+	// prints the line "dröp" in two parts, waits for the file "go" in the city's folder, and then prints "drop" in red
 	Drip = "drip"
 
 	choreExec = "echo swept"
@@ -58,7 +58,7 @@ func WriteAutomations(t testing.TB, folder string) {
 	}
 }
 
-// awaitAutomation waits until a condition holds for an automation.
+// awaitAutomation waits until an automation meets a condition.
 func awaitAutomation(t *testing.T, ctx context.Context, ctl city.Control, name string,
 	ok func(*city.Automation) bool) city.Automation {
 	t.Helper()
@@ -101,7 +101,7 @@ func testAutomations(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// fire runs an automation and returns the run as it was at its start and at its end.
+// fire runs an automation. It returns the run as it was at its start and at its end.
 func fire(t *testing.T, ctx context.Context, ctl city.Control, c city.Fire) (opened,
 	ended city.Run) {
 	t.Helper()
@@ -129,7 +129,7 @@ func fire(t *testing.T, ctx context.Context, ctl city.Control, c city.Fire) (ope
 	return opened, *a.Last
 }
 
-// countEvents counts the events about a run with this type.
+// countEvents returns the number of events of a type about a run.
 func countEvents(t *testing.T, ctx context.Context, ctl city.Control, kind string,
 	r city.Run) (n int) {
 	t.Helper()
@@ -151,7 +151,7 @@ func countEvents(t *testing.T, ctx context.Context, ctl city.Control, kind strin
 	return n
 }
 
-// record waits until a run's bead is closed, which happens shortly after the run ends.
+// record waits until a run's bead is closed, which happens shortly after the end of the run.
 func record(t *testing.T, ctx context.Context, ctl city.Control, id string) beads.Bead {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)

@@ -35,7 +35,7 @@ func inbox(t *testing.T, ctx context.Context, ctl city.Control, who string, all 
 	return ids
 }
 
-// mailChecks compares a city's mail with what a test expects.
+// mailChecks compares a city's mail with a test's expectations.
 type mailChecks struct {
 	t   *testing.T
 	ctx context.Context
@@ -49,7 +49,7 @@ func (m mailChecks) want(who string, all bool, want ...string) {
 	}
 }
 
-// await waits until a snapshot counts this number of unread messages for an agent and for users.
+// await waits for a snapshot with these numbers of unread messages, for an agent and for users.
 func (m mailChecks) await(agent string, unread int, people city.MailCount) {
 	m.t.Helper()
 	for s, err := range m.ctl.Snapshots(m.ctx) {
@@ -66,7 +66,7 @@ func (m mailChecks) await(agent string, unread int, people city.MailCount) {
 		err)
 }
 
-// Mail reaches its recipient, is counted while it is unread, and leaves the lists once it is archived.
+// A message reaches its recipient, is counted while it is unread, and leaves the lists once it is archived.
 func testMail(t *testing.T, ctx context.Context, ctl city.Control) {
 	checks := mailChecks{t, ctx, ctl}
 	one := mailed(t, ctx, ctl, mail.Message{From: Worker, To: "hand", Subject: "one",
@@ -128,7 +128,7 @@ func testMail(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// A message to a pool belongs to all members until one member has taken it. Only one member can take it.
+// A message to a pool belongs to all members until one of them takes it. Only one can.
 func testPoolMail(t *testing.T, ctx context.Context, ctl city.Control) {
 	checks := mailChecks{t, ctx, ctl}
 	id := mailed(t, ctx, ctl, mail.Message{From: Worker, To: Crew, Subject: "who?"})
@@ -172,7 +172,7 @@ func testMailRejected(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// Work is assigned to an agent as its assignee, or to a pool by a label. Reassigning work requires force.
+// Assigned work has an agent as its assignee, or a pool in a label. Assigning it to someone else requires force.
 func testSling(t *testing.T, ctx context.Context, ctl city.Control) {
 	b := create(t, ctx, ctl, beads.Bead{Title: "polish"})
 	sling := func(s city.SlingRequest) beads.Bead {

@@ -13,9 +13,9 @@ import (
 	"gcity/city"
 )
 
-// Pool and rig of the city that Suite tests.
+// Pool and rig of the city under test.
 const (
-	// a pool that wants its minimum; its members print Ready and echo their input, and their drains have no time limit
+	// a pool at its minimum size; its members print Ready and echo their input, and their drains have no time limit
 	Crew    = "crew"
 	CrewMin = 1
 	CrewMax = 3
@@ -29,7 +29,7 @@ const (
 func crew(i int) string { return fmt.Sprintf("%s-%d", Crew, i) }
 
 const (
-	// drainTimeout is the time limit for drains of agents outside pools.
+	// drainTimeout is the time limit for drains of agents that are not in a pool.
 	drainTimeout = 5 * time.Minute
 )
 
@@ -45,12 +45,12 @@ func rig(s *city.Snapshot, name string) *city.Rig {
 func testReload(t *testing.T, ctx context.Context, ctl city.Control) {
 	before := worker(t, ctx, ctl)
 	do(t, ctx, ctl, city.Reload{})
-	// no configuration is held, so this is an ordinary reload
+	// no configuration is waiting for confirmation, so this is an ordinary reload
 	do(t, ctx, ctl, city.Reload{Confirm: true})
 	same(t, before, worker(t, ctx, ctl))
 }
 
-// worker returns the current state of the agent Worker.
+// worker returns the agent Worker in its current state.
 func worker(t *testing.T, ctx context.Context, ctl city.Control) city.Agent {
 	t.Helper()
 	s, err := ctl.Snapshot(ctx)
@@ -64,7 +64,7 @@ func worker(t *testing.T, ctx context.Context, ctl city.Control) city.Agent {
 	return *a
 }
 
-// same fails unless an agent still has the same session.
+// same fails the test unless an agent still has the same session.
 func same(t *testing.T, before, after city.Agent) {
 	t.Helper()
 	if before.Session == nil || after.Session == nil || before.Session.ID != after.Session.ID ||
@@ -74,7 +74,7 @@ func same(t *testing.T, before, after city.Agent) {
 	}
 }
 
-// wantMention checks that an error message contains these words. The error code is checked separately.
+// wantMention checks that an error's message contains these words. Its code is checked elsewhere.
 func wantMention(t *testing.T, what string, err error, words ...string) {
 	t.Helper()
 	e, ok := errors.AsType[*city.Error](err)
@@ -89,7 +89,7 @@ func wantMention(t *testing.T, what string, err error, words ...string) {
 	}
 }
 
-// A drain can be canceled. Once the agent acknowledges it, the agent restarts. (L2, L14)
+// A drain can be canceled. An agent that acknowledges a drain restarts. (L2, L14)
 func testDrain(t *testing.T, ctx context.Context, ctl city.Control) {
 	before := worker(t, ctx, ctl)
 	do(t, ctx, ctl, city.Drain{Agent: Worker})
@@ -132,7 +132,7 @@ func testDrain(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// After a final drain no session starts until the drain is canceled.
+// After a final drain, no session starts until the drain is canceled.
 func testDrainFinal(t *testing.T, ctx context.Context, ctl city.Control) {
 	before := worker(t, ctx, ctl)
 	do(t, ctx, ctl, city.Drain{Agent: Worker, Final: true})
@@ -154,7 +154,7 @@ func testDrainFinal(t *testing.T, ctx context.Context, ctl city.Control) {
 	})
 }
 
-// An agent that was not asked to finish has nothing to acknowledge, and an agent that is not running cannot drain.
+// An agent that has not been asked to drain cannot acknowledge a drain, and an agent that is not running cannot drain.
 func testDrainRejected(t *testing.T, ctx context.Context, ctl city.Control) {
 	before := worker(t, ctx, ctl)
 	_, err := ctl.Do(ctx, city.Drain{Agent: Lazy})
@@ -166,7 +166,7 @@ func testDrainRejected(t *testing.T, ctx context.Context, ctl city.Control) {
 	same(t, before, worker(t, ctx, ctl))
 }
 
-// awaitAgent waits until a condition holds for an agent.
+// awaitAgent waits until an agent meets a condition.
 func awaitAgent(t *testing.T, ctx context.Context, ctl city.Control, name string,
 	ok func(*city.Agent) bool) *city.Snapshot {
 	t.Helper()
@@ -176,7 +176,7 @@ func awaitAgent(t *testing.T, ctx context.Context, ctl city.Control, name string
 	})
 }
 
-// awaitCrew waits until exactly these members of Crew run without draining, and the pool wants this number of members.
+// awaitCrew waits until exactly these members of Crew run without draining, and their number is the pool's wanted size.
 func awaitCrew(t *testing.T, ctx context.Context, ctl city.Control, members ...int) *city.Snapshot {
 	t.Helper()
 	return until(t, ctx, ctl, func(s *city.Snapshot) bool {
@@ -226,8 +226,8 @@ func testPool(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// A pool adds and removes the members with the highest numbers. A draining member that is wanted again keeps its
-// session.
+// A pool adds the members with the next higher numbers, and removes those with the highest ones. A draining member that
+// is wanted again keeps its session.
 func testScale(t *testing.T, ctx context.Context, ctl city.Control) {
 	awaitCrew(t, ctx, ctl, 1)
 	do(t, ctx, ctl, city.Scale{Pool: Crew, Size: 3})
@@ -289,7 +289,7 @@ func testScaleRejected(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// Draining a wanted member of a pool restarts the member, like any other agent.
+// A wanted member of a pool restarts after a drain, like any other agent.
 func testDrainMember(t *testing.T, ctx context.Context, ctl city.Control) {
 	before := lives(t, awaitCrew(t, ctx, ctl, 1), 1)[0]
 	do(t, ctx, ctl, city.Drain{Agent: crew(1)})
@@ -306,7 +306,7 @@ func testDrainMember(t *testing.T, ctx context.Context, ctl city.Control) {
 	})
 }
 
-// Only a whole pool can be suspended, not a single member. Commands about sessions need the name of a member.
+// A pool can only be suspended as a whole. Commands about a session need the name of a member.
 func testSuspendPool(t *testing.T, ctx context.Context, ctl city.Control) {
 	before := lives(t, awaitCrew(t, ctx, ctl, 1), 1)[0]
 	for _, c := range []city.Command{city.Suspend{Agent: crew(1)}, city.Stop{Agent: crew(1)}} {
@@ -347,8 +347,8 @@ func testSuspendPool(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// A suspended rig suspends its agents. An agent with its own suspended flag keeps that reason, and stays suspended
-// when the rig resumes.
+// Suspending a rig suspends its agents. An agent that is suspended itself keeps that reason, and stays suspended when
+// the rig resumes.
 func testRig(t *testing.T, ctx context.Context, ctl city.Control) {
 	s := awaitRig(t, ctx, ctl, city.Running, "")
 	r := rig(s, Rig)
@@ -384,7 +384,7 @@ func testRig(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// awaitRig waits until RigWorker is in a state. Unless reason is "", it also waits for this reason.
+// awaitRig waits until RigWorker is in a state and, if reason is not "", for this reason.
 func awaitRig(t *testing.T, ctx context.Context, ctl city.Control, state city.State,
 	reason string) *city.Snapshot {
 	t.Helper()

@@ -30,7 +30,7 @@ func outputOf(t *testing.T, ctx context.Context, ctl city.Control, run string) s
 	return all.String()
 }
 
-// For a run that has ended, RunOutput yields at least the output in the record. A run without output ends, too.
+// RunOutput of a run that has ended yields at least the output in the run's record. It also ends without any output.
 func testRunOutput(t *testing.T, ctx context.Context, ctl city.Control) {
 	for name, want := range map[string]string{Chore: "swept", Wreck: "oops", Brew: ""} {
 		_, r := fire(t, ctx, ctl, city.Fire{Automation: name, By: "tester"})
@@ -55,7 +55,7 @@ func testRunOutputUnknown(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// All readers see the output of a run in progress, regardless of when they start (L12).
+// All readers see the output of a run in progress, whenever they start to read (L12).
 func testRunOutputLive(t *testing.T, ctx context.Context, ctl city.Control) {
 	s, err := ctl.Snapshot(ctx)
 	if err != nil {
@@ -74,7 +74,7 @@ func testRunOutputLive(t *testing.T, ctx context.Context, ctl city.Control) {
 		if all += p.Text; all != "dröp\n" {
 			continue
 		}
-		// the run continues only after its first line was seen
+		// the run continues only once its first line has been seen
 		for p, err := range ctl.RunOutput(ctx, run) {
 			if p.Text != all || err != nil {
 				t.Errorf("a second reader received %q, %v", p.Text, err)
@@ -104,7 +104,7 @@ func testRunOutputLive(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// A run that is not in progress cannot be stopped.
+// A run can be stopped only while it is in progress.
 func testEndRunRejected(t *testing.T, ctx context.Context, ctl city.Control) {
 	idle(t, ctx, ctl, Chore)
 	for _, name := range []string{"nothing", Chore + ":rig:nowhere", ".."} {

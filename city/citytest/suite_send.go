@@ -62,7 +62,7 @@ func waits(a *city.Agent) bool {
 	return slices.ContainsFunc(a.Sends, func(d city.Send) bool { return !d.Stage.Over() })
 }
 
-// A nudge waits while the input line contains a draft, and is typed once after the draft is removed.
+// A nudge waits while there is a draft on the input line, and is typed once after the draft has been removed.
 func testSendQueued(t *testing.T, ctx context.Context, ctl city.Control) {
 	term := drafting(t, ctx, ctl, "half a li")
 	queued(t, ctx, ctl, "after it")
@@ -73,14 +73,14 @@ func testSendQueued(t *testing.T, ctx context.Context, ctl city.Control) {
 	do(t, ctx, ctl, city.Nudge{Agent: Worker, Text: "the last", Now: true})
 	seen(t, ctx, ctl, "the last")
 	text, err := ctl.Output(ctx, Worker, 100)
-	// the terminal echoes the text, and the program may print it again
+	// the terminal echoes the text, and the program can print it again
 	if n := strings.Count(text, "after it"); err != nil || n < 1 || n > 2 ||
 		!strings.Contains(text, "half a line\n") {
 		t.Errorf("%q, %v", text, err)
 	}
 }
 
-// Queued nudges can be canceled. A nudge that is sent with Now does not wait for a draft.
+// Queued nudges can be canceled. A nudge with Now set does not wait for a draft.
 func testSendNow(t *testing.T, ctx context.Context, ctl city.Control) {
 	drafting(t, ctx, ctl, "half ")
 	s := queued(t, ctx, ctl, "patient")

@@ -37,7 +37,7 @@ func get(t *testing.T, ctx context.Context, ctl city.Control, id string) beads.B
 	return b
 }
 
-// listed returns the IDs of a query's result, in its order.
+// listed returns the IDs of the beads that a query finds, in order.
 func listed(t *testing.T, ctx context.Context, ctl city.Control, q beads.Query) []string {
 	t.Helper()
 	found, err := ctl.Beads(ctx, q)
@@ -102,7 +102,7 @@ func testBeads(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// Labels are added, closing twice has no effect, and an update with an old revision is rejected.
+// An update can add labels, closing a bead twice has no effect, and an update based on an old revision is rejected.
 func testBeadChanges(t *testing.T, ctx context.Context, ctl city.Control) {
 	b := create(t, ctx, ctl, beads.Bead{Title: "one", Labels: []string{"a"},
 		Metadata: map[string]string{"k": "v", "l": "w"}})
@@ -175,7 +175,7 @@ func testBeadRejected(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// Changes to work are in the log, and the receipts name their events (L9).
+// Changes to work are in the log, and receipts name the events (L9).
 func testBeadEvents(t *testing.T, ctx context.Context, ctl city.Control) {
 	made := do(t, ctx, ctl, city.CreateBead{Bead: beads.Bead{Title: "one"}})
 	id := beadOf(t, made).ID
@@ -219,7 +219,7 @@ func testOpenSteps(t *testing.T, ctx context.Context, ctl city.Control) {
 	root := create(t, ctx, ctl, beads.Bead{Title: "all", Type: beads.TypeMolecule})
 	one := create(t, ctx, ctl, beads.Bead{Title: "one", ParentID: root.ID})
 	two := create(t, ctx, ctl, beads.Bead{Title: "two", ParentID: one.ID})
-	do(t, ctx, ctl, city.UpdateBead{ID: one.ID, Patch: beads.Closing()}) // it is not a molecule
+	do(t, ctx, ctl, city.UpdateBead{ID: one.ID, Patch: beads.Closing()}) // not a molecule
 	_, err := ctl.Do(ctx, city.UpdateBead{ID: root.ID, Patch: beads.Closing()})
 	if e, ok := errors.AsType[*city.Error](err); !ok || e.Code != city.Conflict ||
 		!strings.Contains(e.Message, two.ID+" two") {
@@ -233,11 +233,11 @@ func testOpenSteps(t *testing.T, ctx context.Context, ctl city.Control) {
 		Force: true})); b.Status != beads.StatusClosed {
 		t.Errorf("forced: %+v", b)
 	}
-	// closing again is harmless
+	// closing a bead again is harmless
 	do(t, ctx, ctl, city.UpdateBead{ID: root.ID, Patch: beads.Closing()})
 }
 
-// An agent's task is its newest bead in progress.
+// An agent's task is the newest of its beads in progress.
 func testTask(t *testing.T, ctx context.Context, ctl city.Control) {
 	works := func(on string) {
 		t.Helper()

@@ -9,14 +9,14 @@ import (
 	"gcity/city"
 )
 
-// ScreenSize returns the last size of an agent's terminal.
+// ScreenSize returns the size that was last set for an agent's terminal.
 func (f *Fake) ScreenSize(agent string) (cols, rows int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.screens[agent].cols, f.screens[agent].rows
 }
 
-// ScreenRaw reports whether the newest viewer of an agent's terminal receives unfiltered output.
+// ScreenRaw reports whether the newest viewer of an agent's terminal gets unfiltered output.
 func (f *Fake) ScreenRaw(agent string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -69,7 +69,7 @@ func (t *terminal) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// typeIn records input and echoes it. The caller holds f.mu.
+// typeIn records and echoes input. The caller must hold f.mu.
 func (f *Fake) typeIn(s *screen, p []byte) {
 	s.typed = append(s.typed, p...)
 	s.out = append(s.out, bytes.ReplaceAll(p, []byte("\r"), []byte("\r\n"))...)

@@ -12,7 +12,8 @@ import (
 	"gcity/events"
 )
 
-// Store returns the store of a Fake, for tests that break it. Direct changes are not counted in the snapshot.
+// Store returns the store of a Fake, for tests that make it fail. The snapshot's counts do not include changes made
+// directly to it.
 func (f *Fake) Store() *fake.Store { return f.store }
 
 // Beads implements city.Control.
@@ -27,7 +28,7 @@ func (f *Fake) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	return b, city.WorkError(err)
 }
 
-// RunOutput implements city.Control. It yields the recorded output, because a Fake has no runs in progress.
+// RunOutput implements city.Control. A Fake has no runs in progress, so RunOutput yields the recorded output.
 func (f *Fake) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, error] {
 	return func(yield func(city.Piece, error) bool) {
 		r, err := city.GetRun(ctx, f, run)
@@ -58,7 +59,7 @@ func (f *Fake) updateBead(ctx context.Context, c city.UpdateBead) (city.Receipt,
 	return f.worked(&before, b), nil
 }
 
-// worked records a change to a bead.
+// worked records a change to a bead in the log and the snapshot.
 func (f *Fake) worked(was *beads.Bead, b beads.Bead) city.Receipt {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -2,7 +2,7 @@ package verb
 
 import "gcity/city"
 
-// flagHelp completes the help of a command that sets the suspended flag.
+// flagHelp ends the help text of commands that set the suspended flag.
 const flagHelp = ` in the configuration, and changes nothing else there.
 The name of a pool stands for the whole pool, because its members have no setting of
 their own.`
@@ -48,7 +48,7 @@ func sessions() []Verb {
 	}
 }
 
-// drains returns the verbs that drain agents, and the verbs for stopped agents.
+// drains returns the verbs that drain agents, and those for agents that do not run.
 func drains() []Verb {
 	return []Verb{
 		{Name: "drain", Noun: Agent, API: API{Summary: "Ask an agent to finish",

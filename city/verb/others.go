@@ -69,7 +69,7 @@ func watchdogs() []Verb {
 	}
 }
 
-// work returns the verbs for work. In the API, these are requests for beads, with beads as bodies.
+// work returns the verbs for work. In the API these are requests about beads, with a bead as the body.
 func work() []Verb {
 	return []Verb{
 		{Name: "create-bead",
@@ -99,8 +99,8 @@ func cities() []Verb {
 	}
 }
 
-// decodeScale requires either a size or auto. A body with neither would accidentally scale to 0, and a body with both
-// is ambiguous. A size of 0 together with auto is valid, because Encode writes it.
+// decodeScale requires either a size or auto. Without either, a body would scale to 0 by accident, and with both it
+// would be ambiguous. A size of 0 with auto is valid, because Encode writes it.
 func decodeScale(target string, body []byte) (city.Command, error) {
 	var in struct {
 		Size *int `json:"size"`

@@ -1,5 +1,5 @@
 // Package verb defines the table of all operations on a city. The command codec, the API's paths and document, the
-// command line and the control room's palette use the table, so that each verb is described only once.
+// command line and the control room's palette all use it, so that each verb is described only once.
 package verb
 
 import (
@@ -10,11 +10,11 @@ import (
 	"gcity/city"
 )
 
-// Noun is the kind of object that a verb acts on, such as an agent or a pool. It is also the first part of the
-// verb's path in the API.
+// Noun is the kind of object that a verb acts on, such as an agent or a pool. It is also the first part of the verb's
+// API path.
 type Noun string
 
-// Nouns. City is the city itself, so its verbs have no target.
+// Nouns. City stands for the city itself, so its verbs have no target.
 const (
 	City       Noun = ""
 	Agent      Noun = "agent"
@@ -25,9 +25,9 @@ const (
 	Bead       Noun = "bead"
 )
 
-// Verb is one row of the table.
+// Verb is a row of the table.
 type Verb struct {
-	Name string // the result of city.Command.Verb
+	Name string // what city.Command.Verb returns
 	Noun Noun
 
 	API   API
@@ -39,15 +39,15 @@ type Verb struct {
 
 // API describes how the API exposes a verb.
 type API struct {
-	Path    string // the last part of the path, if it is not the verb's name
-	Alias   string // an alternative last part of the path; "" = none
+	Path    string // last part of the path, if it is not the verb's name
+	Alias   string // another valid last part; "" = none
 	Summary string // summary in the OpenAPI document; "" = the verb has no path of the usual form
-	Body    any    // a value of the type of the request's body; nil = an empty body
+	Body    any    // a value of the request body's type; nil = no body
 }
 
-// Shell describes a verb's command on the command line, for verbs that need only the name of an agent.
+// Shell describes a verb's command on the command line, for verbs that need no more than an agent's name.
 type Shell struct {
-	// description in the list of commands; "" = the command does not exist or is written by hand
+	// description in the list of commands; "" = no such command, or one that is written by hand
 	Short string
 	Long  string // description in the command's own help; "" = Short
 	Pools bool   // the command also accepts the name of a pool
@@ -62,7 +62,7 @@ type Line struct {
 
 type decoder func(target string, body []byte) (city.Command, error)
 
-// All returns the table. Its order is the order in which the command line lists verbs.
+// All returns the table, in the order in which the command line lists verbs.
 func All() []Verb {
 	return slices.Concat(sessions(), drains(), typing(), pools(), rigs(), automations(),
 		watchdogs(),
@@ -72,7 +72,7 @@ func All() []Verb {
 // Of returns the row for a command.
 func Of(c city.Command) (Verb, bool) { return find(c.Verb(), c.Target() == "") }
 
-// At returns the row of the verb with an API path that ends in part.
+// At returns the row of the verb that has an API path ending in part.
 func At(noun Noun, part string) (Verb, bool) {
 	for _, v := range All() {
 		if v.Noun == noun && slices.Contains(v.Parts(), part) {
@@ -82,8 +82,8 @@ func At(noun Noun, part string) (Verb, bool) {
 	return Verb{}, false
 }
 
-// Parts returns the last parts of a verb's paths in the API, the usual one first. The result is empty if the API
-// has the verb under a separate path with a different body.
+// Parts returns the last parts of a verb's API paths, the usual one first. It returns nil if the API has the verb under
+// a separate path with a different body.
 func (v Verb) Parts() []string {
 	switch {
 	case v.API.Summary == "":
@@ -96,12 +96,12 @@ func (v Verb) Parts() []string {
 	return []string{v.API.Path, v.API.Alias}
 }
 
-// Command returns the verb's command for a target, without a body.
+// Command returns the verb's command for a target, without values.
 func (v Verb) Command(target string) (city.Command, error) { return v.decode(target, nil) }
 
-// Decode decodes the command of a verb for a target. The body may be empty if the verb needs no values. Unknown verbs,
-// unknown fields, a missing or superfluous target, and text after the body are *city.Error Invalid. Decode does not
-// check whether the target exists or a number is within its bounds; the city checks that.
+// Decode decodes a verb's command for a target. The body can be empty if the verb needs no values. Unknown verbs or
+// fields, a missing or superfluous target, and text after the body are errors of type *city.Error with code Invalid.
+// Decode does not check whether the target exists or a number is within its bounds; the city does that.
 func Decode(name, target string, body []byte) (city.Command, error) {
 	v, ok := find(name, target == "")
 	switch {
@@ -113,7 +113,7 @@ func Decode(name, target string, body []byte) (city.Command, error) {
 	return nil, invalid("unknown agent command %q", name)
 }
 
-// find returns the row with this name. A verb for the city and a verb for another object may have the same name.
+// find returns the row with this name. A verb of the city and one of another object can have the same name.
 func find(name string, ofCity bool) (Verb, bool) {
 	all := All()
 	i := slices.IndexFunc(all, func(v Verb) bool {
@@ -144,7 +144,7 @@ func checked[C city.Command](of func(target string) C, check func(C) error) deco
 	}
 }
 
-// aliased returns a decoder for bodies in which Gas City's clients use a different name for a field.
+// aliased returns a decoder for bodies in which Gas City's clients use another name for a field.
 func aliased(alias, name string, decode decoder) decoder {
 	return func(target string, body []byte) (city.Command, error) {
 		var fields map[string]json.RawMessage

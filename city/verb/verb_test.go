@@ -12,7 +12,7 @@ import (
 	"gcity/city"
 )
 
-// The table has a row for every command of package city, and no row for anything else.
+// The table has a row for each command of package city, and no others.
 func TestTableIsComplete(t *testing.T) {
 	commands := map[string]bool{}
 	for _, v := range All() {
@@ -29,7 +29,7 @@ func TestTableIsComplete(t *testing.T) {
 	}
 }
 
-// declared returns the verbs of the commands in the source of package city, with their types.
+// declared returns the verbs of the commands in package city's source, with their types.
 func declared(t *testing.T) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob("../*.go")
@@ -62,7 +62,7 @@ func TestRowsAreDistinct(t *testing.T) {
 	names, parts, words := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	once := func(seen map[string]bool, key string) {
 		if seen[key] {
-			t.Errorf("%s is there twice", key)
+			t.Errorf("%s is a duplicate", key)
 		}
 		seen[key] = true
 	}
@@ -75,7 +75,7 @@ func TestRowsAreDistinct(t *testing.T) {
 		for _, part := range v.Parts() {
 			once(parts, string(v.Noun)+"/"+part)
 			if got, ok := At(v.Noun, part); !ok || got.Name != v.Name {
-				t.Errorf("%s: its path leads to %q", v.Name, got.Name)
+				t.Errorf("%s: its path selects %q", v.Name, got.Name)
 			}
 		}
 		if v.Line.Word != "" {
@@ -95,7 +95,7 @@ func TestRowsAreDistinct(t *testing.T) {
 	}
 }
 
-// A verb whose CLI command is generated from its row needs only a target.
+// A verb with a generated command line needs nothing but a target.
 func TestShellVerbsNeedNoMore(t *testing.T) {
 	for _, v := range All() {
 		if v.Shell.Short == "" {

@@ -1,12 +1,12 @@
-// Package mirror sends every event to the city's event script (`exec:<script>`). The log of package events remains
-// authoritative. An event is in the log before it is sent to the script, and a script cannot assign a seq or delay the
-// city. The script receives one event at a time, in order, each at least once: the position is saved after each event,
-// so after a crash an event may be sent again with the same seq. The number of waiting events is limited. A script that
-// falls too far behind receives an events.gap event in place of the events that it misses.
+// Package mirror sends every event to a city's event script (`exec:<script>`). The log of package events remains
+// authoritative: an event is in the log before it is sent, and a script can neither assign a seq nor delay the city.
+// The script gets one event at a time, in order, each at least once. The position is saved after each event, so after a
+// crash an event can be sent again with the same seq. The number of waiting events is limited. A script that falls too
+// far behind gets an events.gap event in place of those it misses.
 //
 // # Concurrency
 //
-// Run runs in the caller's goroutine and does not start any others.
+// Run uses its caller's goroutine and starts no others.
 package mirror
 
 import (
@@ -29,15 +29,15 @@ import (
 )
 
 const (
-	// CallLimit is the timeout for one call to the script.
+	// CallLimit is the timeout of one call of the script.
 	CallLimit = 30 * time.Second
-	// MaxBehind is the maximum number of waiting events. If there are more, the script misses the oldest.
+	// MaxBehind is the maximum number of events that wait for the script. It misses the oldest if there are more.
 	MaxBehind = 10_000
-	// failing is the number of consecutive failures after which an event is written.
+	// failing is the number of consecutive failures after which a Failing event is written.
 	failing = 3
-	// The wait before a retry begins with minWait and doubles up to maxWait.
+	// The wait before a retry starts at minWait and doubles up to maxWait.
 	minWait, maxWait = time.Second, time.Minute
-	// finishLimit is the time limit for the current call and all remaining events when Run ends.
+	// finishLimit is how long the current call and all remaining events may take once Run has to end.
 	finishLimit = 5 * time.Second
 )
 
@@ -47,42 +47,43 @@ const (
 	Healed  = "events.mirror_healed"
 )
 
-// Log is the source of the events.
+// Log is where the events come from.
 type Log interface {
 	Last() uint64
 	Follow(ctx context.Context, after uint64) iter.Seq2[events.Event, error]
 	Append(batch ...events.Event) (last uint64, err error)
 }
 
-// Options configure the mirror of one script.
+// Options configures the mirror of one script.
 type Options struct {
 	Script string   // path, or a name in PATH
-	Dir    string   // working folder of the script
+	Dir    string   // the script's working folder
 	Env    []string // additional environment variables
-	State  string   // folder for the file with the script's position
+	State  string   // additional environment variables
 	Log    Log
 	Logger *slog.Logger
-	// Environ is the environment of this process; nil = os.Environ(). shell.ScriptEnv selects which part is passed to
-	// the script.
+	// Environ is the environment of this process; nil = os.Environ(). shell.ScriptEnv selects the variables that the
+	// script gets.
 	Environ []string
-	// Last may end Run before finishLimit, and records the events that were not sent. It may be nil.
+	// Last can end Run before finishLimit, and records the events that were not sent. It can be nil.
 	Last *shutdown.Deadline
 }
 
-// Place is the position of a script in the log.
+// Place is a script's position in the log.
 type Place struct {
 	Script string `json:"script"`
-	// seq of the newest event that the script has accepted
-	Seq    uint64    `json:"seq"`
-	Since  time.Time `json:"since,omitzero"`  // start of the current failure; zero = none
+	// seq of the last event that the script accepted
+	Seq uint64 `json:"seq"`
+	// when the current failure began; zero = the script works
+	Since  time.Time `json:"since,omitzero"`
 	Why    string    `json:"why,omitempty"`   // why the script fails
 	Missed uint64    `json:"missed,omitzero"` // number of events that the script has missed
 }
 
 const fileName = "events-mirror.json"
 
-// Load reads the position of a city's script from its .gc folder. It returns the zero Place if no script has ever
-// received an event.
+// Load reads the position of a city's script from the city's .gc folder. It returns the zero Place if no script has
+// received any event yet.
 func Load(dir string) (Place, error) {
 	var p Place
 	data, err := disk.ReadFile(filepath.Join(dir, fileName))
@@ -98,8 +99,8 @@ func Load(dir string) (Place, error) {
 	return p, nil
 }
 
-// Newest calls the script's operation latest-seq, which returns the newest seq that the script has received. If the
-// script does not support that, the error is errors.ErrUnsupported.
+// Newest calls the script's operation latest-seq, which returns the highest seq that the script has received. If the
+// script does not support it, the error is errors.ErrUnsupported.
 func Newest(ctx context.Context, o Options) (uint64, error) {
 	out, err := o.call(ctx, nil, "latest-seq")
 	if err != nil {
@@ -125,7 +126,7 @@ func (o *Options) call(ctx context.Context, stdin []byte, op string) ([]byte, er
 		Env: env, Stdin: stdin, MaxStdout: 1 << 20})
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("the event script failed at %s: %w", op, err)
+		return nil, fmt.Errorf("the event script's %q operation failed: %w", op, err)
 	case got.Code == 2:
 		return nil, fmt.Errorf("the event script does not support the operation %s: %w", op,
 			errors.ErrUnsupported)
@@ -134,15 +135,15 @@ func (o *Options) call(ctx context.Context, stdin []byte, op string) ([]byte, er
 		if why == "" {
 			why = "it printed nothing"
 		}
-		return nil, fmt.Errorf("the event script failed at %s (exit status %d): %.300s", op,
+		return nil, fmt.Errorf("the event script's %q operation failed (exit code %d): %.300s", op,
 			got.Code,
 			why)
 	}
 	return got.Stdout, nil
 }
 
-// Run sends events to the script until ctx ends. Then it sends the remaining events, within a time limit. A failed
-// call is logged, reported by an event, and retried. After ctx has ended, a failed call is not retried.
+// Run sends events to the script until ctx ends, and then the remaining ones, within a time limit. A failed call is
+// logged, reported by an event, and retried, unless ctx has ended.
 func Run(ctx context.Context, o Options) {
 	calls, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -153,7 +154,7 @@ func Run(ctx context.Context, o Options) {
 	m := &mirror{o: o, calls: calls}
 	var err error
 	if m.at, err = Load(o.State); err != nil {
-		o.Logger.Warn("the event script is sent all events again", "error", err)
+		o.Logger.Warn("sending all events to the event script again", "error", err)
 	}
 	if m.at.Script != o.Script || m.at.Seq > o.Log.Last() { // the script or the log was replaced
 		m.at = Place{Script: o.Script}
@@ -176,9 +177,9 @@ func Run(ctx context.Context, o Options) {
 // mirror is the state of one Run.
 type mirror struct {
 	o     Options
-	calls context.Context // context for the calls; it ends finishLimit after Run's context
+	calls context.Context // for the calls of the script; ends finishLimit after Run's context
 	at    Place
-	// seq of the last event to send, without retries; 0 = not known yet
+	// seq of the last event to send once Run has to end; 0 = not known yet
 	until uint64
 	fails int // number of consecutive failures
 }
@@ -191,7 +192,7 @@ func (m *mirror) follow(ctx context.Context) {
 		for e, err := range m.o.Log.Follow(ctx, m.at.Seq) {
 			if err != nil {
 				if ctx.Err() == nil && !errors.Is(err, events.ErrClosed) {
-					m.o.Logger.Warn("no events are sent to the event script, because the log "+
+					m.o.Logger.Warn("cannot send events to the event script, because the log "+
 						"cannot be read",
 						"error", err)
 				}
@@ -214,7 +215,7 @@ func (m *mirror) follow(ctx context.Context) {
 	}
 }
 
-// miss sends one events.gap event that replaces all events up to a seq. It reports whether the script has accepted it.
+// miss sends one events.gap event in place of all events up to a seq. It reports whether the script has accepted it.
 func (m *mirror) miss(ctx context.Context, to uint64) bool {
 	n := to - m.at.Seq
 	payload, err := json.Marshal(map[string]uint64{"from": m.at.Seq + 1, "to": to, "count": n})
@@ -223,7 +224,7 @@ func (m *mirror) miss(ctx context.Context, to uint64) bool {
 	}
 	accepted := m.send(ctx, events.Event{
 		Seq: to, TS: time.Now().UTC(), Type: events.Gap, Actor: "controller", Payload: payload,
-		Message: fmt.Sprintf("%d events are omitted here; the city's log may contain them", n),
+		Message: fmt.Sprintf("%d events were skipped; the city's log may contain them", n),
 	})
 	if accepted {
 		m.at.Missed += n
@@ -231,9 +232,9 @@ func (m *mirror) miss(ctx context.Context, to uint64) bool {
 	return accepted
 }
 
-// send sends one event, with retries. It reports whether the script has accepted it. It gives up when ctx ends, at the
+// send sends one event, with retries, and reports whether the script has accepted it. It gives up if ctx ends, at the
 // first failure after the city has ended, or if so many events are waiting that this one may be dropped. If ctx ends
-// during a call, send waits for the call to end, within the time limit, because the position is unknown until then.
+// during a call, send waits for that call, within the time limit, because the script's position is unknown until then.
 func (m *mirror) send(ctx context.Context, e events.Event) bool {
 	text, err := json.Marshal(e)
 	if err != nil { // cannot fail, because the event was decoded from JSON
@@ -278,7 +279,7 @@ func (m *mirror) failed(err error) {
 	}
 }
 
-// say writes an event about the script to the log. The script also receives this event when it works again.
+// say writes an event about the script to the log. The script gets this event too, once it works again.
 func (m *mirror) say(kind, message string) {
 	m.o.Logger.Warn(message)
 	if _, err := m.o.Log.Append(events.Event{Type: kind, Actor: "controller", Subject: m.o.Script,
@@ -298,7 +299,7 @@ func (m *mirror) save() {
 	}
 }
 
-// pause waits for d. It returns false if ctx ended earlier.
+// pause waits for d. It returns false if ctx ends earlier.
 func pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

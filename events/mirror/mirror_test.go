@@ -18,8 +18,8 @@ import (
 	"gcity/internal/eventually"
 )
 
-// city returns a log and the options of a mirror for it. The script runs the commands of record for each event, which
-// is on its stdin.
+// city returns a log, and the options of a mirror for it. For each event, the script runs the commands in record, with
+// the event on standard input.
 func city(t *testing.T, record string) (mirror.Options, *events.Log) {
 	t.Helper()
 	dir := t.TempDir()
@@ -49,7 +49,7 @@ func write(t *testing.T, log *events.Log, types ...string) {
 	}
 }
 
-// run mirrors events until a condition holds for the events that the script has received, and returns them.
+// run mirrors events until the events that the script has received meet a condition. It returns them.
 func run(t *testing.T, o mirror.Options, enough func([]events.Event) bool) []events.Event {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -58,7 +58,7 @@ func run(t *testing.T, o mirror.Options, enough func([]events.Event) bool) []eve
 	defer all.Wait()
 	defer cancel()
 	var got []events.Event
-	eventually.True(t, "it is told of all", func() bool { got = told(t, o.Dir); return enough(got) }, func() string { return fmt.Sprintf("it was told of %+v", got) })
+	eventually.True(t, "all events to reach the script", func() bool { got = told(t, o.Dir); return enough(got) }, func() string { return fmt.Sprintf("the script received %+v", got) })
 	return got
 }
 
@@ -74,7 +74,7 @@ func told(t *testing.T, dir string) (all []events.Event) {
 	defer f.Close()
 	for s := bufio.NewScanner(f); s.Scan(); {
 		var e events.Event
-		if json.Unmarshal(s.Bytes(), &e) == nil { // the last line may be incomplete
+		if json.Unmarshal(s.Bytes(), &e) == nil { // the last line can be incomplete
 			all = append(all, e)
 		}
 	}
@@ -91,7 +91,7 @@ func types(all []events.Event) string {
 
 const keeps = `printf '%s\n' "$(cat)" >>told`
 
-// L9: the script gets every event of the log, in order and with its seq, and continues where it was after a restart.
+// The script gets every event in the log, in order and with its seq, and continues after a restart where it was (L9).
 func TestEveryEventInOrder(t *testing.T) {
 	o, log := city(t, keeps)
 	write(t, log, "a.a", "b.b")
@@ -109,7 +109,7 @@ func TestEveryEventInOrder(t *testing.T) {
 	}
 }
 
-// The script gets this process's environment without the variables of sessions.
+// The script gets this process's environment without any session's variables.
 func TestEnviron(t *testing.T) {
 	t.Setenv("DOCKER_HOST", "tcp://builder")
 	t.Setenv("GC_SESSION_ID", "of-a-session")
@@ -122,18 +122,18 @@ func TestEnviron(t *testing.T) {
 	}
 }
 
-// A failing script misses no events. Its failure and recovery are recorded as events, which it gets when it works
-// again.
-func TestAScriptThatFails(t *testing.T) {
+// A script that fails misses no events. Its failure and its recovery are recorded as events, which it gets once it
+// works again.
+func TestFailingScript(t *testing.T) {
 	o, log := city(t, `echo x >>tries; [ $(wc -l <tries) -gt 3 ] || { echo full >&2; exit 1; }; `+keeps)
 	write(t, log, "a.a", "b.b")
 	got := run(t, o, func(got []events.Event) bool { return len(got) >= 4 })
-	if types(got) != "a.a b.b "+mirror.Failing+" "+mirror.Healed || !strings.Contains(got[2].Message, "failed at record (exit status 1): full") {
+	if types(got) != "a.a b.b "+mirror.Failing+" "+mirror.Healed || !strings.Contains(got[2].Message, `"record" operation failed (exit code 1): full`) {
 		t.Errorf("%+v", got)
 	}
 }
 
-// A script that is far behind gets one event for the skipped events, with the seq of the last skipped event.
+// A script that falls far behind gets a single event for those that are skipped, with the seq of the last of them.
 func TestFarBehind(t *testing.T) {
 	o, log := city(t, keeps)
 	batch := make([]events.Event, mirror.MaxBehind+10)
@@ -152,8 +152,9 @@ func TestFarBehind(t *testing.T) {
 	}
 }
 
-// If the state file names another script, a seq beyond the log, or is unreadable, mirroring starts from the beginning.
-func TestBeginningAgain(t *testing.T) {
+// Mirroring starts from the beginning if the state file names another script, has a seq beyond the log, or cannot be
+// read.
+func TestMirrorFromStart(t *testing.T) {
 	for _, state := range []string{`{"script":"another","seq":2}`, `{"script":"SCRIPT","seq":900}`, "no JSON"} {
 		o, log := city(t, keeps)
 		write(t, log, "a.a", "b.b")
@@ -166,7 +167,7 @@ func TestBeginningAgain(t *testing.T) {
 	}
 }
 
-func TestAScriptThatIsNotThere(t *testing.T) {
+func TestMissingScript(t *testing.T) {
 	o, _ := city(t, keeps)
 	o.Script += "-not"
 	if _, err := mirror.Newest(t.Context(), o); !errors.Is(err, os.ErrNotExist) {
@@ -174,8 +175,8 @@ func TestAScriptThatIsNotThere(t *testing.T) {
 	}
 }
 
-// When the city stops, a failing script is not retried, and a hung script is not waited for twice.
-func TestNoRetryWhenTheCityStops(t *testing.T) {
+// When the city stops, a script that fails is not retried, and a script that hangs is not waited for twice.
+func TestNoRetryAfterStop(t *testing.T) {
 	for _, tc := range []struct {
 		name, record string
 		running      bool // the city stops while the script runs
@@ -207,7 +208,7 @@ func TestNoRetryWhenTheCityStops(t *testing.T) {
 			})
 			mirror.Run(ctx, o)
 			if n := tries(); n != 1 {
-				t.Errorf("it was called %d times", n)
+				t.Errorf("the script was called %d times", n)
 			}
 		})
 	}

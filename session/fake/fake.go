@@ -1,5 +1,5 @@
-// Package fake implements a session provider without processes, for drills and tests. It keeps the guarantees
-// of session.Provider. Callers can simulate failures.
+// Package fake implements a session provider without processes, for drills and tests. It gives the same guarantees as
+// any session.Provider, and lets callers simulate failures.
 package fake
 
 import (
@@ -13,7 +13,7 @@ import (
 	"gcity/session"
 )
 
-// Provider holds a city's simulated sessions. All methods may be called from several goroutines.
+// Provider holds a city's simulated sessions. It is safe for concurrent use.
 type Provider struct {
 	exits   chan session.Exit
 	changes chan struct{}
@@ -23,8 +23,8 @@ type Provider struct {
 	lives   map[string]*life // newest session, by session name
 	past    map[string]*life // previous session, by session name
 	blind   error
-	failing map[string]error // why starts fail, by agent
-	started map[string]int   // number of starts, by agent
+	failing map[string]error // error from each start, by agent
+	started map[string]int   // number of starts so far, by agent
 	greets  map[string]string
 	changed chan struct{} // closed and replaced when a terminal changes
 }
@@ -45,7 +45,7 @@ func New() *Provider {
 	}
 }
 
-// NewDrill returns a provider for demonstrations. Its sessions have no processes.
+// NewDrill returns a provider for drills. It returns sessions without PIDs.
 func NewDrill() *Provider {
 	p := New()
 	p.pid = -1
@@ -78,7 +78,7 @@ func (p *Provider) Start(_ context.Context, s session.Spec) (session.Status, err
 	return l.Status, nil
 }
 
-// live returns a live session. The caller must hold p.mu.
+// live returns the live session with this name. The caller must hold p.mu.
 func (p *Provider) live(name string) (*life, error) {
 	l, ok := p.lives[name]
 	if !ok || !l.Alive {
@@ -87,7 +87,7 @@ func (p *Provider) live(name string) (*life, error) {
 	return l, nil
 }
 
-// with calls do for a live session, and wakes terminal readers.
+// with calls do with a live session and then wakes the readers of terminals.
 func (p *Provider) with(name string, do func(*life)) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -117,7 +117,7 @@ func (p *Provider) end(l *life, e session.Exit) {
 	p.wake()
 	select {
 	case p.exits <- e:
-	default: // the channel is full, but List still returns the exit
+	default: // the channel is full, but List still reports the exit
 	}
 }
 
@@ -149,7 +149,8 @@ func (p *Provider) Look(_ context.Context, name string) (session.Status, error) 
 	return l.look(), nil
 }
 
-// look returns the status, with the fields that depend on the marks. The caller must hold the provider's mu.
+// look returns the session's status, including the fields that are derived from its marks. The caller must hold the
+// provider's mu.
 func (l *life) look() session.Status {
 	l.Ready = l.Ready || l.meta[session.ReadyMark] == "1"
 	l.Drain = session.Drain{}
@@ -192,7 +193,7 @@ func (p *Provider) Meta(_ context.Context, name, key string) (value string, err 
 	return value, err
 }
 
-// Usage implements session.Meter. It returns the usage that Take has set for live sessions.
+// Usage implements session.Meter. It returns the usage of live sessions, as set by Take.
 func (p *Provider) Usage(context.Context) (map[string]session.Usage, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -208,18 +209,18 @@ func (p *Provider) Usage(context.Context) (map[string]session.Usage, error) {
 	return all, nil
 }
 
-// Take sets the simulated usage of an agent's live session, until the session ends. The initial usage is that of
-// one idle process.
+// Take sets the simulated usage of an agent's live session until the session ends. Without it, the usage is that of one
+// idle process.
 func (p *Provider) Take(agent string, u session.Usage) bool {
 	return p.withAgent(agent, func(l *life) { l.usage = u })
 }
 
-// Crash ends the live session of an agent as if its program had exited. It reports whether there was one.
+// Crash ends an agent's live session as if its program had exited. It reports whether the agent had one.
 func (p *Provider) Crash(agent string, code int, signal string) bool {
 	return p.withAgent(agent, func(l *life) { p.end(l, session.Exit{Code: code, Signal: signal}) })
 }
 
-// Vanish removes an agent's session without an exit.
+// Vanish removes an agent's session without reporting an exit.
 func (p *Provider) Vanish(agent string) bool {
 	return p.withAgent(agent, func(l *life) {
 		delete(p.lives, l.Name)
@@ -233,8 +234,7 @@ func (p *Provider) Viewers(agent string, n int) bool {
 	return p.withAgent(agent, func(l *life) { l.Attached = n })
 }
 
-// Draft simulates input from a viewer. The parameter draft says whether the input line then contains
-// unsubmitted text.
+// Draft simulates typing by a viewer. draft says whether unsubmitted text is left on the input line.
 func (p *Provider) Draft(agent string, draft bool) bool {
 	return p.withAgent(agent, func(l *life) { l.Draft, l.TypedAt = draft, time.Now() })
 }
@@ -251,15 +251,15 @@ func (p *Provider) withAgent(agent string, do func(*life)) bool {
 	return false
 }
 
-// Blind makes List fail with err. With nil, List succeeds again.
+// Blind makes List fail with err, or succeed again if err is nil.
 func (p *Provider) Blind(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.blind = err
 }
 
-// Lose makes List fail with err and signals the change, like a platform that does not respond. With nil, List
-// succeeds again.
+// Lose makes List fail with err, or succeed again if err is nil. Unlike Blind it signals a change, as a platform does
+// that stops responding.
 func (p *Provider) Lose(err error) {
 	p.Blind(err)
 	select {
@@ -268,14 +268,14 @@ func (p *Provider) Lose(err error) {
 	}
 }
 
-// Fail makes an agent's starts fail with err. With nil, they succeed again.
+// Fail makes an agent's starts fail with err, or succeed again if err is nil.
 func (p *Provider) Fail(agent string, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.failing[agent] = err
 }
 
-// Started returns the number of an agent's starts.
+// Started returns how often an agent has been started.
 func (p *Provider) Started(agent string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"gcity/session"
 )
 
-// Refuser is a provider that rejects every start for the reason Why. It is used in simulated cities, and for
-// providers that are not compiled into this build.
+// Refuser is a provider that rejects every start with the reason Why. It stands in for real providers in simulated
+// cities, and for providers that this build does not include.
 type Refuser struct{ Why string }
 
 var (

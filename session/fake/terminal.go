@@ -19,12 +19,12 @@ var (
 	_ session.PoliteSender = (*Provider)(nil)
 )
 
-// screen is the terminal of a simulated program, which echoes its input.
+// screen is the terminal of a simulated program. The program echoes its input.
 type screen struct {
 	out        []byte
-	cleared    int // number of times that out was cleared
+	cleared    int // how often out was cleared
 	cols, rows int
-	draft      int // number of characters that viewers typed but did not submit
+	draft      int // number of characters that viewers have typed but not submitted
 }
 
 // Greet sets the text that an agent's sessions print when they start.
@@ -34,14 +34,14 @@ func (p *Provider) Greet(agent, text string) {
 	p.greets[agent] = text
 }
 
-// print adds output to a session. The caller must hold p.mu.
+// print adds text to a session's output. The caller must hold p.mu.
 func (p *Provider) print(l *life, text string) {
 	l.out = append(l.out, text...)
 	l.Status.Output += uint64(len(text))
 	p.wake()
 }
 
-// wake wakes terminal readers. The caller must hold p.mu.
+// wake wakes the readers of terminals. The caller must hold p.mu.
 func (p *Provider) wake() {
 	close(p.changed)
 	p.changed = make(chan struct{})
@@ -57,7 +57,7 @@ func (p *Provider) Send(_ context.Context, name, text string) error {
 	return p.with(name, func(l *life) {
 		p.print(l, strings.ReplaceAll(text, "\n", "\r\n")+"\r\n")
 		l.Activity = time.Now()
-		l.draft, l.Draft = 0, false // Send has submitted the draft together with the text
+		l.draft, l.Draft = 0, false // Send submits the draft together with the text
 	})
 }
 
@@ -85,7 +85,7 @@ func (p *Provider) Clear(_ context.Context, name string) error {
 	return p.with(name, func(l *life) { l.out, l.cleared = nil, l.cleared+1 })
 }
 
-// text returns the lines of a screen without carriage returns and trailing newlines.
+// text returns the screen's lines, without carriage returns and trailing newlines.
 func (s *screen) text() string {
 	return strings.TrimRight(strings.ReplaceAll(string(s.out), "\r", ""), "\n")
 }
@@ -117,7 +117,7 @@ func (p *Provider) Capture(_ context.Context, name, id string) ([]byte, error) {
 	return nil, fmt.Errorf("session %s, life %s: %w", name, id, session.ErrNotFound)
 }
 
-// typed processes input from a viewer. Enter or a key that deletes the line ends a draft. The caller must
+// typed processes input from a viewer. A draft ends with Enter, or with a key that deletes the line. The caller must
 // hold p.mu.
 func (p *Provider) typed(l *life, in []byte) {
 	p.print(l, strings.ReplaceAll(string(in), "\r", "\r\n"))
@@ -175,7 +175,7 @@ func (p *Provider) Attach(_ context.Context, name string, cols, rows int) (sessi
 		t = &terminal{p: p, l: l, closed: make(chan struct{})}
 	})
 	if err != nil {
-		return nil, err // not t: a nil pointer in an interface is not nil
+		return nil, err // not t, because an interface that holds a nil pointer is not nil
 	}
 	return t, nil
 }
@@ -212,7 +212,7 @@ func (t *terminal) Read(b []byte) (int, error) {
 	}
 }
 
-// do calls a function if the session is alive.
+// do calls f if the session is alive.
 func (t *terminal) do(f func()) error {
 	t.p.mu.Lock()
 	defer t.p.mu.Unlock()

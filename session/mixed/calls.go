@@ -16,8 +16,8 @@ import (
 // listLimit is how long List waits for a provider that does not implement session.Patient.
 const listLimit = 5 * time.Second
 
-// Start implements session.Provider. It fails if the session is alive at another provider, or if another provider's
-// sessions are unknown. Otherwise, a second copy of the agent might run.
+// Start implements session.Provider. To prevent a second copy of the agent, it fails if another provider has a live
+// session with this name, or if another provider's sessions are unknown.
 func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	m := p.member(cmp.Or(s.Provider, p.o.DefaultProvider))
 	q, err := p.opened(m)
@@ -44,15 +44,15 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	return st, nil
 }
 
-// checkNoOther ensures that no provider other than m has a live session with this name. It lists another
-// provider's sessions only if that provider has not been listed yet, or is known to have such a session.
+// checkNoOther returns an error unless m is the only provider that can have a live session with this name. To save
+// calls, it lists the sessions of another provider only if they are not known yet or include this name.
 func (p *Provider) checkNoOther(ctx context.Context, m *member, name string) error {
 	for _, o := range p.inUse() {
 		if o == m || p.hasNoLive(o, name) {
 			continue
 		}
 		if _, err := p.list(ctx, o); err != nil {
-			return fmt.Errorf("cannot start %q: it may already be running in %s, but that "+
+			return fmt.Errorf("cannot start %q: it may already be running in %s, and that "+
 				"provider cannot list its sessions: %w", name, o.name, err)
 		}
 		if !p.hasNoLive(o, name) {
@@ -107,9 +107,9 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	return errors.Join(errs...)
 }
 
-// List implements session.Provider. If only one provider is in use, it returns that provider's list.
-// Otherwise it asks all providers in use at the same time. Its error session.PartialError names the providers
-// that did not respond. For a provider that may still respond, it contains a session.LateError.
+// List implements session.Provider. It lists all providers in use concurrently. If some of them fail, the error is a
+// session.PartialError that names them. It contains a session.LateError for each provider that may still respond. If
+// only one provider is in use, List returns that provider's result unchanged.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	used := p.inUse()
 	if len(used) == 1 {
@@ -166,7 +166,7 @@ func (p *Provider) Output(ctx context.Context, name string, lines int) (string, 
 	return m.p.Output(ctx, name, lines)
 }
 
-// withAbility returns the provider that holds a session, or an error if that provider lacks the ability.
+// withAbility returns the provider that holds a session, or a LackError if that provider lacks the ability.
 func withAbility[T any](ctx context.Context, p *Provider, name string, a session.Ability) (T,
 	error) {
 	var none T
@@ -256,8 +256,7 @@ func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error)
 	return q.Capture(ctx, name, id)
 }
 
-// Acknowledge implements session.Acknowledger. It does nothing if the session's provider does not retain
-// exits.
+// Acknowledge implements session.Acknowledger. It does nothing if the session's provider does not retain exits.
 func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	m, err := p.find(ctx, name, id)
 	if err != nil {
@@ -269,8 +268,8 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	return nil
 }
 
-// Usage implements session.Meter for the sessions of providers that are Meters. It fails only if no provider
-// returns its usage.
+// Usage implements session.Meter. It combines the usage from all providers that measure it, and fails only if none of
+// them succeeds.
 func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) {
 	all, first := map[string]session.Usage{}, error(&session.LackError{Ability: session.Measuring})
 	measured := false
@@ -282,7 +281,7 @@ func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) 
 		}
 		some, err := q.Usage(ctx)
 		if err != nil {
-			p.o.Logger.Warn("resource usage of sessions cannot be measured", "provider", m.name,
+			p.o.Logger.Warn("cannot measure the resource usage of sessions", "provider", m.name,
 				"err", err)
 			first = err
 			continue

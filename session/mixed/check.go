@@ -19,7 +19,7 @@ func (p *Provider) CheckOf(ctx context.Context, provider string) error {
 	return nil
 }
 
-// IsLocal implements session.Local. A provider that cannot be opened is not local.
+// IsLocal implements session.Local. A provider that cannot be opened counts as not local.
 func (p *Provider) IsLocal(provider string) bool {
 	q, err := p.opened(p.member(cmp.Or(provider, p.o.DefaultProvider)))
 	return err == nil && session.IsLocal(q, provider)

@@ -35,9 +35,9 @@ func (s *tardy) List(ctx context.Context) ([]session.Status, error) {
 	}
 }
 
-// List does not wait longer for a slow provider than for other providers. The slow provider's List call continues,
+// List waits no longer for a slow provider than for any other one. The call of the slow provider's List continues,
 // later callers share it, and session.Await waits for its result.
-func TestLateStatus(t *testing.T) {
+func TestLateList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, "pty")
 		s := &tardy{Provider: fake.New()}
@@ -50,7 +50,8 @@ func TestLateStatus(t *testing.T) {
 			began := time.Now()
 			all, err := p.List(t.Context())
 			partial, ok := errors.AsType[*session.PartialError](err)
-			if !ok || len(all) != 1 || time.Since(began) > 6*time.Second { // by the bubble's clock
+			// as measured by the bubble's clock
+			if !ok || len(all) != 1 || time.Since(began) > 6*time.Second {
 				t.Fatalf("%+v, %v after %s", all, err, time.Since(began))
 			}
 			if _, late := errors.AsType[*session.LateError](partial.Unknown["slow"]); !late {
@@ -63,7 +64,7 @@ func TestLateStatus(t *testing.T) {
 			t.Errorf("%+v, %v", all, err)
 		}
 		if s.looks != 1 {
-			t.Errorf("%d looks", s.looks)
+			t.Errorf("%d List calls", s.looks)
 		}
 		if p.Patience("b") != 0 || p.Patience("a") != time.Minute || p.Patience("") != time.Minute || p.Patience("odd") != time.Hour {
 			t.Errorf("patience %s, %s, %s, %s", p.Patience("b"), p.Patience("a"), p.Patience(""), p.Patience("odd"))
@@ -71,13 +72,13 @@ func TestLateStatus(t *testing.T) {
 		all, err = p.List(t.Context()) // canceled when the provider is closed
 		p.Close()
 		if _, err := session.Await(t.Context(), all, err); err == nil {
-			t.Error("a listing continues after Close")
+			t.Error("a List call continues after Close")
 		}
 	})
 }
 
-// A caller that needs the provider of a session waits for a slow List until its own deadline.
-func TestTheHolderIsLate(t *testing.T) {
+// A caller that needs to know which provider has a session waits for a slow List until its own deadline.
+func TestLookupWaitsForSlowList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, "pty")
 		h.kept["slow"] = &tardy{Provider: fake.New()}
@@ -94,7 +95,7 @@ func TestTheHolderIsLate(t *testing.T) {
 	})
 }
 
-// hasty is a provider that declares no additional patience and answers immediately.
+// hasty is a provider that needs no additional time and responds immediately.
 type hasty struct{ *fake.Provider }
 
 func (hasty) Patience(string) time.Duration { return 0 }
@@ -106,7 +107,7 @@ func (h hasty) List(ctx context.Context) ([]session.Status, error) {
 	return h.Provider.List(ctx)
 }
 
-func TestNoWaitIsNeeded(t *testing.T) {
+func TestFastProviderIsNotLate(t *testing.T) {
 	h := newHouse(t, "pty")
 	h.kept["hasty"] = hasty{fake.New()}
 	start(t, h.mix(t, false), "a", "hasty")

@@ -8,16 +8,16 @@ import (
 	"gcity/session"
 )
 
-// sharedList is one List call to a patient provider, which concurrent callers share.
+// sharedList is a List call to a patient provider. Concurrent callers share it.
 type sharedList struct {
 	began time.Time
-	done  chan struct{} // closed when the call ends; after that, the other fields do not change
+	done  chan struct{} // closed when the call ends; the other fields are then immutable
 	all   []session.Status
 	err   error
 }
 
-// Patience implements session.Patient. It returns the patience of the provider that holds the session. If that
-// provider is unknown, it returns the longest patience of all providers in use.
+// Patience implements session.Patient. It returns the patience of the provider that holds the session or, if that is
+// unknown, the longest patience of all providers in use.
 func (p *Provider) Patience(name string) time.Duration {
 	these := p.inUse()
 	if m := p.findHolder(name, ""); m != nil {
@@ -33,11 +33,11 @@ func (p *Provider) Patience(name string) time.Duration {
 	return most
 }
 
-// list lists the sessions of one provider and records which provider holds them. If a patient provider needs longer
+// list lists the sessions of one provider and records that this provider holds them. If a patient provider needs longer
 // than ctx allows, the error is a session.LateError.
 func (p *Provider) list(ctx context.Context, m *member) ([]session.Status, error) {
 	q, err := p.opened(m)
-	if err != nil { // try to open the provider again
+	if err != nil { // try again to open the provider
 		if q, err = p.opened(p.member(m.name)); err != nil {
 			return nil, err
 		}
@@ -59,7 +59,7 @@ func (p *Provider) list(ctx context.Context, m *member) ([]session.Status, error
 	}
 }
 
-// rest waits until the List call has ended, and returns its result.
+// rest waits until the List call ends, and returns its result.
 func (l *sharedList) rest(ctx context.Context) ([]session.Status, error) {
 	select {
 	case <-l.done:
@@ -69,7 +69,7 @@ func (l *sharedList) rest(ctx context.Context) ([]session.Status, error) {
 	}
 }
 
-// shared returns the provider's List call that is in progress, or starts one.
+// shared returns the provider's List call in progress, or starts one.
 func (p *Provider) shared(m *member, q session.Provider, limit time.Duration) (*sharedList, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -96,7 +96,7 @@ func (p *Provider) shared(m *member, q session.Provider, limit time.Duration) (*
 	return l, nil
 }
 
-// ask lists the sessions of a provider and records which provider holds them.
+// ask lists the sessions of a provider and records that this provider holds them.
 func (p *Provider) ask(ctx context.Context, m *member, q session.Provider) ([]session.Status,
 	error) {
 	p.mu.Lock()
@@ -116,8 +116,8 @@ func (p *Provider) ask(ctx context.Context, m *member, q session.Provider) ([]se
 	return all, nil
 }
 
-// note records the provider of each session, except for sessions that were started since the List call began. With
-// only one provider, it records nothing.
+// note records which sessions a provider holds. It ignores the list for sessions that were started after the List call
+// began. If there is only one provider, nothing needs to be recorded.
 func (p *Provider) note(m *member, all []session.Status, gen int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

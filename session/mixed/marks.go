@@ -15,22 +15,22 @@ import (
 	"gcity/session"
 )
 
-// MarksFile is the file in the city's .gc folder that lists the providers that may hold sessions, one per
-// line. It does not contain the default provider.
+// MarksFile is a file in the city's .gc folder. It lists, one per line, the providers other than the default one that
+// may hold sessions.
 const MarksFile = "session-providers"
 
-// errDamaged reports that the marks file has content that gcity does not write.
+// errDamaged is returned if the marks file has content that gcity never writes.
 var errDamaged = errors.New("the file is damaged")
 
-// Marks returns the providers in the marks file of a city's .gc folder. With errDamaged or a *disk.UnsafeError, it
-// also returns the names that are readable.
+// Marks returns the providers listed in the marks file of a city's .gc folder. If the error is errDamaged or a
+// *disk.UnsafeError, it also returns the names that could be read.
 func Marks(dir string) (names []string, err error) {
 	data, err := disk.ReadFile(filepath.Join(dir, MarksFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot read which session providers are in use: %w", err)
+		return nil, fmt.Errorf("cannot read the list of session providers in use: %w", err)
 	}
 	for line := range strings.Lines(string(data)) {
 		name, whole := strings.CutSuffix(line, "\n")
@@ -44,7 +44,7 @@ func Marks(dir string) (names []string, err error) {
 	return names, err
 }
 
-// isName reports whether a provider may have this name: a word, or the path of a script or helper.
+// isName reports whether name can be a provider's name: a word, or the path of a script or helper.
 func isName(name string) bool {
 	if _, path, ok := session.External(name); ok {
 		return path != "" && utf8.ValidString(path) &&
@@ -55,9 +55,9 @@ func isName(name string) bool {
 	})
 }
 
-// recover rebuilds a damaged marks file. It keeps a copy of the damaged file and marks all providers that may
-// hold sessions. A provider loses its mark when it lists no sessions. Until all of them have responded, an
-// agent that may be running is not started.
+// recover rebuilds a damaged marks file. It keeps a copy of the damaged file and marks every provider that may hold
+// sessions. A provider loses its mark once it reports that it has no sessions. Until all of them have responded, agents
+// that may still be running are not started.
 func (p *Provider) recover(legible []string, damage error) ([]string, error) {
 	_, unsafe := errors.AsType[*disk.UnsafeError](damage)
 	if p.o.FindProviders == nil || !unsafe && !errors.Is(damage, errDamaged) {
@@ -74,9 +74,9 @@ func (p *Provider) recover(legible []string, damage error) ([]string, error) {
 	path := filepath.Join(p.o.Dir, MarksFile)
 	aside, err := disk.SetAside(path)
 	if err != nil {
-		return nil, fmt.Errorf("%w, and cannot be moved aside: %w", damage, err)
+		return nil, fmt.Errorf("%w; cannot move the file aside: %w", damage, err)
 	}
-	p.o.Logger.Warn("asking each session provider again which sessions it has",
+	p.o.Logger.Warn("the record of session providers is damaged; listing all sessions",
 		"reason", damage, "kept", disk.Real(aside), "asked", names)
 	if len(names) > 0 {
 		err = disk.Save(path, []byte(strings.Join(names, "\n")+"\n"), 0o600)
@@ -84,8 +84,8 @@ func (p *Provider) recover(legible []string, damage error) ([]string, error) {
 	return names, err
 }
 
-// mark records that a provider is in use, before its first start. It does not hold p.mu during the write, so
-// lookups of a session's provider do not wait for the disk.
+// mark records in the file that a provider is in use, before the provider's first start. mark does not hold p.mu during
+// the write, so that calls that look up a session's provider need not wait for the disk.
 func (p *Provider) mark(ctx context.Context, m *member) error {
 	p.mu.Lock()
 	m.starts++
@@ -100,7 +100,7 @@ func (p *Provider) mark(ctx context.Context, m *member) error {
 			return false, nil
 		}
 		listed := m.listed
-		// the provider had no sessions before, and all later sessions are started through p
+		// the provider had no sessions before, so all of them are in p.held from now on
 		m.inUse, m.listed = true, true
 		return true, func(err error) {
 			if m.marked = err == nil; !m.marked {
@@ -118,9 +118,8 @@ func (p *Provider) mark(ctx context.Context, m *member) error {
 		err)
 }
 
-// unmark removes a provider's mark if a List call that began at this gen found no sessions. It first
-// dismisses the provider. If the controller dies before the mark is removed, the next controller lists the
-// provider again.
+// unmark dismisses a provider and removes its mark, if a List call that began at generation gen found no sessions. The
+// mark is removed last: if the controller dies in between, the next one lists the provider again.
 func (p *Provider) unmark(ctx context.Context, m *member, q session.Provider, gen int) {
 	idle := func() bool {
 		return m.name != p.o.DefaultProvider && m.inUse && m.starts == 0 && m.gen == gen &&
@@ -134,7 +133,7 @@ func (p *Provider) unmark(ctx context.Context, m *member, q session.Provider, ge
 	}
 	if d, ok := q.(session.Dismisser); ok {
 		if err := d.Dismiss(ctx); err != nil {
-			p.o.Logger.Warn("cannot dismiss an unused session provider",
+			p.o.Logger.Warn("cannot shut down an unused session provider",
 				"provider", m.name, "err", err)
 		}
 	}
@@ -151,16 +150,16 @@ func (p *Provider) unmark(ctx context.Context, m *member, q session.Provider, ge
 	}
 }
 
-// writing writes the marks file after a change, one call at a time and without holding p.mu during the write. It
-// holds p.mu while it calls change. After the write, it holds p.mu while it calls the function that change
-// returned, with the result of the write.
+// writing changes the state with change, and then writes the marks file. Only one call at a time writes, and it does
+// not hold p.mu during the write. It does hold p.mu while it calls change, and while it passes the result of the write
+// to the function that change returned.
 func (p *Provider) writing(ctx context.Context,
 	change func() (change bool, done func(error))) error {
 	select {
 	case p.writeToken <- struct{}{}:
 		defer func() { <-p.writeToken }()
 	case <-ctx.Done():
-		return fmt.Errorf("an earlier write has not finished: %w", context.Cause(ctx))
+		return fmt.Errorf("an earlier write is still in progress: %w", context.Cause(ctx))
 	}
 	p.mu.Lock()
 	changed, done := change()

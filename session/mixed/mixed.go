@@ -1,12 +1,12 @@
-// Package mixed combines several session providers into one. Each agent has a provider, and calls about a
-// session go to the provider that runs it. A file in the city's folder lists the providers that may have
-// sessions. So a controller finds the sessions that an earlier controller started, even if the configuration
-// has changed.
+// Package mixed combines several session providers into one. Each agent has its own provider, and a call about a
+// session goes to the provider that runs the session. A file in the city's folder lists the providers that may have
+// sessions. With it, a controller finds the sessions that an earlier controller started, even if the configuration has
+// changed since.
 //
 // # Concurrency
 //
-// A Provider is safe for concurrent use. It has one goroutine for each provider that is a session.Notifier or
-// a session.Changer, and one for each List call to a patient provider. Close ends all of them.
+// A Provider is safe for concurrent use. It has one goroutine for each provider that is a session.Notifier or a
+// session.Changer, and one for each List call to a patient provider. Close ends all of them.
 package mixed
 
 import (
@@ -26,70 +26,69 @@ import (
 // Options configures a Provider.
 type Options struct {
 	Dir string // the city's .gc folder
-	// name of the default provider, which is always asked and is written as "" in the configuration
+	// name of the default provider, which is always in use; the configuration writes it as ""
 	DefaultProvider string
 
-	// Open opens a provider by its name. close releases the provider. Open is never called twice at the same time
-	// for the same name.
+	// Open opens a provider by its name and returns a function to close it. Calls with the same name never overlap.
 	Open func(name string) (p session.Provider, close func(), err error)
 
 	// FindProviders returns all providers that may hold sessions of the city. It is called if MarksFile is damaged. If
-	// FindProviders is nil, a damaged file is an error.
+	// FindProviders is nil, New fails if the file is damaged.
 	FindProviders func() []string
 
-	Observe bool         // the provider writes nothing
+	Observe bool         // read-only: the provider writes nothing
 	Logger  *slog.Logger // nil disables logging
 
-	// Broken is called with a panic from one of the provider's goroutines. The provider then no longer works
-	// and must be opened again. If Broken is nil, the program exits with the panic.
+	// Broken is called with a panic from one of the provider's goroutines. The provider no longer works after that and
+	// must be opened again. If Broken is nil, the panic ends the program.
 	Broken func(error)
 }
 
-// Provider forwards calls to other providers. It implements all optional interfaces of package session. If a
-// session's provider does not support a call, the error is a session.LackError.
+// Provider forwards calls to other providers. It implements all optional interfaces of package session. If a session's
+// provider does not support a call, the error is a session.LackError.
 type Provider struct {
 	o     Options
 	exits chan session.Exit
-	// contains a value if the sessions of a provider may have changed; see session.Changer
+	// receives a value when a provider's sessions may have changed; see session.Changer
 	changes chan struct{}
 	done    chan struct{}
-	life    context.Context // context of List calls to patient providers; end cancels it
+	life    context.Context // context for List calls to patient providers; end cancels it
 	end     context.CancelCauseFunc
 	wg      recovery.Group
 
 	opening    sync.Mutex    // held while a provider is being opened
-	writeToken chan struct{} // contains a token while the marks are being written
+	writeToken chan struct{} // holds a token while the marks file is being written
 
 	mu      sync.Mutex
 	members map[string]*member
-	order   []*member // sorted by name, with the default provider first
-	// by session name; contains all sessions of the members that have listed set
+	order   []*member // sorted by name, but the default provider comes first
+	// by session name; complete for the members that have listed set
 	held   map[string][]location
 	closed bool
 }
 
-// member is one of the providers. If it could not be opened, Provider.member tries again. So other code reads p and
-// err with the method opened, unless the member is known to hold a session.
+// member is one of the providers. If a provider could not be opened, Provider.member tries again and changes p and err.
+// Other code therefore reads them through the method opened, unless the member is known to hold a session.
 type member struct {
 	name  string
-	p     session.Provider // nil = the provider could not be opened
+	p     session.Provider // nil if the provider could not be opened
 	close func()
-	err   error // why opening failed
-	// the provider may hold sessions: it is marked, is being marked, or is the default provider
+	err   error // why the provider could not be opened
+	// the provider may hold sessions, because it is marked, is being marked, or is the default one
 	inUse  bool
-	marked bool        // its mark is in the file
-	listed bool        // the provider's held map entries contain all of its sessions
+	marked bool        // the marks file contains the provider
+	listed bool        // held contains all sessions of this provider
 	list   *sharedList // List call in progress, for a patient provider
 	starts int         // number of starts in progress
 	gen    int         // number of starts so far
 }
 
-// location identifies a session at one of the providers.
+// location says which provider has a session.
 type location struct {
 	provider *member
 	id       string
 	alive    bool
-	gen      int // value of the provider's gen when the session was started or seen
+	gen      int // the provider's gen when the session was started or last listed
 }
 
 var (
@@ -110,12 +109,11 @@ var (
 	_ session.Patient       = (*Provider)(nil)
 )
 
-// exitsKept is the capacity of the channel that Exits returns. If the channel is full, List still returns the exit.
+// exitsKept is the capacity of the channel that Exits returns. If the channel is full, List still reports the exits.
 const exitsKept = 1024
 
-// New opens the default provider, and all providers that may have sessions from an earlier controller. It
-// fails if the default provider cannot be opened. If another one cannot be opened, each List reports the
-// error.
+// New opens the default provider, and every provider that may have sessions from an earlier controller. It fails only
+// if the default provider cannot be opened. If another one cannot, each List reports the error.
 func New(o Options) (*Provider, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -147,7 +145,7 @@ func New(o Options) (*Provider, error) {
 	return p, nil
 }
 
-// member returns the provider with this name. It opens the provider if necessary.
+// member returns the provider with this name, and opens it if necessary.
 func (p *Provider) member(name string) *member {
 	p.opening.Lock()
 	defer p.opening.Unlock()
@@ -193,7 +191,7 @@ var errBroken = errors.New("listing the sessions was interrupted")
 
 var errClosed = errors.New("the session providers are closed")
 
-// forward passes the exits of one provider to Exits.
+// forward passes one provider's exits to the channel of Exits.
 func (p *Provider) forward(m *member, from <-chan session.Exit) {
 	for {
 		select {
@@ -220,7 +218,7 @@ func (p *Provider) forward(m *member, from <-chan session.Exit) {
 // Exits implements session.Notifier. Close closes the channel.
 func (p *Provider) Exits() <-chan session.Exit { return p.exits }
 
-// forwardChanges passes the signals of one provider to Changes.
+// forwardChanges passes one provider's signals to the channel of Changes.
 func (p *Provider) forwardChanges(from <-chan struct{}) {
 	for {
 		select {
@@ -230,7 +228,7 @@ func (p *Provider) forwardChanges(from <-chan struct{}) {
 		}
 		select {
 		case p.changes <- struct{}{}:
-		default: // the reader has not read the previous value yet
+		default: // a signal is already pending
 		}
 	}
 }
@@ -290,7 +288,7 @@ func (p *Provider) LimitsOf(provider string) session.Limits {
 	return session.LimitsOf(q)
 }
 
-// Limits implements session.Limiter. It returns the abilities that all providers in use lack.
+// Limits implements session.Limiter. It returns the abilities that every provider in use lacks.
 func (p *Provider) Limits() session.Limits {
 	var out session.Limits
 	for i, m := range p.inUse() {
@@ -316,8 +314,7 @@ func (p *Provider) providerOf(ctx context.Context, name string) (*member, error)
 	return p.find(ctx, name, "")
 }
 
-// find returns the provider that holds a session, like providerOf. If id is not "", the provider of the
-// session with that ID takes precedence.
+// find is like providerOf, but prefers the provider that has the session with this id, if id is not "".
 func (p *Provider) find(ctx context.Context, name, id string) (*member, error) {
 	used := p.inUse()
 	if len(used) == 1 {
@@ -333,9 +330,9 @@ func (p *Provider) find(ctx context.Context, name, id string) (*member, error) {
 		return m, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the provider of session %q is unknown: %w", name, err)
+		return nil, fmt.Errorf("cannot determine which provider runs session %q: %w", name, err)
 	}
-	return used[0], nil // this provider reports that the session does not exist
+	return used[0], nil // let this provider report that the session does not exist
 }
 
 // findHolder returns the provider that is known to hold a session, or nil.

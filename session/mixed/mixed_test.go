@@ -21,11 +21,11 @@ import (
 	"gcity/session/sessiontest"
 )
 
-// house holds the providers of a city by name, so that a new mixed provider finds their sessions again.
+// house holds a city's providers by name, so that a new mixed provider finds their sessions again.
 type house struct {
 	dir    string
 	kept   map[string]session.Provider
-	broken map[string]error // why a provider cannot be opened
+	broken map[string]error // error from opening a provider
 	opened []string
 	lists  atomic.Int64
 }
@@ -100,7 +100,7 @@ func start(t *testing.T, p session.Provider, name, provider string) session.Stat
 	return st
 }
 
-// A mixed provider passes the suite with one provider, and with some of the sessions at a second one.
+// A mixed provider passes the suite, both with a single provider and with some sessions in a second one.
 func TestConformance(t *testing.T) {
 	for _, others := range []bool{false, true} {
 		t.Run(fmt.Sprintf("others %t", others), func(t *testing.T) {
@@ -146,9 +146,9 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// Only providers in use are opened and listed. The next controller lists them too, even if the configuration has
-// changed (L11).
-func TestUseOutlivesTheController(t *testing.T) {
+// Only providers that are in use are opened and listed. The next controller lists them too, even if the configuration
+// has changed (L11).
+func TestMarksOutliveController(t *testing.T) {
 	h := newHouse(t, "pty", "one", "two")
 	p := h.mix(t, false)
 	start(t, p, "a", "")
@@ -167,12 +167,13 @@ func TestUseOutlivesTheController(t *testing.T) {
 		t.Fatalf("%+v, %v", all, err)
 	}
 	if _, err := next.Start(t.Context(), spec("b", "two")); !errors.Is(err, session.ErrExists) || !strings.Contains(err.Error(), `"b" in two: it is running in one`) {
-		t.Errorf("a second copy: %v", err)
+		t.Errorf("start of a second copy: %v", err)
 	}
 	if err := next.Stop(t.Context(), "b", 0); err != nil {
 		t.Fatal(err)
 	}
-	second := start(t, next, "b", "two") // the exit of the session in "one" is not acknowledged yet
+	// the exit of the session in "one" has not been acknowledged yet
+	second := start(t, next, "b", "two")
 	all, err = next.List(t.Context())
 	if err != nil || len(all) != 3 || all[1].Alive || !all[2].Alive || all[2].ID != second.ID {
 		t.Fatalf("%+v, %v", all, err)
@@ -185,13 +186,13 @@ func TestUseOutlivesTheController(t *testing.T) {
 		t.Fatalf("%+v, %v, marks %q", all, err, h.marks(t))
 	}
 	if _, err = next.List(t.Context()); err != nil || h.lists.Load() != before+3+2 {
-		t.Errorf("%v; a provider without sessions is asked still: %d looks", err, h.lists.Load()-before)
+		t.Errorf("%v; a provider without sessions is still listed: %d calls", err, h.lists.Load()-before)
 	}
 }
 
-// If one provider fails, only its sessions are unknown. A session that may be running there is not started elsewhere
-// (L11).
-func TestOneThatDoesNotAnswer(t *testing.T) {
+// If one provider fails, only its sessions are unknown. A session that may be running there is not started in another
+// provider (L11).
+func TestUnresponsiveProvider(t *testing.T) {
 	h := newHouse(t, "pty", "one")
 	p := h.mix(t, false)
 	start(t, p, "a", "")
@@ -209,25 +210,25 @@ func TestOneThatDoesNotAnswer(t *testing.T) {
 		}
 	}
 	if _, err := p.Start(t.Context(), spec("b", "")); err == nil || !strings.Contains(err.Error(), "may already be running in one") {
-		t.Errorf("started beside who knows what: %v", err)
+		t.Errorf("started although a copy may be running: %v", err)
 	}
 	if err := p.Send(t.Context(), "b", "x"); err == nil || !strings.Contains(err.Error(), "no server") {
-		t.Errorf("sent to who knows whom: %v", err)
+		t.Errorf("sent although the provider is unknown: %v", err)
 	}
 	if err := p.Send(t.Context(), "a", "x"); err != nil {
 		t.Error(err)
 	}
 	h.fake("one").Blind(nil)
 	if _, err := p.Start(t.Context(), spec("b", "")); !errors.Is(err, session.ErrExists) {
-		t.Errorf("started beside the one that lives: %v", err)
+		t.Errorf("started a second copy: %v", err)
 	}
 	if err := p.Send(t.Context(), "b", "x"); err != nil {
 		t.Error(err)
 	}
 }
 
-// Opening a provider is retried. Until it succeeds, only that provider's sessions are unknown.
-func TestOneThatCannotBeOpened(t *testing.T) {
+// A provider that cannot be opened is opened again later. Until that succeeds, only its own sessions are unknown.
+func TestProviderCannotBeOpened(t *testing.T) {
 	h := newHouse(t, "pty", "one")
 	p := h.mix(t, false)
 	start(t, p, "b", "one")
@@ -274,7 +275,7 @@ func TestMissingAbilityIsNamed(t *testing.T) {
 	if lacks := p.LimitsOf("plain").Lacks; !slices.Contains(lacks, session.Marking) || !slices.Contains(lacks, session.ReportingExits) {
 		t.Errorf("it lacks %q", lacks)
 	}
-	if text := p.LimitsOf("pty").String(); text != "cannot run anything: the provider simulates all sessions, for drills" {
+	if text := p.LimitsOf("pty").String(); text != "cannot run programs: the provider simulates all sessions, for drills" {
 		t.Errorf("a fake %s", text)
 	}
 	if _, err := p.Start(t.Context(), spec("f", "fail")); err == nil || err.Error() != `cannot start "f": it is a drill` {
@@ -282,10 +283,10 @@ func TestMissingAbilityIsNamed(t *testing.T) {
 	}
 }
 
-// plain has only the methods that every provider has.
+// plain has only the methods of session.Provider.
 type plain struct{ session.Provider }
 
-// An observer writes no marks, and starts nothing that would need a new mark.
+// An observer writes no marks, and starts nothing that would need a new one.
 func TestObserverWritesNothing(t *testing.T) {
 	h := newHouse(t, "pty", "one")
 	p := h.mix(t, false)
@@ -305,12 +306,12 @@ func TestObserverWritesNothing(t *testing.T) {
 	}
 	h.kept["two"] = fake.New()
 	if _, err := looks.Start(t.Context(), spec("y", "two")); err == nil || h.fake("two").Started("y") != 0 {
-		t.Errorf("it was started: %v", err)
+		t.Errorf("an observer started a session: %v", err)
 	}
 }
 
-// An exit at any of several providers is reported exactly once.
-func TestEndsOfAll(t *testing.T) {
+// An exit in any of several providers is reported exactly once.
+func TestExitsOfAllProviders(t *testing.T) {
 	h := newHouse(t, "pty", "one")
 	p := h.mix(t, false)
 	start(t, p, "a", "")
@@ -319,7 +320,7 @@ func TestEndsOfAll(t *testing.T) {
 	h.fake("pty").Crash("a", 4, "")
 	got := map[string]int{}
 	for range 2 {
-		x := eventually.Receive(t, "two ends are told of", p.Exits(), func() string { return fmt.Sprint(got) })
+		x := eventually.Receive(t, "two exits", p.Exits(), func() string { return fmt.Sprint(got) })
 		got[x.Name] = x.Code
 	}
 	if got["a"] != 4 || got["b"] != 3 {
@@ -343,8 +344,7 @@ func (c *courteous) Look(context.Context, string) (session.Status, error) {
 	return session.Status{ID: "looked"}, nil
 }
 
-// Polite and Looker are used if the provider implements them. Otherwise the text is sent normally, and List is
-// called.
+// SendPolitely and Look use the provider's own methods if it has them. Otherwise, Send and List serve instead.
 func TestSendPolitelyIfSupported(t *testing.T) {
 	h := newHouse(t, "pty")
 	c := &courteous{Provider: fake.New()}
@@ -374,8 +374,8 @@ func TestSendPolitelyIfSupported(t *testing.T) {
 	}
 }
 
-// Some callers retry opening a provider that cannot be opened, while other callers read its state.
-func TestTriedAgainByMany(t *testing.T) {
+// Some callers try again to open a provider that cannot be opened, while others read its state.
+func TestConcurrentOpening(t *testing.T) {
 	h := newHouse(t, "pty")
 	if err := os.WriteFile(filepath.Join(h.dir, mixed.MarksFile), []byte("gone\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -396,7 +396,8 @@ func TestTriedAgainByMany(t *testing.T) {
 		})
 		all.Go(func() {
 			for range 50 {
-				_, _ = p.Usage(t.Context()) // the fake measures nothing; only the concurrent call matters
+				// the fake measures nothing, but this is about concurrency
+				_, _ = p.Usage(t.Context())
 				p.Limits()
 				if l := p.LimitsOf("gone"); l.Lacks != nil {
 					t.Errorf("%+v", l)
@@ -407,8 +408,8 @@ func TestTriedAgainByMany(t *testing.T) {
 	all.Wait()
 }
 
-// A launch that waits for its agent asks only that agent's provider, and does not list the sessions of all providers.
-func TestLaunchAsksItsOwnSession(t *testing.T) {
+// A launch that waits for its agent asks only that agent's provider, instead of listing the sessions of all providers.
+func TestLaunchAsksOneProvider(t *testing.T) {
 	h := newHouse(t, "pty", "one", "two")
 	p := h.mix(t, false)
 	start(t, p, "a", "")
@@ -441,13 +442,13 @@ func TestLaunchAsksItsOwnSession(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 		case <-time.After(30 * time.Second):
-			t.Fatal("it waits for what has ended")
+			t.Fatal("the launch waits for a session that has ended")
 		}
 		return
 	}
 }
 
-// slow is never ready, and notifies a channel of each read of its screen.
+// slow is never ready. It signals each read of its screen on a channel.
 type slow struct {
 	*fake.Provider
 	looked chan<- struct{}
@@ -458,8 +459,8 @@ func (s slow) Output(context.Context, string, int) (string, error) {
 	return "", nil
 }
 
-// A damaged record of the providers in use is rebuilt by listing each provider. Running sessions are found, and only
-// providers with sessions stay marked.
+// If the record of the providers in use is damaged, it is rebuilt by listing each provider. Running sessions are found,
+// and only providers that have sessions stay marked.
 func TestDamagedMarks(t *testing.T) {
 	for what, put := range map[string]func(path string) error{
 		"cut":     func(path string) error { return os.WriteFile(path, []byte("oth"), 0o600) },
@@ -484,14 +485,14 @@ func TestDamagedMarks(t *testing.T) {
 			t.Fatalf("%s: %v", what, err)
 		}
 		if got := h.marks(t); got != "empty other " {
-			t.Errorf("%s: marked before the first look: %q", what, got)
+			t.Errorf("%s: marked before the first List: %q", what, got)
 		}
 		all, err := p.List(t.Context())
 		if err != nil || len(all) != 1 || all[0].Agent != "a" {
 			t.Errorf("%s: %v, %v", what, all, err)
 		}
 		if got := h.marks(t); got != "other " {
-			t.Errorf("%s: marked after it: %q", what, got)
+			t.Errorf("%s: marked after the first List: %q", what, got)
 		}
 		if _, err := os.Lstat(path + ".bad-1"); err != nil {
 			t.Errorf("%s: %v", what, err)

@@ -11,9 +11,9 @@ import (
 	"gcity/session"
 )
 
-// While the disk with the marks file hangs, only callers that need the file written wait. The controller's loop,
-// which only asks for the patience of a provider, does not wait.
-func TestMarksOnADiskThatDoesNotAnswer(t *testing.T) {
+// While the disk with the marks file hangs, only callers that need to write the file wait. The controller's loop, which
+// only asks for a provider's patience, does not.
+func TestMarksOnHungDisk(t *testing.T) {
 	if !hungfs.InNamespace(t) {
 		return
 	}
@@ -27,7 +27,7 @@ func TestMarksOnADiskThatDoesNotAnswer(t *testing.T) {
 	started := make(chan error, 1)
 	spec := session.Spec{Name: "gc-a", Agent: "a", Provider: "other", Command: "run"}
 	go func() { _, err := p.Start(t.Context(), spec); started <- err }()
-	eventually.Receive(t, "the marks are being written", asked)
+	eventually.Receive(t, "a write of the marks", asked)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -43,11 +43,11 @@ func TestMarksOnADiskThatDoesNotAnswer(t *testing.T) {
 	select {
 	case <-done:
 	case <-time.After(30 * time.Second):
-		t.Error("who only asks waits for the disk")
+		t.Error("Patience waits for the disk")
 	}
 	free()
 	if err := <-started; err == nil {
-		t.Error("what cannot be written down was started")
+		t.Error("a session was started although the mark could not be written")
 	}
 	if err := errors.Join(os.Remove(h.dir), os.Rename(home, h.dir)); err != nil {
 		t.Fatal(err)

@@ -8,8 +8,8 @@ import (
 	"gcity/session"
 )
 
-// SendPolitely implements session.PoliteSender. If the provider cannot detect typing users, SendPolitely sends the text
-// immediately.
+// SendPolitely implements session.PoliteSender. If the session's provider cannot detect that a user is typing, the text
+// is sent immediately.
 func (p *Provider) SendPolitely(ctx context.Context, name, text string, quiet time.Duration) error {
 	m, err := p.providerOf(ctx, name)
 	if err != nil {

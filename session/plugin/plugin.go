@@ -1,11 +1,11 @@
-// Package plugin implements a session provider that runs a helper program. gcity starts the helper once per
-// controller and calls it with the session protocol (package protocol). A helper that exits is restarted, and
-// its sessions keep running.
+// Package plugin implements a session provider that runs a helper program. Each controller starts the helper once and
+// calls it through the session protocol (package protocol). If the helper exits, it is restarted. Its sessions keep
+// running.
 //
 // # Concurrency
 //
-// A Provider is safe for concurrent use. It has goroutines for the helper's process, for the helper's output, and
-// for the client. Close stops all of them.
+// A Provider is safe for concurrent use. It has goroutines for the helper's process, for the helper's output, and for
+// the client. Close stops all of them.
 package plugin
 
 import (
@@ -31,29 +31,30 @@ import (
 )
 
 const (
-	// timeout of the open call, which does not depend on the network
+	// timeout of the open call, for which a helper needs no network
 	openLimit  = 5 * time.Second
-	leaveLimit = 5 * time.Second // how long a helper may take to exit
+	leaveLimit = 5 * time.Second // how long a helper has to exit
 	retryFirst = 100 * time.Millisecond
 	retryLast  = 10 * time.Second
-	healthy    = time.Minute // a helper that has run for this long is restarted immediately
+	healthy    = time.Minute // a helper that ran at least this long is restarted without a wait
 )
 
 // Options configures a Provider.
 type Options struct {
-	Name    string // name of the provider in the configuration, for messages
+	Name    string // the provider's name in the configuration, for messages
 	Program string // absolute path of the helper
 	City    string // absolute path of the city's folder
-	// folder of the socket, created if necessary; each helper of a city needs its own
+	// folder of the socket, created if necessary; the helpers of a city need different folders
 	Dir      string
 	Settings json.RawMessage // see protocol.OpenRequest
-	// the controller's environment; the helper receives the variables that shell.ScriptEnv selects
+	// the controller's environment; shell.ScriptEnv selects the variables that the helper gets
 	Environ []string
-	Observe bool         // another process runs the city, so the helper must not change anything
+	// read-only: another process runs the city, so the helper must change nothing
+	Observe bool
 	Logger  *slog.Logger // nil = no logging
 
-	// Broken is called with a panic from one of the provider's goroutines. If Broken is nil, the program
-	// exits with the panic.
+	// Broken is called with a panic from one of the provider's goroutines. If Broken is nil, the panic ends the
+	// program.
 	Broken func(error)
 }
 
@@ -62,15 +63,15 @@ type Provider struct {
 	*protocol.Client
 
 	o        Options
-	listener *os.File // socket that each process of the helper inherits
+	listener *os.File // the socket, which each helper process inherits
 	socket   string
 	stop     context.CancelFunc
 	wg       recovery.Group
 
 	mu     sync.Mutex
-	down   error     // why the helper is not running; nil = the helper is running
-	retry  time.Time // time of the helper's restart, if the helper is not running
-	opened bool      // New has succeeded, so the provider has a client
+	down   error     // why the helper is not running; nil = it is running
+	retry  time.Time // when the helper restarts, if it is not running
+	opened bool      // New has succeeded, so there is a client
 }
 
 // New starts the helper and sends it the open call.
@@ -108,7 +109,7 @@ func New(o Options) (*Provider, error) {
 	return p, nil
 }
 
-// Close makes the helper exit. Its sessions keep running.
+// Close makes the helper exit. The sessions keep running.
 func (p *Provider) Close() {
 	p.Client.Close()
 	p.leave()
@@ -118,7 +119,7 @@ func (p *Provider) leave() {
 	p.stop()
 	p.wg.Wait()
 	p.listener.Close()
-	_ = disk.Remove(p.socket) // if this fails, the next provider removes it
+	_ = disk.Remove(p.socket) // if this fails, the next provider removes the file
 }
 
 // listen creates the socket that the helper inherits.
@@ -144,7 +145,7 @@ func (p *Provider) listen() error {
 	return err
 }
 
-// dial connects to the helper. If the helper is not running, dial returns the reason immediately.
+// dial connects to the helper. If the helper is not running, dial fails immediately, with the reason.
 func (p *Provider) dial(ctx context.Context) (net.Conn, error) {
 	if err := p.whyDown(); err != nil {
 		return nil, err
@@ -153,7 +154,7 @@ func (p *Provider) dial(ctx context.Context) (net.Conn, error) {
 	return d.DialContext(ctx, "unix", p.socket)
 }
 
-// whyDown returns an error that says why the helper is not running and when it restarts, or nil.
+// whyDown returns an error that says why the helper is not running and when it restarts, or nil if it is running.
 func (p *Provider) whyDown() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -164,7 +165,7 @@ func (p *Provider) whyDown() error {
 	return fmt.Errorf("%w; it restarts in %s", p.down, wait)
 }
 
-// explain returns the reason for the helper's exit if the helper is not running. Otherwise it returns err.
+// explain returns why the helper exited if it is not running, and err otherwise.
 func (p *Provider) explain(err error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -179,7 +180,7 @@ func (p *Provider) Check(ctx context.Context) error {
 	return p.Client.Check(ctx)
 }
 
-// executable returns an error if a file cannot be executed as a helper.
+// executable returns an error if path cannot be executed as a helper.
 func executable(path string) error {
 	info, err := os.Stat(path)
 	switch {

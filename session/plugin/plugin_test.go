@@ -21,7 +21,7 @@ import (
 	"gcity/session/sessiontest"
 )
 
-// The test binary also acts as the helper, and as the holder of the helper's sessions.
+// The test binary also runs as the helper, and as the holder of the helper's sessions.
 func TestMain(m *testing.M) {
 	switch {
 	case len(os.Args) > 1 && os.Args[1] == "hold":
@@ -61,8 +61,8 @@ func helper() int {
 	return 0
 }
 
-// slow is a provider that reports progress while it starts the session "slow". Texts that are sent to the session
-// "platform" make its platform unreachable, or reachable again.
+// slow is a provider that reports progress while it starts the session "slow". Texts sent to the session "platform"
+// make its platform unreachable or reachable again.
 type slow struct {
 	*pty.Provider
 	changes chan struct{}
@@ -122,7 +122,7 @@ func self(t *testing.T) string {
 	return exe
 }
 
-// closeAll ends the sessions of a provider, and closes the provider.
+// closeAll ends a provider's sessions and closes the provider.
 func closeAll(t *testing.T, p *Provider) {
 	ctx, cancel := context.WithTimeout(context.Background(), eventually.Timeout)
 	defer cancel()
@@ -158,7 +158,7 @@ func spec(city, name, command string) session.Spec {
 	}
 }
 
-// A pty provider passes the suite through the session protocol.
+// A pty provider passes the suite when it is used through the session protocol.
 func TestConformance(t *testing.T) {
 	sessiontest.Run(t, sessiontest.Harness{
 		New: func(t *testing.T) session.Provider { return open(t, t.TempDir()) },
@@ -190,7 +190,7 @@ func send(t *testing.T, p session.Provider, name, text string) {
 	}
 }
 
-// A helper that dies is restarted. Its sessions continue, and no exit is missed.
+// A helper that dies is restarted. Its sessions continue, and no exit is lost.
 func TestHelperDies(t *testing.T) {
 	p := open(t, t.TempDir())
 	stays, err := p.Start(t.Context(), spec(p.o.City, "stays", "exec cat"))
@@ -208,11 +208,11 @@ func TestHelperDies(t *testing.T) {
 	if err := syscall.Kill(ends.PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	for x := eventually.Receive(t, "the end is told", p.Exits()); x.ID != ends.ID; {
-		x = eventually.Receive(t, "the end is told", p.Exits())
+	for x := eventually.Receive(t, "the exit", p.Exits()); x.ID != ends.ID; {
+		x = eventually.Receive(t, "the exit", p.Exits())
 	}
 	if next := helperPID(t, p); next == pid {
-		t.Error("the same helper still runs")
+		t.Error("the same helper is still running")
 	}
 	all, err := p.List(t.Context())
 	if err != nil || len(all) != 2 || all[1].PID != stays.PID || !all[1].Alive {
@@ -220,7 +220,7 @@ func TestHelperDies(t *testing.T) {
 	}
 }
 
-// A helper gets the controller's environment without the variables of a session.
+// A helper gets the controller's environment without the variables of any session.
 func TestEnvironOfHelper(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/somewhere/config")
 	t.Setenv("GC_SESSION_ID", "of-the-controller")
@@ -232,7 +232,7 @@ func TestEnvironOfHelper(t *testing.T) {
 	}
 }
 
-// A slow start reports the reason for its wait, and the status contains the details.
+// A slow start reports why it is waiting, and the status contains the details.
 func TestSlowStart(t *testing.T) {
 	p := open(t, t.TempDir())
 	var waits []string
@@ -253,7 +253,7 @@ func TestSlowStart(t *testing.T) {
 	}
 }
 
-// A start for which a resource of the helper is used up is no failure of the agent.
+// A start that fails because the helper lacks a resource does not count against the agent.
 func TestStartWithoutResources(t *testing.T) {
 	p := open(t, t.TempDir())
 	_, err := p.Start(t.Context(), spec(p.o.City, "full", "exec cat"))
@@ -262,7 +262,7 @@ func TestStartWithoutResources(t *testing.T) {
 	}
 }
 
-// A start while the helper cannot run was not tried, so it is no failure of the agent.
+// If the helper cannot run, a start is not attempted, and does not count against the agent.
 func TestStartWithoutHelper(t *testing.T) {
 	city := t.TempDir()
 	program := filepath.Join(city, "program")
@@ -284,7 +284,7 @@ func TestStartWithoutHelper(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	eventually.True(t, "the helper cannot be restarted", func() bool {
+	eventually.True(t, "a failed restart of the helper", func() bool {
 		err := p.whyDown()
 		return err != nil && strings.Contains(err.Error(), "no such file")
 	})
@@ -294,11 +294,11 @@ func TestStartWithoutHelper(t *testing.T) {
 	}
 }
 
-// helperPID waits for a helper, and returns its PID: a child process of this process that has the socket of p.
+// helperPID waits for the helper and returns its PID. The helper is the child process that has the socket of p.
 func helperPID(t *testing.T, p *Provider) int {
 	t.Helper()
 	found := 0
-	eventually.True(t, "a helper runs", func() bool {
+	eventually.True(t, "a running helper", func() bool {
 		for _, pid := range proc.Descendants(os.Getpid()) {
 			env := proc.Environ(pid)
 			if cwd, _ := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid)); cwd == p.o.City &&
@@ -312,8 +312,8 @@ func helperPID(t *testing.T, p *Provider) int {
 	return found
 }
 
-// The error for an unusable helper gives the reason, and nothing is left behind.
-func TestUnusable(t *testing.T) {
+// The error for a helper that cannot be used contains the reason, and nothing is left behind.
+func TestUnusableHelper(t *testing.T) {
 	city := t.TempDir()
 	script := func(name, text string, mode os.FileMode) string {
 		path := filepath.Join(city, name)
@@ -325,7 +325,7 @@ func TestUnusable(t *testing.T) {
 	for _, c := range []struct{ program, settings, want string }{
 		{filepath.Join(city, "nothing"), "", "session helper"},
 		{script("data", "", 0o600), "", "not executable"},
-		{script("ends", "#!/bin/sh\necho the cluster is not known >&2; exit 4\n", 0o700), "", "exit status 4: the cluster is not known"},
+		{script("ends", "#!/bin/sh\necho the cluster is not known >&2; exit 4\n", 0o700), "", "exit code 4: the cluster is not known"},
 		{self(t), `{"refuse":"no kubeconfig"}`, "no kubeconfig"},
 	} {
 		p, err := New(Options{

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strings"
 	"syscall"
 	"time"
 
@@ -16,10 +17,11 @@ import (
 	"gcity/session/protocol"
 )
 
-// inheritedFD is the helper's file descriptor of the socket: the first one after the standard streams.
+// inheritedFD is the file descriptor under which the helper inherits the socket: the first one after the standard
+// streams.
 const inheritedFD = 3
 
-// keep runs the helper, and restarts it until ctx ends. It closes started when the first process is running or has
+// keep runs the helper and restarts it until ctx ends. It closes started once the first process is running or has
 // failed to start.
 func (p *Provider) keep(ctx context.Context, started chan struct{}) {
 	wait := retryFirst
@@ -43,7 +45,7 @@ func (p *Provider) keep(ctx context.Context, started chan struct{}) {
 		if ctx.Err() != nil {
 			return
 		}
-		p.o.Logger.Warn("a session helper has exited and will be restarted",
+		p.o.Logger.Warn("a session helper exited; restarting it",
 			"helper", p.o.Program, "error", err, "retry_in", wait)
 		select {
 		case <-time.After(wait):
@@ -54,7 +56,7 @@ func (p *Provider) keep(ctx context.Context, started chan struct{}) {
 	}
 }
 
-// setDown records why the helper is not running; nil = it is running.
+// setDown records why the helper is not running, or with nil that it is.
 func (p *Provider) setDown(err error, wait time.Duration) {
 	p.mu.Lock()
 	p.down, p.retry = err, time.Now().Add(wait)
@@ -65,8 +67,8 @@ func (p *Provider) setDown(err error, wait time.Duration) {
 	}
 }
 
-// run starts the helper, calls up, and returns the reason for the helper's exit. When ctx ends, run makes the
-// helper exit.
+// run starts the helper, calls up, and waits until the helper has exited. It returns the reason for the exit. When ctx
+// ends, run makes the helper exit.
 func (p *Provider) run(ctx context.Context, up func()) error {
 	cmd := exec.Command(p.o.Program) //nolint:noctx // ctx ends it below, in two steps
 	cmd.Dir = p.o.City
@@ -95,9 +97,10 @@ func (p *Provider) run(ctx context.Context, up func()) error {
 	<-outputLog.over
 	switch {
 	case errors.Is(err, exec.ErrWaitDelay), err == nil:
-		err = errors.New("the helper has exited")
+		err = errors.New("the helper exited")
 	default:
-		err = fmt.Errorf("the helper exited: %w", err)
+		err = fmt.Errorf("the helper exited: %s",
+			strings.Replace(err.Error(), "exit status", "exit code", 1))
 	}
 	if outputLog.last != "" {
 		err = fmt.Errorf("%w: %s", err, outputLog.last)
@@ -105,8 +108,8 @@ func (p *Provider) run(ctx context.Context, up func()) error {
 	return err
 }
 
-// end makes the helper exit when ctx ends, by closing the helper's input. If the helper does not exit, end kills
-// it.
+// end waits for ctx to end and then closes the helper's standard input, which asks the helper to exit. If it does not
+// exit in time, end kills it.
 func (p *Provider) end(ctx context.Context, pid int, stdin io.Closer, done <-chan struct{}) {
 	select {
 	case <-done:
@@ -121,7 +124,7 @@ func (p *Provider) end(ctx context.Context, pid int, stdin io.Closer, done <-cha
 	}
 }
 
-// outputLog logs the helper's output. The last line also serves as the reason for the helper's exit.
+// outputLog logs the helper's output. Its last line explains why the helper exited.
 type outputLog struct {
 	p    *Provider
 	in   io.Reader
@@ -131,7 +134,7 @@ type outputLog struct {
 
 func newOutputLog(p *Provider) *outputLog { return &outputLog{p: p, over: make(chan struct{})} }
 
-// maxLine is the maximum length in bytes of a retained line of output.
+// maxLine is the maximum number of bytes of a line that are kept.
 const maxLine = 4 << 10
 
 func (s *outputLog) follow() {

@@ -12,7 +12,7 @@ import (
 // call is one operation of a provider.
 type call func(ctx context.Context, p session.Provider, t *Target) (Response, error)
 
-// part is one operation of an optional provider interface.
+// part is one operation of an optional interface.
 type part[T any] func(ctx context.Context, p T, t *Target) (Response, error)
 
 // orElse returns a call that runs do if the provider implements T. Otherwise, the call returns err.
@@ -31,7 +31,7 @@ func (do part[T]) orLack(a session.Ability) call {
 	return do.orElse(&session.LackError{Ability: a})
 }
 
-// calls returns the operations with a Target, by name.
+// calls returns the operations that take a Target, by name.
 func calls() map[string]call {
 	return map[string]call{
 		"interrupt":   callInterrupt,

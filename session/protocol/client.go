@@ -23,11 +23,10 @@ import (
 // ClientOptions configures a Client.
 type ClientOptions struct {
 	Dial   func(ctx context.Context) (net.Conn, error)
-	Open   OpenRequest  // without Protocols, which the client sets
+	Open   OpenRequest  // sent to the helper; the client sets Protocols
 	Logger *slog.Logger // nil disables logging
 
-	// Broken is called with a panic from the client's goroutine. If Broken is nil, the program exits with the
-	// panic.
+	// Broken is called with a panic from the client's goroutine. If Broken is nil, the panic ends the program.
 	Broken func(error)
 }
 
@@ -37,14 +36,14 @@ type Client struct {
 	o     ClientOptions
 	http  *http.Client
 	exits chan session.Exit
-	// contains a value if the sessions may have changed; see session.Changer
+	// receives a value when sessions may have changed; see session.Changer
 	changes chan struct{}
 	end     context.CancelFunc
 	wg      recovery.Group
 
 	mu     sync.Mutex
 	helper OpenResponse
-	opened bool // the helper's current process has been opened
+	opened bool // the current helper process has accepted the open call
 }
 
 var (
@@ -67,8 +66,8 @@ var (
 	_ session.Limiter      = (*Client)(nil)
 )
 
-// NewClient returns a client and opens the helper. It fails if the helper cannot be reached before ctx ends,
-// or if the helper rejects the open call.
+// NewClient returns a client and makes the open call. It fails if the helper does not respond before ctx ends, or
+// rejects the call.
 func NewClient(ctx context.Context, o ClientOptions) (*Client, error) {
 	o.Open.Protocols = []int{Version}
 	if o.Logger == nil {
@@ -98,7 +97,7 @@ func (c *Client) Close() {
 	c.http.CloseIdleConnections()
 }
 
-// Lost notifies the client that the helper has exited. The next call opens the helper's new process.
+// Lost notifies the client that the helper has exited. The next call first opens the new helper process.
 func (c *Client) Lost() {
 	c.mu.Lock()
 	c.opened = false
@@ -106,7 +105,7 @@ func (c *Client) Lost() {
 	c.http.CloseIdleConnections()
 }
 
-// open opens the helper if necessary. Concurrent calls share one attempt.
+// open makes the open call if necessary. Concurrent callers share one attempt.
 func (c *Client) open(ctx context.Context) error {
 	c.mu.Lock()
 	opened := c.opened
@@ -119,7 +118,7 @@ func (c *Client) open(ctx context.Context) error {
 		return err
 	}
 	if response.Protocol != Version {
-		return fmt.Errorf("the helper speaks version %d of the session protocol, gcity speaks "+
+		return fmt.Errorf("the helper uses version %d of the session protocol, but gcity uses "+
 			"%d: install a matching helper", response.Protocol, Version)
 	}
 	c.mu.Lock()
@@ -128,7 +127,7 @@ func (c *Client) open(ctx context.Context) error {
 	return nil
 }
 
-// post sends a request. It returns a response with status 200 or 101. The caller must close its body.
+// post sends a request. It returns only responses with status 200 or 101. The caller must close the body.
 func (c *Client) post(ctx context.Context, op string, body any) (*http.Response, error) {
 	data, err := json.Marshal(body)
 	if err != nil {
@@ -161,7 +160,7 @@ func (c *Client) post(ctx context.Context, op string, body any) (*http.Response,
 	return nil, refusal(op, resp)
 }
 
-// unreachable returns the error for a call that received no complete response.
+// unreachable returns the error for a call that got no complete response.
 func unreachable(ctx context.Context, op string, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return fmt.Errorf("the helper did not respond to %s: %w", op, cause)
@@ -169,7 +168,7 @@ func unreachable(ctx context.Context, op string, err error) error {
 	return fmt.Errorf("the helper did not respond to %s: %w", op, err)
 }
 
-// refusal returns the error in a response.
+// refusal returns the error that a response contains.
 func refusal(op string, resp *http.Response) error {
 	var response Response
 	err := json.NewDecoder(io.LimitReader(resp.Body, maxMessage)).Decode(&response)
@@ -179,8 +178,7 @@ func refusal(op string, resp *http.Response) error {
 	return known(response.Error)
 }
 
-// known converts an error from the helper to a session.LackError if it reports a missing ability. Otherwise,
-// it returns e.
+// known converts e to a session.LackError if it reports a missing ability. Otherwise it returns e.
 func known(e *Error) error {
 	if e.Kind != "unsupported" {
 		return e
@@ -194,7 +192,7 @@ func known(e *Error) error {
 }
 
 func notProtocol(op string, resp *http.Response) error {
-	return fmt.Errorf("the helper responded to %s with %s, which does not follow the "+
+	return fmt.Errorf("the helper's response to %s (%s) does not follow the "+
 		"session protocol", op, resp.Status)
 }
 
@@ -212,7 +210,7 @@ func (c *Client) roundTrip(ctx context.Context, op string, body, response any) e
 	return nil
 }
 
-// call opens the helper if necessary, sends a request and decodes the response.
+// call sends a request and decodes the response. It opens the helper first if necessary.
 func (c *Client) call(ctx context.Context, op string, body any) (Response, error) {
 	var response Response
 	if err := c.open(ctx); err != nil {
@@ -222,7 +220,7 @@ func (c *Client) call(ctx context.Context, op string, body any) (Response, error
 	return response, err
 }
 
-// do makes a call about one session that returns no result.
+// do makes a call that returns no result.
 func (c *Client) do(ctx context.Context, op string, t Target) error {
 	_, err := c.call(ctx, op, t)
 	return err
@@ -242,7 +240,7 @@ func (c *Client) Limits() session.Limits {
 	return out
 }
 
-// patience is the additional time that a call may take if the helper sets none.
+// patience is the extra time that a call may take if the helper does not declare its own.
 const patience = session.CheckLimit
 
 // Patience implements session.Patient.
@@ -262,7 +260,7 @@ func (c *Client) Name() string {
 // Start implements session.Provider.
 func (c *Client) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	if err := c.open(ctx); err != nil {
-		return session.Status{}, session.Missing(err) // the helper has not received the request
+		return session.Status{}, session.Missing(err) // the helper never received the request
 	}
 	resp, err := c.post(ctx, "start", s)
 	if err != nil {

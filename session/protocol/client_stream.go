@@ -17,28 +17,28 @@ import (
 )
 
 const (
-	retryFirst = 50 * time.Millisecond // wait before a lost exit stream is reopened
+	retryFirst = 50 * time.Millisecond // first wait before a lost exit stream is reopened
 	retryLast  = 10 * time.Second
-	silence    = 4 * beat // time without data after which an exit stream is considered lost
+	silence    = 4 * beat // an exit stream without data for this long counts as lost
 )
 
-// Exits implements session.Notifier. After an exit stream was lost, the channel receives all exits that the
-// helper still lists. So it may receive an exit twice.
+// Exits implements session.Notifier. After a lost exit stream, the channel receives every exit that the helper still
+// lists, so an exit can arrive twice.
 func (c *Client) Exits() <-chan session.Exit { return c.exits }
 
-// Changes implements session.Changer. The channel also receives a value when an exit stream is opened,
-// because the client may have missed changes.
+// Changes implements session.Changer. The channel also receives a value when an exit stream is opened, because changes
+// before that may have been missed.
 func (c *Client) Changes() <-chan struct{} { return c.changes }
 
-// changed notifies the reader of Changes.
+// changed signals a change to the reader of Changes.
 func (c *Client) changed() {
 	select {
 	case c.changes <- struct{}{}:
-	default: // the reader has not read the previous value yet
+	default: // a signal is already pending
 	}
 }
 
-// followExits reads the exit stream until ctx ends. When a stream is lost, it opens a new one.
+// followExits reads the exit stream until ctx ends. If the stream is lost, followExits opens a new one.
 func (c *Client) followExits(ctx context.Context) {
 	wait := retryFirst
 	for ctx.Err() == nil {
@@ -50,7 +50,7 @@ func (c *Client) followExits(ctx context.Context) {
 		if time.Since(began) > retryLast {
 			wait = retryFirst
 		}
-		c.o.Logger.Warn("the helper's exit stream was lost", "error", err, "retry_in", wait)
+		c.o.Logger.Warn("lost the helper's exit stream", "error", err, "retry_in", wait)
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
@@ -67,7 +67,7 @@ func (c *Client) readExits(ctx context.Context) error {
 		return err
 	}
 	late := time.AfterFunc(silence, func() {
-		cancel(errors.New("the stream was silent for too long"))
+		cancel(errors.New("timeout: no data on the stream"))
 	})
 	defer late.Stop()
 	resp, err := c.post(ctx, "exits", struct{}{})
@@ -98,7 +98,7 @@ func (c *Client) readExits(ctx context.Context) error {
 	}
 }
 
-// missed reports the exits that happened while no stream was open.
+// missed reports exits that happened while no stream was open.
 func (c *Client) missed(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, session.CheckLimit)
 	defer cancel()
@@ -111,7 +111,7 @@ func (c *Client) missed(ctx context.Context) error {
 	return err
 }
 
-// report sends an exit to Exits. If the channel is full, List still returns the exit.
+// report sends an exit to the channel of Exits. If the channel is full, List still reports the exit.
 func (c *Client) report(x session.Exit) {
 	x.At = local(x.At)
 	select {
@@ -162,7 +162,7 @@ func (c *Client) Attach(
 	if err := c.open(ctx); err != nil {
 		return nil, err
 	}
-	// the terminal is used after the deadline of Attach
+	// the terminal outlives the deadline of the Attach call
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, end)
 	resp, err := c.post(life, "attach", Target{Name: name, Cols: cols, Rows: rows})
@@ -184,18 +184,18 @@ func (c *Client) Attach(
 	return &terminal{conn: conn, in: in, buf: buf, end: end}, nil
 }
 
-// terminal is the client's side of an attached terminal.
+// terminal is the client's end of an attached terminal.
 type terminal struct {
 	conn io.ReadWriteCloser
 	in   *bufio.Reader
 	buf  []byte
-	rest []byte // part of buf that the caller has not read yet
+	rest []byte // part of buf that Read has not returned yet
 	end  context.CancelFunc
 
 	writing sync.Mutex
 }
 
-// Read implements io.Reader. It returns io.EOF when the terminal has ended.
+// Read implements io.Reader. It returns io.EOF after the terminal has ended.
 func (t *terminal) Read(p []byte) (int, error) {
 	for len(t.rest) == 0 {
 		kind, data, err := readFrame(t.in, t.buf)

@@ -12,12 +12,12 @@ import (
 type Error struct {
 	Kind    string  `json:"kind"` // one of kinds, or "failed"
 	Message string  `json:"message"`
-	Ability Ability `json:"ability,omitempty"` // for "unsupported": what the provider cannot do
+	Ability Ability `json:"ability,omitempty"` // for "unsupported": the missing ability
 }
 
 func (e *Error) Error() string { return e.Message }
 
-// kind is the name of an error that callers distinguish.
+// kind names an error that callers distinguish.
 type kind struct {
 	word   string
 	err    error
@@ -39,7 +39,7 @@ func kinds() []kind {
 	}
 }
 
-// Is makes errors.Is find the error of package session that corresponds to the kind.
+// Is reports whether target is the error of package session that corresponds to the kind.
 func (e *Error) Is(target error) bool {
 	for _, k := range kinds() {
 		if k.word == e.Kind {
@@ -49,7 +49,7 @@ func (e *Error) Is(target error) bool {
 	return false
 }
 
-// wireError converts an error to an Error of the protocol and its HTTP status.
+// wireError converts an error to a protocol Error and an HTTP status.
 func wireError(err error) (*Error, int) {
 	var own *Error
 	if errors.As(err, &own) {

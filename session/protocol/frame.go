@@ -6,13 +6,13 @@ import (
 	"io"
 )
 
-// These are the frame types on the connection of an attached terminal. A frame consists of one byte for the
-// type, four bytes for the length (big endian), and the payload.
+// Frame types on the connection of an attached terminal. A frame consists of one byte for the type, four bytes for the
+// length (big endian), and the payload.
 const (
 	frameData = 1 // terminal input or output
-	// from the viewer: the number of columns and the number of rows, in two bytes each (big endian)
+	// from the viewer: the numbers of columns and rows, two bytes each (big endian)
 	frameResize = 2
-	// from the helper, as the last frame: an Error as JSON, or no payload if the terminal has ended
+	// from the helper, as the last frame: an Error as JSON, or an empty payload if the terminal has ended
 	frameEnd = 3
 
 	frameMax    = 64 << 10
@@ -30,8 +30,8 @@ func writeFrame(w io.Writer, kind byte, payload []byte) error {
 	return err
 }
 
-// readFrame reads a frame. buf must have frameMax bytes. The payload is valid until the next call with the same
-// buffer.
+// readFrame reads a frame into buf, which must have frameMax bytes. The payload is valid until the next call with the
+// same buffer.
 func readFrame(r io.Reader, buf []byte) (kind byte, payload []byte, err error) {
 	var head [frameHeader]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {

@@ -14,8 +14,8 @@ import (
 	"gcity/internal/recovery"
 )
 
-// Serve is the main function of a helper. It serves the inherited socket until ctx or standard input ends.
-// Standard input ends when gcity releases the helper or dies. The sessions keep running.
+// Serve is the main function of a helper. It serves the inherited socket until ctx ends or standard input is closed.
+// gcity closes standard input when it no longer needs the helper, or when it dies. The sessions keep running.
 func Serve(
 	ctx context.Context,
 	open func(ctx context.Context, r OpenRequest) (Opened, error),
@@ -28,7 +28,7 @@ func Serve(
 	defer cancel()
 	var wg recovery.Group
 	wg.Go(func() {
-		// standard input ends when gcity exits or releases the helper
+		// gcity has closed standard input, or has died
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		cancel()
 	})
@@ -37,7 +37,7 @@ func Serve(
 	return ServeOn(ctx, l, s)
 }
 
-// ServeOn serves a listener until ctx ends. Then it closes the listener.
+// ServeOn serves requests on l until ctx ends. Then it closes l.
 func ServeOn(ctx context.Context, l net.Listener, h http.Handler) error {
 	server := &http.Server{
 		Handler: h, ReadHeaderTimeout: 10 * time.Second,
@@ -54,17 +54,17 @@ func ServeOn(ctx context.Context, l net.Listener, h http.Handler) error {
 	return nil
 }
 
-// inherited returns the socket that gcity created for the helper.
+// inherited returns the listening socket that gcity passed to the helper.
 func inherited() (net.Listener, error) {
 	fd, err := strconv.Atoi(os.Getenv(SocketEnv))
 	if err != nil || fd < 3 {
 		return nil, fmt.Errorf(
-			`this program runs sessions for gcity, which starts it with %s: `+
-				`name it in city.toml, [session] provider = "plugin:PROGRAM"`, SocketEnv)
+			`this program is a session helper, and gcity starts it with %s set: `+
+				`set [session] provider = "plugin:PROGRAM" in city.toml`, SocketEnv)
 	}
 	f := os.NewFile(uintptr(fd), "session socket")
 	if f == nil {
-		return nil, fmt.Errorf("%s is %d, which is not an open descriptor", SocketEnv, fd)
+		return nil, fmt.Errorf("%s is %d, which is not an open file descriptor", SocketEnv, fd)
 	}
 	defer f.Close()
 	l, err := net.FileListener(f)

@@ -15,16 +15,16 @@ import (
 	"gcity/session"
 )
 
-// Opened is the provider that a helper has opened for a city.
+// Opened is a provider that a helper has opened for a city, with its name and version.
 type Opened struct {
 	Name     string // name of the provider, for messages
 	Version  string // version of the helper
 	Provider session.Provider
-	Close    func() // releases the provider; its sessions keep running; may be nil
+	Close    func() // releases the provider without stopping its sessions; can be nil
 }
 
-// Server is an http.Handler that serves the protocol with a session.Provider. Until it is opened, it rejects
-// all other calls.
+// Server is an http.Handler that serves the protocol with a session.Provider. It rejects all other calls until the
+// first open call.
 type Server struct {
 	open func(ctx context.Context, r OpenRequest) (Opened, error)
 	mux  *http.ServeMux
@@ -37,8 +37,7 @@ type Server struct {
 	subs map[chan ExitLine]bool // open exit streams; a stream with a slow reader is closed
 }
 
-// NewServer returns a server. Its first open call opens a provider with the function open. Later open calls
-// use the same provider.
+// NewServer returns a server. Its first open call opens a provider with open. Later open calls use the same provider.
 func NewServer(open func(ctx context.Context, r OpenRequest) (Opened, error)) *Server {
 	s := &Server{open: open, mux: http.NewServeMux(), subs: map[chan ExitLine]bool{}}
 	s.mux.HandleFunc("POST /v1/open", s.serveOpen)
@@ -72,8 +71,8 @@ func (s *Server) serveOpen(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !slices.Contains(q.Protocols, Version) {
-		fail(w, fmt.Errorf("this helper speaks version %d of the session protocol, "+
-			"gcity speaks %v: install a matching helper", Version, q.Protocols))
+		fail(w, fmt.Errorf("this helper uses version %d of the session protocol, "+
+			"but gcity uses %v: install a matching helper", Version, q.Protocols))
 		return
 	}
 	ctx, cancel := callContext(r)
@@ -111,12 +110,12 @@ func (s *Server) provider() (*Opened, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.made == nil {
-		return nil, errors.New("the helper is not open: call open first")
+		return nil, errors.New("the helper has not been opened: call open first")
 	}
 	return s.made, nil
 }
 
-// callContext returns the context of a call. It ends with the connection, or at the timeout in the request.
+// callContext returns the context for a call. It ends when the client disconnects, or after the timeout in the request.
 func callContext(r *http.Request) (context.Context, context.CancelFunc) {
 	ms, err := strconv.ParseInt(r.Header.Get(TimeoutHeader), 10, 64)
 	if err != nil || ms <= 0 {
@@ -125,7 +124,7 @@ func callContext(r *http.Request) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(r.Context(), time.Duration(ms)*time.Millisecond)
 }
 
-// begin decodes a request and returns the provider. If ok is false, begin has sent an error response.
+// begin decodes a request and returns the provider. If it fails, it sends an error response and ok is false.
 func (s *Server) begin(w http.ResponseWriter, r *http.Request, request any) (*Opened, bool) {
 	if !readJSON(w, r, request) {
 		return nil, false
@@ -137,7 +136,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request, request any) (*Op
 	return made, err == nil
 }
 
-// serveCall serves the calls with a Target.
+// serveCall serves a call that takes a Target.
 func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, do call) {
 	var t Target
 	made, ok := s.begin(w, r, &t)
@@ -170,7 +169,8 @@ func (s *Server) serveStart(w http.ResponseWriter, r *http.Request) {
 		if out == nil {
 			out = newLines(w)
 		}
-		out.put(StartLine{Waits: why}) // if this fails, the connection and the call have ended
+		// if this fails, the client has disconnected and the call ends too
+		out.put(StartLine{Waits: why})
 	})
 	st, err := made.Provider.Start(ctx, spec)
 	wire := encode(&st)
@@ -187,13 +187,13 @@ func (s *Server) serveStart(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// maxRequest is the maximum size of a request in bytes. A request may contain a Spec with an environment and
-// a long nudge.
+// maxRequest is the maximum size of a request in bytes. A request can contain a Spec with a large environment and a
+// long nudge.
 const maxRequest = 8 << 20
 
 func readJSON(w http.ResponseWriter, r *http.Request, to any) bool {
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxRequest)).Decode(to); err != nil {
-		text := "the request is not valid JSON of the protocol: " + err.Error()
+		text := "cannot decode the request: " + err.Error()
 		reply(w, http.StatusBadRequest, Response{Error: &Error{Kind: "failed", Message: text}})
 		return false
 	}
@@ -209,7 +209,7 @@ func reply(w http.ResponseWriter, status int, body any) {
 	data, err := json.Marshal(body)
 	if err != nil {
 		status = http.StatusInternalServerError
-		data = []byte(`{"error":{"kind":"failed","message":"the response cannot be encoded"}}`)
+		data = []byte(`{"error":{"kind":"failed","message":"cannot encode the response"}}`)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

@@ -15,13 +15,12 @@ import (
 )
 
 const (
-	exitsKept  = 1024             // number of lines that are buffered for a slow stream reader
+	exitsKept  = 1024             // number of lines buffered for a slow reader
 	beat       = 15 * time.Second // interval of empty lines on an idle stream
 	writeLimit = 30 * time.Second // timeout of one write to a stream
 )
 
-// followExits sends the provider's exits and changes to all streams, until the provider closes its exit
-// channel.
+// followExits sends the provider's exits and changes to all streams until the provider closes its exit channel.
 func (s *Server) followExits(p session.Provider) {
 	n, ok := p.(session.Notifier)
 	if !ok {
@@ -47,8 +46,8 @@ func (s *Server) followExits(p session.Provider) {
 	})
 }
 
-// publish sends a line to all streams. If the reader of a stream is too slow, the stream is closed. The client then
-// lists the sessions.
+// publish sends a line to all streams. It closes a stream with a slow reader; the client of that stream then lists the
+// sessions.
 func (s *Server) publish(line ExitLine) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,7 +78,8 @@ func (s *Server) serveExits(w http.ResponseWriter, r *http.Request) {
 	out := newLines(w)
 	tick := time.NewTicker(beat)
 	defer tick.Stop()
-	line := ExitLine{} // the first line confirms that the stream receives all exits from now on
+	// an empty first line confirms that the stream receives all exits from now on
+	line := ExitLine{}
 	for out.put(line) {
 		var ok bool
 		select {
@@ -131,7 +131,7 @@ func (s *Server) serveWatch(w http.ResponseWriter, r *http.Request) {
 // linesType is the media type of a stream of JSON values, one per line.
 const linesType = "application/x-ndjson"
 
-// lines writes a stream of JSON values. It flushes each line.
+// lines writes a stream of JSON values and flushes after each of them.
 type lines struct {
 	w   http.ResponseWriter
 	ctl *http.ResponseController
@@ -174,7 +174,7 @@ func (s *Server) serveAttach(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer term.Close()
-	_, _ = io.Copy(io.Discard, r.Body) // the viewer's input follows the request body
+	_, _ = io.Copy(io.Discard, r.Body) // the viewer's input starts after the request body
 	conn, rw, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		fail(w, err)

@@ -7,31 +7,30 @@ import (
 	"gcity/session"
 )
 
-// OpenRequest is the request of the first call after each start of the helper. The helper rejects other calls
-// before it.
+// OpenRequest is the first call after each start of the helper. Until then the helper rejects all other calls.
 type OpenRequest struct {
 	// protocol versions that the caller supports
 	Protocols []int           `json:"protocols"`
 	City      string          `json:"city"`               // absolute path of the city's folder
-	Observe   bool            `json:"observe,omitempty"`  // the helper must not change anything
+	Observe   bool            `json:"observe,omitempty"`  // the helper must change nothing
 	Settings  json.RawMessage `json:"settings,omitempty"` // the helper's table in city.toml
 }
 
-// OpenResponse describes the helper.
+// OpenResponse is the response to an OpenRequest. It describes the helper.
 type OpenResponse struct {
 	Protocol int       `json:"protocol"` // the selected protocol version
 	Name     string    `json:"name"`
 	Version  string    `json:"version,omitempty"`
 	Lacks    []Ability `json:"lacks,omitempty"` // abilities that the helper's provider lacks
-	Why      string    `json:"why,omitempty"`   // reason for the missing abilities, as a clause
-	// additional time that a call may take, in milliseconds
+	Why      string    `json:"why,omitempty"`   // why the abilities are missing, as a clause
+	// extra time that a call may take, in milliseconds
 	Patience int64 `json:"patience_ms,omitempty"`
 }
 
-// Ability is the protocol's name of an ability that a helper may lack.
+// Ability is the name of an ability in the protocol.
 type Ability string
 
-// abilities returns the protocol's names of the abilities of package session.
+// abilities maps the abilities of package session to their names in the protocol.
 func abilities() map[session.Ability]Ability {
 	return map[session.Ability]Ability{
 		session.Attaching: "attach", session.Watching: "watch", session.SendingKeys: "keys",
@@ -43,16 +42,16 @@ func abilities() map[session.Ability]Ability {
 	}
 }
 
-// Target names the session of a call. It also contains the parameters of all calls without a type of their own. The
-// comments name the calls that use a field.
+// Target names a call's session. It also contains the parameters of all calls that have no request type of their own.
+// Each field's comment lists the calls that use it.
 type Target struct {
 	Name  string `json:"name"`
 	ID    string `json:"id,omitempty"`       // acknowledge, capture
 	Grace int64  `json:"grace_ns,omitempty"` // stop
-	Force bool   `json:"force,omitempty"`    // stop: do not wait until the host confirms the end
+	Force bool   `json:"force,omitempty"`    // stop: do not wait for the host to confirm the end
 	Lines int    `json:"lines,omitempty"`    // output; 0 = visible screen
 	Text  string `json:"text,omitempty"`     // send
-	// send: fail if a viewer has typed within this time
+	// send: fail if a viewer has typed within this duration
 	Quiet *int64   `json:"quiet_ns,omitempty"`
 	Keys  []string `json:"keys,omitempty"`  // keys
 	Key   string   `json:"key,omitempty"`   // mark, meta
@@ -61,26 +60,27 @@ type Target struct {
 	Rows  int      `json:"rows,omitempty"`  // attach
 }
 
-// Response contains the results of all calls. The comments name the calls that set a field.
+// Response is the result of every call that has no result type of its own. Each field's comment lists the calls that set
+// it.
 type Response struct {
 	Session  *Status          `json:"session,omitempty"`  // start, look
 	Sessions []Status         `json:"sessions,omitempty"` // list
 	Text     string           `json:"text,omitempty"`     // output, meta
 	Data     []byte           `json:"data,omitempty"`     // capture, in base64
 	Usage    map[string]Usage `json:"usage,omitempty"`    // usage, by session
-	// list: reasons why providers did not respond, by provider
+	// list: why providers did not respond, by provider
 	Unknown map[string]string `json:"unknown,omitempty"`
 	Error   *Error            `json:"error,omitempty"`
 }
 
-// Usage is a session.Usage in JSON.
+// Usage is the JSON form of a session.Usage.
 type Usage struct {
 	CPU   int64 `json:"cpu_ns"`
 	RSS   int64 `json:"rss"`
 	Procs int   `json:"procs"`
 }
 
-// Status is a session.Status in JSON.
+// Status is the JSON form of a session.Status.
 type Status struct {
 	Name        string              `json:"name"`
 	Agent       string              `json:"agent"`
@@ -138,7 +138,7 @@ func local(t time.Time) time.Time {
 	return t.Local()
 }
 
-// Frame is one line of the response to a watch call. A line with an Error is the last line.
+// Frame is one line of the response to a watch call. A line with an Error is the last one.
 type Frame struct {
 	Reset   bool   `json:"reset,omitempty"`
 	Cols    int    `json:"cols,omitempty"`
@@ -148,15 +148,15 @@ type Frame struct {
 	Error   *Error `json:"error,omitempty"`
 }
 
-// StartLine is one line of the response to a start call. The first lines contain the reasons why the start is
-// waiting. The last line contains the session or the error.
+// StartLine is one line of the response to a start call. All lines but the last contain the reason why the start is
+// still waiting. The last one contains the session or the error.
 type StartLine struct {
 	Waits   string  `json:"waits,omitempty"`
 	Session *Status `json:"session,omitempty"`
 	Error   *Error  `json:"error,omitempty"`
 }
 
-// ExitLine is one line of the exit stream. An empty line shows that the stream is alive.
+// ExitLine is one line of the exit stream. Empty lines show that the stream is alive.
 type ExitLine struct {
 	Exit    *session.Exit `json:"exit,omitempty"`
 	Changed bool          `json:"changed,omitempty"` // see session.Changer

@@ -9,8 +9,8 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// activityRecord is the activity record of a session, mapped into memory. A patrol reads the records of all
-// sessions, and reading memory is ten times cheaper than a system call. The zero value has no mapping.
+// activityRecord is a session's activity record, mapped into memory. A patrol reads the records of all sessions, and
+// reading memory is about ten times cheaper than a system call. The zero value has no mapping.
 type activityRecord struct{ page []byte }
 
 // mapActivity maps the record at path.
@@ -35,8 +35,8 @@ func mapActivity(path string) (activityRecord, error) {
 	return activityRecord{page}, err
 }
 
-// read decodes the record. ok is false if the record is not mapped. If a holder of an earlier build wrote a
-// shorter record, the missing part is read as zeros.
+// read decodes the record. ok is false if the record is not mapped. An older holder may have written a shorter record;
+// the fields it lacks are zero.
 func (r activityRecord) read() (a wire.Activity, ok bool) {
 	var buf [wire.ActivitySize]byte
 	if copyMapped(buf[:], r.page) != nil {
@@ -45,8 +45,8 @@ func (r activityRecord) read() (a wire.Activity, ok bool) {
 	return wire.DecodeActivity(buf[:])
 }
 
-// copyMapped copies mapped memory. It returns an error if the mapping is missing or the file was truncated. After a
-// truncation, the kernel sends SIGBUS, which the runtime turns into a panic.
+// copyMapped copies mapped memory. It returns an error if nothing is mapped or the file was truncated. After a
+// truncation the kernel sends SIGBUS, which debug.SetPanicOnFault turns into a panic.
 func copyMapped(to, from []byte) (err error) {
 	if len(from) < len(to) {
 		return io.ErrUnexpectedEOF

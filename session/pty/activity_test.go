@@ -7,7 +7,7 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// A record that is truncated while it is mapped counts as missing. It is read again when it has been rewritten.
+// A record that is truncated while it is mapped counts as missing, until it has been written again.
 func TestTruncatedActivity(t *testing.T) {
 	p := newProvider(t, t.TempDir())
 	start(t, p, spec(p.files.city, "a", "exec cat"))

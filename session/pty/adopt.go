@@ -29,10 +29,10 @@ func newLink(conn *net.UnixConn, pid int, child bool) *link {
 		gone: make(chan struct{})}
 }
 
-// scan finds sessions that are not known yet, if the folder has changed since the last scan.
+// scan looks for sessions that have not been found yet, if the sessions' folder has changed since the last scan.
 func (p *Provider) scan(ctx context.Context) error {
 	info, err := disk.Lstat(p.files.at)
-	// the folder was deleted; known sessions stay connected
+	// the folder was deleted, but the connections to known sessions stay open
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -72,7 +72,8 @@ func (p *Provider) scan(ctx context.Context) error {
 	return nil
 }
 
-// errNoRecord reports that a session's folder contains no record. The session's start may still be in progress.
+// errNoRecord means that a session's folder contains no record yet, because the start of the session is still in
+// progress.
 var errNoRecord = errors.New("a session is about to start")
 
 // adopt adopts a session that an earlier controller started.
@@ -91,12 +92,12 @@ func (p *Provider) adopt(ctx context.Context, name string) error {
 	rec, err := p.files.record(name)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		// a start has failed early, or is still in progress
+		// a start failed early, or is still in progress
 		if !p.files.observe && p.files.removeFolder(name) {
 			return nil
 		}
 		return errNoRecord
-	case err != nil: // an unreadable record: leave the session alone
+	case err != nil: // the record is unreadable, so leave the session alone
 		p.log.Error("cannot read a session's record", "session", name, "err", err)
 		return nil
 	case rec.City != p.files.city || p.files.movedAway(rec):
@@ -107,7 +108,7 @@ func (p *Provider) adopt(ctx context.Context, name string) error {
 	return nil
 }
 
-// reconnect connects to the holder of a name, if the holder responds. The caller must hold the name's lock.
+// reconnect connects to the holder of a session, if the holder responds. The caller must hold the name's lock.
 func (p *Provider) reconnect(ctx context.Context, e *entry) error {
 	conn, err := dial(p.files.at+"/"+e.name, wire.SocketFile)
 	if err != nil {
@@ -137,8 +138,8 @@ func (p *Provider) reconnect(ctx context.Context, e *entry) error {
 	return nil
 }
 
-// hello requests the state of a holder. If look is set, the connection is read-only, and the holder does not
-// wait for a new life because of it.
+// hello requests the state of a holder. If look is set, the connection is read-only, and the holder does not stay alive
+// for it.
 func hello(ctx context.Context, conn *net.UnixConn, look bool) (s wire.State, err error) {
 	deadline := time.Now().Add(helloTimeout)
 	if d, ok := ctx.Deadline(); ok && d.Before(deadline) {
@@ -160,9 +161,8 @@ func hello(ctx context.Context, conn *net.UnixConn, look bool) (s wire.State, er
 	return s, json.Unmarshal(m.Data, &s)
 }
 
-// recall reads the drain marks from a holder of an earlier build, which does not publish them in its activity
-// record. The provider stores the marks that it writes later. Marks that other processes write are visible only to
-// the next provider that adopts the session.
+// recall reads the drain marks from an older holder, which does not publish them in its activity record. The provider
+// then keeps track of the marks that it sets itself. If another process sets marks, this provider does not see them.
 func (p *Provider) recall(ctx context.Context, e *entry) {
 	e.mu.Lock()
 	silent, life := e.marks != nil && e.exit == nil, e.record.ID

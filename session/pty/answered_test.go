@@ -12,8 +12,8 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// A holder that refuses a start exits right after its answer. The answer is used even if the exit is noticed first.
-func TestAnswerOfAHolderThatExits(t *testing.T) {
+// A holder that rejects a start exits right after its response. The response counts even if the exit is noticed first.
+func TestResponseOfExitingHolder(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)

@@ -14,9 +14,9 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// Attach implements session.Attacher. The terminal takes the size of the newest viewer. The viewer first
-// receives the retained output, without sequences that its terminal would reply to, and then new output. ctx
-// limits only the Attach call.
+// Attach implements session.Attacher. The terminal takes the size of the newest viewer. The viewer first receives the
+// retained output, without the sequences that would make its terminal send a reply, and then new output. ctx applies
+// only to the Attach call itself.
 func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (session.Terminal,
 	error) {
 	conn, err := p.dialSession(ctx, "attach to", name)
@@ -50,8 +50,8 @@ func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (ses
 	return t, nil
 }
 
-// terminal is an attached terminal. Only one goroutine may read. Writing, resizing and closing are safe for
-// concurrent use.
+// terminal is an attached terminal. Only one goroutine can read. Writing, resizing and closing are safe for concurrent
+// use.
 type terminal struct {
 	conn      *net.UnixConn
 	r         *wire.Reader
@@ -61,7 +61,7 @@ type terminal struct {
 	mu sync.Mutex // protects writes
 }
 
-// clearTerminal is sent before the retained output if a viewer was too slow.
+// clearTerminal is sent before the retained output if the viewer fell too far behind.
 const clearTerminal = "\x1b[!p\x1b[?1049l\x1b[2J\x1b[3J\x1b[H"
 
 func (t *terminal) Read(b []byte) (int, error) {
@@ -87,7 +87,7 @@ func (t *terminal) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// maxInput is the maximum size of the input in one message.
+// maxInput is the maximum number of input bytes in one message.
 const maxInput = 16 << 10
 
 func (t *terminal) Write(b []byte) (int, error) {
@@ -112,8 +112,8 @@ func (t *terminal) Resize(cols, rows int) error {
 
 func (t *terminal) Close() error { return t.conn.Close() }
 
-// Watch implements session.Watcher. A frame without data reports a new size. The sequence ends with the session,
-// with ctx, or with an error.
+// Watch implements session.Watcher. A frame without data reports a new size. The sequence ends when the session or ctx
+// ends, or after an error.
 func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Frame, error] {
 	return func(yield func(session.Frame, error) bool) {
 		conn, err := p.dialSession(ctx, "watch", name)
@@ -128,7 +128,7 @@ func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Fra
 	}
 }
 
-// watch yields frames until the session has ended or the caller stops.
+// watch yields frames until the session ends or the caller stops.
 func (p *Provider) watch(ctx context.Context, conn *net.UnixConn, name string,
 	yield func(session.Frame, error) bool) error {
 	if err := wire.WriteJSON(conn, wire.Ask, wire.Request{Op: wire.OpWatch}); err != nil {
@@ -153,7 +153,7 @@ func (p *Provider) watch(ctx context.Context, conn *net.UnixConn, name string,
 				return broken(ctx, "watch", name, err)
 			}
 			reset = reset || m.Kind == wire.Reset
-			if reset { // the next message contains its data
+			if reset { // the data is in the next message
 				continue
 			}
 		case wire.Live:

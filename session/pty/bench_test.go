@@ -18,7 +18,7 @@ import (
 	"gcity/internal/proc"
 )
 
-var gcityBinary = flag.String("gcity", "", "the gcity that benchmarks hold sessions with; default: the test binary, which is not quite as heavy")
+var gcityBinary = flag.String("gcity", "", "path of the gcity to use as the holder; the default is the test binary, which is slightly smaller")
 
 func benchProvider(b *testing.B) *Provider {
 	city := b.TempDir()
@@ -66,7 +66,7 @@ func stopMany(b *testing.B, p *Provider) {
 	wg.Wait()
 }
 
-// W1: the start of 100 agents on terminals, each with a holder.
+// W1: start of 100 agents on terminals, each with a holder.
 func BenchmarkStart100(b *testing.B) {
 	p := benchProvider(b)
 	for b.Loop() {
@@ -77,7 +77,7 @@ func BenchmarkStart100(b *testing.B) {
 	}
 }
 
-// The lower bound of W1: this process forks and executes sh -c 100 times, without terminals.
+// The lower bound for W1: this process forks and executes sh -c 100 times, without terminals.
 func BenchmarkStart100Floor(b *testing.B) {
 	for b.Loop() {
 		cmds := make([]*exec.Cmd, 100)
@@ -96,7 +96,7 @@ func BenchmarkStart100Floor(b *testing.B) {
 	}
 }
 
-// The start of one holder, from exec to a running agent.
+// Start of one holder, from exec to a running agent.
 func BenchmarkExecToHolding(b *testing.B) {
 	p := benchProvider(b)
 	for b.Loop() {
@@ -107,7 +107,7 @@ func BenchmarkExecToHolding(b *testing.B) {
 	}
 }
 
-// W2: the time from kill -9 to the reported exit, and to the start of the replacement.
+// W2: time from kill -9 to the reported exit, and on to the start of the replacement.
 func BenchmarkReplace(b *testing.B) {
 	p := benchProvider(b)
 	st := start(b, p, spec(p.files.city, "a", "exec sleep 1000"))
@@ -126,7 +126,7 @@ func BenchmarkReplace(b *testing.B) {
 	report(b, replaced, "replaced")
 }
 
-// The lower bound of W2: this process kills, waits, forks and executes.
+// The lower bound for W2: this process kills, waits, forks and executes.
 func BenchmarkReplaceFloor(b *testing.B) {
 	begin := func() *exec.Cmd {
 		cmd := exec.Command("/bin/sh", "-c", "exec sleep 1000")
@@ -165,7 +165,7 @@ func BenchmarkList500(b *testing.B) {
 	stopMany(b, p)
 }
 
-// The cost of Usage with 500 idle sessions: one scan of their thousand processes and the machine's other processes.
+// Usage with 500 idle sessions: one scan of their thousand processes and of all others on the machine.
 func BenchmarkUsage500(b *testing.B) {
 	p := benchProvider(b)
 	startMany(b, p, 500)
@@ -193,7 +193,7 @@ func ownCPU() time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// The memory of an idle holder, and the CPU time of 100 idle holders.
+// Memory of an idle holder, and CPU time of 100 idle holders.
 func BenchmarkHolderMemory(b *testing.B) {
 	p := benchProvider(b)
 	const n = 100
@@ -246,7 +246,7 @@ func field(b *testing.B, pid int, file, name string) int {
 	return n
 }
 
-// W4: the CPU time of a holder for a megabyte of output.
+// W4: CPU time of a holder per megabyte of output.
 func BenchmarkDrain(b *testing.B) {
 	p := benchProvider(b)
 	before := 0

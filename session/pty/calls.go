@@ -11,14 +11,13 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// callTimeout is the timeout of calls without a deadline. inputTimeout is the maximum time that a terminal
-// may take to accept input.
+// callTimeout is the timeout of calls that have no deadline. inputTimeout is how long a terminal has to accept input.
 const (
 	callTimeout  = 15 * time.Second
 	inputTimeout = 5 * time.Second
 )
 
-// call sends a request on a new connection. It returns the response's payload.
+// call sends a request on a new connection and returns the payload of the response.
 func (p *Provider) call(ctx context.Context, verb, name string, req wire.Request) ([]byte, error) {
 	conn, err := p.dialSession(ctx, verb, name)
 	if err != nil {
@@ -56,7 +55,7 @@ func (p *Provider) dialSession(ctx context.Context, verb, name string) (*net.Uni
 	if err == nil {
 		return conn, nil
 	}
-	// the folder may have been deleted, so that a live holder has no socket
+	// if the folder was deleted, a live holder has no socket
 	if l != nil && p.ctx.Err() == nil {
 		if err := p.files.restoreSockets(ctx); err != nil {
 			return nil, err
@@ -75,7 +74,7 @@ func (p *Provider) dialSession(ctx context.Context, verb, name string) (*net.Uni
 	return nil, fail(verb, name, errGone, "its holder does not respond: %v", err)
 }
 
-// broken returns the error for a call without a response.
+// broken returns the error for a call that got no response.
 func broken(ctx context.Context, verb, name string, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("cannot %s %q in time: %w", verb, name, context.Cause(ctx))
@@ -91,8 +90,8 @@ func (p *Provider) do(ctx context.Context, verb, name string, req wire.Request) 
 	return err
 }
 
-// Interrupt implements session.Provider. The terminal's foreground processes receive SIGINT. If they read
-// single keys, they receive the key instead.
+// Interrupt implements session.Provider. It sends SIGINT to the terminal's foreground processes. If they read single
+// keys, they receive the interrupt key instead.
 func (p *Provider) Interrupt(ctx context.Context, name string) error {
 	return p.do(ctx, "interrupt", name, wire.Request{Op: wire.OpInterrupt, Wait: inputTimeout})
 }
@@ -100,27 +99,27 @@ func (p *Provider) Interrupt(ctx context.Context, name string) error {
 // Send implements session.Provider. It types the text byte for byte, then a carriage return. Line breaks stay line
 // feeds: a program that reads lines gets several lines, and a program with bracketed paste gets one paste.
 //
-// It returns ErrRejected for control characters (use SendKeys), for a line of more than 4,095 bytes to a program
-// that reads whole lines, and if the terminal's input is full.
+// Send returns ErrRejected if the text contains control characters (use SendKeys), if a line is longer than 4,095 bytes
+// and the program reads whole lines, or if the terminal's input buffer is full.
 func (p *Provider) Send(ctx context.Context, name, text string) error {
 	return p.do(ctx, "send to", name, wire.Request{Op: wire.OpSend, Text: text,
 		Wait: patience(ctx)})
 }
 
-// SendPolitely implements session.PoliteSender. A holder of an earlier build cannot detect drafts, so it types
-// immediately.
+// SendPolitely implements session.PoliteSender. An older holder cannot detect drafts and types the text immediately.
 func (p *Provider) SendPolitely(ctx context.Context, name, text string, quiet time.Duration) error {
 	return p.do(ctx, "send to", name, wire.Request{Op: wire.OpSend, Text: text, Quiet: quiet,
 		Wait: patience(ctx)})
 }
 
-// SendKeys implements session.Keyer, with the key names of tmux.
+// SendKeys implements session.Keyer. It accepts the key names of tmux.
 func (p *Provider) SendKeys(ctx context.Context, name string, keys ...string) error {
 	return p.do(ctx, "send keys to", name, wire.Request{Op: wire.OpKeys, Keys: keys,
 		Wait: patience(ctx)})
 }
 
-// patience returns how long a terminal may take to accept input. The result ends before the caller's deadline.
+// patience returns how long to wait for a terminal to accept input. It leaves enough time to respond before the
+// caller's deadline.
 func patience(ctx context.Context) time.Duration {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -135,15 +134,15 @@ func (p *Provider) Clear(ctx context.Context, name string) error {
 	return p.do(ctx, "clear", name, wire.Request{Op: wire.OpClear})
 }
 
-// Capture implements session.Capturer. It returns at most the newest 256 KiB.
+// Capture implements session.Capturer. It returns at most the last 256 KiB.
 func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	return p.call(ctx, "read the output of", name, wire.Request{Op: wire.OpCapture, ID: id})
 }
 
-// Acknowledge implements session.Acknowledger. After a requested stop, the holder exits and the folder is removed.
-// After any other exit, the holder waits for the next life.
+// Acknowledge implements session.Acknowledger. If the stop was requested, the holder exits and its folder is removed.
+// Otherwise the holder waits for the next life.
 func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	e := p.reg.Find(name)
 	if e == nil {
@@ -169,7 +168,7 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 		switch {
 		case err != nil && !errors.Is(err, errGone):
 			e.mu.Lock()
-			// the holder has not received the request, so the next List returns the exit again
+			// the holder did not get the request, so the next List must return the exit again
 			if current && e.record.ID == id {
 				e.acked = false
 			}
@@ -178,14 +177,14 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 		case err == nil && string(reply) != "leaves":
 			return nil
 		}
-		select { // wait until the lock is free for the next start
+		select { // wait until the next start can take the lock
 		case <-l.gone:
 		case <-ctx.Done():
-			return fmt.Errorf("the holder of %q has not exited: %w", name, context.Cause(ctx))
+			return fmt.Errorf("the holder of %q is still running: %w", name, context.Cause(ctx))
 		}
 	}
 	if current {
-		p.files.removeFolder(name) // the holder has died, and only its folder remains
+		p.files.removeFolder(name) // the holder is dead, and has left its folder behind
 		e.mu.Lock()
 		e.known = false
 		e.mu.Unlock()
@@ -193,7 +192,7 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	return nil
 }
 
-// SetMeta implements session.Marker. The holder stores the values until the session ends.
+// SetMeta implements session.Marker. The holder keeps the values until the session ends.
 func (p *Provider) SetMeta(ctx context.Context, name, key, value string) error {
 	e := p.reg.Find(name)
 	if e == nil {
@@ -217,8 +216,8 @@ func (p *Provider) Meta(ctx context.Context, name, key string) (string, error) {
 	return string(data), err
 }
 
-// Output implements session.Provider. After a session has ended, Output returns the output of its last life until
-// the next start.
+// Output implements session.Provider. After a session has ended, it returns the output of the last life, until the next
+// start.
 func (p *Provider) Output(ctx context.Context, name string, lines int) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()

@@ -13,7 +13,7 @@ func TestConformance(t *testing.T) {
 
 func TestStopSignals(t *testing.T) { sessiontest.StopSignals(t, harness(newProvider)) }
 
-// harness returns the suite's harness for providers that the function open returns.
+// harness returns the suite's harness for providers that open returns.
 func harness(open func(t testing.TB, city string) *Provider) sessiontest.Harness {
 	return sessiontest.Harness{
 		New: func(t *testing.T) session.Provider { return open(t, t.TempDir()) },

@@ -11,8 +11,8 @@ import (
 	"gcity/internal/proc"
 )
 
-// A plain command line starts without a shell. A shell would correct PWD, and so reveal itself.
-func TestPlainCommandNeedsNoShell(t *testing.T) {
+// A simple command line starts without a shell. A shell would set PWD, which reveals it.
+func TestSimpleCommandWithoutShell(t *testing.T) {
 	for _, plain := range []bool{false, true} {
 		p := newProvider(t, t.TempDir())
 		p.plain = plain
@@ -20,7 +20,7 @@ func TestPlainCommandNeedsNoShell(t *testing.T) {
 		s.Env = append(s.Env, "PWD=/elsewhere")
 		st := start(t, p, s)
 		if env := proc.Environ(st.PID); !proc.HasEnv(env, "PWD=/elsewhere", false) {
-			t.Errorf("a shell was there: %q", env)
+			t.Errorf("a shell has changed the environment: %q", env)
 		}
 		if args := proc.Args(st.PID); strings.Join(args, " ") != "sleep 1000" {
 			t.Errorf("it runs as %q", args)
@@ -28,8 +28,8 @@ func TestPlainCommandNeedsNoShell(t *testing.T) {
 	}
 }
 
-// A command that only a shell can execute ends as it does with a shell.
-func TestShellRunsWhatCannotBeExecuted(t *testing.T) {
+// A command that only a shell can execute has the same exit code as in a shell.
+func TestShellRunsOtherCommands(t *testing.T) {
 	p := newProvider(t, t.TempDir())
 	for name, text := range map[string]string{
 		"no-interpreter-line": "exit 7\n",
@@ -45,7 +45,7 @@ func TestShellRunsWhatCannotBeExecuted(t *testing.T) {
 		s := spec(p.files.city, name, path)
 		start(t, p, s)
 		if x := <-p.Exits(); x.ID != s.ID || x.Code != cmd.ProcessState.ExitCode() {
-			t.Errorf("%s: %+v, want exit %s", name, x, strconv.Itoa(cmd.ProcessState.ExitCode()))
+			t.Errorf("%s: %+v, want exit code %s", name, x, strconv.Itoa(cmd.ProcessState.ExitCode()))
 		}
 	}
 }

@@ -12,9 +12,9 @@ import (
 	"gcity/session"
 )
 
-// A large text is refused while a viewer's draft is on the line. Sent after the draft was deleted, it arrives complete
-// and after the text that the viewer typed.
-func TestLargeTextBehindADraft(t *testing.T) {
+// A large text is rejected while there is a viewer's draft on the line. If it is sent again after the draft was
+// deleted, it arrives completely, after what the viewer has typed.
+func TestLargeTextAfterDraft(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
 	got := filepath.Join(city, "got")
@@ -40,7 +40,7 @@ func TestLargeTextBehindADraft(t *testing.T) {
 	}
 	drafted(true)
 	if err := p.SendPolitely(t.Context(), "a", text, time.Nanosecond); !errors.Is(err, session.ErrBusy) || !strings.Contains(err.Error(), "draft") {
-		t.Errorf("into a draft: %v", err)
+		t.Errorf("sent into a draft: %v", err)
 	}
 	if _, err := term.Write([]byte("\x15")); err != nil {
 		t.Fatal(err)
@@ -50,17 +50,17 @@ func TestLargeTextBehindADraft(t *testing.T) {
 		t.Fatal(err)
 	}
 	var data []byte
-	until(t, "all of it", func() bool {
+	until(t, "the whole text", func() bool {
 		data, _ = os.ReadFile(got)
 		return len(data) >= len(typed)+len(text)+1
 	})
 	if want := typed + text + "\r"; !bytes.Equal(data, []byte(want)) {
-		t.Errorf("%d bytes arrived, and %d were typed", len(data), len(want))
+		t.Errorf("%d bytes arrived, want %d", len(data), len(want))
 	}
 }
 
-// A provider that adopts a session knows its draft. A new session has no draft.
-func TestDraftOutlivesItsProvider(t *testing.T) {
+// A provider that adopts a session also finds its draft. A new session has no draft.
+func TestDraftOutlivesProvider(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
 	s := spec(city, "a", "exec cat")
@@ -80,7 +80,7 @@ func TestDraftOutlivesItsProvider(t *testing.T) {
 		})
 	}
 	seen(p, true)
-	term.Close() // a viewer that detached may return
+	term.Close() // a viewer that has detached can return
 	p.Close()
 	next := newProvider(t, city)
 	seen(next, true)

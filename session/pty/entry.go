@@ -17,20 +17,20 @@ import (
 // entry is the provider's state for one session name.
 type entry struct {
 	name string
-	lock registry.NameLock // see Concurrency
+	lock registry.NameLock // see Concurrency in the package comment
 
 	mu     sync.Mutex
-	link   *link // nil = not connected to a holder
+	link   *link // nil without a connection to a holder
 	known  bool  // record is valid
 	record wire.Record
-	// fingerprint of record, decoded once because every List needs it
+	// decoded from record once, because every List needs it
 	fingerprint   session.Fingerprint
 	pid           int
-	exit          *session.Exit // nil = the session is alive, if known is set
+	exit          *session.Exit // nil while the session is alive, if known is set
 	acked         bool
 	activity      activityRecord
 	responseCheck responseCheck
-	// drain marks, if the holder does not publish them (see recall); otherwise nil
+	// drain marks of an older holder (see recall); nil if the holder publishes them
 	marks map[string]string
 }
 
@@ -38,7 +38,7 @@ func newEntry(name string) *entry {
 	return &entry{name: name, lock: registry.NewNameLock()}
 }
 
-// take waits until no other call holds the lock of the name. The caller must call release.
+// take waits for the lock of the name. The caller must call release.
 func (e *entry) take(ctx context.Context) (release func(), err error) {
 	if release, err = e.lock.Lock(ctx); err != nil {
 		err = fmt.Errorf("session %q is still starting: %w", e.name, err)
@@ -46,7 +46,7 @@ func (e *entry) take(ctx context.Context) (release func(), err error) {
 	return release, err
 }
 
-// lock waits for the lock of a name. release unlocks it. If the name has no entry, lock creates one.
+// lock takes the lock of a name and returns its entry, which it creates if necessary. The caller must call release.
 func (p *Provider) lock(ctx context.Context, name string) (e *entry, release func(), err error) {
 	for {
 		e := p.reg.Entry(name)
@@ -54,7 +54,7 @@ func (p *Provider) lock(ctx context.Context, name string) (e *entry, release fun
 		if err != nil {
 			return nil, nil, err
 		}
-		if p.reg.Find(name) == e { // otherwise the entry was forgotten in the meantime
+		if p.reg.Find(name) == e { // otherwise the entry was removed while lock waited
 			return e, func() { p.forget(e); release() }, nil
 		}
 		release()
@@ -65,12 +65,12 @@ func (p *Provider) lock(ctx context.Context, name string) (e *entry, release fun
 type link struct {
 	conn    *net.UnixConn
 	holder  int  // PID of the holder
-	child   bool // the holder is a child of this process, which must reap it
+	child   bool // the holder is a child of this process, which must therefore reap it
 	replies chan wire.Message
 
-	sameBuild bool // the holder runs the build that this gcity contains
+	sameBuild bool // the holder is the program that this gcity embeds
 
-	gone chan struct{} // closed when the connection has ended
+	gone chan struct{} // closed when the connection ends
 }
 
 // over reports whether the connection has ended.
@@ -83,15 +83,14 @@ func (l *link) over() bool {
 	}
 }
 
-// alive reports whether the agent is running, according to the last report.
+// alive reports whether the agent is running, according to the holder's last report.
 func (e *entry) alive() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.known && e.exit == nil
 }
 
-// awaitEnd waits until the holder has reported the end of the current life, or until ctx or the connection
-// ends.
+// awaitEnd waits until the holder reports the end of the current life, or until ctx or the connection ends.
 func (e *entry) awaitEnd(ctx context.Context) {
 	if !e.alive() {
 		return
@@ -103,19 +102,20 @@ func (e *entry) awaitEnd(ctx context.Context) {
 		l := e.link
 		e.mu.Unlock()
 		if l == nil || l.over() {
-			return // without a connection, no report can arrive
+			return // no report can arrive without a connection
 		}
 		<-tick.C
 	}
 }
 
-// set stores the state that a holder has reported. The caller must hold e.mu.
+// set stores a state that the holder has reported. The caller must hold e.mu.
 func (e *entry) set(s wire.State) {
 	e.setRecord(s.Record)
 	e.pid, e.exit, e.acked = s.PID, (*session.Exit)(s.Exit), s.Acked
 }
 
-// setRecord stores the record of a session. An unreadable fingerprint counts as unknown. The caller must hold e.mu.
+// setRecord stores the session's record. A fingerprint that cannot be decoded counts as unknown. The caller must hold
+// e.mu.
 func (e *entry) setRecord(rec wire.Record) {
 	e.known, e.record, e.fingerprint = true, rec, session.Fingerprint{}
 	if json.Unmarshal(rec.Fingerprint, &e.fingerprint) != nil {
@@ -123,7 +123,7 @@ func (e *entry) setRecord(rec wire.Record) {
 	}
 }
 
-// hangUp closes the permanent connection. This ends the goroutine that reads the connection.
+// hangUp closes the permanent connection, which ends the goroutine that reads from it.
 func (e *entry) hangUp() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -133,7 +133,7 @@ func (e *entry) hangUp() {
 	e.activity.close()
 }
 
-// status returns the session's status for List. ok is false if List must not return the session.
+// status returns the session's status for List. ok is false if List must leave the session out.
 func (p *Provider) status(e *entry) (st session.Status, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -157,7 +157,7 @@ func (p *Provider) status(e *entry) (st session.Status, ok bool) {
 	return st, true
 }
 
-// addActivity adds the content of the activity record. The caller must hold e.mu.
+// addActivity adds what the activity record contains to st. The caller must hold e.mu.
 func (p *Provider) addActivity(e *entry, st *session.Status) {
 	a, ok := e.lastActivity()
 	if !ok {
@@ -165,7 +165,7 @@ func (p *Provider) addActivity(e *entry, st *session.Status) {
 	}
 	st.Ready, st.Frozen, st.Attached = a.Ready && st.Alive, a.Frozen && st.Alive, int(a.Attached)
 	st.Draft = a.Draft && st.Alive
-	if st.Alive && st.PID == 0 { // the holder does not respond, so it has not sent the agent's PID
+	if st.Alive && st.PID == 0 { // the holder does not respond and so has not sent the agent's PID
 		st.PID = int(a.PID)
 	}
 	if st.Alive {
@@ -176,15 +176,13 @@ func (p *Provider) addActivity(e *entry, st *session.Status) {
 	st.TypedAt = p.clock.Time(a.Typed)
 }
 
-// lastActivity returns the activity record. ok is false if the record belongs to another life. The caller must hold
-// e.mu.
+// lastActivity reads the activity record. ok is false if the record belongs to another life. The caller must hold e.mu.
 func (e *entry) lastActivity() (a wire.Activity, ok bool) {
 	a, ok = e.activity.read()
 	return a, ok && a.Life == wire.LifeHash(e.record.ID)
 }
 
-// connect stores the state that a holder has reported on its permanent connection. If the state contains a new
-// exit, connect reports the exit.
+// connect stores the state that a holder reports on its permanent connection, and reports an exit that is new.
 func (p *Provider) connect(e *entry, s wire.State, started bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -201,8 +199,8 @@ func (p *Provider) connect(e *entry, s wire.State, started bool) {
 	}
 }
 
-// read handles the messages of a holder until the connection ends. Only read changes the state, so changes happen
-// in the order of the messages.
+// read handles a holder's messages until the connection ends. No other code changes the state, so that changes take
+// effect in the order of the messages.
 func (p *Provider) read(e *entry, l *link) {
 	r := wire.NewReader(l.conn)
 	for {
@@ -225,10 +223,10 @@ func (p *Provider) read(e *entry, l *link) {
 	p.lost(e, l)
 }
 
-// reapHolder waits for the exit of a holder that is a child of this process.
+// reapHolder waits until a holder that is a child of this process exits.
 func (p *Provider) reapHolder(name string, pid int) {
 	if !proc.WaitPid(pid, reapWait) {
-		p.log.Error("a session's holder closed its connection but has not exited",
+		p.log.Error("a session's holder closed its connection but is still running",
 			"session", name, "pid", pid)
 		return
 	}
@@ -237,7 +235,7 @@ func (p *Provider) reapHolder(name string, pid int) {
 	}
 }
 
-// drain returns the drain of a live session from its marks. The caller must hold e.mu.
+// drain returns the drain that the marks of a live session describe. The caller must hold e.mu.
 func (e *entry) drain(a *wire.Activity) session.Drain {
 	if e.marks == nil {
 		return session.ParseDrain(a.Drain.Mark)
@@ -245,7 +243,7 @@ func (e *entry) drain(a *wire.Activity) session.Drain {
 	return session.ParseDrain(func(key string) string { return e.marks[key] })
 }
 
-// note stores a mark, if the holder of this life does not publish its marks.
+// note stores a mark, unless the holder of this life publishes its marks.
 func (e *entry) note(life, key, value string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

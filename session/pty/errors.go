@@ -8,16 +8,16 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// failure is an error with a message for users. Callers test its kind with errors.Is.
+// failure is an error with a message for users. Callers use errors.Is to find its kind.
 type failure struct {
 	text string
-	kind error // error of package session that errors.Is finds
+	kind error // the error of package session that errors.Is matches
 }
 
 func (f *failure) Error() string { return f.text }
 func (f *failure) Unwrap() error { return f.kind }
 
-// fail returns an error that names the failed operation, the session and the reason.
+// fail returns an error of the form "cannot VERB NAME: REASON".
 func fail(verb, name string, kind error, format string, args ...any) error {
 	return &failure{fmt.Sprintf("cannot %s %q: ", verb, name) + fmt.Sprintf(format, args...), kind}
 }

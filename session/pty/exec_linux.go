@@ -11,20 +11,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// startDir is the working folder of a holder before it enters its session's folder.
+// startDir is a holder's working folder until it enters its session's folder.
 const startDir = "/"
 
 // launcher starts holder processes.
 type launcher struct {
-	program program // executable of holders
+	program program // the program that runs as a holder
 	env     []string
-	errlog  *os.File      // standard error of holders
+	errlog  *os.File      // standard error of the holders
 	group   func() string // see Options.Group
 	log     *slog.Logger
 }
 
-// execHolder starts a holder in a new Unix session, so that signals from this process's terminal do not reach it.
-// The holder's standard input is the other end of the connection in the returned link.
+// execHolder starts a holder in a new Unix session, so that signals from this process's terminal do not reach it. The
+// holder's standard input is the other end of the link's connection.
 func (l *launcher) execHolder(dir string) (*link, error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -46,7 +46,7 @@ func (l *launcher) execHolder(dir string) (*link, error) {
 	binary := l.program.binary
 	pid, embedded, err := l.inGroup([]string{binary, "hold", dir}, &syscall.ProcAttr{
 		Dir:   startDir,
-		Env:   l.env, // the holder's own environment; the agent's environment is its Spec.Env
+		Env:   l.env, // environment of the holder itself; the agent's is Spec.Env
 		Files: []uintptr{uintptr(fds[1]), null.Fd(), l.errlog.Fd()},
 		Sys:   &syscall.SysProcAttr{Setsid: true},
 	})
@@ -64,8 +64,8 @@ func (l *launcher) execHolder(dir string) (*link, error) {
 	return to, nil
 }
 
-// inGroup executes a holder in the configured control group. If that fails, it logs a warning and executes the
-// holder in the control group of this process. An agent without limits is better than no agent.
+// inGroup executes a holder in the configured control group. If that fails, it logs a warning and uses the control
+// group of this process, because an agent without limits is better than no agent.
 func (l *launcher) inGroup(args []string, attr *syscall.ProcAttr) (pid int, embedded bool,
 	err error) {
 	dir := ""
@@ -85,13 +85,14 @@ func (l *launcher) inGroup(args []string, attr *syscall.ProcAttr) (pid int, embe
 		if err == nil {
 			return pid, embedded, nil
 		}
-		l.log.Warn("a session starts without the limits of its control group", "group", dir, "err",
+		l.log.Warn("starting a session without the limits of its control "+
+			"group", "group", dir, "err",
 			err)
 	}
 	return l.program.execute(args, attr)
 }
 
-// dial connects to the socket in a folder. It supports folders with very long paths.
+// dial connects to the socket in dir. The path of dir can be longer than a socket address allows.
 func dial(dir, socket string) (*net.UnixConn, error) {
 	fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -102,8 +103,8 @@ func dial(dir, socket string) (*net.UnixConn, error) {
 		Name: fmt.Sprintf("/proc/self/fd/%d/%s", fd, socket)})
 }
 
-// peer returns the PID of the process at the other end of a socket. If that process belongs to another user, peer
-// returns an error.
+// peer returns the PID of the process at the other end of a connection. It is an error if that process belongs to
+// another user.
 func peer(c *net.UnixConn) (int, error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
@@ -118,7 +119,7 @@ func peer(c *net.UnixConn) (int, error) {
 		return 0, err
 	}
 	if int(cred.Uid) != os.Getuid() {
-		return 0, fmt.Errorf("the holder's socket is served by pid %d of user %d", cred.Pid,
+		return 0, fmt.Errorf("the holder's socket belongs to pid %d of user %d", cred.Pid,
 			cred.Uid)
 	}
 	return int(cred.Pid), nil

@@ -46,8 +46,8 @@ func holderOf(t testing.TB, p *Provider, name string) int {
 	return rec.Holder
 }
 
-// Every kind of exit is recorded once, with its code or signal, and with the last output.
-func TestEnds(t *testing.T) {
+// Every kind of exit is recorded once, with its code or signal and the last output.
+func TestExits(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
 	for _, c := range []struct {
@@ -73,7 +73,7 @@ func TestEnds(t *testing.T) {
 		}
 		out, err := p.Capture(t.Context(), "a", s.ID)
 		if err != nil || !bytes.HasPrefix(out, []byte("last words\r\n")) {
-			t.Errorf("%s: kept %q, %v", c.command, out, err)
+			t.Errorf("%s: captured %q, %v", c.command, out, err)
 		}
 		for range 2 {
 			if err := p.Acknowledge(t.Context(), "a", s.ID); err != nil {
@@ -86,13 +86,13 @@ func TestEnds(t *testing.T) {
 	}
 	select {
 	case x := <-p.Exits():
-		t.Errorf("told twice: %+v", x)
+		t.Errorf("reported twice: %+v", x)
 	default:
 	}
 }
 
-// While no controller runs, the holder records an exit, and the next controller gets it.
-func TestEndWithoutController(t *testing.T) {
+// While no controller is running, the holder records an exit for the next controller.
+func TestExitWithoutController(t *testing.T) {
 	city := t.TempDir()
 	first := newProvider(t, city)
 	s := spec(city, "a", "read x; echo bye; exit 9")
@@ -114,14 +114,14 @@ func TestEndWithoutController(t *testing.T) {
 		t.Fatalf("%+v, %v", list, err)
 	}
 	if out, err := second.Capture(t.Context(), "a", s.ID); err != nil || !strings.Contains(string(out), "bye") {
-		t.Errorf("kept %q, %v", out, err)
+		t.Errorf("captured %q, %v", out, err)
 	}
 	if err := second.Acknowledge(t.Context(), "a", s.ID); err != nil {
 		t.Error(err)
 	}
 	second.Close() // the holder is no longer needed
-	until(t, "the end of an idle holder", func() bool { _, err := proc.ReadStat(pid); return err != nil || !alive(pid) })
-	until(t, "an empty folder", func() bool { _, err := os.Stat(first.files.dir + "/a"); return err != nil })
+	until(t, "the exit of the idle holder", func() bool { _, err := proc.ReadStat(pid); return err != nil || !alive(pid) })
+	until(t, "the removal of the session's folder", func() bool { _, err := os.Stat(first.files.dir + "/a"); return err != nil })
 }
 
 func alive(pid int) bool {
@@ -129,8 +129,8 @@ func alive(pid int) bool {
 	return err == nil && st.State != 'Z'
 }
 
-// When Stop returns, no process of the session is left, even if the process tries to outlive the session (L10).
-// After the acknowledgement, nothing of the holder and its folder is left.
+// When Stop returns, none of the session's processes is left, even if they try to outlive the session (L10). After the
+// acknowledgement, nothing is left of the holder and its folder.
 func TestStopLeavesNothing(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -163,27 +163,26 @@ func TestStopLeavesNothing(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	t.Logf("all gone after %v", time.Since(began))
+	t.Logf("stopped after %v", time.Since(began))
 	for name, id := range ids {
 		if left := marked(t, id); len(left) > 0 {
-			t.Errorf("%s: still there: %v", name, left)
+			t.Errorf("%s: processes left: %v", name, left)
 		}
 		if err := p.Acknowledge(t.Context(), name, id); err != nil {
 			t.Error(err)
 		}
 		if err := p.Stop(t.Context(), name, 0); err != nil {
-			t.Errorf("stopping what is not there: %v", err)
+			t.Errorf("stop of a missing session: %v", err)
 		}
 	}
 	left, err := filepath.Glob(filepath.Join(p.files.dir, "*", "*"))
 	if err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
+		t.Errorf("files left behind: %v, %v", left, err)
 	}
 }
 
-// A program that exits on SIGINT gets no stronger signal. A second stop joins the first stop and shortens its grace
-// period.
-func TestStopAsksFirst(t *testing.T) {
+// A program that exits on SIGINT gets no stronger signal. A second stop joins the first and shortens its grace period.
+func TestStopInterruptsFirst(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
 	start(t, p, spec(city, "a", `trap "echo bye; exit 3" INT; echo up; while :; do sleep 0.01; done`))
@@ -211,8 +210,8 @@ func TestStopAsksFirst(t *testing.T) {
 	}
 }
 
-// If a holder is killed, its agent ends too, even if it ignores signals (L11). Other processes of the session are
-// killed before the loss is reported. The next start gets the lock, and other sessions are not affected.
+// If a holder is killed, its agent ends too, even if it ignores signals (L11). The session's other processes are killed
+// before the loss is reported. The next start gets the lock, and other sessions are not affected.
 func TestHolderKilled(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -221,7 +220,7 @@ func TestHolderKilled(t *testing.T) {
 		s := spec(city, "a", `trap "" HUP INT TERM; setsid sleep 999 & setsid bash -c 'exec 200>&-; trap "" HUP; sleep 998; sleep 999' & echo up; while :; do sleep 1000; done`)
 		start(t, p, s)
 		shows(t, p, "a", "up")
-		until(t, "the whole tree", func() bool { return len(marked(t, s.ID)) >= 4 })
+		until(t, "the whole process tree", func() bool { return len(marked(t, s.ID)) >= 4 })
 		if err := syscall.Kill(holderOf(t, p, "a"), syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
@@ -230,7 +229,7 @@ func TestHolderKilled(t *testing.T) {
 			t.Fatalf("round %d: %+v", round, x)
 		}
 		if left := marked(t, s.ID); len(left) > 0 {
-			t.Fatalf("round %d: still there: %v", round, left)
+			t.Fatalf("round %d: processes left: %v", round, left)
 		}
 	}
 	list, err := p.List(t.Context())
@@ -239,7 +238,7 @@ func TestHolderKilled(t *testing.T) {
 	}
 }
 
-// If the holder is killed while no controller runs, the next controller kills the remaining processes.
+// If the holder is killed while no controller is running, the next controller kills the remaining processes.
 func TestHolderKilledWithoutController(t *testing.T) {
 	city := t.TempDir()
 	first := newProvider(t, city)
@@ -260,7 +259,7 @@ func TestHolderKilledWithoutController(t *testing.T) {
 		t.Fatalf("%+v, %v", list, err)
 	}
 	if left := marked(t, s.ID); len(left) > 0 {
-		t.Errorf("still there: %v", left)
+		t.Errorf("processes left: %v", left)
 	}
 	if st := start(t, second, spec(city, "a", "exec cat")); !st.Alive {
 		t.Errorf("%+v", st)
@@ -268,7 +267,7 @@ func TestHolderKilledWithoutController(t *testing.T) {
 }
 
 // While an unknown process holds the lock, a start fails (L11).
-func TestLockHeldByStranger(t *testing.T) {
+func TestLockHeldByOther(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
 	if err := os.MkdirAll(p.files.dir+"/a", 0o700); err != nil {
@@ -280,13 +279,13 @@ func TestLockHeldByStranger(t *testing.T) {
 	}
 	defer proc.Close(fd)
 	if _, err := p.Start(t.Context(), spec(city, "a", "true")); err == nil {
-		t.Fatal("started beside a holder of the lock")
+		t.Fatal("started although another process holds the lock")
 	} else {
 		t.Log(err)
 	}
 }
 
-// A record of an earlier boot, or a record with a PID that another process has now, causes no signal.
+// A record from an earlier boot, or with a PID that now belongs to another process, leads to no signal.
 func TestOtherProcessesAreLeftAlone(t *testing.T) {
 	city := t.TempDir()
 	boot, err := proc.BootID()
@@ -314,7 +313,7 @@ func TestOtherProcessesAreLeftAlone(t *testing.T) {
 	}
 	p := newProvider(t, city)
 	list, err := p.List(t.Context())
-	if err != nil || len(list) != 2 { // without the record of another city (L3)
+	if err != nil || len(list) != 2 { // the session of another city is not listed (L3)
 		t.Fatalf("%+v, %v", list, err)
 	}
 	for _, st := range list {
@@ -324,7 +323,7 @@ func TestOtherProcessesAreLeftAlone(t *testing.T) {
 	}
 }
 
-// An agent that a signal has stopped is shown as frozen, and Stop still ends it.
+// An agent that a signal has stopped is listed as frozen, and Stop still ends it.
 func TestFrozen(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -347,7 +346,7 @@ func TestFrozen(t *testing.T) {
 }
 
 // Attaching to a holder that does not respond fails when the caller's context ends.
-func TestAttachToAFrozenHolder(t *testing.T) {
+func TestAttachToStoppedHolder(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
 	start(t, p, spec(city, "a", "exec cat"))
@@ -361,12 +360,12 @@ func TestAttachToAFrozenHolder(t *testing.T) {
 		answer <- err
 	}()
 	cancel()
-	if eventually.Receive(t, "the attach ends", answer) == nil {
+	if eventually.Receive(t, "the end of Attach", answer) == nil {
 		t.Error("attached to a holder that is stopped")
 	}
 }
 
-// All orphans are reaped, even thousands.
+// All orphans are reaped, even thousands of them.
 func TestOrphansAreReaped(t *testing.T) {
 	count := 2000
 	if testing.Short() {
@@ -377,7 +376,7 @@ func TestOrphansAreReaped(t *testing.T) {
 	start(t, p, spec(city, "a", `i=0; while [ $i -lt `+strconv.Itoa(count)+` ]; do (true &); i=$((i+1)); done; echo done; exec cat`))
 	shows(t, p, "a", "done")
 	holder := holderOf(t, p, "a")
-	until(t, "one child of the holder", func() bool {
+	until(t, "all but one child to be reaped", func() bool {
 		n := 0
 		pids, _ := proc.All()
 		for _, pid := range pids {
@@ -401,7 +400,7 @@ func TestStartFailures(t *testing.T) {
 		"does not exist":          func(s *session.Spec) { s.Dir = city + "/gone" },
 		"is not a folder":         func(s *session.Spec) { s.Dir = file },
 		"is too long":             func(s *session.Spec) { s.Command = "true " + strings.Repeat("x", 200<<10) },
-		"too long for the system": func(s *session.Spec) { s.Env = append(s.Env, "X="+strings.Repeat("x", 3<<20)) },
+		"X is too long":           func(s *session.Spec) { s.Env = append(s.Env, "X="+strings.Repeat("x", 3<<20)) },
 		"is not an absolute path": func(s *session.Spec) { s.Dir = "here" },
 		"it belongs to the city":  func(s *session.Spec) { s.City = city + "-web" },
 		"name is invalid":         func(s *session.Spec) { s.Name = "../a" },
@@ -419,7 +418,7 @@ func TestStartFailures(t *testing.T) {
 	if list, err := p.List(t.Context()); err != nil || len(list) != 0 {
 		t.Errorf("%+v, %v", list, err)
 	}
-	// Now with an existing holder: its last session stays unchanged.
+	// Now with an existing holder: its last session stays as it was.
 	s := spec(city, "a", "exit 5")
 	start(t, p, s)
 	nextExit(t, p)
@@ -441,7 +440,7 @@ func TestStartFailures(t *testing.T) {
 	}
 }
 
-// If a start fails because a resource is exhausted, that is not a failure of the agent, and the next start works.
+// A start that fails because a resource is exhausted does not count against the agent, and the next start works.
 func TestStartWithoutResources(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -464,7 +463,7 @@ func TestStartWithoutResources(t *testing.T) {
 	}
 }
 
-// If the folder of the sessions is deleted while holders run, their sessions stay reachable.
+// If the sessions' folder is deleted while holders run, the sessions stay reachable.
 func TestFolderDeleted(t *testing.T) {
 	city := t.TempDir()
 	first := newProvider(t, city)
@@ -481,7 +480,7 @@ func TestFolderDeleted(t *testing.T) {
 		t.Fatal(err)
 	}
 	first.Close()
-	second := newProvider(t, city) // and with the next controller
+	second := newProvider(t, city) // and with the next one
 	list, err := second.List(t.Context())
 	if err != nil || len(list) != 2 || list[0].PID != a.PID || list[1].PID != b.PID || !list[0].Alive || !list[1].Alive {
 		t.Fatalf("%+v, %v", list, err)
@@ -491,7 +490,7 @@ func TestFolderDeleted(t *testing.T) {
 	}
 }
 
-// A holder whose folder was deleted between two lives creates the folder again at the next start.
+// If a holder's folder is deleted between two lives, the holder creates it again at the next start.
 func TestFolderDeletedBetweenLives(t *testing.T) {
 	city := t.TempDir()
 	first := newProvider(t, city)
@@ -512,7 +511,7 @@ func TestFolderDeletedBetweenLives(t *testing.T) {
 	}
 }
 
-// Sessions work in a city whose path is too long for a socket.
+// Sessions work in a city with a path that is too long for a socket.
 func TestLongPath(t *testing.T) {
 	city := filepath.Join(t.TempDir(), strings.Repeat("long/", 40)+"city")
 	if err := os.MkdirAll(city, 0o700); err != nil {
@@ -530,7 +529,7 @@ func TestLongPath(t *testing.T) {
 	shows(t, second, "a", "up")
 }
 
-// The sweep finds only this city's runs by their marker.
+// The sweep finds the runs of this city, and no others, by their marker.
 func TestSweepRuns(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -552,12 +551,12 @@ func TestSweepRuns(t *testing.T) {
 		t.Errorf("killed %d, %v", killed, err)
 	}
 	if left := marked(t, s.ID); len(left) != 4 {
-		t.Errorf("left: %v", left)
+		t.Errorf("processes left: %v", left)
 	}
 }
 
-// If a holder does not respond an acknowledgement, the exit is listed again, and can be acknowledged later.
-func TestAcknowledgedLate(t *testing.T) {
+// If a holder does not respond to an acknowledgement, the exit is listed again and can be acknowledged later.
+func TestLateAcknowledgement(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
 	startAll(t, p, []session.Spec{spec(city, "a", "exec sleep 1000")})
@@ -573,21 +572,21 @@ func TestAcknowledgedLate(t *testing.T) {
 	if err := syscall.Kill(holder, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the signal has arrived", func() bool { return p.files.stopped(p.reg.Find("a").record) })
+	until(t, "the holder to stop", func() bool { return p.files.stopped(p.reg.Find("a").record) })
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	if err := p.Acknowledge(ctx, "a", id); err == nil {
-		t.Error("a holder that stands still has heard")
+		t.Error("a stopped holder has responded")
 	}
 	if err := syscall.Kill(holder, syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
 	if list, err = p.List(t.Context()); err != nil || len(list) != 1 || list[0].ID != id || list[0].Exit == nil {
-		t.Errorf("the end is not shown again: %+v, %v", list, err)
+		t.Errorf("the exit is not listed again: %+v, %v", list, err)
 	}
 	if err := p.Acknowledge(t.Context(), "a", id); err != nil {
 		t.Error(err)
 	}
-	until(t, "the holder leaves", func() bool { return syscall.Kill(holder, 0) != nil })
+	until(t, "the exit of the holder", func() bool { return syscall.Kill(holder, 0) != nil })
 	endAll(t, p)
 }

@@ -20,12 +20,12 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// folders manages the folders of a city's sessions. If the city's folder is moved, its sessions belong to the
-// city at the new path. A copy at the old path is another city.
+// folders manages the folders of a city's sessions. If the city is moved, its sessions belong to the city at the new
+// path. A copy that later appears at the old path is a different city.
 type folders struct {
 	city    string
-	dir     string // path of the sessions' folder that holders have in their command line
-	at      string // path of the same folder that stays valid after a move
+	dir     string // path of the sessions' folder, as in the holders' command lines
+	at      string // path of the same folder that stays valid if the city is moved
 	boot    string // ID of the current boot
 	observe bool   // see Options.Observe
 	log     *slog.Logger
@@ -41,7 +41,7 @@ func (f *folders) record(name string) (r wire.Record, err error) {
 	return r, json.Unmarshal(data, &r)
 }
 
-// exitRecord returns the exit that a holder has saved for this life, or nil.
+// exitRecord returns the exit that a holder has saved for the life in rec, or nil.
 func (f *folders) exitRecord(rec wire.Record) *session.Exit {
 	data, err := disk.ReadFile(f.path(rec.Name, wire.ExitFile))
 	if err != nil {
@@ -54,8 +54,8 @@ func (f *folders) exitRecord(rec wire.Record) *session.Exit {
 	return &x
 }
 
-// openActivity maps the activity record of the current holder, which created a new file when it started. The caller
-// must hold e.mu.
+// openActivity maps the activity record of the current holder. Each holder creates a new file when it starts. The
+// caller must hold e.mu.
 func (f *folders) openActivity(e *entry) {
 	e.activity.close()
 	record, err := mapActivity(f.path(e.name, wire.ActivityFile))
@@ -66,7 +66,7 @@ func (f *folders) openActivity(e *entry) {
 	e.activity = record
 }
 
-// removeFolder removes the files of a session, unless a process holds its lock. It reports whether the lock was
+// removeFolder removes a session's files, unless a process holds the session's lock. It reports whether the lock was
 // free.
 func (f *folders) removeFolder(name string) bool {
 	fd, err := proc.Lock(f.path(name, wire.LockFile), time.Now().Add(50*time.Millisecond))
@@ -87,7 +87,7 @@ func (f *folders) removeFolder(name string) bool {
 	return true
 }
 
-// verifyHolder checks that a holder matches its record and belongs to this city.
+// verifyHolder returns an error unless a holder matches its record and belongs to this city.
 func (f *folders) verifyHolder(name string, pid int, s wire.State) error {
 	r := s.Record
 	switch {
@@ -96,12 +96,12 @@ func (f *folders) verifyHolder(name string, pid int, s wire.State) error {
 	case r.Name != name:
 		return fmt.Errorf("the holder in the folder for %q runs session %q", name, r.Name)
 	case r.Boot != f.boot || r.Holder != pid || !proc.Lives(pid, r.HolderStart):
-		return fmt.Errorf("the socket of %q is served by an unknown process, pid %d", name, pid)
+		return fmt.Errorf("the socket of %q belongs to an unknown process, pid %d", name, pid)
 	}
 	return nil
 }
 
-// lockHolders describes the processes that have a session's lock open.
+// lockHolders describes the processes that hold a session's lock.
 func (f *folders) lockHolders(name string) string {
 	dev, ino, err := proc.Inode(f.path(name, wire.LockFile))
 	pids, allErr := proc.All()
@@ -115,8 +115,8 @@ func (f *folders) lockHolders(name string) string {
 	return fmt.Sprintf("pids %v", pids)
 }
 
-// sweepSession kills the remaining processes of a session with a dead holder. These are processes that have the
-// session's ID in their environment or have its lock open.
+// sweepSession kills what is left of a session after its holder has died: the processes that have the session's ID in
+// their environment, or that hold its lock.
 func (f *folders) sweepSession(rec wire.Record) (left []int) {
 	killed, left, err := proc.Sweep(proc.Marked("GC_SESSION_ID="+rec.ID,
 		f.path(rec.Name, wire.LockFile)), time.Now().Add(sweepTimeout))
@@ -128,30 +128,30 @@ func (f *folders) sweepSession(rec wire.Record) (left []int) {
 	return left
 }
 
-// stopped reports whether a signal or a debugger has stopped a holder.
+// stopped reports whether the holder in rec is stopped by a signal or a debugger.
 func (f *folders) stopped(rec wire.Record) bool {
 	st, err := proc.ReadStat(rec.Holder)
 	return err == nil && st.Start == rec.HolderStart && rec.Boot == f.boot &&
 		(st.State == 'T' || st.State == 't')
 }
 
-// signalHolder sends a signal to the holder of a record, unless another process has its PID now.
+// signalHolder sends a signal to the holder in rec, unless its PID now belongs to another process.
 func (f *folders) signalHolder(rec wire.Record, sig syscall.Signal) {
 	proc.Signal(rec.Holder, sig, func(pid int) bool {
 		return rec.Boot == f.boot && proc.Lives(pid, rec.HolderStart)
 	})
 }
 
-// restoreSockets finds holders of this city that have lost their sockets because the folder was deleted. It makes
-// them create the sockets again. It skips a holder that has not entered its folder yet. Such a holder will create
-// its socket, and cannot handle the signal yet.
+// restoreSockets finds holders of this city that have lost their sockets because the sessions' folder was deleted, and
+// makes them create the sockets again. It skips a holder that has not entered its folder yet: such a holder is about to
+// create its socket, and cannot handle the signal yet.
 func (f *folders) restoreSockets(ctx context.Context) error {
 	if f.observe {
 		return nil
 	}
 	pids, err := proc.All()
 	if err != nil {
-		return fmt.Errorf("cannot look for sessions: %w", err)
+		return fmt.Errorf("cannot search for sessions: %w", err)
 	}
 	for _, pid := range pids {
 		dir, ok := f.holderFolder(pid)
@@ -161,7 +161,7 @@ func (f *folders) restoreSockets(ctx context.Context) error {
 		if _, err := os.Stat(dir + "/" + wire.SocketFile); !errors.Is(err, os.ErrNotExist) {
 			continue
 		}
-		f.log.Warn("the folder of a live session was deleted; its holder creates it again",
+		f.log.Warn("the folder of a live session was deleted; asking its holder to create it again",
 			"folder",
 			dir, "pid", pid)
 		if proc.Signal(pid, syscall.SIGHUP, func(pid int) bool {
@@ -174,12 +174,12 @@ func (f *folders) restoreSockets(ctx context.Context) error {
 	return nil
 }
 
-// holderFolder returns the folder of a holder of this city. ok is false for other processes, and for a holder that has
-// not entered its folder and cannot handle SIGHUP yet.
+// holderFolder returns the folder of a holder of this city. ok is false if the process is something else, or a holder
+// that has not entered its folder yet and therefore cannot handle SIGHUP.
 func (f *folders) holderFolder(pid int) (dir string, ok bool) {
 	args := proc.Args(pid)
 	if len(args) != 3 || args[1] != "hold" || !strings.HasPrefix(args[2], f.dir+"/") ||
-		!proc.SharesPIDs(pid) { // a pod on this machine may have a holder with the same path
+		!proc.SharesPIDs(pid) { // the holder in a pod on this machine can have the same path
 		return "", false
 	}
 	cwd, err := os.Readlink(cwdOf(pid))
@@ -190,7 +190,7 @@ func (f *folders) holderFolder(pid int) (dir string, ok bool) {
 	return args[2], !strings.Contains(name, "/") && !f.inOtherCity(cwd, name)
 }
 
-// awaitSocket waits briefly until a holder listens again.
+// awaitSocket waits briefly for a holder to listen again.
 func (f *folders) awaitSocket(ctx context.Context, dir string) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -204,7 +204,7 @@ func (f *folders) awaitSocket(ctx context.Context, dir string) {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			f.log.Error("a holder did not listen again after SIGHUP", "folder", dir)
+			f.log.Error("a holder did not recreate its socket after SIGHUP", "folder", dir)
 			return
 		}
 	}
@@ -212,19 +212,20 @@ func (f *folders) awaitSocket(ctx context.Context, dir string) {
 
 func cwdOf(pid int) string { return "/proc/" + strconv.Itoa(pid) + "/cwd" }
 
-// isIn reports whether a holder's working folder is that of this session, even if the city was moved.
+// isIn reports whether a holder's working folder is the folder of this session. It also recognizes the folder after the
+// city was moved.
 func (f *folders) isIn(pid int, name string) bool {
 	return same(cwdOf(pid), f.at+"/"+name)
 }
 
-// movedHere adopts a session that was started before its city was moved. The agent still uses the old path.
-// Therefore movedHere changes the fingerprint, so that the session counts as drifted.
+// movedHere adjusts the state of a session that was started before the city was moved. The agent still uses the old
+// path, so movedHere changes the fingerprint to make the session count as drifted.
 func (f *folders) movedHere(s wire.State) wire.State {
 	r := &s.Record
 	if r.City == f.city {
 		return s
 	}
-	f.log.Warn("a session was started before the city was moved", "session", r.Name,
+	f.log.Warn("the city was moved after this session was started", "session", r.Name,
 		"city", r.City)
 	var print session.Fingerprint
 	if json.Unmarshal(r.Fingerprint, &print) != nil || print.Fields == nil {
@@ -236,15 +237,14 @@ func (f *folders) movedHere(s wire.State) wire.State {
 	return s
 }
 
-// inOtherCity reports whether a session's folder is or was in another city. cwd is the folder's path according to
-// /proc.
+// inOtherCity reports whether a session's folder is or was in another city. cwd is the folder's path in /proc.
 func (f *folders) inOtherCity(cwd, name string) bool {
 	inside, ok := strings.CutPrefix(f.dir, f.city)
 	at, found := strings.CutSuffix(strings.TrimSuffix(cwd, " (deleted)"), inside+"/"+name)
 	if !ok || !found || at == "" {
 		return false
 	}
-	// the path no longer exists, or is not visible to this process
+	// the path no longer exists, or this process cannot see it
 	if _, err := os.Stat(at); err != nil {
 		return false
 	}
@@ -261,7 +261,7 @@ func same(a, b string) bool {
 	return err == nil && os.SameFile(is, other)
 }
 
-// movedAway reports whether the holder of a record belongs to a city that was at this path and was moved.
+// movedAway reports whether the holder in rec belongs to a city that was at this path and has since been moved.
 func (f *folders) movedAway(rec wire.Record) bool {
 	if rec.Boot != f.boot || !proc.Lives(rec.Holder, rec.HolderStart) {
 		return false

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A start whose caller gives up at any time leaves nothing running (L10). The next start finds the name free.
-func TestStartGivenUp(t *testing.T) {
+// A start that is canceled at any time leaves nothing running (L10). The next start finds the name free.
+func TestCanceledStart(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
 	given := 0
@@ -26,6 +26,6 @@ func TestStartGivenUp(t *testing.T) {
 		}
 	}
 	if given == 0 {
-		t.Error("every start was quicker than its caller: nothing was tried")
+		t.Error("every start finished before it was canceled, so nothing was tested")
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"gcity/internal/cgroup"
 )
 
-// TestSessionsStartInTheirGroup checks that an agent starts in the configured control group. If that group does not
-// exist, the agent starts in the group of this process.
+// TestSessionsStartInTheirGroup checks that an agent starts in the configured control group or, if that does not exist,
+// in the group of this process.
 func TestSessionsStartInTheirGroup(t *testing.T) {
 	own, err := cgroup.Dir()
 	if err != nil {
@@ -19,7 +19,7 @@ func TestSessionsStartInTheirGroup(t *testing.T) {
 	}
 	group := filepath.Join(own, fmt.Sprintf("gcity-test-%d", os.Getpid()))
 	if err := os.Mkdir(group, 0o755); err != nil {
-		t.Skip("no control group can be made here: ", err)
+		t.Skip("cannot create a control group here: ", err)
 	}
 	p := newProvider(t, t.TempDir())
 	t.Cleanup(func() { // runs after the sessions have ended
@@ -42,6 +42,6 @@ func TestSessionsStartInTheirGroup(t *testing.T) {
 	}
 	p.launcher.group = func() string { return filepath.Join(group, "none") }
 	if in("unlimited") {
-		t.Error("the agent is in a group that is gone")
+		t.Error("the agent is in a group that does not exist")
 	}
 }

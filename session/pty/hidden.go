@@ -11,9 +11,9 @@ import (
 	"gcity/session"
 )
 
-// hidden returns the sessions whose folder was deleted while their holders run. An observer cannot reach these
-// holders, and does not make them create their folders again. So it finds the sessions among all processes. It
-// searches only if no session has a folder, because the search is slow.
+// hidden returns the sessions that still run although their folders were deleted. An observer cannot reach their
+// holders, and must not make them recreate their folders, so it looks for the sessions among all processes. Because
+// this is slow, it does so only if no session has a folder.
 func (p *Provider) hidden(entries []*entry) (found []session.Status) {
 	if !p.files.observe || len(entries) > 0 {
 		return nil
@@ -39,7 +39,7 @@ func (p *Provider) hidden(entries []*entry) (found []session.Status) {
 	return found
 }
 
-// hiddenStatus returns what the process of an agent shows about its session.
+// hiddenStatus returns the status of a session as far as the agent's process shows it.
 func (p *Provider) hiddenStatus(pid int) session.Status {
 	st := session.Status{Alive: true, Ready: true, PID: pid}
 	for entry := range bytes.SplitSeq(proc.Environ(pid), []byte{0}) {
@@ -56,5 +56,5 @@ func (p *Provider) hiddenStatus(pid int) session.Status {
 	return st
 }
 
-// clockTick is the unit of a process's start time.
+// clockTick is the unit of process start times in /proc.
 const clockTick = 10 * time.Millisecond

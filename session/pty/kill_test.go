@@ -19,12 +19,12 @@ import (
 
 var (
 	kills = flag.Int("kills", 15, "how often TestControllerKilled kills its controller")
-	seed  = flag.Uint64("seed", 0, "replays TestControllerKilled; 0 = a new one, logged")
+	seed  = flag.Uint64("seed", 0, "seed of TestControllerKilled; 0 = a new one, which is logged")
 )
 
 const killAgents = 8
 
-// miniController is the child process of TestControllerKilled. It keeps its agents running, like a controller.
+// miniController is the child process of TestControllerKilled. It keeps its agents running, as a controller does.
 func miniController(city string) int {
 	p, err := New(Options{City: city, Binary: os.Args[0]})
 	if err != nil {
@@ -88,7 +88,7 @@ func census(t *testing.T, city string) map[string][]int {
 	return found
 }
 
-// A controller is killed at any time, even during its starts. No agent ever runs twice (L11). The next controller
+// A controller is killed at any time, even while it starts agents. No agent ever runs twice (L11). The next controller
 // adopts the running agents, with the same PIDs.
 func TestControllerKilled(t *testing.T) {
 	if *seed == 0 {
@@ -97,7 +97,8 @@ func TestControllerKilled(t *testing.T) {
 	t.Logf("-seed %d -kills %d", *seed, *kills)
 	random := rand.New(rand.NewPCG(*seed, 0))
 	city := t.TempDir()
-	t.Cleanup(func() { endAll(t, newProvider(t, city)) }) // if the test fails before it stops them
+	// in case the test fails before it stops them
+	t.Cleanup(func() { endAll(t, newProvider(t, city)) })
 	first := map[string]int{}
 	longest := 60 * time.Millisecond // maximum lifetime of a controller
 	for range *kills {
@@ -115,7 +116,7 @@ func TestControllerKilled(t *testing.T) {
 				break
 			}
 		}
-		time.Sleep(time.Duration(random.Int64N(int64(longest)))) // the time of the kill is random; this is not a wait
+		time.Sleep(time.Duration(random.Int64N(int64(longest)))) // kills at a random time; this is not a wait
 		if err := cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
@@ -129,7 +130,7 @@ func TestControllerKilled(t *testing.T) {
 		for name, pids := range now {
 			first[name] = pids[0]
 		}
-		if len(first) == 0 { // on a busy machine the controllers were killed too early
+		if len(first) == 0 { // on a busy machine, the controllers were killed too early
 			longest = min(2*longest, 5*time.Second)
 		}
 	}
@@ -151,10 +152,10 @@ func TestControllerKilled(t *testing.T) {
 	}
 	t.Logf("%d of %d agents were up", len(seen), killAgents)
 	if len(seen) == 0 {
-		t.Error("no agent ever came up: the test tried nothing")
+		t.Error("no agent ever ran, so nothing was tested")
 	}
 	endAll(t, p)
 	if left := census(t, city); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("processes left: %v", left)
 	}
 }

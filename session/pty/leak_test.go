@@ -7,7 +7,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// A provider that was used and closed leaves no goroutine, descriptor or child (L10).
+// A provider that was used and closed leaves no goroutine, file descriptor or child behind (L10).
 func TestCloseLeavesNothing(t *testing.T) {
 	city := t.TempDir()
 	round := func() {
@@ -33,7 +33,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	round() // opens everything that is opened only once per process
+	round() // opens what is opened only once per process
 	before, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
 		t.Fatal(err)
@@ -45,6 +45,6 @@ func TestCloseLeavesNothing(t *testing.T) {
 	goleak.VerifyNone(t, running)
 	after, err := os.ReadDir("/proc/self/fd")
 	if err != nil || len(after) != len(before) {
-		t.Errorf("%d descriptors, before %d: %v", len(after), len(before), err)
+		t.Errorf("%d file descriptors, %d before: %v", len(after), len(before), err)
 	}
 }

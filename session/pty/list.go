@@ -12,8 +12,8 @@ import (
 	"gcity/session/registry"
 )
 
-// List implements session.Provider. It sends no request to holders. Holders report exits on their own, and List
-// reads activity and marks from memory.
+// List implements session.Provider. It sends no requests to holders: they report exits on their own, and List reads
+// activity and marks from shared memory.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	if p.ctx.Err() != nil {
 		return nil, registry.ErrClosed
@@ -34,23 +34,23 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	return list, nil
 }
 
-// responseCheck tracks whether a holder responds.
+// responseCheck keeps track of whether a holder responds.
 type responseCheck struct {
-	since     time.Time // start of the time without a response; zero = the holder responds
-	failures  int       // number of consecutive failed checks
+	since     time.Time // when the holder stopped responding; zero = it responds
+	failures  int       // number of failed checks in a row
 	checkedAt time.Time
 }
 
 const (
-	// number of failed checks after which a holder counts as silent
+	// a holder counts as silent after this many failed checks in a row
 	silentFailures = 2
-	silentEvery    = 5 * time.Second // minimum interval between two checks of one holder
-	// silentBatch is the maximum number of holders that one List checks, because a check takes three system calls.
-	// The next List continues with the remaining holders. With 500 holders, each is checked in every eighth patrol.
+	silentEvery    = 5 * time.Second // minimum interval between checks of the same holder
+	// silentBatch is how many holders one List checks at most, because a check takes three system calls. The next List
+	// continues with the remaining holders. With 500 holders, each is checked in every eighth patrol.
 	silentBatch = 64
 )
 
-// silentSince returns the start of the holder's silence, or zero if too few checks have failed.
+// silentSince returns when the holder became silent, or the zero time if too few checks have failed.
 func (s *responseCheck) silentSince() time.Time {
 	if s.failures < silentFailures {
 		return time.Time{}
@@ -60,8 +60,8 @@ func (s *responseCheck) silentSince() time.Time {
 
 func (s *responseCheck) reset() { s.since, s.failures = time.Time{}, 0 }
 
-// checkHolders checks whether holders can respond, without requests, which would wake the holders at every
-// patrol. A holder is silent while a signal or a debugger has stopped it, or while it is not connected.
+// checkHolders checks whether holders are able to respond. It sends no requests, which would wake every holder at every
+// patrol. A holder counts as silent while a signal or a debugger has stopped it, or while it is not connected.
 func (p *Provider) checkHolders(entries []*entry) {
 	first, now, budget := int(p.nextCheck.Load()), time.Now(), silentBatch
 	for i := range entries {
@@ -69,7 +69,7 @@ func (p *Provider) checkHolders(entries []*entry) {
 		e.mu.Lock()
 		rec, linked := e.record, e.link != nil
 		due := e.known && e.exit == nil && now.Sub(e.responseCheck.checkedAt) >= p.silentEvery
-		// connected and not suspect: check the holder only within the budget
+		// check a connected holder without earlier failures only if the batch has room
 		if due && linked && e.responseCheck.failures == 0 {
 			if due = budget > 0; due {
 				budget--
@@ -86,7 +86,7 @@ func (p *Provider) checkHolders(entries []*entry) {
 	}
 }
 
-// noteResponse records whether a holder can respond.
+// noteResponse records the result of a check.
 func (e *entry) noteResponse(now time.Time, responds bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -131,7 +131,7 @@ func (p *Provider) retryConnect(e *entry) {
 	})
 }
 
-// Usage implements session.Meter. It scans /proc once. It does not include the holders, which belong to gcity. A
+// Usage implements session.Meter. It scans /proc once. It does not count the holders, which belong to gcity. An open
 // connection proves that its holder is alive.
 func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) {
 	if p.ctx.Err() != nil {
@@ -159,7 +159,7 @@ func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) 
 	}
 	all := make(map[string]session.Usage, len(trees))
 	for pid, t := range trees {
-		// another process may have the pid of a holder that has exited
+		// if the holder has exited, its PID can belong to another process by now
 		over := roots[pid].Alive && links[pid].over()
 		if t.Procs > 0 && !over { // otherwise the session has just ended
 			all[names[pid]] = session.Usage{CPU: t.CPU, RSS: t.RSS, Procs: t.Procs}

@@ -39,8 +39,8 @@ func (p *Provider) lost(e *entry, l *link) {
 	p.recordEnd(e, rec)
 }
 
-// recordEnd determines how a session ended after its holder stopped responding. It kills the session's
-// remaining processes and reports the exit. The caller must hold the name's lock.
+// recordEnd determines how a session ended after its holder stopped responding. It kills the session's remaining
+// processes and reports the exit. The caller must hold the name's lock.
 func (p *Provider) recordEnd(e *entry, rec wire.Record) {
 	// a holder that has saved an exit but does not respond is about to exit
 	x := p.files.exitRecord(rec)
@@ -75,8 +75,8 @@ func (p *Provider) recordEnd(e *entry, rec wire.Record) {
 	}
 }
 
-// unreachable records that a session's holder is alive but does not respond. The session stays alive. List tries
-// again to connect.
+// unreachable handles a holder that is alive but does not respond. The session counts as alive, and List keeps trying
+// to connect.
 func (p *Provider) unreachable(e *entry, rec wire.Record) {
 	p.log.Error("a session's holder is alive but does not respond", "session", rec.Name, "pid",
 		rec.Holder)
@@ -87,8 +87,8 @@ func (p *Provider) unreachable(e *entry, rec wire.Record) {
 	p.files.openActivity(e)
 }
 
-// freeLock frees the lock for a start. It connects to an unknown live holder, or kills the remaining processes of a
-// dead holder. The caller must hold the name's lock.
+// freeLock frees the session's lock for a start. It connects to a live holder that was not found before, or kills the
+// remaining processes of a dead one. The caller must hold the name's lock.
 func (p *Provider) freeLock(ctx context.Context, e *entry) error {
 	if p.reconnect(ctx, e) == nil {
 		if e.alive() {
@@ -98,7 +98,7 @@ func (p *Provider) freeLock(ctx context.Context, e *entry) error {
 	}
 	rec, err := p.files.record(e.name)
 	if err != nil {
-		return fail("start", e.name, session.ErrExists, "its lock is held by %v, and the session "+
+		return fail("start", e.name, session.ErrExists, "its lock is held by %v, but the session "+
 			"has no record", p.files.lockHolders(e.name))
 	}
 	leaving := p.files.exitRecord(rec) != nil
@@ -108,8 +108,8 @@ func (p *Provider) freeLock(ctx context.Context, e *entry) error {
 			"not respond: run kill -9 %d", rec.Holder, rec.Holder)
 	}
 	if left := p.files.sweepSession(rec); len(left) > 0 {
-		return fail("start", e.name, session.ErrExists, "processes of its last session cannot be "+
-			"killed: pids %v", left)
+		return fail("start", e.name, session.ErrExists, "cannot kill the remaining processes of "+
+			"its last session: pids %v", left)
 	}
 	return nil
 }

@@ -29,12 +29,12 @@ func named(t *testing.T, p *Provider, name string) session.Status {
 	}
 	i := slices.IndexFunc(all, func(st session.Status) bool { return st.Name == name })
 	if i < 0 {
-		t.Fatalf("%s is not among %+v", name, all)
+		t.Fatalf("%s is not listed: %+v", name, all)
 	}
 	return all[i]
 }
 
-// A mark that one process sets is listed by another process, and is kept when a controller is killed.
+// A mark that one process sets is listed by another, and survives a controller that is killed.
 func TestDrainSurvivesAKilledController(t *testing.T) {
 	city := t.TempDir()
 	controller := exec.Command(os.Args[0], "mini-controller", city)
@@ -68,12 +68,12 @@ func TestDrainSurvivesAKilledController(t *testing.T) {
 	}
 	tell(t, next, "w-3", session.Drain{})
 	if a, b := named(t, next, "w-3"), named(t, looker, "w-3"); a.Drain.On() || b.Drain.On() || a.PID != before.PID {
-		t.Errorf("taken back: %+v, %+v", a, b)
+		t.Errorf("after the drain was canceled: %+v, %+v", a, b)
 	}
 }
 
-// A holder of an earlier build keeps the marks, but its shorter record does not contain them.
-func TestDrainAtAHolderOfAnEarlierBuild(t *testing.T) {
+// An older holder keeps the marks, but its shorter record does not contain them.
+func TestDrainInOlderHolder(t *testing.T) {
 	city := t.TempDir()
 	first := newProvider(t, city)
 	st := start(t, first, spec(city, "a", "exec sleep 1000"))
@@ -100,11 +100,11 @@ func TestDrainAtAHolderOfAnEarlierBuild(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := named(t, third, "a"); got.Drain.On() {
-		t.Errorf("the dead drain: %+v", got)
+		t.Errorf("a drain after the exit: %+v", got)
 	}
 }
 
-// age replaces an activity record by the shorter record of an earlier build, which has no drain.
+// age replaces an activity record with the shorter one of an older build, which has no drain.
 func age(t *testing.T, file string) {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -113,7 +113,7 @@ func age(t *testing.T, file string) {
 	}
 	a, ok := wire.DecodeActivity(data)
 	if !ok || !a.Marked {
-		t.Fatalf("%+v is no record of this build", a)
+		t.Fatalf("%+v is not a record of this build", a)
 	}
 	a.Marked, a.Drain = false, wire.Drain{}
 	old := a.Encode()
@@ -125,17 +125,17 @@ func age(t *testing.T, file string) {
 	}
 }
 
-// The holder does not import package session, so it repeats the names of the marks.
-func TestHolderKnowsTheMarks(t *testing.T) {
+// The holder does not import package session, so it has its own copy of the names of the marks.
+func TestMarkNames(t *testing.T) {
 	for ours, theirs := range map[string]string{
 		session.ReadyMark: wire.ReadyMark, session.DrainMark: wire.DrainMark,
 		session.DrainByMark: wire.DrainByMark, session.DrainAckMark: wire.DrainAckMark,
 	} {
 		if ours != theirs {
-			t.Errorf("package session says %q, the holder %q", ours, theirs)
+			t.Errorf("%q in package session, %q in the holder", ours, theirs)
 		}
 	}
 	if session.MaxDrainBy != wire.MaxDrainBy {
-		t.Errorf("package session allows %d bytes, the holder %d", session.MaxDrainBy, wire.MaxDrainBy)
+		t.Errorf("%d bytes in package session, %d in the holder", session.MaxDrainBy, wire.MaxDrainBy)
 	}
 }

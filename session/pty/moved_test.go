@@ -10,9 +10,9 @@ import (
 	"gcity/internal/eventually"
 )
 
-// The sessions of a moved city belong to the city at its new path, even if a new city or a copy is at the old path
-// (L3).
-func TestCityInTheFolderOfAnother(t *testing.T) {
+// The sessions of a city that was moved belong to the city at its new path, even if a new city or a copy is at the old
+// path (L3).
+func TestMovedCity(t *testing.T) {
 	for name, make := range map[string]func(to, from string) error{
 		"new":  func(to, _ string) error { return os.Mkdir(to, 0o755) },
 		"copy": func(to, from string) error { return exec.Command("cp", "-a", from, to).Run() },
@@ -34,13 +34,13 @@ func TestCityInTheFolderOfAnother(t *testing.T) {
 			}
 			other := newProvider(t, was)
 			if list, err := other.List(t.Context()); err != nil || len(list) > 0 {
-				t.Fatalf("it has the sessions of another city: %+v, %v", list, err)
+				t.Fatalf("the new city lists sessions of the moved one: %+v, %v", list, err)
 			}
 			b := start(t, other, spec(was, "a", "cat"))
 			moved := newProvider(t, is)
 			list, err := moved.List(t.Context())
 			if err != nil || len(list) != 1 || list[0].ID != a.ID || !list[0].Alive || list[0].City != is {
-				t.Fatalf("the session did not go along: %+v, %v", list, err)
+				t.Fatalf("the moved city does not list its session: %+v, %v", list, err)
 			}
 			if err := other.Stop(t.Context(), "a", eventually.Timeout); err != nil {
 				t.Error(err)
@@ -56,9 +56,9 @@ func TestCityInTheFolderOfAnother(t *testing.T) {
 	}
 }
 
-// If a city's folder is moved while a controller runs, the controller still reaches its sessions, and creates
-// nothing at the old path.
-func TestMovedUnderAController(t *testing.T) {
+// If a city is moved while its controller is running, the controller can still reach its sessions, and creates nothing
+// at the old path.
+func TestMovedWhileRunning(t *testing.T) {
 	root := t.TempDir()
 	was, is := filepath.Join(root, "town"), filepath.Join(root, "village")
 	if err := os.Mkdir(was, 0o755); err != nil {
@@ -80,6 +80,6 @@ func TestMovedUnderAController(t *testing.T) {
 		t.Errorf("%+v", x)
 	}
 	if _, err := os.Stat(was); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("there is something where it was: %v", err)
+		t.Errorf("something exists at the old path: %v", err)
 	}
 }

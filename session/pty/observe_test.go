@@ -26,7 +26,7 @@ func observer(t *testing.T, city string) *Provider {
 	return o
 }
 
-// observed opens, lists and closes observers as fast as possible until stop is called or the test ends.
+// observed opens, lists with and closes observers as fast as possible, until stop is called or the test ends.
 func observed(t *testing.T, city string) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
@@ -50,7 +50,7 @@ func observed(t *testing.T, city string) (stop func()) {
 	return stop
 }
 
-// startAll starts sessions at the same time and returns the PIDs of the sessions that run.
+// startAll starts sessions at the same time and returns the PIDs of those that run.
 func startAll(t *testing.T, p *Provider, wave []session.Spec) map[string]int {
 	t.Helper()
 	var mu sync.Mutex
@@ -72,8 +72,8 @@ func startAll(t *testing.T, p *Provider, wave []session.Spec) map[string]int {
 	return pids
 }
 
-// Observers have no effect on sessions that start, are adopted and stop at the same time.
-func TestWavesBesideObservers(t *testing.T) {
+// Observers do not affect sessions that start, are adopted or stop at the same time.
+func TestObserversDuringStartsAndStops(t *testing.T) {
 	city := t.TempDir()
 	observed(t, city)
 	for round := range 3 {
@@ -97,12 +97,12 @@ func TestWavesBesideObservers(t *testing.T) {
 		endAll(t, p)
 	}
 	if log, err := os.ReadFile(filepath.Join(city, ".gc/sessions/holders.log")); err != nil || len(log) > 0 {
-		t.Errorf("holders complain: %s, %v", log, err)
+		t.Errorf("the holders have logged errors: %s, %v", log, err)
 	}
 }
 
-// A holder that was just executed and has no socket yet is not mistaken for a holder that lost its socket. This
-// applies to an observer, to the controller that starts the holder, and to a controller that adopts it.
+// A holder that has just been executed and has no socket yet is not mistaken for one that has lost its socket: not by
+// an observer, not by the controller that starts it, and not by one that adopts it.
 func TestStartingSessionIsLeftAlone(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -131,7 +131,7 @@ func TestStartingSessionIsLeftAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 	case err := <-result:
-		t.Fatalf("started before its time: %v", err)
+		t.Fatalf("started too early: %v", err)
 	}
 	observer(t, city).Close()
 	other, err := New(Options{City: city, Binary: os.Args[0]})
@@ -149,9 +149,9 @@ func TestStartingSessionIsLeftAlone(t *testing.T) {
 	p.launcher.env = plain
 }
 
-// An idle holder is reused for the next session, even if observers connected in the meantime. An observer does not
-// keep the holder alive when its controller exits.
-func TestWarmHolderBesideObservers(t *testing.T) {
+// An idle holder is reused for the next session, even if observers have connected in between. An observer does not keep
+// the holder alive once its controller exits.
+func TestIdleHolderWithObservers(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
 	end := func() {
@@ -176,12 +176,11 @@ func TestWarmHolderBesideObservers(t *testing.T) {
 	stop()
 	observer(t, city) // the observer stays open
 	p.Close()
-	until(t, "the end of an idle holder", func() bool { return !alive(holder) })
+	until(t, "the exit of the idle holder", func() bool { return !alive(holder) })
 }
 
-// An exit that no controller has acknowledged is kept for the next controller, even if observers read it in the
-// meantime.
-func TestUnreportedExitBesideObservers(t *testing.T) {
+// An exit that no controller has acknowledged is kept for the next one, even if observers have read it.
+func TestUnacknowledgedExitWithObservers(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
 	s := spec(city, "a", "exit 3")
@@ -221,20 +220,20 @@ func TestObserverStops(t *testing.T) {
 		t.Errorf("%+v", x)
 	}
 	if _, err := o.Capture(t.Context(), "a", s.ID); err != nil {
-		t.Errorf("the holder left before its end was recorded: %v", err)
+		t.Errorf("the holder exited before the exit of its agent was recorded: %v", err)
 	}
 	if err := o.Acknowledge(t.Context(), "a", s.ID); err != nil {
 		t.Error(err)
 	}
-	until(t, "the holder's end", func() bool { return !alive(holder) })
+	until(t, "the exit of the holder", func() bool { return !alive(holder) })
 	if _, err := os.Stat(p.files.dir + "/a"); err == nil {
-		t.Error("the folder stays")
+		t.Error("the session's folder was not removed")
 	}
 }
 
-// An observer does not restore a missing folder or socket. The controller makes the holder restore it, even if only the
-// socket is missing.
-func TestObserverStartsNothing(t *testing.T) {
+// An observer does not restore a folder or socket that is missing. The controller makes the holder restore it, even if
+// only the socket is missing.
+func TestObserverRestoresNothing(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
 	start(t, p, spec(city, "a", "exec cat"))
@@ -264,17 +263,18 @@ func TestObserverStartsNothing(t *testing.T) {
 	if err := syscall.Kill(holderOf(t, p, "a"), syscall.SIGHUP); err != nil { // no file is missing
 		t.Fatal(err)
 	}
-	if err := p.Stop(t.Context(), "a", 0); err != nil { // the holder handles the signal before the agent's exit
+	// the holder handles the signal before the agent's exit
+	if err := p.Stop(t.Context(), "a", 0); err != nil {
 		t.Error(err)
 	}
 	if after := ino(); after != before {
-		t.Error("a holder with a socket made another")
+		t.Error("a holder that has a socket created another one")
 	}
 }
 
 // If the holders' log cannot be opened, for example on a read-only file system, sessions can still be listed and
 // stopped.
-func TestWithoutTheLogOfTheHolders(t *testing.T) {
+func TestWithoutHolderLog(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
 	pids := startAll(t, p, []session.Spec{spec(city, "a", "exec sleep 1000")})
@@ -291,7 +291,7 @@ func TestWithoutTheLogOfTheHolders(t *testing.T) {
 	endAll(t, p)
 }
 
-// An observer lists the sessions of a city whose folder of sessions was deleted.
+// An observer lists a city's sessions even if the sessions' folder was deleted.
 func TestObserverListsHiddenSessions(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)

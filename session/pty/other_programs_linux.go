@@ -9,8 +9,8 @@ import (
 	"gcity/internal/proc"
 )
 
-// OtherPrograms counts the holders below a folder that run neither the file exe nor a program with the content
-// image. The keys of the result are the paths of the programs that they run.
+// OtherPrograms counts, by program path, the holders below dir that run neither the file exe nor a program with the
+// content image.
 func OtherPrograms(dir, exe string, image []byte) (map[string]int, error) {
 	pids, err := proc.All()
 	if err != nil {
@@ -25,7 +25,7 @@ func OtherPrograms(dir, exe string, image []byte) (map[string]int, error) {
 			continue
 		}
 		if !proc.SharesPIDs(pid) {
-			continue // a holder in a container runs a program of its container image
+			continue // a holder in a container runs a program from its container image
 		}
 		program, err := os.Readlink(programFile(pid))
 		if err == nil && program != exe && !known.run(pid) {
@@ -40,13 +40,13 @@ func programFile(pid int) string { return fmt.Sprintf("/proc/%d/exe", pid) }
 // fileID identifies a file.
 type fileID struct{ dev, ino uint64 }
 
-// programImages finds processes that run a program with a given content. It reads each file only once.
+// programImages finds the processes that run a program with a given content. It reads each file only once.
 type programImages struct {
-	want []byte // the expected content; if it is nil, no process matches
+	want []byte // the expected content; nil matches no process
 	seen map[fileID]bool
 }
 
-// run reports whether a process runs a program with this content.
+// run reports whether a process runs a program with the expected content.
 func (m *programImages) run(pid int) bool {
 	dev, ino, err := proc.Inode(programFile(pid))
 	if err != nil || m.want == nil {

@@ -10,8 +10,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// A holder that runs the embedded program does not count as another version of gcity, regardless of that program's
-// path.
+// A holder that runs the embedded program does not count as another version of gcity, whatever the program's path.
 func TestOtherPrograms(t *testing.T) {
 	p := newImageProvider(t, t.TempDir())
 	start(t, p, spec(p.files.city, "a", "sleep 1000"))
@@ -22,7 +21,7 @@ func TestOtherPrograms(t *testing.T) {
 	for name, c := range map[string]struct {
 		image []byte
 		want  int
-	}{"the same build": {data, 0}, "another build": {data[1:], 1}, "nothing embedded": {nil, 1}} {
+	}{"the same build": {data, 0}, "another build": {data[1:], 1}, "no embedded program": {nil, 1}} {
 		if others, err := OtherPrograms(p.files.city, "/bin/gcity", c.image); err != nil || len(others) != c.want {
 			t.Errorf("%s: %v, %v", name, others, err)
 		}
@@ -64,7 +63,7 @@ func TestOtherProgramsInContainers(t *testing.T) {
 	}
 	holder("unshare", "--pid", "--fork", "--kill-child")
 	holder()
-	eventually.True(t, "the holder outside the container is found", func() bool { return others() > 0 })
+	eventually.True(t, "the holder outside the container", func() bool { return others() > 0 })
 	if n := others(); n != 1 {
 		t.Errorf("%d other programs", n)
 	}

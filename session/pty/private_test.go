@@ -8,8 +8,7 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// Other users cannot connect to a holder's socket, regardless of the umask and of the permissions of parent
-// folders.
+// Other users cannot connect to a holder's socket, whatever the umask and the permissions of its parent folders.
 func TestHolderSocketIsPrivate(t *testing.T) {
 	old := syscall.Umask(0)
 	defer syscall.Umask(old)

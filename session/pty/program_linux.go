@@ -17,24 +17,24 @@ import (
 	"gcity/internal/proc"
 )
 
-// program is the executable of holders. If gcity contains the program, holders execute it from a sealed memory
-// file. If the system forbids memory files (vm.memfd_noexec), holders execute it from a file in the sessions'
-// folder. If gcity does not contain the program, or the file is on a noexec file system, holders run gcity itself.
+// program is the executable for holders. If gcity embeds the holder program, it is executed from a sealed memory file
+// or, where the system forbids that (vm.memfd_noexec), from a file in the sessions' folder. If gcity does not embed it,
+// or that folder is on a noexec file system, gcity itself runs as the holder.
 type program struct {
-	image  []byte // content of the program; nil = gcity does not contain it
-	dir    string // folder of the program's file, if one is needed
+	image  []byte // content of the embedded program; nil = none
+	dir    string // where the program's file is created if necessary
 	binary string // path of gcity
 	log    *slog.Logger
 
 	mu sync.Mutex
-	// sources to try, the best first; nil before the first use
+	// sources still to try, best first; nil before the first use
 	ways []func() (path string, err error)
-	path string // path from the first source; "" = not determined yet
-	mem  int    // descriptor of the memory file; 0 = none
+	path string // path of the first source; "" = not determined yet
+	mem  int    // file descriptor of the memory file; 0 = none
 }
 
-// execute starts a process from the best source that works. embedded reports whether the process runs the
-// embedded program. If all sources fail, execute returns the error from executing gcity itself.
+// execute starts a process from the best source that works. embedded reports whether the process runs the embedded
+// program. If all sources fail, the error is the one from executing gcity itself.
 func (p *program) execute(
 	args []string, attr *syscall.ProcAttr,
 ) (pid int, embedded bool, err error) {
@@ -48,15 +48,14 @@ func (p *program) execute(
 	}
 }
 
-// isForbidden reports whether an exec failed because of the program's location, and not because of missing
-// resources.
+// isForbidden reports whether an exec failed because of where the program is, and not because of a lack of resources.
 func isForbidden(err error) bool {
 	return errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) ||
 		errors.Is(err, unix.ENOENT) ||
 		errors.Is(err, unix.ENOEXEC) || errors.Is(err, unix.ENOSYS)
 }
 
-// source returns the path to execute. last is true if no other source is left.
+// source returns the path to execute. last is true if it is the last source.
 func (p *program) source() (path string, last bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -66,7 +65,7 @@ func (p *program) source() (path string, last bool) {
 	for len(p.ways) > 0 && p.path == "" {
 		var err error
 		if p.path, err = p.ways[0](); err != nil {
-			p.log.Debug("cannot prepare the embedded holder; trying another way",
+			p.log.Debug("cannot prepare the embedded holder; trying an alternative",
 				"error", err)
 			p.ways, p.path = p.ways[1:], ""
 		}
@@ -78,22 +77,22 @@ func (p *program) source() (path string, last bool) {
 	return p.path, false
 }
 
-// giveUp removes a source that cannot be executed, unless another start has already removed it.
+// giveUp removes a source that cannot be executed, unless another start has done so already.
 func (p *program) giveUp(path string, cause error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.path != path {
 		return
 	}
-	p.log.Debug("cannot execute the embedded holder; trying another way", "path", path,
+	p.log.Debug("cannot execute the embedded holder; trying an alternative", "path", path,
 		"error", cause)
 	p.ways, p.path = p.ways[1:], ""
 }
 
-// inMemory creates a sealed memory file.
+// inMemory writes the program to a sealed memory file.
 func (p *program) inMemory() (string, error) {
 	fd, err := unix.MemfdCreate("gcity-hold", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING|unix.MFD_EXEC)
-	if errors.Is(err, unix.EINVAL) { // kernels before 6.3 do not support MFD_EXEC
+	if errors.Is(err, unix.EINVAL) { // MFD_EXEC requires Linux 6.3
 		fd, err = unix.MemfdCreate("gcity-hold", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	}
 	if err != nil {
@@ -103,7 +102,7 @@ func (p *program) inMemory() (string, error) {
 	if err = writeAll(fd, p.image); err == nil {
 		_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals)
 	}
-	// The descriptor must be higher than those that ForkExec creates in the child.
+	// The file descriptor must be higher than those that ForkExec creates in the child.
 	high, dupErr := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 64)
 	unix.Close(fd)
 	if err = errors.Join(err, dupErr); err != nil {
@@ -130,8 +129,8 @@ func writeAll(fd int, data []byte) error {
 	return nil
 }
 
-// inFile writes the program to a file with a hash of the content in its name. An existing file is used only if its
-// content is equal.
+// inFile writes the program to a file that has a hash of the content in its name. It reuses an existing file only if
+// the content is the same.
 func (p *program) inFile() (string, error) {
 	sum := sha256.Sum256(p.image)
 	path := p.dir + "/gcity-hold-" + hex.EncodeToString(sum[:6])
@@ -153,7 +152,7 @@ func (p *program) inFile() (string, error) {
 	return path, nil
 }
 
-// sameContent reports whether a path is a regular file with this content, and not a link.
+// sameContent reports whether path is a regular file, not a link, with this content.
 func sameContent(path string, want []byte) bool {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -170,7 +169,7 @@ func sameContent(path string, want []byte) bool {
 	return err == nil && string(there) == string(want)
 }
 
-// close closes the memory file. Running holders do not need it.
+// close closes the memory file. Holders that are running do not need it.
 func (p *program) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

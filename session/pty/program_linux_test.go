@@ -39,7 +39,7 @@ var image = sync.OnceValues(func() ([]byte, error) {
 	return os.ReadFile(bin)
 })
 
-// newImageProvider opens a provider whose holders run the embedded program.
+// newImageProvider opens a provider with holders that run the embedded program.
 func newImageProvider(t testing.TB, city string) *Provider {
 	t.Helper()
 	data, err := image()
@@ -57,7 +57,7 @@ func newImageProvider(t testing.TB, city string) *Provider {
 // The embedded holder passes the same suite as the main program.
 func TestConformanceOfTheEmbeddedHolder(t *testing.T) {
 	if testing.Short() {
-		t.Skip("the program is built and the whole suite runs again")
+		t.Skip("builds the program and runs the whole suite again")
 	}
 	sessiontest.Run(t, harness(newImageProvider))
 }
@@ -72,8 +72,8 @@ func exeOf(t *testing.T, p *Provider, name string) string {
 	return exe
 }
 
-// A holder is executed from a sealed memory file, or else from a file in the sessions' folder, or else from the
-// main program. After one failure, all later starts use the next source.
+// A holder is executed from a sealed memory file, or else from a file in the sessions' folder, or else the main program
+// is. After a failure, all later starts use the next source.
 func TestSourcesOfTheHolder(t *testing.T) {
 	city := t.TempDir()
 	p := newImageProvider(t, city)
@@ -108,8 +108,8 @@ func TestSourcesOfTheHolder(t *testing.T) {
 	}
 }
 
-// A different file at the path of the holder's file is replaced and not executed, and a link is not followed.
-func TestHolderFileIsCompared(t *testing.T) {
+// A different file in the place of the holder's file is replaced and not executed, and a link is not followed.
+func TestHolderFileIsVerified(t *testing.T) {
 	city := t.TempDir()
 	p := newImageProvider(t, city)
 	path, err := p.launcher.program.inFile()
@@ -138,7 +138,7 @@ func TestHolderFileIsCompared(t *testing.T) {
 	}
 }
 
-// The holder is small because it has few imports: the standard library, golang.org/x/sys, and the packages listed here.
+// The holder is small because it imports little: the standard library, golang.org/x/sys, and the packages listed here.
 func TestImportsOfTheHolder(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", "-f",
 		"{{if not .Standard}}{{.ImportPath}}{{end}}",
@@ -158,8 +158,8 @@ func TestImportsOfTheHolder(t *testing.T) {
 	}
 }
 
-// All values of a Spec reach the holder, whether it runs the same build or another build.
-func TestStartOfTheSameBuild(t *testing.T) {
+// All values of a Spec reach the holder, whether or not it runs the same build.
+func TestSpecReachesHolder(t *testing.T) {
 	for _, open := range []func(testing.TB, string) *Provider{newImageProvider, newProvider} {
 		p := open(t, t.TempDir())
 		s := spec(p.files.city, "a", `echo "$GREETING" >seen; stty size >>seen`)
@@ -178,21 +178,22 @@ func TestStartOfTheSameBuild(t *testing.T) {
 	}
 }
 
-// Nothing wakes an idle holder: no thread sleeps with a timeout of less than an hour. By default, the Go runtime
-// wakes one each minute.
-func TestHolderAtRestSleeps(t *testing.T) {
+// Nothing wakes an idle holder: none of its threads sleeps with a timeout of less than an hour. By default, the Go
+// runtime wakes one each minute.
+func TestIdleHolderSleeps(t *testing.T) {
 	p := newImageProvider(t, t.TempDir())
 	start(t, p, spec(p.files.city, "a", "exec cat"))
 	holder := holderOf(t, p, "a")
 	var shortest time.Duration
-	until(t, "its threads sleep without a short timeout", func() bool {
+	until(t, "threads that sleep without a short timeout", func() bool {
 		var ok bool
 		shortest, ok = shortestSleep(t, holder)
 		return ok && shortest >= time.Hour
 	})
 }
 
-// shortestSleep returns the shortest timeout with which a thread of a process sleeps. ok is false while a thread runs.
+// shortestSleep returns the shortest timeout with which a thread of a process sleeps. ok is false if a thread is
+// running.
 func shortestSleep(t *testing.T, pid int) (shortest time.Duration, ok bool) {
 	t.Helper()
 	shortest = math.MaxInt64
@@ -210,7 +211,7 @@ func shortestSleep(t *testing.T, pid int) (shortest time.Duration, ok bool) {
 		_, scanErr := fmt.Sscanf(string(data), "%d %s %s %s 0x%x", &call, &skip, &skip, &skip,
 			&timeout)
 		if err != nil || scanErr != nil {
-			return 0, false // the thread runs
+			return 0, false // the thread is running
 		}
 		switch {
 		case call == unix.SYS_FUTEX && timeout != 0:

@@ -1,12 +1,13 @@
-// Package pty implements the built-in session provider. Each session has a separate process, the holder,
-// which owns the agent's terminal and survives the controller. The provider starts holders, finds running
-// holders, and calls them over the socket in each session's folder.
+// Package pty implements the built-in session provider. Each session has a separate process, the holder, which owns the
+// agent's terminal and survives the controller. The provider starts holders, finds the ones that are already running,
+// and calls them over the socket in each session's folder.
 //
 // # Concurrency
 //
-// A Provider is safe for concurrent use. It has a permanent connection to each holder, with a goroutine that reads
-// it. Close ends all goroutines. An operation that changes the process of a name, such as a start or the cleanup
-// after a lost holder, takes the lock of that name. So sessions never wait for each other.
+// A Provider is safe for concurrent use. It has a permanent connection to each holder, and a goroutine that reads from
+// it. Close ends all goroutines. An operation that changes the process of a session name, such as a start or the
+// cleanup after a lost holder, takes that name's lock. Sessions with different names therefore never wait for each
+// other.
 package pty
 
 import (
@@ -30,43 +31,43 @@ import (
 	"gcity/session/registry"
 )
 
-// Hold is the main function of "gcity hold". It holds one session and returns the exit code of the process.
-// It must be called from the main goroutine before anything else is initialized.
+// Hold is the main function of "gcity hold". It holds one session and returns the process's exit code. It must be
+// called from the main goroutine before any other initialization.
 func Hold() int { return holder.Main(os.Args[2:]) }
 
 // Options configures a Provider.
 type Options struct {
 	City string // absolute path of the city's folder
 	Dir  string // folder of the sessions, created if missing; "" = .gc/sessions in City
-	// path of City that stays valid in this process after the folder is moved; "" = City
+	// path of City that stays valid in this process if the folder is moved; "" = City
 	At string
-	// program that is run as "<Binary> hold <folder>" for each session, and must call Hold
+	// program to run as "<Binary> hold <folder>" for each session; it must call Hold
 	Binary string
-	// content of the program gcity-hold, which is executed instead of Binary if possible; nil = not available
+	// content of the program gcity-hold, which replaces Binary where possible; nil = not available
 	Image  []byte
 	Logger *slog.Logger // nil = no logging
 
-	// Observe is for a caller that only reads a city, which may have a controller. The provider then changes
-	// nothing: neither the folder of a start in progress nor the files of a lost holder. It does not make holders
-	// create their folders again, and no holder waits for another life because of it. If the sessions' folder was
-	// deleted, it lists the running sessions, but cannot reach them.
+	// Observe is for a caller that only reads a city, which may have a controller. The provider then changes nothing:
+	// it removes no files of unfinished starts or lost holders, it does not make holders recreate their folders, and
+	// holders do not stay alive for its sake. If the sessions' folder was deleted, the provider lists the running
+	// sessions but cannot reach them.
 	Observe bool
 
-	// Plain gives sessions pipes instead of terminals. Viewers cannot attach, keys cannot be sent, and Send
-	// writes a line to standard input. A carriage return is added before each line feed in the output, as on
-	// a terminal. See package subprocess.
+	// Plain gives sessions pipes instead of terminals. Viewers cannot attach, there are no keys, and Send writes a line
+	// to standard input. As on a terminal, the output has a carriage return before each line feed. See package
+	// subprocess.
 	Plain bool
 
-	// Group returns the control group in which sessions start. If Group is nil or returns "", sessions start in the
-	// control group of this process.
+	// Group returns the control group in which sessions start. If Group is nil or returns "", it is the control group
+	// of this process.
 	Group func() string
 
-	// Broken is called with a panic from one of the provider's goroutines. The provider then no longer works
-	// and must be opened again. If Broken is nil, the program exits with the panic.
+	// Broken is called with a panic from one of the provider's goroutines. The provider no longer works after that and
+	// must be opened again. If Broken is nil, the panic ends the program.
 	Broken func(error)
 }
 
-// Provider runs sessions in their own terminals. It implements all optional interfaces of package session.
+// Provider runs each session in a terminal of its own. It implements all optional interfaces of package session.
 type Provider struct {
 	files    folders
 	launcher launcher
@@ -74,18 +75,18 @@ type Provider struct {
 	plain    bool
 	clock    wire.Clock
 
-	responseLimit time.Duration // the constants of this name; tests set other values
+	responseLimit time.Duration // a copy of the constant, so that tests can change it
 	silentEvery   time.Duration
 
 	reg    *registry.Registry[entry]
-	spawns chan struct{} // limits the number of holders that start at the same time
+	spawns chan struct{} // limits how many holders start at the same time
 	ctx    context.Context
 	close  context.CancelFunc
 
 	mu      sync.Mutex
-	scanned time.Time // modification time of files.at at the last scan
+	scanned time.Time // modification time of files.at when it was last scanned
 
-	nextCheck atomic.Int64 // index of the next entry that checkHolders checks
+	nextCheck atomic.Int64 // index of the entry at which checkHolders continues
 }
 
 var (
@@ -102,11 +103,10 @@ var (
 	_ session.Local        = (*Provider)(nil)
 )
 
-// adoptTimeout is the time limit for New to find existing sessions.
+// adoptTimeout limits how long New looks for existing sessions.
 const adoptTimeout = 10 * time.Second
 
-// New returns a provider that has adopted all sessions of the city that are alive or have an unacknowledged
-// exit.
+// New returns a provider that has adopted all of the city's sessions that are alive or have an unacknowledged exit.
 func New(o Options) (*Provider, error) {
 	if !filepath.IsAbs(o.City) {
 		return nil, fmt.Errorf("the city's folder %q is not an absolute path", o.City)

@@ -13,10 +13,11 @@ import (
 	"gcity/session/registry"
 )
 
-// The test binary also acts as the holder, like gcity.
+// The test binary also runs as the holder, as gcity does.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "hold" {
-		if gate := os.Getenv("GATE"); gate != "" { // a fifo that delays the start of the holder until it is opened
+		// a fifo that delays the start of the holder until it is opened
+		if gate := os.Getenv("GATE"); gate != "" {
 			if _, err := os.ReadFile(gate); err != nil {
 				os.Exit(1)
 			}
@@ -29,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// newProvider opens the provider of a city, and stops all its sessions after the test.
+// newProvider opens a provider for a city, and stops all of its sessions after the test.
 func newProvider(t testing.TB, city string) *Provider {
 	t.Helper()
 	p, err := New(Options{City: city, Binary: os.Args[0]})
@@ -82,7 +83,7 @@ func start(t testing.TB, p *Provider, s session.Spec) session.Status {
 
 func nextExit(t testing.TB, p *Provider) session.Exit {
 	t.Helper()
-	return eventually.Receive(t, "an exit is told", p.Exits())
+	return eventually.Receive(t, "an exit", p.Exits())
 }
 
 // until waits for a condition outside this process.
@@ -100,7 +101,7 @@ func shows(t testing.TB, p *Provider, name, text string) {
 	}, func() string { return last })
 }
 
-func TestThread(t *testing.T) {
+func TestLifeOfASession(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
 	st := start(t, p, spec(city, "a", "echo hello; exec cat"))
@@ -123,7 +124,7 @@ func TestThread(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(city, ".gc/sessions/a")); err == nil {
-		t.Error("the folder stays")
+		t.Error("the session's folder was not removed")
 	}
 	start(t, p, spec(city, "a", "exit 7"))
 	if x := nextExit(t, p); x.Code != 7 || x.Asked {

@@ -1,8 +1,8 @@
 package pty
 
-// withoutQueries removes sequences from old output that a viewer's terminal would reply to: requests for
-// attributes, positions, modes, colors and sizes. No program waits for these replies any more, and they would
-// be typed into the agent's terminal.
+// withoutQueries removes the sequences from old output that would make a viewer's terminal reply: requests for
+// attributes, positions, modes, colors and sizes. No program waits for these replies any more, so they would end up as
+// input for the agent.
 func withoutQueries(old []byte) []byte {
 	out := make([]byte, 0, len(old))
 	for i := 0; i < len(old); {
@@ -24,7 +24,7 @@ func withoutQueries(old []byte) []byte {
 	return out
 }
 
-// sequence returns the length of the escape sequence at the beginning of b. It is at least 1.
+// sequence returns the length of the escape sequence at the start of b. It is at least 1.
 func sequence(b []byte) int {
 	if len(b) < 2 {
 		return len(b)
@@ -35,7 +35,7 @@ func sequence(b []byte) int {
 			if b[i] >= 0x40 && b[i] <= 0x7e {
 				return i + 1
 			}
-			if b[i] < 0x20 { // a control character in the middle: keep the sequence unchanged
+			if b[i] < 0x20 { // a control character inside the sequence: keep it unchanged
 				return i
 			}
 		}
@@ -75,7 +75,7 @@ func isQuery(seq []byte) bool {
 		}
 	case 'P': // DECRQSS, XTGETTCAP
 		return len(body) > 1 && (body[0] == '$' || body[0] == '+') && body[1] == 'q'
-	case '_': // terminals reply to kitty's graphics commands, too
+	case '_': // terminals also reply to kitty's graphics commands
 		return len(body) > 0 && body[0] == 'G'
 	}
 	return false
@@ -96,7 +96,7 @@ func isControlQuery(body []byte) bool {
 	case 'u':
 		return first == '?'
 	case 't':
-		// 22 and 23 change the stack of titles and cause no reply
+		// 22 and 23 push and pop the title and cause no reply
 		return first != '2' || len(body) < 3
 	}
 	return false

@@ -14,7 +14,7 @@ func TestStopContinuesTheHolder(t *testing.T) {
 	p := newProvider(t, t.TempDir())
 	start(t, p, spec(p.files.city, "a", "exec cat"))
 	syscall.Kill(holderOf(t, p, "a"), syscall.SIGSTOP)
-	until(t, "the signal has arrived", func() bool { return p.files.stopped(p.reg.Find("a").record) })
+	until(t, "the holder to stop", func() bool { return p.files.stopped(p.reg.Find("a").record) })
 	if err := p.Stop(t.Context(), "a", eventually.Timeout); err != nil {
 		t.Fatal(err)
 	}
@@ -32,40 +32,40 @@ func TestStartContinuesTheHolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	syscall.Kill(holder, syscall.SIGSTOP)
-	until(t, "the signal has arrived", func() bool { return p.files.stopped(p.reg.Find("a").record) })
+	until(t, "the holder to stop", func() bool { return p.files.stopped(p.reg.Find("a").record) })
 	start(t, p, spec(p.files.city, "a", "exec cat"))
 	if again := holderOf(t, p, "a"); again != holder {
 		t.Errorf("the holder was %d and is %d", holder, again)
 	}
 }
 
-// Stop kills a holder that never answers. No process of its session is left, even if the agent ignores signals
+// Stop kills a holder that never responds. None of the session's processes is left, even if the agent ignores signals
 // (L10).
-func TestStopOfASilentHolder(t *testing.T) {
+func TestStopWithSilentHolder(t *testing.T) {
 	p := newProvider(t, t.TempDir())
 	p.responseLimit = 300 * time.Millisecond
 	s := spec(p.files.city, "a",
 		`trap '' HUP INT TERM; (trap '' HUP; setsid sleep 1000) & while :; do sleep 1000; done`)
 	start(t, p, s)
 	holder := holderOf(t, p, "a")
-	until(t, "its child runs", func() bool { return len(marked(t, s.ID)) >= 3 })
+	until(t, "the agent's child", func() bool { return len(marked(t, s.ID)) >= 3 })
 	var over atomic.Bool
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)
 		for !over.Load() && syscall.Kill(holder, syscall.SIGSTOP) == nil {
-			time.Sleep(time.Millisecond) // interval between two signals, not a wait
+			time.Sleep(time.Millisecond) // interval between signals, not a wait
 		}
 	}()
 	err := p.Stop(t.Context(), "a", 0)
 	over.Store(true)
 	<-stopped
-	syscall.Kill(holder, syscall.SIGCONT) // the last SIGSTOP may have stopped the holder again after its answer
+	syscall.Kill(holder, syscall.SIGCONT) // the last SIGSTOP may have stopped the holder again
 	if err != nil {
 		t.Fatal(err)
 	}
 	if left := marked(t, s.ID); len(left) > 0 {
-		t.Errorf("left: %v", left)
+		t.Errorf("processes left: %v", left)
 	}
 	if x := nextExit(t, p); x.ID != s.ID {
 		t.Errorf("%+v", x)
@@ -73,8 +73,8 @@ func TestStopOfASilentHolder(t *testing.T) {
 	start(t, p, spec(p.files.city, "a", "exec cat"))
 }
 
-// A holder that does not respond is reported after two Lists, with the start of its silence, until it answers again.
-func TestSilentHolderIsSeen(t *testing.T) {
+// A holder that does not respond is reported after two Lists, with the start of its silence, until it responds again.
+func TestSilentHolderIsReported(t *testing.T) {
 	p := newProvider(t, t.TempDir())
 	p.silentEvery = 0
 	st := start(t, p, spec(p.files.city, "a", "exec cat"))
@@ -83,20 +83,20 @@ func TestSilentHolderIsSeen(t *testing.T) {
 	}
 	before := time.Now()
 	syscall.Kill(holderOf(t, p, "a"), syscall.SIGSTOP)
-	until(t, "the signal has arrived", func() bool { return p.files.stopped(p.reg.Find("a").record) })
+	until(t, "the holder to stop", func() bool { return p.files.stopped(p.reg.Find("a").record) })
 	if one := named(t, p, "a"); !one.Silent.IsZero() {
-		t.Errorf("silent after one look: %+v", one)
+		t.Errorf("silent after one List: %+v", one)
 	}
 	if two := named(t, p, "a"); two.Silent.Before(before) || !two.Alive || two.PID != st.PID {
 		t.Errorf("%+v", two)
 	}
 	syscall.Kill(holderOf(t, p, "a"), syscall.SIGCONT)
-	until(t, "it answers", func() bool { return named(t, p, "a").Silent.IsZero() })
+	until(t, "a response", func() bool { return named(t, p, "a").Silent.IsZero() })
 }
 
-// Each List checks one batch of holders, and the next List checks the next batch. A holder without a connection is
-// checked every time.
-func TestHoldersAreReadInTurns(t *testing.T) {
+// Each List checks one batch of holders, and the next List the next batch. A holder without a connection is checked
+// every time.
+func TestHoldersAreCheckedInBatches(t *testing.T) {
 	p := newProvider(t, t.TempDir())
 	var entries []*entry
 	for range 2 * silentBatch {
@@ -116,10 +116,10 @@ func TestHoldersAreReadInTurns(t *testing.T) {
 		return n
 	}
 	if n := read(); n != silentBatch+1 || last.responseCheck.failures != 1 {
-		t.Errorf("the first time %d of %d, the last one %d times", n, len(entries),
+		t.Errorf("checked %d of %d at first, the last one %d times", n, len(entries),
 			last.responseCheck.failures)
 	}
 	if n := read(); n != len(entries) {
-		t.Errorf("after the second time %d of %d", n, len(entries))
+		t.Errorf("checked %d of %d after the second List", n, len(entries))
 	}
 }

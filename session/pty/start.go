@@ -26,13 +26,13 @@ var (
 
 const (
 	startTimeout = 30 * time.Second // timeout of a start if the caller sets no deadline
-	reapWait     = 5 * time.Second  // maximum wait until a holder that has disconnected exits
+	reapWait     = 5 * time.Second  // how long to wait for a disconnected holder to exit
 
-	takeBackTimeout = 5 * time.Second // time limit for undoing a start that was abandoned
+	takeBackTimeout = 5 * time.Second // time limit for undoing an abandoned start
 )
 
-// Start implements session.Provider. If the name has a holder with a life that has ended, that holder starts the
-// next life. Otherwise, Start starts a new holder.
+// Start implements session.Provider. If the name has a holder with an ended life, that holder starts the next life.
+// Otherwise Start starts a new holder.
 func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	if err := p.check(&s); err != nil {
 		return session.Status{}, err
@@ -63,12 +63,12 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	}
 	st, ok := p.status(e)
 	if !ok || st.ID != s.ID {
-		return st, fail("start", s.Name, errOther, "it has already ended again")
+		return st, fail("start", s.Name, errOther, "it ended immediately after the start")
 	}
 	return st, nil
 }
 
-// check returns an error for a Spec that does not describe a session that can be started and identified.
+// check returns an error if the Spec lacks what is needed to start or identify the session.
 func (p *Provider) check(s *session.Spec) error {
 	switch {
 	case s.Name == "" || len(s.Name) > 200 || strings.ContainsAny(s.Name, "/\x00") ||
@@ -96,15 +96,15 @@ func (e *entry) reusable() *link {
 	return e.link
 }
 
-// isNew reports whether no life of the name is known.
+// isNew reports whether the provider has not seen a life with this name.
 func (e *entry) isNew() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return !e.known
 }
 
-// startHolder starts a life with the holder of a name, and starts a holder if necessary. If the lock is held,
-// startHolder first finds the process that holds it.
+// startHolder starts a life with the name's holder, and starts a holder first if necessary. If the session's lock is
+// taken, startHolder first finds out which process holds it.
 func (p *Provider) startHolder(ctx context.Context, e *entry, s *life) error {
 	for attempt := 0; ; attempt++ {
 		l := e.reusable()
@@ -112,10 +112,10 @@ func (p *Provider) startHolder(ctx context.Context, e *entry, s *life) error {
 			var err error
 			if l, err = p.hold(ctx, e); err != nil {
 				kind := err
-				if proc.Exhausted(err) { // the holder did not run
+				if proc.Exhausted(err) { // the holder did not even run
 					kind = session.ErrExhausted
 				}
-				return fail("start", s.Name, kind, "its holder cannot be started: %v", err)
+				return fail("start", s.Name, kind, "cannot start its holder: %v", err)
 			}
 		}
 		err := p.begin(ctx, e, l, s)
@@ -141,7 +141,7 @@ func (p *Provider) hold(ctx context.Context, e *entry) (*link, error) {
 	}
 	if _, err := disk.ReadDir(p.files.at + "/" + e.name); err != nil &&
 		!errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("the session's folder cannot be used: %w", err)
+		return nil, fmt.Errorf("cannot use the session's folder: %w", err)
 	}
 	l, err := p.launcher.execHolder(p.files.dir + "/" + e.name)
 	if err != nil {
@@ -154,7 +154,7 @@ func (p *Provider) hold(ctx context.Context, e *entry) (*link, error) {
 	return l, nil
 }
 
-// begin makes a holder start a life. If a signal has stopped the holder, begin continues it after resumeEvery.
+// begin makes a holder start a life. If a signal has stopped the holder, begin continues it.
 func (p *Provider) begin(ctx context.Context, e *entry, l *link, s *life) error {
 	req := wire.Request{Op: wire.OpStart, Spec: &s.Spec, Ready: s.ready, Plain: p.plain}
 	if deadline, ok := ctx.Deadline(); ok {
@@ -174,7 +174,7 @@ func (p *Provider) begin(ctx context.Context, e *entry, l *link, s *life) error 
 	case m = <-l.replies:
 	case <-l.gone:
 		select {
-		case m = <-l.replies: // a holder may respond and then exit
+		case m = <-l.replies: // a holder can respond and then exit
 		default:
 			return errGone
 		}
@@ -184,7 +184,7 @@ func (p *Provider) begin(ctx context.Context, e *entry, l *link, s *life) error 
 	if m.Kind == wire.Done {
 		return nil
 	}
-	if e.isNew() { // the holder exits and frees its lock
+	if e.isNew() { // the holder exits and releases its lock
 		select {
 		case <-l.gone:
 		case <-ctx.Done():
@@ -193,7 +193,7 @@ func (p *Provider) begin(ctx context.Context, e *entry, l *link, s *life) error 
 	return refusal("start", s.Name, m.Data)
 }
 
-// ask sends a request to start a session.
+// ask sends a start request.
 func (l *link) ask(req *wire.Request) error {
 	if l.sameBuild {
 		if data, ok := wire.EncodeBegin(req); ok {
@@ -209,7 +209,7 @@ type life struct {
 	ready bool // the agent is ready immediately
 }
 
-// wireSpec returns the part of a Spec that a holder needs.
+// wireSpec converts a Spec to the part of it that a holder needs.
 func wireSpec(s *session.Spec) (*life, error) {
 	program, err := s.Preflight()
 	if err != nil {
@@ -228,10 +228,10 @@ func wireSpec(s *session.Spec) (*life, error) {
 	}, !session.NeedsSettling(s)}, nil
 }
 
-// abandonStart abandons a start. It waits a little longer for the response and stops a session that was
-// started, so that a failed start leaves no process.
+// abandonStart gives up a start. To leave no process behind, it waits a little longer for the response, and stops the
+// session if it was started after all.
 func (p *Provider) abandonStart(e *entry, l *link, cause error) error {
-	gaveUp := fmt.Errorf("cannot start %q: given up: %w", e.name, cause)
+	gaveUp := fmt.Errorf("cannot start %q: the start was abandoned: %w", e.name, cause)
 	ctx, cancel := context.WithTimeout(context.Background(), takeBackTimeout)
 	defer cancel()
 	select {
@@ -248,14 +248,13 @@ func (p *Provider) abandonStart(e *entry, l *link, cause error) error {
 	case <-l.gone:
 		return gaveUp
 	case <-ctx.Done():
-		// The response may still arrive. A new connection ensures that it is not mistaken for the response to
-		// another request.
+		// The response may still arrive. On a new connection it cannot be mistaken for the response to another request.
 		l.conn.Close()
 		return fmt.Errorf("cannot start %q: its holder does not respond: %w", e.name, cause)
 	}
 }
 
-// replied handles the response to a start.
+// replied handles the response to a start request.
 func (p *Provider) replied(e *entry, l *link, m wire.Message) {
 	if m.Kind == wire.Done {
 		var s wire.State
@@ -270,8 +269,8 @@ func (p *Provider) replied(e *entry, l *link, m wire.Message) {
 	l.replies <- wire.Message{Kind: m.Kind, Data: slices.Clone(m.Data)}
 }
 
-// exited handles the end of a life. If this message arrives before the response to the start, that response
-// contains the exit again.
+// exited handles the end of a life. If this message arrives before the response to the start request, the response will
+// contain the exit again.
 func (p *Provider) exited(e *entry, l *link, data []byte) {
 	var x session.Exit
 	if err := json.Unmarshal(data, &x); err != nil {

@@ -12,21 +12,20 @@ import (
 )
 
 const (
-	stopTimeout = time.Minute // maximum duration of a stop beyond its grace period
+	stopTimeout = time.Minute // maximum time for a stop in addition to its grace period
 
-	// responseLimit is the maximum time after the grace period in which a holder must end the process tree. It
-	// includes half a second between TERM and KILL, and a margin for a busy machine. A holder that has not
-	// responded by then is killed.
+	// responseLimit is how long after the grace period a holder has to end the process tree. It includes the half
+	// second between SIGTERM and SIGKILL, and a margin for a busy machine. A holder that has not responded by then is
+	// killed.
 	responseLimit = 5 * time.Second
 
-	// interval between two checks of a holder that is starting or stopping a session
+	// how often to check whether a holder that is starting or stopping a session has been stopped by a signal
 	resumeEvery = time.Second
-	killTimeout = 10 * time.Second // maximum time until the kernel has ended a killed holder
+	killTimeout = 10 * time.Second // how long to wait for the kernel to end a killed holder
 )
 
-// Stop implements session.Provider. The holder performs the stop, even if the caller gives up. If a signal has
-// stopped the holder, Stop first continues it. If the holder does not respond, Stop kills the holder, and with it
-// the agent.
+// Stop implements session.Provider. The holder completes the stop even if the caller gives up. If a signal has stopped
+// the holder, Stop first continues it. If the holder does not respond, Stop kills the holder, and with it the agent.
 func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) error {
 	grace = max(grace, 0)
 	ctx, cancel := context.WithTimeout(ctx, grace+stopTimeout)
@@ -45,7 +44,7 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	case errors.Is(err, session.ErrNotFound):
 		return nil
 	case err == nil:
-		e.awaitEnd(ctx) // wait, so that the next List or Start finds the end
+		e.awaitEnd(ctx) // so that the next List or Start sees the end
 		return nil
 	case asked.Err() != nil && ctx.Err() == nil, errors.Is(err, errGone):
 		return p.stopWithoutHolder(ctx, e)
@@ -53,7 +52,7 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	return err
 }
 
-// keepResumed continues a holder whenever a signal has stopped it, until ctx ends.
+// keepResumed continues a holder each time a signal has stopped it, until ctx ends.
 func (p *Provider) keepResumed(ctx context.Context, e *entry) {
 	tick := time.NewTicker(resumeEvery)
 	defer tick.Stop()
@@ -67,7 +66,7 @@ func (p *Provider) keepResumed(ctx context.Context, e *entry) {
 	}
 }
 
-// resume continues a holder that a signal has stopped, so that the holder can start or stop its agent.
+// resume continues a holder that a signal has stopped, because it must run to start or stop its agent.
 func (p *Provider) resume(e *entry) {
 	e.mu.Lock()
 	rec, known := e.record, e.known
@@ -80,7 +79,7 @@ func (p *Provider) resume(e *entry) {
 	}
 }
 
-// stopWithoutHolder ends a session if its holder has died or does not respond. It kills a holder that is alive, and
+// stopWithoutHolder ends a session whose holder is dead or does not respond. It kills the holder if it is alive, and
 // with it the agent. Then it kills every process with the session's ID.
 func (p *Provider) stopWithoutHolder(ctx context.Context, e *entry) error {
 	release, err := e.take(ctx)
@@ -99,13 +98,13 @@ func (p *Provider) stopWithoutHolder(ctx context.Context, e *entry) error {
 			"session", rec.Name, "pid", rec.Holder)
 		p.files.signalHolder(rec, syscall.SIGKILL)
 		if !proc.WaitPid(rec.Holder, killTimeout) {
-			return fail("stop", rec.Name, errOther, "its holder, pid %d, was killed but has not "+
-				"exited: see dmesg", rec.Holder)
+			return fail("stop", rec.Name, errOther, "its holder, pid %d, is still alive after "+
+				"SIGKILL: see dmesg", rec.Holder)
 		}
 	}
 	if left := p.files.sweepSession(rec); len(left) > 0 {
-		return fail("stop", rec.Name, errOther, "these processes cannot be killed: pids %v", left)
+		return fail("stop", rec.Name, errOther, "cannot kill these processes: pids %v", left)
 	}
-	p.recordEnd(e, rec) // record the end, so that the next List or Start finds it
+	p.recordEnd(e, rec) // so that the next List or Start sees the end
 	return nil
 }

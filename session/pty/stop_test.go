@@ -11,15 +11,15 @@ import (
 	"gcity/internal/eventually"
 )
 
-// Stop continues the stopped processes of the tree within the grace period, even those outside the agent's group,
-// because the agent may wait for them.
+// Stop continues all stopped processes in the tree within the grace period, even outside the agent's group, because the
+// agent may be waiting for them.
 func TestStopContinuesTheWholeTree(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
 	start(t, p, spec(city, "a", `setsid sh -c 'trap "exit 0" CONT; echo $$ >child.new; mv child.new child; `+
 		`while :; do sleep 0.1; done' & c=$!; trap 'wait $c; exit 7' INT; wait $c; wait $c`))
 	var child int
-	until(t, "the child runs", func() bool {
+	until(t, "the child", func() bool {
 		text, err := os.ReadFile(filepath.Join(city, "child"))
 		child, _ = strconv.Atoi(strings.TrimSpace(string(text)))
 		return err == nil
@@ -31,6 +31,6 @@ func TestStopContinuesTheWholeTree(t *testing.T) {
 		t.Fatal(err)
 	}
 	if x := nextExit(t, p); x.Code != 7 {
-		t.Errorf("the agent did not end by itself: %+v", x)
+		t.Errorf("the agent did not exit on its own: %+v", x)
 	}
 }

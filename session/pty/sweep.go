@@ -8,25 +8,25 @@ import (
 	"gcity/internal/proc"
 )
 
-// SweepRuns kills the processes that an earlier controller's setup lines, checks and runs have left behind.
-// These processes have GC_RUN=<city>:<id> in their environment. The caller must not have started runs yet.
-// killed is the number of processes.
+// SweepRuns kills processes that setup lines, checks and runs of an earlier controller have left behind. It finds them
+// by GC_RUN=<city>:<id> in their environment. The caller must not have started any runs yet. killed is the number of
+// processes.
 func SweepRuns(city string) (killed int, err error) {
 	killed, left, err := proc.Sweep(func(pid int) bool {
 		return isRunOf(city, proc.Environ(pid))
 	}, time.Now().Add(sweepTimeout))
 	if err == nil && len(left) > 0 {
-		err = fmt.Errorf("processes of earlier runs cannot be killed: pids %v", left)
+		err = fmt.Errorf("cannot kill processes of earlier runs: pids %v", left)
 	}
 	return killed, err
 }
 
-// isRunOf reports whether an environment contains a marker of this city. An ID contains neither a colon nor a
-// slash, but a path may contain both. If the part of the marker after this city's path contains them, the marker
-// belongs to another city with a longer path.
+// isRunOf reports whether an environment contains a GC_RUN entry of this city. An ID contains neither a colon nor a
+// slash, but a city's path can contain both. If what follows this city's path contains either of them, the entry
+// belongs to a city with a longer path.
 func isRunOf(city string, environ []byte) bool {
 	mine := []byte("GC_RUN=" + city + ":")
-	if !bytes.Contains(environ, mine) { // almost no process contains this text
+	if !bytes.Contains(environ, mine) { // fast check: almost no process contains this text
 		return false
 	}
 	for entry := range bytes.SplitSeq(environ, []byte{0}) {

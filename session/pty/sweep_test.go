@@ -2,12 +2,12 @@ package pty
 
 import "testing"
 
-// A colon ends the city's path in a run's marker, but it can also be part of another city's path.
+// A colon ends the city's path in a run's marker, but can also be part of another city's path.
 func TestIsRunOf(t *testing.T) {
 	for environ, want := range map[string]bool{
 		"A=1\x00GC_RUN=/srv/app:XYZ234\x00B=2\x00":          true,
 		"GC_RUN=/srv/app:1":                                 true,
-		"GC_RUN=/srv/app:2024:XYZ234\x00":                   false, // of the city /srv/app:2024
+		"GC_RUN=/srv/app:2024:XYZ234\x00":                   false, // the city is /srv/app:2024
 		"GC_RUN=/srv/app:old/city:XYZ234\x00":               false,
 		"GC_RUN=/srv/app:old/city\x00":                      false,
 		"GC_RUN=/srv/app-web:XYZ234\x00":                    false,
@@ -23,6 +23,6 @@ func TestIsRunOf(t *testing.T) {
 		}
 	}
 	if !isRunOf("/srv/app:2024", []byte("GC_RUN=/srv/app:2024:XYZ234")) {
-		t.Error("a city with a colon in its path does not find its own")
+		t.Error("a city with a colon in its path does not find its own runs")
 	}
 }

@@ -17,8 +17,8 @@ import (
 	"gcity/session"
 )
 
-// Sent text arrives once and byte for byte, for any content. A program that reads lines gets the lines.
-func TestSentTextIsIdentical(t *testing.T) {
+// Text of any content arrives once, byte for byte. A program that reads lines gets the lines.
+func TestSendIsExact(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
 	long := strings.Repeat("x", 4095)
@@ -42,9 +42,9 @@ func TestSentTextIsIdentical(t *testing.T) {
 	}
 }
 
-// Send refuses a line that the kernel would truncate, control characters, and input that the program does not read.
-// The error has the reason.
-func TestRefusals(t *testing.T) {
+// Send rejects a line that the kernel would truncate, control characters, and input that the program does not read,
+// each with the reason.
+func TestRejectedText(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
 	start(t, p, spec(city, "line", "stty -echo; echo up; exec cat >/dev/null"))
@@ -52,27 +52,29 @@ func TestRefusals(t *testing.T) {
 	shows(t, p, "line", "up")
 	shows(t, p, "raw", "up")
 	for _, c := range []struct{ name, text, why string }{
-		{"line", strings.Repeat("x", 4096), "4096 bytes at 4095"},
+		{"line", strings.Repeat("x", 4096), "4096 bytes after 4095"},
 		{"line", "interrupt\x03me", "control character 0x03"},
 		{"line", "end of \x1b[201~ paste", "control character 0x1b"},
 		{"raw", strings.Repeat("x", 1<<20), "stopped reading"},
 	} {
-		ctx, cancel := context.WithTimeout(t.Context(), eventually.Timeout) // refusing unread input takes seconds
+		// it takes seconds to reject unread input
+		ctx, cancel := context.WithTimeout(t.Context(), eventually.Timeout)
 		err := p.Send(ctx, c.name, c.text)
 		cancel()
 		if !errors.Is(err, session.ErrRejected) || !strings.Contains(err.Error(), c.why) {
 			t.Errorf("%s, %d bytes: %v", c.name, len(c.text), err)
 		}
 	}
-	if err := p.Stop(t.Context(), "raw", 100*time.Millisecond); err != nil { // while the terminal's input is full
+	// while the terminal's input buffer is full
+	if err := p.Stop(t.Context(), "raw", 100*time.Millisecond); err != nil {
 		t.Error(err)
 	}
 }
 
-// A text is sent as a bracketed paste only while the program has enabled this mode. Enter is written separately.
+// Text is sent as a bracketed paste only while the program has that mode on. Enter is written separately.
 func TestBracketedPaste(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {
-		t.Skip("python3 is missing")
+		t.Skip("python3 is not installed")
 	}
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -100,14 +102,16 @@ while True:
 		t.Fatal(err)
 	}
 	shows(t, p, "a", `b'\x1b[A\x03\x1bx\x1b[15~\rtext'`)
-	if err := p.Interrupt(t.Context(), "a"); err != nil { // the program reads keys, so it gets the key
+	// the program reads keys, so it gets the key
+	if err := p.Interrupt(t.Context(), "a"); err != nil {
 		t.Fatal(err)
 	}
 	shows(t, p, "a", `b'\x03'`)
 }
 
-// The agent gets only its own environment, a blocking controlling terminal of its size, and default signals.
-func TestEnvironmentOfTheCity(t *testing.T) {
+// The agent gets its own environment and nothing else, a blocking controlling terminal of its size, and default signal
+// handling.
+func TestEnvironmentOfTheAgent(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
 	s := spec(city, "a", "tty; stty size; echo; ps -o tpgid=,pgid=,sid= -p $$; env | grep -v ^_= | sort; grep -E 'flags' /proc/$$/fdinfo/0; grep Sig[BI] /proc/self/status; echo end; read x")
@@ -137,7 +141,7 @@ func TestEnvironmentOfTheCity(t *testing.T) {
 		t.Errorf("signals are ignored: %x", ignored)
 	}
 	if n := strings.Count(out, pid); n < 3 {
-		t.Errorf("pid %s leads no session of its own:\n%s", pid, out)
+		t.Errorf("pid %s is not the leader of a session:\n%s", pid, out)
 	}
 	var flags int64
 	if i := strings.Index(out, "flags:"); i >= 0 {
@@ -148,7 +152,7 @@ func TestEnvironmentOfTheCity(t *testing.T) {
 	}
 }
 
-// Attaching sets the terminal to the viewer's size. Of several viewers, the newest size applies. When the last
+// Attaching gives the terminal the viewer's size. If there are several viewers, the newest size applies. When the last
 // viewer detaches, the agent's own size is restored.
 func TestSizes(t *testing.T) {
 	city := t.TempDir()
@@ -175,14 +179,14 @@ func TestSizes(t *testing.T) {
 	}
 	shows(t, p, "a", "21 91")
 	second.Close()
-	until(t, "its own size again", func() bool {
+	until(t, "the agent's own size", func() bool {
 		out, err := p.Output(t.Context(), "a", 1)
 		return err == nil && strings.Contains(out, "24 80")
 	})
 }
 
-// A flood of output is read with bounded memory, with or without viewers. A viewer that stops reading gets a reset
-// and the newest output when it reads again.
+// A flood of output is read with bounded memory, with or without viewers. A viewer that stops reading gets a reset and
+// the newest output when it reads again.
 func TestFlood(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -248,7 +252,7 @@ func pull(t *testing.T, p *Provider, name string) (next func() session.Frame, st
 	}, cancel
 }
 
-// The screens of real programs are shown correctly, and the programs get the typed text.
+// The screens of real programs are shown correctly, and the programs get the text that is typed.
 func TestRealPrograms(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -283,7 +287,8 @@ func TestRealPrograms(t *testing.T) {
 				t.Fatal(err)
 			}
 			shows(t, p, name, "second line\ntyped")
-			if err := p.SendKeys(t.Context(), name, ":wq", "Enter"); err != nil { // Send would make a paste of the text
+			// Send would send the text as a paste
+			if err := p.SendKeys(t.Context(), name, ":wq", "Enter"); err != nil {
 				t.Fatal(err)
 			}
 			if x := nextExit(t, p); x.Code != 0 {
@@ -296,7 +301,7 @@ func TestRealPrograms(t *testing.T) {
 	} {
 		t.Run(c.program, func(t *testing.T) {
 			if _, err := exec.LookPath(c.program); err != nil {
-				t.Skipf("%s is missing", c.program)
+				t.Skipf("%s is not installed", c.program)
 			}
 			s := spec(city, c.program, c.command)
 			s.Env = append(s.Env, "HOME="+city)
@@ -333,7 +338,7 @@ func tty(t *testing.T, p *Provider, name string) string {
 	return ""
 }
 
-// Old output is replayed to a viewer's terminal without queries, because the terminal would answer them.
+// Old output is replayed without queries, because the viewer's terminal would reply to them.
 func TestWithoutQueries(t *testing.T) {
 	for in, want := range map[string]string{
 		"plain \x1b[31mred\x1b[0m\r\n":                   "plain \x1b[31mred\x1b[0m\r\n",

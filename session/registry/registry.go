@@ -1,4 +1,4 @@
-// Package registry implements the parts that providers of local sessions share: their sessions by name, their
+// Package registry implements what the providers of local sessions have in common: their sessions by name, their
 // goroutines, and the exit channel.
 package registry
 
@@ -15,13 +15,14 @@ import (
 	"gcity/session"
 )
 
-// ErrClosed is the error from calls after Close.
+// ErrClosed is returned by calls after Close.
 var ErrClosed = fmt.Errorf("the session provider is closed: %w", io.ErrClosedPipe)
 
 // exitsKept is the capacity of the exit channel.
 const exitsKept = 1024
 
-// Registry contains a provider's sessions by name. E is the state of one name. It is safe for concurrent use.
+// Registry contains a provider's sessions by name. E is a provider's state for one name. A Registry is safe for
+// concurrent use.
 type Registry[E any] struct {
 	fresh func(name string) *E
 	log   *slog.Logger
@@ -33,8 +34,8 @@ type Registry[E any] struct {
 	closed bool
 }
 
-// New returns an empty registry. fresh returns the state of a new name. broken is called with a panic from a
-// goroutine. If it is nil, the program exits with the panic.
+// New returns an empty registry. fresh creates the state for a new name. broken is called with a panic from a
+// goroutine; if it is nil, the panic ends the program.
 func New[E any](fresh func(name string) *E, log *slog.Logger, broken func(error)) *Registry[E] {
 	return &Registry[E]{fresh: fresh, log: log, exits: make(chan session.Exit, exitsKept),
 		wg: recovery.Group{OnPanic: recovery.Fatal(broken)}, byName: map[string]*E{}}
@@ -54,7 +55,7 @@ func (r *Registry[E]) Find(name string) *E {
 	return r.byName[name]
 }
 
-// Entry returns the state of a name, and creates it if necessary.
+// Entry returns the state of a name, which it creates if necessary.
 func (r *Registry[E]) Entry(name string) *E {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -66,7 +67,8 @@ func (r *Registry[E]) Entry(name string) *E {
 	return e
 }
 
-// Forget removes the state of a name if unused returns true. It does nothing if the name has another state now.
+// Forget removes e, the state of a name, if unused returns true. It does nothing if the name has a different state by
+// now.
 func (r *Registry[E]) Forget(name string, e *E, unused func() bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -75,7 +77,7 @@ func (r *Registry[E]) Forget(name string, e *E, unused func() bool) {
 	}
 }
 
-// Async runs f in a goroutine that Wait waits for. After Close, it returns false and does not run f.
+// Async runs f in a goroutine that Wait waits for. After Close it returns false and does not run f.
 func (r *Registry[E]) Async(f func()) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -88,8 +90,7 @@ func (r *Registry[E]) Async(f func()) bool {
 // Exits returns a channel that receives each exit immediately. Wait closes the channel.
 func (r *Registry[E]) Exits() <-chan session.Exit { return r.exits }
 
-// Report sends an exit to the channel that Exits returns. If the channel is full, the provider's List still
-// returns the exit.
+// Report sends an exit to the channel of Exits. If the channel is full, the provider's List still reports the exit.
 func (r *Registry[E]) Report(x session.Exit) {
 	select {
 	case r.exits <- x:
@@ -99,7 +100,7 @@ func (r *Registry[E]) Report(x session.Exit) {
 	}
 }
 
-// Close makes Async start no more goroutines. It returns false if the registry is closed already.
+// Close makes Async reject new goroutines. It returns false if the registry was already closed.
 func (r *Registry[E]) Close() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -108,23 +109,24 @@ func (r *Registry[E]) Close() bool {
 	return first
 }
 
-// Wait waits for all goroutines after Close, and closes the exit channel.
+// Wait waits for all goroutines and then closes the exit channel. Close must have been called.
 func (r *Registry[E]) Wait() {
 	r.wg.Wait()
 	close(r.exits)
 }
 
-// NameLock lets only one call at a time change the process of a name. It contains a token while no call holds it.
+// NameLock ensures that only one call at a time changes the process of a session name. The channel holds a token while
+// the lock is free.
 type NameLock chan struct{}
 
-// NewNameLock returns a NameLock that no call holds.
+// NewNameLock returns a NameLock that is free.
 func NewNameLock() NameLock {
 	t := make(NameLock, 1)
 	t <- struct{}{}
 	return t
 }
 
-// Lock waits until no other call holds the lock. The caller must call release.
+// Lock waits for the lock. The caller must call release.
 func (t NameLock) Lock(ctx context.Context) (release func(), err error) {
 	select {
 	case <-t:
@@ -134,7 +136,7 @@ func (t NameLock) Lock(ctx context.Context) (release func(), err error) {
 	}
 }
 
-// TryLock takes the lock if no other call holds it. The caller must then call release.
+// TryLock takes the lock if it is free. The caller must then call release.
 func (t NameLock) TryLock() (release func(), ok bool) {
 	select {
 	case <-t:

@@ -29,20 +29,20 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// Wait waits for all goroutines. After Close, no goroutine starts, and a full channel of exits does not block (L10).
+// Wait waits for all goroutines. After Close, no goroutine starts, and a full exit channel does not block (L10).
 func TestClose(t *testing.T) {
 	r := New(fresh, slog.New(slog.DiscardHandler), nil)
 	ran, held := make(chan bool, 1), make(chan struct{})
 	r.Async(func() { <-held; ran <- true })
 	if !r.Close() || r.Close() || r.Async(func() { t.Error("started after Close") }) {
-		t.Error("closed twice, or not at all")
+		t.Error("Close returned the wrong value, or Async still works")
 	}
 	for range exitsKept + 1 {
 		r.Report(session.Exit{Name: "a"})
 	}
 	close(held)
 	r.Wait()
-	eventually.Receive(t, "the goroutine has ended", ran)
+	eventually.Receive(t, "the goroutine", ran)
 	n := 0
 	for range r.Exits() {
 		n++
@@ -52,7 +52,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// Only one call has the turn. A call that waits too long gets the cause of its context.
+// Only one call at a time holds the lock. A call that waits too long gets the cause from its context.
 func TestNameLock(t *testing.T) {
 	turn := NewNameLock()
 	release, err := turn.Lock(t.Context())
@@ -60,7 +60,7 @@ func TestNameLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, ok := turn.TryLock(); ok {
-		t.Error("two calls have the turn")
+		t.Error("two calls hold the lock")
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(session.ErrBusy)
@@ -69,7 +69,7 @@ func TestNameLock(t *testing.T) {
 	}
 	release()
 	if release, ok := turn.TryLock(); !ok {
-		t.Error("the turn was not released")
+		t.Error("the lock was not released")
 	} else {
 		release()
 	}

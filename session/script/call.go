@@ -22,28 +22,28 @@ import (
 const (
 	opLimit    = 30 * time.Second
 	startLimit = 120 * time.Second
-	// pipeWait is how long a call waits for the end of the script's output after the script has exited. Processes
-	// that the script started may keep the output open.
+	// pipeWait is how long a call waits for the end of the script's output after the script has exited. Processes that
+	// the script started can keep the output open.
 	pipeWait = 200 * time.Millisecond
-	// maxOutput is the maximum size of the retained script output in bytes. The newest bytes are retained.
+	// maxOutput is how many bytes of a script's output are kept. The oldest are dropped.
 	maxOutput = 64 << 10
-	// unknownOp is the exit code with which a script reports that it does not support an operation.
+	// unknownOp is the exit code by which a script reports that it does not support an operation
 	unknownOp = 2
 )
 
-// call executes the script for one operation. known is false if the script does not support the operation, which is
-// then not called again.
+// call executes the script for one operation. known is false if the script does not support the operation. It is then
+// not called for this operation again.
 func (p *Provider) call(ctx context.Context, op, name string, args []string,
 	stdin []byte) (out []byte, known bool, err error) {
 	return p.carryOut(ctx, request{op: op, name: name, args: args, stdin: stdin})
 }
 
-// request is one call to the script.
+// request is one call of the script.
 type request struct {
 	op, name string
 	args     []string
 	stdin    []byte
-	env      string // additional entry of the script's environment; "" = none
+	env      string // additional environment entry for the script; "" = none
 }
 
 func (p *Provider) carryOut(ctx context.Context, r request) (out []byte, known bool, err error) {
@@ -68,7 +68,7 @@ func (p *Provider) carryOut(ctx context.Context, r request) (out []byte, known b
 	var stdout, stderr tail
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err = cmd.Run()
-	// a session may keep the script's output open
+	// a session can keep the script's output open
 	if errors.Is(err, exec.ErrWaitDelay) {
 		err = nil
 	}
@@ -78,7 +78,7 @@ func (p *Provider) carryOut(ctx context.Context, r request) (out []byte, known b
 		return nil, true, fmt.Errorf("%s %s was killed: %w", p.o.Script, op, context.Cause(ctx))
 	case errors.As(err, &exit) && exit.ExitCode() == unknownOp:
 		if op == "start" || op == "stop" || op == "is-running" || op == "list-running" {
-			return nil, false, fmt.Errorf("%s does not support %s (exit 2), but every script "+
+			return nil, false, fmt.Errorf("%s does not support %s (exit code 2), but every script "+
 				"must support it",
 				p.o.Script, op)
 		}
@@ -89,12 +89,12 @@ func (p *Provider) carryOut(ctx context.Context, r request) (out []byte, known b
 	case errors.As(err, &exit):
 		why := cmp.Or(short(stderr.buf.String()), short(stdout.buf.String()),
 			"the script printed no reason")
-		return nil, true, fmt.Errorf("%s %s failed with %s: %s", p.o.Script, op, exit.ProcessState,
-			why)
+		return nil, true, fmt.Errorf("%s %s failed with %s: %s", p.o.Script, op,
+			strings.Replace(exit.Error(), "exit status", "exit code", 1), why)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
-		return nil, true, session.Missing(fmt.Errorf("%s cannot be executed: %w", p.o.Script, err))
+		return nil, true, session.Missing(fmt.Errorf("cannot execute %s: %w", p.o.Script, err))
 	case err != nil:
-		return nil, true, fmt.Errorf("%s cannot be executed: %w", p.o.Script, err)
+		return nil, true, fmt.Errorf("cannot execute %s: %w", p.o.Script, err)
 	case stdout.dropped && op == "list-running":
 		return nil, true, fmt.Errorf("%s list-running printed more than %d KiB", p.o.Script,
 			maxOutput>>10)
@@ -102,10 +102,10 @@ func (p *Provider) carryOut(ctx context.Context, r request) (out []byte, known b
 	return stdout.buf.Bytes(), true, nil
 }
 
-// action is an operation of the script, and the verb that describes it in errors.
+// action is one of the script's operations, with the verb that describes it in errors.
 type action struct{ verb, op string }
 
-// do performs an operation on a live session. For a session that has ended, it returns ErrNotFound.
+// do performs an operation on a live session. It returns ErrNotFound if the session has ended.
 func (p *Provider) do(ctx context.Context, a action, name string, args []string,
 	stdin []byte) error {
 	verb, op := a.verb, a.op
@@ -130,7 +130,7 @@ func (p *Provider) do(ctx context.Context, a action, name string, args []string,
 	return fmt.Errorf("cannot %s %q: %w", verb, name, err)
 }
 
-// needed returns the ability that a script without this operation lacks, or "".
+// needed returns the ability that a script lacks without this operation, or "".
 func needed(op string) session.Ability {
 	switch op {
 	case "nudge":
@@ -143,7 +143,7 @@ func needed(op string) session.Ability {
 	return ""
 }
 
-// command returns the command that executes the script in its own process group, without a shell.
+// command returns the command that executes the script, without a shell and in a process group of its own.
 func (p *Provider) command(ctx context.Context, op, name string, args []string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, p.o.Script, slices.Concat([]string{op, name}, args)...)
 	cmd.Env, cmd.Dir = p.env, p.o.Dir
@@ -159,9 +159,9 @@ func (p *Provider) command(ctx context.Context, op, name string, args []string) 
 	return cmd
 }
 
-// tail retains the newest bytes that are written to it.
+// tail keeps the newest bytes written to it.
 type tail struct {
-	buf     bytes.Buffer // not embedded, because io.Copy would bypass Write
+	buf     bytes.Buffer // not embedded, because io.Copy would then bypass Write
 	dropped bool
 }
 
@@ -174,7 +174,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// short returns the last line of the script's output, safe for a terminal.
+// short returns the last line of the script's output in a form that is safe for a terminal.
 func short(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return screen.Plain(lines[len(lines)-1])
@@ -186,8 +186,8 @@ func scriptEnv(environ []string, city, state string) []string {
 		"GC_EXEC_STATE_DIR="+state)
 }
 
-// startRequest is the input of a script that starts a session. It omits the protocol's fields for pre_start, setup,
-// readiness and the first nudge. gcity performs these steps itself, so that they are the same for all providers.
+// startRequest is the JSON that a script reads to start a session. It omits the protocol's fields for pre_start, setup,
+// readiness and the first nudge, because gcity performs these steps itself, in the same way for all providers.
 type startRequest struct {
 	WorkDir string            `json:"work_dir"`
 	Command string            `json:"command"`

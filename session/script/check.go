@@ -12,7 +12,7 @@ import (
 	"gcity/session"
 )
 
-// Check implements session.Checker. The script must exist, be executable, and list its sessions in time.
+// Check implements session.Checker. It verifies that the script exists, is executable, and lists its sessions in time.
 func (p *Provider) Check(ctx context.Context) error {
 	if err := executable(p.o.Script); err != nil {
 		return err
@@ -21,7 +21,7 @@ func (p *Provider) Check(ctx context.Context) error {
 	return err
 }
 
-// executable returns an error if a file cannot be used as a provider's script.
+// executable returns an error if path cannot be used as a provider's script.
 func executable(path string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -29,7 +29,7 @@ func executable(path string) error {
 		return session.Missing(fmt.Errorf("script %s not found: create it, or correct the path",
 			path))
 	case err != nil:
-		return session.Missing(fmt.Errorf("the session provider's script cannot be used: %w",
+		return session.Missing(fmt.Errorf("cannot use the session provider's script: %w",
 			err))
 	case info.IsDir() || unix.Access(path, unix.X_OK) != nil:
 		return session.Missing(fmt.Errorf("the session provider's script, %s, is not "+

@@ -27,45 +27,45 @@ func TestCheck(t *testing.T) {
 	write("exit 0")
 	h := open(t, path)
 	if err := h.Check(t.Context()); err != nil {
-		t.Errorf("one that lists nobody: %v", err)
+		t.Errorf("a script without sessions: %v", err)
 	}
 	write("exit 2")
 	if err := h.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "does not support list-running") {
-		t.Errorf("one that knows nothing: %v", err)
+		t.Errorf("a script without list-running: %v", err)
 	}
 	write("echo the server is away >&2; exit 1")
 	if err := h.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "the server is away") {
-		t.Errorf("one that fails: %v", err)
+		t.Errorf("a script that fails: %v", err)
 	}
 	write("exec sleep 999")
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if err := h.Check(ctx); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("one that hangs: %v", err)
+		t.Errorf("a script that hangs: %v", err)
 	}
 	if err := os.Chmod(path, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := h.Check(t.Context()); !errors.Is(err, session.ErrMissing) || !strings.Contains(err.Error(), "chmod +x") {
-		t.Errorf("one that is no program: %v", err)
+		t.Errorf("a script that is not executable: %v", err)
 	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
 	if err := h.Check(t.Context()); !errors.Is(err, session.ErrMissing) {
-		t.Errorf("one that is gone: %v", err)
+		t.Errorf("a missing script: %v", err)
 	}
 	if _, err := h.Start(t.Context(), h.spec("a", "exec sleep 999")); !errors.Is(err, session.ErrMissing) {
-		t.Errorf("a start by one that is gone: %v", err)
+		t.Errorf("a start with a missing script: %v", err)
 	}
 	if all, err := h.List(t.Context()); err != nil || len(all) != 0 {
-		t.Errorf("it has left %+v, %v", all, err)
+		t.Errorf("left behind: %+v, %v", all, err)
 	}
 }
 
-// Look asks the script only about the given session. It asks whether the session runs only if no process of the
-// session is found on this machine.
-func TestStatusOfOne(t *testing.T) {
+// Look asks the script about the given session only, and asks whether it is running only if none of its processes is
+// found on this machine.
+func TestLook(t *testing.T) {
 	h := open(t, muxScript(t))
 	for _, name := range []string{"gc-a", "gc-b"} {
 		start(t, h, name, forever)
@@ -76,17 +76,17 @@ func TestStatusOfOne(t *testing.T) {
 	h.asked(t)
 	got, err := h.Look(t.Context(), "gc-a")
 	if asked := h.asked(t); err != nil || !got.Alive || got.PID == 0 || len(asked) != 0 {
-		t.Errorf("%+v, %v, asked %q", got, err, asked)
+		t.Errorf("%+v, %v, calls %q", got, err, asked)
 	}
 	if err := syscall.Kill(got.PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "its end", func() bool {
+	until(t, "the exit of the session", func() bool {
 		got, err = h.Look(t.Context(), "gc-a")
 		return err == nil && !got.Alive
 	})
 	if asked := ops(h.asked(t)); got.Exit == nil || strings.Contains(asked, "list-running") || !strings.Contains(asked, "is-running") {
-		t.Errorf("%+v, asked %s", got, asked)
+		t.Errorf("%+v, calls %s", got, asked)
 	}
 	if err := h.Acknowledge(t.Context(), "gc-a", got.ID); err != nil {
 		t.Fatal(err)

@@ -12,20 +12,20 @@ import (
 )
 
 const (
-	// awaitProcess is the maximum time until a process of a started session is visible on this machine.
+	// awaitProcess is how long to wait for a process of a started session to appear on this machine.
 	awaitProcess = 500 * time.Millisecond
-	// sweepLimit is the maximum time until the killed processes of a session have exited.
+	// sweepLimit is how long to wait for a session's killed processes to exit.
 	sweepLimit = 5 * time.Second
-	// asksAtOnce is the maximum number of concurrent script calls about single sessions.
+	// asksAtOnce is the maximum number of concurrent script calls about individual sessions.
 	asksAtOnce = 8
-	// asksLimit is the time limit for all calls about single sessions together.
+	// asksLimit is the time limit for all calls about individual sessions together.
 	asksLimit = opLimit
 )
 
-// List implements session.Provider. It calls the script once for all sessions. For each draining session,
-// another call asks whether the agent has finished. For each session with an idle timeout, another call asks
-// for the last activity. Several of these calls run at the same time. If the calls for a session do not
-// finish in time, the session keeps its last known state.
+// List implements session.Provider. It calls the script once for all sessions. One more call for each draining session
+// determines whether the agent has finished, and one for each session with an idle timeout determines when it was last
+// active. These calls are concurrent. If they do not finish in time for a session, that session keeps its last known
+// state.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	p.mu.Lock()
 	names := p.sorted()
@@ -52,8 +52,8 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	return all, nil
 }
 
-// lookAll updates the state of sessions, given by name and ID. runs contains the names of sessions that the script
-// lists as running.
+// lookAll updates the state of sessions. ids maps names to session IDs. runs lists the sessions that are running
+// according to the script.
 func (p *Provider) lookAll(ctx context.Context, ids map[string]string, runs []string) {
 	ctx, cancel := context.WithTimeout(ctx, asksLimit)
 	defer cancel()
@@ -69,7 +69,7 @@ func (p *Provider) lookAll(ctx context.Context, ids map[string]string, runs []st
 	}
 }
 
-// look updates the state of one session. It skips a session that is being started or stopped.
+// look updates the state of one session, unless it is being started or stopped.
 func (p *Provider) look(ctx context.Context, name, id string, runs bool) {
 	p.mu.Lock()
 	e := p.sessions[name]
@@ -103,10 +103,10 @@ func (p *Provider) look(ctx context.Context, name, id string, runs bool) {
 		return
 	}
 	if p.o.Observe {
-		return // only the controller investigates the session
+		return // only the controller may act on this
 	}
 	if err := sweep(sessionMark + rec.ID); err != nil {
-		p.o.Logger.Warn("a session has ended, but its remaining processes cannot be killed yet",
+		p.o.Logger.Warn("a session has ended, but some of its processes cannot be killed yet",
 			"session", name, "err", err)
 		return
 	}
@@ -115,7 +115,8 @@ func (p *Provider) look(ctx context.Context, name, id string, runs bool) {
 	p.ended(e)
 }
 
-// processes finds the agent's process. It reports whether any process of the session runs on this machine.
+// processes finds the agent's process. It returns false only if the session runs on this machine and has no process
+// left.
 func (p *Provider) processes(e *entry, rec *record) bool {
 	p.mu.Lock()
 	pid, start := e.pid, e.start
@@ -123,14 +124,14 @@ func (p *Provider) processes(e *entry, rec *record) bool {
 	if pid > 0 && proc.Lives(pid, start) {
 		return true
 	}
-	pid, start = find(rec.ID) // scan all processes only if the known process has exited
+	pid, start = find(rec.ID) // scan all processes only if the known one has exited
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e.pid, e.start = pid, start
 	return pid > 0 || !rec.Local || rec.Boot != p.boot
 }
 
-// refresh updates state that changes without an event: whether the agent has finished, and when it was last active.
+// refresh updates what changes without an event: whether the agent has finished, and when it was last active.
 func (p *Provider) refresh(ctx context.Context, name string, e *entry, rec *record) {
 	marks := func(key string) string { return rec.Marks[key] }
 	if d := session.ParseDrain(marks); d.On() && !d.Acked {
@@ -144,7 +145,7 @@ func (p *Provider) refresh(ctx context.Context, name string, e *entry, rec *reco
 	if !rec.Idle {
 		return
 	}
-	var at time.Time // if the activity is unknown, the agent must not count as silent
+	var at time.Time // with unknown activity, the agent must not count as idle
 	if out, _, err := p.call(ctx, "get-last-activity", name, nil, nil); err == nil {
 		at, _ = time.Parse(time.RFC3339, strings.TrimSpace(string(out)))
 	}
@@ -155,7 +156,7 @@ func (p *Provider) refresh(ctx context.Context, name string, e *entry, rec *reco
 	}
 }
 
-// ended records that a session has ended with an unknown exit. The caller must hold p.mu.
+// ended records that a session has ended, without knowing how. The caller must hold p.mu.
 func (p *Provider) ended(e *entry) {
 	now := time.Now()
 	e.rec.Starting = false
@@ -190,7 +191,7 @@ func (p *Provider) status(e *entry) session.Status {
 	return st
 }
 
-// await waits briefly until a process of a started session is visible.
+// await waits briefly for a process of a started session to appear.
 func (p *Provider) await(ctx context.Context, id string) (pid int, start uint64) {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -207,8 +208,8 @@ func (p *Provider) await(ctx context.Context, id string) (pid int, start uint64)
 	}
 }
 
-// find returns the agent's process, which is the oldest process of the session that no other process of the session
-// started. It returns 0 if no process is visible on this machine.
+// find returns the agent's process: the oldest of the session's processes that is not a child of another one. It
+// returns 0 if none of them is visible on this machine.
 func find(id string) (pid int, start uint64) {
 	mark := sessionMark + id
 	pids, err := proc.All()

@@ -17,7 +17,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// The test binary also acts as the simplest script that runs sessions, under the name mux. It logs its calls.
+// Under the name mux, the test binary is a minimal script that runs sessions. It logs its calls.
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == "controller" {
 		fmt.Fprintln(os.Stderr, controller(os.Args[1], os.Args[2], os.Args[3]))
@@ -109,7 +109,7 @@ func mux(op, name string, args []string) (int, error) {
 		switch name {
 		case "flood":
 			for i := range 20_000 {
-				fmt.Printf("line %d of a flood that nobody asked for, and that has no end at all\n", i)
+				fmt.Printf("line %d of a flood of output\n", i)
 			}
 		case "hang":
 			return 0, hang(file(".hangs"))
@@ -173,7 +173,7 @@ func muxPID(path string) int {
 	return pid
 }
 
-// together returns when three of its calls run at the same time.
+// together returns once three of its calls run at the same time.
 func together(mark string) error {
 	if err := os.WriteFile(mark, nil, 0o600); err != nil {
 		return err
@@ -184,7 +184,7 @@ func together(mark string) error {
 		all, err = filepath.Glob(filepath.Join(filepath.Dir(mark), "*.asked"))
 		return err != nil || len(all) == 3
 	}) {
-		return errors.New("it is asked alone")
+		return errors.New("the calls are not concurrent")
 	}
 	fmt.Println("2046-03-01T12:00:00Z")
 	return err

@@ -19,10 +19,10 @@ import (
 // version is the version of the record format.
 const version = 1
 
-// record is the saved state of a session.
+// record is the stored state of a session.
 type record struct {
 	Version int       `json:"version"`
-	Name    string    `json:"name"` // "" = the name has no session
+	Name    string    `json:"name"` // "" = no session
 	Agent   string    `json:"agent"`
 	City    string    `json:"city"`
 	ID      string    `json:"id"`
@@ -31,10 +31,10 @@ type record struct {
 	Cols    int       `json:"cols"`
 	Rows    int       `json:"rows"`
 	Idle    bool      `json:"idle,omitempty"` // the session has an idle timeout
-	// processes of the session were seen on this machine
+	// processes of the session have been seen on this machine
 	Local bool `json:"local,omitempty"`
 	Asked bool `json:"asked,omitempty"` // a stop has been requested
-	// the start is not complete; after a crash of the controller, the next controller undoes the start
+	// the start is not complete; if the controller dies, the next one undoes the start
 	Starting    bool                `json:"starting,omitempty"`
 	Marks       map[string]string   `json:"marks,omitempty"`
 	Fingerprint session.Fingerprint `json:"fingerprint"`
@@ -57,7 +57,7 @@ func newRecord(s *session.Spec, boot string) record {
 	return r
 }
 
-// with returns a copy of the record with a mark set to a value. The value "" removes the mark.
+// with returns a copy of the record with a mark set. The value "" removes the mark.
 func (r record) with(key, value string) record {
 	r.Marks = maps.Clone(r.Marks)
 	if r.Marks == nil {
@@ -89,8 +89,8 @@ func (p *Provider) remove(name string) error {
 	return nil
 }
 
-// readRecords reads all records. It fails if it cannot read a record, because that record's session might
-// otherwise be started a second time.
+// readRecords reads all records. It fails if it cannot read one of them, because gcity could otherwise start that
+// record's session a second time.
 func readRecords(dir string) ([]record, error) {
 	files, err := disk.ReadDir(dir)
 	if err != nil {
@@ -108,10 +108,10 @@ func readRecords(dir string) ([]record, error) {
 			err = json.Unmarshal(data, &r)
 		}
 		if err == nil && (r.Version != version || r.Name != name || r.ID == "") {
-			err = fmt.Errorf("the record has version %d and belongs to %q", r.Version, r.Name)
+			err = fmt.Errorf("its version is %d and it belongs to %q", r.Version, r.Name)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("cannot use the session record %s: %w; stop that session "+
+			return nil, fmt.Errorf("cannot use the session record %s: %w; stop the session "+
 				"and remove the file", filepath.Join(dir, f.Name()), err)
 		}
 		all = append(all, r)
@@ -119,8 +119,8 @@ func readRecords(dir string) ([]record, error) {
 	return all, nil
 }
 
-// SetMeta implements session.Marker. gcity reads its own marks from the record. The script stores the mark for
-// other programs.
+// SetMeta implements session.Marker. gcity itself reads marks from the record; the script also gets them, for other
+// programs.
 func (p *Provider) SetMeta(ctx context.Context, name, key, value string) error {
 	e, release, err := p.lock(ctx, name)
 	if err != nil {
@@ -144,7 +144,7 @@ func (p *Provider) SetMeta(ctx context.Context, name, key, value string) error {
 	defer p.mu.Unlock()
 	next := e.rec.with(key, value)
 	if err := p.write(next); err != nil {
-		return fmt.Errorf("cannot mark %q: %w", name, err)
+		return fmt.Errorf("cannot set a mark of %q: %w", name, err)
 	}
 	e.rec = next
 	return nil

@@ -16,7 +16,7 @@ import (
 	"gcity/session/sessiontest"
 )
 
-// home is the environment of a test's sessions: the city, the script, and the controller's variables.
+// home is what a test's sessions need: the city, the script, and the controller's variables.
 type home struct {
 	*Provider
 	city, script string
@@ -27,7 +27,7 @@ var ids atomic.Int64
 
 func open(t *testing.T, script string) *home {
 	t.Helper()
-	run, err := os.MkdirTemp("", "gcs") // short, because the path of a socket has a maximum length
+	run, err := os.MkdirTemp("", "gcs") // short, because the length of a socket's path is limited
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func open(t *testing.T, script string) *home {
 	return h
 }
 
-// reopen opens a new provider for the same city, like the next controller.
+// reopen opens a new provider for the same city, as the next controller does.
 func (h *home) reopen(t *testing.T) {
 	t.Helper()
 	p, err := New(Options{City: h.city, Script: h.script, Dir: filepath.Join(h.city, "records"), Environ: h.environ})
@@ -83,7 +83,7 @@ func start(t *testing.T, h *home, name, command string) session.Status {
 	return st
 }
 
-// screenScript returns the example script. Without screen the test is skipped.
+// screenScript returns the example script. It skips the test if screen is not installed.
 func screenScript(t *testing.T) string {
 	t.Helper()
 	for _, need := range []string{"screen", "jq"} {
@@ -98,7 +98,7 @@ func screenScript(t *testing.T) string {
 	return script
 }
 
-// The example of the documentation passes the suite of providers.
+// The documentation's example passes the conformance suite.
 func TestConformanceOfScreen(t *testing.T) { conform(t, screenScript(t)) }
 
 func conform(t *testing.T, script string) {

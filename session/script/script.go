@@ -1,15 +1,14 @@
-// Package script implements a session provider that executes a user's program for each operation, with the
-// operation and the session's name as arguments. The program runs the sessions. docs/script-protocol.md
-// describes the protocol.
+// Package script implements a session provider that executes a user's program for each operation, with the operation
+// and the session's name as arguments. The program runs the sessions. docs/script-protocol.md describes the protocol.
 //
-// For each session, a record in a folder of the city contains its city, start, marks and exit. Therefore a patrol
-// executes the script only once, and one additional time for each session that is draining or has an idle timeout.
-// The processes of local sessions are found by GC_SESSION_ID in their environment.
+// For each session, a record in one of the city's folders contains the city, start, marks and exit. A patrol therefore
+// executes the script only once, plus once for each session that is draining or has an idle timeout. A local session's
+// processes are found by GC_SESSION_ID in their environment.
 //
 // # Concurrency
 //
-// A Provider is safe for concurrent use and has no long-running goroutines. An operation that changes a session
-// waits for that session's lock.
+// A Provider is safe for concurrent use and has no long-running goroutines. An operation that changes a session waits
+// for that session's lock.
 package script
 
 import (
@@ -29,16 +28,16 @@ import (
 	"gcity/session"
 )
 
-// Options describes the city and the script.
+// Options configures a Provider.
 type Options struct {
 	City   string // absolute path of the city's folder
 	Script string // absolute path of the program
-	// folder of the records, created if necessary; each script of a city needs its own
+	// folder of the records, created if necessary; the scripts of a city need different folders
 	Dir string
-	// the controller's environment; the script receives the variables that shell.ScriptEnv selects
+	// the controller's environment; shell.ScriptEnv selects the variables that the script gets
 	Environ []string
 
-	Observe bool         // the provider changes nothing
+	Observe bool         // read-only: the provider changes nothing
 	Logger  *slog.Logger // nil = no logging
 }
 
@@ -56,14 +55,14 @@ type Provider struct {
 
 // entry is the state of one session.
 type entry struct {
-	lock    chan struct{} // contains a token while no call holds the lock
+	lock    chan struct{} // holds a token while the lock is free
 	rec     record        // protected by Provider.mu, like all fields below
 	removed bool          // the entry was removed while another call waited for its lock
-	// cancels the operation that holds the lock; nil if a stop must wait for it
+	// cancels the operation that holds the lock; nil if a stop must wait for the operation instead
 	interrupt context.CancelCauseFunc
 
-	pid      int    // PID of the agent's process; 0 = on another machine, or not found
-	start    uint64 // start time of the agent's process
+	pid      int    // the agent's PID; 0 = on another machine, or not found
+	start    uint64 // start time of that process
 	activity time.Time
 	attached int
 	typed    time.Time
@@ -84,7 +83,7 @@ var (
 	_ session.Patient      = (*Provider)(nil)
 )
 
-// New returns a provider that has read the saved records. It does not execute the script.
+// New returns a provider that has read the stored records. It does not execute the script.
 func New(o Options) (*Provider, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -94,7 +93,7 @@ func New(o Options) (*Provider, error) {
 	}
 	boot, err := proc.BootID()
 	if err != nil {
-		return nil, fmt.Errorf("cannot identify this boot of the machine: %w", err)
+		return nil, fmt.Errorf("cannot read the boot ID: %w", err)
 	}
 	state := filepath.Join(o.Dir, "state")
 	if err := disk.MkdirAll(state, 0o700); err != nil {
@@ -126,14 +125,14 @@ func (*Provider) Limits() session.Limits {
 	}
 }
 
-// patience is the time limit of the longest operation. This is a stop, which interrupts, stops, asks whether the
-// session is running, and kills remaining processes twice.
+// patience is the time limit of the longest operation: a stop. It interrupts the session, stops it, checks whether it
+// is running, and kills remaining processes twice.
 const patience = 3*opLimit + 2*sweepLimit
 
 // Patience implements session.Patient.
 func (*Provider) Patience(string) time.Duration { return patience }
 
-// lock waits until the caller may operate on a session. If the session has no entry, lock creates one.
+// lock waits for a session's lock and returns the session's entry, which it creates if necessary.
 func (p *Provider) lock(ctx context.Context, name string) (e *entry, release func(), err error) {
 	for {
 		p.mu.Lock()
@@ -168,7 +167,7 @@ func (p *Provider) forget(name string, e *entry) {
 	}
 }
 
-// living returns the entry of a session that is alive according to its record.
+// living returns the entry of a session if it is alive according to its record.
 func (p *Provider) living(verb, name string) (*entry, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -187,7 +186,7 @@ func missing(verb, name string) error {
 func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	if s.Name == "" || strings.ContainsAny(s.Name, "/\x00") || s.Name[0] == '.' ||
 		s.Name[0] == '-' {
-		return session.Status{}, fmt.Errorf("cannot start %q: the name is invalid: %w", s.Name,
+		return session.Status{}, fmt.Errorf("cannot start %q: invalid name: %w", s.Name,
 			session.ErrCommand)
 	}
 	e, release, err := p.lock(ctx, s.Name)
@@ -203,7 +202,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	}
 	rec := newRecord(&s, p.boot)
 	rec.Starting, rec.Asked = true, true
-	// saved before the script runs, so that the next controller finds it
+	// write the record before the script runs, so that the next controller finds the session
 	if err := p.write(rec); err != nil {
 		return session.Status{}, fmt.Errorf("cannot start %q: %w", s.Name, err)
 	}
@@ -215,7 +214,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	pid, start := p.await(ctx, rec.ID)
 	begun := rec
 	begun.Starting, begun.Asked, begun.Local = false, false, pid > 0
-	// if this fails, the next controller would undo the start
+	// without this, the next controller would undo the start
 	if err := p.write(begun); err != nil {
 		return session.Status{}, errors.Join(fmt.Errorf("cannot start %q: %w", s.Name, err),
 			p.undoStart(ctx, e, rec, &old))
@@ -227,12 +226,12 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	return p.status(e), nil
 }
 
-// endPrevious ensures that no session or process with this name is running.
+// endPrevious ensures that no session or process with this name is still running.
 func (p *Provider) endPrevious(ctx context.Context, name string, e *entry, old *record) error {
 	if old.Starting {
 		if err := p.end(ctx, old); err != nil {
-			return fmt.Errorf("cannot start %q: an earlier start was not finished, and its "+
-				"session may be running: %w", name, err)
+			return fmt.Errorf("cannot start %q: an earlier start did not finish, and its "+
+				"session may still be running: %w", name, err)
 		}
 		return nil
 	}
@@ -244,12 +243,14 @@ func (p *Provider) endPrevious(ctx context.Context, name string, e *entry, old *
 		return nil
 	case !runs && (old.Exit != nil || !p.checkRecord(e, old, false)):
 		if err := sweep(sessionMark + old.ID); err != nil {
-			return fmt.Errorf("cannot start %q: processes of its last session remain: %w", name,
+			return fmt.Errorf("cannot start %q: processes of its last session are still running: "+
+				"%w", name,
 				err)
 		}
 		return nil
 	case old.Name == "":
-		return fmt.Errorf("cannot start %q: the script has a session with this name that belongs "+
+		return fmt.Errorf("cannot start %q: the script already has a session with this name, "+
+			"which belongs "+
 			"to another city or has lost its record: stop it, or rename the city: %w",
 			name,
 			session.ErrExists)
@@ -259,8 +260,7 @@ func (p *Provider) endPrevious(ctx context.Context, name string, e *entry, old *
 	return p.end(ctx, old) // kill remaining processes of the previous session
 }
 
-// undoStart undoes a failed start. If that is not possible now, the session counts as alive. The next List or Stop
-// then tries again.
+// undoStart undoes a failed start. If it cannot, the session counts as alive, and the next List or Stop tries again.
 func (p *Provider) undoStart(ctx context.Context, e *entry, rec record, old *record) error {
 	ctx, cancel := shutdown.CleanupContext(ctx, opLimit)
 	defer cancel()
@@ -271,7 +271,7 @@ func (p *Provider) undoStart(ctx context.Context, e *entry, rec record, old *rec
 		p.mu.Lock()
 		e.rec, e.pid, e.activity, e.attached, e.typed = rec, 0, time.Time{}, 0, time.Time{}
 		p.mu.Unlock()
-		return fmt.Errorf("and its session may be running: %w", err)
+		return fmt.Errorf("and its session may still be running: %w", err)
 	}
 	if old.Name != "" {
 		return p.write(*old)
@@ -279,7 +279,7 @@ func (p *Provider) undoStart(ctx context.Context, e *entry, rec record, old *rec
 	return p.remove(rec.Name)
 }
 
-// runs asks the script whether a session is running.
+// runs calls the script to check whether a session is running.
 func (p *Provider) runs(ctx context.Context, name string) (bool, error) {
 	out, known, err := p.call(ctx, "is-running", name, nil, nil)
 	if err != nil {
@@ -310,7 +310,7 @@ func (p *Provider) Send(ctx context.Context, name, text string) error {
 	if _, err := p.living("send to", name); err != nil {
 		return err
 	}
-	e, release, err := p.lock(ctx, name) // so that two inputs are not mixed
+	e, release, err := p.lock(ctx, name) // keeps concurrent inputs apart
 	if err != nil {
 		return err
 	}
@@ -393,7 +393,7 @@ func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) 
 	return all, nil
 }
 
-// sorted returns the known names. The caller must hold p.mu.
+// sorted returns all session names in order. The caller must hold p.mu.
 func (p *Provider) sorted() []string {
 	names := make([]string, 0, len(p.sessions))
 	for name, e := range p.sessions {

@@ -17,7 +17,7 @@ import (
 	"gcity/session"
 )
 
-// asked returns the calls of the script since the previous asked, with their arguments and input.
+// asked returns the script's calls since the last asked, with their arguments and input.
 func (h *home) asked(t *testing.T) [][]string {
 	t.Helper()
 	path := filepath.Join(h.city, "records", "state", "log")
@@ -48,13 +48,13 @@ func ops(asked [][]string) string {
 
 const forever = "while :; do sleep 1; done"
 
-// A patrol executes the script once for any number of sessions, and not at all without sessions. It executes the
+// A patrol executes the script once for any number of sessions, or not at all without sessions. It executes the
 // script once more for each session that is draining or has an idle timeout.
-func TestAPatrolIsOneProcess(t *testing.T) {
+func TestPatrolCallsScriptOnce(t *testing.T) {
 	h := open(t, muxScript(t))
 	status(t, h, "none")
 	if got := h.asked(t); len(got) != 0 {
-		t.Fatalf("without sessions it is asked %q", got)
+		t.Fatalf("calls without sessions: %q", got)
 	}
 	for _, name := range []string{"gc-a", "gc-b", "gc-c"} {
 		start(t, h, name, forever)
@@ -63,7 +63,7 @@ func TestAPatrolIsOneProcess(t *testing.T) {
 	for range 3 {
 		status(t, h, "none")
 		if got := h.asked(t); len(got) != 1 || !slices.Equal(got[0], []string{"list-running", "gc-", ""}) {
-			t.Errorf("asked %q", got)
+			t.Errorf("calls %q", got)
 		}
 	}
 	if err := session.SetDrain(t.Context(), h, "gc-a", session.Drain{Since: time.Unix(1_790_000_000, 0)}); err != nil {
@@ -77,9 +77,9 @@ func TestAPatrolIsOneProcess(t *testing.T) {
 	h.asked(t)
 	st, _ := status(t, h, "gc-d")
 	if got := ops(h.asked(t)); got != "get-last-activity get-meta list-running" {
-		t.Errorf("asked %s", got)
+		t.Errorf("calls %s", got)
 	}
-	if !st.Activity.Equal(st.Started) { // the script's time is older than the session
+	if !st.Activity.Equal(st.Started) { // the time from the script is older than the session
 		t.Errorf("active at %v, started at %v", st.Activity, st.Started)
 	}
 	if st, _ := status(t, h, "gc-b"); !st.Activity.IsZero() {
@@ -108,7 +108,7 @@ func TestProtocol(t *testing.T) {
 	}
 	got := h.asked(t)
 	if ops(got) != "is-running start" {
-		t.Fatalf("asked %q", got)
+		t.Fatalf("calls %q", got)
 	}
 	want := map[string]any{"work_dir": h.city, "command": s.Command, "env": map[string]any{
 		"A": "$(touch x) 'y'", "GC_SESSION_ID": s.ID, "GC_AGENT": "a", "BEADS_DIR": "/b"}}
@@ -153,7 +153,7 @@ func TestProtocol(t *testing.T) {
 		{"set-meta", "gc-a", "K", "two\nlines"}, {"get-meta", "gc-a", "K", ""}, {"interrupt", "gc-a", ""},
 	}
 	if got := h.asked(t); fmt.Sprintf("%q", got) != fmt.Sprintf("%q", wantAsked) {
-		t.Errorf("asked %q\nwant  %q", got, wantAsked)
+		t.Errorf("calls %q\nwant  %q", got, wantAsked)
 	}
 	if err := h.Send(t.Context(), "gc-a", "a key \x03"); !errors.Is(err, session.ErrRejected) {
 		t.Errorf("%v", err)
@@ -164,22 +164,22 @@ func TestProtocol(t *testing.T) {
 		}
 	}
 	if got := ops(h.asked(t)); got != "clear-scrollback" {
-		t.Errorf("asked %s", got)
+		t.Errorf("calls %s", got)
 	}
 }
 
-// The error of a failing script is one line that a terminal can show. A flood of output is truncated. A hung script is
-// killed with its children when the caller's context ends.
+// The error from a failing script is a single line that a terminal can show. A flood of output is truncated. A script
+// that hangs is killed with its children when the caller's context ends.
 func TestBadScripts(t *testing.T) {
 	h := open(t, muxScript(t))
 	for _, name := range []string{"wrong", "flood", "hang"} {
 		start(t, h, name, forever)
 	}
-	if _, err := h.Output(t.Context(), "wrong", 5); err == nil || !strings.HasSuffix(err.Error(), "exit status 1: there is no such␇ screen") {
+	if _, err := h.Output(t.Context(), "wrong", 5); err == nil || !strings.HasSuffix(err.Error(), "exit code 1: there is no such␇ screen") {
 		t.Errorf("%q", err)
 	}
 	out, err := h.Output(t.Context(), "flood", 1_000_000)
-	if err != nil || len(out) > maxOutput || !strings.HasSuffix(out, "line 19999 of a flood that nobody asked for, and that has no end at all") {
+	if err != nil || len(out) > maxOutput || !strings.HasSuffix(out, "line 19999 of a flood of output") {
 		t.Errorf("%d bytes, %v", len(out), err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -191,12 +191,12 @@ func TestBadScripts(t *testing.T) {
 		done <- err
 	}()
 	var pid int
-	until(t, "the hanging", func() bool { pid = muxPID(hangs); return pid > 0 })
+	until(t, "the script's child", func() bool { pid = muxPID(hangs); return pid > 0 })
 	cancel(errors.New("enough"))
-	if err := eventually.Receive(t, "the hanging is over", done); err == nil || !strings.Contains(err.Error(), "peek was killed: enough") {
+	if err := eventually.Receive(t, "the end of the call", done); err == nil || !strings.Contains(err.Error(), "peek was killed: enough") {
 		t.Errorf("%v", err)
 	}
-	until(t, "the end of what it started", func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || isZombie(pid) })
+	until(t, "the end of the script's child", func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || isZombie(pid) })
 }
 
 func isZombie(pid int) bool {
@@ -204,7 +204,7 @@ func isZombie(pid int) bool {
 	return err == nil && strings.Contains(string(data), ") Z ")
 }
 
-// A session without processes has ended, even if the script still lists it. Processes that remain after the script
+// A session without processes has ended, even if the script still lists it. Processes that are left after the script
 // has stopped a session are killed, even outside the session's group.
 func TestProcessesDecide(t *testing.T) {
 	h := open(t, muxScript(t))
@@ -212,16 +212,17 @@ func TestProcessesDecide(t *testing.T) {
 	if err := syscall.Kill(-st.PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the death of a session that the script has still", func() bool {
+	until(t, "the end of a session that the script still lists", func() bool {
 		st, _ := status(t, h, "gc-a")
 		return !st.Alive && st.Exit.Code == -1 && !st.Exit.Asked
 	})
 	if runs, err := h.runs(t.Context(), "gc-a"); !runs || err != nil {
 		t.Fatalf("%v, %v", runs, err)
 	}
-	next := start(t, h, "gc-a", `setsid sh -c 'trap "" INT TERM HUP; echo $$ >left; `+forever+`' & wait`) // a new session
+	// a new session
+	next := start(t, h, "gc-a", `setsid sh -c 'trap "" INT TERM HUP; echo $$ >left; `+forever+`' & wait`)
 	left := filepath.Join(h.city, "left")
-	until(t, "what leaves the group", func() bool { return muxPID(left) > 0 || len(read(left)) > 1 })
+	until(t, "the process outside the group", func() bool { return muxPID(left) > 0 || len(read(left)) > 1 })
 	var pid int
 	if _, err := fmt.Sscan(read(left), &pid); err != nil || next.PID == 0 {
 		t.Fatalf("%+v, %v", next, err)
@@ -230,7 +231,7 @@ func TestProcessesDecide(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) && !isZombie(pid) {
-		t.Errorf("process %d is there: %v", pid, err)
+		t.Errorf("process %d is still running: %v", pid, err)
 	}
 	if st, _ := status(t, h, "gc-a"); st.Alive || !st.Exit.Asked {
 		t.Errorf("%+v", st)
@@ -242,7 +243,7 @@ func read(path string) string {
 	return string(data)
 }
 
-// Sessions outlive their provider. The next provider lists them, running or ended, with the data of their start
+// Sessions outlive their provider. The next provider lists them, running or ended, with the data from their start
 // (L11). An observer ends no session and records nothing.
 func TestAdoption(t *testing.T) {
 	h := open(t, muxScript(t))
@@ -261,7 +262,7 @@ func TestAdoption(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	syscall.Kill(-gone.PID, syscall.SIGKILL)
-	until(t, "the end of a process", func() bool { return isZombie(gone.PID) || errors.Is(syscall.Kill(gone.PID, 0), syscall.ESRCH) })
+	until(t, "the end of the process", func() bool { return isZombie(gone.PID) || errors.Is(syscall.Kill(gone.PID, 0), syscall.ESRCH) })
 	looks, err := New(Options{City: h.city, Script: h.script, Dir: filepath.Join(h.city, "records"), Environ: h.environ, Observe: true})
 	if err != nil {
 		t.Fatal(err)
@@ -275,18 +276,18 @@ func TestAdoption(t *testing.T) {
 	}
 	h.reopen(t)
 	if st, _ := status(t, h, "gc-b"); st.Exit == nil {
-		t.Errorf("its end was forgotten: %+v", st)
+		t.Errorf("the exit is missing: %+v", st)
 	}
 	if err := h.Acknowledge(t.Context(), "gc-b", gone.ID); err != nil {
 		t.Fatal(err)
 	}
 	h.reopen(t)
 	if _, ok := status(t, h, "gc-b"); ok {
-		t.Error("an acknowledged end is there still")
+		t.Error("an acknowledged exit is still listed")
 	}
 }
 
-// A session of another city is not changed, and prevents a start with its name (L3). A failed start leaves nothing
+// A session of another city is left alone, and prevents a start under its name (L3). A failed start leaves nothing
 // behind.
 func TestOthersAndFailures(t *testing.T) {
 	script := muxScript(t)
@@ -295,7 +296,7 @@ func TestOthersAndFailures(t *testing.T) {
 	other := &home{city: t.TempDir(), script: script, environ: h.environ}
 	other.reopen(t)
 	if err := os.Symlink(filepath.Join(h.city, "records", "state", "gc-a.pid"), filepath.Join(other.city, "records", "state", "gc-a.pid")); err != nil {
-		t.Fatal(err) // simulates a script with one folder for all cities
+		t.Fatal(err) // simulates a script that uses one folder for all cities
 	}
 	if all, err := other.List(t.Context()); err != nil || len(all) != 0 {
 		t.Errorf("%+v, %v", all, err)
@@ -314,15 +315,15 @@ func TestOthersAndFailures(t *testing.T) {
 	}
 	h.reopen(t)
 	if _, ok := status(t, h, "gc-b"); ok {
-		t.Error("what did not start is listed")
+		t.Error("a failed start is listed")
 	}
 	if _, err := New(Options{City: h.city, Script: filepath.Join(h.city, "none"), Dir: t.TempDir()}); err == nil {
-		t.Error("a script that is not there is opened")
+		t.Error("opened a missing script")
 	}
 	if err := os.WriteFile(filepath.Join(h.city, "records", "x.json"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := New(Options{City: h.city, Script: script, Dir: filepath.Join(h.city, "records")}); err == nil || !strings.Contains(err.Error(), "x.json") {
-		t.Errorf("a record that nobody understands: %v", err)
+		t.Errorf("an invalid record: %v", err)
 	}
 }

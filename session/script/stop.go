@@ -10,25 +10,24 @@ import (
 	"gcity/internal/recovery"
 )
 
-// askEvery is the interval at which a stop asks the script whether a session on another machine has ended.
+// askEvery is how often a stop checks with the script whether a session on another machine has ended.
 const askEvery = 500 * time.Millisecond
 
-// errEnding is the cause for canceling operations on a session that is being stopped.
+// errEnding is the cause that cancels an operation on a session when the session is stopped.
 var errEnding = errors.New("the session is being stopped")
 
-// stopping is a stop in progress. Other stops of the same session wait for it. They can only shorten its grace
-// period.
+// stopping is a stop in progress. Other stops of the same session wait for it, and can only shorten its grace period.
 type stopping struct {
-	// end of the grace period; zero while the interrupt is being sent; protected by Provider.mu
+	// when the grace period ends; zero while the interrupt is being sent; protected by Provider.mu
 	by     time.Time
 	sooner chan struct{} // receives a value when by has changed
 
-	done chan struct{} // closed when the stop has ended and the other fields no longer change
+	done chan struct{} // closed when the stop is over and the other fields are immutable
 	err  error
-	late bool // the stop failed because the first caller's deadline passed
+	late bool // the stop failed because its first caller's deadline passed
 }
 
-// Stop implements session.Provider. The script stops the session. Then Stop kills the processes that remain on this
+// Stop implements session.Provider. The script stops the session. Then Stop kills the processes that are left on this
 // machine.
 func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) error {
 	for {
@@ -53,8 +52,8 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	}
 }
 
-// join returns the session's stop in progress with a possibly shorter grace period, or a new stop. If mine is true,
-// the caller must perform the stop. join cancels other operations on the session.
+// join returns the session's stop in progress, possibly with a shorter grace period, or a new one. If mine is true, the
+// caller must perform the stop. join cancels other operations on the session.
 func (p *Provider) join(name string, grace time.Duration) (s *stopping, mine bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -70,7 +69,7 @@ func (p *Provider) join(name string, grace time.Duration) (s *stopping, mine boo
 	return s, true
 }
 
-// hasten moves the end of a stop's grace period to an earlier time. The caller must hold Provider.mu.
+// hasten makes a stop's grace period end earlier. The caller must hold Provider.mu.
 func (s *stopping) hasten(by time.Time) {
 	if !s.by.IsZero() && !by.Before(s.by) {
 		return
@@ -82,8 +81,7 @@ func (s *stopping) hasten(by time.Time) {
 	}
 }
 
-// yielding returns a context for an operation that holds a session's lock. A stop of the session cancels the
-// context.
+// yielding returns a context for an operation that holds a session's lock. Stopping the session cancels it.
 func (p *Provider) yielding(ctx context.Context, name string, e *entry) (_ context.Context,
 	done func()) {
 	ctx, cut := context.WithCancelCause(ctx)
@@ -136,20 +134,20 @@ func (p *Provider) stop(ctx context.Context, name string, s *stopping, grace tim
 	return nil
 }
 
-// unask records that a session no longer has to stop, so that a later exit does not count as requested. The caller
-// must hold the lock.
+// unask cancels the request to stop a session after the stop failed, so that a later exit does not count as requested.
+// The caller must hold the lock.
 func (p *Provider) unask(e *entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e.rec.Asked = false
 	if err := p.write(e.rec); err != nil {
-		p.o.Logger.Warn("cannot record that a session was not stopped: its end will count "+
+		p.o.Logger.Warn("cannot record that the stop of a session failed: its exit will count "+
 			"as requested", "session", e.rec.Name, "err", err)
 	}
 }
 
-// ask interrupts a session and waits until the session ends or its grace period is over. The grace period starts
-// after the interrupt.
+// ask interrupts a session and waits until the session or its grace period ends. The grace period starts after the
+// interrupt.
 func (p *Provider) ask(ctx context.Context, rec *record, s *stopping, grace time.Duration) {
 	var asking recovery.Group
 	defer asking.Wait()
@@ -210,8 +208,8 @@ func (p *Provider) awaitEnd(ctx context.Context, rec *record) {
 	}
 }
 
-// end stops a session and verifies that it has ended. If a start of the session may be in progress, end first kills
-// the processes of the start.
+// end stops a session and verifies that it has ended. If a start may still be in progress, end first kills the
+// processes of the start.
 func (p *Provider) end(ctx context.Context, rec *record) error {
 	if rec.Starting {
 		if err := sweep(startMark + rec.ID); err != nil {
@@ -226,7 +224,8 @@ func (p *Provider) end(ctx context.Context, rec *record) error {
 	}
 	if runs, err := p.runs(ctx, rec.Name); err != nil || runs {
 		if err == nil {
-			err = fmt.Errorf("%s reports that the session was stopped, but the session is running",
+			err = fmt.Errorf("%s reports that it stopped the session, but the session is still "+
+				"running",
 				p.o.Script)
 		}
 		return err

@@ -22,7 +22,7 @@ func (h *home) put(t *testing.T, name string) (path string) {
 	return path
 }
 
-// heard waits until an operation of the script was called.
+// heard waits until the script has been called for an operation.
 func (h *home) heard(t *testing.T, op string) {
 	t.Helper()
 	until(t, op, func() bool {
@@ -30,20 +30,19 @@ func (h *home) heard(t *testing.T, op string) {
 	})
 }
 
-// soon waits for a result that must arrive before the operation's own time limit and before a script call times
-// out.
+// soon waits for a result that must arrive before both the operation's own time limit and the timeout of a script call.
 func soon(t *testing.T, what string, done <-chan error) error {
 	t.Helper()
 	select {
 	case err := <-done:
 		return err
 	case <-time.After(opLimit * 5 / 6):
-		t.Fatalf("it continues: %s", what)
+		t.Fatalf("still in progress: %s", what)
 		return nil
 	}
 }
 
-// A later stop with a shorter grace period shortens a stop in progress, even while the script handles the interrupt.
+// A second stop with a shorter grace period shortens the one in progress, even while the script handles the interrupt.
 func TestSecondStopKills(t *testing.T) {
 	for _, deaf := range []bool{false, true} {
 		h := open(t, muxScript(t))
@@ -67,13 +66,13 @@ func TestSecondStopKills(t *testing.T) {
 			t.Errorf("deaf %v: %+v", deaf, st)
 		}
 		if got := strings.Count(ops(h.asked(t)), "stop"); got != 1 {
-			t.Errorf("deaf %v: it was asked to stop it %d times", deaf, got)
+			t.Errorf("deaf %v: the script was called %d times to stop the session", deaf, got)
 		}
 	}
 }
 
 // A stop does not wait for a text that the script fails to deliver.
-func TestAStopWaitsForNoText(t *testing.T) {
+func TestStopDoesNotWaitForText(t *testing.T) {
 	h := open(t, muxScript(t))
 	start(t, h, "gc-a", forever)
 	deaf := h.put(t, "deaf")
@@ -93,15 +92,15 @@ func TestAStopWaitsForNoText(t *testing.T) {
 	}
 }
 
-// After a failed stop, a later exit of the session does not count as requested. The same applies if the controller
-// dies during the stop.
-func TestAFailedStopIsForgotten(t *testing.T) {
+// After a failed stop, a later exit of the session does not count as requested. The same is true if the controller dies
+// during the stop.
+func TestExitAfterFailedStop(t *testing.T) {
 	h := open(t, muxScript(t))
 	for _, died := range []bool{false, true} {
 		st := start(t, h, "gc-a", `trap "" INT; `+forever)
 		stuck := h.put(t, "stuck")
 		if err := h.Stop(t.Context(), "gc-a", time.Millisecond); err == nil {
-			t.Fatal("the script cannot stop it, and it is stopped")
+			t.Fatal("the stop succeeded although the script failed")
 		}
 		if died {
 			h.mu.Lock()
@@ -124,15 +123,15 @@ func TestAFailedStopIsForgotten(t *testing.T) {
 			t.Fatal(err)
 		}
 		var last session.Status
-		until(t, "its end", func() bool { last, _ = status(t, h, "gc-a"); return !last.Alive })
+		until(t, "the exit of the session", func() bool { last, _ = status(t, h, "gc-a"); return !last.Alive })
 		if last.Exit.Asked {
-			t.Errorf("died %v: it ended because it was asked to", died)
+			t.Errorf("died %v: the exit counts as requested", died)
 		}
 	}
 }
 
-// List calls the script for several sessions at the same time.
-func TestProvidersAreAskedConcurrently(t *testing.T) {
+// List calls the script for several sessions concurrently.
+func TestListCallsScriptConcurrently(t *testing.T) {
 	h := open(t, muxScript(t))
 	for _, name := range []string{"gc-a", "gc-b", "gc-c"} {
 		s := h.spec(name, forever)
@@ -148,7 +147,7 @@ func TestProvidersAreAskedConcurrently(t *testing.T) {
 	}
 	for _, st := range all {
 		if st.Activity.IsZero() {
-			t.Errorf("%s was asked about alone", st.Name)
+			t.Errorf("the call for %s was not concurrent", st.Name)
 		}
 	}
 }

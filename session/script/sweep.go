@@ -9,30 +9,30 @@ import (
 )
 
 const (
-	// sessionMark is the beginning of the environment entry that identifies the processes of a session.
+	// sessionMark begins the environment entry that identifies a session's processes.
 	sessionMark = "GC_SESSION_ID="
-	// startMark is the beginning of the environment entry that identifies a script that starts a session, and the
-	// processes that the script starts.
+	// startMark begins the environment entry that identifies a script that starts a session, and the processes that
+	// this script starts.
 	startMark = "GC_EXEC_START="
 )
 
-// sweep kills all processes on this machine that have a mark in their environment.
+// sweep kills all processes on this machine that have mark in their environment.
 func sweep(mark string) error {
 	_, left, err := proc.Sweep(func(pid int) bool {
 		return proc.HasEnv(proc.Environ(pid), mark, false)
 	}, time.Now().Add(sweepLimit))
 	switch {
 	case err != nil:
-		return fmt.Errorf("cannot search for remaining processes of the session: %w", err)
+		return fmt.Errorf("cannot search for the session's remaining processes: %w", err)
 	case len(left) > 0:
-		return fmt.Errorf("these processes cannot be killed: %v", left)
+		return fmt.Errorf("cannot kill these processes: %v", left)
 	}
 	return nil
 }
 
-// checkRecord reports whether a session is alive. runs reports whether the script lists the session as
-// running. For a session on this machine, its processes decide. If the script does not list the session, the
-// agent's own process decides or, if that process is unknown, any process of the session.
+// checkRecord reports whether a session is alive. runs is what the script reports about it. A session that the script
+// lists is alive unless it runs on this machine and has no process left. Any other session is alive only if the agent's
+// process runs on this machine.
 func (p *Provider) checkRecord(e *entry, rec *record, runs bool) bool {
 	if runs {
 		return p.processes(e, rec)
@@ -49,9 +49,8 @@ func (p *Provider) checkRecord(e *entry, rec *record, runs bool) bool {
 	return pid > 0 && proc.Lives(pid, start)
 }
 
-// abortStart undoes an unfinished start. Either its controller died, or its controller could not undo it. The script
-// may still run and start the session later. So the session counts as alive until a late start is impossible. The
-// caller must hold the lock.
+// abortStart undoes an unfinished start after its controller died or failed to undo it. The script may still be running
+// and start the session late, so the session counts as alive until that is impossible. The caller must hold the lock.
 func (p *Provider) abortStart(ctx context.Context, e *entry, rec *record) {
 	if p.o.Observe {
 		return // another controller may be starting the session

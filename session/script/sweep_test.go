@@ -15,7 +15,7 @@ import (
 	"gcity/session"
 )
 
-// controller is the main function of the test binary under the name controller. It starts one session with a script
+// controller is the main function of the test binary under the name controller. It starts one session, with a script
 // that hangs.
 func controller(city, script, id string) error {
 	p, err := New(Options{City: city, Script: script, Dir: filepath.Join(city, "records"), Environ: os.Environ()})
@@ -48,8 +48,8 @@ func marked(t *testing.T, mark string) []int {
 }
 
 // If a controller is killed while the script starts a session, the next controller kills the script and its children.
-// Until then the session is neither ended nor started again.
-func TestAKilledControllersStart(t *testing.T) {
+// Until then, the session is neither ended nor started again.
+func TestStartOfKilledController(t *testing.T) {
 	h := open(t, muxScript(t))
 	state := filepath.Join(h.city, "records", "state")
 	hold, hangs := filepath.Join(state, "hold"), filepath.Join(state, "gc-start.hangs")
@@ -67,7 +67,7 @@ func TestAKilledControllersStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { sweep("GC_EXEC_STATE_DIR=" + state) })
-	until(t, "the script's start", func() bool { return muxPID(hangs) > 0 })
+	until(t, "the script's child", func() bool { return muxPID(hangs) > 0 })
 	first.Process.Kill()
 	first.Wait()
 	child := muxPID(hangs) // the child has left the script's process group
@@ -82,10 +82,10 @@ func TestAKilledControllersStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	if all, err := looks.List(t.Context()); err != nil || len(all) != 1 || !all[0].Alive || all[0].Ready {
-		t.Errorf("who looks on sees %+v, %v", all, err)
+		t.Errorf("the observer lists %+v, %v", all, err)
 	}
 	if alive := marked(t, "GC_EXEC_STATE_DIR="+state); len(alive) < 2 {
-		t.Errorf("who looks on has ended %v, and left %v", scripts, alive)
+		t.Errorf("the observer has ended %v and left %v", scripts, alive)
 	}
 	h.reopen(t)
 	if st, ok := status(t, h, "gc-start"); !ok || st.Alive || !st.Exit.Asked || st.ID != id {
@@ -93,7 +93,7 @@ func TestAKilledControllersStart(t *testing.T) {
 	}
 	for _, pid := range scripts {
 		if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) && !isZombie(pid) {
-			t.Errorf("process %d of the old start can begin the session still", pid)
+			t.Errorf("process %d of the old start can still start the session", pid)
 		}
 	}
 	if err := os.Remove(hold); err != nil {
@@ -106,13 +106,13 @@ func TestAKilledControllersStart(t *testing.T) {
 	}
 }
 
-// If a script forgets a session, the session does not end. Its processes on this machine keep running, and it is
-// not started again. When the session has ended, no process is left.
+// If a script forgets a session, the session does not end: its processes on this machine keep running, and it is not
+// started again. When it does end, none of its processes is left.
 func TestScriptLosesItsState(t *testing.T) {
 	h := open(t, muxScript(t))
 	left := filepath.Join(h.city, "left")
 	first := start(t, h, "gc-a", `setsid sh -c 'trap "" INT TERM HUP; echo $$ >left; `+forever+`' & wait`)
-	until(t, "what leaves the group", func() bool { return len(read(left)) > 1 })
+	until(t, "the process outside the group", func() bool { return len(read(left)) > 1 })
 	if err := os.Remove(filepath.Join(h.city, "records", "state", "gc-a.pid")); err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,8 @@ func TestScriptLosesItsState(t *testing.T) {
 		}
 		h.reopen(t)
 	}
-	if _, err := h.Start(t.Context(), h.spec("gc-a", forever)); !errors.Is(err, session.ErrExists) { // before any List
+	// before any List
+	if _, err := h.Start(t.Context(), h.spec("gc-a", forever)); !errors.Is(err, session.ErrExists) {
 		t.Errorf("%v", err)
 	}
 	if st, _ := status(t, h, "gc-a"); !st.Alive {
@@ -136,13 +137,12 @@ func TestScriptLosesItsState(t *testing.T) {
 	}
 	until(t, "the end", func() bool { st, _ := status(t, h, "gc-a"); return !st.Alive })
 	if alive := marked(t, sessionMark+first.ID); len(alive) > 0 {
-		t.Errorf("of the session that has ended %v are left", alive)
+		t.Errorf("processes left of the ended session: %v", alive)
 	}
 }
 
-// Processes that remain from an earlier session are killed before the next start, even if the script does not know
-// them.
-func TestPathIsCleared(t *testing.T) {
+// Processes from an earlier session are killed before the next start, even if the script does not know about them.
+func TestRemainingProcessesAreKilled(t *testing.T) {
 	h := open(t, muxScript(t))
 	first := start(t, h, "gc-a", forever)
 	if err := h.Stop(t.Context(), "gc-a", 0); err != nil {
@@ -156,12 +156,12 @@ func TestPathIsCleared(t *testing.T) {
 	t.Cleanup(func() { late.Process.Kill(); late.Wait() })
 	start(t, h, "gc-a", forever)
 	if st, err := proc.ReadStat(late.Process.Pid); err != nil || st.State != 'Z' {
-		t.Errorf("it lives: %+v, %v", st, err)
+		t.Errorf("still alive: %+v, %v", st, err)
 	}
 }
 
-// If a start fails and cannot be undone, the session stays listed. It is ended as soon as possible.
-func TestAStartThatCannotBeTakenBack(t *testing.T) {
+// If a start fails and cannot be undone, the session stays listed, and is ended as soon as possible.
+func TestStartThatCannotBeUndone(t *testing.T) {
 	h := open(t, muxScript(t))
 	stuck := filepath.Join(h.city, "records", "state", "stuck")
 	for _, mends := range []struct {
@@ -176,7 +176,7 @@ func TestAStartThatCannotBeTakenBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := h.spec("gc-a", forever+" # fails")
-		if _, err := h.Start(t.Context(), s); err == nil || !strings.Contains(err.Error(), "the connection is lost") || !strings.Contains(err.Error(), "may be running") {
+		if _, err := h.Start(t.Context(), s); err == nil || !strings.Contains(err.Error(), "the connection is lost") || !strings.Contains(err.Error(), "may still be running") {
 			t.Fatalf("%v", err)
 		}
 		if st, ok := status(t, h, "gc-a"); !ok || !st.Alive || st.Ready || st.ID != s.ID {
@@ -195,7 +195,7 @@ func TestAStartThatCannotBeTakenBack(t *testing.T) {
 			t.Errorf("%s: %v, %+v", mends.by, ok, st)
 		}
 		if alive := marked(t, sessionMark+s.ID); len(alive) > 0 {
-			t.Errorf("%s: %v are left", mends.by, alive)
+			t.Errorf("%s: processes left: %v", mends.by, alive)
 		}
 	}
 }
@@ -217,7 +217,8 @@ func TestScriptWithFewOperations(t *testing.T) {
 			}
 		}
 	}
-	if err := h.SetMeta(t.Context(), "gc-a", "K", ""); err != nil { // nothing is lost: the record has the mark
+	// nothing is lost, because the record has the mark
+	if err := h.SetMeta(t.Context(), "gc-a", "K", ""); err != nil {
 		t.Error(err)
 	}
 	if err := h.Stop(t.Context(), "gc-a", time.Millisecond); err != nil {

@@ -17,11 +17,10 @@ import (
 	"gcity/session"
 )
 
-// watchEvery is the interval at which a watched screen is read.
+// watchEvery is how often a watched screen is read.
 const watchEvery = 500 * time.Millisecond
 
-// Watch implements session.Watcher. It polls the screen while a viewer watches. It sends a changed screen as a
-// frame with Reset.
+// Watch implements session.Watcher. It polls the screen and sends each changed screen as a frame with Reset.
 func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Frame, error] {
 	return func(yield func(session.Frame, error) bool) {
 		e, err := p.living("watch", name)
@@ -62,7 +61,7 @@ func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Fra
 	}
 }
 
-// over reports whether a session is known to have ended. For a session on this machine, it does not ask the script.
+// over reports whether a session is known to have ended. For a session on this machine, it need not call the script.
 func (p *Provider) over(ctx context.Context, e *entry, rec *record) bool {
 	p.mu.Lock()
 	ended, local := e.rec.ID != rec.ID || e.rec.Exit != nil, e.pid > 0
@@ -77,8 +76,8 @@ func (p *Provider) over(ctx context.Context, e *entry, rec *record) bool {
 	return err == nil && !runs
 }
 
-// Attach implements session.Attacher. It runs the script on a new terminal. The script must resize the session if
-// necessary.
+// Attach implements session.Attacher. It runs the script on a new terminal. The script is responsible for resizing the
+// session.
 func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (session.Terminal,
 	error) {
 	e, err := p.living("attach to", name)
@@ -111,8 +110,8 @@ func (p *Provider) count(e *entry, n int) {
 	e.attached += n
 }
 
-// terminal is an attached terminal. Only one goroutine may read. Writing, resizing and closing are safe for
-// concurrent use.
+// terminal is an attached terminal. Only one goroutine can read. Writing, resizing and closing are safe for concurrent
+// use.
 type terminal struct {
 	p    *Provider
 	e    *entry

@@ -8,7 +8,7 @@ import (
 	"gcity/session"
 )
 
-// drafting returns a function that types as a viewer of session a. If Harness.Draft is nil, it types through
+// drafting returns a function that types as a viewer of session a. If Harness.Draft is nil, that function uses
 // session.Attacher.
 func drafting(t *testing.T, h Harness, p session.Provider) func(keys string, draft bool) {
 	if h.Draft != nil {
@@ -30,7 +30,7 @@ func draftIsListed(t *testing.T, h Harness) {
 	p := h.New(t)
 	needs(t, p, session.SeeingDrafts)
 	look := optional[session.Looker](t, p)
-	optional[session.PoliteSender](t, p) // only providers that detect drafts
+	optional[session.PoliteSender](t, p) // skips providers that do not detect drafts
 	if _, err := look.Look(t.Context(), "a"); !errors.Is(err, session.ErrNotFound) {
 		t.Errorf("look at a missing session: %v", err)
 	}

@@ -18,7 +18,7 @@ func listed(t *testing.T, p session.Provider) session.Status {
 	return all[0]
 }
 
-// drained starts a session and asks it to finish.
+// drained starts a session and requests a drain.
 func drained(t *testing.T, h Harness, p session.Provider) (session.Marker, session.Drain) {
 	t.Helper()
 	m := optional[session.Marker](t, p, session.Marking)
@@ -51,7 +51,7 @@ func drainIsListed(t *testing.T, h Harness) {
 		}
 	}
 	mark(t, m, d)
-	// tools of the agent read and set the marks directly
+	// the agent's tools read and set the marks directly
 	if v, err := m.Meta(t.Context(), "a", "GC_DRAIN"); v != "1790000000" || err != nil {
 		t.Errorf("GC_DRAIN is %q, %v", v, err)
 	}

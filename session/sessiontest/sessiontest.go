@@ -1,5 +1,5 @@
 // Package sessiontest implements the conformance suite for session providers. It tests the guarantees of
-// session.Provider, and of the optional interfaces that the provider implements.
+// session.Provider, and those of the optional interfaces that a provider implements.
 package sessiontest
 
 import (
@@ -15,10 +15,9 @@ import (
 
 // Harness contains the functions with which the suite creates and controls a provider and its agents.
 type Harness struct {
-	// New creates a provider for an empty city. It cleans up with t.Cleanup.
+	// New creates a provider for an empty city, and registers its cleanup with t.Cleanup.
 	New func(t *testing.T) session.Provider
-	// Spec returns the specification of an agent with a new ID. The agent is ready immediately and echoes typed
-	// lines.
+	// Spec returns a specification with a new ID, for an agent that is ready immediately and echoes typed lines.
 	Spec func(t *testing.T, p session.Provider, name string) session.Spec
 	// Crash makes a session's agent exit with code 7.
 	Crash func(t *testing.T, p session.Provider, name string)
@@ -26,21 +25,21 @@ type Harness struct {
 	// Work makes a session's agent start a child process that uses processor time.
 	Work func(t *testing.T, p session.Provider, name string)
 
-	// Draft types keys as a viewer. draft is true if the keys leave unsubmitted text on the line. If Draft is nil,
-	// the suite types through session.Attacher.
+	// Draft types keys as a viewer. draft says whether the keys leave unsubmitted text on the line. If Draft is nil,
+	// the suite uses session.Attacher.
 	Draft func(t *testing.T, p session.Provider, name, keys string, draft bool)
-	// ASCII is the reason why the agent does not echo non-ASCII text unchanged; "" = the agent echoes it unchanged.
+	// ASCII says why the agent does not echo non-ASCII text unchanged; "" means that it does.
 	ASCII string
 
-	// Remote is true if sessions run on another machine, so that their statuses have no PID.
+	// Remote means that sessions run on another machine, so their statuses have no PID.
 	Remote bool
 
-	// Lose makes the platform that runs the sessions unreachable until the returned function is called. It is
-	// nil if the platform cannot become unreachable.
+	// Lose makes the platform that runs the sessions unreachable until restore is called. It is nil if the provider has
+	// no such platform.
 	Lose func(t *testing.T, p session.Provider) (restore func())
 
-	// Adopt closes p and returns a new provider for the same city, like the next controller. If Adopt is nil,
-	// sessions end with their provider.
+	// Adopt closes p and returns a new provider for the same city, as a new controller does. If Adopt is nil, sessions
+	// end with their provider.
 	Adopt func(t *testing.T, p session.Provider) session.Provider
 }
 
@@ -114,7 +113,7 @@ func list(t *testing.T, p session.Provider) []session.Status {
 	return all
 }
 
-// needs skips a test if the provider lacks an ability.
+// needs skips the test if the provider lacks an ability.
 func needs(t *testing.T, p session.Provider, a session.Ability) {
 	t.Helper()
 	if !session.Can(p, a) {
@@ -122,7 +121,7 @@ func needs(t *testing.T, p session.Provider, a session.Ability) {
 	}
 }
 
-// optional returns the provider as T. It skips the test if the provider does not implement T or lacks an ability.
+// optional returns the provider as a T. It skips the test if the provider does not implement T or lacks an ability.
 func optional[T any](t *testing.T, p session.Provider, with ...session.Ability) T {
 	t.Helper()
 	for _, a := range with {
@@ -135,7 +134,7 @@ func optional[T any](t *testing.T, p session.Provider, with ...session.Ability) 
 	return q
 }
 
-// nextExit waits for the next exit. It polls a provider that does not report exits.
+// nextExit waits for the next exit. If the provider does not report exits, it polls List.
 func nextExit(t *testing.T, p session.Provider) session.Exit {
 	t.Helper()
 	if !session.Can(p, session.ReportingExits) {

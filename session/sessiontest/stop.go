@@ -8,14 +8,13 @@ import (
 	"gcity/session"
 )
 
-// StopSignals tests which signal a stop sends, for providers that can read the state of the agent's terminal.
-// It is not part of Cases. The grace period of each stop is an hour, so the test times out if a session
-// misses the signal.
+// StopSignals tests which signal a stop sends, for providers that can read the mode of the agent's terminal. It is not
+// part of Cases. Each stop has a grace period of an hour, so the test times out if a session ignores the signal.
 func StopSignals(t *testing.T, h Harness) {
 	const loop = "while :; do sleep 0.1; done"
 	for _, c := range []struct {
 		name, command, signal string
-		typed                 string // a line to type when the session is ready
+		typed                 string // line to type once the session is ready
 		code                  int    // expected exit code; -1 = any
 	}{
 		{name: "a shell at its prompt", command: "echo ready; exec sh -i", code: -1},
@@ -44,7 +43,7 @@ func StopSignals(t *testing.T, h Harness) {
 			}
 			prints("ready")
 			if c.typed != "" {
-				prints("prompt>") // a shell may drop text that is typed before its prompt
+				prints("prompt>") // a shell can drop text that is typed before it prompts
 				if err := p.Send(t.Context(), "a", c.typed); err != nil {
 					t.Fatal(err)
 				}

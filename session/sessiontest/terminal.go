@@ -18,7 +18,7 @@ func typing(t *testing.T, h Harness) {
 	for _, text := range []string{"one line", "-n starts with a dash;", "ünïcödé ✓",
 		"$(echo no) `no` 'quoted\""} {
 		if h.ASCII != "" && strings.ContainsFunc(text, func(r rune) bool { return r > 127 }) {
-			t.Logf("%q is skipped: %s", text, h.ASCII)
+			t.Logf("skipping %q: %s", text, h.ASCII)
 			continue
 		}
 		if err := p.Send(t.Context(), "a", text); err != nil {
@@ -130,7 +130,7 @@ func capture(t *testing.T, h Harness) {
 	}
 }
 
-// printed tests that the count of printed bytes grows, and that it restarts with the next session.
+// printed tests that the count of printed bytes grows, and that the next session starts at zero.
 func printed(t *testing.T, h Harness) {
 	p := h.New(t)
 	needs(t, p, session.CountingOutput)
@@ -215,7 +215,7 @@ func manyAtOnce(t *testing.T, h Harness) {
 	}
 }
 
-// readUntil reads from a terminal until it has shown the text, and returns all output that was read.
+// readUntil reads from a terminal until the text has appeared, and returns everything that it has read.
 func readUntil(t *testing.T, term session.Terminal, text string) string {
 	t.Helper()
 	var all []byte

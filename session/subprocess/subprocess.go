@@ -1,6 +1,6 @@
-// Package subprocess implements a session provider without terminals. An agent's standard input is a pipe,
-// and its output is retained as a terminal would show it. As in package pty, a holder process runs each
-// session, and a provider adopts sessions that earlier providers started.
+// Package subprocess implements a session provider without terminals. An agent's standard input is a pipe, and its
+// output is kept in the form in which a terminal would show it. As in package pty, a holder process runs each session,
+// and a provider adopts sessions that earlier providers started.
 package subprocess
 
 import (
@@ -26,10 +26,10 @@ type Options struct {
 	Group   func() string // see pty.Options
 }
 
-// Provider runs sessions on pipes. It does not implement session.Attacher and session.Keyer.
+// Provider runs sessions on pipes. It implements neither session.Attacher nor session.Keyer.
 type Provider struct{ held }
 
-// held contains the methods of a pty.Provider that work without a terminal.
+// held is the part of pty.Provider that works without a terminal.
 type held interface {
 	session.Provider
 	session.Notifier
@@ -45,7 +45,7 @@ type held interface {
 	io.Closer
 }
 
-// New returns a provider that has adopted every session of the city that is alive or has an unacknowledged exit.
+// New returns a provider that has adopted all of the city's sessions that are alive or have an unacknowledged exit.
 func New(o Options) (*Provider, error) {
 	p, err := pty.New(pty.Options{
 		City: o.City, Dir: cmp.Or(o.Dir, filepath.Join(o.City, ".gc", "processes")),

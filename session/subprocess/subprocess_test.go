@@ -19,7 +19,7 @@ import (
 	"gcity/session/sessiontest"
 )
 
-// The test binary also acts as the holder, as gcity does.
+// The test binary also runs as the holder, as gcity does.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "hold" {
 		syscall.Exit(pty.Hold()) // os.Exit would take a second with the race detector
@@ -43,7 +43,7 @@ func open(t *testing.T, dir string) city {
 		defer cancel()
 		all, err := p.List(ctx)
 		if err != nil {
-			return // closed already; the provider that adopted the sessions stops them
+			return // closed already; the provider that has adopted the sessions stops them
 		}
 		for _, st := range all {
 			if err := errors.Join(p.Stop(ctx, st.Name, 0), p.Acknowledge(ctx, st.Name, st.ID)); err != nil {
@@ -92,7 +92,7 @@ func shows(t *testing.T, p city, name, text string) string {
 
 func ended(t *testing.T, p city) session.Exit {
 	t.Helper()
-	return eventually.Receive(t, "an end is told of", p.Exits())
+	return eventually.Receive(t, "an exit", p.Exits())
 }
 
 func TestConformance(t *testing.T) {
@@ -136,7 +136,7 @@ func TestNoTerminal(t *testing.T) {
 		t.Errorf("it %s", l)
 	}
 	if raw, err := p.Capture(t.Context(), "a", status(t, p, "a").ID); err != nil || string(raw) != "none\r\nnowhere\r\nwrong\r\n" {
-		t.Errorf("kept for a terminal: %q, %v", raw, err)
+		t.Errorf("captured: %q, %v", raw, err)
 	}
 }
 
@@ -155,8 +155,8 @@ func status(t *testing.T, p city, name string) session.Status {
 	panic("unreachable")
 }
 
-// A sent text arrives as one line, even if it is long. If the program does not read, or has closed its standard
-// input, Send is refused and does not block forever.
+// Text arrives as one line, even if it is long. If the program does not read or has closed its standard input, Send
+// returns an error and does not block forever.
 func TestSend(t *testing.T) {
 	p := open(t, t.TempDir())
 	start(t, p, "a", `read -r line; echo "${#line} $(printf %s "$line" | tail -c 3)"; exec <&-; echo closed; sleep 1000`)
@@ -176,9 +176,9 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// If the pipe accepts only the beginning of a text, that beginning becomes a line. The next text is not appended to
+// If the pipe accepts only the beginning of a text, that beginning becomes a line, and the next text is not appended to
 // it.
-func TestTheTextAfterATornOne(t *testing.T) {
+func TestTextAfterPartialText(t *testing.T) {
 	dir := t.TempDir()
 	p := open(t, dir)
 	read := filepath.Join(t.TempDir(), "read")
@@ -199,8 +199,8 @@ func TestTheTextAfterATornOne(t *testing.T) {
 	shows(t, p, "a", "xxxx\n4 next\n4 last")
 }
 
-// An interrupt is one signal to the agent's group. A stop begins with an interrupt, and ends the whole tree, even
-// processes outside the group.
+// An interrupt is a single signal to the agent's group. A stop begins with an interrupt and ends the whole tree, even
+// outside the group.
 func TestInterruptAndStop(t *testing.T) {
 	p := open(t, t.TempDir())
 	start(t, p, "a", `trap 'echo caught' INT; echo up; while :; do sleep 0.02; done`)
@@ -220,8 +220,9 @@ func TestInterruptAndStop(t *testing.T) {
 	if err := p.Stop(t.Context(), "b", 50*time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
-	if st, err := proc.ReadStat(pid); err == nil && st.State != 'Z' && st.State != 'X' { // the process may not be reaped yet
-		t.Errorf("process %d is there: %c", pid, st.State)
+	// the process may not have been reaped yet
+	if st, err := proc.ReadStat(pid); err == nil && st.State != 'Z' && st.State != 'X' {
+		t.Errorf("process %d is still running: %c", pid, st.State)
 	}
 	if x := ended(t, p); !x.Asked || x.Signal != "SIGINT" {
 		t.Errorf("%+v", x)
@@ -232,12 +233,12 @@ func TestInterruptAndStop(t *testing.T) {
 		t.Fatal(err)
 	}
 	if x := ended(t, p); x.Signal != "SIGINT" {
-		t.Errorf("it had to be ended with more than an interrupt: %+v", x)
+		t.Errorf("an interrupt was not enough to stop it: %+v", x)
 	}
 }
 
-// A program that closes its output keeps running. Its exit is reported when it exits.
-func TestSilenceIsNotAnExit(t *testing.T) {
+// A program that closes its output keeps running. Its exit is reported when it does exit.
+func TestClosedOutputIsNotAnExit(t *testing.T) {
 	p := open(t, t.TempDir())
 	start(t, p, "a", `exec >/dev/null 2>&1; read -r line; exit 3`)
 	if err := p.Send(t.Context(), "a", "go"); err != nil {
@@ -248,7 +249,7 @@ func TestSilenceIsNotAnExit(t *testing.T) {
 	}
 }
 
-// The last output of a session is retained completely, even if it ends without a newline.
+// The last output of a session is kept completely, even without a newline at its end.
 func TestLastOutput(t *testing.T) {
 	p := open(t, t.TempDir())
 	st := start(t, p, "a", `i=0; while [ $i -lt 2000 ]; do echo line $i; i=$((i+1)); done; printf 'no end'; kill -9 $$`)

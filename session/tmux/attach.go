@@ -18,8 +18,8 @@ import (
 	"gcity/session/registry"
 )
 
-// Attach implements session.Attacher. It runs a tmux client in a new terminal. The session has the size of the
-// viewer that typed last. When the last viewer detaches, the session returns to its configured size.
+// Attach implements session.Attacher. It runs a tmux client in a new terminal. The session takes the size of the viewer
+// that typed last, and returns to its configured size when the last viewer detaches.
 func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (session.Terminal,
 	error) {
 	e, rec, err := p.living("attach to", name)
@@ -29,7 +29,7 @@ func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (ses
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("cannot attach to %q: %w", name, context.Cause(ctx))
 	}
-	// An earlier resize may have fixed the size of the window. Make the window follow the viewers again.
+	// An earlier resize may have fixed the window's size. Let it follow the viewers again.
 	if _, err := p.tmux.run(ctx, nil, "set-option", "-w", "-u", "-t", rec.target(),
 		"window-size"); err != nil {
 		return nil, explain("attach to", name, err)
@@ -39,7 +39,8 @@ func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (ses
 	cmd.WaitDelay = time.Second
 	f, err := pty.StartWithSize(cmd, size(cols, rows))
 	if err != nil {
-		return nil, fmt.Errorf("cannot attach to %q: no terminal for tmux: %w", name, err)
+		return nil, fmt.Errorf("cannot attach to %q: cannot open a terminal for tmux: "+
+			"%w", name, err)
 	}
 	t := &terminal{p: p, e: e, rec: rec, f: f, cmd: cmd, gone: make(chan struct{})}
 	e.mu.Lock()
@@ -64,11 +65,11 @@ type terminal struct {
 	rec  record
 	f    *os.File
 	cmd  *exec.Cmd
-	gone chan struct{} // closed when the tmux client has exited
+	gone chan struct{} // closed when the tmux client exits
 	once sync.Once
 }
 
-// wait waits until the client has exited. If it was the last viewer, wait restores the session's configured size.
+// wait waits until the client exits. After the last viewer, it restores the session's configured size.
 func (t *terminal) wait() {
 	_ = t.cmd.Wait() // the client exits because of Close, or because the session has ended
 	close(t.gone)
@@ -81,7 +82,7 @@ func (t *terminal) wait() {
 	}
 }
 
-// resize restores the configured size of a session that has no viewers.
+// resize restores a session's configured size if the session has no viewers.
 func (p *Provider) resize(rec *record) {
 	ctx, cancel := context.WithTimeout(p.ctx, callTimeout)
 	defer cancel()
@@ -123,7 +124,7 @@ func (t *terminal) Resize(cols, rows int) error {
 	return nil
 }
 
-// Close sends a hangup to the tmux client, which detaches only this client.
+// Close sends SIGHUP to the tmux client, which detaches this client only.
 func (t *terminal) Close() error {
 	var err error
 	t.once.Do(func() {

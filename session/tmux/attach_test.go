@@ -14,7 +14,7 @@ import (
 	"gcity/session"
 )
 
-// viewer is an attached terminal whose output is read continuously.
+// viewer is an attached terminal, together with what it has shown.
 type viewer struct {
 	session.Terminal
 	mu   sync.Mutex
@@ -64,18 +64,18 @@ func sizeIs(t *testing.T, p *Provider, name, want string) {
 	})
 }
 
-// With several viewers, all keys arrive, including keys that tmux uses itself. Closing one viewer's terminal does
-// not close the other. Without viewers, the terminal has its configured size.
+// If there are several viewers, all keys arrive, including those that tmux itself uses. Closing one viewer's terminal
+// does not close the others. Without viewers, the terminal has its configured size.
 func TestViewers(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t, t.TempDir())
 	seen := reads(t, p, "a", "stty raw -echo; ")
 	sizeIs(t, p, "a", "80x24")
 	one := attach(t, p, "a", 100, 30)
-	until(t, "what was printed before", func() bool { return one.shows("begun") })
+	until(t, "the earlier output", func() bool { return one.shows("begun") })
 	sizeIs(t, p, "a", "100x30")
 	two := attach(t, p, "a", 60, 20)
-	until(t, "what was printed before", func() bool { return two.shows("begun") })
+	until(t, "the earlier output", func() bool { return two.shows("begun") })
 	attached := func(n int) {
 		t.Helper()
 		until(t, "viewers", func() bool {
@@ -104,7 +104,7 @@ func TestViewers(t *testing.T) {
 	if _, err := two.Write([]byte("two")); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the other's keys", func() bool { return strings.HasSuffix(seen(), "two") })
+	until(t, "the other viewer's keys", func() bool { return strings.HasSuffix(seen(), "two") })
 	sizeIs(t, p, "a", "60x20")
 	two.Close()
 	attached(0)
@@ -114,7 +114,7 @@ func TestViewers(t *testing.T) {
 	if err := p.Stop(t.Context(), "a", 0); err != nil {
 		t.Fatal(err)
 	}
-	eventually.Receive(t, "what is attached to the dead ends", three.over)
+	eventually.Receive(t, "the end of the terminal", three.over)
 }
 
 // A watcher gets the agent's output byte for byte, and does not count as a viewer.
@@ -149,8 +149,8 @@ func TestWatchIsExact(t *testing.T) {
 }
 
 // A user who attaches with tmux itself sees the agent, can type, and detaches with ctrl-q. The user's own tmux
-// configuration is not used.
-func TestOperatorsOwnTmux(t *testing.T) {
+// configuration has no effect.
+func TestAttachWithTmuxItself(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t, t.TempDir())
 	seen := reads(t, p, "a", "stty raw -echo; ")
@@ -183,7 +183,7 @@ func TestOperatorsOwnTmux(t *testing.T) {
 	if _, err := f.WriteString("\x02c"); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "his keys", func() bool { return seen() == "\x02c" })
+	until(t, "the user's keys", func() bool { return seen() == "\x02c" })
 	until(t, "one viewer", func() bool {
 		list, err := p.List(t.Context())
 		return err == nil && list[0].Attached == 1

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Check waits for a hung tmux until its caller's deadline.
-func TestCheckHasTheTimeOfItsCaller(t *testing.T) {
+// If tmux hangs, Check waits until its caller's deadline.
+func TestCheckRespectsDeadline(t *testing.T) {
 	bin := t.TempDir()
 	if err := os.WriteFile(filepath.Join(bin, "tmux"), []byte("#!/bin/sh\nexec sleep 1000\n"), 0o755); err != nil {
 		t.Fatal(err)

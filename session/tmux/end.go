@@ -17,13 +17,13 @@ import (
 
 const (
 	sweepTimeout = 5 * time.Second
-	statusWait   = 3 * time.Second // maximum time until tmux reports an agent's exit
+	statusWait   = 3 * time.Second // how long to wait for tmux to report an agent's exit
 	killAfter    = 500 * time.Millisecond
-	stopTimeout  = time.Minute // maximum duration of a stop beyond its grace period
+	stopTimeout  = time.Minute // maximum time for a stop in addition to its grace period
 )
 
-// watch waits in the background for the end of a life and then calls recordEnd. For an observer it does nothing. It
-// returns false if the agent's process does not exist.
+// watch waits in the background for a life to end, and then calls recordEnd. It returns false if the agent's process
+// does not exist. For an observer it does nothing.
 func (p *Provider) watch(e *entry) bool {
 	if p.files.observe {
 		return true
@@ -49,9 +49,9 @@ func (p *Provider) watch(e *entry) bool {
 	return true
 }
 
-// recordEnd determines how a life ended, kills the remaining processes, saves the last output and reports the
-// exit. If the life has not ended, recordEnd does nothing. tell says whether the exit is reported.
-func (p *Provider) recordEnd(e *entry, id string, tell bool) {
+// recordEnd determines how a life ended, kills the remaining processes, saves the last output and, if report is set,
+// reports the exit. It does nothing if the life has not ended.
+func (p *Provider) recordEnd(e *entry, id string, report bool) {
 	release, err := e.take(p.ctx)
 	if err != nil {
 		return
@@ -68,14 +68,14 @@ func (p *Provider) recordEnd(e *entry, id string, tell bool) {
 			p.log.Error("cannot determine how a session ended; the next patrol tries again",
 				"session", rec.Name, "err", err)
 		}
-	} else if x != nil && e.finish(id, x) && tell {
+	} else if x != nil && e.finish(id, x) && report {
 		p.reg.Report(x.Exit)
 	}
 }
 
-// findEnd does the work of recordEnd. It returns nil if the life has not ended.
+// findEnd does the work for recordEnd. It returns nil if the life has not ended.
 func (p *Provider) findEnd(ctx context.Context, rec *record) (*ended, error) {
-	// without a live process, the life has ended only if its pane does not exist
+	// even without a live process, the life has not ended while its pane exists
 	if rec.lives(p.files.boot) {
 		if found, err := p.tmux.paneExists(ctx, rec); err != nil || found {
 			return nil, err
@@ -110,7 +110,7 @@ func (c *client) remove(ctx context.Context, rec *record) {
 	}
 }
 
-// paneExists reports whether a life has a pane, even if the pane's process is dead.
+// paneExists reports whether a life has a pane, even if the process in it is dead.
 func (c *client) paneExists(ctx context.Context, rec *record) (bool, error) {
 	out, err := c.run(ctx, nil, "display-message", "-p", "-t", rec.target(), "#{pane_pid}")
 	switch {
@@ -122,7 +122,7 @@ func (c *client) paneExists(ctx context.Context, rec *record) (bool, error) {
 	return number(strings.TrimSpace(out)) == rec.PID, nil
 }
 
-// lost returns the exit for a life that ended in an unknown way.
+// lost returns the exit of a life if it is not known how it ended.
 func lost(rec *record) *ended {
 	now := time.Now()
 	return &ended{Exit: session.Exit{
@@ -131,12 +131,12 @@ func lost(rec *record) *ended {
 	}}
 }
 
-// uptime returns the duration of a life. It is never negative, even if the wall clock was set back.
+// uptime returns how long a life lasted. The result is never negative, even if the wall clock was set back.
 func uptime(rec *record, at time.Time) time.Duration {
 	return max(0, at.Sub(time.Unix(0, rec.Born)))
 }
 
-// awaitExit waits until tmux reports how the agent ended, and saves the output. Without a pane, the life counts as
+// awaitExit waits for tmux to report how the agent ended, and saves the output. Without a pane, the life counts as
 // lost.
 func (c *client) awaitExit(ctx context.Context, rec *record) (*ended, error) {
 	deadline := time.Now().Add(statusWait)
@@ -159,12 +159,12 @@ func (c *client) awaitExit(ctx context.Context, rec *record) (*ended, error) {
 			return x, nil
 		}
 		wait(ctx, pause)
-		// When tmux 3.3 is busy, it sometimes misses the exit of a child. Another SIGCHLD makes it check again.
+		// A busy tmux 3.3 sometimes misses the exit of a child. Another SIGCHLD makes it check again.
 		proc.Signal(rec.Server, syscall.SIGCHLD, func(pid int) bool { return c.isServer(pid) })
 	}
 }
 
-// presumedEnd returns the exit that an observer derives from a dead pane.
+// presumedEnd returns an exit for observers, derived from the dead pane.
 func (c *client) presumedEnd(ctx context.Context, rec *record) *ended {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -177,7 +177,7 @@ func (c *client) presumedEnd(ctx context.Context, rec *record) *ended {
 	return x
 }
 
-// deadPane is tmux's report about a dead pane.
+// deadPane is what tmux reports about a dead pane.
 type deadPane struct {
 	over       bool
 	code       string // exit code; "" = killed by a signal
@@ -186,7 +186,7 @@ type deadPane struct {
 	cols, rows int
 }
 
-// readDeadPane reads from tmux how a life ended, and its retained output, in a single call.
+// readDeadPane reads from tmux, in a single call, how a life ended and its retained output.
 func (c *client) readDeadPane(ctx context.Context, rec *record) (w deadPane, output []byte,
 	err error) {
 	const format = "#{pane_pid}|#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|" +
@@ -199,7 +199,7 @@ func (c *client) readDeadPane(ctx context.Context, rec *record) (w deadPane, out
 	line, rest, _ := strings.Cut(out, "\n")
 	f := strings.Split(line, "|")
 	if len(f) != 7 {
-		return w, nil, fmt.Errorf("%w: unexpected report %q about a pane", errOther, line)
+		return w, nil, fmt.Errorf("%w: it returned the invalid pane state %q", errOther, line)
 	}
 	if number(f[0]) != rec.PID {
 		return w, nil, errNoPane
@@ -212,7 +212,7 @@ func (c *client) readDeadPane(ctx context.Context, rec *record) (w deadPane, out
 // exit converts tmux's report to an exit.
 func (w deadPane) exit(rec *record) *ended {
 	now := time.Now()
-	// if the exit is recent, now is more precise than tmux's whole seconds
+	// for a recent exit, the current time is more precise than tmux's whole seconds
 	if at := time.Unix(int64(w.at), 0); w.at > 0 && now.Sub(at) > 2*time.Second {
 		now = at
 	}
@@ -227,7 +227,7 @@ func (w deadPane) exit(rec *record) *ended {
 	return x
 }
 
-// tree returns the agent's process and its descendants with their start times.
+// tree returns the PIDs and start times of the agent's process and its descendants.
 func tree(rec *record) map[int]uint64 {
 	all := map[int]uint64{rec.PID: rec.Start}
 	for _, pid := range proc.Descendants(rec.PID) {
@@ -259,31 +259,31 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	if !alive {
 		return nil
 	}
-	// if the agent has exited on its own, only its end must be recorded
+	// if the agent has exited on its own, only its exit needs to be recorded
 	if rec.lives(p.files.boot) {
 		if err := disk.Replace(p.files.path(name, askedFile), []byte(rec.ID), 0o600); err != nil {
-			return fmt.Errorf("cannot record that %q is being stopped: %w", name, err)
+			return fmt.Errorf("cannot record the request to stop %q: %w", name, err)
 		}
 	}
 	if err := p.end(ctx, &rec, grace, over); err != nil {
 		return err
 	}
-	// does nothing if the goroutine that watch started has recorded the end
+	// this does nothing if the goroutine from watch has recorded the exit already
 	p.recordEnd(e, rec.ID, true)
 	select {
 	case <-over:
 		return nil
 	default:
 	}
-	return fail("stop", name, errOther, "its processes are dead, but tmux does not report how "+
-		"they ended; the next patrol will ask again")
+	return fail("stop", name, errOther, "its processes have ended, but tmux does not report how; "+
+		"the next patrol will ask again")
 }
 
-// promptPoll is the interval at which a stop checks whether a shell is at its prompt.
+// promptPoll is how often a stop checks whether a shell is at its prompt.
 const promptPoll = 200 * time.Millisecond
 
-// ask sends the agent its stop signal. It reports whether the agent ended within the grace period. An
-// interactive shell at its prompt ignores SIGINT, so ask sends it SIGHUP.
+// ask sends the agent its stop signal and reports whether the agent ended within the grace period. An interactive shell
+// at its prompt ignores SIGINT, so ask sends it SIGHUP instead.
 func (p *Provider) ask(ctx context.Context, rec *record, grace time.Duration,
 	over <-chan struct{}) bool {
 	still := func(int) bool { return rec.lives(p.files.boot) }
@@ -292,9 +292,9 @@ func (p *Provider) ask(ctx context.Context, rec *record, grace time.Duration,
 		return waitOver(ctx, over, grace)
 	}
 	if _, err := p.tmux.run(ctx, nil, "send-keys", "-t", rec.target(), "C-c"); err != nil {
-		p.log.Warn("cannot interrupt", "session", rec.Name, "err", err)
+		p.log.Warn("cannot interrupt the agent", "session", rec.Name, "err", err)
 	}
-	// the key may be queued behind input that the program does not read, so send the signal too
+	// also send the signal, because the key may be stuck behind input that the program does not read
 	proc.Signal(rec.PID, unix.SIGINT, still)
 	deadline := time.Now().Add(grace)
 	for proc.Shell(rec.PID) && ctx.Err() == nil && time.Now().Before(deadline) {
@@ -309,8 +309,8 @@ func (p *Provider) ask(ctx context.Context, rec *record, grace time.Duration,
 	return waitOver(ctx, over, time.Until(deadline))
 }
 
-// end performs a stop: it sends an interrupt, then TERM, then KILL. It returns as soon as the life has ended and
-// its end is recorded.
+// end performs a stop: it sends an interrupt, then SIGTERM, then SIGKILL. It returns as soon as the life has ended and
+// its exit is recorded.
 func (p *Provider) end(ctx context.Context, rec *record, grace time.Duration,
 	over <-chan struct{}) error {
 	family := tree(rec)
@@ -337,7 +337,7 @@ func (p *Provider) end(ctx context.Context, rec *record, grace time.Duration,
 			return nil
 		}
 	}
-	return fail("stop", rec.Name, errOther, "some of its processes cannot be killed: %v",
+	return fail("stop", rec.Name, errOther, "cannot kill some of its processes: %v",
 		context.Cause(ctx))
 }
 
@@ -347,7 +347,7 @@ func signalAll(family map[int]uint64, sig syscall.Signal) {
 	}
 }
 
-// waitOver waits up to d until a life has ended. It reports whether the life has ended.
+// waitOver waits for a life to end, for at most d. It reports whether the life has ended.
 func waitOver(ctx context.Context, over <-chan struct{}, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -16,20 +16,20 @@ import (
 // entry is the provider's state for one session name.
 type entry struct {
 	name   string
-	lock   registry.NameLock // see Concurrency
-	typing chan struct{}     // contains a token while no call is typing
+	lock   registry.NameLock // see Concurrency in the package comment
+	typing chan struct{}     // holds a token while no call is typing
 
 	mu         sync.Mutex
 	known      bool // rec is valid
 	rec        record
-	exit       *ended        // nil = the session is alive, if known is set
+	exit       *ended        // nil while the session is alive, if known is set
 	over       chan struct{} // closed when exit is set
 	asked      bool
 	watch      *proc.Watched
-	pane       pane      // state of the pane at the last refresh
-	views      viewers   // viewers at the last refresh
-	ownViewers int       // number of viewers that are attached through this provider
-	typed      time.Time // when a viewer attached through this provider last typed
+	pane       pane      // the pane at the last refresh
+	views      viewers   // the viewers at the last refresh
+	ownViewers int       // number of viewers attached through this provider
+	typed      time.Time // when one of these viewers last typed
 	sent       time.Time
 }
 
@@ -39,7 +39,7 @@ func newEntry(name string) *entry {
 	return e
 }
 
-// take waits until no other call holds the name. The caller must call release.
+// take waits for the lock of the name. The caller must call release.
 func (e *entry) take(ctx context.Context) (release func(), err error) {
 	if release, err = e.lock.Lock(ctx); err != nil {
 		err = fmt.Errorf("session %q is still busy with a start or a cleanup: %w", e.name, err)
@@ -59,7 +59,7 @@ func (e *entry) alive() bool {
 	return ok
 }
 
-// begin adopts a life from its record, with its exit if it has ended.
+// begin adopts the life that rec describes. x is its exit, or nil if it is alive.
 func (e *entry) begin(rec record, x *ended) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -74,7 +74,7 @@ func (e *entry) begin(rec record, x *ended) {
 	}
 }
 
-// finish records the end of a life, and reports whether this is the first record of it.
+// finish records the exit of a life. It reports whether the exit had not been recorded before.
 func (e *entry) finish(id string, x *ended) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -90,7 +90,7 @@ func (e *entry) finish(id string, x *ended) bool {
 	return true
 }
 
-// unwatch stops waiting for the agent's exit.
+// unwatch cancels the wait for the agent's exit.
 func (e *entry) unwatch() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -100,11 +100,11 @@ func (e *entry) unwatch() {
 	}
 }
 
-// target returns the tmux target of a life's pane: the exact name of the tmux session, and the ID of the pane.
+// target returns the tmux target of a life's pane: the exact name of the tmux session and the ID of the pane.
 func (r *record) target() string { return "=" + mangle(r.Name) + ":." + r.Pane }
 
-// mangle converts a session's name to a name that tmux does not change. tmux expands # and replaces dots and
-// colons. Therefore mangle replaces special characters with their codes.
+// mangle converts a session's name to one that tmux leaves as it is. tmux expands # and replaces dots and colons, so
+// mangle replaces all special characters with their codes.
 func mangle(name string) string {
 	var b strings.Builder
 	for i := range len(name) {
@@ -119,7 +119,7 @@ func mangle(name string) string {
 	return b.String()
 }
 
-// unmangle is the inverse of mangle. ok is false if mangle cannot have returned s.
+// unmangle is the inverse of mangle. ok is false if s is not a result of mangle.
 func unmangle(s string) (name string, ok bool) {
 	var b []byte
 	for i := 0; i < len(s); i++ {
@@ -140,7 +140,7 @@ func unmangle(s string) (name string, ok bool) {
 	return string(b), mangle(string(b)) == s
 }
 
-// status returns the session's status for List. ok is false if List must not return the session.
+// status returns the session's status for List. ok is false if List must leave the session out.
 func (e *entry) status() (st session.Status, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

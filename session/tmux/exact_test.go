@@ -15,7 +15,7 @@ import (
 	"gcity/session"
 )
 
-// Characters in a name or a folder that tmux would expand, truncate or complete are used literally.
+// Characters in a name or path that tmux would expand, truncate or complete are taken literally.
 func TestHostileNames(t *testing.T) {
 	t.Parallel()
 	city := filepath.Join(t.TempDir(), "#(touch pwned) #{pid};")
@@ -36,7 +36,8 @@ func TestHostileNames(t *testing.T) {
 		if err := p.Send(t.Context(), name, fmt.Sprint("for ", pids[name])); err != nil {
 			t.Errorf("%q: %v", name, err)
 		}
-		mine := fmt.Sprintf("for %d\nfor %[1]d", pids[name]) // one line is from the terminal's echo, the other from cat
+		// one line is the terminal's echo, the other cat's output
+		mine := fmt.Sprintf("for %d\nfor %[1]d", pids[name])
 		shows(t, p, name, mine)
 		if out, err := p.Output(t.Context(), name, 0); err != nil || strings.TrimSpace(out) != mine {
 			t.Errorf("%q shows %q, %v", name, out, err)
@@ -52,7 +53,7 @@ func TestHostileNames(t *testing.T) {
 		list, err := p.List(t.Context())
 		alive := slices.DeleteFunc(list, func(st session.Status) bool { return !st.Alive })
 		if err != nil || len(alive) != len(names)-i-1 {
-			t.Errorf("after the stop of %q %d live, %v", name, len(alive), err)
+			t.Errorf("after the stop of %q, %d are alive, %v", name, len(alive), err)
 		}
 	}
 	filepath.WalkDir(filepath.Dir(city), func(path string, d os.DirEntry, err error) error {
@@ -79,7 +80,7 @@ func FuzzMangle(f *testing.F) {
 			t.Errorf("%q comes back as %q", a, back)
 		}
 		if back, ok := unmangle(b); ok && mangle(back) != b {
-			t.Errorf("%q is not what %q is mangled to", b, back)
+			t.Errorf("%q is accepted, but %q has another mangled name", b, back)
 		}
 		if strings.ContainsAny(mangle(a), " ;:.#$%@=!{}'\"\\") || strings.HasPrefix(mangle(a), "-") {
 			t.Errorf("%q is %q", a, mangle(a))
@@ -90,7 +91,7 @@ func FuzzMangle(f *testing.F) {
 	})
 }
 
-// reads starts an agent that writes its input to a file, and returns a function that reads the file.
+// reads starts an agent that writes its input to a file. It returns a function that returns the file's content.
 func reads(t *testing.T, p *Provider, name, prepare string) (seen func() string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "got")
@@ -105,7 +106,7 @@ func reads(t *testing.T, p *Provider, name, prepare string) (seen func() string)
 	}
 }
 
-// A text arrives once, byte for byte, and as one paste if the program has enabled bracketed paste.
+// Text arrives once, byte for byte, and as a single paste if the program has enabled bracketed paste.
 func TestSendIsExact(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t, t.TempDir())
@@ -141,7 +142,7 @@ func TestSendIsExact(t *testing.T) {
 		want += c.before + megabyte + c.after
 		until(t, "a megabyte", func() bool { return len(seen()) >= len(want) })
 		if seen() != want {
-			t.Errorf("%s: a megabyte arrives as %d bytes of %d, or another", name, len(seen()), len(want))
+			t.Errorf("%s: a megabyte was changed: %d of %d bytes arrived", name, len(seen()), len(want))
 		}
 	}
 	for _, text := range []string{"bell\a", "\x1b[2J", "return\r", strings.Repeat("x", 4096)} {
@@ -176,7 +177,7 @@ func TestKeysAreExact(t *testing.T) {
 	until(t, "several keys", func() bool { return seen() == want+"ls;\r" })
 }
 
-// An agent gets only the environment of its Spec, and the environment is not visible in other processes.
+// An agent gets the environment in its Spec and nothing else, and other processes cannot see that environment.
 func TestEnvironmentIsExactAndSecret(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -184,7 +185,8 @@ func TestEnvironmentIsExactAndSecret(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "environ")
 	s := spec(city, "a", "cat /proc/$$/environ >"+file+"; echo done; exec sleep 1000")
 	s.Env = append(s.Env, "SECRET=s3cr3t-0815", "ODD=#(x) ; 'y'\nz")
-	start(t, p, spec(city, "other", "exec sleep 1000")) // starts the server, so that starting session a does not
+	// starts the server, so that starting session a does not
+	start(t, p, spec(city, "other", "exec sleep 1000"))
 	start(t, p, s)
 	shows(t, p, "a", "done")
 	got, err := os.ReadFile(file)
@@ -197,7 +199,7 @@ func TestEnvironmentIsExactAndSecret(t *testing.T) {
 	}
 	for _, pid := range pids {
 		if strings.Contains(strings.Join(proc.Args(pid), " "), "s3cr3t-0815") {
-			t.Errorf("in the command line of %d", pid)
+			t.Errorf("the secret is in the command line of %d", pid)
 		}
 	}
 	for _, args := range [][]string{{"show-environment", "-g"}, {"show-environment", "-t", "=a:"}, {"list-panes", "-a", "-F", "#{pane_start_command} #{pane_current_command}"}} {
@@ -207,7 +209,7 @@ func TestEnvironmentIsExactAndSecret(t *testing.T) {
 		}
 	}
 	if out, _ := exec.Command("grep", "-r", "s3cr3t-0815", filepath.Join(city, ".gc")).Output(); len(out) > 0 {
-		t.Errorf("on disk: %s", out)
+		t.Errorf("the secret is on disk: %s", out)
 	}
 }
 
@@ -273,7 +275,7 @@ func FuzzUnescape(f *testing.F) {
 	})
 }
 
-// A watcher that is too slow gets the complete screen again.
+// A watcher that falls too far behind gets the complete screen again.
 func TestSlowWatcher(t *testing.T) {
 	t.Parallel()
 	w := &watcher{rec: &record{Name: "a", Pane: "%1"}, news: make(chan struct{}, 1), stale: true}

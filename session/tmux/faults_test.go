@@ -29,8 +29,7 @@ func ack(t testing.TB, p *Provider, x session.Exit) {
 	}
 }
 
-// All processes that an agent started have ended when Stop returns, and after the agent has exited on its own
-// (L10).
+// All processes that an agent has started are dead when Stop returns, and after the agent has exited on its own (L10).
 func TestNothingIsLeft(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -66,15 +65,15 @@ func TestNothingIsLeft(t *testing.T) {
 		}
 		for _, pid := range pids {
 			if _, mine := family[pid]; (mine || marked(pid)) && lives(pid) {
-				t.Errorf("%s: %d lives on: %q", name, pid, proc.Args(pid))
+				t.Errorf("%s: %d is still running: %q", name, pid, proc.Args(pid))
 			}
 		}
 		ack(t, p, x)
 	}
 }
 
-// If the server dies, all its sessions are lost, even sessions of agents that ignore hangups. These exits do not
-// count as exits of the agents themselves.
+// If the server dies, all of its sessions are lost, even if their agents ignore hangups. These exits do not count as
+// exits of the agents themselves.
 func TestServerDies(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -91,7 +90,7 @@ func TestServerDies(t *testing.T) {
 		}
 	}
 	if lives(deaf.PID) || lives(plain.PID) {
-		t.Error("told as lost, and alive")
+		t.Error("reported as lost, but still alive")
 	}
 	start(t, p, spec(city, "deaf", "exec cat"))
 	if err := p.Send(t.Context(), "deaf", "again"); err != nil {
@@ -105,7 +104,7 @@ func TestServerDies(t *testing.T) {
 }
 
 // Sessions stay reachable if the server's socket is deleted.
-func TestSocketIsGone(t *testing.T) {
+func TestDeletedSocket(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -123,9 +122,9 @@ func TestSocketIsGone(t *testing.T) {
 	shows(t, p, "a", "still there")
 }
 
-// A session with the same name that belongs to another city is not changed (L3). A start that a killed controller
-// of this city did not finish is replaced.
-func TestObstaclesAtThePath(t *testing.T) {
+// A session with the same name that belongs to another city is left alone (L3). A start that a killed controller of
+// this city left unfinished is replaced.
+func TestNameInUse(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -150,7 +149,7 @@ func TestObstaclesAtThePath(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if err := p.Stop(t.Context(), "a", 0); err != nil || !lives(pid) {
-		t.Errorf("%v; the stranger lives: %v", err, lives(pid))
+		t.Errorf("%v; the other city's session is alive: %v", err, lives(pid))
 	}
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
@@ -160,13 +159,13 @@ func TestObstaclesAtThePath(t *testing.T) {
 	}
 	unfinished := foreign("GC_CITY_PATH="+city, "GC_SESSION_ID=unfinished")
 	if st := start(t, p, spec(city, "a", "exec cat")); lives(unfinished) || !lives(st.PID) {
-		t.Error("an unfinished start lives on")
+		t.Error("an unfinished start is still alive")
 	}
 }
 
-// The first List of the next controller reports an exit that happened without a controller, with its code, and only
-// once.
-func TestEndWithoutAController(t *testing.T) {
+// If a session exits while no controller is running, the next controller's first List reports the exit with its code,
+// and only once.
+func TestExitWithoutController(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -199,7 +198,7 @@ func TestEndWithoutAController(t *testing.T) {
 		t.Errorf("%+v", x)
 	}
 	if seen, err := look.List(t.Context()); err != nil || len(seen) != 2 || seen[0].Alive || seen[1].Alive {
-		t.Errorf("the observer sees %+v, %v", seen, err)
+		t.Errorf("the observer lists %+v, %v", seen, err)
 	}
 	for _, st := range list {
 		ack(t, p, *st.Exit)
@@ -207,14 +206,14 @@ func TestEndWithoutAController(t *testing.T) {
 	p.Close()
 	p = newProvider(t, city)
 	if list, err := p.List(t.Context()); err != nil || len(list) != 0 {
-		t.Errorf("told again: %+v, %v", list, err)
+		t.Errorf("reported again: %+v, %v", list, err)
 	}
 	if out, err := p.Output(t.Context(), "a", 0); err != nil || !strings.Contains(out, "last words") {
 		t.Errorf("%q, %v", out, err)
 	}
 }
 
-// An observer lists and marks sessions. It does not acknowledge exits and starts nothing.
+// An observer lists and marks sessions. It acknowledges no exits and starts nothing.
 func TestObserver(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -226,7 +225,7 @@ func TestObserver(t *testing.T) {
 		t.Errorf("%+v, %v", list, err)
 	}
 	if _, err := os.Stat(filepath.Join(city, ".gc")); err == nil {
-		t.Error("a look leaves traces")
+		t.Error("an observer has created files")
 	}
 	look.Close()
 	p := newProvider(t, city)
@@ -242,7 +241,7 @@ func TestObserver(t *testing.T) {
 		t.Errorf("%q, %v", v, err)
 	}
 	if _, err := look.Start(t.Context(), spec(city, "b", "true")); err == nil {
-		t.Error("an observer starts something")
+		t.Error("an observer has started a session")
 	}
 	start(t, p, spec(city, "b", "exec cat"))
 	list, err := look.List(t.Context())
@@ -251,7 +250,7 @@ func TestObserver(t *testing.T) {
 	}
 }
 
-// If two controllers start the same agent at the same time, it runs once (L11).
+// If two controllers start the same agent at the same time, it runs only once (L11).
 func TestTwoControllers(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -272,9 +271,9 @@ func TestTwoControllers(t *testing.T) {
 			t.Error(err)
 		}
 		if n := len(census(t, city)["a"]); n != 1 {
-			t.Fatalf("it runs %d times", n)
+			t.Fatalf("the agent runs %d times", n)
 		}
-		for _, p := range ps { // both list the session, and one records its end
+		for _, p := range ps { // both list the session, and one of them records its exit
 			list, err := p.List(t.Context())
 			if err != nil || len(list) != 1 || !list[0].Alive {
 				t.Fatalf("%+v, %v", list, err)
@@ -288,8 +287,8 @@ func TestTwoControllers(t *testing.T) {
 	}
 }
 
-// A patrol calls tmux once for any number of agents. Each start calls tmux once.
-func TestForks(t *testing.T) {
+// A patrol calls tmux once, for any number of agents. Each start calls tmux once.
+func TestCallsOfTmux(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -313,7 +312,7 @@ func TestForks(t *testing.T) {
 }
 
 // A start that is canceled leaves nothing running.
-func TestStartIsGivenUp(t *testing.T) {
+func TestCanceledStart(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
 	p := newProvider(t, city)

@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	// maximum length of a line for a terminal in canonical mode; the kernel drops further bytes
+	// maximum length of a line of input for a terminal in canonical mode; the kernel drops the rest of a longer line
 	maxLine = 4095
-	// maximum wait until a program has read typed text, before Enter is sent
+	// how long to wait for a program to read typed text before Enter is sent
 	readPause = 500 * time.Millisecond
 )
 
-// Send implements session.Provider. It types the text byte for byte, then Enter. Line breaks stay line feeds.
-// It returns ErrRejected for control characters (use SendKeys). If the program reads whole lines, it also
-// rejects a line of more than 4,095 bytes. Text that the program has not read yet waits in tmux.
+// Send implements session.Provider. It types the text byte for byte, then Enter. Line breaks stay line feeds. Send
+// returns ErrRejected if the text contains control characters (use SendKeys), or if a line is longer than 4,095 bytes
+// and the program reads whole lines. Text that the program has not read yet waits in tmux.
 func (p *Provider) Send(ctx context.Context, name, text string) error {
 	if i := strings.IndexFunc(text, func(r rune) bool {
 		return (r < ' ' || r == 0x7f) && r != '\n' && r != '\t'
@@ -43,8 +43,8 @@ func (p *Provider) Send(ctx context.Context, name, text string) error {
 		lines := tio.Lflag&unix.ICANON != 0
 		if n := longestLine(text); lines && n > maxLine {
 			return fail("send to", name, session.ErrRejected,
-				"the program reads whole lines, and its terminal would truncate a line of %d "+
-					"bytes at %d: put the text in a file and send the file's name", n, maxLine)
+				"the program reads whole lines, and its terminal would cut off a line of %d "+
+					"bytes after %d: put the text in a file and send the file's name", n, maxLine)
 		}
 		buffer, target := "gcity-"+rec.Pane[1:], rec.target()
 		paste := []string{"copy-mode", "-q", "-t", target, ";", "load-buffer", "-b", buffer, "-",
@@ -65,7 +65,7 @@ func (p *Provider) Send(ctx context.Context, name, text string) error {
 		if _, err := p.tmux.run(ctx, []byte(text), paste...); err != nil {
 			return err
 		}
-		// many programs treat Enter as part of the text if they read both in one call
+		// if a program reads the text and Enter in one call, it may treat Enter as part of the text
 		waitRead(ctx, tty)
 		_, err = p.tmux.run(ctx, nil, enter...)
 		return err
@@ -89,8 +89,8 @@ func openTTY(rec *record) (int, error) {
 	return fd, nil
 }
 
-// waitRead waits briefly until the program has read the typed input. tmux types a long text in pieces, so the input
-// must stay empty for a while.
+// waitRead waits briefly for the program to read the typed input. Because tmux types a long text in pieces, the input
+// queue must stay empty for a while.
 func waitRead(ctx context.Context, tty int) {
 	end := time.Now().Add(readPause)
 	idle := 0
@@ -110,7 +110,7 @@ func waitRead(ctx context.Context, tty int) {
 	}
 }
 
-// typing calls f for a live session while no other call types into the session.
+// typing calls f for a live session. Only one call at a time types into a session.
 func (p *Provider) typing(ctx context.Context, verb, name string,
 	f func(context.Context, *record) error) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
@@ -190,8 +190,8 @@ func (p *Provider) SendKeys(ctx context.Context, name string, keys ...string) er
 	})
 }
 
-// isKey reports whether key is the name of a key. tmux's other key names and key numbers are typed as text,
-// as with other providers.
+// isKey reports whether key is the name of a key that all providers support. Other key names and numbers that tmux
+// accepts are typed as text.
 func isKey(key string) bool {
 	switch key {
 	case "Enter", "Tab", "BTab", "S-Tab", "Escape", "Space", "BSpace", "Insert", "IC", "Delete",
@@ -211,8 +211,8 @@ func isKey(key string) bool {
 	return false
 }
 
-// Clear implements session.Clearer. It writes the control sequences that clear a screen to the terminal, and leaves its
-// modes as they are. It also drops the scrollback. It does not clear the screen while a full-screen program is running.
+// Clear implements session.Clearer. It writes the control sequences that clear the screen, without changing the
+// terminal's modes, and drops the scrollback. While a full-screen program is running, it drops only the scrollback.
 func (p *Provider) Clear(ctx context.Context, name string) error {
 	return p.typing(ctx, "clear", name, func(ctx context.Context, rec *record) error {
 		out, err := p.tmux.run(ctx, nil, "display-message", "-p", "-t", rec.target(),

@@ -10,9 +10,8 @@ import (
 	"gcity/internal/proc"
 )
 
-// Dismiss makes a city's tmux server exit as soon as it has no sessions. Without Dismiss, the server never exits.
-// Dismiss is for callers that run the city and have no Provider. If no server is recorded or running, it does
-// nothing.
+// Dismiss makes a city's tmux server exit as soon as it has no sessions. Without this, the server never exits. Dismiss
+// is for callers that run the city and have no Provider. It does nothing if no server is recorded or running.
 func Dismiss(ctx context.Context, city string) error {
 	if !Used(city) {
 		return nil
@@ -29,14 +28,14 @@ func Dismiss(ctx context.Context, city string) error {
 		return nil
 	}
 	if c.program, err = exec.LookPath("tmux"); err != nil {
-		return fmt.Errorf("cannot make the city's tmux server, pid %d, exit: %w", c.server.PID,
+		return fmt.Errorf("cannot shut down the city's tmux server, pid %d: %w", c.server.PID,
 			err)
 	}
 	return c.dismiss(ctx)
 }
 
 // dismiss makes the server exit as soon as it has no sessions. It does not kill the server, because a user may have
-// created sessions in it.
+// created sessions of their own in it.
 func (c *client) dismiss(ctx context.Context) error {
 	if !c.serverLives() {
 		return nil

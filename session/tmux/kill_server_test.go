@@ -2,7 +2,7 @@ package tmux
 
 import "testing"
 
-// A dismissed server exits when it has no session, and not before. The next start creates another server.
+// A dismissed server exits when it has no sessions, and not earlier. The next start creates another one.
 func TestDismissed(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -33,10 +33,10 @@ func TestDismissed(t *testing.T) {
 	}
 	over()
 	if !p.tmux.isServer(first) {
-		t.Fatal("the server went without being told")
+		t.Fatal("the server exited without a dismissal")
 	}
 	dismiss()
-	until(t, "the end of the empty server", func() bool { return !lives(first) })
+	until(t, "the exit of the empty server", func() bool { return !lives(first) })
 	second := begun()
 	if second == first || !lives(second) {
 		t.Fatalf("the server of the next session is %d, that of the first was %d", second, first)
@@ -44,8 +44,8 @@ func TestDismissed(t *testing.T) {
 	over()
 }
 
-// A server with a session of another program keeps running. A server without sessions exits, even if no provider
-// exists for it.
+// A server that has a session of another program keeps running. A server without sessions exits, even if it has no
+// provider.
 func TestDismissedWithAnotherProcess(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -71,16 +71,16 @@ func TestDismissedWithAnotherProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !p.tmux.serverLives() {
-		t.Fatal("it goes by itself")
+		t.Fatal("the server exits on its own")
 	}
 	if err := Dismiss(t.Context(), city); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the end of the empty server", func() bool { return !p.tmux.serverLives() })
+	until(t, "the exit of the empty server", func() bool { return !p.tmux.serverLives() })
 	if err := Dismiss(t.Context(), city); err != nil {
-		t.Errorf("one that has gone: %v", err)
+		t.Errorf("dismissal of a server that has exited: %v", err)
 	}
 	if err := Dismiss(t.Context(), t.TempDir()); err != nil {
-		t.Errorf("a city that never had one: %v", err)
+		t.Errorf("dismissal in a city without a server: %v", err)
 	}
 }

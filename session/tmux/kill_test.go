@@ -20,12 +20,12 @@ import (
 
 var (
 	kills = flag.Int("kills", 8, "how often TestControllerKilled kills its controller")
-	seed  = flag.Uint64("seed", 0, "replays TestControllerKilled; 0 = a new one, logged")
+	seed  = flag.Uint64("seed", 0, "seed of TestControllerKilled; 0 = a new one, which is logged")
 )
 
 const killAgents = 10
 
-// miniController is the child process of TestControllerKilled. It keeps its agents running, like a controller.
+// miniController is the child process of TestControllerKilled. It keeps its agents running, as a controller does.
 func miniController(city string) int {
 	p, err := New(Options{City: city, Binary: os.Args[0]})
 	if err != nil {
@@ -82,7 +82,7 @@ func census(t testing.TB, city string) map[string][]int {
 	return found
 }
 
-// A controller is killed at any time, even during its starts. No agent ever runs twice (L11). The next controller
+// A controller is killed at any time, even while it starts agents. No agent ever runs twice (L11). The next controller
 // adopts the running agents, with the same PIDs.
 func TestControllerKilled(t *testing.T) {
 	t.Parallel()
@@ -111,7 +111,7 @@ func TestControllerKilled(t *testing.T) {
 				break
 			}
 		}
-		time.Sleep(time.Duration(random.Int64N(int64(longest)))) // the time of the kill is random; this is not a wait
+		time.Sleep(time.Duration(random.Int64N(int64(longest)))) // kills at a random time; this is not a wait
 		if err := cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +127,7 @@ func TestControllerKilled(t *testing.T) {
 				first[name] = now[0]
 			}
 		}
-		if len(first) == 0 { // on a busy machine the controllers were killed too early
+		if len(first) == 0 { // on a busy machine, the controllers were killed too early
 			longest = min(2*longest, 5*time.Second)
 		}
 	}
@@ -149,7 +149,7 @@ func TestControllerKilled(t *testing.T) {
 	}
 	t.Logf("%d of %d agents were up", len(seen), killAgents)
 	if len(seen) == 0 {
-		t.Error("no agent ever came up: the test tried nothing")
+		t.Error("no agent ever ran, so nothing was tested")
 	}
 	for name := range seen {
 		if err := p.Stop(t.Context(), name, 0); err != nil {
@@ -157,6 +157,6 @@ func TestControllerKilled(t *testing.T) {
 		}
 	}
 	if left := census(t, city); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("processes left: %v", left)
 	}
 }

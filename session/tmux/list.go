@@ -28,7 +28,7 @@ type pane struct {
 	marks      map[string]string
 }
 
-// viewers describes the attached clients of a session that may type.
+// viewers describes the clients attached to a session that can type.
 type viewers struct {
 	count int
 	typed time.Time
@@ -36,16 +36,16 @@ type viewers struct {
 
 // snapshot is the state of a whole server.
 type snapshot struct {
-	panes   map[string]pane // by tmux's session name
+	panes   map[string]pane // by tmux session name
 	viewers map[string]viewers
 }
 
-// statusMarks returns the keys of the marks that Status contains.
+// statusMarks returns the keys of the marks that a Status reflects.
 func statusMarks() []string {
 	return []string{session.ReadyMark, session.DrainMark, session.DrainByMark, session.DrainAckMark}
 }
 
-// List implements session.Provider. It calls tmux once for any number of sessions.
+// List implements session.Provider. It calls tmux once, whatever the number of sessions.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	if p.ctx.Err() != nil {
 		return nil, registry.ErrClosed
@@ -69,16 +69,16 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	return list, nil
 }
 
-// refresh updates all sessions from one view of tmux. It returns the sessions that seem to have ended.
+// refresh updates all sessions from one snapshot. It returns the sessions that seem to have ended.
 func (p *Provider) refresh(ctx context.Context) (suspects []*entry, err error) {
 	select {
 	case <-p.looking:
 		defer func() { p.looking <- struct{}{} }()
 	case <-ctx.Done():
-		return nil, fmt.Errorf("cannot list the sessions: an earlier listing has not finished: %w",
+		return nil, fmt.Errorf("cannot list the sessions: an earlier call is still in progress: %w",
 			context.Cause(ctx))
 	}
-	// scan first: a recorded life that is not in the later view has ended
+	// scan first: a life that was recorded before the snapshot but is not in it has ended
 	if err := p.scan(); err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (p *Provider) refresh(ctx context.Context) (suspects []*entry, err error) {
 	return suspects, nil
 }
 
-// scan finds sessions that are not known yet, if the folder has changed since the last scan.
+// scan looks for sessions that have not been found yet, if the sessions' folder has changed since the last scan.
 func (p *Provider) scan() error {
 	info, err := disk.Lstat(p.files.dir)
 	if errors.Is(err, fs.ErrNotExist) { // known sessions stay known
@@ -137,7 +137,8 @@ func (p *Provider) scan() error {
 
 const fieldSep = "|"
 
-// snapshot asks tmux about all sessions, or about one life. Without a server it returns an empty view.
+// snapshot reads from tmux the state of one life, or of all sessions if of is nil. Without a server, the snapshot is
+// empty.
 func (p *Provider) snapshot(ctx context.Context, of *record) (snapshot, error) {
 	panes, clients := []string{"list-panes", "-a"}, []string{"list-clients"}
 	if of != nil {
@@ -198,7 +199,7 @@ func readPane(f []string) pane {
 	return out
 }
 
-// number parses a number. It returns 0 for invalid text.
+// number parses a number. It returns 0 if s is invalid.
 func number(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil {
@@ -207,7 +208,7 @@ func number(s string) int {
 	return n
 }
 
-// compare updates an entry from a view. It returns true if the life seems to have ended. For an observer, compare
+// compare updates an entry from a snapshot. It returns true if the life seems to have ended. For an observer, compare
 // records the end immediately.
 func (p *Provider) compare(e *entry, v snapshot) (suspect bool) {
 	name := mangle(e.name)
@@ -245,7 +246,7 @@ func (p *Provider) compare(e *entry, v snapshot) (suspect bool) {
 	return true
 }
 
-// reload finds a life that another process has started.
+// reload looks for a life that another process has started.
 func (p *Provider) reload(e *entry) (rec record, alive bool) {
 	release, ok := e.lock.TryLock()
 	if !ok {
@@ -259,7 +260,7 @@ func (p *Provider) reload(e *entry) (rec record, alive bool) {
 	return e.life()
 }
 
-// option returns the name of the tmux pane option for a mark.
+// option returns the name of the tmux pane option that stores a mark.
 func option(key string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_'
@@ -270,8 +271,8 @@ func option(key string) string {
 	return fmt.Sprintf("@gx-%x", key)
 }
 
-// encodeMark encodes a value so that tmux neither expands nor truncates it. decodeMark is the inverse function. It
-// returns "" for invalid text.
+// encodeMark encodes a value so that tmux neither expands nor truncates it. decodeMark is its inverse, and returns ""
+// for invalid text.
 func encodeMark(value string) string { return "=" + url.QueryEscape(value) }
 
 func decodeMark(s string) string {
@@ -286,7 +287,7 @@ func decodeMark(s string) string {
 	return value
 }
 
-// Look implements session.Looker. It calls tmux once, unless the session is known to have ended.
+// Look implements session.Looker. It calls tmux once, or not at all if the session is known to have ended.
 func (p *Provider) Look(ctx context.Context, name string) (session.Status, error) {
 	const verb = "look at"
 	if p.ctx.Err() != nil {

@@ -9,13 +9,13 @@ import (
 	"gcity/session"
 )
 
-// Look returns the same status as List. It calls tmux once, and not at all after the session's exit was reported.
-func TestStatusOfOne(t *testing.T) {
+// Look returns the same status as List. It calls tmux once, or not at all once the session's exit has been reported.
+func TestLook(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
 	p := newProvider(t, city)
 	if _, err := p.Look(t.Context(), "a"); !errors.Is(err, session.ErrNotFound) {
-		t.Errorf("what is not there: %v", err)
+		t.Errorf("a missing session: %v", err)
 	}
 	for _, name := range []string{"a", "ab", "b"} {
 		start(t, p, spec(city, name, "echo begun; exec sleep 999"))
@@ -34,7 +34,7 @@ func TestStatusOfOne(t *testing.T) {
 		t.Fatalf("%+v, %v", all, err)
 	}
 	if diff := cmp.Diff(all[0], got); diff != "" {
-		t.Errorf("the list says otherwise:\n%s", diff)
+		t.Errorf("Look and List differ:\n%s", diff)
 	}
 	if err := p.Stop(t.Context(), "a", 0); err != nil {
 		t.Fatal(err)
@@ -42,13 +42,13 @@ func TestStatusOfOne(t *testing.T) {
 	x := nextExit(t, p)
 	before = p.tmux.execs.Load()
 	if got, err = p.Look(t.Context(), "a"); err != nil || got.Alive || got.Exit == nil || got.Exit.ID != x.ID || p.tmux.execs.Load() != before {
-		t.Errorf("over: %+v, %v, after %d calls", got, err, p.tmux.execs.Load()-before)
+		t.Errorf("after the exit: %+v, %v, %d calls", got, err, p.tmux.execs.Load()-before)
 	}
 	ack(t, p, x)
 	if _, err := p.Look(t.Context(), "a"); !errors.Is(err, session.ErrNotFound) {
 		t.Errorf("acknowledged: %v", err)
 	}
 	if got, err := p.Look(t.Context(), "ab"); err != nil || !got.Alive {
-		t.Errorf("another: %+v, %v", got, err)
+		t.Errorf("the next session: %+v, %v", got, err)
 	}
 }

@@ -17,11 +17,10 @@ import (
 	"gcity/session/registry"
 )
 
-// maxOutput is the maximum size in bytes of a life's retained output.
+// maxOutput is the maximum number of bytes of a life's output that are kept.
 const maxOutput = 256 << 10
 
-// clip converts lines from tmux to terminal output. If the lines exceed maxOutput, clip returns the
-// newest.
+// clip converts lines from tmux to terminal output. It drops the oldest lines if there are more than maxOutput bytes.
 func clip(lines string) []byte {
 	lines = strings.TrimRight(lines, "\n")
 	if over := len(lines) - maxOutput; over > 0 {
@@ -31,8 +30,8 @@ func clip(lines string) []byte {
 	return bytes.ReplaceAll([]byte(lines), []byte("\n"), []byte("\r\n"))
 }
 
-// Output implements session.Provider. After a session has ended, Output returns the output of its last life until
-// the next start.
+// Output implements session.Provider. After a session has ended, it returns the output of the last life, until the next
+// start.
 func (p *Provider) Output(ctx context.Context, name string, lines int) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -55,8 +54,8 @@ func (p *Provider) Output(ctx context.Context, name string, lines int) (string, 
 	}
 	raw, err := disk.ReadFile(p.files.path(name, outputFile(rec.ID)))
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", fail(verb, name, session.ErrNotFound, "the output of the last session is "+
-			"not retained")
+		return "", fail(verb, name, session.ErrNotFound, "the output of the last session is no "+
+			"longer available")
 	}
 	if err != nil {
 		return "", fmt.Errorf("cannot %s %q: %w", verb, name, err)
@@ -68,7 +67,7 @@ func (p *Provider) Output(ctx context.Context, name string, lines int) (string, 
 	return screen.Text(raw, cols, rows, lines), nil
 }
 
-// capture reads the last lines of a pane, or the visible screen, with one call to tmux.
+// capture returns the last lines of a pane, or the visible screen, with one call to tmux.
 func (c *client) capture(ctx context.Context, rec *record, lines int) (string, error) {
 	args := []string{"display-message", "-p", "-t", rec.target(), "#{pane_width} #{pane_height}",
 		";",
@@ -85,7 +84,7 @@ func (c *client) capture(ctx context.Context, rec *record, lines int) (string, e
 	return screen.Text(clip(text), max(1, number(w)), max(1, number(h)), lines), nil
 }
 
-// Capture implements session.Capturer. It returns at most the newest 256 KiB, without text that the program has
+// Capture implements session.Capturer. It returns at most the last 256 KiB, without text that the program has
 // overwritten.
 func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
@@ -103,14 +102,14 @@ func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error)
 	}
 	raw, err := disk.ReadFile(p.files.path(name, outputFile(id)))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fail(verb, name, session.ErrNotFound, "the output of this session is "+
-			"not retained")
+		return nil, fail(verb, name, session.ErrNotFound, "the output of this session is no "+
+			"longer available")
 	}
 	return raw, err
 }
 
-// Acknowledge implements session.Acknowledger. After a requested stop, it removes the session's folder. After
-// any other exit, the last output is retained until the next life.
+// Acknowledge implements session.Acknowledger. After a requested stop, it removes the session's folder. After any other
+// exit, it keeps the last output until the next life.
 func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	e := p.reg.Find(name)
 	if e == nil {
@@ -139,7 +138,7 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	}
 	acked := *x
 	acked.Acked = true
-	// if the record differs, another process has started the session again
+	// if the record has changed, another process has started the session again
 	if now, _, ok := p.files.recall(name); ok && now.ID == id {
 		if x.Asked {
 			p.files.removeFolder(name)
@@ -182,7 +181,7 @@ func (p *Provider) Meta(ctx context.Context, name, key string) (string, error) {
 	return decodeMark(strings.TrimSuffix(out, "\n")), explain("read a mark of", name, err)
 }
 
-// Usage implements session.Meter with one scan of /proc.
+// Usage implements session.Meter. It scans /proc once.
 func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) {
 	if p.ctx.Err() != nil {
 		return nil, registry.ErrClosed

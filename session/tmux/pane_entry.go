@@ -17,25 +17,25 @@ import (
 	"gcity/session"
 )
 
-// paneTask is the task for the process in a new pane. The process responds only if it cannot perform the
-// task. A process that becomes the agent does not respond.
+// paneTask is what the process in a new pane must do. The process responds only if it fails, because otherwise it has
+// become the agent.
 type paneTask struct {
 	Spec       session.Spec `json:"spec"`
 	Dir        string       `json:"dir"` // the session's folder
 	Pane       string       `json:"pane"`
 	Cols, Rows int
 	Boot       string
-	Ready      bool // the agent is ready immediately
+	Ready      bool // the agent counts as ready immediately
 }
 
-// refusal is the reason why a process could not become the agent.
+// refusal says why a process could not become the agent.
 type refusal struct {
-	// the agent's own settings are the cause: command, folder, permissions
+	// the cause is in the agent's own settings: its command, its folder or permissions
 	Own     bool   `json:"own"`
 	Message string `json:"message"`
 }
 
-// startAgent sends a task to the process in the pane. It waits until the process has become the agent.
+// startAgent sends a task to the process in the pane, and waits until that process has become the agent.
 func (p *Provider) startAgent(ctx context.Context, s *session.Spec, in paneTask, pid int,
 	arrival <-chan *net.UnixConn) (rec record, err error) {
 	gone := make(chan struct{})
@@ -94,13 +94,14 @@ func (p *Provider) startAgent(ctx context.Context, s *session.Spec, in paneTask,
 	return rec, nil
 }
 
-// startSocket is the socket at which the processes in new panes request their task. Each provider has its own.
+// startSocket is where processes in new panes request their task. Each provider has its own.
 type startSocket struct {
 	listener *net.UnixListener
 	path     string // path of the socket
 
-	mu       sync.Mutex
-	expected map[string]chan *net.UnixConn // starts waiting for their process, by session ID
+	mu sync.Mutex
+	// starts that are waiting for their process, by session ID
+	expected map[string]chan *net.UnixConn
 }
 
 func openStartSocket(dir string) (*startSocket, error) {
@@ -121,8 +122,8 @@ func (d *startSocket) close() {
 	disk.Remove(d.path)
 }
 
-// expect registers a start. The channel receives the connection of the start's process. cancel unregisters the
-// start and closes a connection that arrives later.
+// expect registers a start. The channel receives the connection from the start's process. cancel unregisters the start
+// and closes a connection that arrives too late.
 func (d *startSocket) expect(id string) (arrival chan *net.UnixConn, cancel func()) {
 	arrival = make(chan *net.UnixConn, 1)
 	d.mu.Lock()
@@ -147,7 +148,7 @@ func (d *startSocket) waiting() bool {
 	return len(d.expected) > 0
 }
 
-// sweepSockets removes sockets that killed controllers have left behind.
+// sweepSockets removes sockets left behind by controllers that were killed.
 func sweepSockets(dir string) {
 	sockets, err := filepath.Glob(filepath.Join(dir, "door-*"))
 	if err != nil {
@@ -162,8 +163,8 @@ func sweepSockets(dir string) {
 	}
 }
 
-// serve accepts connections, and passes each to the start that waits for it. async runs a function in one of
-// the provider's goroutines.
+// serve accepts connections and passes each to the start that expects it. async runs a function in one of the
+// provider's goroutines.
 func (d *startSocket) serve(ctx context.Context, async func(func()) bool) {
 	for {
 		conn, err := d.listener.AcceptUnix()
@@ -187,7 +188,7 @@ func (d *startSocket) serve(ctx context.Context, async func(func()) bool) {
 	}
 }
 
-// readLine reads one line and nothing beyond it.
+// readLine reads one line and not a byte more.
 func readLine(r io.Reader) (string, error) {
 	var line []byte
 	var c [1]byte

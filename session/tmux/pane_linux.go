@@ -19,11 +19,11 @@ import (
 	"gcity/internal/proc"
 )
 
-// Pane is the main function of "gcity pane". It becomes a session's agent. If that fails, it returns the exit
-// code of the process. It must be called before anything else is initialized.
+// Pane is the main function of "gcity pane". It becomes a session's agent. If that fails, it returns an exit code. It
+// must be called before any other initialization.
 func Pane() int {
 	if len(os.Args) != 4 {
-		fmt.Fprintln(os.Stderr, "gcity pane is run by gcity itself, in a tmux pane")
+		fmt.Fprintln(os.Stderr, "gcity pane is for internal use: gcity starts it in tmux panes")
 		return 2
 	}
 	conn, err := net.Dial("unix", os.Args[2])
@@ -41,28 +41,29 @@ func Pane() int {
 		return 1
 	}
 	no := in.follow()
-	// if no controller is listening, the next controller finds that nothing was started
+	// if no controller is listening, the next one finds that nothing was started
 	_ = json.NewEncoder(conn).Encode(no)
 	fmt.Fprintln(os.Stderr, no.Message)
 	return 1
 }
 
-// lockNumber is the lowest file descriptor for the lock. Shells and programs use lower descriptors themselves.
+// lockNumber is the lowest file descriptor for the lock. Shells and other programs use lower ones themselves.
 const lockNumber = 200
 
-// follow locks the session, writes the record of this process and becomes the agent. It returns only if that fails.
+// follow locks the session, writes the record of this process and becomes the agent. It returns only if it fails.
 func (in *paneTask) follow() refusal {
 	fd, err := proc.Lock(in.Dir+"/"+lockFile, time.Now().Add(500*time.Millisecond))
 	if err != nil {
-		return refusal{Message: "the session is locked by a process of an " +
-			"earlier start: " + err.Error()}
+		return refusal{Message: "a process from an earlier start still holds " +
+			"the session's lock: " + err.Error()}
 	}
 	// from here on, the agent's processes inherit the lock
 	if _, err := proc.Raise(fd, lockNumber); err != nil {
-		return refusal{Message: "cannot keep the session's lock: " + err.Error()}
+		return refusal{Message: "cannot move the session's lock to another file descriptor: " +
+			err.Error()}
 	}
 	if err := os.Chdir(in.Spec.Dir); err != nil {
-		return refusal{Own: true, Message: "its folder cannot be used: " + err.Error()}
+		return refusal{Own: true, Message: "cannot use its folder: " + err.Error()}
 	}
 	rec, err := in.record()
 	if err != nil {
@@ -73,24 +74,25 @@ func (in *paneTask) follow() refusal {
 	}
 	signal.Reset()
 	if program, err := in.Spec.FindProgram(); err == nil && program.Path != "" {
-		// If this fails, the shell runs the command line.
+		// If this fails, a shell runs the command line.
 		_ = syscall.Exec(program.Path, program.Args, in.Spec.Env)
 	}
 	err = syscall.Exec("/bin/sh", []string{"sh", "-c", in.Spec.Command}, in.Spec.Env)
 	disk.Remove(in.Dir + "/" + recordFile)
 	switch {
 	case errors.Is(err, unix.E2BIG):
-		return refusal{Own: true, Message: "its command line or environment is too long for the " +
-			"system (one argument holds 128 KiB): put a long prompt in a file and name the file"}
+		return refusal{Own: true, Message: "its command line or environment is too long (the " +
+			"system allows 128 KiB per argument): put a long prompt in a file and pass the " +
+			"file's name"}
 	case errors.Is(err, unix.ENOENT):
-		return refusal{Own: true, Message: "the command cannot be run, because /bin/sh " +
+		return refusal{Own: true, Message: "cannot run the command, because /bin/sh " +
 			"does not exist"}
 	}
 	return refusal{Message: "cannot create its process: " + err.Error()}
 }
 
-// record returns the record of the agent that this process is about to become. The environment variable TMUX
-// contains the server's socket and PID.
+// record returns the record of the agent that this process will become. The environment variable TMUX contains the
+// server's socket and PID.
 func (in *paneTask) record() (record, error) {
 	pid := os.Getpid()
 	st, err := proc.ReadStat(pid)
@@ -104,7 +106,7 @@ func (in *paneTask) record() (record, error) {
 	}
 	server := 0
 	if f := strings.Split(os.Getenv("TMUX"), ","); len(f) >= 3 {
-		// if server stays 0, only the next patrol notices that the server has exited
+		// if server stays 0, it takes until the next patrol to notice that the server has exited
 		server, _ = strconv.Atoi(f[len(f)-2])
 	}
 	s := &in.Spec

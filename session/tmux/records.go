@@ -17,8 +17,8 @@ import (
 	"gcity/session"
 )
 
-// record describes a life. It survives the controller. The process that becomes the agent writes the record while
-// it holds the session's lock.
+// record describes a life and survives the controller. The process that becomes the agent writes it while it holds the
+// session's lock.
 type record struct {
 	Name  string `json:"name"`
 	Agent string `json:"agent"`
@@ -30,11 +30,11 @@ type record struct {
 	Pane   string `json:"pane"`   // ID of the pane: "%5"
 	TTY    string `json:"tty"`
 	PID    int    `json:"pid"`
-	Start  uint64 `json:"start"` // start time of the process, in clock ticks
-	Born   int64  `json:"born"`  // start of the life, in Unix nanoseconds
+	Start  uint64 `json:"start"` // start time of the process, in clock ticks since boot
+	Born   int64  `json:"born"`  // when the life began, in Unix nanoseconds
 	Cols   int    `json:"cols"`
 	Rows   int    `json:"rows"`
-	Ready  bool   `json:"ready"` // the agent was ready immediately
+	Ready  bool   `json:"ready"` // the agent counted as ready immediately
 
 	StopSignal string `json:"stop_signal,omitempty"` // see session.ParseSignal; "" = interrupt
 
@@ -48,17 +48,17 @@ func (r *record) lives(boot string) bool { return r.Boot == boot && proc.Lives(r
 type ended struct {
 	session.Exit
 	Acked bool `json:"acked"`
-	Cols  int  `json:"cols"` // screen size, for the retained output
+	Cols  int  `json:"cols"` // screen size of the retained output
 	Rows  int  `json:"rows"`
 }
 
-// These are files in a session's folder. The name of the output file contains the ID of the life.
+// Files in a session's folder. The name of the output file also contains the ID of the life.
 const (
 	recordFile = "session.json"
 	exitFile   = "exit.json"
-	lockFile   = "lock"  // held by all processes of the agent
+	lockFile   = "lock"  // held by all of the agent's processes
 	startFile  = "start" // held by the process that starts the session
-	askedFile  = "asked" // contains the ID of the life that is being stopped
+	askedFile  = "asked" // contains the ID of the life that is to stop
 	outputHead = "output-"
 )
 
@@ -99,8 +99,8 @@ func writeJSON(path string, v any) error {
 	return disk.Replace(path, append(data, '\n'), 0o600)
 }
 
-// recall reads the record of a session name. ok reports whether this city has a life with that name. x is the exit
-// of a life that has ended.
+// recall reads the record of a session name. ok reports whether this city has a life with that name. x is the exit of
+// that life, or nil.
 func (f *folders) recall(name string) (rec record, x *ended, ok bool) {
 	if err := readJSON(f.path(name, recordFile), &rec); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -121,13 +121,13 @@ func (f *folders) recall(name string) (rec record, x *ended, ok bool) {
 	return rec, x, true
 }
 
-// asked reports whether this life was requested to stop.
+// asked reports whether a stop of this life has been requested.
 func (f *folders) asked(rec *record) bool {
 	data, err := disk.ReadFile(f.path(rec.Name, askedFile))
 	return err == nil && string(data) == rec.ID
 }
 
-// keepOutputs removes the saved outputs of all lives except one.
+// keepOutputs removes the saved output of all lives but one.
 func (f *folders) keepOutputs(name, id string) {
 	files, err := disk.ReadDir(filepath.Join(f.dir, name))
 	if err != nil {
@@ -140,7 +140,7 @@ func (f *folders) keepOutputs(name, id string) {
 	}
 }
 
-// removeFolder removes a session's files, and then its folder if the folder is empty.
+// removeFolder removes a session's files, and its folder if nothing else is in it.
 func (f *folders) removeFolder(name string) {
 	f.keepOutputs(name, "")
 	for _, file := range []string{recordFile, exitFile, askedFile, lockFile, startFile} {
@@ -151,9 +151,8 @@ func (f *folders) removeFolder(name string) {
 	disk.Remove(filepath.Join(f.dir, name)) // fails if the folder contains other files
 }
 
-// sweep kills the processes of a life: the agent's process, the processes in tree, processes with the life's
-// ID in their environment, and processes that have its lock open. It returns the processes that it could not
-// kill.
+// sweep kills the processes of a life: the agent's process, those in tree, those with the life's ID in their
+// environment, and those that hold its lock. It returns the processes that it could not kill.
 func (f *folders) sweep(rec *record, tree map[int]uint64) (left []int) {
 	marked := proc.Marked("GC_SESSION_ID="+rec.ID, f.path(rec.Name, lockFile))
 	_, left, err := proc.Sweep(func(pid int) bool {
@@ -162,17 +161,17 @@ func (f *folders) sweep(rec *record, tree map[int]uint64) (left []int) {
 			return true
 		}
 		st, err := proc.ReadStat(pid)
-		// a process that is older than the agent has only reused the PID
+		// a process older than the agent merely has a PID that was in use before
 		return err == nil && st.Start >= rec.Start && marked(pid)
 	}, time.Now().Add(sweepTimeout))
 	if err != nil || len(left) > 0 {
-		f.log.Warn("cannot kill all processes that a session left behind", "session", rec.Name,
+		f.log.Warn("cannot kill all of a session's remaining processes", "session", rec.Name,
 			"left", left, "err", err)
 	}
 	return left
 }
 
-// serverOf returns the PID of the server in a record, or 0 if the agent's process is not alive.
+// serverOf returns the PID of the server in a record, or 0 if the agent's process is dead.
 func (f *folders) serverOf(rec *record) int {
 	if rec.Boot != f.boot || !rec.lives(f.boot) {
 		return 0
@@ -180,8 +179,8 @@ func (f *folders) serverOf(rec *record) int {
 	return rec.Server
 }
 
-// clearUnstarted removes the folder of a start that has not written a record. It returns false if the start may still
-// be in progress.
+// clearUnstarted removes the folder of a start that never wrote a record. It returns false if the start may still be in
+// progress.
 func (f *folders) clearUnstarted(name string) bool {
 	if f.observe {
 		return false

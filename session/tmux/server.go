@@ -24,9 +24,9 @@ import (
 	"gcity/session"
 )
 
-// ErrUnusable reports that tmux is missing or too old.
-var ErrUnusable = errors.New("install tmux 3.3 or newer (apt-get install tmux), or leave out " +
-	"[session] provider to use the built-in terminals")
+// ErrUnusable means that tmux is missing or too old.
+var ErrUnusable = errors.New("install tmux 3.3 or newer (apt-get install tmux), or remove " +
+	"[session] provider from city.toml to use the built-in terminals")
 
 // Used reports whether a city has or had sessions in tmux.
 func Used(city string) bool {
@@ -45,7 +45,7 @@ func Hint(city string) string {
 	return line
 }
 
-// Find returns the path of tmux. If tmux is missing or too old, the error is ErrUnusable.
+// Find returns the path of tmux. The error is an ErrUnusable if tmux is missing or too old.
 func Find() (program string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), session.CheckLimit)
 	defer cancel()
@@ -70,8 +70,8 @@ func find(ctx context.Context) (program string, err error) {
 	return program, nil
 }
 
-// newEnough reports whether a tmux version is supported, for example "tmux 3.3a" or "tmux next-3.6". A
-// version without a number is a development build, which is supported.
+// newEnough reports whether a tmux version is supported, for example "tmux 3.3a" or "tmux next-3.6". A version without
+// a number is a development build and counts as supported.
 func newEnough(version string) bool {
 	if strings.Contains(version, "master") {
 		return true
@@ -85,8 +85,8 @@ func newEnough(version string) bool {
 	return n == 2 && err == nil && (major > 3 || major == 3 && minor >= 3)
 }
 
-// Label returns the name of a city's tmux server for tmux -L. It contains the folder's name, which users
-// recognize, and a hash of the folder's path, which makes it unique.
+// Label returns the name of a city's tmux server for tmux -L. It consists of the folder's name, for users to recognize,
+// and a hash of the folder's path to make it unique.
 func Label(city string) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
@@ -98,9 +98,9 @@ func Label(city string) string {
 	return "gcity-" + name[:min(len(name), 24)] + "-" + hex.EncodeToString(sum[:4])
 }
 
-// server is the record of a city's tmux server.
+// server is the stored record of a city's tmux server.
 type server struct {
-	// TMUX_TMPDIR of the process that opened the city first; other processes use the same value
+	// TMUX_TMPDIR of the process that first opened the city, so that all processes use the same value
 	TmpDir string `json:"tmpdir,omitempty"`
 	Boot   string `json:"boot,omitempty"`
 	PID    int    `json:"pid,omitempty"`
@@ -112,9 +112,8 @@ const (
 	configFile = "tmux.conf"
 )
 
-// settings is the complete configuration of the server, which does not read ~/.tmux.conf. tmux passes all
-// keys to the agent except the key that detaches a user of tmux itself. viewerFlag identifies gcity's
-// viewers.
+// settings is the server's complete configuration; it does not read ~/.tmux.conf. All keys go to the agent, except the
+// one that detaches users who attached with tmux itself. viewerFlag distinguishes gcity's own viewers from them.
 const settings = `set -qs exit-empty off
 set -qs escape-time 0
 set -qs focus-events on
@@ -145,10 +144,10 @@ unbind-key -a -T prefix
 bind-key -T root C-q if-shell -F "#{m:*` + viewerFlag + `*,#{client_flags}}" "send-keys C-q" "detach-client"
 `
 
-// viewerFlag marks a client that gcity has attached. The flag has no effect in a session with one pane.
+// viewerFlag marks a client that gcity has attached. In a session with one pane, the flag has no other effect.
 const viewerFlag = "active-pane"
 
-// client calls tmux for the city's server.
+// client runs tmux commands for the city's server.
 type client struct {
 	files   folders
 	program string // path of tmux
@@ -165,7 +164,7 @@ func newClient(files folders, program string) *client {
 	return &client{files: files, program: program, label: Label(files.city), log: files.log}
 }
 
-// locate determines the name of the city's server, and prepares tmux's environment and configuration.
+// locate determines the name of the city's server, and prepares the environment and configuration for tmux.
 func (c *client) locate() error {
 	data, err := disk.ReadFile(filepath.Join(c.files.dir, serverFile))
 	switch {
@@ -175,7 +174,7 @@ func (c *client) locate() error {
 				filepath.Join(c.files.dir, serverFile), err)
 		}
 	case !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("cannot look for the tmux server: %w", err)
+		return fmt.Errorf("cannot search for the tmux server: %w", err)
 	default:
 		c.server.TmpDir = os.Getenv("TMUX_TMPDIR")
 		if c.files.observe {
@@ -203,7 +202,7 @@ func (c *client) locate() error {
 	return nil
 }
 
-// writeServer writes the server's record.
+// writeServer writes the server's record to disk.
 func (c *client) writeServer() error {
 	data, err := json.Marshal(c.server)
 	if err == nil {
@@ -215,7 +214,7 @@ func (c *client) writeServer() error {
 	return nil
 }
 
-// noteServer records the server that has responded, and waits in the background for its exit.
+// noteServer records the server that responded, and waits in the background for it to exit.
 func (p *Provider) noteServer(pid int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -237,7 +236,7 @@ func (p *Provider) noteServer(pid int) {
 	p.watched = pid
 }
 
-// recordServer records the server's process and returns its start time. ok is false if the process has ended.
+// recordServer records the server's process and returns its start time. ok is false if the process has exited.
 func (c *client) recordServer(pid int) (start uint64, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -257,12 +256,12 @@ func (c *client) recordServer(pid int) (start uint64, ok bool) {
 	return st.Start, true
 }
 
-// awaitServerEnd waits until the server has exited, which ends all of its sessions.
+// awaitServerEnd waits for the server to exit, which ends all of its sessions.
 func (p *Provider) awaitServerEnd(w *proc.Watched, pid int) {
 	stop := context.AfterFunc(p.ctx, func() { w.Close() })
 	defer stop()
 	if w.Wait() != nil {
-		return // the provider was closed
+		return // the provider has been closed
 	}
 	w.Close()
 	p.mu.Lock()
@@ -283,18 +282,18 @@ var (
 	errNameTaken = errors.New("tmux already has a session with this name")
 )
 
-// run runs tmux and returns its output. Only the command new-session starts the server.
+// run runs a tmux command and returns its output. Only new-session starts the server.
 func (c *client) run(ctx context.Context, stdin []byte, args ...string) (string, error) {
 	out, err := c.once(ctx, stdin, args...)
 	if !errors.Is(err, errNoServer) || !c.serverLives() {
 		return out, err
 	}
-	// The server is running but its socket is missing, for example because a cleanup removed temporary files.
-	// SIGUSR1 makes the server create the socket again.
+	// The server is running but its socket is missing, for example because a cleanup removed temporary files. SIGUSR1
+	// makes the server recreate the socket.
 	c.mu.Lock()
 	s := c.server
 	c.mu.Unlock()
-	c.log.Warn("the tmux server's socket is missing; asking the server to create a new one", "pid",
+	c.log.Warn("the tmux server's socket is missing; asking the server to recreate it", "pid",
 		s.PID)
 	proc.Signal(s.PID, syscall.SIGUSR1, func(pid int) bool { return proc.Lives(pid, s.Start) })
 	for pause := time.Millisecond; pause < time.Second; pause *= 2 {
@@ -338,7 +337,7 @@ func (c *client) once(ctx context.Context, stdin []byte, args ...string) (string
 	text := strings.TrimSpace(complaint.String())
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
-		return "", session.Missing(fmt.Errorf("tmux cannot be executed: %w", err))
+		return "", session.Missing(fmt.Errorf("cannot execute tmux: %w", err))
 	case ctx.Err() != nil:
 		return "", fmt.Errorf("tmux did not respond in time: %w", context.Cause(ctx))
 	case strings.HasPrefix(text, "no server running"),
@@ -346,7 +345,7 @@ func (c *client) once(ctx context.Context, stdin []byte, args ...string) (string
 		strings.Contains(text, "server exited"), strings.Contains(text, "lost server"):
 		return "", fmt.Errorf("%w (%s)", errNoServer, text)
 	case strings.HasPrefix(text, "can't find"), text == "no current target":
-		// tmux reports "no current target" if it has no sessions
+		// tmux says "no current target" if it has no sessions
 		return out.String(), fmt.Errorf("%w (%s)", errNoPane, text)
 	case strings.HasPrefix(text, "duplicate session"):
 		return "", errNameTaken
@@ -356,7 +355,7 @@ func (c *client) once(ctx context.Context, stdin []byte, args ...string) (string
 	return out.String(), fmt.Errorf("%w: %s", errOther, text)
 }
 
-// command returns a tmux command for the city's server. tmux does not interpret the arguments: see arg.
+// command returns a tmux command for the city's server. It passes the arguments through arg.
 func (c *client) command(ctx context.Context, args ...string) *exec.Cmd {
 	c.execs.Add(1)
 	all := append([]string{"-u", "-L", c.label, "-f", filepath.Join(c.files.dir, configFile)},
@@ -366,7 +365,7 @@ func (c *client) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// arg escapes an argument that tmux would interpret as the end of a command.
+// arg escapes an argument that tmux would take for the end of a command.
 func arg(s string) string {
 	if strings.HasSuffix(s, ";") {
 		return s[:len(s)-1] + `\;`

@@ -18,16 +18,16 @@ import (
 
 const (
 	startTimeout = 30 * time.Second // timeout of a start if the caller sets no deadline
-	// maximum wait for another controller that is starting or cleaning up the same session
+	// how long to wait for another controller that is starting or cleaning up the same session
 	lockTimeout = 2 * time.Second
-	// maximum wait for a lock that a new child process has inherited; the child closes the lock when it executes
+	// how long to wait for a lock that a new child process has inherited; the child releases it when it executes
 	// another program
 	lockWait    = 200 * time.Millisecond
 	taskTimeout = 10 * time.Second
 )
 
-// Start implements session.Provider. tmux creates a process that connects to the startSocket and requests its
-// task. The process then locks the session, writes its record and becomes the agent. So the environment
+// Start implements session.Provider. tmux creates a process that connects to the startSocket and requests its task.
+// This process then locks the session, writes its record and becomes the agent. As a result, the agent's environment
 // appears neither in a command line, nor in a file, nor in tmux.
 func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	if err := p.check(&s); err != nil {
@@ -66,12 +66,12 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	}
 	st, ok := e.status()
 	if !ok || st.ID != s.ID {
-		return st, fail("start", s.Name, errOther, "it has already ended again")
+		return st, fail("start", s.Name, errOther, "it ended immediately after the start")
 	}
 	return st, nil
 }
 
-// check returns an error for a Spec that does not describe a session that can be started and identified.
+// check returns an error if the Spec lacks what is needed to start or identify the session.
 func (p *Provider) check(s *session.Spec) error {
 	switch {
 	case p.startSocket == nil || p.ctx.Err() != nil:
@@ -92,8 +92,8 @@ func (p *Provider) check(s *session.Spec) error {
 	return nil
 }
 
-// endPrevious removes the remains of an earlier life. It fails if another controller has started a life, or if
-// processes that hold the session's lock survive. The caller must hold the name's lock and the start lock.
+// endPrevious removes what is left of an earlier life. It fails if another controller has started a life, or if
+// processes that hold the session's lock cannot be killed. The caller must hold the name's lock and the start lock.
 func (p *Provider) endPrevious(ctx context.Context, e *entry) error {
 	rec, x, ok := p.files.recall(e.name)
 	if ok && x == nil {
@@ -109,20 +109,20 @@ func (p *Provider) endPrevious(ctx context.Context, e *entry) error {
 	fd, err := proc.Lock(p.files.path(e.name, lockFile), time.Now().Add(lockWait))
 	if errors.Is(err, proc.ErrLocked) {
 		if left := p.files.sweep(&rec, nil); len(left) > 0 {
-			return fail("start", e.name, session.ErrExists, "processes of its last session cannot "+
-				"be killed: pids %v", left)
+			return fail("start", e.name, session.ErrExists, "cannot kill the remaining processes "+
+				"of its last session: pids %v", left)
 		}
 		fd, err = proc.Lock(p.files.path(e.name, lockFile), time.Now().Add(lockWait))
 	}
 	if err != nil {
-		return fail("start", e.name, session.ErrExists, "its lock cannot be taken: %v", err)
+		return fail("start", e.name, session.ErrExists, "cannot take its lock: %v", err)
 	}
 	proc.Close(fd)
 	p.files.keepOutputs(e.name, rec.ID)
 	return nil
 }
 
-// create creates the tmux session and starts the agent in the session.
+// create creates the tmux session and starts the agent in it.
 func (p *Provider) create(ctx context.Context, e *entry, s *session.Spec) error {
 	arrival, cancel := p.startSocket.expect(s.ID)
 	defer cancel()
@@ -137,7 +137,7 @@ func (p *Provider) create(ctx context.Context, e *entry, s *session.Spec) error 
 		}
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 		defer cancel()
-		// tmux may have created the session despite the error
+		// tmux can have created the session despite the error
 		return errors.Join(err, p.removeUnrecorded(late, s.Name))
 	}
 	rec, err := p.startAgent(ctx, s, paneTask{Spec: *s, Dir: filepath.Join(p.files.dir, s.Name),
@@ -153,8 +153,7 @@ func (p *Provider) create(ctx context.Context, e *entry, s *session.Spec) error 
 	return nil
 }
 
-// newSession creates the tmux session. tmux expands only one of the arguments, the name, and mangle has made
-// it safe.
+// newSession creates the tmux session. The only argument that tmux expands is the name, which mangle has made safe.
 func (p *Provider) newSession(ctx context.Context, s *session.Spec, cols, rows int) (paneID string,
 	pid int, err error) {
 	name := mangle(s.Name)
@@ -166,7 +165,7 @@ func (p *Provider) newSession(ctx context.Context, s *session.Spec, cols, rows i
 		"exit-empty",
 		"off"}
 	out, err := p.tmux.run(ctx, nil, create...)
-	if errors.Is(err, errNoServer) { // the old server was exiting, see Dismiss
+	if errors.Is(err, errNoServer) { // an old server was still exiting, see Dismiss
 		out, err = p.tmux.run(ctx, nil, create...)
 	}
 	if errors.Is(err, errNameTaken) {
@@ -180,14 +179,15 @@ func (p *Provider) newSession(ctx context.Context, s *session.Spec, cols, rows i
 	}
 	f := strings.Fields(out)
 	if len(f) != 3 {
-		return "", 0, fail("start", s.Name, errOther, "tmux returned %q for its session", out)
+		return "", 0, fail("start", s.Name, errOther, "tmux returned the invalid session ID "+
+			"%q", out)
 	}
 	p.noteServer(number(f[2]))
 	return f[0], number(f[1]), nil
 }
 
-// removeUnrecorded ends a session with this name that has no record because a controller died during a start. If
-// the session does not belong to this city, removeUnrecorded returns an error.
+// removeUnrecorded ends a session with this name that has no record because its controller died during the start. It
+// returns an error if the session belongs to another city.
 func (p *Provider) removeUnrecorded(ctx context.Context, name string) error {
 	city, id, err := p.tmux.owner(ctx, mangle(name))
 	if errors.Is(err, errNoPane) || errors.Is(err, errNoServer) {
@@ -197,8 +197,8 @@ func (p *Provider) removeUnrecorded(ctx context.Context, name string) error {
 		return fail("start", name, err, "tmux has a session with this name: %v", err)
 	}
 	if city != p.files.city || id == "" {
-		return fail("start", name, session.ErrExists, "the tmux server %s has a session %s that "+
-			"does not belong to this city: end it there", p.tmux.label, mangle(name))
+		return fail("start", name, session.ErrExists, "the tmux server %s has a session %s, which "+
+			"does not belong to this city: kill that session", p.tmux.label, mangle(name))
 	}
 	p.log.Warn("undoing an unfinished start", "session", name)
 	if _, err := p.tmux.run(ctx, nil, "kill-session", "-t", "="+mangle(name)); err != nil &&
@@ -207,14 +207,13 @@ func (p *Provider) removeUnrecorded(ctx context.Context, name string) error {
 			err)
 	}
 	if left := p.files.sweep(&record{Name: name, ID: id}, nil); len(left) > 0 {
-		return fail("start", name, session.ErrExists, "processes of an earlier start cannot be "+
-			"killed: pids %v", left)
+		return fail("start", name, session.ErrExists, "cannot kill the processes of an earlier "+
+			"start: pids %v", left)
 	}
 	return nil
 }
 
-// owner returns the city and the life that a tmux session belongs to. Both are "" if gcity did not create the
-// session.
+// owner returns the city and the life that a tmux session belongs to. Both are "" if gcity did not create the session.
 func (c *client) owner(ctx context.Context, name string) (city, id string, err error) {
 	out, err := c.run(ctx, nil, "show-environment", "-t", "="+name+":")
 	for line := range strings.Lines(out) {
@@ -229,8 +228,8 @@ func (c *client) owner(ctx context.Context, name string) (city, id string, err e
 	return city, id, err
 }
 
-// undoStarts undoes starts that killed controllers have left unfinished. It ends all sessions of this city
-// that have no record and are not being started.
+// undoStarts undoes starts that were interrupted because their controllers were killed. It ends all sessions of this
+// city that have no record and are not being started.
 func (p *Provider) undoStarts(ctx context.Context) error {
 	if p.files.observe || !p.tmux.serverLives() {
 		return nil
@@ -254,7 +253,7 @@ func (p *Provider) undoStarts(ctx context.Context) error {
 			continue
 		}
 		fd, err := proc.Lock(p.files.path(name, startFile), time.Now())
-		// if the folder is missing, no start is in progress
+		// no start is in progress if the folder is missing
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			continue // another process is starting the session
 		}
@@ -270,7 +269,7 @@ func (p *Provider) undoStarts(ctx context.Context) error {
 	return nil
 }
 
-// undoStart undoes a failed start. It returns cause, joined with the errors from the cleanup.
+// undoStart undoes a failed start. It returns cause joined with any errors from the cleanup.
 func (p *Provider) undoStart(s *session.Spec, pane string, pid int, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), callTimeout)
 	defer cancel()
@@ -281,11 +280,12 @@ func (p *Provider) undoStart(s *session.Spec, pane string, pid int, cause error)
 		cleanupErrs = append(cleanupErrs, err)
 	}
 	if left := p.files.sweep(&r, nil); len(left) > 0 {
-		cleanupErrs = append(cleanupErrs, fmt.Errorf("these processes of the session "+
-			"cannot be killed: %v", left))
+		cleanupErrs = append(cleanupErrs, fmt.Errorf("cannot kill these processes of "+
+			"the session: %v", left))
 	}
 	if rec, x, ok := p.files.recall(s.Name); ok && x == nil && rec.ID == s.ID {
-		disk.Remove(p.files.path(s.Name, recordFile)) // otherwise the session would count as lost
+		// with a record, the session would count as lost
+		disk.Remove(p.files.path(s.Name, recordFile))
 	}
 	var known *failure
 	if !errors.As(cause, &known) {

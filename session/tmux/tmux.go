@@ -1,17 +1,16 @@
-// Package tmux implements a session provider on top of tmux. Every city has its own tmux server, every
-// session is a tmux session with one pane, and the server survives the controller. A user can also attach
-// with tmux itself.
+// Package tmux implements a session provider on top of tmux. Each city has its own tmux server, which survives the
+// controller, and each session is a tmux session with one pane. Users can also attach with tmux itself.
 //
-// Each session has a folder below .gc/tmux. The process that becomes the agent writes the session's record there,
-// under a lock that all of the agent's processes inherit. A pane belongs to gcity only if a record names the pane
-// and its process.
+// Each session has a folder in .gc/tmux. The process that becomes the agent writes the session's record there, under a
+// lock that all of the agent's processes inherit. A pane belongs to gcity only if a record names the pane and its
+// process.
 //
 // # Concurrency
 //
-// A Provider may be used from several goroutines. It has one goroutine per live session, which sleeps until the
-// agent's process exits. It also has a goroutine for the server and one for the socket of new panes. Close ends all
-// of them. An operation that changes the process of a name, such as a start or the cleanup after an end, takes the
-// lock of that name. So sessions never wait for each other.
+// A Provider is safe for concurrent use. It has one goroutine per live session, which sleeps until the agent's process
+// exits, one for the server, and one for the socket that new panes connect to. Close ends all of them. An operation
+// that changes the process of a session name, such as a start or the cleanup after an exit, takes that name's lock.
+// Sessions with different names therefore never wait for each other.
 package tmux
 
 import (
@@ -37,11 +36,11 @@ type Options struct {
 	Binary string       // run as "<Binary> pane <socket> <id>" in each pane; it must call Pane
 	Logger *slog.Logger // nil disables logging
 
-	// Observe is for a caller that only reads a city. The provider then starts nothing and cleans up nothing.
+	// Observe is for a caller that only reads a city. The provider then starts nothing and cleans nothing up.
 	Observe bool
 
-	// Broken is called with a panic from one of the provider's goroutines. The provider then no longer works
-	// and must be opened again. If Broken is nil, the program exits with the panic.
+	// Broken is called with a panic from one of the provider's goroutines. The provider no longer works after that and
+	// must be opened again. If Broken is nil, the panic ends the program.
 	Broken func(error)
 }
 
@@ -57,11 +56,11 @@ type Provider struct {
 	reg     *registry.Registry[entry]
 	ctx     context.Context
 	close   context.CancelFunc
-	looking chan struct{} // contains a token while no refresh is running
+	looking chan struct{} // holds a token while no refresh is running
 
 	mu      sync.Mutex
 	watched int       // PID of the server that awaitServerEnd waits for; 0 = none
-	scanned time.Time // modification time of files.dir at the last scan
+	scanned time.Time // modification time of files.dir when it was last scanned
 }
 
 var (
@@ -85,8 +84,8 @@ const (
 	callTimeout  = 15 * time.Second // timeout of calls without a deadline
 )
 
-// New returns a provider that has adopted all sessions of the city that are alive or have an unacknowledged
-// exit. If tmux is missing or too old, it returns an error.
+// New returns a provider that has adopted all of the city's sessions that are alive or have an unacknowledged exit. It
+// returns an error if tmux is missing or too old.
 func New(o Options) (*Provider, error) {
 	if !filepath.IsAbs(o.City) {
 		return nil, fmt.Errorf("the city's folder %q is not an absolute path", o.City)
@@ -127,14 +126,14 @@ func New(o Options) (*Provider, error) {
 	var wg recovery.Group
 	for _, e := range suspects {
 		rec, _ := e.life()
-		// the first List returns exits that happened earlier
+		// the first List reports exits from before New
 		wg.Go(func() { p.recordEnd(e, rec.ID, false) })
 	}
 	wg.Wait()
 	return p, nil
 }
 
-// open creates the files that the provider needs. For an observer, it creates none.
+// open creates the files that the provider needs, or none for an observer.
 func (p *Provider) open() error {
 	if !p.files.observe {
 		if err := errors.Join(disk.MkdirAll(filepath.Dir(p.files.dir), 0o700),
@@ -162,7 +161,7 @@ func (p *Provider) Exits() <-chan session.Exit { return p.reg.Exits() }
 // Limits implements session.Limiter.
 func (*Provider) Limits() session.Limits {
 	return session.Limits{Lacks: []session.Ability{session.CountingOutput},
-		Why: "tmux does not report how much was printed"}
+		Why: "tmux does not report the amount of output"}
 }
 
 // Close closes the provider. The sessions keep running. A server without sessions exits.
@@ -206,7 +205,7 @@ func (*Provider) IsLocal(string) bool { return true }
 
 var errOther = errors.New("tmux failed")
 
-// failure is an error with a message for users. Callers test its kind with errors.Is.
+// failure is an error with a message for users. Callers use errors.Is to find its kind.
 type failure struct {
 	text string
 	kind error
@@ -215,7 +214,7 @@ type failure struct {
 func (f *failure) Error() string { return f.text }
 func (f *failure) Unwrap() error { return f.kind }
 
-// fail returns an error that names the failed operation, the session and the reason.
+// fail returns an error of the form "cannot VERB NAME: REASON".
 func fail(verb, name string, kind error, format string, args ...any) error {
 	return &failure{fmt.Sprintf("cannot %s %q: ", verb, name) + fmt.Sprintf(format, args...), kind}
 }

@@ -15,7 +15,7 @@ import (
 	"gcity/session/registry"
 )
 
-// The test binary also acts as the program that tmux starts in a pane, like gcity.
+// The test binary also runs as the program that tmux starts in a pane, as gcity does.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "pane" {
 		os.Exit(Pane())
@@ -23,7 +23,8 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "mini-controller" {
 		os.Exit(miniController(os.Args[2]))
 	}
-	dir, err := os.MkdirTemp("", "gct-") // for the servers' sockets; the path of t.TempDir is too long
+	// for the servers' sockets, because the path of t.TempDir is too long
+	dir, err := os.MkdirTemp("", "gct-")
 	if err == nil {
 		err = errors.Join(os.Setenv("TMUX_TMPDIR", dir), os.Setenv("GC_LEAK", "of the controller"))
 	}
@@ -36,7 +37,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// newProvider opens the provider of a city, and stops all its sessions after the test.
+// newProvider opens a provider for a city, and stops all of its sessions after the test.
 func newProvider(t testing.TB, city string) *Provider {
 	t.Helper()
 	p, err := New(Options{City: city, Binary: os.Args[0]})
@@ -47,7 +48,7 @@ func newProvider(t testing.TB, city string) *Provider {
 	return p
 }
 
-// endAll stops the sessions, and checks that the server exits with the last session.
+// endAll stops the sessions, and checks that the server exits with the last one.
 func endAll(t testing.TB, p *Provider) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*eventually.Timeout)
 	defer cancel()
@@ -63,7 +64,7 @@ func endAll(t testing.TB, p *Provider) {
 	p.Close()
 	if err == nil && !eventually.Poll(func() bool { return !p.tmux.serverLives() }) {
 		out, err := p.tmux.once(ctx, nil, "list-panes", "-a", "-F", "#{session_name} #{pane_id} #{pane_pid} #{pane_dead}")
-		t.Errorf("its server does not leave: it holds %q, %v", out, err)
+		t.Errorf("the server does not exit: it has %q, %v", out, err)
 	}
 	if p.tmux.serverLives() {
 		exec.Command("tmux", "-L", p.tmux.label, "kill-server").Run()
@@ -92,7 +93,7 @@ func start(t testing.TB, p *Provider, s session.Spec) session.Status {
 
 func nextExit(t testing.TB, p *Provider) session.Exit {
 	t.Helper()
-	return eventually.Receive(t, "an exit is told", p.Exits())
+	return eventually.Receive(t, "an exit", p.Exits())
 }
 
 // until waits for a condition outside this process.
@@ -110,7 +111,7 @@ func shows(t testing.TB, p *Provider, name, text string) {
 	}, func() string { return last })
 }
 
-func TestThread(t *testing.T) {
+func TestLifeOfASession(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -134,7 +135,7 @@ func TestThread(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(p.files.path("a", "")); err == nil {
-		t.Error("the folder stays")
+		t.Error("the session's folder was not removed")
 	}
 	start(t, p, spec(city, "a", "exit 7"))
 	if x := nextExit(t, p); x.Code != 7 || x.Asked {

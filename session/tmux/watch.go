@@ -16,13 +16,12 @@ import (
 
 const (
 	watchHistory = 1000 // lines of scrollback for a new watcher
-	// maximum number of bytes of output that a watcher may lag behind; beyond that, its screen is sent again
+	// how many bytes of output a watcher may fall behind before its screen is sent again
 	watchLag = 256 << 10
 )
 
-// Watch implements session.Watcher. It runs a tmux client in control mode, which receives all output from the
-// agent. A frame without data reports a new size. The sequence ends with the session, with ctx, or with an
-// error.
+// Watch implements session.Watcher. It runs a tmux client in control mode, which receives all of the agent's output. A
+// frame without data reports a new size. The sequence ends when the session or ctx ends, or after an error.
 func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Frame, error] {
 	return func(yield func(session.Frame, error) bool) {
 		_, rec, err := p.living("watch", name)
@@ -93,11 +92,11 @@ func (p *Provider) watchLife(ctx context.Context, rec *record,
 	return nil
 }
 
-// watcher contains the output that a client in control mode has received and the caller has not read yet.
+// watcher contains output that a client in control mode has received and the caller has not read yet.
 type watcher struct {
 	rec  *record
-	news chan struct{} // contains a token when a frame is available
-	done chan struct{} // closed when no more frames follow
+	news chan struct{} // holds a token when a frame is available
+	done chan struct{} // closed when there are no more frames
 
 	mu         sync.Mutex
 	cols, rows int
@@ -119,8 +118,8 @@ func (w *watcher) ask(in io.Writer) error {
 	return err
 }
 
-// take returns the next frame. ok is false if no frame is available. behind is true if the reader was too slow.
-// Then the caller must call ask again.
+// take returns the next frame. ok is false if no frame is available yet. behind is true if the reader fell too far
+// behind; the caller must then call ask again.
 func (w *watcher) take() (f session.Frame, behind, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -145,8 +144,8 @@ func (w *watcher) notify() {
 func (w *watcher) readOutput(out io.Reader) {
 	defer close(w.done)
 	r := bufio.NewReaderSize(out, 32<<10)
-	var block []string // lines of the response that is being read; nil = none
-	var end string     // line that ends the response
+	var block []string // lines of the current response; nil = not in a response
+	var end string     // line that ends the current response
 	var where []int    // response to the first of the two requests from ask
 	for {
 		line, err := r.ReadString('\n')
@@ -159,7 +158,7 @@ func (w *watcher) readOutput(out io.Reader) {
 		case block == nil && head == "%begin":
 			block, end = []string{}, rest
 		case block != nil && head == "%end" && rest == end:
-			// the block is the response to a request from ask, not to attach-session
+			// the response is to a request from ask, and not to attach-session
 			if strings.HasSuffix(end, " 1") {
 				where = w.received(where, block)
 			}
@@ -180,7 +179,7 @@ func (w *watcher) readOutput(out io.Reader) {
 	}
 }
 
-// received processes the responses to the two requests from ask. where is the first response.
+// received handles the responses to the two requests from ask. where is the first response.
 func (w *watcher) received(where []int, block []string) []int {
 	if where == nil {
 		for _, f := range strings.Fields(strings.Join(block, " ")) {
@@ -199,7 +198,7 @@ func (w *watcher) received(where []int, block []string) []int {
 	return nil
 }
 
-// replay returns the output that draws a screen with its scrollback.
+// replay returns the output that draws a screen and its scrollback.
 func replay(lines []string, where []int) []byte {
 	var b strings.Builder
 	if where[4] == 1 {
@@ -212,7 +211,7 @@ func replay(lines []string, where []int) []byte {
 	return []byte(b.String())
 }
 
-// printed processes new output from the agent.
+// printed handles new output from the agent.
 func (w *watcher) printed(data []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -221,14 +220,14 @@ func (w *watcher) printed(data []byte) {
 		return // the redraw will contain the data
 	case len(w.data)+len(data) > watchLag:
 		w.dropped += uint64(len(w.data) + len(data))
-		w.stale, w.data = true, []byte{} // the method take requests a redraw
+		w.stale, w.data = true, []byte{} // take then requests a redraw
 	default:
 		w.data = append(w.data, data...)
 	}
 	w.notify()
 }
 
-// layoutChanged processes the report of a new size: "@1 c25d,80x24,0,0,1 …".
+// layoutChanged handles the report of a new size: "@1 c25d,80x24,0,0,1 …".
 func (w *watcher) layoutChanged(rest string) {
 	f := strings.Split(rest, ",")
 	if len(f) < 2 {
@@ -243,8 +242,7 @@ func (w *watcher) layoutChanged(rest string) {
 	}
 }
 
-// unescape decodes output in control mode, in which control characters and the backslash are written as three
-// octal digits.
+// unescape decodes output from control mode, where control characters and backslashes are three octal digits.
 func unescape(s string) []byte {
 	out := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {

@@ -2,5 +2,5 @@
 
 package main
 
-// sleepDeeply does nothing in a plain build.
+// sleepDeeply does nothing without the build tag noforcegc.
 func sleepDeeply() {}

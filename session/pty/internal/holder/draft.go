@@ -1,15 +1,15 @@
 package holder
 
-// draft counts the characters that viewers have typed on the program's line and have neither submitted nor deleted.
-// It cannot know how the program handles keys. So it may report a draft that does not exist, but at most until the
-// next Enter. It stores no text.
+// draft counts the characters that viewers have typed on the program's input line and have neither submitted nor
+// deleted. How the program handles each key is unknown, so draft may count characters of a draft that does not exist,
+// but only until the next Enter. It stores no text.
 type draft struct {
 	n      int // number of characters
-	before int // value of n before an Escape, which may begin a sequence
+	before int // n before an Escape key, which may turn out to begin a sequence
 
 	state  keyState
-	num    int    // parameter that is being read
-	params [2]int // the first parameters of a sequence
+	num    int    // the parameter being read
+	params [2]int // first parameters of a sequence
 	at     int    // index in params
 	odd    bool   // the sequence contains characters other than digits and separators
 	paste  bool   // within a bracketed paste
@@ -23,21 +23,21 @@ const (
 	keyEscape             // after ESC
 	keyCSI                // after ESC [
 	keyApp                // after ESC O
-	keyString             // after ESC ], P, _, ^ or X: a reply from the terminal
-	keyStringEsc          // after ESC in a reply
+	keyString             // after ESC ], P, _, ^ or X, which begin a terminal's reply
+	keyStringEsc          // after ESC in such a reply
 )
 
-// endsDraft reports whether a key ends a draft by submitting it, deleting it or ending the program.
+// endsDraft reports whether a key ends a draft, because it submits it, deletes it or ends the program.
 func endsDraft(c byte) bool {
 	return c == '\r' || c == '\n' || c == 3 || c == 4 || c == 0x15
 }
 
-// Write handles typed bytes. A sequence may be split between two calls.
+// Write handles typed bytes. Sequences may be split across calls.
 func (d *draft) Write(p []byte) {
 	if len(p) == 0 {
 		return
 	}
-	if d.state == keyEscape && p[0] != '[' && p[0] != 'O' { // the Escape was a separate key
+	if d.state == keyEscape && p[0] != '[' && p[0] != 'O' { // Escape was a key of its own
 		d.state, d.before = keyGround, 0
 	}
 	for _, c := range p {
@@ -48,14 +48,14 @@ func (d *draft) Write(p []byte) {
 		if !d.paste {
 			d.before, d.n = d.n, 0
 		}
-	case keyString: // Alt and a key, because every reply from a terminal is longer
+	case keyString: // two bytes are Alt and a key; every reply from a terminal is longer
 		if len(p) == 2 {
 			d.state = keyGround
 		}
 	}
 }
 
-// end resets the draft, because it was submitted together with other input or its line was cleared.
+// end resets the draft after it was submitted together with other input, or its line was cleared.
 func (d *draft) end() { d.n, d.before = 0, 0 }
 
 func (d *draft) step(c byte) {
@@ -97,13 +97,13 @@ func (d *draft) key(c byte) {
 		d.end()
 	case c == 0x7f || c == 8:
 		d.n = max(0, d.n-1)
-	case c >= ' ' && c&0xc0 != 0x80: // not a continuation byte of UTF-8
+	case c >= ' ' && c&0xc0 != 0x80: // not a UTF-8 continuation byte
 		d.n++
 	}
 }
 
 func (d *draft) escaped(c byte) {
-	// the Escape came in a separate write, but begins this sequence
+	// the Escape arrived in an earlier write but begins this sequence
 	if d.before > 0 && (c == '[' || c == 'O') {
 		d.n = d.before
 	}
@@ -150,8 +150,8 @@ func (d *draft) param() {
 	d.num = 0
 }
 
-// sequenced handles a complete sequence: the beginning or end of a paste, an old mouse report, or a key that the
-// terminal encodes as numbers.
+// sequenced handles a complete sequence: the start or end of a paste, an old mouse report, or a key that the terminal
+// encodes as numbers.
 func (d *draft) sequenced(final byte) {
 	switch {
 	case d.odd:
@@ -164,7 +164,7 @@ func (d *draft) sequenced(final byte) {
 	}
 }
 
-// numbered handles a key with this number and these modifiers.
+// numbered handles the key with this number and these modifiers.
 func (d *draft) numbered(key, held int) {
 	const ctrl, alt = 4, 2
 	switch {
@@ -174,7 +174,7 @@ func (d *draft) numbered(key, held int) {
 	case held&(ctrl|alt) != 0 || key < ' ':
 	case key == 0x7f:
 		d.n = max(0, d.n-1)
-	case key < 57344 || key > 63743: // the keys in this range print nothing
+	case key < 57344 || key > 63743: // keys in that range print nothing
 		d.n++
 	}
 }

@@ -15,7 +15,7 @@ func TestDraft(t *testing.T) {
 		"abc\x04":                           0,
 		"abc\x15":                           0,
 		"abc\x1b":                           0,
-		"abc\x1b|d":                         1, // Escape, then a key
+		"abc\x1b|d":                         1, // the Escape key, then another key
 		"abc\x1b|[D":                        3, // an arrow key in two pieces
 		"abc\x1b\x1b":                       0,
 		"\x1b[A\x1bOB\x1b[3~\x1b[1;5C":      0,
@@ -29,7 +29,7 @@ func TestDraft(t *testing.T) {
 		"\x1b]11;rgb:0000/0000/0000\x07a":   1,
 		"\x1b]11;rgb:0000/0000/0000\x1b\\a": 1,
 		"\x1bP1$r0m\x1b\\":                  0,
-		"\x1b]|abc":                         3, // Alt+], then keys
+		"\x1b]|abc":                         3, // Alt+], then other keys
 		"\x1b]abc\rde":                      2,
 		"\x01\x0b\x09":                      0,
 		"a\x1b[13u":                         0, // keys encoded as numbers
@@ -42,19 +42,19 @@ func TestDraft(t *testing.T) {
 		var d draft
 		from := 0
 		for i := range in {
-			if in[i] == '|' { // where one write ends
+			if in[i] == '|' { // a write ends here
 				d.Write([]byte(in[from:i]))
 				from = i + 1
 			}
 		}
 		d.Write([]byte(in[from:]))
 		if d.n != want {
-			t.Errorf("%q: %d characters, not %d", in, d.n, want)
+			t.Errorf("%q: %d characters, want %d", in, d.n, want)
 		}
 	}
 }
 
-// For any keys in any pieces, Enter outside of a paste ends a draft, and a character begins one.
+// For any keys, in any pieces, Enter outside a paste ends a draft, and a character begins one.
 func FuzzDraft(f *testing.F) {
 	f.Add([]byte("a\x1b[200~b\x1b[201~\x1b]x\x1b"), 3)
 	f.Add([]byte("\x1b[M\x1b[9;9;9;9u\x1b[<1M"), 1)
@@ -65,14 +65,14 @@ func FuzzDraft(f *testing.F) {
 			d.Write(rest[:min(len(rest), piece)])
 		}
 		if d.n < 0 || d.n > len(keys) {
-			t.Fatalf("%d characters of %d bytes", d.n, len(keys))
+			t.Fatalf("%d characters in %d bytes", d.n, len(keys))
 		}
 		d.Write([]byte("xxx\x1b[201~\x18\x18\r\r\r\r"))
 		if d.n != 0 {
 			t.Fatalf("%d characters after Enter", d.n)
 		}
 		if d.Write([]byte("a")); d.n != 1 {
-			t.Fatal("a character is no draft")
+			t.Fatal("a character does not begin a draft")
 		}
 	})
 }

@@ -12,13 +12,13 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// lockWait is the maximum wait for the lock of a previous holder that is exiting.
+// lockWait is how long to wait for the lock if a previous holder is still exiting.
 const lockWait = 500 * time.Millisecond
 
-// settle prepares the session's folder: it enters and locks the folder, listens in it, and writes its files. It can
-// be called again after the folder was deleted. Only the main goroutine may call it.
+// settle prepares the session's folder: it enters the folder, locks it, listens in it and writes its files. It can be
+// called again if the folder is deleted. Only the main goroutine may call it.
 func (h *holder) settle() error {
-	// do not create the parent folders: after a move of the city, they must not be created at the old path
+	// do not create the parents of these folders: if the city was moved, they must not appear again at the old path
 	for _, dir := range []string{filepath.Dir(h.dir), h.dir} {
 		if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 			return fmt.Errorf("cannot create the session's folder: %w", err)
@@ -31,7 +31,7 @@ func (h *holder) settle() error {
 		return err
 	}
 	if err := os.Remove(wire.SocketFile); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("cannot remove an unused socket: %w", err)
+		return fmt.Errorf("cannot remove an old socket: %w", err)
 	}
 	ln, err := listen(wire.SocketFile)
 	if err != nil {
@@ -40,7 +40,7 @@ func (h *holder) settle() error {
 	activity, err := openOwn(wire.ActivityFile)
 	if err != nil {
 		ln.Close()
-		return fmt.Errorf("cannot write in the session's folder: %w", err)
+		return fmt.Errorf("cannot write to the session's folder: %w", err)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -61,8 +61,8 @@ func (h *holder) settle() error {
 	return err
 }
 
-// openOwn opens a file of the session's folder for writing. It does not block if the file is a pipe. It
-// rejects a file with several hard links.
+// openOwn opens a file in the session's folder for writing. It does not block if the file is a pipe, and rejects a file
+// with several hard links.
 func openOwn(name string) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
@@ -81,34 +81,34 @@ func openOwn(name string) (*os.File, error) {
 	return f, nil
 }
 
-// settled reports whether the folder contains this holder's socket. Only the process with the lock creates the
+// settled reports whether the folder contains this holder's socket. Only the process that holds the lock creates the
 // socket.
 func (h *holder) settled() bool {
 	_, err := os.Stat(h.dir + "/" + wire.SocketFile)
 	return err == nil && proc.SameFile(h.lock, h.dir+"/"+wire.LockFile)
 }
 
-// lockNumber is the lowest file descriptor for the lock. Shells and programs use lower descriptors, so they do not
-// close the lock by accident.
+// lockNumber is the lowest file descriptor for the lock. Shells and other programs use lower ones, so they do not close
+// it by accident.
 const lockNumber = 200
 
-// takeLock locks the folder. The agent and all of its processes inherit the file descriptor. So the session is
-// locked while one of these processes is alive.
+// takeLock locks the folder. The agent and all of its descendants inherit the file descriptor, so the session stays
+// locked while any of them is alive.
 func (h *holder) takeLock() error {
 	if h.lock > 0 && proc.SameFile(h.lock, wire.LockFile) {
-		return nil // this holder has the lock; only its socket was lost
+		return nil // this holder has the lock already and only lost its socket
 	}
 	fd, err := proc.Lock(wire.LockFile, time.Now().Add(lockWait))
 	if errors.Is(err, proc.ErrLocked) {
-		return &wire.Failure{Cause: wire.Held, Message: "the session is locked by a process of " +
-			"an earlier start"}
+		return &wire.Failure{Cause: wire.Held, Message: "a process from an earlier start still " +
+			"holds the session's lock"}
 	}
 	if err != nil {
 		return err
 	}
 	high, err := proc.Raise(fd, lockNumber)
 	if err != nil {
-		return fmt.Errorf("cannot keep the session's lock: %w", err)
+		return fmt.Errorf("cannot move the session's lock to another file descriptor: %w", err)
 	}
 	if h.lock > 0 {
 		proc.Close(h.lock)
@@ -124,11 +124,11 @@ func (h *holder) writeJSON(name string, v wire.Encoder) error {
 	return nil
 }
 
-// replace replaces a file of the session's folder atomically. It does not sync the file, because the file need not
-// survive a reboot.
+// replace replaces a file in the session's folder atomically. It does not sync the file, which need not survive a
+// reboot.
 func replace(name string, data []byte) error {
 	tmp := wire.NewFile(name)
-	os.Remove(tmp) // left by a holder that was killed during the write
+	os.Remove(tmp) // a holder that was killed during a write leaves this file
 	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
@@ -143,8 +143,8 @@ func replace(name string, data []byte) error {
 	return err
 }
 
-// leave makes the holder exit. It removes the session's files, unless they contain an exit that the
-// controller has not recorded. The caller must hold h.mu.
+// leave makes the holder exit. It removes the session's files, unless they contain an exit that the controller has not
+// recorded yet. The caller must hold h.mu.
 func (h *holder) leave() {
 	if h.leaving {
 		return
@@ -157,8 +157,8 @@ func (h *holder) leave() {
 	close(h.done)
 }
 
-// removeFiles removes the session's files and folder. If another process has deleted the folder and
-// created it again, removeFiles does nothing, because the new lock belongs to another holder.
+// removeFiles removes the session's files and folder. It does nothing if another process has deleted the folder and
+// created it again, because the folder then belongs to another holder.
 func (h *holder) removeFiles() {
 	if !proc.SameFile(h.lock, wire.LockFile) {
 		return
@@ -197,11 +197,11 @@ func (h *holder) writeActivity(l *life) {
 	l.activity.last = time.Now()
 }
 
-// activityEvery is the minimum interval between two writes of the activity record if only times have changed.
+// activityEvery is the minimum interval between writes of the activity record if nothing but times has changed.
 const activityEvery = 100 * time.Millisecond
 
-// touch writes the activity record after output or input, but at most once per activityEvery: if the last write is
-// more recent, touch only schedules a write. The caller must hold h.mu.
+// touch writes the activity record after output or input. If the last write was less than activityEvery ago, touch
+// schedules the write instead. The caller must hold h.mu.
 func (h *holder) touch(l *life, now time.Time) {
 	if l.activity.waiting {
 		return

@@ -1,6 +1,6 @@
 package holder
 
-// history is the newest output of a life, with facts about the life's whole output. holder.mu protects it.
+// history contains the newest output of a life, and facts that depend on all of its output. holder.mu protects it.
 type history struct {
 	out           ring
 	modes         modes
@@ -8,7 +8,7 @@ type history struct {
 	cleared       uint64 // position at which the output was last cleared
 }
 
-// add adds new output.
+// add appends new output.
 func (k *history) add(text []byte) {
 	if k.modes.state == ground {
 		k.restartPoints.add(k.out.end)
@@ -17,8 +17,7 @@ func (k *history) add(text []byte) {
 	k.modes.Write(text)
 }
 
-// replayFrom returns the output from a position on. The result begins with sequences that set the modes from
-// earlier output.
+// replayFrom returns the output from a position on. It first sets the modes that earlier output has set.
 func (k *history) replayFrom(from uint64) []byte {
 	var b []byte
 	if k.out.start > 0 || from > 0 {
@@ -30,8 +29,8 @@ func (k *history) replayFrom(from uint64) []byte {
 	return b
 }
 
-// tail returns a position near the end of the output such that the output from there is enough to draw the screen.
-// ok is false if there is no such position.
+// tail returns a position near the end of the output, such that the output after it is enough to draw the screen. ok is
+// false if no position meets this condition.
 func (k *history) tail(bytes int) (from uint64, ok bool) {
 	if bytes <= 0 || k.out.end-k.out.start <= uint64(bytes) || !k.modes.isPlain() {
 		return 0, false
@@ -40,8 +39,8 @@ func (k *history) tail(bytes int) (from uint64, ok bool) {
 	return from, ok && from > k.out.start
 }
 
-// restartPoints are positions in the output that are not within escape sequences. They are at least restartPointEvery
-// bytes apart. Only the newest positions are stored.
+// restartPoints are recent positions in the output that are not inside an escape sequence. They are at least
+// restartPointEvery bytes apart.
 type restartPoints struct {
 	at [16]uint64
 	n  int // number of positions added so far
@@ -58,7 +57,7 @@ func (c *restartPoints) add(pos uint64) {
 	c.n++
 }
 
-// before returns the newest position that is not after limit.
+// before returns the newest position that is at most limit.
 func (c *restartPoints) before(limit uint64) (pos uint64, ok bool) {
 	for i := c.n - 1; i >= 0 && i >= c.n-len(c.at); i-- {
 		if pos = c.at[i%len(c.at)]; pos <= limit {

@@ -1,14 +1,12 @@
-// Package holder implements the process that holds one session. It owns the agent's terminal, reads its
-// output, serves requests on a socket, and reaps and kills the agent's process tree. It survives restarts of
-// the controller.
+// Package holder implements the process that holds one session. It owns the agent's terminal, reads its output, serves
+// requests on a socket, and reaps and kills the agent's process tree. It survives restarts of the controller.
 //
 // # Concurrency
 //
-// The main goroutine is locked to the main thread, because the kernel kills the agent when the thread that forked
-// it exits. Only this goroutine forks and waits. So a PID is valid until the main goroutine has reaped its process.
-// Each connection has a goroutine. Each life has a goroutine that reads its terminal. holder.mu protects all fields
-// of holder and life unless noted otherwise. holder.cond is broadcast after every change that a viewer may wait
-// for.
+// The main goroutine is locked to the main thread, because the kernel kills the agent when the thread that forked it
+// exits. Only this goroutine forks and waits. A PID is therefore valid until the main goroutine has reaped its process.
+// Each connection has a goroutine, and each life has one that reads its terminal. holder.mu protects all fields of
+// holder and life unless noted otherwise. holder.cond is broadcast after every change that a viewer may wait for.
 package holder
 
 import (
@@ -27,21 +25,22 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// An idle holder never collects garbage, because the collector itself needs a third of a megabyte. A busy holder
-// collects once per megabyte of allocations. Even a flood of output causes no allocations.
+// gcPercent is the garbage collection target percentage. An idle holder never collects garbage, because the collector
+// alone needs a third of a megabyte. A busy holder collects once per megabyte of allocations. Output causes no
+// allocations, even in large amounts.
 const gcPercent = 25
 
-// idleLife is how long a holder waits for another life while a controller is connected.
+// idleLife is how long a holder waits for another life after a life has ended, while a controller is connected.
 const idleLife = 15 * time.Minute
 
 type holder struct {
-	// absolute path; the folder is also the working folder, because the length of socket paths is limited
+	// absolute path; the folder is also the working folder, which keeps the socket's path short enough
 	dir   string
 	clock wire.Clock
 	boot  string
 	pid   int
-	born  uint64      // start time of this process, in clock ticks
-	tasks chan func() // functions that the main goroutine runs
+	born  uint64      // start time of this process in clock ticks
+	tasks chan func() // functions to run in the main goroutine
 	done  chan struct{}
 	wg    sync.WaitGroup
 	lock  int // file descriptor of the lock
@@ -51,30 +50,30 @@ type holder struct {
 	ln       *os.File
 	activity *os.File
 	current  *life // current or last life; nil before the first start
-	previous *life // the previous life; its output can still be captured
-	// open connections; true = the connection keeps the holder alive, false = it only reads
+	previous *life // the life before that; its output can still be captured
+	// open connections; the value is false for a connection that only reads and does not keep the holder alive
 	held    map[*conn]bool
 	leaving bool
 }
 
-// Main runs a holder until it is no longer needed. args contains the session's folder. Standard input is the
-// connection to the controller, which sends the first start request.
+// Main runs a holder until it is no longer needed. args contains the session's folder. Standard input is the connection
+// to the controller, which sends the first start request on it.
 func Main(args []string) int {
 	runtime.LockOSThread()
 	runtime.GOMAXPROCS(1)
 	nameProcess("gcity-hold")
 	debug.SetGCPercent(gcPercent)
 	if len(args) != 1 {
-		fmt.Fprintln(os.Stderr, "gcity hold is run by gcity itself, once per agent")
+		fmt.Fprintln(os.Stderr, "gcity hold is for internal use: gcity starts it once per agent")
 		return 2
 	}
 	signals := make(chan os.Signal, 16)
-	// This call must come first. A process that finds this folder without a socket sends HUP, which must not
-	// kill the holder. In the agent, the signal has its default action again, even under nohup.
+	// This call must come first: a process that finds this folder without a socket sends SIGHUP, which must not kill
+	// the holder. Catching the signal also restores its default action in the agent, even under nohup.
 	signal.Notify(signals, unix.SIGHUP)
 	first, err := inherited()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "gcity hold is run by gcity itself, once per agent:", err)
+		fmt.Fprintln(os.Stderr, "gcity hold is for internal use, started once per agent:", err)
 		return 2
 	}
 	h, err := open(args[0], first)
@@ -86,15 +85,14 @@ func Main(args []string) int {
 	return h.run(first, signals)
 }
 
-// nameProcess sets the name that ps and top show. Otherwise, they would show the number of the memory file's
-// descriptor.
+// nameProcess sets the name that ps and top show. The default would be the number of the memory file's descriptor.
 func nameProcess(name string) {
 	b := append([]byte(name), 0)
-	// a failure only affects what ps and top show
+	// if this fails, only the name in ps and top is wrong
 	_ = unix.Prctl(unix.PR_SET_NAME, uintptr(unsafe.Pointer(&b[0])), 0, 0, 0)
 }
 
-// open enters and locks the session's folder. After that, the holder accepts connections.
+// open enters and locks the session's folder. After that, other processes can connect to the holder.
 func open(dir string, first *conn) (*holder, error) {
 	h := &holder{
 		dir:   dir,
@@ -114,17 +112,17 @@ func open(dir string, first *conn) (*holder, error) {
 		return nil, fmt.Errorf("cannot read the boot ID: %w", err)
 	}
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-		return nil, fmt.Errorf("cannot become the reaper of the agent's children: %w", err)
+		return nil, fmt.Errorf("cannot become the reaper of the agent's processes: %w", err)
 	}
 	return h, h.settle()
 }
 
-// run serves requests until the holder leaves. It runs in the main goroutine.
+// run serves requests until the holder is done. It runs in the main goroutine.
 func (h *holder) run(first *conn, signals chan os.Signal) int {
 	if !h.firstStart(first) {
 		return 1
 	}
-	// This code runs after the start of the agent, because each line takes as long as the start itself.
+	// The calls below follow the start of the agent, because each of them takes as long as the start itself.
 	signal.Notify(signals, unix.SIGCHLD, unix.SIGTERM)
 	h.reap()
 	h.wg.Go(func() { h.serve(first) })
@@ -140,13 +138,13 @@ func (h *holder) run(first *conn, signals chan os.Signal) int {
 	}
 }
 
-// firstStart reads the first request, which is a start, and performs it. It runs before other goroutines exist, so
-// it takes half the time.
+// firstStart reads the first request, which must be a start, and performs it. It takes half the time of a later start
+// because no other goroutines exist yet.
 func (h *holder) firstStart(first *conn) bool {
 	first.SetReadDeadline(time.Now().Add(firstStartTimeout))
 	req, err := first.request()
 	if err != nil || req.Op != wire.OpStart || req.Spec == nil {
-		h.logError("no start request arrived", err)
+		h.logError("received no start request", err)
 		h.removeFiles()
 		return false
 	}
@@ -156,12 +154,12 @@ func (h *holder) firstStart(first *conn) bool {
 		first.fail(err)
 		return false
 	}
-	// if the controller has exited, the next controller finds the holder by its socket
+	// if the controller has exited, the next one finds the holder through its socket
 	_ = first.sendJSON(wire.Done, h.state())
 	return true
 }
 
-// firstStartTimeout is the time limit for the first request.
+// firstStartTimeout is how long to wait for the first request.
 const firstStartTimeout = 10 * time.Second
 
 func (h *holder) handleSignal(s os.Signal) {
@@ -173,9 +171,9 @@ func (h *holder) handleSignal(s os.Signal) {
 			return
 		}
 		if err := h.settle(); err != nil {
-			h.logError("cannot set up its folder again", err)
+			h.logError("cannot recreate the session's folder", err)
 		}
-	case unix.SIGTERM: // the machine is shutting down, or a user has sent the signal
+	case unix.SIGTERM: // the machine is shutting down, or a user sent the signal
 		h.wg.Go(h.terminate)
 	}
 }
@@ -199,7 +197,7 @@ func (h *holder) onMain(f func() error) error {
 	}
 }
 
-// logError writes to the log that all holders share. It is for errors that are not sent to a client.
+// logError writes to the log that all holders share. It is for errors that no client receives.
 func (h *holder) logError(what string, err error) {
 	fmt.Fprintf(os.Stderr, "%s holder %d of %s: %s: %v\n", time.Now().Format(time.RFC3339), h.pid,
 		h.dir, what, err)

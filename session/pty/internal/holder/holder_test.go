@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The ring keeps the newest bytes for any sizes of the writes. Positions count all bytes.
+// The ring keeps the newest bytes for any sizes of writes. Positions count all bytes.
 func FuzzRing(f *testing.F) {
 	f.Add([]byte("hello"), 3, 7)
 	f.Add(bytes.Repeat([]byte("0123456789"), 3000), 1000, 2)
@@ -29,7 +29,7 @@ func FuzzRing(f *testing.F) {
 			t.Fatalf("end %d of %d, kept %d", r.end, len(all), len(kept))
 		}
 		if want := min(len(all), r.max); len(kept) < want {
-			t.Fatalf("kept %d, could have %d", len(kept), want)
+			t.Fatalf("kept %d, want %d", len(kept), want)
 		}
 		if from := r.safeStart(true); from < r.start || from > r.end {
 			t.Fatalf("safe start %d outside %d..%d", from, r.start, r.end)
@@ -37,7 +37,7 @@ func FuzzRing(f *testing.F) {
 	})
 }
 
-func TestRingStartsAtASafePlace(t *testing.T) {
+func TestSafeStart(t *testing.T) {
 	r := ring{max: 16}
 	r.Write([]byte(strings.Repeat("x", 20) + "31mab\ncd\x1b[0m"))
 	if got := string(r.bytes()[r.safeStart(true)-r.start:]); got != "cd\x1b[0m" {
@@ -45,7 +45,7 @@ func TestRingStartsAtASafePlace(t *testing.T) {
 	}
 	r.clear()
 	if r.start != r.end || len(r.bytes()) != 0 {
-		t.Error("something is kept")
+		t.Error("clear has left bytes in the ring")
 	}
 }
 
@@ -57,7 +57,7 @@ func TestModes(t *testing.T) {
 		"\x1b[?1;25;1049h":                 "\x1b[?1h\x1b[?1049h",
 		"\x1b[?25l\x1b[?7l":                "\x1b[?7l\x1b[?25l",
 		"\x1b[?2004h\x1bc":                 "",
-		"\x1b[2004h":                       "", // without "?", this is not a private mode
+		"\x1b[2004h":                       "", // not a private mode without "?"
 		"\x1b[?2004$p":                     "", // a query
 		"\x1b[?20\x1b[?1h":                 "\x1b[?1h",
 		"\x1b[?20\x1804h":                  "",
@@ -72,7 +72,7 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// The modes do not depend on where the stream is split, and the output of restore restores them.
+// The modes do not depend on where the stream is split, and restore's output restores them.
 func FuzzModes(f *testing.F) {
 	f.Add([]byte("a\x1b[?2004;1hb\x1b[?25l\x1b=\x1b]0;x\x07\x1b[?1049"), 3)
 	f.Fuzz(func(t *testing.T, in []byte, cut int) {
@@ -85,7 +85,7 @@ func FuzzModes(f *testing.F) {
 			rest = rest[n:]
 		}
 		if whole != pieces {
-			t.Errorf("%q: %+v, cut by %d: %+v", in, whole, cut, pieces)
+			t.Errorf("%q: %+v; split every %d bytes: %+v", in, whole, cut, pieces)
 		}
 		again.Write(whole.restore())
 		if again.on != whole.on || again.keypad != whole.keypad {
@@ -112,8 +112,8 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// A client that connects before the first session and disconnects again changes nothing.
-func TestHangupBeforeTheStart(t *testing.T) {
+// A client that connects before the first session and disconnects again has no effect.
+func TestDisconnectBeforeStart(t *testing.T) {
 	h := &holder{held: map[*conn]bool{}}
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -126,11 +126,11 @@ func TestHangupBeforeTheStart(t *testing.T) {
 	}
 	h.hangUp(c)
 	if h.leaving {
-		t.Error("the holder leaves")
+		t.Error("the holder exits")
 	}
 }
 
-// Each line feed gets exactly one carriage return, regardless of how the output is split into pieces.
+// Each line feed gets exactly one carriage return, however the output is split.
 func FuzzLineEnds(f *testing.F) {
 	f.Add("a\nb\r\nc\r", "\n\n", 3)
 	f.Fuzz(func(t *testing.T, a, b string, cut int) {

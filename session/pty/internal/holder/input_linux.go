@@ -14,11 +14,11 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// maxLine is the maximum length of a line for a terminal in canonical mode. The kernel silently drops further
-// bytes.
+// maxLine is the maximum length of a line of input for a terminal in canonical mode. The kernel silently drops the rest
+// of a longer line.
 const maxLine = 4095
 
-// readPause is the maximum wait until a program has read a text, before Enter is sent.
+// readPause is how long to wait for a program to read the text before Enter is sent.
 const readPause = 500 * time.Millisecond
 
 var errNoTerminal = reject("the session has no terminal")
@@ -27,13 +27,12 @@ func reject(format string, args ...any) error {
 	return &wire.Failure{Cause: wire.Rejected, Message: fmt.Sprintf(format, args...)}
 }
 
-// sendLine types text and submits it. It types the text byte for byte, and line breaks stay line feeds. With
-// bracketed paste, they are part of the paste. Otherwise, a program that reads lines gets several lines.
-// sendLine rejects control characters, because the terminal would interpret them.
+// sendLine types text and submits it. It types the text byte for byte, and line breaks stay line feeds. With bracketed
+// paste, they are part of the paste. Otherwise, a program that reads lines gets several lines. sendLine rejects control
+// characters, because the terminal would interpret them.
 //
-// With quiet > 0, sendLine rejects the text while a viewer's draft is on the line, or if a viewer has typed
-// within that time. It makes this check with the typing token, so no key can arrive between the check and the
-// text.
+// If quiet > 0, sendLine also rejects the text while a viewer's draft is on the line, or if a viewer has typed within
+// that duration. It checks this with the typing token, so that no key can arrive between the check and the text.
 func (h *holder) sendLine(ctx context.Context, l *life, text string, quiet time.Duration) error {
 	if i := strings.IndexFunc(text, func(r rune) bool {
 		return (r < ' ' || r == 0x7f) && r != '\n' && r != '\t'
@@ -71,8 +70,8 @@ func (h *holder) sendLine(ctx context.Context, l *life, text string, quiet time.
 		data = slicesConcat("\x1b[200~", text, "\x1b[201~")
 	}
 	if n := longestLine(data); canonical && n > maxLine {
-		return reject("the program reads whole lines, and its terminal would truncate a line "+
-			"of %d bytes at %d: put the text in a file and send the file's name", n, maxLine)
+		return reject("the program reads whole lines, and its terminal would cut off a line "+
+			"of %d bytes after %d: put the text in a file and send the file's name", n, maxLine)
 	}
 	enter := []byte{'\r'}
 	if canonical && (tio.Iflag&unix.ICRNL == 0 || tio.Iflag&unix.IGNCR != 0) {
@@ -81,21 +80,21 @@ func (h *holder) sendLine(ctx context.Context, l *life, text string, quiet time.
 	if err := l.write(ctx, data); err != nil {
 		return err
 	}
-	// many programs treat Enter as part of the text if they read both in one call
+	// if a program reads the text and Enter in one call, it may treat Enter as part of the text
 	if !canonical {
 		l.waitRead(ctx)
 	}
 	if err := l.write(ctx, enter); err != nil {
 		return err
 	}
-	h.noteInput(l, (*draft).end) // the text was submitted together with a draft
+	h.noteInput(l, (*draft).end) // a draft on the line was submitted together with the text
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.writeActivity(l) // the client may compare output times with this time
+	h.writeActivity(l) // the client may compare this time with the time of output
 	return nil
 }
 
-// undisturbed returns an error while a viewer is typing. The caller must hold the typing token.
+// undisturbed returns an error if a viewer is typing or has a draft. The caller must hold the typing token.
 func (h *holder) undisturbed(l *life, quiet time.Duration) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -138,7 +137,7 @@ func (h *holder) sendKeys(ctx context.Context, l *life, keys []string) error {
 	})
 }
 
-// typeBytes types bytes unchanged. note updates the draft.
+// typeBytes types bytes unchanged and updates the draft with note.
 func (h *holder) typeBytes(ctx context.Context, l *life, data []byte, note func(*draft)) error {
 	release, err := l.takeTyping(ctx)
 	if err != nil {
@@ -152,7 +151,7 @@ func (h *holder) typeBytes(ctx context.Context, l *life, data []byte, note func(
 	return nil
 }
 
-// noteInput records the time of input, and updates the draft with note. The caller must hold the typing token.
+// noteInput records the time of input and updates the draft with note. The caller must hold the typing token.
 func (h *holder) noteInput(l *life, note func(*draft)) {
 	now := time.Now()
 	h.mu.Lock()
@@ -167,8 +166,8 @@ func (h *holder) noteInput(l *life, note func(*draft)) {
 	h.touch(l, now)
 }
 
-// arrival is the maximum time from a write to the terminal until its reader can read the bytes, even on a busy
-// machine.
+// arrival is the longest time, even on a busy machine, from a write to the terminal until its reader can read the
+// bytes.
 const arrival = 50 * time.Millisecond
 
 func setSize(master *os.File, cols, rows int) error {

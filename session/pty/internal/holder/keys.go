@@ -2,7 +2,7 @@ package holder
 
 import "strings"
 
-// encodeKey returns the bytes that a terminal sends for a key, given by its tmux name. It returns any other text
+// encodeKey returns the bytes that a terminal sends for a key, which has its tmux name. It returns any other text
 // unchanged.
 func encodeKey(key string, appCursor bool) string {
 	if s, ok := plainKey(key); ok {
@@ -81,7 +81,7 @@ func cursorKey(key string) (final string, ok bool) {
 	return "", false
 }
 
-// controlKey returns the byte for Ctrl and a key.
+// controlKey returns the byte for Ctrl with a key.
 func controlKey(key string) (string, bool) {
 	if key == "Space" {
 		return "\x00", true

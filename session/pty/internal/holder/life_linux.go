@@ -13,7 +13,7 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// maxRing is the maximum size of a life's retained output in bytes.
+// maxRing is the maximum number of bytes of a life's output that are kept.
 const maxRing = 256 << 10
 
 // life is one run of the agent.
@@ -23,38 +23,38 @@ type life struct {
 	pid   int
 
 	terminal
-	gone    chan struct{} // closed when the agent's process was reaped
-	drained chan struct{} // closed after all output of the terminal was read
-	ended   chan struct{} // closed when exit is set and reported
+	gone    chan struct{} // closed when the agent's process has been reaped
+	drained chan struct{} // closed when all output of the terminal has been read
+	ended   chan struct{} // closed when exit is set and has been reported
 
 	history
-	draft    draft // changed only while holding both the typing token and mu
+	draft    draft // changes require both the typing token and mu
 	size     wire.Screen
-	resizes  int // number of changes to the size
+	resizes  int // number of times that the size has changed
 	meta     map[string]string
 	attached int
 	viewers  int // number of attached and watching viewers
 	frozen   bool
-	reaped   bool // the agent's process was reaped, so another process may have its PID
+	reaped   bool // the agent's process has been reaped, so its PID can belong to another process
 	asked    bool
 	lost     bool
 	stopping *stopping
-	// signal that makes the agent exit
+	// signal that asks the agent to exit
 	stopSignal unix.Signal
 	exit       *wire.Exit
 	acked      bool
-	output     int64 // output, input and typed are CLOCK_MONOTONIC times
+	output     int64 // CLOCK_MONOTONIC times, like input and typed
 	input      int64
 	typed      int64
 	activity   activityWrites
 }
 
-// activityWrites tracks the writes of the activity record.
+// activityWrites keeps track of writes of the activity record.
 type activityWrites struct {
 	last       time.Time
 	timer      *time.Timer // nil before its first use
 	waiting    bool        // the timer is running
-	complained bool        // a failed write was logged
+	complained bool        // a failed write has been logged
 }
 
 // begin starts a life. Only the main goroutine may call it.
@@ -95,8 +95,8 @@ func (h *holder) begin(req *wire.Request) error {
 	return nil
 }
 
-// resourceError converts an error that reports that the machine has run out of a resource to a wire.Failure.
-// It returns other errors unchanged.
+// resourceError converts an error to a wire.Failure if it means that the machine is out of some resource. It returns
+// other errors unchanged.
 func resourceError(err error) error {
 	if !proc.Exhausted(err) {
 		return err
@@ -104,7 +104,7 @@ func resourceError(err error) error {
 	return &wire.Failure{Cause: wire.Exhausted, Message: err.Error()}
 }
 
-// restore rewrites the records of the previous life after a failed start. It returns cause.
+// restore writes the records of the previous life again after a failed start. It returns cause.
 func (h *holder) restore(old *life, cause error) error {
 	if old == nil {
 		return cause
@@ -114,7 +114,7 @@ func (h *holder) restore(old *life, cause error) error {
 		err = errors.Join(err, h.writeJSON(wire.ExitFile, old.exit))
 	}
 	if err != nil {
-		h.logError("after a failed start", err)
+		h.logError("cannot restore the records after a failed start", err)
 	}
 	return cause
 }
@@ -146,9 +146,8 @@ func (h *holder) newLife(s *wire.Spec, ready bool) *life {
 	return l
 }
 
-// launch starts the agent, without a shell if its command line needs none. If the program cannot be executed
-// without a shell, for example a script without an interpreter line, the shell runs the command line. launch
-// reports other errors.
+// launch starts the agent, without a shell if its command line needs none. If the kernel cannot execute the program,
+// such as a script without an interpreter line, launch lets a shell run the command line. It returns other errors.
 func (l *life) launch(s *wire.Spec) error {
 	if s.Path != "" {
 		if err := l.spawn(s, s.Path, s.Args); err == nil || isFull(err) {
@@ -158,8 +157,8 @@ func (l *life) launch(s *wire.Spec) error {
 	return startFailure(s, l.spawn(s, "/bin/sh", []string{"sh", "-c", s.Command}))
 }
 
-// spawn starts a program in a new terminal or with new pipes. After a failed exec, the terminal cannot be reused,
-// because the failed process led a session in it.
+// spawn starts a program in a new terminal or with new pipes. The terminal cannot be reused after a failed exec,
+// because the failed process was the leader of a session in it.
 func (l *life) spawn(s *wire.Spec, path string, args []string) error {
 	open := l.openTerminal
 	if l.plain {
@@ -182,8 +181,8 @@ type forkError struct{ error }
 
 func (e forkError) Unwrap() error { return e.error }
 
-// fork creates the agent's process. The process leads a new Unix session, has the terminal if there is one,
-// inherits the lock, and is killed when this thread exits.
+// fork creates the agent's process. The process leads a new Unix session, has the terminal if there is one, inherits
+// the lock, and is killed when this thread exits.
 func (l *life) fork(s *wire.Spec, path string, args []string) error {
 	in, out := l.slave, l.slave
 	if l.plain {
@@ -191,7 +190,7 @@ func (l *life) fork(s *wire.Spec, path string, args []string) error {
 	}
 	pid, err := syscall.ForkExec(path, args, &syscall.ProcAttr{
 		Dir:   s.Dir,
-		Env:   append([]string{}, s.Env...), // nil would be replaced with the holder's environment
+		Env:   append([]string{}, s.Env...), // nil would mean the holder's environment
 		Files: []uintptr{uintptr(in), uintptr(out), uintptr(out)},
 		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: !l.plain, Ctty: 0,
 			Pdeathsig: syscall.SIGKILL},
@@ -203,14 +202,13 @@ func (l *life) fork(s *wire.Spec, path string, args []string) error {
 	return nil
 }
 
-// isFull reports whether the system lacks resources for another process, terminal or pipe.
+// isFull reports whether err means that the system has no room for another process, terminal or pipe.
 func isFull(err error) bool {
 	return !errors.As(err, new(forkError)) ||
 		errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.ENOMEM)
 }
 
-// startFailure converts an error from fork or exec to one that explains the cause. It returns other errors
-// unchanged.
+// startFailure converts an error from fork or exec to one that explains the cause, if it is known.
 func startFailure(s *wire.Spec, err error) error {
 	if !errors.As(err, new(forkError)) {
 		return err
@@ -219,21 +217,21 @@ func startFailure(s *wire.Spec, err error) error {
 		return &wire.Failure{Cause: wire.Command, Message: fmt.Sprintf(format, args...)}
 	}
 	if errors.Is(err, unix.E2BIG) {
-		return command("its command line or environment is too long for the system (one argument " +
-			"holds 128 KiB): put a long prompt in a file and name the file")
+		return command("its command line or environment is too long (the system allows 128 KiB " +
+			"per argument): put a long prompt in a file and pass the file's name")
 	}
 	info, statErr := os.Stat(s.Dir)
 	switch {
 	case errors.Is(statErr, os.ErrNotExist):
 		return command("its folder %s does not exist", s.Dir)
 	case statErr != nil:
-		return command("its folder cannot be used: %v", statErr)
+		return command("cannot use its folder: %v", statErr)
 	case !info.IsDir():
 		return command("%s is not a folder", s.Dir)
 	case errors.Is(err, unix.EACCES):
-		return command("its folder %s cannot be entered: permission denied", s.Dir)
+		return command("cannot enter its folder %s: permission denied", s.Dir)
 	case errors.Is(err, unix.ENOENT):
-		return command("the command cannot be run, because /bin/sh does not exist")
+		return command("cannot run the command, because /bin/sh does not exist")
 	case errors.Is(err, unix.EAGAIN), errors.Is(err, unix.ENOMEM):
 		return fmt.Errorf("the system cannot create another process (%w): check ulimit -u and "+
 			"free memory", err)
@@ -241,14 +239,14 @@ func startFailure(s *wire.Spec, err error) error {
 	return fmt.Errorf("cannot create its process: %w", err)
 }
 
-// reap reaps all children that have exited. A child is the agent or an orphan of the agent's tree. Only the main
-// goroutine may call reap, so that no two goroutines wait for children.
+// reap reaps all children that have exited. A child is either the agent or an orphan from its process tree. Only the
+// main goroutine may call reap, so that no two goroutines wait for the same child.
 func (h *holder) reap() {
 	var dead *life
 	var how unix.WaitStatus
 	for {
 		var ws unix.WaitStatus
-		// hold the lock, so that no goroutine signals a PID between Wait4 and the assignment to reaped
+		// hold the lock, so that no goroutine signals the PID after Wait4 has freed it and before reaped is set
 		h.mu.Lock()
 		pid, err := unix.Wait4(-1, &ws, unix.WNOHANG|unix.WUNTRACED|unix.WCONTINUED, nil)
 		l := h.current
@@ -278,14 +276,14 @@ func (h *holder) reap() {
 	}
 }
 
-// finish kills the agent's remaining processes, saves its last output and reports its exit. childless reports that
-// the holder has no other child. Then no orphan is left, because orphans become children of the holder.
+// finish kills the agent's remaining processes, saves its last output and reports its exit. If childless is set, the
+// holder has no other child and nothing needs to be killed, because every orphan becomes the holder's child.
 func (h *holder) finish(l *life, ws unix.WaitStatus, at time.Time, childless bool) {
 	for !childless && !proc.KillTree(h.pid, time.Now().Add(10*time.Second)) {
-		h.logError("cannot kill all processes that the agent left behind",
+		h.logError("cannot kill all of the agent's remaining processes",
 			fmt.Errorf("pids %v", proc.Descendants(h.pid)))
 	}
-	// Now only the holder has the terminal open, so the reader receives the remaining output and then its
+	// The holder is now the only process with the terminal open, so the reader gets the remaining output and then its
 	// end.
 	l.closeSlave()
 	select {

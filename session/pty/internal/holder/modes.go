@@ -5,23 +5,23 @@ import (
 	"strconv"
 )
 
-// modes tracks the terminal modes that a program sets by its output. The output may be split anywhere. The
-// modes determine how input is encoded. If the replay does not contain the sequences that set them, a viewer
-// receives such sequences first.
+// modes tracks the terminal modes that a program's output sets. The modes determine how input must be encoded. If a
+// viewer's replay starts after the sequences that set the modes, the viewer first receives sequences that set them
+// again. Output can be split anywhere.
 type modes struct {
-	on     uint32 // bit i is set if privateModes[i] differs from its value in a new terminal
+	on     uint32 // bit i is set if privateModes[i] is not as in a new terminal
 	keypad bool   // the keypad is in application mode (ESC =)
-	// a sequence has changed lasting state other than these modes, for example the margins: see isPlain
+	// a sequence has changed other lasting state, for example the margins: see isPlain
 	lasting bool
 
 	state  scanState
 	prefix byte // prefix of a control sequence: <, =, > or ?; 0 = none
 	inter  byte // intermediate byte of the sequence; 0 = none
-	num    int  // parameter that is being read
+	num    int  // the parameter being read
 	given  bool // this parameter has digits
 	params [16]int
 	n      int
-	bad    bool // the sequence has a form that is not tracked
+	bad    bool // the form of the sequence is not one that is tracked
 }
 
 type scanState uint8
@@ -74,13 +74,13 @@ func (m *modes) step(c byte) {
 	switch {
 	case c == 0x1b:
 		m.state = escape
-	case c < 0x20 || c == 0x7f: // control characters take effect even within a sequence
+	case c < 0x20 || c == 0x7f: // control characters take effect even inside a sequence
 		if c == 0x18 || c == 0x1a || c == 0x07 && m.state == osc {
 			m.state = ground
 		}
 	case m.state == str || m.state == osc:
 	case c > 0x7f:
-		m.state = ground // these characters are not a part of any sequence
+		m.state = ground // these characters are not part of any sequence
 	case m.state == escape:
 		m.escape(c)
 	case m.state == escapeInter:
@@ -118,7 +118,7 @@ func (m *modes) designate(c byte) {
 		return
 	}
 	m.state = ground
-	if c == '0' && (m.inter == '(' || m.inter == ')') { // the set of line drawing characters
+	if c == '0' && (m.inter == '(' || m.inter == ')') { // the line drawing characters
 		m.lasting = true
 	}
 }
@@ -173,8 +173,8 @@ func (m *modes) private(on bool) {
 	m.lasting = m.lasting || m.n == len(m.params)
 }
 
-// isPlain reports whether new output is shown as on a new terminal. This is true on the main screen, with wrapping,
-// and with no other lasting state changed. The end of the output is then enough to draw the screen.
+// isPlain reports whether a new terminal would show new output correctly: the program uses the main screen with
+// wrapping, and has changed no other lasting state. The end of the output is then enough to draw the screen.
 func (m *modes) isPlain() bool {
 	return !m.lasting && !m.has(47) && !m.has(1047) && !m.has(1049) && m.has(7)
 }

@@ -8,7 +8,7 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// forgetExit removes the exit record, because the controller has recorded the exit. The caller must hold h.mu.
+// forgetExit removes the exit record after the controller has recorded the exit. The caller must hold h.mu.
 func (h *holder) forgetExit() {
 	if err := os.Remove(wire.ExitFile); err != nil && !errors.Is(err, os.ErrNotExist) {
 		h.logError("cannot remove the exit record", err)
@@ -28,14 +28,15 @@ func (h *holder) handleCapture(c *conn, id string) error {
 	h.mu.Unlock()
 	if !found {
 		return c.fail(&wire.Failure{Cause: wire.NotAlive,
-			Message: fmt.Sprintf("no output from the session with the ID %s is retained", id)})
+			Message: fmt.Sprintf("the output of the session with the ID %s is no longer "+
+				"available", id)})
 	}
 	return c.send(wire.Done, data)
 }
 
-// handleOutput sends the size of the terminal and then the retained output of the current life. The output begins
-// with sequences that set its modes. If the last tail bytes, or a few more, are enough to draw the screen, it sends
-// only these. tail 0 means all output.
+// handleOutput sends the size of the terminal and then the retained output of the current life, preceded by sequences
+// that set its modes. If about the last tail bytes are enough to draw the screen, it sends only those. A tail of 0
+// means all output.
 func (h *holder) handleOutput(c *conn, tail int) error {
 	h.mu.Lock()
 	l := h.current
@@ -56,11 +57,11 @@ func (h *holder) handleOutput(c *conn, tail int) error {
 	return c.sendRaw(wire.AppendMessage(both, wire.Output, replay))
 }
 
-// replay returns the output that brings a new terminal into the current state. The caller must hold holder.mu.
+// replay returns the output that brings a new terminal to the current state. The caller must hold holder.mu.
 func (l *life) replay() []byte {
 	dropped := l.out.start > 0
 	from := l.out.safeStart(dropped)
-	// after a clear, the output of a pipe begins on a new line
+	// after a clear, output from a pipe begins on a new line
 	if l.plain && l.out.start == l.cleared {
 		from = l.out.start
 	}

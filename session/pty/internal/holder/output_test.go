@@ -11,10 +11,10 @@ import (
 	"gcity/internal/screen"
 )
 
-var seed = flag.Uint64("seed", 0, "of random tests, 0 = a new one")
+var seed = flag.Uint64("seed", 0, "seed of the random tests; 0 = a new one")
 
-// harmless contains sequences and texts that affect only their own line. lasting contains sequences that affect
-// more, or move the cursor.
+// harmless contains sequences and texts that affect only their own line. lasting contains sequences that affect more
+// than that, or move the cursor.
 var (
 	harmless = []string{
 		"word ", "名前", "e\u0301", "\t", "\xff", "\x1b[31m", "\x1b[m", "\x1b[K", "\x1b[5G",
@@ -47,7 +47,7 @@ func randomOutput(r *rand.Rand, n int, wild float64) []byte {
 	return []byte(b.String())
 }
 
-// The end of an output shows the same text as the complete output, regardless of where the output is cut.
+// The end of an output draws the same text as the whole output, wherever the output is cut.
 func TestTailOfOutput(t *testing.T) {
 	start := *seed
 	if start == 0 {
@@ -84,9 +84,9 @@ func TestTailOfOutput(t *testing.T) {
 	t.Logf("%d of %d outputs were drawn from their end", tails, rounds)
 }
 
-// After a sequence that affects more than its line, all of the output is needed. After the end of a full-screen
-// program, the end of the output is enough.
-func TestWhatNeedsAllOutput(t *testing.T) {
+// After a sequence that affects more than its line, all of the output is needed. After a full-screen program has ended,
+// the end of the output is enough.
+func TestWhenAllOutputIsNeeded(t *testing.T) {
 	log := strings.Repeat("\x1b[32mline\x1b[m of a log\r\n", 1000)
 	for name, c := range map[string]struct {
 		before string

@@ -10,11 +10,11 @@ func TestPace(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		sizes []int         // sizes of the pieces
-		gap   time.Duration // time between two pieces
+		gap   time.Duration // time between pieces
 		rests []bool
 	}{
 		{"lines of a log", []int{80, 80, 80}, 5 * time.Millisecond, []bool{false, true, true}},
-		{"a line now and then", []int{80, 80, 80}, time.Second, []bool{false, false, false}},
+		{"an occasional line", []int{80, 80, 80}, time.Second, []bool{false, false, false}},
 		{"a flood", []int{80, 4095, 80, 4095}, time.Millisecond, []bool{false, false, false, false}},
 		{"lines after a flood", []int{4095, 80, 80, 80, 80, 80, 80, 80}, 30 * time.Millisecond,
 			[]bool{false, false, false, false, false, false, false, true}},

@@ -1,11 +1,11 @@
 package holder
 
-// ring retains the newest bytes that were written to it. Positions count all bytes since the start of the life, so
-// a reader with an old position can determine how many bytes it missed. The ring doubles its size as needed, up to
-// max. It is not safe for concurrent use.
+// ring keeps the newest bytes written to it. A position counts all bytes since the start of the life, so a reader can
+// compute how many bytes it has missed. The ring doubles its size as needed, up to max. It is not safe for concurrent
+// use.
 type ring struct {
-	buf   []byte // its length is always 0 or a power of two
-	start uint64 // position of the oldest retained byte
+	buf   []byte // the length is 0 or a power of two
+	start uint64 // position of the oldest byte
 	end   uint64 // position after the newest byte
 	max   int
 }
@@ -46,7 +46,7 @@ func (r *ring) grow(need int) {
 	}
 }
 
-// readAt copies bytes from position pos on and returns their number. The ring must contain pos.
+// readAt copies bytes starting at position pos and returns their number. The ring must contain pos.
 func (r *ring) readAt(pos uint64, p []byte) int {
 	n := 0
 	for n < len(p) && pos < r.end {
@@ -59,21 +59,22 @@ func (r *ring) readAt(pos uint64, p []byte) int {
 	return n
 }
 
-// bytes returns a copy of the retained bytes.
+// bytes returns a copy of the ring's content.
 func (r *ring) bytes() []byte {
 	p := make([]byte, r.end-r.start)
 	r.readAt(r.start, p)
 	return p
 }
 
-// clear drops the retained bytes and frees their memory.
+// clear removes all bytes and frees their memory.
 func (r *ring) clear() {
 	r.start = r.end
 	r.buf = nil
 }
 
-// safeStart returns the first position that is not within an escape sequence. If no output was dropped, this is the
-// start. Otherwise, it is in the first 8 KiB: after the first line end, or at the first ESC.
+// safeStart returns the first position that is not inside an escape sequence. If no output was dropped, that is the
+// start. Otherwise it is the first position in the next 8 KiB that follows a line feed or holds an ESC, or else the
+// start.
 func (r *ring) safeStart(dropped bool) uint64 {
 	if !dropped {
 		return r.start

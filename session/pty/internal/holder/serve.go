@@ -40,12 +40,12 @@ func (h *holder) hangUp(c *conn) {
 	h.leaveIfIdle()
 }
 
-// leaveIfIdle makes the holder exit if it is no longer needed. Its life must have ended, and no connection may
-// be able to start another life. In addition, the controller must have recorded the exit, or the session's record
-// must contain all information about it.
+// leaveIfIdle makes the holder exit if it is no longer needed. This requires that its life has ended, that no
+// connection can start another life, and that the controller has recorded the exit or can learn all of it from the
+// session's record.
 //
-// Until the controller has recorded the exit, a connection that only reads also keeps the holder alive. Its
-// client may have stopped the session and be about to record the exit. The caller must hold h.mu.
+// Until the controller has recorded the exit, a connection that only reads also keeps the holder alive, because its
+// client may have stopped the session and may be about to record the exit. The caller must hold h.mu.
 func (h *holder) leaveIfIdle() {
 	l := h.current
 	if l == nil || l.exit == nil {
@@ -61,7 +61,7 @@ func (h *holder) leaveIfIdle() {
 	}
 }
 
-// handle performs a request. It returns an error only if the connection has failed.
+// handle performs a request. It returns an error only if the connection fails.
 func (h *holder) handle(c *conn, req *wire.Request) error {
 	switch req.Op {
 	case wire.OpHold:
@@ -155,7 +155,7 @@ func (h *holder) state() wire.State {
 
 func (h *holder) handleStart(c *conn, req *wire.Request) error {
 	if req.Spec == nil {
-		return c.fail(fmt.Errorf("the start request contains no session"))
+		return c.fail(fmt.Errorf("the start request does not contain a session"))
 	}
 	err := h.onMain(func() error { return h.begin(req) })
 	h.mu.Lock()
@@ -166,8 +166,8 @@ func (h *holder) handleStart(c *conn, req *wire.Request) error {
 	return c.fail(err)
 }
 
-// handleAck drops an exit that the controller has recorded. It replies "leaves" if the holder exits too. This
-// happens after a requested stop, because no other life is expected.
+// handleAck drops an exit that the controller has recorded. After a requested stop no other life is expected, so the
+// holder exits too and handleAck replies "leaves".
 func (h *holder) handleAck(c *conn, id string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

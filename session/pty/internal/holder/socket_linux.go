@@ -12,18 +12,18 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// The holder does not use package net, which would cost each holder 40 kB.
+// The holder does not use package net, which would add 40 kB to every holder.
 
-// conn is a connection. Each write is a complete message. Writing is safe for concurrent use.
+// conn is a connection. Each write is one complete message. Writes are safe for concurrent use.
 type conn struct {
 	*os.File
 	r *wire.Reader
 
 	mu   sync.Mutex // protects writes
-	gone bool       // the other side has disconnected; protected by holder.mu
+	gone bool       // the peer has disconnected; protected by holder.mu
 }
 
-// newConn returns a connection that owns this file descriptor.
+// newConn returns a connection that owns fd.
 func newConn(fd int) (*conn, error) {
 	if err := unix.SetNonblock(fd, true); err != nil {
 		unix.Close(fd)
@@ -34,7 +34,7 @@ func newConn(fd int) (*conn, error) {
 	return c, nil
 }
 
-// inherited returns the connection on standard input. It replaces standard input with /dev/null.
+// inherited returns the connection on standard input, which it replaces with /dev/null.
 func inherited() (*conn, error) {
 	if domain, err := unix.GetsockoptInt(0, unix.SOL_SOCKET, unix.SO_DOMAIN); err != nil {
 		return nil, fmt.Errorf("standard input is not a socket: %w", err)
@@ -57,11 +57,11 @@ func inherited() (*conn, error) {
 	return newConn(fd)
 }
 
-// backlog is the requested number of pending connections. The kernel may allow fewer.
+// backlog is the requested length of the queue of pending connections. The kernel can limit it.
 const backlog = 4096
 
-// listen creates a socket to which only this user can connect (0600). On Linux, the socket file has the mode
-// that the socket has before bind, so other users can never connect.
+// listen creates a socket that only this user can connect to (mode 0600). On Linux, the socket's mode before bind
+// becomes the mode of the file, so other users cannot connect at any time.
 func listen(name string) (*os.File, error) {
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
@@ -117,8 +117,8 @@ func acceptFrom(ln *os.File) (fd int, err error) {
 	return fd, errors.Join(readErr, err)
 }
 
-// sameUser returns an error if the peer's process runs as another user. Other users cannot reach the socket in any
-// case, because of the permissions of its folder.
+// sameUser returns an error if the peer's process belongs to another user. This is a second check: the permissions of
+// the socket's folder already keep other users out.
 func sameUser(fd int) error {
 	cred, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {
@@ -130,7 +130,7 @@ func sameUser(fd int) error {
 	return nil
 }
 
-// closeWrite signals to the peer that no more output follows.
+// closeWrite signals the end of the output to the peer.
 func (c *conn) closeWrite() error {
 	raw, err := c.SyscallConn()
 	if err != nil {
@@ -152,7 +152,7 @@ func (c *conn) request() (req wire.Request, err error) {
 	return wire.DecodeRequest(m)
 }
 
-// writeTimeout is how long a write may wait for a client to read before the client is disconnected.
+// writeTimeout is how long a write waits for a slow client before the client is disconnected.
 const writeTimeout = 5 * time.Second
 
 func (c *conn) send(kind wire.Kind, data []byte) error {

@@ -10,26 +10,26 @@ import (
 )
 
 const (
-	// killAfter is the time between TERM and KILL.
+	// killAfter is the time between SIGTERM and SIGKILL.
 	killAfter = 500 * time.Millisecond
-	// resumeAfter is the time after which a stop searches for stopped processes in the tree and continues
-	// them. Most trees end earlier, and the search reads a dozen files in /proc.
+	// resumeAfter is how long a stop waits before it looks for stopped processes in the tree and continues them. Most
+	// trees end earlier, and the search has to read a dozen files in /proc.
 	resumeAfter = 200 * time.Millisecond
-	// promptPoll is the interval at which a stop checks whether a shell is at its prompt.
+	// promptPoll is how often a stop checks whether a shell is at its prompt.
 	promptPoll = 200 * time.Millisecond
-	// terminateGrace is the agent's grace period after the holder receives SIGTERM.
+	// terminateGrace is the agent's grace period if the holder itself receives SIGTERM.
 	terminateGrace = 2 * time.Second
 )
 
-// stopping is a stop in progress. Other stop requests wait for it, and can only shorten its grace period. holder.mu
+// stopping is a stop in progress. Later stop requests wait for it and can only shorten its grace period. holder.mu
 // protects it.
 type stopping struct {
 	deadline time.Time
-	sooner   chan struct{} // receives a value when the deadline has changed
+	sooner   chan struct{} // receives a value when the deadline becomes earlier
 }
 
-// stop stops the current life. It returns when no process of the life is left. If asked is set, the exit counts as
-// requested. Otherwise, the session counts as lost, unless an earlier stop was requested.
+// stop stops the current life and returns when none of its processes is left. If asked is set, the exit counts as
+// requested. Otherwise the session counts as lost, unless an earlier stop was requested.
 func (h *holder) stop(grace time.Duration, asked bool) {
 	h.mu.Lock()
 	l := h.current
@@ -37,7 +37,7 @@ func (h *holder) stop(grace time.Duration, asked bool) {
 		h.mu.Unlock()
 		return
 	}
-	// if it was reaped, the agent has exited on its own, and only its remaining processes are killed
+	// if it has been reaped, the agent has exited on its own, and only its remaining processes must be killed
 	if !l.reaped {
 		l.asked = l.asked || asked
 		l.lost = !l.asked
@@ -58,7 +58,7 @@ func (h *holder) stop(grace time.Duration, asked bool) {
 	<-l.ended
 }
 
-// end performs a stop: it sends the stop signal, then TERM, then KILL.
+// end performs a stop: it sends the stop signal, then SIGTERM, then SIGKILL.
 func (h *holder) end(l *life, ask bool) {
 	if ask {
 		if h.ask(l) {
@@ -80,15 +80,14 @@ func (h *holder) end(l *life, ask bool) {
 	}
 }
 
-// ask sends the agent its stop signal. It reports whether the life ended within the grace period. A stopped
-// process receives the signal only when it continues. Therefore ask later continues stopped processes in the
-// tree.
+// ask sends the agent its stop signal and reports whether the life ended within the grace period. A stopped process
+// handles the signal only once it continues, so after a while ask continues stopped processes in the tree.
 func (h *holder) ask(l *life) bool {
 	h.signalGroup(l, unix.SIGCONT)
 	shell := l.stopSignal == unix.SIGINT && !l.plain
 	if shell {
 		if err := h.interrupt(l); err != nil {
-			h.logError("cannot interrupt", err)
+			h.logError("cannot interrupt the agent", err)
 		}
 	}
 	h.signalGroup(l, l.stopSignal)
@@ -110,8 +109,8 @@ func (h *holder) ask(l *life) bool {
 	return h.waitStop(l)
 }
 
-// endShell ends an interactive shell that is at its prompt, where it ignores SIGINT. It reports whether the agent
-// is such a shell. Any other program may use its whole grace period, even a script with a trap for SIGINT.
+// endShell ends an interactive shell that is at its prompt, because it ignores SIGINT there. It reports whether the
+// agent is such a shell. Any other program, even a script that traps SIGINT, may use its whole grace period.
 func (h *holder) endShell(l *life) bool {
 	if !proc.AtPrompt(l.pid) {
 		return false
@@ -120,8 +119,8 @@ func (h *holder) endShell(l *life) bool {
 	return true
 }
 
-// waitPrompt waits until the agent is a shell at its prompt, and then sends SIGHUP. It gives up at the deadline of
-// the stop, and when the deadline changes. It reports whether the life has ended.
+// waitPrompt waits until the agent is a shell at its prompt, and then sends SIGHUP. It gives up when the deadline of
+// the stop passes or changes. It reports whether the life has ended.
 func (h *holder) waitPrompt(l *life) bool {
 	if !proc.Shell(l.pid) {
 		return false
@@ -140,12 +139,12 @@ func (h *holder) waitPrompt(l *life) bool {
 	return false
 }
 
-// signalGroup sends a signal to the agent's process group, unless the agent's process was reaped.
+// signalGroup sends a signal to the agent's process group, unless the agent's process has been reaped.
 func (h *holder) signalGroup(l *life, sig unix.Signal) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !l.reaped {
-		_ = unix.Kill(-l.pid, sig) // ESRCH if only a zombie is left in the group
+		_ = unix.Kill(-l.pid, sig) // ESRCH if only zombies are left in the group
 	}
 }
 
@@ -156,8 +155,7 @@ func (h *holder) graceLeft(l *life) time.Duration {
 	return time.Until(l.stopping.deadline)
 }
 
-// waitStop waits until the life has ended or the stop's deadline has passed. It reports whether the life has
-// ended.
+// waitStop waits until the life ends or the stop's deadline passes. It reports whether the life has ended.
 func (h *holder) waitStop(l *life) bool {
 	for {
 		timer := time.NewTimer(h.graceLeft(l))

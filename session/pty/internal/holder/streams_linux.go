@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lineEnds converts line ends from a pipe for a terminal. The input may be split anywhere.
+// lineEnds converts the line ends of output from a pipe to those of a terminal. The output can be split anywhere.
 type lineEnds struct{ cr bool }
 
-// terminal adds a carriage return before each line feed without one. It may return p itself.
+// terminal adds a carriage return before each line feed that lacks one. It can return p itself.
 func (e *lineEnds) terminal(p []byte) []byte {
 	if len(p) == 0 {
 		return p
@@ -34,7 +34,7 @@ func (e *lineEnds) terminal(p []byte) []byte {
 	return out
 }
 
-// drain reads the agent's output until the output ends, with or without viewers.
+// drain reads the agent's output to its end, whether or not there are viewers.
 func (h *holder) drain(l *life) {
 	defer close(l.drained)
 	buf := make([]byte, 8<<10)
@@ -67,9 +67,8 @@ func (h *holder) drain(l *life) {
 	}
 }
 
-// pace detects output that comes continuously in small pieces. Reading each piece separately would wake this
-// process for every line. Instead, the reader waits between two reads, for a time that is too short for a user to
-// notice.
+// pace detects continuous output in small pieces. If the holder read each piece immediately, it would wake up for every
+// line. Instead it rests between reads, for a time that is too short for a user to notice.
 type pace struct {
 	last  time.Time // when the last piece was read
 	large time.Time // when the last large piece was read
@@ -77,13 +76,13 @@ type pace struct {
 
 const (
 	restTime  = 50 * time.Millisecond
-	gapTime   = 2 * restTime // maximum interval between pieces of continuous output
-	largeSize = 2 << 10      // about half of the kernel's buffer for a terminal
-	// time without waits after a large piece, so that a program with much output does not wait for its reader
+	gapTime   = 2 * restTime // maximum time between pieces of continuous output
+	largeSize = 2 << 10      // about half of the kernel's terminal buffer
+	// time after a large piece during which the reader does not rest, so that a program with much output need not wait
 	largeTime = 200 * time.Millisecond
 )
 
-// steady records a piece of n bytes. It reports whether the next read may be delayed.
+// steady records a piece of n bytes and reports whether to rest before the next read.
 func (p *pace) steady(n int, now time.Time) bool {
 	gap := now.Sub(p.last)
 	p.last = now
@@ -93,7 +92,7 @@ func (p *pace) steady(n int, now time.Time) bool {
 	return gap < gapTime && now.Sub(p.large) >= largeTime
 }
 
-// rest waits for restTime, or until the agent has exited.
+// rest waits for restTime, or until the agent exits.
 func (l *life) rest() {
 	timer := time.NewTimer(restTime)
 	defer timer.Stop()
@@ -103,9 +102,8 @@ func (l *life) rest() {
 	}
 }
 
-// interrupt has the effect of the interrupt key. The terminal's foreground group receives SIGINT. If the
-// program reads single keys, it receives the key instead. Without a terminal, the agent's process group
-// receives SIGINT.
+// interrupt does what the interrupt key does: it sends SIGINT to the terminal's foreground group or, if the program
+// reads single keys, types the key. Without a terminal, it sends SIGINT to the agent's process group.
 func (h *holder) interrupt(l *life) error {
 	if l.plain {
 		h.signalGroup(l, unix.SIGINT)
@@ -126,7 +124,7 @@ func (h *holder) interrupt(l *life) error {
 		return err
 	}
 	if tioErr != nil {
-		return fmt.Errorf("cannot reach the terminal: %w", tioErr)
+		return fmt.Errorf("cannot access the terminal: %w", tioErr)
 	}
 	if tio.Lflag&unix.ISIG != 0 {
 		return nil

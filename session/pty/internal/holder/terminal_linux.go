@@ -12,27 +12,26 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// terminal is an agent's terminal, or a pair of pipes.
+// terminal is an agent's terminal, or a pair of pipes in its place.
 type terminal struct {
-	cols  int // size without viewers
+	cols  int // size while there are no viewers
 	rows  int
 	plain bool // pipes instead of a terminal
-	// reads the agent's output and, for a terminal, writes its input; non-blocking
+	// for reading the agent's output and, with a terminal, for writing its input; non-blocking
 	master     *os.File
-	stdin      *os.File // writes the agent's input if it has pipes; non-blocking
-	childFiles []int    // file descriptors to close after the agent has started
+	stdin      *os.File // for writing the agent's input if it has pipes; non-blocking
+	childFiles []int    // file descriptors to close once the agent has started
 
-	// slave stays open, so that the terminal's output does not end if an agent closes and reopens the terminal. -1
-	// means pipes.
+	// slave stays open so that the output does not end if the agent closes its terminal and opens it again. It is -1 if
+	// there are pipes instead.
 	slave int
 
-	typing chan struct{} // contains a token while no call is typing
-	// torn reports that a pipe has accepted only the beginning of a line. Only the owner of the typing token
-	// may use it.
+	typing chan struct{} // holds a token while no call is typing
+	// torn means that a pipe has accepted only the beginning of a line. Access requires the typing token.
 	torn bool
 }
 
-// newTerminal returns a terminal of this size that is not open yet.
+// newTerminal returns a terminal of this size. It is not open yet.
 func newTerminal(cols, rows int) terminal {
 	t := terminal{cols: cols, rows: rows, typing: make(chan struct{}, 1)}
 	if cols < 1 || rows < 1 {
@@ -42,7 +41,7 @@ func newTerminal(cols, rows int) terminal {
 	return t
 }
 
-// openTerminal creates a pty. The agent's side is blocking, because programs expect a blocking standard input.
+// openTerminal creates a pty. The agent's side is blocking, because programs expect that of their standard input.
 func (t *terminal) openTerminal() error {
 	master, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK,
 		0)
@@ -79,7 +78,7 @@ func (t *terminal) openSlave(master int) error {
 	return nil
 }
 
-// openPeer opens the agent's side of a terminal without its path, so that it works in all mount namespaces.
+// openPeer opens the agent's side of a terminal without using its path, so that it works in any mount namespace.
 func openPeer(master int) (int, error) {
 	const flags = unix.O_RDWR | unix.O_NOCTTY | unix.O_CLOEXEC
 	fd, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(master), unix.TIOCGPTPEER, flags)
@@ -89,7 +88,7 @@ func openPeer(master int) (int, error) {
 	return int(fd), nil
 }
 
-// openPipes creates the pipes of an agent without a terminal.
+// openPipes creates the pipes for an agent without a terminal.
 func (t *terminal) openPipes() error {
 	t.slave = -1
 	var in, out [2]int
@@ -102,7 +101,7 @@ func (t *terminal) openPipes() error {
 		return fmt.Errorf("cannot create the agent's standard output: %w", err)
 	}
 	t.childFiles = []int{in[0], out[1]}
-	// the agent's ends stay blocking, as programs expect
+	// the agent's ends stay blocking, because programs expect that
 	for _, ours := range []int{in[1], out[0]} {
 		_ = unix.SetNonblock(ours, true) // cannot fail for a new pipe
 	}
@@ -124,7 +123,7 @@ func (t *terminal) closeSlave() {
 	}
 }
 
-// closeOwnFiles closes the holder's ends.
+// closeOwnFiles closes the holder's ends of the terminal or pipes.
 func (t *terminal) closeOwnFiles() {
 	t.master.Close()
 	if t.stdin != t.master {
@@ -132,19 +131,19 @@ func (t *terminal) closeOwnFiles() {
 	}
 }
 
-// takeTyping waits for the typing token, so that two inputs are not mixed.
+// takeTyping waits for the typing token, which keeps concurrent inputs apart.
 func (t *terminal) takeTyping(ctx context.Context) (release func(), err error) {
 	select {
 	case <-t.typing:
 		return func() { t.typing <- struct{}{} }, nil
 	case <-ctx.Done():
-		return nil, reject("the terminal does not accept input, and an earlier input is still " +
+		return nil, reject("the terminal does not accept input; an earlier input is still " +
 			"being typed")
 	}
 }
 
-// writeLine writes text to a pipe, followed by a line feed. If the pipe has accepted only part of an earlier
-// line, writeLine first ends that part with a line feed. The caller must hold the typing token.
+// writeLine writes text and a line feed to a pipe. If the pipe has accepted only part of an earlier line, writeLine
+// first writes a line feed to end that line. The caller must hold the typing token.
 func (t *terminal) writeLine(ctx context.Context, text string) error {
 	if t.torn {
 		if _, err := t.put(ctx, []byte{'\n'}); err != nil {
@@ -163,7 +162,7 @@ func (t *terminal) write(ctx context.Context, data []byte) error {
 	return err
 }
 
-// put writes like write. It also returns the number of bytes that the kernel has accepted.
+// put is like write, but also returns how many bytes the kernel has accepted.
 func (t *terminal) put(ctx context.Context, data []byte) (n int, err error) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -175,11 +174,11 @@ func (t *terminal) put(ctx context.Context, data []byte) (n int, err error) {
 	case errors.Is(err, unix.EPIPE):
 		return n, reject("the program has closed its standard input")
 	case errors.Is(err, os.ErrDeadlineExceeded) && t.plain:
-		return n, reject("the program read only %d of %d bytes from its standard input; those "+
+		return n, reject("the program has read only %d of %d bytes from its standard input; these "+
 			"bytes cannot be withdrawn", n, len(data))
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return n, reject("the terminal's input is full: the program took %d of %d bytes and "+
-			"stopped reading", n, len(data))
+		return n, reject("the terminal's input buffer is full: the program read %d of %d bytes "+
+			"and stopped reading", n, len(data))
 	case err != nil:
 		return n, &wire.Failure{Cause: wire.NotAlive, Message: "the terminal is closed: " +
 			err.Error()}
@@ -187,7 +186,7 @@ func (t *terminal) put(ctx context.Context, data []byte) (n int, err error) {
 	return n, nil
 }
 
-// waitRead waits briefly until the program has read the typed input.
+// waitRead waits briefly for the program to read the typed input.
 func (t *terminal) waitRead(ctx context.Context) {
 	now := time.Now()
 	end, there := now.Add(readPause), now.Add(arrival)
@@ -196,8 +195,8 @@ func (t *terminal) waitRead(ctx context.Context) {
 		time.Sleep(pause)
 		n, err := unix.IoctlGetInt(t.slave, unix.TIOCINQ)
 		came = came || n > 0
-		// An empty queue does not prove that the text was read, because the text may not have arrived yet. A text
-		// that is read immediately is never visible in the queue.
+		// An empty queue does not prove that the program has read the text, because the text may still be on its way.
+		// Text that is read immediately never appears in the queue at all.
 		if err != nil || n == 0 && (came || time.Now().After(there)) {
 			return
 		}

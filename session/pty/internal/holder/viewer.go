@@ -8,17 +8,17 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// viewer is a client that watches the terminal, and may type.
+// viewer is a client that watches the terminal and may also type.
 type viewer struct {
 	c       *conn
 	l       *life
 	types   bool
 	pos     uint64 // position of the next byte to send
-	resizes int    // value of life.resizes at the last report
+	resizes int    // life.resizes when the size was last sent
 	cleared uint64
 }
 
-// view serves an attached or watching client until the life or the connection ends.
+// view serves a viewer until the life or the connection ends.
 func (h *holder) view(c *conn, req *wire.Request) {
 	l, err := h.living()
 	if err != nil {
@@ -43,11 +43,11 @@ func (h *holder) view(c *conn, req *wire.Request) {
 	if h.show(v) != nil {
 		return
 	}
-	// The life has ended and all of its output was sent.
+	// The life has ended, and all of its output has been sent.
 	_ = c.closeWrite() // fails if the viewer has disconnected
 }
 
-// endView ends a view. If it was the last viewer that could type, endView restores the terminal's own size.
+// endView ends a view. If no other viewer can type, endView restores the terminal's own size.
 func (h *holder) endView(v *viewer) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -63,7 +63,7 @@ func (h *holder) endView(v *viewer) {
 	h.writeActivity(l)
 }
 
-// resize sets the terminal's size. The kernel notifies the program. The caller must hold h.mu.
+// resize sets the terminal's size; the kernel then signals the program. The caller must hold h.mu.
 func (h *holder) resize(l *life, cols, rows int) {
 	if cols < 1 || rows < 1 || cols > 1<<15 || rows > 1<<15 || l.exit != nil {
 		return
@@ -80,7 +80,7 @@ func (h *holder) resize(l *life, cols, rows int) {
 	h.cond.Broadcast()
 }
 
-// listen handles a viewer's input, resizes and disconnection.
+// listen handles a viewer's input and resizes until the viewer disconnects.
 func (h *holder) listen(v *viewer) {
 	defer func() {
 		h.mu.Lock()
@@ -112,8 +112,8 @@ func (h *holder) listen(v *viewer) {
 	}
 }
 
-// show sends the replay and then new output. It returns nil when the life has ended or the viewer has
-// disconnected, and an error if a write fails.
+// show sends the replay and then new output. It returns nil when the life ends or the viewer disconnects, and an error
+// if a write fails.
 func (h *holder) show(v *viewer) error {
 	if err := h.replayTo(v); err != nil {
 		return err
@@ -139,8 +139,8 @@ func (h *holder) show(v *viewer) error {
 	}
 }
 
-// next waits until there is something to send to a viewer: n bytes in buf, a new size, or the replay after a
-// reset. over reports that the life has ended or the viewer has disconnected.
+// next waits until there is something to send to a viewer: n bytes in buf, a new size, or a replay after a reset. over
+// reports that the life has ended or the viewer has disconnected.
 func (h *holder) next(v *viewer, buf []byte) (n int, size wire.Screen, resized, reset, over bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -161,7 +161,7 @@ func (h *holder) next(v *viewer, buf []byte) (n int, size wire.Screen, resized, 
 	return n, l.size, resized, false, false
 }
 
-// replayTo sends the retained output.
+// replayTo sends the replay of the retained output.
 func (h *holder) replayTo(v *viewer) error {
 	h.mu.Lock()
 	size := v.l.size
@@ -178,8 +178,8 @@ func (h *holder) replayTo(v *viewer) error {
 	return v.c.send(wire.Live, nil)
 }
 
-// typed types input from an attached viewer. If the terminal does not accept the input before writeTimeout,
-// the viewer is disconnected.
+// typed types input from an attached viewer. It disconnects the viewer if the terminal does not accept the input within
+// writeTimeout.
 func (h *holder) typed(l *life, data []byte) error {
 	h.mu.Lock()
 	l.typed = h.clock.Mono(time.Now())

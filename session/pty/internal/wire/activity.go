@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// These are the metadata keys that a holder itself reads. They are the same as in package session.
+// Metadata keys that the holder itself reads. They are the same as in package session.
 const (
 	ReadyMark    = "GC_READY"
 	DrainMark    = "GC_DRAIN"
@@ -15,18 +15,17 @@ const (
 	DrainAckMark = "GC_DRAIN_ACK"
 )
 
-// MaxDrainBy is the maximum size of DrainByMark in the record, in bytes.
+// MaxDrainBy is the maximum number of bytes of DrainByMark that fit in the record.
 const MaxDrainBy = 16
 
-// Drain contains the values of the drain marks, without validation. session.ParseDrain decides whether they
-// are valid.
+// Drain contains the values of the drain marks. They are not validated; session.ParseDrain does that.
 type Drain struct {
 	Since int64  // Unix seconds; <= 0 = not draining
 	By    string // at most MaxDrainBy bytes
 	Acked bool
 }
 
-// ReadDrain reads the drain marks from a session's metadata. It ignores marks that do not fit in the record.
+// ReadDrain reads the drain marks from a session's metadata. It ignores values that do not fit in the record.
 func ReadDrain(meta map[string]string) (d Drain) {
 	since, err := strconv.ParseInt(strings.TrimSpace(meta[DrainMark]), 10, 64)
 	if err != nil || since <= 0 {
@@ -39,7 +38,7 @@ func ReadDrain(meta map[string]string) (d Drain) {
 	return d
 }
 
-// Mark returns the value of a drain mark, or "". The method can be passed to session.ParseDrain.
+// Mark returns the value of a drain mark, or "". It can be passed to session.ParseDrain.
 func (d Drain) Mark(key string) string {
 	switch {
 	case d.Since <= 0:
@@ -53,12 +52,12 @@ func (d Drain) Mark(key string) string {
 	return ""
 }
 
-// Activity is a small record of fixed size that a holder rewrites in place, at most every 100 ms if only times
-// change. A controller reads the record instead of sending requests. Times are nanoseconds of CLOCK_MONOTONIC, which
-// is the same for all processes until the next boot. 0 means never.
+// Activity is a small record of fixed size. The holder rewrites it in place, at most every 100 ms if nothing but times
+// changes. A controller reads it instead of sending requests. Times are CLOCK_MONOTONIC nanoseconds, which all
+// processes share until the next boot; 0 means never.
 type Activity struct {
 	Alive, Ready, Frozen bool
-	// a viewer's draft is on the line; holders of earlier builds never set it
+	// a viewer's draft is on the input line; older holders never set it
 	Draft bool
 
 	PID      int32
@@ -68,13 +67,13 @@ type Activity struct {
 	Input    int64 // time of the last input of any kind
 	Typed    int64 // time of the last input from an attached viewer
 	Bytes    uint64
-	Life     uint64 // hash of the session's ID; it identifies the life that the record describes
+	Life     uint64 // hash of the ID of the session that the record describes
 
-	Marked bool // Drain is valid; holders of earlier builds never set it
+	Marked bool // Drain is valid; older holders never set it
 	Drain  Drain
 }
 
-// These are the sizes of the record: in this build, and in earlier builds, which do not write a drain.
+// Sizes of the record: in this build, and in older builds, which do not write a drain.
 const (
 	ActivitySize  = 96
 	firstActivity = 64
@@ -89,7 +88,7 @@ const (
 	flagDraft
 )
 
-// Encode returns the encoded record.
+// Encode returns the record in its binary form.
 func (a Activity) Encode() [ActivitySize]byte {
 	var b [ActivitySize]byte
 	b[0] = Version
@@ -127,7 +126,7 @@ func (a Activity) Encode() [ActivitySize]byte {
 	return b
 }
 
-// These are the offsets of the drain fields in the record.
+// Offsets of the drain fields in the record.
 const (
 	drainAt   = 64
 	drainByAt = 72
@@ -142,7 +141,7 @@ func decodeDrain(b []byte) Drain {
 	return Drain{Since: since, By: string(by), Acked: b[1]&flagAcked != 0}
 }
 
-// DecodeActivity decodes a record. ok is false for a record of another version.
+// DecodeActivity decodes a record. ok is false if the record has another version.
 func DecodeActivity(b []byte) (a Activity, ok bool) {
 	if len(b) < firstActivity || b[0] != Version {
 		return a, false

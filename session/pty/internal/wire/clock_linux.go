@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Clock converts times of this process to CLOCK_MONOTONIC and back. CLOCK_MONOTONIC is the same for all processes
-// until the next boot. So an interval between times of two processes does not depend on the wall clock (L13).
+// Clock converts this process's times to CLOCK_MONOTONIC and back. All processes share CLOCK_MONOTONIC until the next
+// boot, so the interval between the times of two processes does not depend on the wall clock (L13).
 type Clock struct {
 	at   time.Time
 	mono int64
@@ -21,7 +21,7 @@ func NewClock() Clock {
 	return Clock{time.Now(), ts.Nano()}
 }
 
-// Mono returns a time in nanoseconds of CLOCK_MONOTONIC.
+// Mono returns t in CLOCK_MONOTONIC nanoseconds.
 func (c Clock) Mono(t time.Time) int64 { return c.mono + int64(t.Sub(c.at)) }
 
 // Time is the inverse of Mono. It returns the zero time for 0.

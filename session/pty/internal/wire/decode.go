@@ -21,10 +21,10 @@ func DecodeRequest(m Message) (r Request, err error) {
 	return r, json.Unmarshal(m.Data, &r)
 }
 
-var errTorn = errors.New("an incomplete start request")
+var errTorn = errors.New("the start request is incomplete")
 
-// EncodeBegin encodes a request to start a session for a message of kind Begin. Only holders of the same build
-// understand it. Each string ends with a NUL, so ok is false if a string contains one.
+// EncodeBegin encodes a start request for a message of kind Begin, which only a holder of the same build understands.
+// Each string ends with a NUL byte, so ok is false if a string contains one.
 func EncodeBegin(r *Request) (data []byte, ok bool) {
 	s := r.Spec
 	fields := []string{
@@ -75,8 +75,8 @@ func decodeBegin(data string) (Request, error) {
 	return r, errors.Join(colsErr, rowsErr, signalErr)
 }
 
-// flatRequest decodes a request that contains only numbers, booleans and strings without escapes, in the format of
-// encoding/json. ok is false for other requests.
+// flatRequest decodes a request in encoding/json's format that contains only numbers, booleans, and strings without
+// escapes. ok is false for any other request.
 func flatRequest(data []byte) (r Request, ok bool) {
 	rest, ok := bytes.CutPrefix(data, []byte("{"))
 	if !ok || !utf8.Valid(data) {
@@ -159,7 +159,7 @@ func flatDuration(d *time.Duration, data []byte) (rest []byte, ok bool) {
 	return rest, ok
 }
 
-// flatNumber reads a positive whole number.
+// flatNumber reads a positive integer.
 func flatNumber(data []byte) (v int64, rest []byte, ok bool) {
 	n := bytes.IndexFunc(data, func(r rune) bool { return r < '0' || r > '9' })
 	if n < 1 || data[0] == '0' {

@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// This file encodes a holder's messages, and decode.go decodes its frequent requests, both without encoding/json.
-// encoding/json costs each holder 80 kB for the types that it has seen. Tests compare the results with the results
-// of encoding/json.
+// This file encodes a holder's messages without encoding/json, and decode.go does the same for decoding its frequent
+// requests, because encoding/json costs each holder 80 kB for the types that it has seen. Tests compare the results
+// with those of encoding/json.
 
-// object is a JSON object that is written one field at a time.
+// object is a JSON object to which fields are appended one at a time.
 type object []byte
 
 func (o object) key(name string) object {
@@ -33,7 +33,7 @@ func (o object) unsigned(name string, n uint64) object {
 	return strconv.AppendUint(o.key(name), n, 10)
 }
 
-// set writes a field with the value true. It omits the field if value is false.
+// set writes a field with the value true, or nothing if value is false.
 func (o object) set(name string, value bool) object {
 	if !value {
 		return o
@@ -45,7 +45,7 @@ func (o object) set(name string, value bool) object {
 func appendString(b []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	b = append(b, '"')
-	for _, r := range s { // an invalid byte is a utf8.RuneError
+	for _, r := range s { // an invalid byte yields utf8.RuneError
 		switch {
 		case r == '"' || r == '\\':
 			b = append(b, '\\', byte(r))

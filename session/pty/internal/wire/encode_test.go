@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// encoding/json decodes everything that this package encodes, and vice versa.
+// encoding/json decodes everything that this package encodes, and the reverse.
 func FuzzEncode(f *testing.F) {
 	f.Add("a", "echo \"x\\y\" <&>\n\x01\u2028", "", 7, uint64(8), true)
 	f.Add("", "\xff\xfe", "SIGKILL", -1, uint64(1)<<63, false)
@@ -32,7 +32,7 @@ func FuzzEncode(f *testing.F) {
 	})
 }
 
-// valid replaces invalid UTF-8 like encoding/json.
+// valid replaces invalid UTF-8 as encoding/json does.
 func valid(s string) string { return string([]rune(s)) }
 
 func same(t *testing.T, v Encoder, into any) {
@@ -47,7 +47,7 @@ func same(t *testing.T, v Encoder, into any) {
 	}
 }
 
-// Decoding a request without encoding/json gives the same result as decoding with it.
+// A request is decoded to the same value with and without encoding/json.
 func FuzzFlatRequest(f *testing.F) {
 	for _, r := range []Request{
 		{Op: OpHold}, {Op: OpHold, Look: true}, {Op: OpStop, Grace: time.Second}, {Op: OpAck, ID: "x"},
@@ -55,7 +55,7 @@ func FuzzFlatRequest(f *testing.F) {
 	} {
 		data, err := json.Marshal(r)
 		if _, ok := flatRequest(data); err != nil || !ok {
-			f.Errorf("%s needs encoding/json, %v", data, err)
+			f.Errorf("%s cannot be decoded without encoding/json: %v", data, err)
 		}
 		f.Add(data)
 	}
@@ -72,7 +72,7 @@ func FuzzFlatRequest(f *testing.F) {
 	})
 }
 
-// A start request arrives unchanged. A truncated one is refused.
+// A start request arrives unchanged. A truncated one is rejected.
 func FuzzBegin(f *testing.F) {
 	f.Add("a", "sleep 1", "/bin/sleep", "K=V", 80, true)
 	f.Add("", "", "", "", -1, false)
@@ -90,7 +90,7 @@ func FuzzBegin(f *testing.F) {
 			t.Fatalf("%+v, want %+v, %v", got.Spec, want.Spec, err)
 		}
 		if _, err := DecodeRequest(Message{Begin, data[:len(a)]}); err == nil {
-			t.Error("a start of one field was taken")
+			t.Error("a start request with one field was accepted")
 		}
 	})
 }

@@ -8,9 +8,9 @@ import (
 // Op is the operation of a request.
 type Op string
 
-// These are the operations. The comments name the Request fields that an operation uses, and its response.
+// The operations. Each comment lists the Request fields that an operation uses, and its response.
 const (
-	// Look; returns a State; after that, the holder pushes exits and accepts starts
+	// Look; returns a State; after that, the holder pushes exits and accepts start requests
 	OpHold      Op = "hold"
 	OpStart     Op = "start"     // Spec, Ready, Plain; returns a State
 	OpStop      Op = "stop"      // Grace
@@ -22,26 +22,26 @@ const (
 	OpClear     Op = "clear"     // no fields
 	OpSetMeta   Op = "set-meta"  // Key, Value
 	OpMeta      Op = "meta"      // Key; returns the value
-	OpAck       Op = "ack"       // ID; returns whether the holder exits
+	OpAck       Op = "ack"       // ID; returns whether the holder exits too
 	OpAttach    Op = "attach"    // Cols, Rows; Reset, Output, Live, Output …
 	OpWatch     Op = "watch"     // like OpAttach, without input
 )
 
-// Request is a request to a holder. Only the fields that are listed for its Op are set.
+// Request is a request to a holder. Only the fields listed for its Op are set.
 type Request struct {
 	Op   Op    `json:"op"`
 	Spec *Spec `json:"spec,omitempty"`
-	// for hold: the holder does not wait for another life because of this connection
+	// for hold: the holder does not wait for another life on account of this connection
 	Look  bool `json:"look,omitempty"`
 	Plain bool `json:"plain,omitempty"` // for start: pipes instead of a terminal
-	// the agent is ready immediately
+	// for start: the agent counts as ready immediately
 	Ready bool          `json:"ready,omitempty"`
 	Grace time.Duration `json:"grace,omitempty"`
-	// how long the terminal may take to accept input
+	// for send and keys: how long to wait for the terminal to accept the input
 	Wait time.Duration `json:"wait,omitempty"`
 	Text string        `json:"text,omitempty"`
-	// if > 0: fail with Busy while a draft is on the line, or if a viewer has typed within this time; holders of
-	// earlier builds ignore the field
+	// for send, if > 0: fail with Busy while a draft is on the line, or if a viewer has typed within this duration;
+	// older holders ignore it
 	Quiet time.Duration `json:"quiet,omitempty"`
 	Keys  []string      `json:"keys,omitempty"`
 	Key   string        `json:"key,omitempty"`
@@ -50,8 +50,7 @@ type Request struct {
 	Cols  int           `json:"cols,omitempty"`
 	Rows  int           `json:"rows,omitempty"`
 
-	// for output: number of bytes at the end that are enough for the caller; 0 = all; holders of earlier builds
-	// always send all output
+	// for output: how many bytes at the end are enough for the caller; 0 = all; older holders always send everything
 	Tail int `json:"tail,omitempty"`
 }
 
@@ -62,7 +61,7 @@ type Spec struct {
 	City    string `json:"city"`
 	ID      string `json:"id"`
 	Command string `json:"command"`
-	// program that is executed with Args; "" = a shell runs Command
+	// program to execute with Args; "" = let a shell run Command
 	Path string   `json:"path,omitempty"`
 	Args []string `json:"args,omitempty"`
 	Dir  string   `json:"dir"`
@@ -71,11 +70,11 @@ type Spec struct {
 	Rows int      `json:"rows"`
 	// number of the signal that asks the agent to exit; 0 = SIGINT
 	StopSignal int `json:"stop_signal,omitempty"`
-	// stored for the controller; the holder does not interpret it
+	// kept for the controller; the holder does not interpret it
 	Fingerprint json.RawMessage `json:"fingerprint,omitempty"`
 }
 
-// Exit has the same fields as session.Exit, so that the types can be converted.
+// Exit has the same fields as session.Exit, so that the two can be converted.
 type Exit struct {
 	Name   string        `json:"name"`
 	Agent  string        `json:"agent"`
@@ -89,7 +88,7 @@ type Exit struct {
 	Uptime time.Duration `json:"uptime"`
 }
 
-// Cause classifies a Failure, so that the caller can return the corresponding error of package session.
+// Cause classifies a Failure, so that the client can return the corresponding error of package session.
 type Cause string
 
 const (
@@ -99,7 +98,7 @@ const (
 	Command  Cause = "command"
 	Held     Cause = "held" // another process holds the session's lock
 	Busy     Cause = "busy" // a user is typing, or another text is being typed
-	// the machine has no disk space, terminals or processes left
+	// the machine has run out of disk space, terminals or processes
 	Exhausted Cause = "exhausted"
 	Other     Cause = ""
 )
@@ -112,17 +111,17 @@ type Failure struct {
 
 func (f *Failure) Error() string { return f.Message }
 
-// Screen contains the size of a terminal, and the number of bytes of its output that were dropped.
+// Screen is the size of a terminal, and how many bytes of its output have been dropped.
 type Screen struct {
 	Cols    int    `json:"cols"`
 	Rows    int    `json:"rows"`
 	Dropped uint64 `json:"dropped,omitempty"`
-	// only the last part of the retained output follows: see Request.Tail
+	// only the end of the retained output follows: see Request.Tail
 	Tail bool `json:"tail,omitempty"`
 }
 
-// Record identifies a session. The holder writes the record to its folder before it starts the agent. If the holder
-// dies, the controller uses the record to find the session's processes.
+// Record identifies a session. The holder writes it to its folder before it starts the agent. If the holder dies, the
+// controller uses it to find the session's processes.
 type Record struct {
 	Version int    `json:"version"`
 	Name    string `json:"name"`
@@ -132,14 +131,14 @@ type Record struct {
 	Command string `json:"command"`
 	Boot    string `json:"boot"`
 	Holder  int    `json:"holder"` // PID of the holder
-	// start time of the holder, in clock ticks since boot
+	// the holder's start time, in clock ticks since boot
 	HolderStart uint64 `json:"holder_start"`
-	// start time of the session, in nanoseconds of CLOCK_MONOTONIC
+	// the session's start time, in CLOCK_MONOTONIC nanoseconds
 	Born        int64           `json:"born"`
 	Fingerprint json.RawMessage `json:"fingerprint,omitempty"`
 }
 
-// State is the state of a session that its holder reports.
+// State is what a holder reports about its session.
 type State struct {
 	Record Record `json:"record"`
 	PID    int    `json:"pid"`             // PID of the agent
@@ -147,7 +146,7 @@ type State struct {
 	Acked  bool   `json:"acked,omitempty"` // the controller has recorded the exit
 }
 
-// These are the files in a session's folder.
+// Files in a session's folder.
 const (
 	LockFile     = "lock"
 	SocketFile   = "sock"
@@ -156,11 +155,10 @@ const (
 	ActivityFile = "activity"
 )
 
-// NewFile returns the name of the temporary file that replaces a file.
+// NewFile returns the name of the temporary file that is renamed to name.
 func NewFile(name string) string { return "." + name + ".new" }
 
-// Files returns the names of the files in a session's folder. The lock comes last, because it protects the other
-// files.
+// Files returns the names of the files in a session's folder. The lock comes last, because it protects the others.
 func Files() []string {
 	return []string{
 		SocketFile, RecordFile, NewFile(RecordFile), ExitFile, NewFile(ExitFile), ActivityFile,

@@ -1,6 +1,6 @@
-// Package wire defines the protocol between a holder and its controllers: messages over a unix socket, and
-// files in the session's folder. A holder may be older than the controller. So a change needs a new Version,
-// unless the other side may ignore it.
+// Package wire defines the protocol between a holder and its controllers: messages on a unix socket, and files in the
+// session's folder. A holder can be older than its controller, so a change needs a new Version unless the other side
+// can safely ignore it.
 package wire
 
 import (
@@ -11,38 +11,38 @@ import (
 	"io"
 )
 
-// Version is the protocol version. A holder with a different version is adopted and can be stopped, but it
+// Version is the protocol version. A controller adopts a holder with another version and can stop it, but the holder
 // cannot start another life.
 const Version = 1
 
 // MaxMessage is the maximum size of a message's payload in bytes.
 const MaxMessage = 8 << 20
 
-// Kind is the kind of a message, which is its first byte.
+// Kind is the kind of a message: its first byte.
 type Kind byte
 
 const (
 	Ask    Kind = 'q' // a Request as JSON; the first message of a connection
-	Begin  Kind = 'b' // a request to start, see EncodeBegin; only for holders of the same build
+	Begin  Kind = 'b' // a start request, see EncodeBegin; only for holders of the same build
 	Done   Kind = 'd' // success; the payload depends on the request
 	Failed Kind = 'f' // a Failure as JSON
 	Exited Kind = 'x' // an Exit as JSON, pushed to permanent connections
-	Output Kind = 'o' // raw output of the terminal
-	// a Screen as JSON: the reader must drop all earlier output; the replay follows, then Live
+	Output Kind = 'o' // raw terminal output
+	// a Screen as JSON: the reader drops all earlier output; the replay follows, then Live
 	Reset   Kind = 'r'
-	Live    Kind = 'l' // the end of the replay; no payload
+	Live    Kind = 'l' // end of the replay; no payload
 	Resized Kind = 'z' // a Screen as JSON
 	Input   Kind = 'i' // raw input for the terminal, from a viewer
 	Resize  Kind = 's' // a Screen as JSON, from a viewer
 )
 
-// Message is a message. The payload is valid until the next message is read from the same connection.
+// Message is one message. Its payload is valid until the next message is read from the same connection.
 type Message struct {
 	Kind Kind
 	Data []byte
 }
 
-// Write sends a message in one write: its kind, its length in four bytes, and its payload.
+// Write sends a message in one write: its kind (one byte), its length (four bytes) and its payload.
 func Write(w io.Writer, kind Kind, data []byte) error {
 	if len(data) > MaxMessage {
 		return fmt.Errorf("a message of %d bytes exceeds the limit of %d", len(data), MaxMessage)
@@ -51,7 +51,7 @@ func Write(w io.Writer, kind Kind, data []byte) error {
 	return err
 }
 
-// AppendMessage appends an encoded message, of at most MaxMessage bytes, to b.
+// AppendMessage appends an encoded message to b. data must not exceed MaxMessage bytes.
 func AppendMessage(b []byte, kind Kind, data []byte) []byte {
 	b = binary.LittleEndian.AppendUint32(append(b, byte(kind)), uint32(len(data)))
 	return append(b, data...)
@@ -66,16 +66,16 @@ func WriteJSON(w io.Writer, kind Kind, v any) error {
 	return Write(w, kind, data)
 }
 
-// Reader reads messages. It uses one buffer for all small messages.
+// Reader reads messages. It reuses one buffer for small ones.
 type Reader struct {
 	r   io.Reader
 	buf [512]byte
 }
 
-// NewReader returns a Reader that never reads more from r than one message.
+// NewReader returns a Reader that never reads beyond the current message.
 func NewReader(r io.Reader) *Reader { return &Reader{r: r} }
 
-// Next reads the next message. It returns io.EOF only if r ends between two messages.
+// Next reads the next message. It returns io.EOF only if r ends between messages.
 func (r *Reader) Next() (Message, error) {
 	head := r.buf[:5]
 	if _, err := io.ReadFull(r.r, head); err != nil {

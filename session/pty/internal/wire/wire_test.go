@@ -31,8 +31,8 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// For any input, the reader returns an error or messages within the limit. It never uses more memory than the
-// messages announce.
+// For any input, the reader returns an error or messages within the limit. It never uses more memory than the messages
+// announce.
 func FuzzReader(f *testing.F) {
 	f.Add([]byte("o\x02\x00\x00\x00ab"))
 	f.Add([]byte("o\xff\xff\xff\xff"))
@@ -44,7 +44,7 @@ func FuzzReader(f *testing.F) {
 				return
 			}
 			if total += 5 + len(m.Data); total > len(in) {
-				t.Fatal("more came out than went in")
+				t.Fatal("the messages are longer than the input")
 			}
 		}
 	})
@@ -65,17 +65,16 @@ func TestActivity(t *testing.T) {
 	}
 	b := a.Encode()
 	if _, ok := DecodeActivity(b[:10]); ok {
-		t.Error("a torn record was taken")
+		t.Error("a truncated record was accepted")
 	}
 	b[0]++
 	if _, ok := DecodeActivity(b[:]); ok {
-		t.Error("a record of another version was taken")
+		t.Error("a record of another version was accepted")
 	}
 }
 
-// A holder of an earlier build writes only the first 64 bytes. The remaining bytes may be left over from a later
-// build.
-func TestActivityOfAnEarlierBuild(t *testing.T) {
+// An older holder writes only the first 64 bytes of the record. The rest can be left from a newer build.
+func TestActivityOfOlderBuild(t *testing.T) {
 	want := Activity{Alive: true, Ready: true, PID: 4711, Life: LifeHash("x")}
 	old := want.Encode()
 	leftover := Activity{Marked: true, Drain: Drain{Since: 1000, By: "pool"}}.Encode()
@@ -86,7 +85,7 @@ func TestActivityOfAnEarlierBuild(t *testing.T) {
 	}
 }
 
-// For any input, a decoded record can be encoded, and decoding it again gives the same record.
+// For any input, a record that was decoded can be encoded, and decoding it again yields the same record.
 func FuzzActivity(f *testing.F) {
 	b := Activity{Alive: true, Marked: true, Drain: Drain{Since: 1000, By: "pool", Acked: true}}.Encode()
 	f.Add(b[:])
@@ -98,12 +97,12 @@ func FuzzActivity(f *testing.F) {
 		}
 		out := a.Encode()
 		if again, ok := DecodeActivity(out[:]); !ok || again != a {
-			t.Errorf("%+v, written and read: %+v", a, again)
+			t.Errorf("%+v, encoded and decoded again: %+v", a, again)
 		}
 	})
 }
 
-// Processes exchange times as values of the monotonic clock (L13).
+// Processes exchange times as readings of the monotonic clock (L13).
 func TestClock(t *testing.T) {
 	a, b := NewClock(), NewClock()
 	now := time.Now()
@@ -111,6 +110,6 @@ func TestClock(t *testing.T) {
 		t.Errorf("two clocks differ by %v", d)
 	}
 	if !a.Time(0).IsZero() {
-		t.Error("never became a time")
+		t.Error("0 is not the zero time")
 	}
 }
