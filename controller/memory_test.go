@@ -80,6 +80,43 @@ func TestHistoryOutlivesTheController(t *testing.T) {
 	})
 }
 
+// An agent has been suspended for the same time while no controller is running, and under the next one. This does not
+// depend on crash_history.
+func TestASuspensionOutlivesTheController(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t, two+"suspended = true\n")
+		end := w.begin()
+		synctest.Wait()
+		since := func(s *city.Snapshot, err error) time.Time {
+			t.Helper()
+			b, ok := s.Agent("b")
+			if err != nil || !ok || b.State != city.Suspended {
+				t.Fatal(b, err)
+			}
+			return b.Since
+		}
+		began := since(w.Snapshot(t.Context()))
+		time.Sleep(time.Hour) // on the bubble's clock
+		end()
+		cfg, err := config.Load(w.dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		about := machine.Observation{Stopped: time.Now()}
+		if at := since(Observe(t.Context(), w.o, cfg, time.Now(), about)); !at.Equal(began) {
+			t.Errorf("without a controller, b is suspended since %s, not %s", at, began)
+		}
+		if w.Controller, err = New(w.o, cfg); err != nil {
+			t.Fatal(err)
+		}
+		defer w.begin()()
+		synctest.Wait()
+		if at := since(w.Snapshot(t.Context())); !at.Equal(began) {
+			t.Errorf("under the next controller, b is suspended since %s, not %s", at, began)
+		}
+	})
+}
+
 // If the file is unusable, only the histories are lost. The problem is reported until the file is replaced.
 func TestUnusableHistory(t *testing.T) {
 	for content, want := range map[string]string{

@@ -26,6 +26,9 @@ type SavedAgent struct {
 	// ID of the session with the newest counted exit
 	LastEnd string `json:"end,omitempty"`
 
+	// set if the configuration does not let the agent start; saved even if crash histories are not
+	Stopped *SavedState `json:"stopped,omitempty"`
+
 	Restarts int        `json:"restarts,omitempty"` // number of restarts after an exit
 	Last     *city.Exit `json:"last_exit,omitempty"`
 
@@ -38,6 +41,12 @@ type SavedAgent struct {
 	Decisions []city.Decision `json:"decisions,omitempty"`
 	Drain     *SavedDrain     `json:"drain,omitempty"`
 	Missing   *FailedStarts   `json:"missing,omitempty"`
+}
+
+// SavedState is the state of an agent that its configuration keeps stopped: suspended or failed.
+type SavedState struct {
+	State city.State `json:"state"`
+	Since time.Time  `json:"since"`
 }
 
 // SavedExit is an agent that does not restart.
@@ -80,6 +89,17 @@ type Histories struct {
 	HandedOver bool
 }
 
+// WithoutCrashes returns only the states of agents that their configuration keeps stopped.
+func (h Histories) WithoutCrashes() Histories {
+	kept := Histories{Agents: map[string]SavedAgent{}}
+	for name, a := range h.Agents {
+		if a.Stopped != nil {
+			kept.Agents[name] = SavedAgent{Fingerprint: a.Fingerprint, Stopped: a.Stopped}
+		}
+	}
+	return kept
+}
+
 // RecentCrashes returns the crashes that count under a policy. It replaces times in the future with now (L13).
 func (m *SavedAgent) RecentCrashes(now time.Time, p restart.Policy) restart.History {
 	var crashes []time.Time
@@ -114,6 +134,15 @@ func (m *SavedAgent) Same(is restart.History, state city.State, until time.Time)
 		return false
 	}
 	return m.State == "" || m.Until.Equal(until)
+}
+
+// IsStopped reports whether the saved state of an agent that its configuration keeps stopped equals is. The zero value
+// stands for no such state.
+func (m *SavedAgent) IsStopped(is SavedState) bool {
+	if m.Stopped == nil {
+		return is.State == ""
+	}
+	return m.Stopped.State == is.State && m.Stopped.Since.Equal(is.Since)
 }
 
 // Before returns the state without its newest crashes, because the next controller will count these again. It

@@ -148,8 +148,6 @@ func (m *Machine) idle(now time.Time, a *record) cause {
 func (m *Machine) decideDead(now time.Time, a *record) {
 	m.clearStuck(a)
 	switch {
-	case m.ending == stopAgents:
-		m.set(now, a, city.Exited, "the city is being stopped", time.Time{})
 	case a.unwanted(): // the record is removed when no list shows the session
 		why := "no longer declared"
 		if a.want != nil {
@@ -170,6 +168,8 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 		m.set(now, a, city.Failed, a.want.Problem, time.Time{})
 		m.commands.reject(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %s", a.name,
 			a.want.Problem))
+	case m.ending == stopAgents:
+		m.set(now, a, city.Exited, "the city is being stopped", time.Time{})
 	case a.policy.waits(a):
 		a.policy.rest(now, a)
 	case a.act.intent.kind == causeRestart || a.act.intent.kind == causeKill:

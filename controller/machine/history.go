@@ -10,6 +10,7 @@ import (
 
 	"gcity/city"
 	"gcity/controller/effect"
+	"gcity/restart"
 )
 
 const (
@@ -46,7 +47,7 @@ func (kp *historyFile) save(now time.Time) {
 		kp.delayedUntil = kp.notBefore
 		return
 	}
-	content, err := kp.encode(kp.m.conf.OnDisk, (*record).toSave)
+	content, err := kp.encode(kp.toSave)
 	if err != nil {
 		kp.saveFailed(now, err)
 		return
@@ -57,29 +58,24 @@ func (kp *historyFile) save(now time.Time) {
 
 // unsaved reports whether the file is out of date.
 func (kp *historyFile) unsaved() bool {
-	if !kp.m.conf.OnDisk {
-		return kp.mayExist || kp.retry
-	}
 	n := 0
 	for _, a := range kp.m.order {
 		if a.restart.saved != nil {
 			n++
 		}
-		if a.act.queued == 0 && !a.isSaved() {
+		if a.act.queued == 0 && !a.isSaved(kp.m.conf.OnDisk) {
 			return true
 		}
 	}
-	return kp.retry || n != kp.entries
+	return kp.retry || n != kp.entries || n == 0 && kp.mayExist && !kp.m.conf.OnDisk
 }
 
 // encode returns the content of the file: the result of memo for each agent. It returns nil if the file should not
 // exist. A crash without a recorded event is omitted, because the next controller finds and counts it again.
-func (kp *historyFile) encode(wanted bool, memo func(*record) *effect.SavedAgent) ([]byte, error) {
+func (kp *historyFile) encode(memo func(*record) *effect.SavedAgent) ([]byte, error) {
 	all := map[string]*effect.SavedAgent{}
 	for _, a := range kp.m.order {
 		switch crashes := kp.m.journal.unrecordedCrashes(a); {
-		case !wanted:
-			a.restart.saved = nil
 		case a.act.queued == 0 || crashes == 0:
 			a.restart.saved = memo(a)
 		case a.restart.saved == nil:
@@ -89,8 +85,8 @@ func (kp *historyFile) encode(wanted bool, memo func(*record) *effect.SavedAgent
 			all[a.name] = a.restart.saved
 		}
 	}
-	kp.entries, kp.mayExist = len(all), wanted
-	if !wanted || len(all) == 0 && !kp.m.conf.OnDisk {
+	kp.entries, kp.mayExist = len(all), len(all) > 0 || kp.m.conf.OnDisk
+	if !kp.mayExist {
 		return nil, nil
 	}
 	return json.Marshal(all)
@@ -119,22 +115,41 @@ func (a *record) hasNoHistory() bool {
 		a.restart.pause() == ""
 }
 
-// isSaved reports whether the last saved history is still current.
-func (a *record) isSaved() bool {
-	k := a.restart.saved
-	if k == nil || a.hasNoHistory() {
-		return k == nil && a.hasNoHistory()
+// isSaved reports whether the last saved state is still current. crashes is false if crash histories are not saved.
+func (a *record) isSaved(crashes bool) bool {
+	k, stopped := a.restart.saved, a.stoppedBySetting()
+	crashes = crashes && !a.hasNoHistory()
+	if k == nil || !crashes && stopped.State == "" {
+		return k == nil && !crashes && stopped.State == ""
 	}
-	return k.Same(a.restart.history, a.restart.pause(), a.restart.notBefore) &&
+	var history restart.History
+	var pause city.State
+	if crashes {
+		history, pause = a.restart.history, a.restart.pause()
+	}
+	return k.Same(history, pause, a.restart.notBefore) && k.IsStopped(stopped) &&
 		k.Fingerprint == a.want.Spec.Fingerprint.Sum
 }
 
-func (a *record) toSave() *effect.SavedAgent {
-	if a.hasNoHistory() {
+// toSave returns the state of an agent to save, or nil.
+func (kp *historyFile) toSave(a *record) *effect.SavedAgent { return a.toSave(kp.m.conf.OnDisk) }
+
+// toSave returns the state to save, or nil. crashes is false if crash histories are not saved.
+func (a *record) toSave(crashes bool) *effect.SavedAgent {
+	stopped := a.stoppedBySetting()
+	crashes = crashes && !a.hasNoHistory()
+	if !crashes && stopped.State == "" {
 		return nil
 	}
-	r := &effect.SavedAgent{Fingerprint: a.want.Spec.Fingerprint.Sum, History: a.restart.history,
-		LastEnd: a.sess.lastEnd, Restarts: a.restart.restarts, Last: a.newestExit()}
+	r := &effect.SavedAgent{Fingerprint: a.want.Spec.Fingerprint.Sum}
+	if stopped.State != "" {
+		r.Stopped = &stopped
+	}
+	if !crashes {
+		return r
+	}
+	r.History, r.LastEnd = a.restart.history, a.sess.lastEnd
+	r.Restarts, r.Last = a.restart.restarts, a.newestExit()
 	r.Crashes = slices.Clone(a.restart.history.Crashes)
 	if r.State = a.restart.pause(); r.State != "" {
 		r.Until, r.Why, r.StartReason = a.restart.notBefore, a.restart.holdWhy, a.act.startReason
@@ -148,10 +163,20 @@ func (a *record) toSave() *effect.SavedAgent {
 	return r
 }
 
+// stoppedBySetting returns the state of an agent that its configuration keeps stopped. It returns the zero value for
+// any other agent.
+func (a *record) stoppedBySetting() effect.SavedState {
+	if a.want != nil && (a.state == city.Suspended && a.want.Suspended.On() ||
+		a.state == city.Failed && a.want.Problem != "") {
+		return effect.SavedState{State: a.state, Since: a.since}
+	}
+	return effect.SavedState{}
+}
+
 // toHandOver returns the state of an agent that is handed over to the next controller, or nil if nothing is handed
 // over. It contains everything that the next controller needs to continue seamlessly.
 func (a *record) toHandOver() *effect.SavedAgent {
-	r, d := a.toSave(), a.drain.current
+	r, d := a.toSave(true), a.drain.current
 	switch {
 	case a.want == nil || r == nil && d == nil && !a.restart.staysDown && !a.phase.Alive():
 		return r
@@ -180,8 +205,8 @@ func (a *record) toHandOver() *effect.SavedAgent {
 // newestExit returns the agent's newest exit, which a previous controller may have recorded.
 func (a *record) newestExit() *city.Exit { return cmp.Or(a.sess.exit, a.restart.earlierExit) }
 
-// restoreAll restores the saved histories to the agents of the first configuration. It skips agents with a changed
-// declaration.
+// restoreAll restores the saved histories to the agents of the first configuration. For an agent with a changed
+// declaration, it restores only since when the configuration keeps the agent stopped.
 func (kp *historyFile) restoreAll(now time.Time) {
 	for name, r := range kp.fromFile.Agents {
 		a := kp.m.agents[name]
@@ -190,9 +215,13 @@ func (kp *historyFile) restoreAll(now time.Time) {
 			a = kp.m.record(now, name)
 			kp.m.join(a, kp.m.pools.Get(w.Pool), w)
 		}
-		if a != nil && a.want != nil && r.Fingerprint == a.want.Spec.Fingerprint.Sum {
+		if a == nil || a.want == nil {
+			continue
+		}
+		if r.Fingerprint == a.want.Spec.Fingerprint.Sum {
 			kp.restore(now, a, r)
 		}
+		kp.restoreStopped(now, a, r.Stopped)
 	}
 	// a file from a controller that left its agents running is used once, then rewritten or removed
 	kp.entries, kp.retry, kp.fromFile = len(kp.fromFile.Agents), kp.fromFile.HandedOver,
@@ -201,6 +230,21 @@ func (kp *historyFile) restoreAll(now time.Time) {
 	if kp.unsaved() { // the effects of this step are dropped, so write in a later step
 		kp.notBefore = now.Add(saveInterval)
 	}
+}
+
+// restoreStopped restores since when the configuration keeps an agent stopped, if it still does.
+func (kp *historyFile) restoreStopped(now time.Time, a *record, s *effect.SavedState) {
+	switch {
+	case s == nil:
+		return
+	case s.State == city.Suspended && a.want.Suspended.On():
+		kp.m.set(now, a, city.Suspended, a.want.Suspended.Where, time.Time{})
+	case s.State == city.Failed && !a.want.Suspended.On() && a.want.Problem != "":
+		kp.m.set(now, a, city.Failed, a.want.Problem, time.Time{})
+	default:
+		return
+	}
+	a.since = effect.NotInFuture(now, s.Since)
 }
 
 // restore restores an agent's history. The wall clock may have changed since the history was saved, so times are

@@ -57,7 +57,7 @@ func FuzzMemory(f *testing.F) {
 				}
 			}
 		}
-		agents, err := w.m.histories.encode(true, (*record).toSave)
+		agents, err := w.m.histories.encode(w.m.histories.toSave)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +68,7 @@ func FuzzMemory(f *testing.F) {
 		w.m.histories.fromFile.Agents = again
 		w.m.histories.restoreAll(w.now)
 		for _, a := range w.m.order {
-			if !a.hasNoHistory() && a.restart.notBefore.After(w.now) && !a.isSaved() {
+			if !a.hasNoHistory() && a.restart.notBefore.After(w.now) && !a.isSaved(true) {
 				t.Errorf("%s is %+v, written as %+v", a.name, a.restart.history, a.restart.saved)
 			}
 		}
@@ -113,6 +113,50 @@ func TestRestartsAndExitsOutliveTheController(t *testing.T) {
 		tell("advance 10s")
 		if is, _ = w.m.Snapshot(w.now).Agent("a"); is.Restarts != 2 || is.Exit.Code != 4 {
 			t.Errorf("after another exit: %d restarts, exit %+v", is.Restarts, is.Exit)
+		}
+	}
+}
+
+// An agent that its configuration keeps stopped has been stopped for the same time under the next controller, also
+// after a hand-over, a crash of the controller or a stop of the city, and if its declaration has changed.
+func TestStoppedStatesOutliveTheController(t *testing.T) {
+	for _, end := range []string{"shutdown leave", "shutdown", "advance 1s"} {
+		for _, written := range []string{"", "write a:command=other,suspended=true b:problem=other c"} {
+			w := newWorld()
+			tell := func(line string) {
+				t.Helper()
+				if err := w.tell(strings.Fields(line)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			tell("declare a b:problem=broken c")
+			tell("advance 10s")
+			tell("suspend a")
+			tell("advance 1h")
+			was := w.m.Snapshot(w.now)
+			tell(end)
+			if written != "" {
+				tell(written)
+			}
+			tell("advance 1m")
+			tell("successor")
+			is := w.m.Snapshot(w.now)
+			for name, state := range map[string]city.State{"a": city.Suspended, "b": city.Failed} {
+				before, _ := was.Agent(name)
+				after, _ := is.Agent(name)
+				if after.State != state || !after.Since.Equal(before.Since) {
+					t.Errorf("%s, %q: %s is %s since %s, and was %s since %s", end, written, name,
+						after.State, after.Since, before.State, before.Since)
+				}
+			}
+			tell("resume a")
+			tell("advance 1s")
+			if a, _ := w.m.Snapshot(w.now).Agent("a"); a.State != city.Running {
+				t.Errorf("%s: a is %s", end, a.State)
+			}
+			if len(w.breach) > 0 {
+				t.Error(w.breach)
+			}
 		}
 	}
 }

@@ -312,11 +312,15 @@ func (w *world) succeed(stuck ...string) {
 			w.breach = append(w.breach, err.Error())
 		}
 		saved, w.m.histories.fromFile.HandedOver = content, content != nil
+		w.memory = content
 	}
-	if (w.current.OnDisk || before.leftRunning) && saved != nil {
+	if saved != nil {
 		if err := json.Unmarshal(saved, &w.m.histories.fromFile.Agents); err != nil {
 			w.breach = append(w.breach, "the file of crash histories: "+err.Error())
 		}
+	}
+	if !w.current.OnDisk && !before.leftRunning {
+		w.m.histories.fromFile = w.m.histories.fromFile.WithoutCrashes()
 	}
 	if w.floor.memory != nil {
 		var deeds map[string]automation.Memory
