@@ -188,6 +188,8 @@ func (m *Machine) flushAcks(a *record) {
 // ended handles the end of a session. It is called exactly once for each session.
 func (m *Machine) ended(now time.Time, a *record, id string) {
 	a.sess.lastEnd, a.drain.current, a.silence.idleAt = id, nil, time.Time{}
+	a.sess.exit = beforeOther(a.sess.exit)
+	a.restart.earlierExit = beforeOther(a.restart.earlierExit)
 	if len(a.waiters) > 0 {
 		m.commands.resolve(a, "agent "+a.name+" has stopped", "drain")
 	}
@@ -199,6 +201,16 @@ func (m *Machine) ended(now time.Time, a *record, id string) {
 	if a.sess.exit == nil || a.sess.exit.At.Before(now) {
 		m.step.Changed = true
 	}
+}
+
+// beforeOther returns an exit, which may be nil, as the exit of a session before the last one.
+func beforeOther(e *city.Exit) *city.Exit {
+	if e == nil || e.Earlier {
+		return e
+	}
+	earlier := *e // snapshots share e
+	earlier.Earlier = true
+	return &earlier
 }
 
 func (m *Machine) stopped(now time.Time, in effect.Stopped) {

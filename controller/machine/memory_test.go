@@ -160,3 +160,28 @@ func TestStoppedStatesOutliveTheController(t *testing.T) {
 		}
 	}
 }
+
+// The exit of an agent is marked as the exit of an earlier session after gcity has stopped a later one, also under the
+// next controller. The next exit is not marked.
+func TestAnExitBeforeAStopIsEarlier(t *testing.T) {
+	w := newWorld()
+	tell := func(line string, code int, earlier bool) {
+		t.Helper()
+		if err := w.tell(strings.Fields(line)); err != nil {
+			t.Fatal(err)
+		}
+		a, _ := w.m.Snapshot(w.now).Agent("a")
+		if code != 0 && (a.Exit == nil || a.Exit.Code != code || a.Exit.Earlier != earlier) {
+			t.Errorf("%s: %+v", line, a.Exit)
+		}
+	}
+	tell("declare a", 0, false)
+	tell("advance 20s", 0, false)
+	tell("exit a 3", 3, false)
+	tell("advance 20s", 3, false)
+	tell("restart a", 3, true)
+	tell("shutdown leave", 3, true)
+	tell("successor", 3, true)
+	tell("restart a", 3, true)
+	tell("exit a 4", 4, false)
+}
