@@ -25,7 +25,7 @@ func TestTextThatWaits(t *testing.T) {
 		before := time.Now()
 		r, err := w.Do(t.Context(), city.Nudge{Agent: "a", Text: "patient"})
 		if took := time.Since(before); err != nil || r.Send == nil || r.Send.Stage != city.Queued ||
-			r.Send.Why != effect.WhyDraft || took != outbox.ReportAfter {
+			r.Send.Hold != city.HoldDraft || r.Send.Why != city.HoldDraft.Text() || took != outbox.ReportAfter {
 			t.Fatalf("after %v: %+v, %+v, %v", took, r, r.Send, err)
 		}
 		if r, err := w.Do(t.Context(), city.SendKeys{Agent: "a", Keys: []string{"Up"}}); err !=

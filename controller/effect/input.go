@@ -105,7 +105,7 @@ type (
 		Agent string
 		ID    uint64 // ID of the delivery
 		// reason why the message was held back; "" = the message was typed, if Err is nil
-		Held      string
+		Held      city.Hold
 		Wait      time.Duration // time until the next attempt
 		Disturbed bool          // the message was held back because a user is typing
 		// number of bytes that the session had printed when the message was submitted; MaxUint64 = unknown

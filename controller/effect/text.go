@@ -8,10 +8,3 @@ const (
 	// TypingPause is how long a message is held back after a viewer has pressed a key.
 	TypingPause = 2 * time.Second
 )
-
-// These are reasons why a message is held back.
-const (
-	WhyDraft  = "a user's draft is on the input line"
-	WhyTyping = "a user is typing into the terminal"
-	WhyEnded  = "the session has just ended"
-)

@@ -99,7 +99,7 @@ func (tx *Messages) Nudge(now time.Time, id uint64, b *Outbox, c city.Nudge) {
 	d.First, _, _ = strings.Cut(c.Text, "\n")
 	d.First = strings.ToValidUTF8(d.First[:min(len(d.First), city.MaxSendShown)], "")
 	if n := len(b.Waiting); n > 0 && !d.Now {
-		d.Why = b.Waiting[n-1].Why
+		d.Hold, d.Why = b.Waiting[n-1].Hold, b.Waiting[n-1].Why
 	}
 	b.Queue(d, false)
 	tx.out.Changed = true
@@ -134,7 +134,7 @@ func (tx *Messages) deliverTo(now time.Time, b *Outbox) {
 			tx.giveUpAll(now, b, tx.codeOf(), why)
 		case why != "":
 			b.NextAttempt, b.DelayedSince = time.Time{}, time.Time{}
-			tx.holdBack(b, why)
+			tx.holdBack(b, "", why)
 		case b.Current != nil || len(b.queue) > 0: // the terminal is busy; a later step continues
 		case b.Waiting[0].WhyOtherSession(tx.city.Terminal(b.Agent).Life) != "":
 			tx.TakeBack(now, b, b.Waiting[0],
@@ -182,10 +182,10 @@ func receipt(b *Outbox, d *Delivery) city.Receipt {
 }
 
 // holdBack sets the reason why the queued nudges are not typed yet.
-func (tx *Messages) holdBack(b *Outbox, why string) {
+func (tx *Messages) holdBack(b *Outbox, hold city.Hold, why string) {
 	for _, d := range b.Waiting {
-		if d.Why != why {
-			d.Why, tx.out.Changed = why, true
+		if d.Hold != hold || d.Why != why {
+			d.Hold, d.Why, tx.out.Changed = hold, why, true
 		}
 	}
 }
@@ -249,7 +249,7 @@ func (tx *Messages) Delivered(now time.Time, b *Outbox, in effect.Sent) {
 		if in.Disturbed && b.DelayedSince.IsZero() {
 			b.DelayedSince = now
 		}
-		tx.holdBack(b, in.Held)
+		tx.holdBack(b, in.Held, in.Held.Text())
 	default:
 		b.NextAttempt, b.DelayedSince = time.Time{}, time.Time{}
 		delete(tx.blocked, tx.city.Terminal(b.Agent).Provider)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"gcity/city"
 	"gcity/controller/effect"
 	"gcity/internal/eventually"
 	"gcity/session"
@@ -53,7 +54,7 @@ func TestPromptOnARealScreen(t *testing.T) {
 		t.Fatal(err)
 	}
 	shows("> half here")
-	if in := r.Sessions.send(t.Context(), f).(effect.Sent); in.Held != whyScreen || in.Wait != screenAgain ||
+	if in := r.Sessions.send(t.Context(), f).(effect.Sent); in.Held != city.HoldScreen || in.Wait != screenAgain ||
 		!in.Disturbed || in.Err != nil {
 		t.Errorf("beside a draft: %+v", in)
 	}

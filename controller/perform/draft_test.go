@@ -5,6 +5,7 @@ import (
 	"iter"
 	"testing"
 
+	"gcity/city"
 	"gcity/controller/effect"
 	"gcity/session"
 )
@@ -74,7 +75,7 @@ func (twofold) CheckOf(context.Context, string) error { return nil }
 // Drafts are detected only on screens. The output of a provider without screens contains no drafts.
 func TestDraftsAreOnScreens(t *testing.T) {
 	r := New(World{Provider: twofold{data: "> working"}})
-	for provider, want := range map[string]string{"terminals": whyScreen, "": whyScreen,
+	for provider, want := range map[string]city.Hold{"terminals": city.HoldScreen, "": city.HoldScreen,
 		"pipes": "", "exec:./mux": ""} {
 		f := effect.Send{Agent: "a", Session: "a", Life: "one", Polite: true, Provider: provider,
 			Prefix: "> "}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"gcity/city"
 	"gcity/controller/effect"
 	"gcity/session"
 )
@@ -16,15 +17,12 @@ import (
 // expensive.
 const screenAgain = 5 * time.Second
 
-// whyScreen is the reason why a message waits if the screen shows a draft.
-const whyScreen = "the screen shows a draft after the prompt"
-
 // send types a message. It does not type a polite message while a user is typing.
 func (sr *sessions) send(ctx context.Context, f effect.Send) effect.Input {
 	in := effect.Sent{Agent: f.Agent, ID: f.ID}
 	st, err := sr.lookAt(ctx, f)
 	if errors.Is(err, session.ErrNotFound) {
-		in.Held, in.Wait = effect.WhyEnded, effect.SendAgain
+		in.Held, in.Wait = city.HoldEnded, effect.SendAgain
 		return in
 	}
 	if f.Polite {
@@ -42,10 +40,10 @@ func (sr *sessions) send(ctx context.Context, f effect.Send) effect.Input {
 	}
 	switch {
 	case errors.Is(err, session.ErrBusy): // the user started to type after the check above
-		in.Held, in.Wait, in.Disturbed = effect.WhyTyping, effect.SendAgain, true
+		in.Held, in.Wait, in.Disturbed = city.HoldTyping, effect.SendAgain, true
 	case errors.Is(err, session.ErrNotFound):
 		// nothing was typed; the machine decides when it handles the exit
-		in.Held, in.Wait = effect.WhyEnded, effect.SendAgain
+		in.Held, in.Wait = city.HoldEnded, effect.SendAgain
 	case err != nil:
 		in.Err = err
 	default:
@@ -61,16 +59,16 @@ func (sr *sessions) send(ctx context.Context, f effect.Send) effect.Input {
 }
 
 // disturbed returns the reason why a message must wait, and for how long. It returns "" if the message need not wait.
-func (sr *sessions) disturbed(ctx context.Context, f effect.Send, st session.Status) (why string,
-	wait time.Duration) {
+func (sr *sessions) disturbed(ctx context.Context, f effect.Send, st session.Status) (
+	hold city.Hold, wait time.Duration) {
 	switch since := time.Since(st.TypedAt); {
 	case st.Draft:
-		return effect.WhyDraft, effect.SendAgain
+		return city.HoldDraft, effect.SendAgain
 	case !st.TypedAt.IsZero() && since < effect.TypingPause:
-		return effect.WhyTyping, max(effect.TypingPause-since, 100*time.Millisecond)
+		return city.HoldTyping, max(effect.TypingPause-since, 100*time.Millisecond)
 	}
 	if f.Prefix != "" && sr.promptHolds(ctx, f) {
-		return whyScreen, screenAgain
+		return city.HoldScreen, screenAgain
 	}
 	return "", 0
 }
