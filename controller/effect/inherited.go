@@ -1,10 +1,12 @@
 package effect
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 
 	"gcity/city"
+	"gcity/events"
 	"gcity/restart"
 	"gcity/session"
 )
@@ -154,4 +156,108 @@ func (m *SavedAgent) Before(crashes int) *SavedAgent {
 	left := len(m.Crashes) - crashes
 	return &SavedAgent{Fingerprint: m.Fingerprint,
 		History: restart.History{Crashes: m.Crashes[:left], Streak: max(0, m.Streak-crashes)}}
+}
+
+// UnrecordedEnd is an exit that is not in the log when the agent's next session starts, because its event is still
+// queued. The provider drops the exit at that start, so a file keeps it for the next controller.
+type UnrecordedEnd struct {
+	Exit  session.Exit `json:"exit"`
+	Event events.Event `json:"event"`
+}
+
+// Inherited is what the previous controller left behind. It is returned with the first list of sessions.
+type Inherited struct {
+	Recorded map[string]bool // IDs of sessions with an exit in the log
+	Ends     []UnrecordedEnd // exits that the previous controller saved in files
+}
+
+// IsUnrecorded reports whether the previous controller did not record the exit of this session. It returns false if i
+// is nil.
+func (i *Inherited) IsUnrecorded(id string) bool { return i != nil && !i.Recorded[id] }
+
+// NewestEvents is the number of events that are read from the end of the log to determine what the previous
+// controller recorded.
+const NewestEvents = events.MaxLimit
+
+// RecordedEnds returns the IDs of the sessions for which these events record an exit.
+func RecordedEnds(newest []events.Event) map[string]bool {
+	recorded := map[string]bool{}
+	for i := range newest {
+		if id := EndedSession(&newest[i]); id != "" {
+			recorded[id] = true
+		}
+	}
+	return recorded
+}
+
+// EndedSession returns the session ID of the exit that an event records, or "" if the event records no exit.
+func EndedSession(e *events.Event) string {
+	switch e.Type {
+	case events.AgentCrashed, events.AgentStopped, events.AgentSuspended:
+		var about struct{ Session string }
+		if json.Unmarshal(e.Payload, &about) == nil {
+			return about.Session
+		}
+	}
+	return ""
+}
+
+// Death converts an exit to the form that the restart policy uses.
+func Death(e *session.Exit) restart.Death {
+	return restart.Death{Code: e.Code, Signal: e.Signal, Uptime: e.Uptime, Lost: e.Lost}
+}
+
+// ExitPayload returns the payload of an event about an exit.
+func ExitPayload(e session.Exit) json.RawMessage {
+	about := map[string]any{"session": e.ID, "code": e.Code, "uptime_ms": e.Uptime.Milliseconds()}
+	if e.Signal != "" {
+		about["signal"] = e.Signal
+	}
+	if e.Lost {
+		about["cause"] = "host_lost"
+	}
+	if e.Reason != "" {
+		about["reason"] = e.Reason
+	}
+	data, err := json.Marshal(about)
+	if err != nil {
+		return nil
+	}
+	return data
+}
+
+// LoggedRuns summarizes the newest log events about runs.
+type LoggedRuns struct {
+	// time of the oldest of these events; the log may contain older ones
+	Since time.Time
+	Fired map[string]bool // IDs of runs with a start event
+	Ended map[string]bool // IDs of runs with an end event
+}
+
+// Retry describes the next retry of a failed run.
+type Retry struct {
+	Try int       `json:"try"` // number of the retry
+	Of  int       `json:"of"`
+	At  time.Time `json:"at"`
+}
+
+// RunsIn summarizes events about runs. The newest event must be first.
+func RunsIn(newest []events.Event) *LoggedRuns {
+	t := &LoggedRuns{Fired: map[string]bool{}, Ended: map[string]bool{}}
+	for i := range newest {
+		e := &newest[i]
+		of := t.Ended
+		switch t.Since = e.TS; e.Type {
+		case events.AutomationFired:
+			of = t.Fired
+		case events.AutomationCompleted, events.AutomationFailed:
+		default:
+			continue
+		}
+		var about struct{ Run string }
+		if json.Unmarshal(e.Payload, &about) == nil {
+			of[about.Run] = true
+		}
+	}
+	return t
 }
