@@ -282,4 +282,6 @@ const (
 	SendAgain = 2 * time.Second
 	// TypingPause is how long a message is held back after a viewer has pressed a key.
 	TypingPause = 2 * time.Second
+	// CaptureLimit is the timeout for saving a dead session's output.
+	CaptureLimit = 2 * time.Second
 )

@@ -2,13 +2,10 @@ package effect
 
 import (
 	"errors"
-	"time"
 
+	"gcity/beads"
 	"gcity/session"
 )
-
-// CaptureLimit is the timeout for saving a dead session's output.
-const CaptureLimit = 2 * time.Second
 
 // CanceledError is the error for a run that a user canceled.
 type CanceledError struct{ By string }
@@ -35,4 +32,19 @@ func FailedProviders(err error) (unknown map[string]error, partly bool) {
 func IsLate(err error) bool {
 	_, late := errors.AsType[*session.LateError](err)
 	return late
+}
+
+// Untrusted is the error for a configuration that the user does not trust yet. The user can trust it later without
+// changing the files.
+type Untrusted struct{ Err error }
+
+func (u *Untrusted) Error() string { return u.Err.Error() }
+
+func (u *Untrusted) Unwrap() error { return u.Err }
+
+// Unclosable reports whether err is a problem with a single record rather than with its store.
+func Unclosable(err error) bool {
+	var invalid *beads.Invalid
+	return errors.As(err, &invalid) || errors.Is(err, beads.ErrUnreadable) ||
+		errors.Is(err, beads.ErrConflict)
 }
