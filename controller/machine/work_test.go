@@ -10,6 +10,38 @@ import (
 	"gcity/controller/effect"
 )
 
+// If work changes during a count, it is counted again immediately, not at the next patrol.
+func TestCountOfWhatChangesMeanwhile(t *testing.T) {
+	m := newMachine()
+	m.conf = &effect.Configuration{}
+	counts := func() (n int) {
+		for _, f := range m.step.Effects {
+			if _, ok := f.(effect.CountWork); ok {
+				n++
+			}
+		}
+		m.step.Effects = nil
+		return n
+	}
+	m.work.count()
+	if counts() != 1 {
+		t.Fatal("work is not counted")
+	}
+	m.work.count()
+	m.work.count()
+	if counts() != 0 {
+		t.Error("it is counted twice at once")
+	}
+	m.work.takeCount(time.Time{}, effect.WorkCounted{Unchanged: true})
+	if counts() != 1 {
+		t.Error("what came meanwhile is not counted")
+	}
+	m.work.takeCount(time.Time{}, effect.WorkCounted{Unchanged: true})
+	if counts() != 0 {
+		t.Error("it is counted for ever")
+	}
+}
+
 // A pool without a check shows the counted work.
 func TestCountedPoolsShowTheirCount(t *testing.T) {
 	w := newWorld()
@@ -87,5 +119,31 @@ func TestAbsentMemberNamesTheSize(t *testing.T) {
 		if why, _ := w.m.work.whyAbsent("crew-8"); !strings.HasSuffix(why, want) {
 			t.Errorf("size %d: %s", n, why)
 		}
+	}
+}
+
+// Due backups are checked every ten minutes, one check at a time. A failure is shown until a check succeeds.
+func TestBackUp(t *testing.T) {
+	m := newMachine()
+	m.conf = &effect.Configuration{Backups: true}
+	now := time.Now()
+	orders := func() (n int) {
+		m.step.Effects = nil
+		m.work.backUp(now)
+		return len(m.step.Effects)
+	}
+	if orders() != 1 || orders() != 0 {
+		t.Error("a look is not ordered once")
+	}
+	m.Step(now, effect.BackedUp{Err: errors.New("the disk is full")})
+	if m.work.unbacked != "work cannot be backed up: the disk is full" || orders() != 0 {
+		t.Error(m.work.unbacked)
+	}
+	if now = now.Add(backupCheckEvery); orders() != 1 {
+		t.Error("it is not tried again")
+	}
+	m.Step(now, effect.BackedUp{})
+	if m.work.unbacked != "" {
+		t.Error(m.work.unbacked)
 	}
 }
