@@ -12,6 +12,98 @@ import (
 	"gcity/session"
 )
 
+// If an agent requests a restart and exits before it can be stopped, it restarts, and the exit does not count as a
+// crash.
+func TestRequestedRestartIsNotACrash(t *testing.T) {
+	w := newWorld()
+	w.declare("a")
+	w.advance(2 * time.Second)
+	w.stuck["agent:a"] = true
+	w.command(1, city.RequestRestart{Agent: "a"})
+	w.pending = nil // the stop fails instead
+	w.feed(effect.Stopped{Agent: "a", Err: errors.New("the holder does not answer")})
+	delete(w.stuck, "agent:a")
+	w.Step(effect.Wake{})
+	w.die("a", 1, "")
+	w.advance(time.Second)
+	if w.told(events.AgentCrashed) != 0 || w.told(events.AgentStopped) != 1 ||
+		w.told(events.AgentStarted) != 2 {
+		t.Errorf("the log: %v", w.log)
+	}
+	if n := len(w.m.agents["a"].restart.history.Crashes); n != 0 {
+		t.Errorf("%d crashes are counted", n)
+	}
+}
+
+// The answer to a suspension names the setting once, regardless of whether the agent was running.
+func TestSuspensionAnswer(t *testing.T) {
+	w := newWorld()
+	w.declare("a")
+	w.advance(0)
+	for _, id := range []uint64{1000, 1001} {
+		w.command(id, city.Suspend{Agent: "a"})
+		w.advance(0)
+		if got := w.replies[id]; got.Err != nil ||
+			got.Receipt.Message != "agent a is suspended in city.toml" {
+			t.Errorf("%d: %+v", id, got)
+		}
+	}
+}
+
+// If a file returns to an earlier content after another configuration was in force, it is checked and reported
+// again: held or rejected (L6).
+func TestUnchangedFileIsReloaded(t *testing.T) {
+	w := newWorld()
+	w.declare("a", "b", "c")
+	w.advance(0)
+	whole := w.current
+	w.declare("a")
+	most := w.current
+	for _, c := range []*effect.Configuration{whole, most, most, whole} {
+		w.current = c
+		w.Step(effect.ConfigChanged{})
+	}
+	if n := w.told(events.ConfigHeld); n != 2 {
+		t.Errorf("held %d times, want 2", n)
+	}
+	for range 2 {
+		w.broken = "no"
+		w.Step(effect.ConfigChanged{})
+		w.Step(effect.ConfigChanged{})
+		w.declare("a", "b", "c")
+	}
+	if n := w.told(events.ConfigRejected); n != 2 {
+		t.Errorf("refused %d times, want 2", n)
+	}
+}
+
+// A confirmation applies to the configuration that was held at the time of the confirmation, not to one that is
+// loaded later.
+func TestConfirmMeansWhatWasShown(t *testing.T) {
+	w := newWorld()
+	w.declare("a", "b", "c")
+	w.advance(0)
+	w.declare("a")
+	shown := w.current.Revision
+	w.stuck["load"] = true
+	w.write("b")
+	w.feed(effect.ConfigChanged{})
+	w.command(1, city.Reload{Confirm: true})
+	clear(w.stuck)
+	w.Step(effect.Wake{})
+	if a := w.replies[1]; a.Err == nil || a.Err.Code != city.Conflict ||
+		!strings.Contains(a.Err.Message, "the file has changed since it was confirmed") {
+		t.Errorf("answered with %v", a)
+	}
+	if h := w.m.Snapshot(w.now).Config.Held; h == nil || h.Revision == shown ||
+		len(h.Removes) != 2 || w.m.conf.Revision == shown {
+		t.Errorf("held: %+v", h)
+	}
+	if len(w.m.loader.confirms) > 0 {
+		t.Errorf("confirmations without a sender: %v", w.m.loader.confirms)
+	}
+}
+
 // A question that a program asks before it is ready is shown, and a user can answer it in the terminal. Keys reach
 // the session that asks. The question is cleared when the start ends, even if the start fails (L14).
 func TestAQuestionAtTheStart(t *testing.T) {
