@@ -179,14 +179,12 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 		a.policy.rest(now, a)
 	case a.act.intent.kind == causeRestart || a.act.intent.kind == causeKill:
 		// a restart by a user ends the wait before the next start
-		if a.restart.staysDown || now.Before(a.restart.notBefore) {
+		if a.restart.stays() || a.restart.waits(now) {
 			a.act.startReason = a.act.intent.why
 		}
 		m.start(now, a)
-	case a.restart.staysDown:
-		m.set(now, a, a.restart.hold, a.restart.holdWhy, time.Time{})
-	case now.Before(a.restart.notBefore):
-		m.set(now, a, a.restart.hold, a.restart.holdWhy, a.restart.notBefore)
+	case a.restart.stays() || a.restart.waits(now):
+		m.set(now, a, a.restart.state(), a.restart.why, a.restart.until)
 	default:
 		m.start(now, a)
 	}
@@ -271,7 +269,7 @@ func (m *Machine) start(now time.Time, a *record) {
 			"restart", "kill")
 		return
 	}
-	if a.restart.hold == city.Quarantined {
+	if a.restart.kind == quarantined {
 		a.act.startReason = "quarantine ended"
 	}
 	a.policy.begins(a)
@@ -279,7 +277,7 @@ func (m *Machine) start(now time.Time, a *record) {
 	a.phase.Start(m.stepNumber)
 	a.act.earlyExit = nil
 	a.act.intent = cause{}
-	a.restart.clear() // a user may start an agent that otherwise stays stopped
+	a.restart.end() // a user may start an agent that otherwise stays stopped
 	m.set(now, a, city.Starting, a.act.startReason, time.Time{})
 	if a.restart.missing.Why == "" {
 		m.decided(now, a, "start", a.act.startReason)
@@ -380,11 +378,8 @@ func (p always) failed(now time.Time, a *record, err error) {
 	}
 	m.applyVerdict(now, a, v, "start failed", err.Error())
 	a.act.startReason = "retried after a failed start"
-	if v.Outcome != restart.Quarantine {
-		a.restart.wait(city.Failed, err.Error(), a.restart.notBefore)
-	}
-	if m.oneShot {
-		a.restart.staysDown = true
+	if a.restart.failsToStart(v, err.Error()); m.oneShot {
+		a.restart.giveUp()
 	}
 }
 
@@ -399,13 +394,12 @@ func (m *Machine) cannotStart(now time.Time, a *record, err error) {
 	}
 	m.commands.reject(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %v", a.name, err))
 	a.restart.missing.Tries++
-	a.restart.wait(city.Failed, a.restart.missing.Why,
-		a.want.Policy.Again(now, a.restart.missing.Tries))
+	a.restart.cannotStart(err.Error(), a.want.Policy.Again(now, a.restart.missing.Tries))
 	a.act.startReason = "retried after a failed start"
-	m.set(now, a, a.restart.hold, a.restart.holdWhy, a.restart.notBefore)
+	m.set(now, a, a.restart.state(), a.restart.why, a.restart.until)
 	a.since = a.restart.missing.Since // keep the time of the first failure
 	if m.oneShot {
-		a.restart.staysDown = true
+		a.restart.giveUp()
 	}
 }
 
@@ -492,7 +486,7 @@ func (m *Machine) died(now time.Time, a *record, e session.Exit) {
 		m.decided(now, a, "drained", "exited 0")
 		m.journal.recordEnd(a, e, events.Event{Type: events.AgentStopped,
 			Message: "drained: exited 0", Payload: effect.ExitPayload(e)})
-		a.restart.retry()
+		a.restart.end()
 		m.drains.afterDrain(a, "exited 0", drained.by == byOperator, drained.final)
 		return
 	}
@@ -537,13 +531,9 @@ func (p always) died(now time.Time, a *record, e session.Exit, drained *drain) {
 func (m *Machine) applyVerdict(now time.Time, a *record, v restart.Verdict, what, why string) {
 	m.decided(now, a, what, why)
 	a.act.startReason = "restarted after " + v.Reason
+	a.restart.exits(v)
 	switch v.Outcome {
-	case restart.Leave:
-		a.restart.wait(city.Exited, v.Reason, v.At)
-		a.restart.staysDown = true
 	case restart.Quarantine:
-		a.restart.wait(city.Quarantined, v.Reason, v.At)
-		a.restart.quarantineCrashes = v.Count
 		m.decided(now, a, "quarantine", v.Reason)
 		m.journal.record(a, events.Event{
 			Type: events.AgentQuarantined, Message: fmt.Sprintf(
@@ -552,7 +542,6 @@ func (m *Machine) applyVerdict(now time.Time, a *record, v restart.Verdict, what
 			Payload: step.Payload(map[string]any{"until": v.At.UTC().Format(time.RFC3339)}),
 		})
 	case restart.Restart:
-		a.restart.wait(city.Backoff, v.Reason, v.At)
 		if v.At.After(now) {
 			wait := v.At.Sub(now).Round(time.Millisecond)
 			if wait > time.Second {
@@ -604,7 +593,7 @@ func (a *record) sessionName() string {
 // limitRestarts limits how often an agent can restart itself by request. A requested restart never counts as a crash.
 func (a *record) limitRestarts(now time.Time, why string) {
 	if at := a.want.Policy.Paced(now, now.Sub(a.sess.life.Started)); at.After(now) {
-		a.restart.wait(city.Backoff, why, at)
+		a.restart.restartsLater(why, at)
 	}
 }
 
@@ -681,7 +670,7 @@ func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 	e := events.Event{Type: events.AgentStopped, Message: c.why,
 		Payload: step.Payload(map[string]any{"session": a.sess.life.ID})}
 	a.act.startReason = ""
-	a.restart.clear()
+	a.restart.end()
 	var replies []effect.Reply
 	if c.kind != causeKill || !a.startsAfterKill() {
 		replies = m.commands.repliesFor(a, "agent "+a.name+" was killed", "kill")

@@ -61,7 +61,7 @@ func (c outboxCity) WhyNotTyped(name string) (why string, never bool) {
 	case a.unwanted() || a.want.Suspended.On() || a.want.Problem != "":
 		return triageStatus(a), true
 	case a.phase.State() != lifecycle.Absent:
-	case a.restart.staysDown || a.restart.hold == city.Quarantined:
+	case a.restart.stays() || a.restart.kind == quarantined:
 		return triageStatus(a), true
 	}
 	if a.phase.Starting() || a.state == city.Starting {
@@ -192,9 +192,9 @@ func (c tierCity) Agent(name string) *tier.Agent {
 	v := &tier.Agent{
 		Name: a.name, State: a.state, Reason: a.reason, TriageOf: a.triageOf(),
 		Alive: a.phase.Alive(), Ready: a.phase.Ready(), Starting: a.phase.Starting(),
-		Stopping: a.phase.Stopping(), Ending: a.ending(), StaysEnded: a.restart.staysDown &&
-			a.restart.final,
-		Stuck: a.silence.stuck != nil, Life: &a.sess.life, LastOutput: a.sess.lastOutput,
+		Stopping: a.phase.Stopping(), Ending: a.ending(),
+		StaysEnded: a.restart.kind == staysFinal,
+		Stuck:      a.silence.stuck != nil, Life: &a.sess.life, LastOutput: a.sess.lastOutput,
 		Mail: m.work.mail[a.name].Unread, Task: m.work.tasks[a.name], Gate: m.work.gated[a.name],
 		CannotType: m.messages.Blocked(a.sess.life.Provider),
 		Request:    a.triage.request, LastBeat: a.triage.lastBeat,
@@ -202,8 +202,8 @@ func (c tierCity) Agent(name string) *tier.Agent {
 	if a.want != nil {
 		v.Declared, v.Suspended, v.Problem = true, a.want.Suspended.String(), a.want.Problem
 	}
-	if a.restart.hold == city.Quarantined {
-		v.QuarantinedUntil = a.restart.notBefore
+	if a.restart.kind == quarantined {
+		v.QuarantinedUntil = a.restart.until
 	}
 	return v
 }
@@ -217,7 +217,7 @@ func (c tierCity) Decide(now time.Time, name string) {
 // Start ends an agent's wait and starts the agent. It returns the result for the watchdog's record.
 func (c tierCity) Start(now time.Time, name, why string) string {
 	a := c.m.agents[name]
-	a.restart.retry()
+	a.restart.end()
 	a.act.startReason = "started by " + why
 	c.m.decide(now, a)
 	if !a.phase.Starting() {

@@ -203,12 +203,12 @@ func (a *record) startsAfterKill() bool {
 }
 
 func (cs *commands) release(now time.Time, id uint64, a *record) {
-	if a.want == nil || a.restart.notBefore.IsZero() && !a.restart.staysDown {
+	if a.want == nil || a.restart.kind == noHold {
 		cs.m.step.Reject(id, city.Conflict, fmt.Sprintf("agent %s is %s: there is nothing to "+
 			"release it from", a.name, a.state))
 		return
 	}
-	held := a.restart.hold
+	held := a.restart.state()
 	a.forgive("released by operator")
 	cs.m.decided(now, a, "release", "by operator; the agent was "+string(held))
 	cs.m.journal.record(a, events.Event{Type: events.AgentReleased, Actor: effect.ActorOperator,

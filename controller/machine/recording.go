@@ -315,7 +315,7 @@ func (a *record) isSaved(crashes bool) bool {
 	if crashes {
 		history, pause = a.restart.history, a.restart.pause()
 	}
-	return k.Same(history, pause, a.restart.notBefore) && k.IsStopped(stopped) &&
+	return k.Same(history, pause, a.restart.until) && k.IsStopped(stopped) &&
 		k.Fingerprint == a.want.Spec.Fingerprint.Sum
 }
 
@@ -340,10 +340,8 @@ func (a *record) toSave(crashes bool) *effect.SavedAgent {
 	r.Restarts, r.Last = a.restart.restarts, a.newestExit()
 	r.Crashes = slices.Clone(a.restart.history.Crashes)
 	if r.State = a.restart.pause(); r.State != "" {
-		r.Until, r.Why, r.StartReason = a.restart.notBefore, a.restart.holdWhy, a.act.startReason
-		if r.State == city.Quarantined {
-			r.QuarantineCrashes = a.restart.quarantineCrashes
-		}
+		r.Until, r.Why, r.StartReason = a.restart.until, a.restart.why, a.act.startReason
+		r.QuarantineCrashes = a.restart.hold.crashes
 		if a.state == r.State {
 			r.Since = a.since
 		}
@@ -366,7 +364,7 @@ func (a *record) stoppedBySetting() effect.SavedState {
 func (a *record) toHandOver() *effect.SavedAgent {
 	r, d := a.toSave(true), a.drain.current
 	switch {
-	case a.want == nil || r == nil && d == nil && !a.restart.staysDown && !a.phase.Alive():
+	case a.want == nil || r == nil && d == nil && !a.restart.stays() && !a.phase.Alive():
 		return r
 	case r == nil:
 		r = &effect.SavedAgent{Fingerprint: a.want.Spec.Fingerprint.Sum, LastEnd: a.sess.lastEnd,
@@ -379,9 +377,9 @@ func (a *record) toHandOver() *effect.SavedAgent {
 	if a.restart.missing.Tries > 0 {
 		r.Missing = &a.restart.missing
 	}
-	if a.restart.staysDown {
-		r.Exited = &effect.SavedExit{Why: a.restart.holdWhy, Since: a.since, Final: a.restart.final,
-			Exit: a.sess.exit}
+	if a.restart.stays() {
+		r.Exited = &effect.SavedExit{Why: a.restart.why, Since: a.since,
+			Final: a.restart.kind == staysFinal, Exit: a.sess.exit}
 	}
 	if d != nil {
 		r.Drain = &effect.SavedDrain{Session: a.sess.life.ID, Since: d.since, By: d.by, Why: d.why,
@@ -458,17 +456,17 @@ func (kp *historyFile) restore(now time.Time, a *record, r effect.SavedAgent) {
 		a.restart.missing = *r.Missing
 	}
 	if r.State != "" {
-		a.restart.wait(r.State, r.Why, r.WaitsUntil(now, a.want.Policy))
-		a.act.startReason, a.restart.quarantineCrashes = r.StartReason, max(0, r.QuarantineCrashes)
-		kp.m.set(now, a, a.restart.hold, a.restart.holdWhy, a.restart.notBefore)
+		a.restart.inherit(&r, r.WaitsUntil(now, a.want.Policy))
+		a.act.startReason = r.StartReason
+		kp.m.set(now, a, r.State, r.Why, a.restart.until)
 		if !r.Since.IsZero() {
 			a.since = effect.NotInFuture(now, r.Since)
 		}
 		what = append(what, fmt.Sprintf("%s: %s", r.State, r.Why))
 	}
 	if x := r.Exited; x != nil {
-		a.restart.stay(x.Why)
-		a.restart.final, a.sess.exit = x.Final, x.Exit
+		a.restart.inheritExit(x)
+		a.sess.exit = x.Exit
 		kp.m.set(now, a, city.Exited, x.Why, time.Time{})
 		a.since = effect.NotInFuture(now, x.Since)
 		what = append(what, fmt.Sprintf("%s: %s", city.Exited, x.Why))

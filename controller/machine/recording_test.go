@@ -331,9 +331,9 @@ func FuzzMemory(f *testing.F) {
 		w.m.histories.fromFile = all
 		w.declare("a", "b")
 		for _, a := range w.m.order {
-			if a.restart.notBefore.Sub(w.now) > time.Hour || a.restart.hold == city.Backoff &&
-				a.restart.notBefore.Sub(w.now) > 33*time.Second {
-				t.Errorf("%s waits until %s, now is %s", a.name, a.restart.notBefore, w.now)
+			if a.restart.until.Sub(w.now) > time.Hour || a.restart.kind == inBackoff &&
+				a.restart.until.Sub(w.now) > 33*time.Second {
+				t.Errorf("%s waits until %s, now is %s", a.name, a.restart.until, w.now)
 			}
 			if a.since.After(w.now) || len(a.restart.history.Crashes) > a.want.Policy.MaxRestarts ||
 				a.restart.history.Streak < 0 {
@@ -356,7 +356,7 @@ func FuzzMemory(f *testing.F) {
 		w.m.histories.fromFile.Agents = again
 		w.m.histories.restoreAll(w.now)
 		for _, a := range w.m.order {
-			if !a.hasNoHistory() && a.restart.notBefore.After(w.now) && !a.isSaved(true) {
+			if !a.hasNoHistory() && a.restart.until.After(w.now) && !a.isSaved(true) {
 				t.Errorf("%s is %+v, written as %+v", a.name, a.restart.history, a.restart.saved)
 			}
 		}

@@ -366,9 +366,9 @@ func (w *world) quarantines(before *Machine) map[string]time.Time {
 		a := before.agents[want.Name]
 		same := a != nil && a.want != nil && a.want.Spec.Fingerprint.Sum ==
 			want.Spec.Fingerprint.Sum
-		if same && a.act.queued == 0 && a.restart.hold == city.Quarantined && !a.phase.Alive() &&
-			w.now.Before(a.restart.notBefore) && !want.Suspended.On() && w.alive[want.Name] == nil {
-			out[want.Name] = a.restart.notBefore
+		if same && a.act.queued == 0 && a.restart.kind == quarantined && !a.phase.Alive() &&
+			w.now.Before(a.restart.until) && !want.Suspended.On() && w.alive[want.Name] == nil {
+			out[want.Name] = a.restart.until
 		}
 	}
 	return out

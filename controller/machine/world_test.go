@@ -328,7 +328,7 @@ func (w *world) check(f effect.Effect) {
 	}
 	a := w.m.agents[s.Want.Name]
 	if a.want.Suspended.On() || a.surplus() || a.drain.current != nil ||
-		w.now.Before(a.restart.notBefore) ||
+		w.now.Before(a.restart.until) ||
 		w.m.ending != running {
 		w.breach = append(w.breach, fmt.Sprintf("L2: %s was started while it must not run", a.name))
 	}
