@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -10,13 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"gcity/agent"
 	"gcity/beads"
 	"gcity/beads/fake"
 	"gcity/city"
-	"gcity/config"
-	"gcity/events"
-	sessions "gcity/session/fake"
 )
 
 // countedStore counts the calls that reach the store.
@@ -52,26 +47,12 @@ func (a *countedStore) Probe(ctx context.Context) error { a.note(); return a.Sto
 func TestCityWithAHungStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, yard := &countedStore{Store: fake.New("tw")}, fake.New("ya")
-		w := &town{t: t, dir: t.TempDir(), fake: sessions.New(), ended: make(chan error, 1)}
-		w.write(two + "[[agents]]\nname = \"w\"\nstart_command = \"w\"\n[agents.pool]\nmax = 3\n" +
-			"[[rigs]]\nname = \"yard\"\npath = \"" + t.TempDir() + "\"\n")
-		cfg, err := config.Load(w.dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		log, err := events.Open(filepath.Join(w.dir, ".gc"), events.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer log.Close()
-		w.Controller, err = New(Options{Dir: w.dir, Provider: w.fake, Log: log,
-			Host: agent.Host{BinDir: "/gc/bin"}, Pulse: time.Hour,
-			Stores: func(rig string) (beads.Store, error) {
+		w := newTown(t, two+"[[agents]]\nname = \"w\"\nstart_command = \"w\"\n[agents.pool]\nmax = 3\n"+
+			"[[rigs]]\nname = \"yard\"\npath = \""+t.TempDir()+"\"\n", func(o *Options) {
+			o.Stores = func(rig string) (beads.Store, error) {
 				return map[string]beads.Store{"": store, "yard": yard}[rig], nil
-			}}, cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
+			}
+		})
 		here, err := store.Store.Create(t.Context(),
 			beads.Bead{Title: "one", Labels: []string{"pool:w"}})
 		if err != nil {
