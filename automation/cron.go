@@ -16,7 +16,7 @@ import (
 //
 // gronx computes the calendar, always in UTC, so its results are wall-clock times. This package decides when such a
 // time occurs in a time zone with clock changes. It also validates the fields, because gronx accepts seconds, years
-// and other dialects.
+// and other dialects. A search without gronx would need more code, because validation and clock changes stay.
 type Schedule struct {
 	text  string
 	line  string // the five fields, as numbers

@@ -117,6 +117,19 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
+// NotRunning is the error of a client if no process listens on a socket.
+type NotRunning struct {
+	Program string // the program that listens on the socket: "controller" or "supervisor"
+	Socket  string // path of the socket
+}
+
+// Reason returns the error without the path of the socket.
+func (e *NotRunning) Reason() string { return "no " + e.Program + " is running" }
+
+func (e *NotRunning) Error() string { return e.Reason() + ": no response on " + e.Socket }
+
+func (e *NotRunning) Unwrap() error { return &Error{Code: Unavailable, Message: e.Error()} }
+
 // Listener is the state of the city's TCP listener.
 type Listener struct {
 	Address string // "127.0.0.1:8080"; "" = not listening

@@ -27,19 +27,46 @@ func (s Stage) Text() string {
 	return string(s)
 }
 
+// Hold is the reason why the provider of a running agent has not typed a nudge yet.
+type Hold string
+
+const (
+	HoldDraft  Hold = "draft"  // a user's draft is on the input line
+	HoldScreen Hold = "screen" // the screen shows a draft after the prompt
+	HoldTyping Hold = "typing" // a user is typing into the terminal
+	HoldEnded  Hold = "ended"  // the session has just ended
+)
+
+// Text describes the reason, or returns "".
+func (h Hold) Text() string {
+	switch h {
+	case HoldDraft:
+		return "a user's draft is on the input line"
+	case HoldScreen:
+		return "the screen shows a draft after the prompt"
+	case HoldTyping:
+		return "a user is typing into the terminal"
+	case HoldEnded:
+		return "the session has just ended"
+	}
+	return string(h)
+}
+
 // Over reports whether gcity will not try to type the nudge again. A submitted nudge can still become acknowledged.
 func (s Stage) Over() bool { return s == Submitted || s == Acknowledged || s == GivenUp }
 
 // Send is a text that was sent to an agent with Nudge. Queued nudges are listed in the order in which they will be
 // typed: those sent with Now first, and otherwise in the order in which they were sent.
 type Send struct {
-	ID    uint64    `json:"id"`   // unique during the life of the controller
-	Text  string    `json:"text"` // first line of the text, cut to MaxSendShown bytes
-	Lines int       `json:"lines"`
-	Bytes int       `json:"bytes"`
-	Stage Stage     `json:"stage"`
-	Why   string    `json:"why,omitempty"` // "a draft is on the input line", "agent is starting"
-	Since time.Time `json:"since"`         // when this stage began
+	ID    uint64 `json:"id"`   // unique while the controller runs
+	Text  string `json:"text"` // first line of the text, cut to MaxSendShown bytes
+	Lines int    `json:"lines"`
+	Bytes int    `json:"bytes"`
+	Stage Stage  `json:"stage"`
+	Why   string `json:"why,omitempty"` // "a draft is on the input line", "agent is starting"
+	// set if the nudge is queued because of what happens in the agent's terminal
+	Hold  Hold      `json:"hold,omitempty"`
+	Since time.Time `json:"since"` // start of this stage
 }
 
 // Limits of nudges.

@@ -234,13 +234,15 @@ func (s *Session) DetailText() string {
 	return text
 }
 
-// Exit describes the end of an agent's last session.
+// Exit is the end of the last session that exited on its own.
 type Exit struct {
 	Code   int           `json:"code"`
 	Signal string        `json:"signal,omitempty"`
 	At     time.Time     `json:"at"`
 	Uptime time.Duration `json:"uptime_ns"`
 	File   string        `json:"file,omitempty"` // path of the stored output, relative to the city
+	// a later session has ended too, because gcity stopped it
+	Earlier bool `json:"earlier,omitempty"`
 }
 
 // Decision is what the controller decided about an agent, and why.

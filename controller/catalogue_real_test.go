@@ -20,6 +20,15 @@ import (
 // served serves a city over TCP until the test ends.
 func served(t *testing.T, c city.Control) *asker {
 	t.Helper()
+	return listening(t, func(ctx context.Context, l net.Listener, token string) error {
+		return api.Serve(ctx, l, c, api.Options{Guard: &api.Guard{Token: token}})
+	})
+}
+
+// listening runs a server on a TCP port until the test ends.
+func listening(t *testing.T,
+	serve func(ctx context.Context, l net.Listener, token string) error) *asker {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +36,7 @@ func served(t *testing.T, c city.Control) *asker {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	a := &asker{t: t, base: "http://" + l.Addr().String(), token: secret + "-token"}
-	go func() { ended <- api.Serve(ctx, l, c, api.Options{Guard: &api.Guard{Token: a.token}}) }()
+	go func() { ended <- serve(ctx, l, a.token) }()
 	t.Cleanup(func() { cancel(); <-ended })
 	return a
 }

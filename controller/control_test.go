@@ -2,12 +2,21 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
+	"gcity/beads"
+	"gcity/beads/fake"
 	"gcity/city"
+	"gcity/controller/effect"
+	"gcity/controller/machine"
+	"gcity/controller/outbox"
+	"gcity/events"
+	"gcity/session"
 )
 
 // A command is performed even if its client gave up before the controller read it.
@@ -35,6 +44,230 @@ func TestGivenUpCommand(t *testing.T) {
 			if !a.Suspended {
 				t.Errorf("%s is not suspended", a.Name)
 			}
+		}
+	})
+}
+
+// The status line for the service manager shows that the configuration in force differs from the file. A reload by
+// the service manager succeeds even then.
+func TestStatusLine(t *testing.T) {
+	agents := []city.Agent{{Name: "a", State: city.Running}, {Name: "b", State: city.Quarantined}}
+	for want, c := range map[string]city.ConfigInfo{
+		"1 of 2 agents running, 1 quarantined": {},
+		"1 of 2 agents running, 1 quarantined, the " +
+			"configuration was rejected": {Rejected: "city.toml:1:1: no"},
+		"1 of 2 agents running, 1 quarantined, a configuration " +
+			"change is waiting for confirmation": {Held: &city.Held{}},
+	} {
+		if got := status(&city.Snapshot{Agents: agents, Config: c}); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// Work that is assigned to a suspended agent is reported after a while. It is no longer reported when it has been
+// returned.
+func TestStrandedWorkIsShown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := fake.New("tw")
+		w := newTown(t, strings.Replace(two, "[[agents]]", "[[agents]]\nsuspended = true", 1),
+			func(o *Options) {
+				o.Stores = func(string) (beads.Store, error) { return store, nil }
+			})
+		end := w.begin()
+		defer end()
+		synctest.Wait()
+		if got := w.state("a"); got != string(city.Suspended) {
+			t.Fatal(got)
+		}
+		b, err := store.Create(t.Context(), beads.Bead{Title: "x", Status: beads.StatusInProgress,
+			Assignee: "a"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := func() string {
+			s, err := w.Snapshot(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return strings.Join(s.StrandedLines(), "\n")
+		}
+		time.Sleep(city.StrandedAfter - time.Minute)
+		if got := lines(); got != "" {
+			t.Errorf("too soon: %s", got)
+		}
+		time.Sleep(3 * time.Minute)
+		if got := lines(); !strings.HasPrefix(got, b.ID+" is assigned to a, which is "+
+			"suspended in city.toml: ") {
+			t.Errorf("after a while: %q", got)
+		}
+		if _, err := w.Do(t.Context(), city.UpdateBead{ID: b.ID,
+			Patch: beads.Patch{Status: new(beads.StatusOpen), Assignee: new("")}}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if got := lines(); got != "" {
+			t.Errorf("given back: %s", got)
+		}
+	})
+}
+
+// A pending configuration in a real file passes through the whole loop: it is held, shown, refused and confirmed.
+func TestHeldUntilConfirmed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t, two)
+		defer w.begin()()
+		synctest.Wait()
+		w.write("[[agents]]\nname = \"c\"\nstart_command = \"run c\"\n")
+		w.poke <- struct{}{}
+		synctest.Wait()
+		time.Sleep(10 * time.Minute) // on the bubble's clock: patrols report nothing new
+		s, err := w.Snapshot(t.Context())
+		if err != nil || s.Config.Held == nil || strings.Join(s.Config.Held.Removes, " ") !=
+			"a b" || w.state("a") != "running" {
+			t.Fatalf("%+v, %v", s.Config, err)
+		}
+		if plan := strings.Join(s.Config.Held.Plan, "; "); plan != "added c; removed a, b" {
+			t.Errorf("the plan: %s", plan)
+		}
+		var refused *city.Error
+		for _, cmd := range []city.Command{city.Reload{}, city.Suspend{Agent: "a"}} {
+			if _, err := w.Do(t.Context(), cmd); !errors.As(err, &refused) ||
+				refused.Code != city.Conflict ||
+				!strings.Contains(refused.Message, "would remove 2 of 2 running agents (a, b); "+
+					"run `gcity reload --confirm` to accept it") {
+				t.Errorf("%s is answered with %v", cmd.Verb(), err)
+			}
+		}
+		if _, err := w.Do(t.Context(), city.Reload{Confirm: true}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if s, err := w.Snapshot(t.Context()); err != nil || s.Config.Held != nil ||
+			len(s.Agents) != 1 || w.state("c") != "running" {
+			t.Errorf("%+v, %+v, %v", s.Config, s.Agents, err)
+		}
+		w.expect("controller.started", "agent.started a", "agent.started b",
+			"controller.config_held",
+			"controller.config_reloaded", "agent.stopped a", "agent.stopped b", "agent.started c")
+	})
+}
+
+// The command for a text that waits for a draft is answered within two seconds. The text is typed once after the
+// draft is deleted. No timer is left over afterwards.
+func TestTextThatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t, two)
+		end := w.begin()
+		synctest.Wait()
+		w.fake.Draft("a", true)
+		before := time.Now()
+		r, err := w.Do(t.Context(), city.Nudge{Agent: "a", Text: "patient"})
+		if took := time.Since(before); err != nil || r.Send == nil || r.Send.Stage != city.Queued ||
+			r.Send.Hold != city.HoldDraft || r.Send.Why != city.HoldDraft.Text() || took != outbox.ReportAfter {
+			t.Fatalf("after %v: %+v, %+v, %v", took, r, r.Send, err)
+		}
+		if r, err := w.Do(t.Context(), city.SendKeys{Agent: "a", Keys: []string{"Up"}}); err !=
+			nil {
+			t.Errorf("keys beside a text that waits: %+v, %v", r, err)
+		}
+		w.fake.Draft("a", false)
+		time.Sleep(effect.TypingPause + effect.SendAgain) // on the bubble's clock
+		synctest.Wait()
+		out, err := w.Output(t.Context(), "a", 0)
+		if err != nil || out != "Uppatient" {
+			t.Errorf("%q, %v", out, err)
+		}
+		s, err := w.Snapshot(t.Context())
+		if a, _ := s.Agent("a"); err != nil || len(a.Sends) != 1 ||
+			a.Sends[0].Stage != city.Submitted {
+			t.Errorf("%+v, %v", a.Sends, err)
+		}
+		time.Sleep(outbox.SendShown)
+		synctest.Wait()
+		if next := w.m.Next(time.Now()); !next.IsZero() {
+			t.Errorf("nothing waits, and it is to be looked after at %v", next)
+		}
+		end()
+		w.expect("controller.started", "agent.started a", "agent.started b", "agent.nudged a",
+			"agent.stopped a", "agent.stopped b", "controller.stopped")
+	})
+}
+
+// When the controller ends, texts that are still queued are dropped. The log and the waiting client get the reason.
+func TestTextsOfAnEndingCity(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t, two)
+		end := w.begin()
+		synctest.Wait()
+		w.fake.Draft("a", true)
+		if r, err := w.Do(t.Context(), city.Nudge{Agent: "a", Text: "told already"}); err != nil ||
+			r.Send.Stage != city.Queued {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		heard := make(chan error, 1)
+		go func() {
+			_, err := w.Do(t.Context(), city.Nudge{Agent: "a", Text: "still asked after"})
+			heard <- err
+		}()
+		synctest.Wait()
+		end()
+		if e, ok := errors.AsType[*city.Error](<-heard); !ok || e.Code != city.Unavailable ||
+			!strings.Contains(e.Message, "dropped") {
+			t.Errorf("%v", e)
+		}
+		all, err := w.o.Log.Find(t.Context(),
+			events.Query{Types: []string{events.AgentNudgeDropped}})
+		if err != nil || len(all) != 2 || !strings.Contains(all[0].Message,
+			"the city is being stopped") || strings.Contains(string(all[0].Payload),
+			"told already") {
+			t.Errorf("%v, %v", all, err)
+		}
+	})
+}
+
+// Messages from the configuration and texts from commands have the same size limit.
+func TestTextsHaveOneLimit(t *testing.T) {
+	if city.MaxSend != session.MaxText {
+		t.Errorf("%d and %d", city.MaxSend, session.MaxText)
+	}
+}
+
+// The time limit of a stop is that of the configuration in force, before the loop runs and after a reload.
+func TestStopLimit(t *testing.T) {
+	const chain = "[daemon]\nshutdown_timeout = \"7s\"\n" +
+		"[[agents]]\nname = \"a\"\nstart_command = \"x\"\n[[agents]]\nname = \"b\"\n" +
+		"start_command = \"x\"\ndepends_on = [\"a\"]\n" +
+		"[[agents]]\nname = \"c\"\nstart_command = \"x\"\ndepends_on = [\"b\"]\n[[agents]]\nname " +
+		"= \"d\"\nstart_command = \"x\"\ndepends_on = [\"a\"]\n"
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t, chain)
+		if got, want := w.StopLimit(), 3*7*time.Second+machine.StopSlack; got != want {
+			t.Errorf("at first %s, want %s", got, want)
+		}
+		defer w.begin()()
+		synctest.Wait()
+		for _, c := range []struct {
+			toml string
+			want time.Duration
+		}{
+			{strings.Replace(chain, "7s", "9s", 1), 3*9*time.Second + machine.StopSlack},
+			{strings.Replace(chain, `depends_on = ["b"]`, "", 1),
+				2*7*time.Second + machine.StopSlack},
+			{strings.Replace(chain, "7s", "0s", 1), machine.StopSlack},
+		} {
+			w.write(c.toml)
+			if _, err := w.Do(t.Context(), city.Reload{}); err != nil {
+				t.Fatal(err)
+			}
+			if got := w.StopLimit(); got != c.want {
+				t.Errorf("%s, want %s, with\n%s", got, c.want, c.toml)
+			}
+		}
+		w.write("[[agents]]\nnonsense")
+		if _, err := w.Do(t.Context(), city.Reload{}); err == nil ||
+			w.StopLimit() != machine.StopSlack {
+			t.Errorf("a refused configuration: %v, %s", err, w.StopLimit())
 		}
 	})
 }

@@ -80,6 +80,43 @@ func TestHistoryOutlivesTheController(t *testing.T) {
 	})
 }
 
+// An agent has been suspended for the same time while no controller is running, and under the next one. This does not
+// depend on crash_history.
+func TestASuspensionOutlivesTheController(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t, two+"suspended = true\n")
+		end := w.begin()
+		synctest.Wait()
+		since := func(s *city.Snapshot, err error) time.Time {
+			t.Helper()
+			b, ok := s.Agent("b")
+			if err != nil || !ok || b.State != city.Suspended {
+				t.Fatal(b, err)
+			}
+			return b.Since
+		}
+		began := since(w.Snapshot(t.Context()))
+		time.Sleep(time.Hour) // on the bubble's clock
+		end()
+		cfg, err := config.Load(w.dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		about := machine.Observation{Stopped: time.Now()}
+		if at := since(Observe(t.Context(), w.o, cfg, time.Now(), about)); !at.Equal(began) {
+			t.Errorf("without a controller, b is suspended since %s, not %s", at, began)
+		}
+		if w.Controller, err = New(w.o, cfg); err != nil {
+			t.Fatal(err)
+		}
+		defer w.begin()()
+		synctest.Wait()
+		if at := since(w.Snapshot(t.Context())); !at.Equal(began) {
+			t.Errorf("under the next controller, b is suspended since %s, not %s", at, began)
+		}
+	})
+}
+
 // If the file is unusable, only the histories are lost. The problem is reported until the file is replaced.
 func TestUnusableHistory(t *testing.T) {
 	for content, want := range map[string]string{
@@ -144,4 +181,54 @@ func TestHistoryThatCannotBeWritten(t *testing.T) {
 			t.Errorf("%v, %v; told: %s", all, err, w.degraded())
 		}
 	})
+}
+
+// A state file with unusable content is copied to .bad before it is replaced. Its usable entries are kept.
+func TestUnusableAutomationState(t *testing.T) {
+	const well = `"well":{"born":"2026-01-01T00:00:00Z","on":"x.y","cursor":7}`
+	for name, c := range map[string]struct {
+		file, why string
+		known     int
+	}{
+		"cut off": {`{"version":1,"automations":{` + well, "the file is damaged", 0},
+		"of later": {`{"version":2,"automations":{` + well + `}}`,
+			"the file has version 2, but this program reads only version 1", 0},
+		"one is bad": {`{"version":1,"automations":{` + well + `,"bad":{"cursor":"x"}}}`, "bad: ",
+			1},
+		"as it is":    {`{"version":1,"automations":{` + well + `}}`, "", 1},
+		"of no order": {"\x00\x00\x00", "the file is damaged", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newTown(t, two)
+			path := filepath.Join(w.dir, ".gc", memory.AutomationsFile)
+			if err := os.WriteFile(path, []byte(c.file), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			cfg, err := config.Load(w.dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			known, _ := memory.ReadAutomations(w.dir) // New reports the error
+			next, err := New(w.o, cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := memory.WriteAutomations(w.dir, []byte("{}")); err != nil {
+				t.Fatal(err)
+			}
+			kept, err := os.ReadFile(path + ".bad")
+			told := strings.Join(next.snap.Load().Degraded, "\n")
+			if c.why == "" {
+				if err == nil || told != "" {
+					t.Errorf("kept %q, told %q", kept, told)
+				}
+			} else if string(kept) != c.file || !strings.Contains(told, c.why) ||
+				!strings.Contains(told, ".gc/automations.json.bad") {
+				t.Errorf("kept %q (%v), told %q", kept, err, told)
+			}
+			if n := len(known); n != c.known {
+				t.Errorf("%d automations are remembered", n)
+			}
+		})
+	}
 }

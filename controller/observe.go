@@ -10,6 +10,7 @@ import (
 	"gcity/config"
 	"gcity/controller/effect"
 	"gcity/controller/machine"
+	"gcity/controller/memory"
 	"gcity/controller/perform"
 	"gcity/internal/shutdown"
 	"gcity/session"
@@ -22,7 +23,11 @@ func Observe(ctx context.Context, o Options, c *config.City, now time.Time,
 	about machine.Observation) (*city.Snapshot, error) {
 	_, measures := o.Provider.(session.Meter)
 	conf := (&Controller{o: o}).translate(c)
-	m := machine.New(machine.InitialState{Measures: measures, Observes: &about})
+	past := machine.InitialState{Measures: measures, Observes: &about}
+	if all, err := memory.ReadHistories(o.Dir); err == nil {
+		past.Histories = all.WithoutCrashes()
+	}
+	m := machine.New(past)
 	runner := NewRunner(o, c, func() *city.Snapshot { return withStores(m.Snapshot(now)) })
 	defer runner.Cancel()
 	for _, next := range []effect.Input{

@@ -74,16 +74,7 @@ func TestAnswersHaveTheirShapes(t *testing.T) {
 	t.Setenv("CANARY_API_KEY", secret)
 	t.Setenv("CANARY_URL", "https://me:"+secret+"@example.org/x?access_token="+secret)
 	c := open(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	a := &asker{t: t, base: "http://" + l.Addr().String(), token: secret + "-token"}
-	go func() { ended <- api.Serve(ctx, l, c, api.Options{Guard: &api.Guard{Token: a.token}}) }()
-	defer func() { cancel(); <-ended }()
-
+	a := served(t, c)
 	_, _, text := a.ask("GET", "/v0/openapi.json", "")
 	var doc map[string]any
 	if err := json.Unmarshal([]byte(text), &doc); err != nil {
@@ -304,20 +295,12 @@ func TestFleetHidesSecrets(t *testing.T) {
 	t.Setenv("CANARY_URL", "https://me:"+secret+"@example.org/x?access_token="+secret)
 	m := direct{citytest.NewDirectory(), open(t)}
 	m.Add("town", "/town", m.only)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	a := &asker{t: t, base: "http://" + l.Addr().String(), token: secret + "-token"}
-	go func() {
-		ended <- api.ServeFleet(ctx, l, m, api.Options{Guard: &api.Guard{Fleet: true,
-			Token: a.token, Tenants: map[string]api.Tenant{
+	a := listening(t, func(ctx context.Context, l net.Listener, token string) error {
+		return api.ServeFleet(ctx, l, m, api.Options{Guard: &api.Guard{Fleet: true,
+			Token: token, Tenants: map[string]api.Tenant{
 				"acme": {Cities: []string{"town"}, Token: secret + "-of-acme"},
 			}}})
-	}()
-	defer func() { cancel(); <-ended }()
+	})
 	its := []string{"/status", "/agents?peek=true", "/agent/" + citytest.Worker,
 		"/agent/" + citytest.Worker + "/inspect", "/agent/" + citytest.Worker + "/output",
 		"/config",

@@ -25,7 +25,7 @@ func (c *Controller) restoreAutomations(past *machine.InitialState) {
 }
 
 // restoreHistories reads the crash histories that the previous controller saved. Without crash_history = "disk", they
-// are used only if that controller left its agents running.
+// are used only if that controller left its agents running. The times of suspensions are always used.
 func (c *Controller) restoreHistories(first *effect.Configuration, past *machine.InitialState) {
 	all, err := memory.ReadHistories(c.o.Dir)
 	if err != nil && first.OnDisk {
@@ -34,8 +34,8 @@ func (c *Controller) restoreHistories(first *effect.Configuration, past *machine
 	if err != nil {
 		c.o.Logger.Warn("the saved crash histories cannot be read", "err", err)
 	}
-	if first.OnDisk || all.HandedOver {
-		past.Histories = all
+	if past.Histories = all; !first.OnDisk && !all.HandedOver {
+		past.Histories = all.WithoutCrashes()
 	}
 }
 

@@ -112,20 +112,28 @@ func TestFileSizeLimit(t *testing.T) {
 }
 
 func childFull(dir string) {
-	var limit syscall.Rlimit
-	must(syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit))
-	limit.Cur = 100_001
-	must(syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
+	unlimit := limitFiles()
 	l, err := Open(dir, Options{Queue: 10})
 	must(err)
 	given, err := fill(l)
 	if !errors.Is(err, syscall.EFBIG) {
 		must(fmt.Errorf("not full: %w", err))
 	}
-	limit.Cur = limit.Max
-	must(syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
+	unlimit()
 	must(l.Close())
 	fmt.Println(given)
+}
+
+// limitFiles limits the size of the files that this process writes, until the returned function is called.
+func limitFiles() (unlimit func()) {
+	var limit syscall.Rlimit
+	must(syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit))
+	limit.Cur = 100_001
+	must(syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
+	return func() {
+		limit.Cur = limit.Max
+		must(syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
+	}
 }
 
 // One flush fails. The log never flushes that file again, starts a new one, and records an event that says what may be

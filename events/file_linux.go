@@ -49,21 +49,16 @@ func (l fileLock) release() { l.f.Close() }
 // preallocate allocates disk space for n bytes starting at offset from, without changing the size of the file.
 func preallocate(f *os.File, from, n int64) error {
 	const keepSize = 1 // FALLOC_FL_KEEP_SIZE
-	c, err := f.SyscallConn()
-	if err != nil {
-		return err
-	}
-	var failed error
-	err = c.Control(func(fd uintptr) {
-		for failed = syscall.EINTR; failed == syscall.EINTR; {
-			failed = syscall.Fallocate(int(fd), keepSize, from, n)
-		}
+	return retryInterrupted(f, func(fd int) error {
+		return syscall.Fallocate(fd, keepSize, from, n)
 	})
-	return errors.Join(err, failed)
 }
 
 // datasync flushes a file's content to the disk.
-func datasync(f *os.File) error {
+func datasync(f *os.File) error { return retryInterrupted(f, syscall.Fdatasync) }
+
+// retryInterrupted makes a system call on a file, and repeats it while signals interrupt it.
+func retryInterrupted(f *os.File, call func(fd int) error) error {
 	c, err := f.SyscallConn()
 	if err != nil {
 		return err
@@ -71,7 +66,7 @@ func datasync(f *os.File) error {
 	var failed error
 	err = c.Control(func(fd uintptr) {
 		for failed = syscall.EINTR; failed == syscall.EINTR; {
-			failed = syscall.Fdatasync(int(fd))
+			failed = call(int(fd))
 		}
 	})
 	return errors.Join(err, failed)

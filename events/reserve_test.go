@@ -156,10 +156,7 @@ func TestAppendNowFileSizeLimit(t *testing.T) {
 }
 
 func childRefused(dir string) {
-	var limit syscall.Rlimit
-	must(syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit))
-	limit.Cur = 100_001
-	must(syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
+	unlimit := limitFiles()
 	l, err := Open(dir, Options{})
 	must(err)
 	acknowledged := 0
@@ -171,8 +168,7 @@ func childRefused(dir string) {
 	if !errors.Is(err, ErrNotWritten) || !errors.Is(err, syscall.EFBIG) {
 		must(fmt.Errorf("not rejected: %w", err))
 	}
-	limit.Cur = limit.Max
-	must(syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
+	unlimit()
 	must(l.Close())
 	fmt.Println(acknowledged)
 }

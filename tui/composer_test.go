@@ -26,7 +26,7 @@ const aText = "Read the failing test first.\n\n日本語 wide, größer, e\u0301
 func withTexts(a *city.Agent) {
 	a.Sends = []city.Send{
 		{ID: 4, Text: "look at the log", Lines: 1, Bytes: 15, Stage: city.Acknowledged, Since: epoch.Add(-40 * time.Second)},
-		{ID: 5, Text: "go on", Lines: 1, Bytes: 5, Stage: city.Queued, Why: "a user's draft is on the input line", Since: epoch.Add(-12 * time.Second)},
+		{ID: 5, Text: "go on", Lines: 1, Bytes: 5, Stage: city.Queued, Hold: city.HoldDraft, Why: city.HoldDraft.Text(), Since: epoch.Add(-12 * time.Second)},
 		{ID: 6, Text: "Read the failing test first.", Lines: 4, Bytes: 130, Stage: city.Queued, Why: "another text waits before it", Since: epoch.Add(-3 * time.Second)},
 	}
 }

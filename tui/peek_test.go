@@ -184,6 +184,24 @@ func TestNoMarkInAFullScreenProgram(t *testing.T) {
 	s.shows("cannot mark: a full-screen program has no lines")
 }
 
+// The rule above a new session says why it was started, if gcity stopped the previous session. It then names no older
+// exit. The time is in the user's time zone.
+func TestTheRuleOfASessionThatFollowsAStop(t *testing.T) {
+	s, _ := watchingBuilder(t, 120, 40, numbered(0, 100))
+	s.agent("builder", func(a *city.Agent) {
+		a.Session = &city.Session{ID: "builder-2", Started: s.m.Now.In(time.FixedZone("", 5*3600))}
+		a.Exit = &city.Exit{Code: 3, Uptime: 12 * time.Second, Earlier: true}
+		a.Reason = "restarted by operator"
+	})
+	s.hear(feed.News{Pane: &terminal.News{Agent: "builder", Session: "builder-2", Screen: terminalWith("I am new\r\n"), LinesReceived: 1}})
+	s.shows("new session " + s.m.Now.Format("15:04:05") + "; restarted by operator")
+	s.hides("previous one")
+	s.agent("builder", func(a *city.Agent) { a.State, a.Running, a.Session = city.Suspended, false, nil })
+	s.hides("exit 3 after 12s ━")
+	s.agent("builder", func(a *city.Agent) { a.Exit = &city.Exit{Code: 4, Uptime: 13 * time.Second} })
+	s.shows("exit 4 after 13s ━")
+}
+
 // The output of a new session starts below a rule. Earlier output can still be scrolled to, and a frozen pane stays
 // frozen.
 func TestNewSession(t *testing.T) {

@@ -99,11 +99,8 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// taggedError is a *city.Error that also wraps another error for errors.Is.
-type taggedError struct {
-	err *city.Error
-	tag error
-}
+// taggedError is an error that wraps a *city.Error, and also another error for errors.Is.
+type taggedError struct{ err, tag error }
 
 func (m taggedError) Error() string   { return m.err.Error() }
 func (m taggedError) Unwrap() []error { return []error{m.err, m.tag} }
@@ -123,8 +120,7 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 		return nil, c.unresponsiveError(http.MethodGet)
 	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ECONNREFUSED),
 		errors.Is(err, syscall.ENOTDIR):
-		return nil, taggedError{&city.Error{Code: city.Unavailable,
-			Message: "no " + c.serverName + " is running: no response on " + c.path},
+		return nil, taggedError{&city.NotRunning{Program: c.serverName, Socket: c.path},
 			ErrNotRunning}
 	}
 	return nil, fmt.Errorf("cannot reach the city: %w", err)

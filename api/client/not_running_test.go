@@ -3,15 +3,20 @@ package client
 import (
 	"errors"
 	"path/filepath"
-	"strings"
 	"testing"
+
+	"gcity/city"
 )
 
-// The control room shows the part of this error before ": no response on "; see unreachableReason in tui/feed.
+// The error of a client without a server names the program and the socket. It is also a *city.Error.
 func TestNotRunningNamesTheSocket(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	_, err := Dial(path)
-	if !errors.Is(err, ErrNotRunning) || !strings.Contains(err.Error(), " is running: no response on "+path) {
+	absent, ok := errors.AsType[*city.NotRunning](err)
+	if !errors.Is(err, ErrNotRunning) || !ok || absent.Program != "controller" || absent.Socket != path {
 		t.Errorf("Dial: %v", err)
+	}
+	if e, ok := errors.AsType[*city.Error](err); !ok || e.Code != city.Unavailable || e.Message != err.Error() {
+		t.Errorf("Dial: %+v", e)
 	}
 }

@@ -270,3 +270,18 @@ type Brief struct {
 	Path string
 	Data []byte
 }
+
+// These are values of an event's actor.
+const (
+	ActorController = "controller"
+	ActorOperator   = "operator"
+)
+
+const (
+	// SendAgain is the interval between attempts to type a message that is held back.
+	SendAgain = 2 * time.Second
+	// TypingPause is how long a message is held back after a viewer has pressed a key.
+	TypingPause = 2 * time.Second
+	// CaptureLimit is the timeout for saving a dead session's output.
+	CaptureLimit = 2 * time.Second
+)

@@ -1,13 +1,17 @@
 package effect
 
 import (
+	"slices"
 	"time"
 
+	"gcity/agent"
 	"gcity/automation"
 	"gcity/beads"
 	"gcity/beads/guard"
 	"gcity/city"
+	"gcity/config"
 	"gcity/events"
+	"gcity/formula"
 	"gcity/session"
 	"gcity/watchdog"
 )
@@ -105,7 +109,7 @@ type (
 		Agent string
 		ID    uint64 // ID of the delivery
 		// reason why the message was held back; "" = the message was typed, if Err is nil
-		Held      string
+		Held      city.Hold
 		Wait      time.Duration // time until the next attempt
 		Disturbed bool          // the message was held back because a user is typing
 		// number of bytes that the session had printed when the message was submitted; MaxUint64 = unknown
@@ -341,3 +345,60 @@ func (Hurry) input()              {}
 func (ModeChanged) input()        {}
 func (LogHealth) input()          {}
 func (ListenerChanged) input()    {}
+
+// Configuration is a city's configuration in the form that the machine uses.
+type Configuration struct {
+	Name      string
+	Revision  string
+	Suspended bool
+	Wants     []agent.Want // sorted by name; contains all possible members of pools
+	Pools     []agent.Pool // sorted by name
+	Rigs      []agent.Rig  // sorted by name
+	Tiers     []config.Watchdog
+	Overrides map[string]int // sizes that users have set, by pool
+	OnDisk    bool           // crash histories are saved: crash_history = "disk"
+
+	Dir     string       // the city's folder
+	Source  *config.City // the configuration that this one was converted from
+	Backups bool         // work is backed up once a day
+	// the city has no stores, so work is not counted and no automation runs
+	NoWork      bool
+	Layers      []formula.Layer
+	Automations automation.Options
+	// wisp_gc_interval and wisp_ttl; both are 0 or both are positive
+	WispEvery, WispTTL time.Duration
+	Warnings           []string
+	Environ            []string // environment variables that override the file
+	Console            city.Console
+	API                config.API // the TCP listener; zero = none
+	Store              city.WorkStore
+	Patrol             time.Duration
+	Grace              time.Duration // shutdown_timeout
+	Window             time.Duration // restart_window
+}
+
+// Leaver is a member that has permanently left its pool.
+type Leaver struct{ Agent, Pool string }
+
+// Returned is a bead that was returned to a pool.
+type Returned struct {
+	Leaver
+	Bead  string
+	Event events.Event
+}
+
+// Holding is the unfinished work of an assignee.
+type Holding struct {
+	IDs []string // IDs of some of the beads; beads in progress are first
+	N   int
+}
+
+// Same reports whether two holdings are equal.
+func (h Holding) Same(o Holding) bool { return h.N == o.N && slices.Equal(h.IDs, o.IDs) }
+
+// With returns the sum of two holdings.
+func (h Holding) With(o Holding) Holding {
+	h.N += o.N
+	h.IDs = slices.Concat(h.IDs, o.IDs[:min(len(o.IDs), city.StrandedIDs-len(h.IDs))])
+	return h
+}

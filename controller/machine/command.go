@@ -203,12 +203,12 @@ func (a *record) startsAfterKill() bool {
 }
 
 func (cs *commands) release(now time.Time, id uint64, a *record) {
-	if a.want == nil || a.restart.notBefore.IsZero() && !a.restart.staysDown {
+	if a.want == nil || a.restart.kind == noHold {
 		cs.m.step.Reject(id, city.Conflict, fmt.Sprintf("agent %s is %s: there is nothing to "+
 			"release it from", a.name, a.state))
 		return
 	}
-	held := a.restart.hold
+	held := a.restart.state()
 	a.forgive("released by operator")
 	cs.m.decided(now, a, "release", "by operator; the agent was "+string(held))
 	cs.m.journal.record(a, events.Event{Type: events.AgentReleased, Actor: effect.ActorOperator,
@@ -283,4 +283,50 @@ func (cs *commands) emit(id uint64, e events.Event) {
 	if strings.HasPrefix(e.Type, "bead.") { // a client has changed work in a store
 		cs.m.work.count()
 	}
+}
+
+// rejectLoad rejects the commands that waited for a configuration that was rejected.
+func (ld *loader) rejectLoad(ws []waiter, why string) {
+	for _, w := range ws {
+		if w.verb != "suspend" && w.verb != "resume" {
+			ld.m.step.Reject(w.id, city.Invalid, why)
+			continue
+		}
+		ld.m.step.Do(effect.SendReply{Reply: effect.Reply{ID: w.id,
+			Err: &city.Error{Code: city.Conflict, Details: city.ConfigRefused, Message: fmt.Sprintf(
+				"the change was written but is not in force: it will %s the city once the "+
+					"configuration on disk is valid; until then the old configuration applies: %s",
+				w.verb,
+				why)}}})
+	}
+}
+
+func (cs *commands) rejectAll(ws []waiter, code city.Code, msg string) {
+	for _, w := range ws {
+		cs.m.step.Reject(w.id, code, msg)
+	}
+}
+
+// reject rejects all commands that wait for an agent.
+func (cs *commands) reject(a *record, code city.Code, msg string) {
+	cs.rejectAll(a.waiters, code, msg)
+	a.waiters = nil
+	cs.m.messages.Reject(a.out, code, msg)
+}
+
+// resolve replies to the commands with one of these verbs that wait for an agent. It does not record an event.
+func (cs *commands) resolve(a *record, msg string, verbs ...string) {
+	for _, w := range a.take(verbs...) {
+		cs.m.step.Reply(w.id, msg)
+	}
+}
+
+// repliesFor removes the commands with one of these verbs that wait for an agent. It returns their replies, which are
+// sent after an event is recorded.
+func (cs *commands) repliesFor(a *record, msg string, verbs ...string) []effect.Reply {
+	var out []effect.Reply
+	for _, w := range a.take(verbs...) {
+		out = append(out, effect.Reply{ID: w.id, Receipt: city.Receipt{Message: msg}})
+	}
+	return out
 }

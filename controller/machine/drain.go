@@ -268,7 +268,7 @@ func (dr *drains) command(now time.Time, id uint64, a *record, c city.Drain) {
 
 func (dr *drains) undoCommand(now time.Time, id uint64, a *record) {
 	switch {
-	case a.restart.final && a.phase.Idle() && !a.unwanted():
+	case a.restart.kind == staysFinal && a.phase.Idle() && !a.unwanted():
 		a.forgive("restarted: its drain was canceled by operator")
 		dr.m.step.Reply(id, "agent "+a.name+" has already stopped and is being restarted")
 		dr.m.decide(now, a)

@@ -90,11 +90,11 @@ func (m *Machine) LastMemory() (content []byte, due bool, err error) {
 	case m.lost != nil || m.conf == nil:
 		return nil, false, nil
 	case m.leftRunning:
-		content, err = m.histories.encode(true, (*record).toHandOver)
+		content, err = m.histories.encode((*record).toHandOver)
 		return content, true, err
 	case !m.histories.unsaved() && !m.histories.saving:
 		return nil, false, nil
 	}
-	content, err = m.histories.encode(m.conf.OnDisk, (*record).toSave)
+	content, err = m.histories.encode(m.histories.toSave)
 	return content, true, err
 }

@@ -2,11 +2,13 @@ package machine
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
 
 	"gcity/city"
+	"gcity/config"
 	"gcity/controller/effect"
 	"gcity/events"
 	"gcity/session"
@@ -210,5 +212,131 @@ func TestLateFailureStopsNoAgent(t *testing.T) {
 	}
 	if n := w.told(events.AgentCrashed) + w.told(events.AgentStopped); n != 0 {
 		t.Errorf("%d ends are on record", n)
+	}
+}
+
+// A listener is requested only when its address changes. The result is shown.
+func TestEntry(t *testing.T) {
+	m, now := newMachine(), time.Now()
+	asked := func(in effect.Input) (all []config.API) {
+		for _, f := range m.Step(now, in) {
+			if d, ok := f.(effect.Listen); ok {
+				all = append(all, d.Want)
+			}
+		}
+		return all
+	}
+	some := config.API{Port: 8080, Bind: "127.0.0.1", Hosts: []string{"a"}}
+	with := func(revision string, api config.API) effect.Input {
+		return effect.Loaded{Revision: revision,
+			Conf: &effect.Configuration{Name: "app", Revision: revision, API: api}}
+	}
+	asked(with("1", config.API{})) // before the first step, as in New
+	if got := asked(effect.Tick{}); len(got) != 0 {
+		t.Errorf("nothing is wanted, and asked for was %+v", got)
+	}
+	m.Step(now, effect.Listed{})
+	if got := asked(with("2", some)); len(got) != 1 || got[0].Port != 8080 {
+		t.Errorf("asked for %+v", got)
+	}
+	if got := append(asked(with("3", some)), asked(effect.Tick{})...); len(got) != 0 {
+		t.Errorf("asked again for %+v", got)
+	}
+	m.step.Changed = false
+	m.Step(now, effect.ListenerChanged{Listener: city.Listener{Problem: "taken"}})
+	if s := m.Snapshot(now); !m.step.Changed || s.API != "" || len(s.Degraded) != 1 ||
+		s.Degraded[0] != "taken" {
+		t.Errorf("%v %q %q", m.step.Changed, s.API, s.Degraded)
+	}
+	m.Step(now, effect.ListenerChanged{Listener: city.Listener{Address: "127.0.0.1:8080"}})
+	if s := m.Snapshot(now); s.API != "127.0.0.1:8080" || len(s.Degraded) != 0 {
+		t.Errorf("%q %q", s.API, s.Degraded)
+	}
+	if got := asked(with("4", config.API{})); len(got) != 1 || got[0].Port != 0 {
+		t.Errorf("asked for %+v", got)
+	}
+}
+
+// The first step requests the listener of the first configuration.
+func TestDoorAtStart(t *testing.T) {
+	m, now := newMachine(), time.Now()
+	m.Step(now, effect.Loaded{Revision: "1", Conf: &effect.Configuration{Name: "app", Revision: "1",
+		API: config.API{Port: 1}}})
+	asked := 0
+	for range 3 {
+		for _, f := range m.Step(now, effect.Tick{}) {
+			if _, ok := f.(effect.Listen); ok {
+				asked++
+			}
+		}
+	}
+	if asked != 1 {
+		t.Errorf("asked %d times", asked)
+	}
+}
+
+// The displayed usage changes only in visible steps.
+func TestFiguresChangeInSteps(t *testing.T) {
+	w := newWorld()
+	w.m.gauge.able = true
+	w.declare("a")
+	w.advance(0)
+	u := session.Usage{CPU: 0, RSS: 10_000_000, Procs: 1}
+	for i, c := range []struct {
+		cpu     time.Duration // added to the previous value
+		rss     int64
+		changes bool
+	}{
+		{0, 0, true},
+		{0, 0, false},
+		{4 * time.Millisecond, 0, false}, // 0.04 % of 10 s
+		{6 * time.Millisecond, 0, true},
+		{9 * time.Millisecond, 99_999, false},
+		{9 * time.Millisecond, 1, true},
+		{time.Second, 0, true},
+	} {
+		u.CPU, u.RSS = u.CPU+c.cpu, u.RSS+c.rss
+		w.uses = map[string]session.Usage{"a": u}
+		w.now = w.now.Add(10 * time.Second)
+		w.m.step.Changed = false
+		w.Step(effect.SnapshotsWatched{})
+		if w.m.step.Changed != c.changes {
+			t.Errorf("sample %d, %+v: snapshot changed: %t, want %t: %+v", i, u, w.m.step.Changed,
+				c.changes,
+				w.m.agents["a"].usage())
+		}
+	}
+	if got := w.m.agents["a"].usage().CPU; got != 10 {
+		t.Errorf("a second of ten is %v %%", got)
+	}
+}
+
+// BenchmarkMeasured takes one sample of an idle city. Target: no allocation.
+func BenchmarkMeasured(b *testing.B) {
+	for _, n := range []int{100, 1000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			w := newWorld()
+			w.uses = map[string]session.Usage{}
+			names := make([]string, n)
+			for i := range names {
+				names[i] = fmt.Sprintf("agent-%04d", i)
+				w.uses[names[i]] = session.Usage{CPU: time.Second, RSS: 5 << 20, Procs: 2}
+			}
+			w.m.gauge.able = true
+			w.declare(names...)
+			w.advance(time.Minute)
+			w.m.gauge.measured(w.measure().(effect.Measured))
+			in := w.measure().(effect.Measured)
+			w.m.step.Changed = false
+			b.ReportAllocs()
+			for b.Loop() {
+				w.now = w.now.Add(30 * time.Second)
+				in.At = w.now
+				w.m.Step(w.now, in)
+			}
+			if w.m.step.Changed {
+				b.Fatal("the snapshot changed")
+			}
+		})
 	}
 }

@@ -173,101 +173,6 @@ type action struct {
 	ackStep     uint64               // step of the newest acknowledgements
 }
 
-// restartState is the history of an agent's exits, and the wait before its next start.
-type restartState struct {
-	history           restart.History
-	saved             *effect.SavedAgent // the last saved history; nil = not saved
-	notBefore         time.Time          // earliest time of the next start
-	hold              city.State
-	holdWhy           string
-	quarantineCrashes int // number of crashes that led to the current quarantine
-	missing           effect.FailedStarts
-	staysDown         bool // the agent has exited, and its policy does not restart it
-	final             bool // the user asked for the agent to stay stopped
-	restarts          int
-	earlierExit       *city.Exit        // the newest exit that a previous controller saved
-	inherited         effect.SavedAgent // state from the previous controller
-	// since the last start, the agent has exited on its own, requested a restart, or was stopped because it was
-	// silent
-	diedOnItsOwn bool
-}
-
-// wait makes the agent wait in this state until a time.
-func (r *restartState) wait(s city.State, why string, until time.Time) {
-	r.hold, r.holdWhy, r.notBefore = s, why, until
-}
-
-// stay keeps the agent stopped.
-func (r *restartState) stay(why string) {
-	r.staysDown, r.hold, r.holdWhy = true, city.Exited, why
-}
-
-// stayFinal keeps the agent stopped until a user restarts it.
-func (r *restartState) stayFinal(why string) {
-	r.stay(why + "; the user asked for it to stay stopped")
-	r.final, r.notBefore = true, time.Time{}
-}
-
-// endWait ends the wait before the next start.
-func (r *restartState) endWait() { r.wait("", "", time.Time{}) }
-
-// retry lets the agent start now.
-func (r *restartState) retry() {
-	r.endWait()
-	r.staysDown = false
-}
-
-// clear ends the wait, and the states that keep the agent stopped.
-func (r *restartState) clear() {
-	r.retry()
-	r.final = false
-}
-
-// wantedAgain lets a drained member start, because its pool wants it again.
-func (r *restartState) wantedAgain() {
-	if r.staysDown {
-		r.staysDown, r.final, r.hold, r.holdWhy = false, false, "", ""
-	}
-}
-
-// forgive clears crashes and waits.
-func (r *restartState) forgive() {
-	r.clear()
-	r.history, r.missing = restart.History{}, effect.FailedStarts{}
-}
-
-// started records that the agent is running. fresh is true for a new session.
-func (r *restartState) started(fresh bool) {
-	r.staysDown, r.final, r.missing = false, false, effect.FailedStarts{}
-	if fresh && r.diedOnItsOwn {
-		r.restarts++
-	}
-	r.diedOnItsOwn = r.diedOnItsOwn && !fresh
-}
-
-// counts reports whether the agent is waiting to start, or has crashed within the window.
-func (r *restartState) counts(now time.Time, window time.Duration) bool {
-	return now.Before(r.notBefore) || r.history.Within(now, window) > 0
-}
-
-// crashes returns the number of relevant crashes: the crashes within the window, or those that led to the current
-// quarantine.
-func (r *restartState) crashes(now time.Time, window time.Duration) int {
-	if r.pause() == city.Quarantined {
-		return r.quarantineCrashes
-	}
-	return r.history.Within(now, window)
-}
-
-// pause returns the state of an agent that waits until a given time before its next start: backoff, failed or
-// quarantined. It returns "" if the agent is not waiting.
-func (r *restartState) pause() city.State {
-	if r.staysDown || r.notBefore.IsZero() {
-		return ""
-	}
-	return r.hold
-}
-
 // drainState is an agent's drain, and the state of the drain's mark in the session.
 type drainState struct {
 	current *drain // nil = the agent is not draining
@@ -310,8 +215,7 @@ func (a *record) isUp() bool {
 	if a.phase.Alive() {
 		return a.phase.Ready() && !a.phase.InFlight()
 	}
-	return a.restart.staysDown && a.restart.hold == city.Exited && a.sess.exit != nil &&
-		a.sess.exit.Code == 0 &&
+	return a.restart.hasExited() && a.sess.exit != nil && a.sess.exit.Code == 0 &&
 		a.sess.exit.Signal == ""
 }
 
@@ -385,4 +289,167 @@ func (m *Machine) set(now time.Time, a *record, s city.State, reason string, unt
 // decided stores a decision for `gcity why`.
 func (m *Machine) decided(now time.Time, a *record, what, why string) {
 	m.step.Decided(now, &a.decisions, what, why)
+}
+
+// restartState is the history of an agent's exits, and what keeps the agent from its next start.
+type restartState struct {
+	hold
+	history     restart.History
+	saved       *effect.SavedAgent // the last saved history; nil = not saved
+	missing     effect.FailedStarts
+	restarts    int
+	earlierExit *city.Exit        // the newest exit that a previous controller saved
+	inherited   effect.SavedAgent // state from the previous controller
+	// since the last start, the agent has exited on its own, requested a restart, or was stopped because it was
+	// silent
+	diedOnItsOwn bool
+}
+
+// hold is what keeps a stopped agent from its next start. Each event that changes it has a method.
+type hold struct {
+	kind    holdKind
+	why     string
+	until   time.Time // time of the next start; zero if the agent does not start by itself
+	crashes int       // number of crashes that led to a quarantine
+}
+
+type holdKind int
+
+// These are the kinds of holds. The agent starts by itself after a backoff, a failed start and a quarantine.
+const (
+	noHold      holdKind = iota // the agent may start
+	inBackoff                   // it has exited
+	startFailed                 // its last start failed
+	quarantined                 // it has crashed too often
+	staysExited                 // it has exited, and its policy does not restart it
+	staysFailed                 // its last start failed, and its policy does not retry it
+	staysFinal                  // the user asked for the agent to stay stopped
+)
+
+// state returns the state of an agent with this hold, or "" if it may start.
+func (h *hold) state() city.State {
+	return [...]city.State{"", city.Backoff, city.Failed, city.Quarantined, city.Exited,
+		city.Failed, city.Exited}[h.kind]
+}
+
+// stays reports whether the agent does not start by itself.
+func (h *hold) stays() bool { return h.kind >= staysExited }
+
+// hasExited reports whether the agent stays stopped after an exit.
+func (h *hold) hasExited() bool { return h.kind == staysExited || h.kind == staysFinal }
+
+// waits reports whether the time of the next start is in the future.
+func (h *hold) waits(now time.Time) bool { return now.Before(h.until) }
+
+// pause returns the state of an agent that waits until a given time before its next start: backoff, failed or
+// quarantined. It returns "" if the agent is not waiting.
+func (h *hold) pause() city.State {
+	if h.stays() {
+		return ""
+	}
+	return h.state()
+}
+
+// exits holds an agent that has exited, by the verdict of its restart policy.
+func (h *hold) exits(v restart.Verdict) {
+	*h = hold{kind: inBackoff, why: v.Reason, until: v.At}
+	switch v.Outcome {
+	case restart.Leave:
+		h.kind = staysExited
+	case restart.Quarantine:
+		h.kind, h.crashes = quarantined, v.Count
+	}
+}
+
+// failsToStart holds an agent with a failed start, by the verdict of its restart policy.
+func (h *hold) failsToStart(v restart.Verdict, why string) {
+	h.exits(v)
+	switch h.kind {
+	case inBackoff:
+		h.kind, h.why = startFailed, why
+	case staysExited:
+		h.kind, h.why = staysFailed, why
+	}
+}
+
+// cannotStart holds an agent until a start that could not begin is retried.
+func (h *hold) cannotStart(why string, retry time.Time) {
+	*h = hold{kind: startFailed, why: why, until: retry}
+}
+
+// restartsLater holds an agent that requested its restart.
+func (h *hold) restartsLater(why string, at time.Time) {
+	*h = hold{kind: inBackoff, why: why, until: at}
+}
+
+// stay keeps an agent stopped that has exited.
+func (h *hold) stay(why string) { *h = hold{kind: staysExited, why: why} }
+
+// stayFinal keeps an agent stopped until a user restarts it.
+func (h *hold) stayFinal(why string) {
+	*h = hold{kind: staysFinal, why: why + "; the user asked for it to stay stopped"}
+}
+
+// giveUp keeps an agent stopped after a failed start, because the city runs only once.
+func (h *hold) giveUp() { *h = hold{kind: staysFailed, why: h.why} }
+
+// end lets the agent start now.
+func (h *hold) end() { *h = hold{} }
+
+// wantedAgain lets a drained member start, because its pool wants it again.
+func (h *hold) wantedAgain() {
+	if h.stays() {
+		h.end()
+	}
+}
+
+// inherit continues the hold that the previous controller saved, until the given time.
+func (h *hold) inherit(r *effect.SavedAgent, until time.Time) {
+	*h = hold{why: r.Why, until: until, crashes: max(0, r.QuarantineCrashes)}
+	switch r.State {
+	case city.Backoff:
+		h.kind = inBackoff
+	case city.Failed:
+		h.kind = startFailed
+	case city.Quarantined:
+		h.kind = quarantined
+	}
+}
+
+// inheritExit keeps an agent stopped that the previous controller kept stopped.
+func (h *hold) inheritExit(x *effect.SavedExit) {
+	if h.stay(x.Why); x.Final {
+		h.kind = staysFinal
+	}
+}
+
+// forgive clears crashes and the hold.
+func (r *restartState) forgive() {
+	r.end()
+	r.history, r.missing = restart.History{}, effect.FailedStarts{}
+}
+
+// started records that the agent is running. fresh is true for a new session.
+func (r *restartState) started(fresh bool) {
+	if r.missing = (effect.FailedStarts{}); r.stays() {
+		r.end()
+	}
+	if fresh && r.diedOnItsOwn {
+		r.restarts++
+	}
+	r.diedOnItsOwn = r.diedOnItsOwn && !fresh
+}
+
+// counts reports whether the agent is waiting to start, or has crashed within the window.
+func (r *restartState) counts(now time.Time, window time.Duration) bool {
+	return r.waits(now) || r.history.Within(now, window) > 0
+}
+
+// recentCrashes returns the number of relevant crashes: the crashes within the window, or those that led to the
+// current quarantine.
+func (r *restartState) recentCrashes(now time.Time, window time.Duration) int {
+	if r.kind == quarantined {
+		return r.hold.crashes
+	}
+	return r.history.Within(now, window)
 }

@@ -319,7 +319,7 @@ func (lk *sessionLists) handleAlive(now time.Time, a *record, s *session.Status)
 		a.phase.FoundRunning(s.Ready)
 		a.drain.current = nil
 		// a running agent is not waiting for a start
-		a.restart.endWait()
+		a.restart.end()
 		a.act.startReason = "adopted: it was running when this controller started"
 		if h := &a.restart.inherited; h.StartReason != "" && h.Session == s.ID {
 			a.act.startReason = h.StartReason // the session's reason outlives the controller

@@ -51,7 +51,7 @@ func (m *Machine) Snapshot(now time.Time) *city.Snapshot {
 		for _, d := range a.out.All() {
 			v.Sends = append(v.Sends, d.Draw())
 		}
-		v.Crashes = a.restart.crashes(now, m.window())
+		v.Crashes = a.restart.recentCrashes(now, m.window())
 		s.Agents = append(s.Agents, v)
 	}
 	s.Degraded = append(s.Degraded, m.watchdogs.Problems()...)

@@ -312,11 +312,15 @@ func (w *world) succeed(stuck ...string) {
 			w.breach = append(w.breach, err.Error())
 		}
 		saved, w.m.histories.fromFile.HandedOver = content, content != nil
+		w.memory = content
 	}
-	if (w.current.OnDisk || before.leftRunning) && saved != nil {
+	if saved != nil {
 		if err := json.Unmarshal(saved, &w.m.histories.fromFile.Agents); err != nil {
 			w.breach = append(w.breach, "the file of crash histories: "+err.Error())
 		}
+	}
+	if !w.current.OnDisk && !before.leftRunning {
+		w.m.histories.fromFile = w.m.histories.fromFile.WithoutCrashes()
 	}
 	if w.floor.memory != nil {
 		var deeds map[string]automation.Memory
@@ -362,9 +366,9 @@ func (w *world) quarantines(before *Machine) map[string]time.Time {
 		a := before.agents[want.Name]
 		same := a != nil && a.want != nil && a.want.Spec.Fingerprint.Sum ==
 			want.Spec.Fingerprint.Sum
-		if same && a.act.queued == 0 && a.restart.hold == city.Quarantined && !a.phase.Alive() &&
-			w.now.Before(a.restart.notBefore) && !want.Suspended.On() && w.alive[want.Name] == nil {
-			out[want.Name] = a.restart.notBefore
+		if same && a.act.queued == 0 && a.restart.kind == quarantined && !a.phase.Alive() &&
+			w.now.Before(a.restart.until) && !want.Suspended.On() && w.alive[want.Name] == nil {
+			out[want.Name] = a.restart.until
 		}
 	}
 	return out

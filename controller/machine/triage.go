@@ -90,7 +90,7 @@ func (p onCall) rest(now time.Time, a *record) {
 // never counts as a crash.
 func (m *Machine) triageOver(now time.Time, a *record, why string) {
 	s := a.triage.request
-	a.restart.retry()
+	a.restart.end()
 	a.restart.diedOnItsOwn = false
 	if s == nil || a.triage.lastBeat != s.Beat {
 		return

@@ -3,12 +3,15 @@ package machine
 import (
 	"cmp"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
+	"gcity/beads"
 	"gcity/beads/guard"
 	"gcity/city"
 	"gcity/controller/effect"
+	"gcity/events"
 )
 
 // work is what the machine has read about work and its stores.
@@ -157,4 +160,99 @@ func (wk *work) retry(now time.Time) {
 	wk.m.runs.Retry(now)
 	wk.count()
 	wk.m.runs.Advance(now)
+}
+
+// storesChanged handles new problems with stores, and their recovery. Work that waited for a store continues as soon
+// as the store has recovered.
+func (wk *work) storesChanged(now time.Time, in effect.StoresReported) {
+	if in.Rev <= wk.storesRev {
+		return
+	}
+	before := wk.stores
+	wk.stores, wk.storesRev = in.Stores, in.Rev
+	if len(before)+len(in.Stores) == 0 {
+		return
+	}
+	wk.m.step.Changed = true
+	healed := false
+	for _, s := range before {
+		after := troubleOf(in.Stores, s.Scope)
+		healed = healed || s.Reads && !after.Reads || s.Writes && !after.Writes
+		if after.Text == "" {
+			wk.m.step.Do(effect.Record{Event: events.Event{Type: events.StoreHealed,
+				Actor: effect.ActorController, Subject: s.Scope,
+				Message: "the work of " + beads.ScopeTitle(s.Scope) +
+					" can be read and written again"}})
+		}
+	}
+	for _, s := range in.Stores {
+		if troubleOf(before, s.Scope).Text == "" {
+			wk.m.step.Do(effect.Record{Event: events.Event{Type: events.StoreFailing,
+				Actor: effect.ActorController, Subject: s.Scope, Message: s.Text}})
+		}
+	}
+	if healed {
+		wk.retry(now)
+		return
+	}
+	wk.m.runs.Advance(now)
+}
+
+// troubleOf returns the problem with a scope's store, or the zero value if the store works.
+func troubleOf(all []guard.Trouble, scope string) guard.Trouble {
+	if i := slices.IndexFunc(all, func(s guard.Trouble) bool { return s.Scope == scope }); i >= 0 {
+		return all[i]
+	}
+	return guard.Trouble{}
+}
+
+// storeProblem returns the problem with a scope's store, or "" if the store works.
+func (wk *work) storeProblem(scope string) string { return troubleOf(wk.stores, scope).Text }
+
+func (wk *work) storeProblems() []string {
+	var out []string
+	for _, s := range wk.stores {
+		out = append(out, s.Text)
+	}
+	return out
+}
+
+// probe requests that failed stores be tried again, if a retry is due.
+func (wk *work) probe(now time.Time) {
+	due := slices.ContainsFunc(wk.stores, func(s guard.Trouble) bool {
+		return !now.Before(s.Until)
+	})
+	if !due || wk.probing || wk.m.ending != running || wk.m.oneShot {
+		return
+	}
+	wk.probing = true
+	wk.m.step.Do(effect.ProbeStores{})
+}
+
+const (
+	// runsTTL is how long records of ended runs are kept if wisp_ttl is not set.
+	runsTTL = 14 * 24 * time.Hour
+	// purgeEvery is the interval between purges if wisp_gc_interval is not set.
+	purgeEvery = time.Hour
+	// backupCheckEvery is how often the controller checks whether a backup is due.
+	backupCheckEvery = 10 * time.Minute
+)
+
+func (wk *work) purge(now time.Time) {
+	if wk.m.conf.NoWork || !wk.m.runs.RecordsRead || wk.purging || now.Sub(wk.purged) <
+		cmp.Or(wk.m.conf.WispEvery, purgeEvery) {
+		return
+	}
+	wk.purging, wk.purged = true, now
+	wk.m.step.Do(effect.Purge{Wisps: wk.m.conf.WispTTL, Runs: cmp.Or(wk.m.conf.WispTTL, runsTTL),
+		Of: wk.m.runs.SavedNames()})
+}
+
+func (wk *work) backUp(now time.Time) {
+	if !wk.m.conf.Backups || wk.m.oneShot || wk.backingUp ||
+		now.Sub(wk.backedUp) < backupCheckEvery {
+		return
+	}
+	wk.backingUp, wk.backedUp = true, now
+	wk.m.step.Do(effect.BackUp{})
 }

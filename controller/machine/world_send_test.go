@@ -65,13 +65,13 @@ func (w *world) send(f effect.Send) effect.Input {
 	_, draft := w.delivery.drafts[f.Agent]
 	switch {
 	case s == nil || s.ID != f.Life:
-		in.Held, in.Wait = effect.WhyEnded, effect.SendAgain
+		in.Held, in.Wait = city.HoldEnded, effect.SendAgain
 		return in
 	case f.Polite && draft:
-		in.Held, in.Wait, in.Disturbed = effect.WhyDraft, effect.SendAgain, true
+		in.Held, in.Wait, in.Disturbed = city.HoldDraft, effect.SendAgain, true
 		return in
 	case f.Polite && !s.TypedAt.IsZero() && w.now.Sub(s.TypedAt) < effect.TypingPause:
-		in.Held, in.Wait, in.Disturbed = effect.WhyTyping, effect.TypingPause-w.now.Sub(s.TypedAt),
+		in.Held, in.Wait, in.Disturbed = city.HoldTyping, effect.TypingPause-w.now.Sub(s.TypedAt),
 			true
 		return in
 	case w.delivery.mute != "":

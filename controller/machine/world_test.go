@@ -260,7 +260,10 @@ func (w *world) tellEffect(f effect.Effect) {
 	case effect.Measure:
 		w.note("measure")
 	case effect.SaveHistories:
-		w.note("remember %s", w.histories(f.Memory))
+		// stories do not show that only the state of a suspended agent is saved
+		if len(w.histories(w.memory))+len(w.histories(f.Memory)) > 0 {
+			w.note("remember %s", w.remembered(f.Memory))
+		}
 	case effect.Resume:
 		w.note("resume %s", f.Want.Name)
 	case effect.Edit:
@@ -274,15 +277,26 @@ func (w *world) tellEffect(f effect.Effect) {
 	}
 }
 
-// histories describes the content of a crash history file.
-func (w *world) histories(file []byte) string {
+// histories returns the crash histories in a file, without agents that are only stopped by their configuration.
+func (w *world) histories(file []byte) (all map[string]effect.SavedAgent) {
 	if file == nil {
-		return "nothing, there is no file"
+		return nil
 	}
-	var all map[string]effect.SavedAgent
 	if err := json.Unmarshal(file, &all); err != nil {
 		w.breach = append(w.breach, "the file of crash histories: "+err.Error())
 	}
+	maps.DeleteFunc(all, func(_ string, a effect.SavedAgent) bool {
+		return a.Stopped != nil && len(a.Crashes)+a.Streak == 0 && a.State == ""
+	})
+	return all
+}
+
+// remembered describes the content of a crash history file.
+func (w *world) remembered(file []byte) string {
+	if file == nil {
+		return "nothing, there is no file"
+	}
+	all := w.histories(file)
 	out := []string{fmt.Sprint(len(all), " agents")}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		line := fmt.Sprintf("%s %d crashes", name, len(all[name].Crashes))
@@ -314,7 +328,7 @@ func (w *world) check(f effect.Effect) {
 	}
 	a := w.m.agents[s.Want.Name]
 	if a.want.Suspended.On() || a.surplus() || a.drain.current != nil ||
-		w.now.Before(a.restart.notBefore) ||
+		w.now.Before(a.restart.until) ||
 		w.m.ending != running {
 		w.breach = append(w.breach, fmt.Sprintf("L2: %s was started while it must not run", a.name))
 	}

@@ -66,6 +66,10 @@ func DecodeHistories(data []byte, dir string) (all effect.Histories, err error) 
 			return all, fmt.Errorf("the file is damaged: agent %q cannot wait in the state %q",
 				name, r.State)
 		}
+		if s := r.Stopped; s != nil && s.State != city.Suspended && s.State != city.Failed {
+			return all, fmt.Errorf("the file is damaged: agent %q cannot stay stopped in the "+
+				"state %q", name, s.State)
+		}
 	}
 	return effect.Histories{Agents: m.Agents, HandedOver: m.HandedOver}, nil
 }

@@ -35,6 +35,7 @@ type Delivery struct {
 	Held         bool // an attempt to type the nudge was held back
 	Stage        city.Stage
 	Why          string
+	Hold         city.Hold // set if Why is about the agent's terminal
 	Since        time.Time // start of the current stage
 	QueuedAt     time.Time
 
@@ -52,8 +53,12 @@ type Delivery struct {
 }
 
 func (d *Delivery) Draw() city.Send {
-	return city.Send{ID: d.ID, Text: d.First, Lines: d.Lines, Bytes: d.Bytes, Stage: d.Stage,
+	s := city.Send{ID: d.ID, Text: d.First, Lines: d.Lines, Bytes: d.Bytes, Stage: d.Stage,
 		Why: d.Why, Since: d.Since}
+	if d.Stage == city.Queued {
+		s.Hold = d.Hold
+	}
+	return s
 }
 
 // Payload returns the payload of an event about the nudge. It does not contain the nudge's text.

@@ -114,7 +114,7 @@ func TestARefusedUrgentTextWaits(t *testing.T) {
 	if got := did(out); got != "send hello" {
 		t.Fatalf("did %q at first", got)
 	}
-	tx.Delivered(now, b, effect.Sent{ID: 1, Held: "the session has just ended", Wait: 2 * time.Second})
+	tx.Delivered(now, b, effect.Sent{ID: 1, Held: city.HoldEnded, Wait: 2 * time.Second})
 	tx.Deliver(now)
 	if got := did(out); got != "" {
 		t.Errorf("did %q at once after it was refused", got)

@@ -496,3 +496,58 @@ func (r *Runner) Finish(leave bool) {
 	t.Stop()
 	r.Cancel()
 }
+
+// Abandon replaces Finish after the controller has crashed. It waits only a limited time for effects in flight.
+func (r *Runner) Abandon() {
+	r.stopAccepting(true)
+	defer time.AfterFunc(leaveLimit, r.Cancel).Stop()
+	defer r.Cancel()
+	if !r.wg.WaitFor(BreakLimit) {
+		r.w.Logger.Error("some effects of the crashed controller have not ended")
+	}
+}
+
+// stopAccepting prevents new effects, and cancels effects that need not complete.
+func (r *Runner) stopAccepting(leave bool) {
+	r.w.ShutdownDeadline.Begin()
+	close(r.closed)
+	r.automations.state.endRuns(errStopped)
+	if r.automations.state.follow != nil {
+		r.automations.state.follow()
+	}
+	if leave {
+		r.Sessions.leave()
+	}
+}
+
+func (sr *sessions) leave() {
+	sr.Mu.Lock()
+	defer sr.Mu.Unlock()
+	for _, st := range sr.starts {
+		select {
+		case <-st.forked:
+			st.cancel(session.ErrLeave)
+		default:
+		}
+	}
+}
+
+// BreakLimit is how long Abandon waits for effects in flight.
+const BreakLimit = 10 * time.Second
+
+// emitLimit is the timeout for writing a client's event. The log may be locked by another process.
+const emitLimit = 5 * time.Second
+
+// emit writes a client's event to the log and replies to the client. If the write fails, emit rejects the event,
+// because an event that exists only in memory would be lost when the controller exits.
+func (r *Runner) emit(ctx context.Context, f effect.Emit) {
+	f.Event.TS = time.Now()
+	a := effect.Reply{ID: f.ID}
+	seq, err := r.w.Log.AppendNow(ctx, f.Event, city.RoomOf(&f.Event))
+	if err != nil {
+		a.Err = &city.Error{Code: city.Unavailable, Message: err.Error()}
+	} else {
+		a.Receipt = city.Receipt{Seq: seq, Message: "emitted " + f.Event.Type}
+	}
+	r.w.Reply(a)
+}

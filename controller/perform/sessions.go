@@ -2,6 +2,7 @@ package perform
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"gcity/controller/effect"
@@ -56,3 +57,65 @@ func (sr *sessions) measure(ctx context.Context) effect.Input {
 
 // measureLimit is the timeout for one sample.
 const measureLimit = 10 * time.Second
+
+// limitedProvider limits the number of concurrent starts at the provider. The limit does not apply to later steps,
+// such as the wait for readiness. Nor does it apply to a start that is waiting for its platform, for example for a
+// cluster that is preparing a pod.
+type limitedProvider struct {
+	session.Provider
+	slots    chan struct{}
+	forked   func(agent string)
+	answered func(*session.Spec, session.Dialog)
+	asks     func(context.Context, *session.Spec, *session.Dialog)
+}
+
+func (p *limitedProvider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
+	select {
+	case p.slots <- struct{}{}:
+		release := sync.OnceFunc(func() { <-p.slots })
+		defer func() { release(); p.forked(s.Agent) }()
+		return p.Provider.Start(session.WithProgress(ctx, func(why string) {
+			release()
+			session.Progress(ctx, why)
+		}), s)
+	case <-ctx.Done():
+		return session.Status{}, context.Cause(ctx)
+	}
+}
+
+// Look returns the state of one session, so that a start need not list all sessions.
+func (p *limitedProvider) Look(ctx context.Context, name string) (session.Status, error) {
+	return session.LookAt(ctx, p.Provider, name)
+}
+
+// SetMeta sets the ready mark if the provider supports marks.
+func (p *limitedProvider) SetMeta(ctx context.Context, name, key, value string) error {
+	if m, ok := p.Provider.(session.Marker); ok {
+		return m.SetMeta(ctx, name, key, value)
+	}
+	return nil
+}
+
+// SendKeys sends keys if the provider supports them.
+func (p *limitedProvider) SendKeys(ctx context.Context, name string, keys ...string) error {
+	if k, ok := p.Provider.(session.Keyer); ok {
+		return k.SendKeys(ctx, name, keys...)
+	}
+	return session.ErrUnsupported
+}
+
+// DialogAnswered implements session.DialogListener.
+func (p *limitedProvider) DialogAnswered(s *session.Spec, d session.Dialog) { p.answered(s, d) }
+
+// DialogPending implements session.DialogListener.
+func (p *limitedProvider) DialogPending(ctx context.Context, s *session.Spec, d *session.Dialog) {
+	p.asks(ctx, s, d)
+}
+
+// Meta implements session.Marker.
+func (p *limitedProvider) Meta(ctx context.Context, name, key string) (string, error) {
+	if m, ok := p.Provider.(session.Marker); ok {
+		return m.Meta(ctx, name, key)
+	}
+	return "", nil
+}

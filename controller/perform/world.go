@@ -2,7 +2,10 @@ package perform
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"log/slog"
+	"os"
 	"time"
 
 	"gcity/agent"
@@ -11,6 +14,7 @@ import (
 	"gcity/config"
 	"gcity/controller/effect"
 	"gcity/events"
+	"gcity/internal/disk"
 	"gcity/internal/shutdown"
 	"gcity/session"
 )
@@ -48,4 +52,75 @@ type World struct {
 	Patrolled func(took time.Duration)
 	// counts a call to a store; may be nil
 	Called func(scope string, writes bool, took time.Duration)
+}
+
+// checkTrust returns an *effect.Untrusted if the programs of a configuration may not run.
+func (w *World) checkTrust(c *config.City) error {
+	if w.CheckTrust == nil {
+		return nil
+	}
+	if err := w.CheckTrust(c); err != nil {
+		return &effect.Untrusted{Err: err}
+	}
+	return nil
+}
+
+// allowTime is the timeout for checking whether a configuration may be applied.
+const allowTime = 10 * time.Second
+
+// allow returns an error if a configuration declares too many agents.
+func (w *World) allow(cfg *config.City) error {
+	if w.Allow == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), allowTime)
+	defer cancel()
+	return w.Allow(ctx, len(agent.Plan(cfg, w.Host)))
+}
+
+// The city's folder may be moved or removed while the city runs. The city's state is written through the open
+// descriptor of Hold, so it stays in one folder. Actions that need the path wait until the folder is back.
+
+// checkFolder returns an error if the city's folder is not at its path. Without this check, a start would create the
+// folder again, and a controller at the new path might start the same agent a second time.
+func (w *World) checkFolder() error {
+	err := error(nil)
+	if w.CheckFolder != nil {
+		err = w.CheckFolder()
+	} else if _, gone := os.Stat(w.Dir); w.Dir != "" && errors.Is(gone, fs.ErrNotExist) {
+		err = &disk.MovedError{Path: w.Dir}
+	}
+	if moved, ok := errors.AsType[*disk.MovedError](err); ok {
+		return session.Missing(errors.New(movedMessage(moved)))
+	}
+	return nil
+}
+
+// movedMessage returns the message that the folder was moved, with advice for the user.
+func movedMessage(m *disk.MovedError) string {
+	if m.To == "" {
+		return "the city's folder " + m.Error() + ": move it back, or stop the controller (kill " +
+			"-USR1 keeps its agents running)"
+	}
+	return "the city's folder " + m.Error() + ": move it back, or run `gcity stop` at the new " +
+		"location and start the city there"
+}
+
+// checkOwner checks whether this controller still owns the city. lost is set only if another controller owns it. away
+// is the reason why the folder is not at its path, or "". Disk errors are only logged.
+func (sr *sessions) checkOwner() (lost error, away string) {
+	if sr.w.CheckOwner == nil {
+		return nil, ""
+	}
+	lost, err := sr.w.CheckOwner()
+	if lost != nil {
+		return lost, ""
+	}
+	if moved, ok := errors.AsType[*disk.MovedError](err); ok {
+		return nil, movedMessage(moved)
+	}
+	if err != nil {
+		sr.w.Logger.Warn("cannot check the city's lock", "err", err)
+	}
+	return nil, ""
 }

@@ -2,12 +2,15 @@
 package runs
 
 import (
+	"cmp"
+	"encoding/json"
 	"maps"
 	"slices"
 	"time"
 
 	"gcity/automation"
 	"gcity/city"
+	"gcity/controller/describe"
 	"gcity/controller/effect"
 	"gcity/controller/step"
 	"gcity/internal/toml"
@@ -137,3 +140,151 @@ func (rs *Runs) SavedNames() []string { return slices.Sorted(maps.Keys(rs.Schedu
 
 // Warnings returns the problems that the last scan found in automation folders.
 func (rs *Runs) Warnings() toml.Problems { return rs.catalog.Warnings }
+
+// subscribe subscribes to the events that automations wait for.
+func (rs *Runs) subscribe() {
+	from, ok := rs.Schedule.From()
+	if !ok {
+		return
+	}
+	var on []string
+	for _, d := range rs.catalog.Automations {
+		if d.Gate == automation.Event && !slices.Contains(on, d.On) {
+			on = append(on, d.On)
+		}
+	}
+	slices.Sort(on)
+	if slices.Equal(on, rs.subscribedTypes) && from >= rs.handledSeq {
+		return
+	}
+	rs.subscribedTypes, rs.handledSeq = on, from
+	rs.SubscriptionID++
+	rs.out.Do(effect.Subscribe{ID: rs.SubscriptionID, After: from, Types: on})
+}
+
+// SubscriptionEnded handles the end of the subscription. The next patrol subscribes again, starting after the last
+// handled event.
+func (rs *Runs) SubscriptionEnded(in effect.SubscriptionEnded) {
+	if in.Subscription != rs.SubscriptionID {
+		return
+	}
+	rs.subscriptionLost = true
+	rs.out.Note(&rs.NoEvents, "the events that trigger automations cannot be read: "+in.Err.Error())
+}
+
+// resubscribe subscribes again if the subscription has ended. It clears the problem when a subscription has lasted
+// from one patrol to the next.
+func (rs *Runs) resubscribe() {
+	if !rs.subscriptionLost {
+		rs.out.Note(&rs.NoEvents, "")
+		return
+	}
+	rs.subscriptionLost, rs.subscribedTypes = false, nil
+	rs.subscribe()
+}
+
+// EventsReceived handles events that automations wait for.
+func (rs *Runs) EventsReceived(now time.Time, in effect.EventsReceived) {
+	// events from an earlier subscription would be out of order
+	if in.Subscription != rs.SubscriptionID {
+		return
+	}
+	for _, e := range in.Events {
+		rs.Schedule.See(e)
+		rs.handledSeq = max(rs.handledSeq, e.Seq)
+	}
+	rs.Advance(now)
+}
+
+// save requests that the automation state be saved. If the state is already saved, save starts the runs that waited
+// for it.
+func (rs *Runs) save() {
+	if rev := rs.Schedule.Rev(); rev != rs.SavedRev && !rs.saving {
+		data, err := json.Marshal(rs.Schedule.Memory())
+		if err != nil {
+			rs.out.Note(&rs.StateNotSaved, err.Error())
+			return
+		}
+		rs.saving = true
+		rs.out.Do(effect.SaveAutomations{Rev: rev, Memory: data})
+	}
+	rs.Queued = slices.DeleteFunc(rs.Queued, func(f effect.Run) bool {
+		if f.Memory > rs.SavedRev && (rs.saving || rs.StateNotSaved == "") {
+			return false
+		}
+		rs.out.Do(f)
+		return true
+	})
+}
+
+// Saved handles the result of saving the state. After a failure, the problem is shown, and the waiting runs start
+// anyway.
+func (rs *Runs) Saved(now time.Time, in effect.AutomationsSaved) {
+	rs.saving = false
+	if in.Err != nil {
+		rs.out.Note(&rs.StateNotSaved, "the automation state cannot be saved: "+in.Err.Error())
+	} else {
+		rs.SavedRev = in.Rev
+		rs.out.Note(&rs.StateNotSaved, "")
+		rs.save()
+		return
+	}
+	for _, f := range rs.Queued {
+		rs.out.Do(f)
+	}
+	rs.Queued = nil
+}
+
+// Snapshot returns all automations, including broken ones, sorted by name.
+func (rs *Runs) Snapshot() []city.Automation {
+	out := []city.Automation{}
+	broken := func(name string) bool {
+		return slices.ContainsFunc(rs.catalog.Broken, func(b automation.Broken) bool {
+			return b.Scoped() == name
+		})
+	}
+	leaving := slices.DeleteFunc(rs.Schedule.Leaving(), func(s automation.Status) bool {
+		return broken(s.Definition.Scoped())
+	})
+	for _, s := range append(rs.Schedule.Status(), leaving...) {
+		v := describe.Automation(rs.city.Configuration().Dir, s.Definition)
+		v.State, v.Reason, v.Next, v.Failures = city.AutomationState(s.State), s.Reason,
+			shown(s.Until), s.Memory.Failures
+		if s.Run != nil {
+			v.Since = shown(s.Since)
+		}
+		out = append(out, v)
+	}
+	if !rs.RecordsRead { // the automations have not been applied yet
+		for _, d := range rs.catalog.Automations {
+			v := describe.Automation(rs.city.Configuration().Dir, d)
+			if v.Reason = cmp.Or(rs.city.StoreProblem(), rs.whyUnknown()); d.Off != "" {
+				v.State, v.Reason = city.AutomationOff, d.Off
+			}
+			out = append(out, v)
+		}
+	}
+	for _, b := range rs.catalog.Broken {
+		out = append(out, describe.Broken(rs.city.Configuration().Dir, b))
+	}
+	for i := range out {
+		out[i].Last = rs.Last[out[i].Name]
+	}
+	slices.SortFunc(out, func(a, b city.Automation) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}
+
+// whyUnknown returns the reason why the records of earlier runs have not been read yet.
+func (rs *Runs) whyUnknown() string {
+	if rs.RecordsNotRead != "" {
+		return "the records of earlier runs are not available: " + rs.RecordsNotRead
+	}
+	return "the records of earlier runs are being read"
+}
+
+func shown(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}

@@ -39,3 +39,29 @@ func TestWalksNameFunctions(t *testing.T) {
 		}
 	}
 }
+
+// The walk of a crash, from the machine's input to its effects, stays short.
+func TestTheWalkOfACrashIsShort(t *testing.T) {
+	page, err := os.ReadFile("../../ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, walk, found := strings.Cut(string(page), "\n### A crash")
+	walk, _, ends := strings.Cut(walk, "\nLater inputs")
+	if !found || !ends {
+		t.Fatal("ARCHITECTURE.md has no walk of a crash")
+	}
+	entered, returns, last := map[string]bool{}, 0, ""
+	for _, step := range regexp.MustCompile("`([a-z/_]+\\.go)`").FindAllStringSubmatch(walk, -1) {
+		if file := step[1]; file != last {
+			if last = file; entered[file] {
+				returns++
+			}
+			entered[file] = true
+		}
+	}
+	if len(entered) < 5 || len(entered) > 8 || returns > 8 {
+		t.Errorf("the walk enters %d files and returns to a file %d times; at most 8 of each are allowed",
+			len(entered), returns)
+	}
+}

@@ -60,8 +60,8 @@ type Target struct {
 	Rows  int      `json:"rows,omitempty"`  // attach
 }
 
-// Response is the result of every call that has no result type of its own. Each field's comment lists the calls that set
-// it.
+// Response is the result of every call that has no result type of its own. Each field's comment lists the calls that
+// set it.
 type Response struct {
 	Session  *Status          `json:"session,omitempty"`  // start, look
 	Sessions []Status         `json:"sessions,omitempty"` // list

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"strings"
 	"time"
 
 	"gcity/city"
@@ -53,14 +52,16 @@ const (
 
 // unreachableReason returns the reason why the city is unreachable, as shown to the user.
 func unreachableReason(err error) string {
+	var absent *city.NotRunning
 	var e *city.Error
 	var broken *net.OpError
 	switch {
 	case err == nil:
 		return Exited
+	case errors.As(err, &absent):
+		return absent.Reason()
 	case errors.As(err, &e):
-		reason, _, _ := strings.Cut(e.Message, ": no response on ")
-		return reason
+		return e.Message
 	case errors.As(err, &broken), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return "the connection was lost"
 	}

@@ -18,9 +18,6 @@ func waiting(sends []city.Send) []city.Send {
 	return all
 }
 
-// draftReason is the controller's reason for a message that is queued because the input line contains a user's draft.
-const draftReason = "a user's draft is on the input line"
-
 // waitText describes how many messages are queued and why the first one is waiting, or returns "".
 func (r *AgentRow) waitText() string {
 	if len(r.Waiting) == 0 {
@@ -33,9 +30,9 @@ func (r *AgentRow) waitText() string {
 	if r.State != city.Running { // the row already shows that it is not running
 		return text
 	}
-	if why := widget.Plain(r.Waiting[0].Why); why == draftReason {
+	if first := &r.Waiting[0]; first.Hold == city.HoldDraft {
 		text += ": draft on its line" // a short form for a row
-	} else if why != "" {
+	} else if why := widget.Plain(first.Why); why != "" {
 		text += ": " + why
 	}
 	return text

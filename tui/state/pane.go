@@ -28,8 +28,11 @@ func SessionRule(m *Room) string {
 		return "new session"
 	}
 	text := "new session " + widget.Clock(r.Session.Started, m.Now)
-	if r.Exit != nil {
-		text += "; previous one: " + panel.LastExit(r.Exit)
+	if r.Exit != nil && !r.Exit.Earlier {
+		return text + "; previous one: " + panel.LastExit(r.Exit)
+	}
+	if a, ok := m.Snap.Agent(r.Name); ok && a.Reason != "" { // gcity stopped the previous session
+		text += "; " + widget.Plain(a.Reason)
 	}
 	return text
 }

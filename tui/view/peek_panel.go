@@ -186,7 +186,7 @@ func peekNote(m *state.Room) string {
 			parts = append(parts, "attached")
 		}
 	}
-	if !row.Running && row.Exit != nil {
+	if !row.Running && row.Exit != nil && !row.Exit.Earlier {
 		parts = append(parts, panel.LastExit(row.Exit))
 	}
 	return strings.Join(parts, " "+m.Look.Glyphs.Dot+" ")

@@ -1,7 +1,0 @@
-package effect
-
-// These are values of an event's actor.
-const (
-	ActorController = "controller"
-	ActorOperator   = "operator"
-)

@@ -1,0 +1,263 @@
+package effect
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"gcity/city"
+	"gcity/events"
+	"gcity/restart"
+	"gcity/session"
+)
+
+// SavedAgent is the state of one agent that a controller saves for the next controller. Its times are wall-clock times,
+// because only the wall clock continues after a process has ended.
+type SavedAgent struct {
+	// fingerprint of the agent's specification; if it differs, the history is dropped
+	Fingerprint string `json:"fingerprint"`
+	restart.History
+	// backoff, quarantined or failed, until Until; "" = the agent does not wait
+	State city.State `json:"state,omitempty"`
+	Until time.Time  `json:"until,omitzero"`
+	Since time.Time  `json:"since,omitzero"`
+	Why   string     `json:"why,omitempty"`
+	// number of crashes that led to the quarantine
+	QuarantineCrashes int    `json:"struck,omitempty"`
+	StartReason       string `json:"because,omitempty"` // reason for the next start
+	// ID of the session with the newest counted exit
+	LastEnd string `json:"end,omitempty"`
+
+	// set if the configuration does not let the agent start; saved even if crash histories are not
+	Stopped *SavedState `json:"stopped,omitempty"`
+
+	Restarts int        `json:"restarts,omitempty"` // number of restarts after an exit
+	Last     *city.Exit `json:"last_exit,omitempty"`
+
+	// The following fields are set only if the agents keep running for the next controller.
+
+	// ID of the running session that StartReason is about
+	Session string     `json:"session,omitempty"`
+	Exited  *SavedExit `json:"exited,omitempty"`
+	// the newest decisions about the agent, oldest first
+	Decisions []city.Decision `json:"decisions,omitempty"`
+	Drain     *SavedDrain     `json:"drain,omitempty"`
+	Missing   *FailedStarts   `json:"missing,omitempty"`
+}
+
+// SavedState is the state of an agent that its configuration keeps stopped: suspended or failed.
+type SavedState struct {
+	State city.State `json:"state"`
+	Since time.Time  `json:"since"`
+}
+
+// SavedExit is an agent that does not restart.
+type SavedExit struct {
+	Why   string     `json:"why"`
+	Since time.Time  `json:"since"`
+	Final bool       `json:"final,omitempty"` // a user asked for the agent to stay stopped
+	Exit  *city.Exit `json:"exit,omitempty"`
+}
+
+// SavedDrain is a drain in progress. The session's marks contain only some of these fields.
+type SavedDrain struct {
+	Session  string    `json:"session"` // ID of the session
+	Since    time.Time `json:"since"`
+	By       string    `json:"by"`
+	Why      string    `json:"why"`
+	Final    bool      `json:"final,omitempty"`
+	Acked    bool      `json:"acked,omitempty"`
+	Unmarked bool      `json:"unmarked,omitempty"` // the session provider does not support marks
+}
+
+// Continues reports whether a session still has the drain that was handed over. A user may have drained or undrained
+// it since.
+func (d *SavedDrain) Continues(s *session.Status) bool {
+	return d != nil && d.Session == s.ID &&
+		(d.Unmarked || !s.Drain.Since.IsZero() && s.Drain.Since.Unix() == d.Since.Unix())
+}
+
+// FailedStarts describes why a start could not begin.
+type FailedStarts struct {
+	Why   string    `json:"why"`
+	Tries int       `json:"tries"` // number of consecutive failed attempts
+	Since time.Time `json:"since"`
+}
+
+// Histories is the content of the crash history file.
+type Histories struct {
+	Agents map[string]SavedAgent // by name
+	// the controller left its agents running on purpose, so that the next controller continues
+	HandedOver bool
+}
+
+// WithoutCrashes returns only the states of agents that their configuration keeps stopped.
+func (h Histories) WithoutCrashes() Histories {
+	kept := Histories{Agents: map[string]SavedAgent{}}
+	for name, a := range h.Agents {
+		if a.Stopped != nil {
+			kept.Agents[name] = SavedAgent{Fingerprint: a.Fingerprint, Stopped: a.Stopped}
+		}
+	}
+	return kept
+}
+
+// RecentCrashes returns the crashes that count under a policy. It replaces times in the future with now (L13).
+func (m *SavedAgent) RecentCrashes(now time.Time, p restart.Policy) restart.History {
+	var crashes []time.Time
+	for _, t := range m.Crashes {
+		if t = NotInFuture(now, t); now.Sub(t) < p.Window {
+			crashes = append(crashes, t)
+		}
+	}
+	slices.SortFunc(crashes, time.Time.Compare)
+	crashes = crashes[max(0, len(crashes)-p.MaxRestarts):]
+	return restart.History{Crashes: crashes, Streak: max(0, m.Streak)}
+}
+
+// WaitsUntil returns the end of the saved wait, limited to the length of a new wait under the policy.
+func (m *SavedAgent) WaitsUntil(now time.Time, p restart.Policy) time.Time {
+	longest := p.MaxBackoff + p.MaxBackoff/10
+	if m.State == city.Quarantined {
+		longest = p.Window
+	}
+	return now.Add(min(m.Until.Sub(now), longest))
+}
+
+// NotInFuture returns t, or now if t is in the future.
+func NotInFuture(now, t time.Time) time.Time { return now.Add(min(0, t.Sub(now))) }
+
+// Same reports whether a history, a state and the end of a wait equal the saved ones.
+func (m *SavedAgent) Same(is restart.History, state city.State, until time.Time) bool {
+	if len(is.Crashes) != len(m.Crashes) || is.Streak != m.Streak || m.State != state {
+		return false
+	}
+	if n := len(is.Crashes); n > 0 && !is.Crashes[n-1].Equal(m.Crashes[n-1]) {
+		return false
+	}
+	return m.State == "" || m.Until.Equal(until)
+}
+
+// IsStopped reports whether the saved state of an agent that its configuration keeps stopped equals is. The zero value
+// stands for no such state.
+func (m *SavedAgent) IsStopped(is SavedState) bool {
+	if m.Stopped == nil {
+		return is.State == ""
+	}
+	return m.Stopped.State == is.State && m.Stopped.Since.Equal(is.Since)
+}
+
+// Before returns the state without its newest crashes, because the next controller will count these again. It
+// returns nil if no crash is left.
+func (m *SavedAgent) Before(crashes int) *SavedAgent {
+	if m == nil || len(m.Crashes) <= crashes {
+		return nil
+	}
+	left := len(m.Crashes) - crashes
+	return &SavedAgent{Fingerprint: m.Fingerprint,
+		History: restart.History{Crashes: m.Crashes[:left], Streak: max(0, m.Streak-crashes)}}
+}
+
+// UnrecordedEnd is an exit that is not in the log when the agent's next session starts, because its event is still
+// queued. The provider drops the exit at that start, so a file keeps it for the next controller.
+type UnrecordedEnd struct {
+	Exit  session.Exit `json:"exit"`
+	Event events.Event `json:"event"`
+}
+
+// Inherited is what the previous controller left behind. It is returned with the first list of sessions.
+type Inherited struct {
+	Recorded map[string]bool // IDs of sessions with an exit in the log
+	Ends     []UnrecordedEnd // exits that the previous controller saved in files
+}
+
+// IsUnrecorded reports whether the previous controller did not record the exit of this session. It returns false if i
+// is nil.
+func (i *Inherited) IsUnrecorded(id string) bool { return i != nil && !i.Recorded[id] }
+
+// NewestEvents is the number of events that are read from the end of the log to determine what the previous
+// controller recorded.
+const NewestEvents = events.MaxLimit
+
+// RecordedEnds returns the IDs of the sessions for which these events record an exit.
+func RecordedEnds(newest []events.Event) map[string]bool {
+	recorded := map[string]bool{}
+	for i := range newest {
+		if id := EndedSession(&newest[i]); id != "" {
+			recorded[id] = true
+		}
+	}
+	return recorded
+}
+
+// EndedSession returns the session ID of the exit that an event records, or "" if the event records no exit.
+func EndedSession(e *events.Event) string {
+	switch e.Type {
+	case events.AgentCrashed, events.AgentStopped, events.AgentSuspended:
+		var about struct{ Session string }
+		if json.Unmarshal(e.Payload, &about) == nil {
+			return about.Session
+		}
+	}
+	return ""
+}
+
+// Death converts an exit to the form that the restart policy uses.
+func Death(e *session.Exit) restart.Death {
+	return restart.Death{Code: e.Code, Signal: e.Signal, Uptime: e.Uptime, Lost: e.Lost}
+}
+
+// ExitPayload returns the payload of an event about an exit.
+func ExitPayload(e session.Exit) json.RawMessage {
+	about := map[string]any{"session": e.ID, "code": e.Code, "uptime_ms": e.Uptime.Milliseconds()}
+	if e.Signal != "" {
+		about["signal"] = e.Signal
+	}
+	if e.Lost {
+		about["cause"] = "host_lost"
+	}
+	if e.Reason != "" {
+		about["reason"] = e.Reason
+	}
+	data, err := json.Marshal(about)
+	if err != nil {
+		return nil
+	}
+	return data
+}
+
+// LoggedRuns summarizes the newest log events about runs.
+type LoggedRuns struct {
+	// time of the oldest of these events; the log may contain older ones
+	Since time.Time
+	Fired map[string]bool // IDs of runs with a start event
+	Ended map[string]bool // IDs of runs with an end event
+}
+
+// Retry describes the next retry of a failed run.
+type Retry struct {
+	Try int       `json:"try"` // number of the retry
+	Of  int       `json:"of"`
+	At  time.Time `json:"at"`
+}
+
+// RunsIn summarizes events about runs. The newest event must be first.
+func RunsIn(newest []events.Event) *LoggedRuns {
+	t := &LoggedRuns{Fired: map[string]bool{}, Ended: map[string]bool{}}
+	for i := range newest {
+		e := &newest[i]
+		of := t.Ended
+		switch t.Since = e.TS; e.Type {
+		case events.AutomationFired:
+			of = t.Fired
+		case events.AutomationCompleted, events.AutomationFailed:
+		default:
+			continue
+		}
+		var about struct{ Run string }
+		if json.Unmarshal(e.Payload, &about) == nil {
+			of[about.Run] = true
+		}
+	}
+	return t
+}

@@ -1,0 +1,791 @@
+package machine
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"gcity/city"
+	"gcity/controller/effect"
+	"gcity/controller/lifecycle"
+	"gcity/controller/step"
+	"gcity/events"
+	"gcity/restart"
+	"gcity/session"
+)
+
+// typedRecently is how long a restart for a configuration change is delayed after a user has typed.
+const typedRecently = time.Minute
+
+// viewersFresh is the maximum age of a session list on which a decision to stop an agent may rely. The list shows
+// attached viewers and activity.
+const viewersFresh = time.Second
+
+// stopRetry is the wait before a failed stop is retried.
+const stopRetry = 5 * time.Second
+
+func (m *Machine) decideAll(now time.Time) {
+	for _, a := range m.order {
+		m.decide(now, a)
+	}
+}
+
+// decide brings an agent one step closer to the wanted state. It is level-triggered: it depends only on the current
+// facts, and a second call changes nothing (L5).
+func (m *Machine) decide(now time.Time, a *record) {
+	if !m.lists.listed || m.ending == leaveAgents || m.ending == ended {
+		return
+	}
+	if m.observes != nil {
+		m.observes.decide(m, now, a)
+		return
+	}
+	switch a.phase.State() {
+	case lifecycle.Starting, lifecycle.Resuming:
+		m.mayCancel(a)
+	case lifecycle.Stopping:
+		m.cityStop.overdue(now, a)
+	case lifecycle.Unready, lifecycle.Running:
+		m.decideAlive(now, a)
+	case lifecycle.Absent:
+		m.decideDead(now, a)
+	case lifecycle.Unknown: // the next list decides
+		if !a.until.IsZero() && !now.Before(a.until) {
+			m.set(now, a, a.state, a.reason, time.Time{})
+		}
+	}
+}
+
+// mayCancel cancels a start that is no longer wanted. The start still returns a result (L1).
+func (m *Machine) mayCancel(a *record) {
+	idle := m.ending == stopAgents || a.unwanted() || a.want.Suspended.On() ||
+		a.act.intent.kind != causeNone || a.policy.obsolete(a)
+	if idle && a.phase.Cancel() {
+		m.step.Do(effect.Cancel{Agent: a.name})
+	}
+}
+
+func (m *Machine) decideAlive(now time.Time, a *record) {
+	if now.Before(a.act.retryStopAt) {
+		return
+	}
+	m.drains.pending(now, a)
+	if c := m.whyStop(now, a); c.kind != causeNone {
+		if last := m.deps.mustStopFirst(a); last != "" && c.kind.stopsMany() {
+			m.set(now, a, city.Stopping, c.why+"; stops after "+last+", which depends on it",
+				time.Time{})
+			return
+		}
+		m.stop(now, a, c)
+		return
+	}
+	m.drains.mark(now, a)
+	if !a.phase.Ready() && !a.unwanted() {
+		a.phase.Resume(m.stepNumber)
+		m.set(now, a, city.Starting, "adopted before it was ready", time.Time{})
+		m.decided(now, a, "resume", "the previous controller started it but did not see it "+
+			"become ready")
+		m.step.Do(effect.Resume{Want: a.want, Status: a.sess.life})
+		return
+	}
+	if a.drain.current != nil {
+		m.drains.draining(now, a)
+		return
+	}
+	m.drifts.running(now, a)
+}
+
+// stopsMany reports whether a cause can stop many agents at the same time. These agents stop in dependency order.
+func (k causeKind) stopsMany() bool {
+	return k == causeCityStop || k == causeOrphan ||
+		k == causeSuspend
+}
+
+// whyStop returns the most important cause for stopping a running session. The cases are in order of importance.
+func (m *Machine) whyStop(now time.Time, a *record) cause {
+	switch {
+	case m.ending == stopAgents:
+		return cause{kind: causeCityStop, why: "the city is being stopped"}
+	case a.want == nil && a.pool == nil && a.drain.current != nil && a.drain.current.by == byPool:
+		// the pool was removed; its members may finish first
+		return a.drained(now)
+	case a.want == nil && a.pool == nil:
+		return cause{kind: causeOrphan, why: "orphan: not declared"}
+	case a.want != nil && a.want.Suspended.On():
+		return cause{kind: causeSuspend, why: a.want.Suspended.String()}
+	case a.want == nil && a.pool.Want.Suspended.On():
+		return cause{kind: causeSuspend, why: a.pool.Want.Suspended.String()}
+	case a.act.intent.kind != causeNone:
+		return a.act.intent
+	case a.unwanted() && !a.phase.Ready() && !m.oneShot && !a.pool.Provisional():
+		return cause{kind: causeDrained, why: a.surplusReason() + "; it was not ready yet"}
+	}
+	return a.policy.ends(now, a)
+}
+
+// idle returns the cause for stopping an agent that has been silent for too long. It needs a recent list of sessions
+// and a provider that reports activity.
+func (m *Machine) idle(now time.Time, a *record) cause {
+	a.silence.idleAt = time.Time{}
+	limit := a.want.IdleTimeout
+	if limit == 0 || m.oneShot || a.sess.life.Activity.IsZero() || a.sess.life.Attached > 0 ||
+		a.sess.life.Frozen || a.sess.unknown() {
+		return cause{}
+	}
+	active := a.sess.life.Activity
+	if m.stalledUntil.After(active) { // a stall of the whole program does not count as silence
+		active = m.stalledUntil
+	}
+	a.silence.idleAt = active.Add(limit)
+	if now.Before(a.silence.idleAt) {
+		return cause{}
+	}
+	if now.Sub(a.sess.seenAt) > viewersFresh {
+		m.lists.request()
+		return cause{}
+	}
+	return cause{kind: causeIdle, why: fmt.Sprintf("silent for %s (idle_timeout %s)",
+		now.Sub(active).Round(time.Second), limit)}
+}
+
+func (m *Machine) decideDead(now time.Time, a *record) {
+	m.clearStuck(a)
+	switch {
+	case a.unwanted(): // the record is removed when no list shows the session
+		why := "no longer declared"
+		if a.want != nil {
+			why = a.surplusReason()
+		}
+		a.act.intent, a.act.startReason = cause{}, ""
+		m.set(now, a, city.Exited, why, time.Time{})
+		m.commands.reject(a, city.NotFound, "agent "+a.name+" has stopped: "+why)
+	case a.want.Suspended.On():
+		a.act.intent = cause{}
+		m.set(now, a, city.Suspended, a.want.Suspended.Where, time.Time{})
+		m.commands.resolve(a, fmt.Sprintf("agent %s is %s", a.name, a.want.Suspended), "stop",
+			"suspend")
+		m.commands.rejectAll(a.take("restart", "kill"), city.Conflict,
+			fmt.Sprintf("agent %s is %s", a.name, a.want.Suspended))
+	case a.want.Problem != "":
+		a.act.intent = cause{}
+		m.set(now, a, city.Failed, a.want.Problem, time.Time{})
+		m.commands.reject(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %s", a.name,
+			a.want.Problem))
+	case m.ending == stopAgents:
+		m.set(now, a, city.Exited, "the city is being stopped", time.Time{})
+	case a.policy.waits(a):
+		a.policy.rest(now, a)
+	case a.act.intent.kind == causeRestart || a.act.intent.kind == causeKill:
+		// a restart by a user ends the wait before the next start
+		if a.restart.stays() || a.restart.waits(now) {
+			a.act.startReason = a.act.intent.why
+		}
+		m.start(now, a)
+	case a.restart.stays() || a.restart.waits(now):
+		m.set(now, a, a.restart.state(), a.restart.why, a.restart.until)
+	default:
+		m.start(now, a)
+	}
+}
+
+func (m *Machine) stop(now time.Time, a *record, c cause) {
+	a.phase.Stop(m.stepNumber)
+	killed := c.kind == causeKill || a.act.intent.kind == causeKill
+	// the force of a requested kill applies even if another cause takes precedence
+	c.force = c.force || a.act.intent.force
+	a.act.stopping, a.act.intent = c, cause{}
+	grace := m.conf.Grace
+	if killed || m.cityStop.hurried {
+		grace = 0
+	}
+	m.set(now, a, city.Stopping, c.why, m.cityStop.stopUntil(now, grace))
+	m.decided(now, a, "stop", c.why)
+	if c.kind == causeRequest {
+		m.journal.record(a, events.Event{Type: events.AgentDraining, Actor: a.name, Message: c.why})
+	}
+	if c.kind == causeIdle {
+		m.journal.record(a, events.Event{Type: events.AgentIdleKilled, Message: c.why})
+	}
+	m.step.Do(effect.Stop{Agent: a.name, Session: a.sess.life.Name, Grace: grace,
+		Force: c.force})
+}
+
+// updateStuck determines whether an agent has work and has printed nothing for too long. The time is counted from the
+// agent's last output, from the assignment of the work, or from a stall of the whole program, whichever is latest. An
+// agent that is waiting for a gate is not stuck.
+func (m *Machine) updateStuck(now time.Time, a *record) {
+	a.silence.stuckAt = time.Time{}
+	if a.want == nil || a.want.StuckAfter == 0 { // a former member of a pool has no declaration
+		m.clearStuck(a)
+		return
+	}
+	limit := a.want.StuckAfter
+	if task, gate := m.work.tasks[a.name], m.work.gated[a.name]; task != a.silence.task ||
+		gate != a.silence.gate {
+		a.silence.task, a.silence.gate, a.silence.taskAt = task, gate, now
+	}
+	if a.silence.task == "" || a.silence.gate != "" || a.sess.lastOutput.IsZero() ||
+		a.sess.unknown() {
+		m.clearStuck(a)
+		return
+	}
+	since := a.sess.lastOutput
+	for _, t := range []time.Time{a.silence.taskAt, m.stalledUntil} {
+		if t.After(since) {
+			since = t
+		}
+	}
+	switch at := since.Add(limit); {
+	case now.Before(at):
+		a.silence.stuckAt = at
+		m.clearStuck(a)
+	case a.silence.stuck != nil:
+	case now.Sub(a.sess.seenAt) > viewersFresh:
+		m.lists.request()
+	default:
+		a.silence.stuck, m.step.Changed = &city.Stuck{Since: since, Task: a.silence.task}, true
+		why := fmt.Sprintf("printed nothing for %s (stuck_after %s) while working on %s",
+			now.Sub(since).Round(time.Second), limit, a.silence.task)
+		m.decided(now, a, "stuck", why)
+		m.journal.record(a, events.Event{Type: events.AgentStuck, Message: why,
+			Payload: step.Payload(map[string]any{"since": since.UTC().Format(time.RFC3339),
+				"task": a.silence.task})})
+	}
+}
+
+func (m *Machine) clearStuck(a *record) {
+	if a.silence.stuck != nil {
+		a.silence.stuck, m.step.Changed = nil, true
+	}
+}
+
+func (m *Machine) start(now time.Time, a *record) {
+	if why := cmp.Or(m.deps.missing(a), a.waitsForCount(), m.work.waitsForReturn(a),
+		m.lists.mayRunUnlisted(a)); why != "" {
+		m.set(now, a, city.Waiting, why, time.Time{})
+		m.commands.resolve(a, fmt.Sprintf("agent %s has not started yet: it %s", a.name, why),
+			"restart", "kill")
+		return
+	}
+	if a.restart.kind == quarantined {
+		a.act.startReason = "quarantine ended"
+	}
+	a.policy.begins(a)
+	a.act.startReason = orDefault(a.act.startReason, a.declared())
+	a.phase.Start(m.stepNumber)
+	a.act.earlyExit = nil
+	a.act.intent = cause{}
+	a.restart.end() // a user may start an agent that otherwise stays stopped
+	m.set(now, a, city.Starting, a.act.startReason, time.Time{})
+	if a.restart.missing.Why == "" {
+		m.decided(now, a, "start", a.act.startReason)
+	}
+	m.journal.begin(a)
+}
+
+func (m *Machine) started(now time.Time, in effect.Started) {
+	a, ok := m.agents[in.Agent]
+	if !ok || !a.phase.StartEnds(m.stepNumber) {
+		return
+	}
+	early := a.act.earlyExit
+	a.act.earlyExit, a.act.asking, a.act.exitFiles = nil, nil, false
+	switch {
+	case in.Err == nil:
+		m.up(now, a, in)
+		switch {
+		case early == nil || early.ID != in.Status.ID:
+		case early.Asked:
+			m.endedAsRequested(now, a, early.ID)
+		default:
+			m.died(now, a, *early)
+		}
+	case early != nil && early.ID != a.sess.lastEnd && !early.Asked:
+		// this exit caused the failed start and explains it better
+		m.died(now, a, *early)
+	case a.phase.Canceled():
+		a.phase.BecomesUnknown()
+		m.lists.request()
+		a.policy.canceled(now, a)
+	default:
+		a.phase.BecomesUnknown()
+		m.lists.request()
+		a.phase.Ends()
+		if a.want != nil {
+			a.policy.failed(now, a, in.Err)
+		}
+	}
+	m.decide(now, a)
+}
+
+func (m *Machine) up(now time.Time, a *record, in effect.Started) {
+	fresh, before := !a.phase.Alive(), a.sess.life
+	if fresh {
+		a.sess.lastOutput = time.Time{}
+		a.sess.noteOutput(now, &in.Status, false)
+	}
+	a.phase.Runs()
+	a.sess.life = in.Status
+	a.restart.started(fresh)
+	m.set(now, a, city.Running, a.act.startReason, time.Time{})
+	if fresh && before.ProviderChanged(&session.Spec{Provider: in.Status.Provider}) {
+		a.drain.unmarked = false
+		m.journal.record(a, events.Event{
+			Type: events.ProviderSwapped, Message: fmt.Sprintf("from %s to %s", before.Provider,
+				in.Status.Provider),
+			Payload: step.Payload(map[string]any{"from": before.Provider, "to": in.Status.Provider,
+				"session": in.Status.ID}),
+		})
+	}
+	counts := a.policy.counts()
+	if fresh && counts {
+		runs := "is running" + step.Numbered(in.Status.PID, ", pid %d")
+		m.journal.record(a, events.Event{
+			Type: events.AgentStarted, Message: step.Numbered(in.Status.PID, "pid %d: ") +
+				a.act.startReason,
+			Payload: step.Payload(map[string]any{"pid": in.Status.PID, "session": in.Status.ID,
+				"reason": a.act.startReason}),
+		}, append(m.commands.repliesFor(a, "agent "+a.name+" "+runs, "restart"),
+			m.commands.repliesFor(a, "agent "+a.name+" was killed and "+runs, "kill")...)...)
+	}
+	if in.Copied != "" {
+		m.decided(now, a, "equip", in.Copied)
+	}
+	for _, trouble := range in.CopyProblems {
+		m.decided(now, a, "equip failed", trouble)
+		if counts {
+			m.journal.record(a, events.Event{Type: events.AgentUnequipped, Message: trouble})
+		}
+	}
+}
+
+// failed handles a failed start. The failure counts as a crash unless nothing was started.
+func (p always) failed(now time.Time, a *record, err error) {
+	m := p.m
+	if errors.Is(err, session.ErrMissing) || errors.Is(err, session.ErrCommand) ||
+		errors.Is(err, session.ErrExhausted) {
+		m.cannotStart(now, a, err)
+		return
+	}
+	a.restart.missing = effect.FailedStarts{}
+	v := a.restart.history.Died(now, restart.Death{Code: -1, StartFailed: true}, a.want.Policy)
+	m.journal.record(a, events.Event{Type: events.AgentStartFailed, Message: err.Error()})
+	m.commands.reject(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %v", a.name, err))
+	if v.Outcome == restart.Quarantine {
+		v.Reason += ": " + err.Error()
+	}
+	m.applyVerdict(now, a, v, "start failed", err.Error())
+	a.act.startReason = "retried after a failed start"
+	if a.restart.failsToStart(v, err.Error()); m.oneShot {
+		a.restart.giveUp()
+	}
+}
+
+// cannotStart handles a start that could not begin because something is missing or exhausted. Nothing has run, so
+// this is not a crash. The start is retried while the agent is wanted, but the failure is recorded only once.
+func (m *Machine) cannotStart(now time.Time, a *record, err error) {
+	if a.restart.missing.Why != err.Error() {
+		m.decided(now, a, city.CannotStart, err.Error())
+		m.journal.record(a, events.Event{Type: events.AgentStartFailed, Message: err.Error()})
+		a.restart.missing = effect.FailedStarts{Why: err.Error(),
+			Tries: a.restart.missing.Tries, Since: now}
+	}
+	m.commands.reject(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %v", a.name, err))
+	a.restart.missing.Tries++
+	a.restart.cannotStart(err.Error(), a.want.Policy.Again(now, a.restart.missing.Tries))
+	a.act.startReason = "retried after a failed start"
+	m.set(now, a, a.restart.state(), a.restart.why, a.restart.until)
+	a.since = a.restart.missing.Since // keep the time of the first failure
+	if m.oneShot {
+		a.restart.giveUp()
+	}
+}
+
+// dialogAnswered records that gcity answered a question in an agent's terminal on the user's behalf.
+func (m *Machine) dialogAnswered(in effect.DialogAnswered) {
+	keys := strings.Join(in.Dialog.Keys, ", ")
+	e := events.Event{
+		Type: events.AgentNudged, Actor: effect.ActorController, Subject: in.Agent,
+		Message: fmt.Sprintf("the agent's question about %s was answered with %s because "+
+			"emits_permission_warning is set", in.Dialog.Name, keys),
+		Payload: step.Payload(map[string]any{"session": in.Session, "dialog": in.Dialog.Name,
+			"keys": in.Dialog.Keys}),
+	}
+	if a, ok := m.agents[in.Agent]; ok {
+		m.journal.record(a, e)
+		return
+	}
+	m.step.Do(effect.Record{Event: e})
+}
+
+// asks updates the reason for a starting agent's state. The agent is waiting for its provider, or for a user to
+// answer a question in the terminal.
+func (m *Machine) asks(now time.Time, in effect.Asking) {
+	a, ok := m.agents[in.Agent]
+	if !ok || !a.phase.Starting() || a.phase.Canceled() {
+		return
+	}
+	if in.About == "" {
+		a.act.asking = nil
+		why := orDefault(in.Waits, orDefault(a.act.startReason, "started"))
+		m.set(now, a, city.Starting, why, time.Time{})
+		return
+	}
+	a.act.asking, m.step.Changed = &in.Status, true
+	m.set(now, a, city.Starting, "asks about "+in.About+": answer it in the agent's terminal; "+
+		"with emits_permission_warning = true, gcity answers such questions", time.Time{})
+}
+
+// exited handles an exit that the provider reported. A provider may report an exit several times. The session ID
+// ensures that the exit is handled only once.
+func (m *Machine) exited(now time.Time, e session.Exit) {
+	a, ok := m.agents[e.Agent]
+	if !ok || e.ID == a.sess.lastEnd {
+		return
+	}
+	switch a.phase.State() {
+	case lifecycle.Starting, lifecycle.Resuming:
+		a.act.earlyExit = &e
+		return
+	case lifecycle.Stopping: // the stop reports the end
+		return
+	}
+	switch {
+	case !a.phase.Alive() || a.sess.life.ID != e.ID:
+		return
+	case e.Asked: // an earlier stop that reported an error has succeeded after all
+		m.endedAsRequested(now, a, e.ID)
+	default:
+		m.died(now, a, e)
+	}
+	m.decide(now, a)
+}
+
+// endedAsRequested handles the exit of a session that gcity stopped, if the result of the stop did not report the
+// exit.
+func (m *Machine) endedAsRequested(now time.Time, a *record, id string) {
+	a.phase.Ends()
+	a.sess.drift, a.act.retryStopAt = nil, time.Time{}
+	m.ended(now, a, id)
+	m.afterStop(now, a, a.act.stopping)
+}
+
+// died handles an exit that was not requested.
+func (m *Machine) died(now time.Time, a *record, e session.Exit) {
+	a.phase.Ends()
+	a.sess.drift = nil
+	a.sess.life.ID, a.sess.life.PID = e.ID, 0
+	drained := a.drain.current
+	m.ended(now, a, e.ID)
+	a.sess.exit = &city.Exit{Code: e.Code, Signal: e.Signal, At: e.At, Uptime: e.Uptime}
+	d := effect.Death(&e)
+	// an exit with code 0 completes a drain
+	if drained != nil && a.policy.counts() && e.Code == 0 && e.Signal == "" {
+		m.decided(now, a, "drained", "exited 0")
+		m.journal.recordEnd(a, e, events.Event{Type: events.AgentStopped,
+			Message: "drained: exited 0", Payload: effect.ExitPayload(e)})
+		a.restart.end()
+		m.drains.afterDrain(a, "exited 0", drained.by == byOperator, drained.final)
+		return
+	}
+	if a.act.intent.kind == causeRequest { // the agent exited before it was stopped
+		asked := a.act.intent
+		a.act.intent = cause{}
+		m.afterStop(now, a, asked)
+		return
+	}
+	if a.want == nil || a.want.Suspended.On() || m.ending != running {
+		m.journal.recordEnd(a, e, events.Event{Type: events.AgentStopped, Message: d.String(),
+			Payload: effect.ExitPayload(e)})
+		return
+	}
+	a.policy.died(now, a, e, drained)
+}
+
+// died applies the restart policy to an exit.
+func (p always) died(now time.Time, a *record, e session.Exit, drained *drain) {
+	m, d := p.m, effect.Death(&e)
+	v := a.restart.history.Died(now, d, a.want.Policy)
+	a.restart.diedOnItsOwn = true
+	final := drained != nil && drained.final && v.Outcome != restart.Leave
+	if final { // an agent that stays stopped needs no quarantine and no delay
+		v.Outcome, v.At = restart.Restart, now
+	}
+	m.recordDeath(now, a, e, v)
+	m.applyVerdict(now, a, v, "died", d.String())
+	if final {
+		a.stayFinal("exited while draining: " + v.Reason)
+	}
+	if m.oneShot {
+		a.restart.stay(v.Reason)
+		return
+	}
+	if v.Crash && m.deps.ordered {
+		m.deps.restartCoupled(now, a)
+	}
+}
+
+// applyVerdict applies the restart policy's verdict on a death. what and why describe the death.
+func (m *Machine) applyVerdict(now time.Time, a *record, v restart.Verdict, what, why string) {
+	m.decided(now, a, what, why)
+	a.act.startReason = "restarted after " + v.Reason
+	a.restart.exits(v)
+	switch v.Outcome {
+	case restart.Quarantine:
+		m.decided(now, a, "quarantine", v.Reason)
+		m.journal.record(a, events.Event{
+			Type: events.AgentQuarantined, Message: fmt.Sprintf(
+				"%s; retries in %s, or when it is released", v.Reason,
+				v.At.Sub(now).Round(time.Second)),
+			Payload: step.Payload(map[string]any{"until": v.At.UTC().Format(time.RFC3339)}),
+		})
+	case restart.Restart:
+		if v.At.After(now) {
+			wait := v.At.Sub(now).Round(time.Millisecond)
+			if wait > time.Second {
+				wait = wait.Round(100 * time.Millisecond)
+			}
+			m.decided(now, a, "backoff", fmt.Sprintf("%s; restarts in %s", v.Reason, wait))
+		}
+	}
+}
+
+// recordDeath records an exit. A crash event waits until the last output is saved.
+func (m *Machine) recordDeath(now time.Time, a *record, e session.Exit, v restart.Verdict) {
+	switch {
+	case m.journal.past[e.ID]:
+	case e.Lost:
+		why := "host_lost: " + cmp.Or(e.Reason, "the process that held its terminal has exited")
+		m.journal.recordEnd(a, e, events.Event{Type: events.AgentStopped, Message: why,
+			Payload: effect.ExitPayload(e)})
+	case !v.Crash:
+		m.journal.recordEnd(a, e, events.Event{Type: events.AgentStopped, Message: "exited 0",
+			Payload: effect.ExitPayload(e)})
+	default:
+		msg := fmt.Sprintf("%s after %s", restart.Death{Code: e.Code, Signal: e.Signal},
+			e.Uptime.Round(time.Millisecond))
+		if e.Code == 0 && e.Signal == "" {
+			msg = fmt.Sprintf("exited 0 after %s, sooner than min_uptime",
+				e.Uptime.Round(time.Millisecond))
+		}
+		m.journal.recordCrash(now, a, e, events.Event{
+			Type: events.AgentCrashed, Actor: effect.ActorController, Subject: a.name, Message: msg,
+			Payload: effect.ExitPayload(e),
+		})
+	}
+}
+
+// stopExit returns the exit of a session that gcity stopped.
+func (a *record) stopExit(now time.Time) session.Exit {
+	return session.Exit{Name: a.sessionName(), Agent: a.name, ID: a.sess.life.ID, Code: -1,
+		Asked: true, At: now}
+}
+
+func (a *record) sessionName() string {
+	if a.sess.life.Name != "" {
+		return a.sess.life.Name
+	}
+	return a.want.Spec.Name
+}
+
+// limitRestarts limits how often an agent can restart itself by request. A requested restart never counts as a crash.
+func (a *record) limitRestarts(now time.Time, why string) {
+	if at := a.want.Policy.Paced(now, now.Sub(a.sess.life.Started)); at.After(now) {
+		a.restart.restartsLater(why, at)
+	}
+}
+
+func (m *Machine) flushAcks(a *record) {
+	for _, f := range a.act.acks {
+		m.step.Do(f)
+	}
+	a.act.acks, a.act.ackStep = a.act.acks[:0], m.stepNumber
+}
+
+// ended handles the end of a session. It is called exactly once for each session.
+func (m *Machine) ended(now time.Time, a *record, id string) {
+	a.sess.lastEnd, a.drain.current, a.silence.idleAt = id, nil, time.Time{}
+	a.sess.exit = beforeOther(a.sess.exit)
+	a.restart.earlierExit = beforeOther(a.restart.earlierExit)
+	if len(a.waiters) > 0 {
+		m.commands.resolve(a, "agent "+a.name+" has stopped", "drain")
+	}
+	if a.pool != nil {
+		m.work.noteLeaver(a)
+	}
+	a.act.acks = append(a.act.acks, effect.Acknowledge{Agent: a.name, Session: a.sessionName(),
+		ID: id})
+	if a.sess.exit == nil || a.sess.exit.At.Before(now) {
+		m.step.Changed = true
+	}
+}
+
+// beforeOther returns an exit, which may be nil, as the exit of a session before the last one.
+func beforeOther(e *city.Exit) *city.Exit {
+	if e == nil || e.Earlier {
+		return e
+	}
+	earlier := *e // snapshots share e
+	earlier.Earlier = true
+	return &earlier
+}
+
+func (m *Machine) stopped(now time.Time, in effect.Stopped) {
+	a, ok := m.agents[in.Agent]
+	if !ok || !a.phase.StopEnds(m.stepNumber) {
+		return
+	}
+	if in.Err != nil {
+		a.act.retryStopAt = now.Add(stopRetry)
+		a.act.intent = a.act.stopping.forRetry()
+		a.phase.BecomesUnknown()
+		m.lists.request()
+		m.set(now, a, city.Stopping, "cannot be stopped: "+in.Err.Error(), a.act.retryStopAt)
+		m.decided(now, a, "stop failed", in.Err.Error())
+		m.commands.reject(a, city.Unavailable,
+			fmt.Sprintf("agent %s cannot be stopped: %v", a.name, in.Err))
+		m.loader.rejectGroupsOf(a, fmt.Sprintf("agent %s cannot be stopped: %v", a.name, in.Err))
+		return
+	}
+	a.phase.Ends()
+	a.sess.drift, a.act.retryStopAt = nil, time.Time{}
+	m.ended(now, a, a.sess.life.ID)
+	m.afterStop(now, a, a.act.stopping)
+	m.decide(now, a)
+}
+
+// forRetry returns the cause for a retry of a failed stop. It returns the zero value for a cause that whyStop will
+// find again, such as a configuration change.
+func (c cause) forRetry() cause {
+	switch c.kind {
+	case causeRestart, causeKill, causeRequest, causeStrategy, causeWatchdog:
+		return c
+	}
+	return cause{}
+}
+
+func (m *Machine) afterStop(now time.Time, a *record, c cause) {
+	e := events.Event{Type: events.AgentStopped, Message: c.why,
+		Payload: step.Payload(map[string]any{"session": a.sess.life.ID})}
+	a.act.startReason = ""
+	a.restart.end()
+	var replies []effect.Reply
+	if c.kind != causeKill || !a.startsAfterKill() {
+		replies = m.commands.repliesFor(a, "agent "+a.name+" was killed", "kill")
+	}
+	switch c.kind {
+	case causeRestart:
+		e.Actor, a.act.startReason = effect.ActorOperator, c.why
+	case causeKill:
+		e.Actor, a.act.startReason = effect.ActorOperator,
+			"restarted after it was killed by operator"
+	case causeDrift, causeStrategy, causeWatchdog:
+		a.act.startReason = c.why
+	case causeIdle:
+		a.restart.diedOnItsOwn = true
+		a.act.startReason = "restarted: " + c.why
+	case causeDrained:
+		m.drains.afterDrain(a, c.why, c.finished, c.final)
+	case causeSuspend:
+		e.Type, e.Actor = events.AgentSuspended, effect.ActorOperator
+		replies = append(replies, m.commands.repliesFor(a,
+			fmt.Sprintf("agent %s is %s", a.name, c.why), "stop", "suspend")...)
+	case causeRequest:
+		e.Actor, a.act.startReason, a.restart.diedOnItsOwn = a.name, c.why, true
+	}
+	a.policy.stopped(now, a, c, e, replies)
+}
+
+// policy defines how the machine treats one kind of agent: when the agents start, and what happens after a session
+// ends. Triage agents use the policy onCall. All other agents use the policy always.
+type policy interface {
+	// counts reports whether starts and ends are recorded, and whether exits count as crashes.
+	counts() bool
+	// noRestart returns the reason why a user cannot restart an agent, or "" if the user can.
+	noRestart(a *record) string
+	// waits reports whether a stopped agent has no reason to start. rest then sets its state.
+	waits(a *record) bool
+	rest(now time.Time, a *record)
+	// begins records that a start begins, and may set its reason.
+	begins(a *record)
+	startEffect(a *record) effect.Start
+	// obsolete reports whether the start in flight is no longer needed.
+	obsolete(a *record) bool
+	// ends returns the cause for stopping a session if no general cause applies.
+	ends(now time.Time, a *record) cause
+	// canceled handles the end of a canceled start. failed handles a failed start.
+	canceled(now time.Time, a *record)
+	failed(now time.Time, a *record, err error)
+	// died handles an exit that was not requested. drained is the drain that ended with the exit, or nil.
+	died(now time.Time, a *record, e session.Exit, drained *drain)
+	// stopped handles a completed stop. e is the event that records it.
+	stopped(now time.Time, a *record, c cause, e events.Event, replies []effect.Reply)
+}
+
+// always is the policy of agents that run as long as they are wanted.
+type always struct{ m *Machine }
+
+func (always) counts() bool                       { return true }
+func (always) noRestart(*record) string           { return "" }
+func (always) waits(*record) bool                 { return false }
+func (always) rest(time.Time, *record)            {}
+func (always) begins(*record)                     {}
+func (always) startEffect(a *record) effect.Start { return effect.Start{Want: a.want} }
+func (always) obsolete(*record) bool              { return false }
+func (always) canceled(time.Time, *record)        {}
+
+// ends returns the cause for stopping a session that is drained or idle, or that differs from the configuration.
+func (p always) ends(now time.Time, a *record) cause {
+	if a.drain.current != nil || a.unwanted() {
+		return a.drained(now)
+	}
+	if c := p.m.idle(now, a); c.kind != causeNone {
+		return c
+	}
+	return p.m.drifts.whyReplace(now, a)
+}
+
+func (p always) stopped(now time.Time, a *record, c cause, e events.Event,
+	replies []effect.Reply) {
+	p.m.journal.recordEnd(a, a.stopExit(now), e, replies...)
+	if c.kind == causeRequest && a.want != nil {
+		a.limitRestarts(now, c.why)
+	}
+}
+
+// onCall is the policy of triage agents, which start only for a watchdog's beats. Their exits never count as crashes;
+// the watchdog reports them instead.
+type onCall struct{ m *Machine }
+
+func (onCall) counts() bool { return false }
+
+func (onCall) noRestart(a *record) string {
+	return fmt.Sprintf("agent %s is the triage agent of watchdog %s and starts only for its "+
+		"checks; run `gcity watchdog triage %s` to start one", a.name, a.want.TriageOf,
+		a.want.TriageOf)
+}
+
+// obsolete reports whether the beat of the start in flight has ended.
+func (onCall) obsolete(a *record) bool {
+	return a.triage.request == nil || a.triage.lastBeat != a.triage.request.Beat
+}
+
+func (onCall) begins(a *record) {
+	a.triage.lastBeat = a.triage.request.Beat
+	a.act.startReason = "for check " + a.triage.request.Beat
+}
+
+func (p onCall) canceled(now time.Time, a *record) {
+	p.m.triageOver(now, a, "was stopped before it was ready")
+}
+
+// stopped records a stop, unless the session was stopped only because its beat has ended.
+func (p onCall) stopped(now time.Time, a *record, c cause, e events.Event,
+	replies []effect.Reply) {
+	if c.kind != causeBeat || len(replies) > 0 {
+		p.m.journal.recordEnd(a, a.stopExit(now), e, replies...)
+	}
+	p.m.triageOver(now, a, "was stopped: "+c.why)
+}

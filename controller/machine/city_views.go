@@ -1,0 +1,307 @@
+package machine
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"gcity/city"
+	"gcity/controller/effect"
+	"gcity/controller/lifecycle"
+	"gcity/controller/outbox"
+	"gcity/controller/pools"
+	"gcity/controller/rollout"
+	"gcity/controller/tier"
+	"gcity/events"
+)
+
+// outboxCity implements the view of the city that controller/outbox uses.
+type outboxCity struct{ m *Machine }
+
+func (c outboxCity) Running() bool { return c.m.ending == running }
+func (c outboxCity) RequestList()  { c.m.lists.request() }
+
+func (c outboxCity) Terminal(name string) (t outbox.Terminal) {
+	a := c.m.agents[name]
+	if a == nil {
+		return t
+	}
+	t = outbox.Terminal{Session: a.sess.life.Name, Life: a.sess.life.ID,
+		Provider: a.sess.life.Provider, Alive: a.phase.Alive(), Output: a.sess.life.Output}
+	if !t.Alive && a.act.asking != nil {
+		t.Session = a.act.asking.Name
+	}
+	if a.want != nil {
+		t.Prefix = a.want.Spec.Ready.Prefix
+	}
+	return t
+}
+
+func (c outboxCity) Unreachable(name string) string {
+	a := c.m.agents[name]
+	if _, never := c.WhyNotTyped(name); never || a.phase.Idle() && a.state == city.Failed {
+		return noSession(a)
+	}
+	return ""
+}
+
+func noSession(a *record) string {
+	return fmt.Sprintf("agent %s has no session: the agent is %s (%s)", a.name, a.state, a.reason)
+}
+
+func (c outboxCity) WhyNotTyped(name string) (why string, never bool) {
+	a := c.m.agents[name]
+	switch {
+	case c.m.ending != running:
+		return "the city is being stopped", true
+	case a == nil:
+		return "it was removed", true
+	case a.phase.State() == lifecycle.Running:
+		return "", false
+	case a.unwanted() || a.want.Suspended.On() || a.want.Problem != "":
+		return triageStatus(a), true
+	case a.phase.State() != lifecycle.Absent:
+	case a.restart.stays() || a.restart.kind == quarantined:
+		return triageStatus(a), true
+	}
+	if a.phase.Starting() || a.state == city.Starting {
+		return "the agent is starting and not ready yet", false
+	}
+	return triageStatus(a), false
+}
+
+func (c outboxCity) Record(name string, e events.Event, replies ...effect.Reply) {
+	if a := c.m.agents[name]; a != nil {
+		c.m.journal.record(a, e, replies...)
+		return
+	}
+	e.Actor, e.Subject = cmp.Or(e.Actor, effect.ActorController), name
+	c.m.journal.inOrder(queuedRecord{Record: effect.Record{Event: e, Replies: replies}})
+}
+
+// Typed passes the result of a watchdog's message to the watchdog.
+func (c outboxCity) Typed(d *outbox.Delivery) {
+	c.m.watchdogs.Typed(d.Tier, tier.SentMessage{ID: d.ID, Dropped: d.Stage == city.GivenUp,
+		Withdrew: d.Obsolete != "", Why: d.Why})
+}
+
+// poolCity implements the view of the city that controller/pools uses.
+type poolCity struct{ runsCity }
+
+func (c poolCity) Listed() bool             { return c.m.lists.listed }
+func (c poolCity) Step() uint64             { return c.m.stepNumber }
+func (c poolCity) IsAgent(name string) bool { return c.m.agents[name] != nil }
+
+func (c poolCity) Work() pools.Work {
+	wk := &c.m.work
+	// while no controller is running, open work does not change the size of a pool
+	return pools.Work{Counted: wk.counted && c.m.observes == nil, CountedStep: wk.countedStep,
+		AsOf: wk.asOf, Pools: wk.counts.Pools, Tasks: wk.tasks, Uncounted: wk.uncounted}
+}
+
+func (c poolCity) Record(e events.Event) {
+	c.m.journal.inOrder(queuedRecord{Record: effect.Record{Event: e}})
+}
+
+func (c poolCity) Session(name string) (alive, leaving bool) {
+	a := c.m.agents[name]
+	if a == nil || !a.phase.Alive() || a.phase.Stopping() {
+		return false, false
+	}
+	d := a.drain.current
+	return d == nil || !d.acked, d != nil
+}
+
+func (c poolCity) Found(p *pools.Pool) int {
+	found := 0
+	for _, a := range c.m.order {
+		if a.pool == p && a.want != nil && a.belonged() {
+			found++
+		}
+	}
+	return found
+}
+
+// belonged reports whether the previous controller wanted a member that was found. It did if the member is running
+// and not being drained by its pool, or if it has exited and was not draining.
+func (a *record) belonged() bool {
+	if !a.phase.Alive() {
+		return a.sess.exit != nil && !a.sess.life.Drain.On()
+	}
+	return a.drain.current == nil || a.drain.current.by != byPool
+}
+
+func (c poolCity) WantedAgain(name string) {
+	if a := c.m.agents[name]; a != nil {
+		a.restart.wantedAgain()
+	}
+}
+
+func (c poolCity) Populate(now time.Time, p *pools.Pool) {
+	for _, w := range p.Members {
+		if _, known := c.m.agents[w.Name]; !known && p.Has(w.Index) {
+			c.m.join(c.m.record(now, w.Name), p, w)
+		}
+	}
+	for _, a := range c.m.order {
+		if a.pool == p {
+			c.m.decide(now, a)
+		}
+	}
+}
+
+// Member returns the state of a pool's member for a rollout.
+func (c poolCity) Member(name string) (rollout.Member, bool) {
+	a := c.m.agents[name]
+	if a == nil || a.unwanted() {
+		return rollout.Member{}, false
+	}
+	m := rollout.Member{State: a.state, Reason: a.reason, Busy: a.phase.InFlight(),
+		Starts: a.phase.Starting(), Due: a.act.intent.kind == causeRestart}
+	if a.phase.Alive() {
+		m.Life = a.sess.life.ID
+	}
+	return m, true
+}
+
+func (c poolCity) Restart(now time.Time, name string) (why string) {
+	a := c.m.agents[name]
+	if why := c.m.commands.noRestart(a); why != "" {
+		return why
+	}
+	c.m.commands.startAgain(now, a)
+	return ""
+}
+
+// tierCity implements the view of the city that controller/tier uses.
+type tierCity struct{ runsCity }
+
+func (c tierCity) Listed() bool            { return c.m.lists.listed }
+func (c tierCity) StalledUntil() time.Time { return c.m.stalledUntil }
+
+func (c tierCity) Record(e events.Event, replies ...effect.Reply) {
+	c.m.journal.inOrder(queuedRecord{Record: effect.Record{Event: e, Replies: replies}})
+}
+
+// Agent returns an agent's state for watchdogs, or nil if the agent does not exist.
+func (c tierCity) Agent(name string) *tier.Agent {
+	m, a := c.m, c.m.agents[name]
+	if a == nil {
+		return nil
+	}
+	v := &tier.Agent{
+		Name: a.name, State: a.state, Reason: a.reason, TriageOf: a.triageOf(),
+		Alive: a.phase.Alive(), Ready: a.phase.Ready(), Starting: a.phase.Starting(),
+		Stopping: a.phase.Stopping(), Ending: a.ending(),
+		StaysEnded: a.restart.kind == staysFinal,
+		Stuck:      a.silence.stuck != nil, Life: &a.sess.life, LastOutput: a.sess.lastOutput,
+		Mail: m.work.mail[a.name].Unread, Task: m.work.tasks[a.name], Gate: m.work.gated[a.name],
+		CannotType: m.messages.Blocked(a.sess.life.Provider),
+		Request:    a.triage.request, LastBeat: a.triage.lastBeat,
+	}
+	if a.want != nil {
+		v.Declared, v.Suspended, v.Problem = true, a.want.Suspended.String(), a.want.Problem
+	}
+	if a.restart.kind == quarantined {
+		v.QuarantinedUntil = a.restart.until
+	}
+	return v
+}
+
+func (c tierCity) Decide(now time.Time, name string) {
+	if a := c.m.agents[name]; a != nil {
+		c.m.decide(now, a)
+	}
+}
+
+// Start ends an agent's wait and starts the agent. It returns the result for the watchdog's record.
+func (c tierCity) Start(now time.Time, name, why string) string {
+	a := c.m.agents[name]
+	a.restart.end()
+	a.act.startReason = "started by " + why
+	c.m.decide(now, a)
+	if !a.phase.Starting() {
+		return "not started yet: " + triageStatus(a)
+	}
+	return "starting"
+}
+
+// Replace restarts an agent. It returns the result for the watchdog's record.
+func (c tierCity) Replace(now time.Time, name, why string) string {
+	a := c.m.agents[name]
+	switch {
+	case a.phase.InFlight() && a.act.retryStopAt.IsZero():
+		return tier.LeftAlone + triageStatus(a)
+	case a.phase.InFlight():
+		return "not restarted yet: " + triageStatus(a)
+	case a.drain.current != nil:
+		return tier.LeftAlone + "the agent is draining"
+	case c.m.deps.missing(a) != "":
+		return "failed: a restart would only stop the agent, " +
+			"because it " + c.m.deps.missing(a)
+	}
+	a.act.intent = cause{kind: causeWatchdog, why: "restarted by " + why}
+	c.m.decide(now, a)
+	return "restarting"
+}
+
+// Type queues a nudge for an agent. It returns the nudge's ID, or the reason why the nudge was rejected.
+func (c tierCity) Type(now time.Time, name, watchdog, text string) (id uint64, problem string) {
+	a, tx := c.m.agents[name], &c.m.messages
+	if why, never := (outboxCity{c.m}).WhyNotTyped(name); never {
+		return 0, why
+	}
+	if why := a.out.WhyFull(len(text)); why != "" {
+		return 0, why
+	}
+	before := tx.Sent
+	if tx.Nudge(now, 0, a.out, city.Nudge{Text: text}); tx.Sent == before {
+		return 0, "the nudge was rejected"
+	}
+	d := a.out.Message(tx.Sent)
+	d.Tier, d.ForSession = watchdog, a.sess.life.ID
+	return d.ID, ""
+}
+
+// MessageReason returns the reason why a nudge has not been submitted yet, or "" if it is no longer queued.
+func (c tierCity) MessageReason(name string, id uint64) string {
+	if a := c.m.agents[name]; a != nil {
+		if d := a.out.Message(id); d != nil {
+			return cmp.Or(d.Why, "the terminal is still receiving the nudge")
+		}
+	}
+	return ""
+}
+
+// TakeBack cancels a queued nudge.
+func (c tierCity) TakeBack(now time.Time, name string, id uint64, why string) {
+	if a := c.m.agents[name]; a != nil {
+		if d := a.out.Message(id); d != nil {
+			c.m.messages.TakeBack(now, a.out, d, why)
+		}
+	}
+}
+
+// StartTriage requests a start of a triage agent for one beat.
+func (c tierCity) StartTriage(name string, s *tier.TriageRequest) {
+	a := c.m.agents[name]
+	a.triage.request, a.triage.startProblem = s, ""
+}
+
+// StopTriage stops the session of a triage agent that decides for a watchdog.
+func (c tierCity) StopTriage(now time.Time, name, watchdog string) {
+	a := c.m.agents[name]
+	if a != nil && a.triage.request != nil && a.triage.request.Tier == watchdog {
+		a.triage.request = nil
+		c.m.decide(now, a)
+	}
+}
+
+// Decided records that a triage agent has made its decision. Its session may run until the given time.
+func (c tierCity) Decided(name, beat string, until time.Time) {
+	a := c.m.agents[name]
+	if a != nil && a.triage.request != nil && a.triage.request.Beat == beat {
+		a.triage.request.Judged, a.triage.request.Until = true, until
+		a.triage.startProblem = ""
+	}
+}

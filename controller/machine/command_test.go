@@ -1,0 +1,185 @@
+package machine
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/city"
+	"gcity/controller/effect"
+	"gcity/events"
+	"gcity/session"
+)
+
+// If an agent requests a restart and exits before it can be stopped, it restarts, and the exit does not count as a
+// crash.
+func TestRequestedRestartIsNotACrash(t *testing.T) {
+	w := newWorld()
+	w.declare("a")
+	w.advance(2 * time.Second)
+	w.stuck["agent:a"] = true
+	w.command(1, city.RequestRestart{Agent: "a"})
+	w.pending = nil // the stop fails instead
+	w.feed(effect.Stopped{Agent: "a", Err: errors.New("the holder does not answer")})
+	delete(w.stuck, "agent:a")
+	w.Step(effect.Wake{})
+	w.die("a", 1, "")
+	w.advance(time.Second)
+	if w.told(events.AgentCrashed) != 0 || w.told(events.AgentStopped) != 1 ||
+		w.told(events.AgentStarted) != 2 {
+		t.Errorf("the log: %v", w.log)
+	}
+	if n := len(w.m.agents["a"].restart.history.Crashes); n != 0 {
+		t.Errorf("%d crashes are counted", n)
+	}
+}
+
+// The answer to a suspension names the setting once, regardless of whether the agent was running.
+func TestSuspensionAnswer(t *testing.T) {
+	w := newWorld()
+	w.declare("a")
+	w.advance(0)
+	for _, id := range []uint64{1000, 1001} {
+		w.command(id, city.Suspend{Agent: "a"})
+		w.advance(0)
+		if got := w.replies[id]; got.Err != nil ||
+			got.Receipt.Message != "agent a is suspended in city.toml" {
+			t.Errorf("%d: %+v", id, got)
+		}
+	}
+}
+
+// If a file returns to an earlier content after another configuration was in force, it is checked and reported
+// again: held or rejected (L6).
+func TestUnchangedFileIsReloaded(t *testing.T) {
+	w := newWorld()
+	w.declare("a", "b", "c")
+	w.advance(0)
+	whole := w.current
+	w.declare("a")
+	most := w.current
+	for _, c := range []*effect.Configuration{whole, most, most, whole} {
+		w.current = c
+		w.Step(effect.ConfigChanged{})
+	}
+	if n := w.told(events.ConfigHeld); n != 2 {
+		t.Errorf("held %d times, want 2", n)
+	}
+	for range 2 {
+		w.broken = "no"
+		w.Step(effect.ConfigChanged{})
+		w.Step(effect.ConfigChanged{})
+		w.declare("a", "b", "c")
+	}
+	if n := w.told(events.ConfigRejected); n != 2 {
+		t.Errorf("refused %d times, want 2", n)
+	}
+}
+
+// A confirmation applies to the configuration that was held at the time of the confirmation, not to one that is
+// loaded later.
+func TestConfirmMeansWhatWasShown(t *testing.T) {
+	w := newWorld()
+	w.declare("a", "b", "c")
+	w.advance(0)
+	w.declare("a")
+	shown := w.current.Revision
+	w.stuck["load"] = true
+	w.write("b")
+	w.feed(effect.ConfigChanged{})
+	w.command(1, city.Reload{Confirm: true})
+	clear(w.stuck)
+	w.Step(effect.Wake{})
+	if a := w.replies[1]; a.Err == nil || a.Err.Code != city.Conflict ||
+		!strings.Contains(a.Err.Message, "the file has changed since it was confirmed") {
+		t.Errorf("answered with %v", a)
+	}
+	if h := w.m.Snapshot(w.now).Config.Held; h == nil || h.Revision == shown ||
+		len(h.Removes) != 2 || w.m.conf.Revision == shown {
+		t.Errorf("held: %+v", h)
+	}
+	if len(w.m.loader.confirms) > 0 {
+		t.Errorf("confirmations without a sender: %v", w.m.loader.confirms)
+	}
+}
+
+// A question that a program asks before it is ready is shown, and a user can answer it in the terminal. Keys reach
+// the session that asks. The question is cleared when the start ends, even if the start fails (L14).
+func TestAQuestionAtTheStart(t *testing.T) {
+	for _, failed := range []error{nil, errors.New("it asks about trust, and nobody answered")} {
+		w := newWorld()
+		w.stuck["agent:a"] = true
+		w.declare("a:restart=never")
+		w.advance(0)
+		look := func() city.Agent { return w.m.agents["a"].draw() }
+		w.command(1, city.SendKeys{Agent: "a", Keys: []string{"Enter"}})
+		if a := w.replies[1]; a.Err == nil || a.Err.Code != city.Conflict {
+			t.Errorf("keys were taken before there was a question: %+v", a)
+		}
+		asked := session.Status{Name: "gc-app-a", Agent: "a", ID: "s1", Alive: true, PID: 7,
+			Started: w.now}
+		w.Step(effect.Asking{Agent: "a", Status: asked, About: "trust"})
+		v := look()
+		if v.State != city.Starting || !strings.HasPrefix(v.Reason,
+			"asks about trust: answer it in the agent's terminal") || !v.Running || v.PID != 7 ||
+			v.Session == nil || v.Session.ID != "s1" || v.Session.Name != "gc-app-a" {
+			t.Errorf("%+v", v)
+		}
+		w.feed(effect.Command{ID: 2, Cmd: city.SendKeys{Agent: "a", Keys: []string{"Enter"}}})
+		pressed := ""
+		for _, f := range w.pending {
+			if f, ok := f.(effect.Type); ok {
+				pressed = f.Session
+			}
+		}
+		if pressed != "gc-app-a" {
+			t.Errorf("pressed in %q", pressed)
+		}
+		w.Step(effect.Typed{Agent: "a"})
+		if a, ok := w.replies[2]; !ok || a.Err != nil {
+			t.Errorf("the keys were answered with %+v", a)
+		}
+		w.Step(effect.Asking{Agent: "a", Status: asked})
+		if v := look(); v.State != city.Starting || strings.Contains(v.Reason, "asks") ||
+			v.Session != nil || v.Running {
+			t.Errorf("answered: %+v", v)
+		}
+		w.Step(effect.Asking{Agent: "a", Status: asked, About: "trust"})
+		w.pending = nil
+		clear(w.stuck)
+		w.Step(effect.Started{Agent: "a", Status: asked, Err: failed})
+		if r := w.m.agents["a"]; r.act.asking != nil {
+			t.Error("it still asks")
+		}
+		w.Step(effect.Asking{Agent: "a", Status: asked, About: "trust"}) // after the start has ended
+		if v := look(); v.State == city.Starting && v.Session != nil && failed == nil ||
+			strings.Contains(v.Reason, "answer in its terminal") {
+			t.Errorf("too late: %+v", v)
+		}
+	}
+}
+
+// An automatic answer to a question is recorded, even if the agent no longer exists.
+func TestAnswerIsRecorded(t *testing.T) {
+	w := newWorld()
+	w.declare("a")
+	w.advance(time.Second)
+	for _, name := range []string{"a", "gone"} {
+		w.Step(effect.DialogAnswered{Agent: name, Session: "s1",
+			Dialog: session.Dialog{Name: "trust", Keys: []string{"Down", "Enter"}}})
+	}
+	var got []string
+	for _, e := range w.events {
+		if e.Type == events.AgentNudged {
+			got = append(got, e.Actor+" "+e.Subject+": "+e.Message)
+		}
+	}
+	want := "controller a: the agent's question about trust was answered with Down, Enter because " +
+		"emits_permission_warning is set" +
+		"|controller gone: the agent's question about trust was answered with Down, Enter because " +
+		"emits_permission_warning is set"
+	if strings.Join(got, "|") != want {
+		t.Errorf("got %q", got)
+	}
+}

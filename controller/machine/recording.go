@@ -1,0 +1,477 @@
+package machine
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/city"
+	"gcity/controller/effect"
+	"gcity/controller/step"
+	"gcity/events"
+	"gcity/restart"
+	"gcity/session"
+)
+
+// outputWait is how long a crash event waits for the agent's last output.
+const outputWait = effect.CaptureLimit + time.Second
+
+// journal records events in the order of the decisions that caused them.
+type journal struct {
+	m     *Machine
+	queue []queuedRecord
+	// IDs of sessions with an exit that the previous controller recorded, or saved for its successor to record
+	past map[string]bool
+}
+
+// queuedRecord is an event that waits to be written to the log.
+type queuedRecord struct {
+	effect.Record
+	agent *record       // nil = the event is not about an agent's session
+	end   *session.Exit // the exit that the event records, or nil
+	// ID of the session with the output that the event waits for; "" = the event waits only for earlier events
+	output string
+	by     time.Time // time at which the event stops waiting for the output
+}
+
+// record records an event about an agent.
+func (j *journal) record(a *record, e events.Event, replies ...effect.Reply) {
+	e.Actor, e.Subject = orDefault(e.Actor, effect.ActorController), a.name
+	j.inOrder(queuedRecord{Record: effect.Record{Event: e, Replies: replies}, agent: a})
+}
+
+// recordEnd records an exit, unless the previous controller has recorded it.
+func (j *journal) recordEnd(a *record, x session.Exit, e events.Event, replies ...effect.Reply) {
+	if j.past[x.ID] {
+		return
+	}
+	e.Actor, e.Subject = orDefault(e.Actor, effect.ActorController), a.name
+	j.inOrder(queuedRecord{Record: effect.Record{Event: e, Replies: replies}, agent: a, end: &x})
+}
+
+// recordCrash records an exit as a crash, with its last output.
+func (j *journal) recordCrash(now time.Time, a *record, x session.Exit, e events.Event) {
+	j.inOrder(queuedRecord{Record: effect.Record{Event: e}, agent: a, end: &x, output: x.ID,
+		by: now.Add(outputWait)})
+	j.m.step.DoLate(effect.Capture{
+		Agent: a.name, Session: x.Name, ID: x.ID, At: x.At, Cols: a.want.Spec.Cols,
+		Rows: a.want.Spec.Rows,
+	})
+}
+
+// inOrder records an event. If an earlier event is still waiting for output, inOrder queues the new one, so that the
+// log keeps the order of the decisions.
+func (j *journal) inOrder(q queuedRecord) {
+	if len(j.queue) == 0 && q.output == "" {
+		j.m.step.Do(q.Record)
+		return
+	}
+	j.queue = append(j.queue, q)
+	if q.agent != nil {
+		q.agent.act.queued++
+	}
+}
+
+// release records the events that no longer have to wait. A zero now ends all waits for output.
+func (j *journal) release(now time.Time) {
+	n := 0
+	for ; n < len(j.queue); n++ {
+		q := &j.queue[n]
+		if q.output != "" && !now.IsZero() && now.Before(q.by) {
+			break
+		}
+		if q.output != "" {
+			q.amend(map[string]any{"output_error": fmt.Sprintf("not saved within %s", outputWait)})
+		}
+		j.m.step.Do(q.Record)
+		if q.agent != nil {
+			q.agent.act.queued--
+		}
+	}
+	j.queue = append(j.queue[:0], j.queue[n:]...)
+	clear(j.queue[len(j.queue):cap(j.queue)])
+}
+
+func (j *journal) captured(now time.Time, in effect.Captured) {
+	for i := range j.queue {
+		if q := &j.queue[i]; q.output == in.ID && q.agent.name == in.Agent {
+			about := map[string]any{"output": in.Tail}
+			if in.File != "" {
+				about["file"] = in.File
+			}
+			if in.Err != nil {
+				about["output_error"] = in.Err.Error()
+			}
+			q.amend(about)
+			q.output = ""
+		}
+	}
+	a, ok := j.m.agents[in.Agent]
+	if !ok {
+		return
+	}
+	if a.sess.exit != nil && a.sess.lastEnd == in.ID {
+		kept := *a.sess.exit
+		kept.File = in.File
+		a.sess.exit, j.m.step.Changed = &kept, true
+	}
+	j.m.decide(now, a)
+}
+
+// amend adds fields to the payload of a queued event.
+func (q *queuedRecord) amend(more map[string]any) {
+	about := map[string]any{}
+	if json.Unmarshal(q.Event.Payload, &about) != nil {
+		return
+	}
+	for key, value := range more {
+		about[key] = value
+	}
+	q.Event.Payload = step.Payload(about)
+}
+
+// unrecorded returns an agent's exits that are not in the log yet, because their events are still queued.
+func (j *journal) unrecorded(a *record) (ends []effect.UnrecordedEnd) {
+	for i := range j.queue {
+		if q := &j.queue[i]; q.agent == a && q.end != nil {
+			ends = append(ends, effect.UnrecordedEnd{Exit: *q.end, Event: q.Event})
+		}
+	}
+	return ends
+}
+
+// unrecordedCrashes returns the number of an agent's crashes that are not in the log yet.
+func (j *journal) unrecordedCrashes(a *record) (n int) {
+	for _, end := range j.unrecorded(a) {
+		if end.Event.Type == events.AgentCrashed {
+			n++
+		}
+	}
+	return n
+}
+
+// begin requests a start. The start also saves the agent's exits that are not in the event log yet.
+func (j *journal) begin(a *record) {
+	f := a.policy.startEffect(a)
+	f.Ends = j.unrecorded(a)
+	a.act.exitFiles = len(f.Ends) > 0
+	j.m.step.Do(f)
+}
+
+// inheritEnds records exits that the previous controller could not record. It skips exits that the list of sessions
+// contains, because those are handled separately.
+func (j *journal) inheritEnds(now time.Time, in *effect.Inherited, listed []session.Status) {
+	shown := map[string]bool{}
+	for i := range listed {
+		shown[listed[i].ID] = true
+	}
+	for _, e := range in.Ends {
+		id := e.Exit.ID
+		ack := effect.Acknowledge{Agent: e.Exit.Agent, Session: e.Exit.Name, ID: id}
+		a := j.m.agents[e.Exit.Agent]
+		switch {
+		case shown[id]:
+		case in.Recorded[id]:
+			j.m.step.Do(ack)
+		case a == nil: // the agent was removed from the configuration
+			j.m.step.Do(effect.Record{Event: e.Event})
+			j.m.step.Do(ack)
+		default:
+			j.m.decided(now, a, "record", "not recorded by the previous "+
+				"controller: "+e.Event.Message)
+			j.inheritEnd(now, a, e)
+			j.past[id] = true
+			a.act.acks = append(a.act.acks, ack)
+		}
+	}
+}
+
+// inheritEnd counts and records the exit of an agent's earlier session.
+func (j *journal) inheritEnd(now time.Time, a *record, e effect.UnrecordedEnd) {
+	if e.Event.Type != events.AgentCrashed || a.want == nil {
+		j.inOrder(queuedRecord{Record: effect.Record{Event: e.Event}, agent: a})
+		return
+	}
+	if a.policy.counts() {
+		a.restart.history.Died(now, effect.Death(&e.Exit), a.want.Policy)
+	}
+	j.recordCrash(now, a, e.Exit, e.Event)
+}
+
+const (
+	// saveInterval is the minimum interval between two writes of the crash histories.
+	saveInterval = 100 * time.Millisecond
+	// SaveRetry is the delay before a failed write is retried.
+	SaveRetry = 30 * time.Second
+)
+
+// historyFile saves the crash histories in a file for the next controller.
+type historyFile struct {
+	m *Machine
+
+	// read from the file at the start; empty once the first configuration was applied
+	fromFile     effect.Histories
+	entries      int       // number of agents in the newest file
+	mayExist     bool      // the file may exist and must be removed when no agent has a history
+	saving       bool      // a write is in flight
+	retry        bool      // the newest write failed
+	notBefore    time.Time // earliest time of the next write
+	delayedUntil time.Time // time of a delayed write; zero = none is delayed
+	readProblem  string    // reason why the previous file could not be read
+	saveProblem  string    // reason why the newest write failed
+}
+
+// save writes the crash histories if they differ from the file, or removes the file. It runs after each step,
+// so code that changes a history need not call it.
+func (kp *historyFile) save(now time.Time) {
+	kp.delayedUntil = time.Time{}
+	if kp.saving || kp.m.conf == nil || kp.m.lost != nil || !kp.unsaved() {
+		return
+	}
+	if now.Before(kp.notBefore) {
+		kp.delayedUntil = kp.notBefore
+		return
+	}
+	content, err := kp.encode(kp.toSave)
+	if err != nil {
+		kp.saveFailed(now, err)
+		return
+	}
+	kp.saving, kp.retry = true, false
+	kp.m.step.Do(effect.SaveHistories{Memory: content})
+}
+
+// unsaved reports whether the file is out of date.
+func (kp *historyFile) unsaved() bool {
+	n := 0
+	for _, a := range kp.m.order {
+		if a.restart.saved != nil {
+			n++
+		}
+		if a.act.queued == 0 && !a.isSaved(kp.m.conf.OnDisk) {
+			return true
+		}
+	}
+	return kp.retry || n != kp.entries || n == 0 && kp.mayExist && !kp.m.conf.OnDisk
+}
+
+// encode returns the content of the file: the result of memo for each agent. It returns nil if the file should not
+// exist. A crash without a recorded event is omitted, because the next controller finds and counts it again.
+func (kp *historyFile) encode(memo func(*record) *effect.SavedAgent) ([]byte, error) {
+	all := map[string]*effect.SavedAgent{}
+	for _, a := range kp.m.order {
+		switch crashes := kp.m.journal.unrecordedCrashes(a); {
+		case a.act.queued == 0 || crashes == 0:
+			a.restart.saved = memo(a)
+		case a.restart.saved == nil:
+			a.restart.saved = memo(a).Before(crashes)
+		}
+		if a.restart.saved != nil {
+			all[a.name] = a.restart.saved
+		}
+	}
+	kp.entries, kp.mayExist = len(all), len(all) > 0 || kp.m.conf.OnDisk
+	if !kp.mayExist {
+		return nil, nil
+	}
+	return json.Marshal(all)
+}
+
+func (kp *historyFile) saved(now time.Time, err error) {
+	kp.saving, kp.notBefore = false, now.Add(saveInterval)
+	if err != nil {
+		kp.saveFailed(now, err)
+		return
+	}
+	kp.m.step.Note(&kp.readProblem, "")
+	kp.m.step.Note(&kp.saveProblem, "")
+}
+
+func (kp *historyFile) saveFailed(now time.Time, err error) {
+	kp.retry, kp.notBefore = true, now.Add(SaveRetry)
+	kp.m.step.Note(&kp.saveProblem,
+		fmt.Sprintf("crash histories cannot be saved: %v; the controller "+
+			"retries every %s, and agents keep running", err, SaveRetry))
+}
+
+// hasNoHistory reports whether an agent has no history to save.
+func (a *record) hasNoHistory() bool {
+	return a.want == nil || len(a.restart.history.Crashes) == 0 && a.restart.history.Streak == 0 &&
+		a.restart.pause() == ""
+}
+
+// isSaved reports whether the last saved state is still current. crashes is false if crash histories are not saved.
+func (a *record) isSaved(crashes bool) bool {
+	k, stopped := a.restart.saved, a.stoppedBySetting()
+	crashes = crashes && !a.hasNoHistory()
+	if k == nil || !crashes && stopped.State == "" {
+		return k == nil && !crashes && stopped.State == ""
+	}
+	var history restart.History
+	var pause city.State
+	if crashes {
+		history, pause = a.restart.history, a.restart.pause()
+	}
+	return k.Same(history, pause, a.restart.until) && k.IsStopped(stopped) &&
+		k.Fingerprint == a.want.Spec.Fingerprint.Sum
+}
+
+// toSave returns the state of an agent to save, or nil.
+func (kp *historyFile) toSave(a *record) *effect.SavedAgent { return a.toSave(kp.m.conf.OnDisk) }
+
+// toSave returns the state to save, or nil. crashes is false if crash histories are not saved.
+func (a *record) toSave(crashes bool) *effect.SavedAgent {
+	stopped := a.stoppedBySetting()
+	crashes = crashes && !a.hasNoHistory()
+	if !crashes && stopped.State == "" {
+		return nil
+	}
+	r := &effect.SavedAgent{Fingerprint: a.want.Spec.Fingerprint.Sum}
+	if stopped.State != "" {
+		r.Stopped = &stopped
+	}
+	if !crashes {
+		return r
+	}
+	r.History, r.LastEnd = a.restart.history, a.sess.lastEnd
+	r.Restarts, r.Last = a.restart.restarts, a.newestExit()
+	r.Crashes = slices.Clone(a.restart.history.Crashes)
+	if r.State = a.restart.pause(); r.State != "" {
+		r.Until, r.Why, r.StartReason = a.restart.until, a.restart.why, a.act.startReason
+		r.QuarantineCrashes = a.restart.hold.crashes
+		if a.state == r.State {
+			r.Since = a.since
+		}
+	}
+	return r
+}
+
+// stoppedBySetting returns the state of an agent that its configuration keeps stopped. It returns the zero value for
+// any other agent.
+func (a *record) stoppedBySetting() effect.SavedState {
+	if a.want != nil && (a.state == city.Suspended && a.want.Suspended.On() ||
+		a.state == city.Failed && a.want.Problem != "") {
+		return effect.SavedState{State: a.state, Since: a.since}
+	}
+	return effect.SavedState{}
+}
+
+// toHandOver returns the state of an agent that is handed over to the next controller, or nil if nothing is handed
+// over. It contains everything that the next controller needs to continue seamlessly.
+func (a *record) toHandOver() *effect.SavedAgent {
+	r, d := a.toSave(true), a.drain.current
+	switch {
+	case a.want == nil || r == nil && d == nil && !a.restart.stays() && !a.phase.Alive():
+		return r
+	case r == nil:
+		r = &effect.SavedAgent{Fingerprint: a.want.Spec.Fingerprint.Sum, LastEnd: a.sess.lastEnd,
+			Restarts: a.restart.restarts, Last: a.newestExit()}
+	}
+	if r.State == "" && a.phase.Alive() {
+		r.Session, r.StartReason = a.sess.life.ID, a.act.startReason
+	}
+	r.Decisions = slices.Clone(a.decisions)
+	if a.restart.missing.Tries > 0 {
+		r.Missing = &a.restart.missing
+	}
+	if a.restart.stays() {
+		r.Exited = &effect.SavedExit{Why: a.restart.why, Since: a.since,
+			Final: a.restart.kind == staysFinal, Exit: a.sess.exit}
+	}
+	if d != nil {
+		r.Drain = &effect.SavedDrain{Session: a.sess.life.ID, Since: d.since, By: d.by, Why: d.why,
+			Final: d.final, Acked: d.acked, Unmarked: a.drain.unmarked}
+	}
+	return r
+}
+
+// newestExit returns the agent's newest exit, which a previous controller may have recorded.
+func (a *record) newestExit() *city.Exit { return cmp.Or(a.sess.exit, a.restart.earlierExit) }
+
+// restoreAll restores the saved histories to the agents of the first configuration. For an agent with a changed
+// declaration, it restores only since when the configuration keeps the agent stopped.
+func (kp *historyFile) restoreAll(now time.Time) {
+	for name, r := range kp.fromFile.Agents {
+		a := kp.m.agents[name]
+		// the pool may not want this member now, but its history is still used
+		if w := kp.m.pools.MemberWant(name); a == nil && w != nil {
+			a = kp.m.record(now, name)
+			kp.m.join(a, kp.m.pools.Get(w.Pool), w)
+		}
+		if a == nil || a.want == nil {
+			continue
+		}
+		if r.Fingerprint == a.want.Spec.Fingerprint.Sum {
+			kp.restore(now, a, r)
+		}
+		kp.restoreStopped(now, a, r.Stopped)
+	}
+	// a file from a controller that left its agents running is used once, then rewritten or removed
+	kp.entries, kp.retry, kp.fromFile = len(kp.fromFile.Agents), kp.fromFile.HandedOver,
+		effect.Histories{}
+	kp.mayExist = kp.m.conf.OnDisk
+	if kp.unsaved() { // the effects of this step are dropped, so write in a later step
+		kp.notBefore = now.Add(saveInterval)
+	}
+}
+
+// restoreStopped restores since when the configuration keeps an agent stopped, if it still does.
+func (kp *historyFile) restoreStopped(now time.Time, a *record, s *effect.SavedState) {
+	switch {
+	case s == nil:
+		return
+	case s.State == city.Suspended && a.want.Suspended.On():
+		kp.m.set(now, a, city.Suspended, a.want.Suspended.Where, time.Time{})
+	case s.State == city.Failed && !a.want.Suspended.On() && a.want.Problem != "":
+		kp.m.set(now, a, city.Failed, a.want.Problem, time.Time{})
+	default:
+		return
+	}
+	a.since = effect.NotInFuture(now, s.Since)
+}
+
+// restore restores an agent's history. The wall clock may have changed since the history was saved, so times are
+// moved out of the future and waits are limited to their maximum (L13).
+func (kp *historyFile) restore(now time.Time, a *record, r effect.SavedAgent) {
+	a.restart.history = r.RecentCrashes(now, a.want.Policy)
+	a.sess.lastEnd, a.restart.saved, a.drain.inherited = r.LastEnd, &r, r.Drain
+	for _, d := range r.Decisions[max(0, len(r.Decisions)-city.MaxDecisions):] {
+		d.At = effect.NotInFuture(now, d.At)
+		a.decisions = append(a.decisions, d)
+	}
+	a.restart.restarts, a.restart.inherited = max(0, r.Restarts), r
+	if r.Last != nil {
+		earlier := *r.Last
+		earlier.At = effect.NotInFuture(now, earlier.At)
+		a.restart.earlierExit = &earlier
+	}
+	var what []string
+	if n := len(a.restart.history.Crashes); n > 0 {
+		what = append(what, fmt.Sprintf("crashed %d× within %s", n, a.want.Policy.Window))
+	}
+	if r.Missing != nil {
+		a.restart.missing = *r.Missing
+	}
+	if r.State != "" {
+		a.restart.inherit(&r, r.WaitsUntil(now, a.want.Policy))
+		a.act.startReason = r.StartReason
+		kp.m.set(now, a, r.State, r.Why, a.restart.until)
+		if !r.Since.IsZero() {
+			a.since = effect.NotInFuture(now, r.Since)
+		}
+		what = append(what, fmt.Sprintf("%s: %s", r.State, r.Why))
+	}
+	if x := r.Exited; x != nil {
+		a.restart.inheritExit(x)
+		a.sess.exit = x.Exit
+		kp.m.set(now, a, city.Exited, x.Why, time.Time{})
+		a.since = effect.NotInFuture(now, x.Since)
+		what = append(what, fmt.Sprintf("%s: %s", city.Exited, x.Why))
+	}
+	if len(what) > 0 {
+		kp.m.decided(now, a, "recall", "from the previous controller: "+strings.Join(what, "; "))
+	}
+}

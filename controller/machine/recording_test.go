@@ -1,0 +1,475 @@
+package machine
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/city"
+	"gcity/controller/effect"
+	"gcity/controller/memory"
+	"gcity/events"
+	"gcity/restart"
+	"gcity/session"
+)
+
+// crashes returns the payloads of all recorded crashes of an agent.
+func (w *world) crashes(t *testing.T, name string) (all []map[string]any) {
+	t.Helper()
+	for _, e := range w.events {
+		if e.Type != events.AgentCrashed || e.Subject != name {
+			continue
+		}
+		var about map[string]any
+		if err := json.Unmarshal(e.Payload, &about); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, about)
+	}
+	return all
+}
+
+func (w *world) subjects(from int) (out []string) {
+	for _, e := range w.events[from:] {
+		out = append(out, e.Type+" "+e.Subject)
+	}
+	return out
+}
+
+// If an agent crashes again while its first output is being captured, both crashes keep their output.
+func TestEachCrashKeepsItsOutput(t *testing.T) {
+	w := newWorld()
+	w.declare("a:max=1")
+	w.advance(time.Second)
+	w.stuck["capture:a:s1"] = true
+	w.die("a", 3, "")
+	w.die("a", 3, "")
+	if n := len(w.crashes(t, "a")); n != 0 {
+		t.Errorf("%d crashes are recorded before the output of the first is kept", n)
+	}
+	delete(w.stuck, "capture:a:s1")
+	w.Step(effect.Wake{})
+	all := w.crashes(t, "a")
+	if len(all) != 2 {
+		t.Fatalf("%d crashes are recorded", len(all))
+	}
+	for i, about := range all {
+		if about["output"] != "last words" || about["file"] != ".gc/crashes/x.ansi" {
+			t.Errorf("crash %d: %v", i+1, about)
+		}
+	}
+	if all[0]["session"] != "s1" || all[1]["session"] != "s2" {
+		t.Errorf("the order is %v, %v", all[0]["session"], all[1]["session"])
+	}
+	if len(w.dead) != 0 {
+		t.Errorf("ends that are not acknowledged: %v", w.dead)
+	}
+}
+
+// The effects of a crash on other agents are recorded after the crash, even if the capture of its output takes
+// long.
+func TestAnEffectIsRecordedAfterItsCause(t *testing.T) {
+	w := newWorld()
+	w.declare("fam:strategy=rest_for_one", "kid:needs=fam")
+	w.advance(time.Minute)
+	from := len(w.events)
+	w.stuck["capture:fam:s1"] = true
+	w.die("fam", -1, "SIGKILL")
+	if more := w.subjects(from); len(more) != 0 {
+		t.Errorf("recorded before the crash: %v", more)
+	}
+	delete(w.stuck, "capture:fam:s1")
+	w.Step(effect.Wake{})
+	want := []string{"agent.crashed fam", "agent.stopped kid", "agent.started fam",
+		"agent.started kid"}
+	if got := w.subjects(from); !slices.Equal(got, want) {
+		t.Errorf("recorded %v, want %v", got, want)
+	}
+}
+
+// A hung capture delays the log only for a limited time.
+func TestHungCaptureDelaysNothing(t *testing.T) {
+	w := newWorld()
+	w.declare("a", "b")
+	w.advance(time.Minute)
+	from := len(w.events)
+	w.stuck["capture:a:s1"] = true
+	w.die("a", 3, "")
+	w.die("b", 0, "")
+	w.advance(outputWait)
+	want := []string{"agent.crashed a", "agent.started a", "agent.stopped b", "agent.started b"}
+	if got := w.subjects(from); !slices.Equal(got, want) {
+		t.Errorf("recorded %v, want %v", got, want)
+	}
+	if about := w.crashes(t, "a")[0]; about["output_error"] == nil {
+		t.Errorf("nothing says that the output is missing: %v", about)
+	}
+}
+
+// keepEnds simulates a start's treatment of unrecorded exits: afterwards, they exist only in files.
+func (w *world) keepEnds(ends []effect.UnrecordedEnd) {
+	for _, e := range ends {
+		if w.ends == nil {
+			w.ends = map[string]effect.UnrecordedEnd{}
+		}
+		w.ends[e.Exit.ID] = e
+		delete(w.dead, e.Exit.ID)
+	}
+}
+
+func (w *world) inherit(first bool) *effect.Inherited {
+	past := &effect.Inherited{Recorded: map[string]bool{}}
+	for i := range w.events {
+		past.Recorded[effect.EndedSession(&w.events[i])] = true
+	}
+	for _, id := range slices.Sorted(maps.Keys(w.ends)) {
+		if first {
+			past.Ends = append(past.Ends, w.ends[id])
+		}
+	}
+	return past
+}
+
+// lives returns the number of recorded exits of each session.
+func (w *world) lives() map[string]int {
+	n := map[string]int{}
+	for i := range w.events {
+		if id := effect.EndedSession(&w.events[i]); id != "" {
+			n[id]++
+		}
+	}
+	return n
+}
+
+// If a controller exits after recording an exit but before acknowledging it, the next controller does not record it
+// again.
+func TestARecordedEndIsNotRecordedAgain(t *testing.T) {
+	for _, code := range []int{0, 3} {
+		w := newWorld()
+		w.declare("a:restart=never")
+		w.advance(time.Minute)
+		w.stuck["ack:a:s1"] = true
+		w.die("a", code, "")
+		w.succeed()
+		if n := w.lives()["s1"]; n != 1 {
+			t.Errorf("exit %d: its end is recorded %d times: %v", code, n, w.log)
+		}
+		if len(w.dead) != 0 {
+			t.Errorf("exit %d: its end is not acknowledged", code)
+		}
+	}
+}
+
+// If a controller exits before it can record a completed stop, the next controller records it.
+func TestAStopIsRecordedByTheSuccessor(t *testing.T) {
+	w := newWorld()
+	w.declare("a")
+	w.advance(time.Minute)
+	s := *w.alive["a"]
+	s.Alive, s.Exit = false, &session.Exit{Name: s.Name, Agent: "a", ID: s.ID, Code: 0, Asked: true,
+		At: w.now}
+	delete(w.alive, "a")
+	w.dead[s.ID] = s
+	w.succeed()
+	w.succeed()
+	if n := w.lives()["s1"]; n != 1 || w.told(events.AgentStopped) != 1 {
+		t.Errorf("its end is recorded %d times: %v", n, w.log)
+	}
+}
+
+// A crash with an event that still waits for output is not lost with its controller, even if the agent has
+// restarted.
+func TestCrashBeforeANewSessionIsRecorded(t *testing.T) {
+	w := newWorld()
+	w.declare("a", "b")
+	w.advance(time.Minute)
+	w.stuck["capture:a:s1"] = true
+	w.die("a", 3, "")
+	w.die("b", 0, "") // its event waits behind the crash
+	if len(w.ends) != 2 || w.alive["a"] == nil || w.alive["b"] == nil {
+		t.Fatalf("kept: %v", w.ends)
+	}
+	clear(w.stuck)
+	w.succeed()
+	w.advance(time.Second)
+	if n := w.lives(); n["s1"] != 1 || n["s2"] != 1 {
+		t.Errorf("the ends are recorded %v times: %v", n, w.log)
+	}
+	if all := w.crashes(t, "a"); len(all) != 1 || all[0]["output"] != "last words" {
+		t.Errorf("the crash: %v", all)
+	}
+	if n := len(w.m.agents["a"].restart.history.Crashes); n != 1 {
+		t.Errorf("%d crashes are counted", n)
+	}
+	if len(w.ends) != 0 {
+		t.Errorf("files are left: %v", w.ends)
+	}
+}
+
+// The file of an exit is removed when the event is recorded. The controller that wrote the file also removes it.
+func TestExitFileIsRemoved(t *testing.T) {
+	w := newWorld()
+	w.declare("a")
+	w.advance(time.Minute)
+	w.stuck["capture:a:s1"] = true
+	w.die("a", 3, "")
+	clear(w.stuck)
+	w.Step(effect.Wake{})
+	if len(w.ends) != 0 || w.lives()["s1"] != 1 {
+		t.Errorf("files: %v, recorded: %v", w.ends, w.lives())
+	}
+}
+
+// If a second list is requested before the first one is answered, saved exits are still inherited only once.
+func TestEndsAreInheritedOnce(t *testing.T) {
+	w := newWorld()
+	w.declare("a")
+	w.advance(time.Minute)
+	w.stuck["capture:a:s1"] = true
+	w.die("a", 3, "")
+	w.succeed("list", "capture:a:s1")
+	w.feed(effect.Tick{}) // requests another list
+	delete(w.stuck, "list")
+	w.Step(effect.Wake{})
+	delete(w.stuck, "capture:a:s1")
+	w.Step(effect.Wake{})
+	if n := w.lives()["s1"]; n != 1 {
+		t.Errorf("its end is recorded %d times: %v", n, w.log)
+	}
+}
+
+// An exit that was already recorded is not recorded again when only a later list shows the session.
+func TestARecordedEndThatIsSeenLate(t *testing.T) {
+	w := newWorld()
+	w.declare("a:restart=never")
+	w.advance(time.Minute)
+	w.stuck["ack:a:s1"] = true
+	w.die("a", 3, "")
+	hidden := w.dead["s1"]
+	delete(w.dead, "s1")
+	w.succeed()
+	hidden.Exit.Lost = true
+	w.dead["s1"] = hidden
+	w.Step(effect.Tick{})
+	if n := w.lives()["s1"]; n != 1 {
+		t.Errorf("its end is recorded %d times: %v", n, w.log)
+	}
+}
+
+// A session may be listed as alive, because its holder is exiting, and then be lost. If its exit was recorded, no
+// second exit is recorded.
+func TestRecordedExitOfALeavingHolder(t *testing.T) {
+	w := newWorld()
+	w.declare("a")
+	w.advance(time.Minute)
+	s := *w.alive["a"]
+	w.stuck["ack:a:s1"] = true
+	w.die("a", 3, "")
+	delete(w.dead, "s1")
+	w.alive["a"] = &s
+	w.succeed()
+	w.Step(effect.Exited{Exit: session.Exit{Name: s.Name, Agent: "a", ID: "s1", Code: -1,
+		Lost: true, At: w.now}})
+	if n := w.lives()["s1"]; n != 1 {
+		t.Errorf("its end is recorded %d times: %v", n, w.log)
+	}
+}
+
+// The recorded exit of a lost session has the reason that the provider reports.
+func TestLostExitHasAReason(t *testing.T) {
+	w := newWorld()
+	w.declare("a")
+	w.advance(time.Minute)
+	s := *w.alive["a"]
+	delete(w.alive, "a")
+	w.Step(effect.Exited{Exit: session.Exit{
+		Name: s.Name, Agent: "a", ID: s.ID, Code: -1, Signal: "SIGKILL", Lost: true,
+		Reason: "OOMKilled", At: w.now,
+	}})
+	for i := range w.events {
+		if e := &w.events[i]; effect.EndedSession(e) == s.ID {
+			if e.Message != "host_lost: OOMKilled" ||
+				!strings.Contains(string(e.Payload), `"reason":"OOMKilled"`) {
+				t.Errorf("%s %s", e.Message, e.Payload)
+			}
+			return
+		}
+	}
+	t.Error("the end is not recorded")
+}
+
+// For any clock at the time of the write, no agent waits longer than its policy allows. No past event has a time in
+// the future (L13). Saved histories are loaded unchanged.
+func FuzzMemory(f *testing.F) {
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for _, ahead := range []time.Duration{-time.Hour, 0, time.Minute, 3 * 24 * time.Hour, 1 << 62} {
+		content, err := json.Marshal(memory.HistoriesFile[map[string]effect.SavedAgent]{
+			Version: memory.CrashHistoryVersion, City: "/app", Agents: map[string]effect.SavedAgent{
+				"a": {Fingerprint: want("a").Spec.Fingerprint.Sum, State: city.Quarantined,
+					Until: at.Add(ahead), Since: at.Add(ahead), Why: "x",
+					History: restart.History{Crashes: []time.Time{at.Add(ahead), at,
+						at.Add(-time.Minute)}, Streak: 3}, LastEnd: "s1"},
+				"b": {Fingerprint: want("b").Spec.Fingerprint.Sum, State: city.Backoff,
+					Until: at.Add(ahead), History: restart.History{Streak: -1}},
+			}})
+		if err != nil {
+			continue // JSON cannot represent the year
+		}
+		f.Add(content)
+	}
+	f.Add([]byte(`{"version":1,"city":"/app","agents":null}`))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		all, err := memory.DecodeHistories(content, "/app")
+		if err != nil {
+			return
+		}
+		w := newWorld()
+		w.onDisk = true
+		w.m.histories.fromFile = all
+		w.declare("a", "b")
+		for _, a := range w.m.order {
+			if a.restart.until.Sub(w.now) > time.Hour || a.restart.kind == inBackoff &&
+				a.restart.until.Sub(w.now) > 33*time.Second {
+				t.Errorf("%s waits until %s, now is %s", a.name, a.restart.until, w.now)
+			}
+			if a.since.After(w.now) || len(a.restart.history.Crashes) > a.want.Policy.MaxRestarts ||
+				a.restart.history.Streak < 0 {
+				t.Errorf("%s since %s: %+v", a.name, a.since, a.restart.history)
+			}
+			for _, c := range a.restart.history.Crashes {
+				if c.After(w.now) || w.now.Sub(c) >= time.Hour {
+					t.Errorf("%s has crashed at %s, now is %s", a.name, c, w.now)
+				}
+			}
+		}
+		agents, err := w.m.histories.encode(w.m.histories.toSave)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := map[string]effect.SavedAgent{}
+		if err := json.Unmarshal(agents, &again); err != nil {
+			t.Fatal(err)
+		}
+		w.m.histories.fromFile.Agents = again
+		w.m.histories.restoreAll(w.now)
+		for _, a := range w.m.order {
+			if !a.hasNoHistory() && a.restart.until.After(w.now) && !a.isSaved(true) {
+				t.Errorf("%s is %+v, written as %+v", a.name, a.restart.history, a.restart.saved)
+			}
+		}
+	})
+}
+
+// The number of restarts, the newest exit and the reason of a session survive a hand-over. After a crash of the
+// controller, restarts and exits of agents with a saved crash history survive.
+func TestRestartsAndExitsOutliveTheController(t *testing.T) {
+	for _, handOver := range []bool{true, false} {
+		w := newWorld()
+		w.onDisk = !handOver
+		tell := func(line string) {
+			t.Helper()
+			if err := w.tell(strings.Fields(line)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		tell("declare a b")
+		tell("advance 10s")
+		tell("exit a 3")
+		tell("advance 10s")
+		before := w.m.Snapshot(w.now)
+		if handOver {
+			tell("shutdown leave")
+		}
+		tell("successor")
+		tell("advance 1s")
+		was, _ := before.Agent("a")
+		is, _ := w.m.Snapshot(w.now).Agent("a")
+		if was.Restarts != 1 || is.Restarts != 1 || is.Exit == nil || is.Exit.Code != 3 || !is.Exit.At.Equal(was.Exit.At) {
+			t.Errorf("hand-over %v: before %d restarts, then %d, exit %+v", handOver, was.Restarts, is.Restarts, is.Exit)
+		}
+		if handOver && is.Reason != was.Reason {
+			t.Errorf("the reason was %q, and is %q", was.Reason, is.Reason)
+		}
+		if n := len(was.Decisions); handOver && (len(is.Decisions) < n ||
+			!slices.Equal(is.Decisions[:n], was.Decisions)) {
+			t.Errorf("the decisions were %v, and are %v", was.Decisions, is.Decisions)
+		}
+		tell("exit a 4")
+		tell("advance 10s")
+		if is, _ = w.m.Snapshot(w.now).Agent("a"); is.Restarts != 2 || is.Exit.Code != 4 {
+			t.Errorf("after another exit: %d restarts, exit %+v", is.Restarts, is.Exit)
+		}
+	}
+}
+
+// An agent that its configuration keeps stopped has been stopped for the same time under the next controller, also
+// after a hand-over, a crash of the controller or a stop of the city, and if its declaration has changed.
+func TestStoppedStatesOutliveTheController(t *testing.T) {
+	for _, end := range []string{"shutdown leave", "shutdown", "advance 1s"} {
+		for _, written := range []string{"", "write a:command=other,suspended=true b:problem=other c"} {
+			w := newWorld()
+			tell := func(line string) {
+				t.Helper()
+				if err := w.tell(strings.Fields(line)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			tell("declare a b:problem=broken c")
+			tell("advance 10s")
+			tell("suspend a")
+			tell("advance 1h")
+			was := w.m.Snapshot(w.now)
+			tell(end)
+			if written != "" {
+				tell(written)
+			}
+			tell("advance 1m")
+			tell("successor")
+			is := w.m.Snapshot(w.now)
+			for name, state := range map[string]city.State{"a": city.Suspended, "b": city.Failed} {
+				before, _ := was.Agent(name)
+				after, _ := is.Agent(name)
+				if after.State != state || !after.Since.Equal(before.Since) {
+					t.Errorf("%s, %q: %s is %s since %s, and was %s since %s", end, written, name,
+						after.State, after.Since, before.State, before.Since)
+				}
+			}
+			tell("resume a")
+			tell("advance 1s")
+			if a, _ := w.m.Snapshot(w.now).Agent("a"); a.State != city.Running {
+				t.Errorf("%s: a is %s", end, a.State)
+			}
+			if len(w.breach) > 0 {
+				t.Error(w.breach)
+			}
+		}
+	}
+}
+
+// The exit of an agent is marked as the exit of an earlier session after gcity has stopped a later one, also under the
+// next controller. The next exit is not marked.
+func TestAnExitBeforeAStopIsEarlier(t *testing.T) {
+	w := newWorld()
+	tell := func(line string, code int, earlier bool) {
+		t.Helper()
+		if err := w.tell(strings.Fields(line)); err != nil {
+			t.Fatal(err)
+		}
+		a, _ := w.m.Snapshot(w.now).Agent("a")
+		if code != 0 && (a.Exit == nil || a.Exit.Code != code || a.Exit.Earlier != earlier) {
+			t.Errorf("%s: %+v", line, a.Exit)
+		}
+	}
+	tell("declare a", 0, false)
+	tell("advance 20s", 0, false)
+	tell("exit a 3", 3, false)
+	tell("advance 20s", 3, false)
+	tell("restart a", 3, true)
+	tell("shutdown leave", 3, true)
+	tell("successor", 3, true)
+	tell("restart a", 3, true)
+	tell("exit a 4", 4, false)
+}

@@ -1,0 +1,149 @@
+package machine
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/city"
+	"gcity/controller/effect"
+)
+
+// If work changes during a count, it is counted again immediately, not at the next patrol.
+func TestCountOfWhatChangesMeanwhile(t *testing.T) {
+	m := newMachine()
+	m.conf = &effect.Configuration{}
+	counts := func() (n int) {
+		for _, f := range m.step.Effects {
+			if _, ok := f.(effect.CountWork); ok {
+				n++
+			}
+		}
+		m.step.Effects = nil
+		return n
+	}
+	m.work.count()
+	if counts() != 1 {
+		t.Fatal("work is not counted")
+	}
+	m.work.count()
+	m.work.count()
+	if counts() != 0 {
+		t.Error("it is counted twice at once")
+	}
+	m.work.takeCount(time.Time{}, effect.WorkCounted{Unchanged: true})
+	if counts() != 1 {
+		t.Error("what came meanwhile is not counted")
+	}
+	m.work.takeCount(time.Time{}, effect.WorkCounted{Unchanged: true})
+	if counts() != 0 {
+		t.Error("it is counted for ever")
+	}
+}
+
+// A pool without a check shows the counted work.
+func TestCountedPoolsShowTheirCount(t *testing.T) {
+	w := newWorld()
+	if err := w.automate([]string{"a", "gate=manual"}); err != nil {
+		t.Fatal(err)
+	}
+	w.declare("crew:pool=0-8,nocheck")
+	w.advance(time.Second)
+	shown := func() city.Check { return w.m.Snapshot(w.now).Pools[0].Check }
+	if c := shown(); c.Good != nil {
+		t.Errorf("before it is counted: %+v", c)
+	}
+	for _, n := range []int{4, 0} {
+		w.m.step.Changed = false
+		w.Step(effect.WorkCounted{Work: city.Work{Open: 9, Pools: map[string]int{"crew": n}}})
+		if c := shown(); c.Value != n || c.Good == nil || !c.Good.Equal(w.now) ||
+			!w.m.step.Changed {
+			t.Errorf("of %d: %+v, snapshot changed: %t", n, c, w.m.step.Changed)
+		}
+	}
+}
+
+// If a pool's work cannot be counted, the pool shows the reason.
+func TestUncountedPoolsSayWhy(t *testing.T) {
+	w := newWorld()
+	if err := w.automate([]string{"a", "gate=manual"}); err != nil {
+		t.Fatal(err)
+	}
+	w.declare("crew:pool=2-8,nocheck")
+	w.advance(time.Second)
+	reason := func() string { return w.m.Snapshot(w.now).Pools[0].Reason }
+	if got := reason(); got != "the minimum: the work has not been counted yet" {
+		t.Errorf("at first: %s", got)
+	}
+	w.m.step.Changed = false
+	w.Step(effect.WorkCounted{Unknown: true, Err: errors.New("beads.db: permission denied")})
+	if got := reason(); got != "the minimum: work cannot be counted: beads.db: permission denied" ||
+		!w.m.step.Changed {
+		t.Errorf("while its store cannot be read: %s, snapshot changed: %t", got, w.m.step.Changed)
+	}
+	w.Step(effect.WorkCounted{Work: city.Work{Open: 3, Pools: map[string]int{"crew": 3}}})
+	if got := reason(); got != "open work: 3" {
+		t.Errorf("when it can: %s", got)
+	}
+}
+
+// A member of a pool shows its command, even if it joins after the configuration was loaded.
+func TestMembersShowTheirCommand(t *testing.T) {
+	w := newWorld()
+	w.declare("crew:pool=2-4", "alone")
+	w.advance(time.Second)
+	w.command(1, city.Scale{Pool: "crew", Size: 3})
+	w.advance(time.Second)
+	all := w.m.Snapshot(w.now).Agents
+	for _, a := range all {
+		if want := w.m.agents[a.Name].want.Spec.Command; a.Command != want || want == "" {
+			t.Errorf("%s runs %q, want %q", a.Name, a.Command, want)
+		}
+	}
+	if len(all) != 4 {
+		t.Errorf("%d agents, want 4", len(all))
+	}
+}
+
+// The reason why a member does not run has the noun in the right number.
+func TestAbsentMemberNamesTheSize(t *testing.T) {
+	w := newWorld()
+	if err := w.automate([]string{"a", "gate=manual"}); err != nil {
+		t.Fatal(err)
+	}
+	w.declare("crew:pool=0-8,nocheck")
+	w.advance(time.Second)
+	for n, want := range []string{"wants 0 members", "wants 1 member", "wants 2 members"} {
+		w.Step(effect.WorkCounted{Work: city.Work{Open: n, Pools: map[string]int{"crew": n}}})
+		if why, _ := w.m.work.whyAbsent("crew-8"); !strings.HasSuffix(why, want) {
+			t.Errorf("size %d: %s", n, why)
+		}
+	}
+}
+
+// Due backups are checked every ten minutes, one check at a time. A failure is shown until a check succeeds.
+func TestBackUp(t *testing.T) {
+	m := newMachine()
+	m.conf = &effect.Configuration{Backups: true}
+	now := time.Now()
+	orders := func() (n int) {
+		m.step.Effects = nil
+		m.work.backUp(now)
+		return len(m.step.Effects)
+	}
+	if orders() != 1 || orders() != 0 {
+		t.Error("a look is not ordered once")
+	}
+	m.Step(now, effect.BackedUp{Err: errors.New("the disk is full")})
+	if m.work.unbacked != "work cannot be backed up: the disk is full" || orders() != 0 {
+		t.Error(m.work.unbacked)
+	}
+	if now = now.Add(backupCheckEvery); orders() != 1 {
+		t.Error("it is not tried again")
+	}
+	m.Step(now, effect.BackedUp{})
+	if m.work.unbacked != "" {
+		t.Error(m.work.unbacked)
+	}
+}

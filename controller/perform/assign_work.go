@@ -1,0 +1,126 @@
+package perform
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gcity/automation"
+	"gcity/beads"
+	"gcity/city"
+	"gcity/controller/effect"
+	"gcity/formula"
+	"gcity/sling"
+)
+
+// returnWork returns the work of departed members to their pools, in all stores at the same time. It returns work in
+// progress last, because that work shows the next controller which members still have work.
+func (wr *workRunner) returnWork(ctx context.Context, f effect.ReturnWork) effect.Input {
+	var in effect.WorkReturned
+	of := map[string]effect.Leaver{}
+	for _, l := range f.Of {
+		of[l.Agent] = l
+	}
+	type found struct {
+		in beads.Store
+		beads.Bead
+	}
+	var all []found
+	for _, scope := range wr.Stores.scopes() {
+		store, err := wr.Stores.Store(scope)
+		if err != nil {
+			in.Err = errors.Join(in.Err, err)
+			continue
+		}
+		held, err := store.List(ctx, beads.Query{
+			Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, Assigned: true,
+			NotType: city.NotWork(), Limit: -1,
+		})
+		in.Err = errors.Join(in.Err, err)
+		for _, b := range slices.Backward(held) {
+			if _, gone := of[b.Assignee]; gone {
+				all = append(all, found{store, b})
+			}
+		}
+	}
+	for _, last := range [...]bool{false, true} {
+		for _, b := range all {
+			if (b.Status == beads.StatusInProgress) == last {
+				in.Err = errors.Join(in.Err, returnBead(ctx, &in, b.in, b.Bead, of[b.Assignee]))
+			}
+		}
+	}
+	return in
+}
+
+// returnBead returns one bead to its pool.
+func returnBead(ctx context.Context, in *effect.WorkReturned, store beads.Store, b beads.Bead,
+	l effect.Leaver) error {
+	was, now, err := unassign(ctx, store, b, l.Pool)
+	if err != nil {
+		return err
+	}
+	for _, e := range eventOf(&was, now, effect.ActorController, 0) {
+		in.Done = append(in.Done, effect.Returned{Leaver: l, Bead: b.ID, Event: e})
+	}
+	return nil
+}
+
+// unassign reopens a bead for its pool, unless its assignee has changed in the meantime. A bead that already has a
+// pool label stays with that pool. It returns the bead before and after the change.
+func unassign(ctx context.Context, store beads.Store, b beads.Bead, pool string) (was,
+	now beads.Bead,
+	err error) {
+	assignee := b.Assignee
+	for range swaps {
+		p := beads.Patch{Status: new(beads.StatusOpen), Assignee: new(""), IfRev: &b.Rev}
+		if !slices.ContainsFunc(b.Labels, func(l string) bool {
+			return strings.HasPrefix(l, city.PoolLabel)
+		}) {
+			p.AddLabels = []string{city.PoolLabel + pool}
+		}
+		if now, err = store.Update(ctx, b.ID, p); !errors.Is(err, beads.ErrConflict) {
+			break
+		}
+		was := b
+		if b, err = store.Get(ctx, b.ID); err != nil || b.Assignee != assignee ||
+			b.Status == beads.StatusClosed {
+			b, now = was, was
+			break
+		}
+	}
+	if errors.Is(err, beads.ErrNotFound) {
+		return b, b, nil
+	}
+	return b, now, err
+}
+
+// sling assigns work according to the configuration in force.
+func (wr *workRunner) sling(ctx context.Context, req city.SlingRequest,
+	in *effect.BeadChanged) error {
+	conf := wr.w.InForce()
+	if conf == nil || conf.Source == nil {
+		return &city.Error{Code: city.Unavailable, Message: "work cannot be assigned yet, " +
+			"because the configuration is still being read"}
+	}
+	source := conf.Source
+	s := sling.Slinger{
+		Config: source, City: wr.w.Snapshot(), Host: wr.w.Host, Scopes: wr.Stores.scopes(),
+		Store: func(rig string) (beads.Store, error) { return wr.Stores.Store(rig) },
+		FindFormula: func(name, rig string) (f *formula.Formula, err error) {
+			d := automation.Definition{Formula: name, Rig: rig}
+			if !wr.inBackground(ctx, "formula "+name, 0, func() func() {
+				found, failed := wr.au.findFormula(source, d)
+				return func() { f, err = found, failed }
+			}) {
+				return nil, fmt.Errorf("the formula's folder %w", errUnresponsive)
+			}
+			return f, err
+		},
+	}
+	out, err := s.Sling(ctx, req)
+	in.Bead, in.Events, in.Message = out.Bead, out.Events, out.Message
+	return err
+}

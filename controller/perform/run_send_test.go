@@ -1,0 +1,151 @@
+package perform
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"os"
+	"strings"
+	"testing"
+
+	"gcity/city"
+	"gcity/controller/effect"
+	"gcity/internal/eventually"
+	"gcity/session"
+	"gcity/session/pty"
+)
+
+func TestDrafted(t *testing.T) {
+	for _, c := range []struct {
+		prefix, raw string
+		want        bool
+	}{
+		{"> ", "hello\r\n> ", false},
+		{"> ", "hello\r\n> half a li", true},
+		{"> ", "> half\r\nworking…", false}, // the cursor is in another line
+		{"> ", "hello\r\n>", false},
+		{"> ", "> \x1b[2mtry \"fix it\"\x1b[22m\x1b[1;3H", false}, // faint text is a suggestion
+		{"> ", "> \x1b[2mtry\x1b[0m x", true},
+		{"> ", "\x1b[2m> \x1b[0mhalf", true}, // a faint prompt
+		{"> ", "> \x1b[38;2;2;2;2mhalf\x1b[0m", true},
+		{"> ", "> \x1b[38;5;2mhalf\x1b[0m", true},
+		{"> ", "> \x1b[1;2mfaint and bold\x1b[0m", false},
+		{"> ", ">\u00a0", false},
+		{"> ", ">\u00a0half", true},
+		{"│ >", "╭──╮\r\n│ >      │\r\n╰──╯\x1b[2;5H", false},
+		{"│ >", "╭──╮\r\n│ > half │\r\n╰──╯\x1b[2;9H", true},
+		{"$ ", "$ größer", true},
+		{"$ ", "$x", true},
+		{"❯ ", "", false},
+	} {
+		f := session.Frame{Reset: true, Cols: 40, Rows: 10, Data: []byte(c.raw)}
+		if got := hasDraft(f, c.prefix); got != c.want {
+			t.Errorf("%q on %q: %t", c.prefix, c.raw, got)
+		}
+	}
+}
+
+// drafted does not panic on any output or prefix.
+func FuzzDrafted(f *testing.F) {
+	f.Add("> \x1b[2;38;5mx\xff", "> ", 10, 3)
+	f.Fuzz(func(t *testing.T, raw, prefix string, cols, rows int) {
+		blank := session.Frame{Cols: cols % 200, Rows: rows % 60, Data: []byte(raw)}
+		if hasDraft(blank, prefix) && raw == "" {
+			t.Error("nothing is a draft")
+		}
+	})
+}
+
+// twofold is a provider that combines two providers, and shows the same screen for every session.
+type twofold struct {
+	session.Provider
+	data string
+}
+
+func (s twofold) Watch(context.Context, string) iter.Seq2[session.Frame, error] {
+	return func(yield func(session.Frame, error) bool) {
+		yield(session.Frame{Reset: true, Cols: 40, Rows: 10, Data: []byte(s.data)}, nil)
+	}
+}
+
+func (twofold) LimitsOf(provider string) session.Limits {
+	if provider == "pipes" {
+		return session.Limits{Lacks: []session.Ability{session.Attaching}}
+	}
+	return session.Limits{}
+}
+
+func (twofold) CheckOf(context.Context, string) error { return nil }
+
+// Drafts are detected only on screens. The output of a provider without screens contains no drafts.
+func TestDraftsAreOnScreens(t *testing.T) {
+	r := New(World{Provider: twofold{data: "> working"}})
+	for provider, want := range map[string]city.Hold{"terminals": city.HoldScreen, "": city.HoldScreen,
+		"pipes": "", "exec:./mux": ""} {
+		f := effect.Send{Agent: "a", Session: "a", Life: "one", Polite: true, Provider: provider,
+			Prefix: "> "}
+		if why, _ := r.Sessions.disturbed(t.Context(), f, session.Status{}); why != want {
+			t.Errorf("%q: %q, want %q", provider, why, want)
+		}
+	}
+}
+
+// A draft on a real screen is detected even if no viewer typed it. A hint that the program printed is not a draft.
+func TestPromptOnARealScreen(t *testing.T) {
+	dir := t.TempDir()
+	p, err := pty.New(pty.Options{City: dir, Binary: os.Args[0]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	spec := session.Spec{
+		Name: "a", Agent: "a", City: dir, ID: "one", Dir: dir, Cols: 60, Rows: 10,
+		Env:     []string{"PATH=" + os.Getenv("PATH"), "GC_SESSION_ID=one"},
+		Command: `printf 'up\n> \033[2mtype here\033[0m\033[9D'; exec cat`,
+	}
+	if _, err := p.Start(t.Context(), spec); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := p.Stop(t.Context(), "a", 0); err != nil {
+			t.Error(err)
+		}
+		if err := p.Acknowledge(t.Context(), "a", "one"); err != nil {
+			t.Error(err)
+		}
+	}()
+	shows := func(text string) {
+		t.Helper()
+		var out string
+		var err error
+		eventually.True(t, fmt.Sprintf("%q is shown", text), func() bool {
+			out, err = p.Output(t.Context(), "a", 0)
+			return err == nil && strings.Contains(out, text)
+		}, func() string { return fmt.Sprintf("%q, %v", out, err) })
+	}
+	shows("> type here")
+	r := New(World{Provider: p})
+	f := effect.Send{Agent: "a", Session: "a", Life: "one", ID: 7, Text: "sent", Polite: true,
+		Prefix: "> "}
+	if err := p.SendKeys(t.Context(), "a", "half"); err != nil {
+		t.Fatal(err)
+	}
+	shows("> half here")
+	if in := r.Sessions.send(t.Context(), f).(effect.Sent); in.Held != city.HoldScreen || in.Wait != screenAgain ||
+		!in.Disturbed || in.Err != nil {
+		t.Errorf("beside a draft: %+v", in)
+	}
+	if err := p.SendKeys(t.Context(), "a", "C-u"); err != nil { // the terminal erases the line
+		t.Fatal(err)
+	}
+	shows(">      here")
+	if in := r.Sessions.send(t.Context(), f).(effect.Sent); in.Held != "" || in.Err != nil ||
+		in.Output == 0 {
+		t.Errorf("beside a hint: %+v", in)
+	}
+	shows("> sent here\nsent")
+	f.Life = "another"
+	if in := r.Sessions.send(t.Context(), f).(effect.Sent); in.Held == "" && in.Err == nil {
+		t.Errorf("into another life: %+v", in)
+	}
+}

@@ -1,0 +1,303 @@
+package perform
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gcity/beads"
+	"gcity/beads/guard"
+	"gcity/city"
+	"gcity/config"
+	"gcity/controller/effect"
+	"gcity/events"
+)
+
+// Stores opens the stores of a city: its own, and one for each rig. It is safe for concurrent use.
+type Stores struct {
+	open func(rig string) (beads.Store, error) // nil = the city has no stores
+	// checkFolder returns an error while the city's folder is not at its path
+	checkFolder func() error
+	snapshot    func() *city.Snapshot
+	guards      *guard.Guards
+}
+
+// Route returns the scopes in the order in which they are searched for a bead. The rig with the prefix of the ID
+// comes first. All other scopes follow, because prefixes may have changed.
+func (s *Stores) Route(id string) []string {
+	scopes, prefix := s.scopes(), city.BeadPrefix(id)
+	for _, rig := range s.snapshot().Rigs {
+		if i := slices.Index(scopes, rig.Name); rig.Prefix == prefix && i > 0 {
+			return append([]string{rig.Name}, slices.Delete(scopes, i, i+1)...)
+		}
+	}
+	return scopes
+}
+
+// noBead returns the error for a bead that does not exist. If no scope has the ID's prefix, it lists the known
+// prefixes.
+func (s *Stores) noBead(id string) error {
+	now := s.snapshot()
+	own := config.City{Workspace: config.Workspace{Name: now.Name}}
+	all := []city.Prefix{{Prefix: own.Prefix()}}
+	for _, rig := range now.Rigs {
+		all = append(all, city.Prefix{Rig: rig.Name, Prefix: rig.Prefix})
+	}
+	err := fmt.Errorf("bead %q: %w", id, beads.ErrNotFound)
+	if slices.ContainsFunc(all, func(p city.Prefix) bool {
+		return p.Prefix == city.BeadPrefix(id)
+	}) {
+		return err
+	}
+	return fmt.Errorf("%w; %s", err, city.PrefixText(all))
+}
+
+// elsewhere extends the error for a rejected link if the linked bead is in a different store of the city.
+func (s *Stores) elsewhere(ctx context.Context, scope string, err error, links ...string) error {
+	invalid, ok := errors.AsType[*beads.Invalid](err)
+	if !ok {
+		return err
+	}
+	for _, id := range links {
+		if id == "" || !strings.Contains(invalid.Field, fmt.Sprintf("%q", id)) {
+			continue
+		}
+		for _, other := range s.Route(id) {
+			if other == scope {
+				continue
+			}
+			store, openErr := s.Store(other)
+			if openErr != nil {
+				continue
+			}
+			if _, getErr := store.Get(ctx, id); getErr == nil {
+				return fmt.Errorf("%w in the store of %s: %s is work of %s, and links stay "+
+					"within one store", err, beads.ScopeTitle(scope), id, beads.ScopeTitle(other))
+			}
+		}
+	}
+	return err
+}
+
+// linksOf returns the IDs of the beads that a change links to.
+func linksOf(p beads.Patch) []string {
+	var out []string
+	if p.Needs != nil {
+		out = append(out, *p.Needs...)
+	}
+	if p.ParentID != nil {
+		out = append(out, *p.ParentID)
+	}
+	return out
+}
+
+// Beads implements city.Control.Beads.
+func (s *Stores) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
+	if err := q.Check(); err != nil {
+		return nil, city.WorkError(err)
+	}
+	var before *beads.Bead
+	if q.Before != "" {
+		b, err := s.Bead(ctx, q.Before)
+		if err != nil {
+			return nil, err
+		}
+		before = &b
+	}
+	var all []beads.Bead
+	passed := false
+	for _, rig := range s.scopes() {
+		found, own, err := s.listed(ctx, rig, q, before, passed)
+		if err != nil {
+			return nil, err
+		}
+		all, passed = append(all, found...), passed || own
+	}
+	slices.SortStableFunc(all, func(a, b beads.Bead) int {
+		return b.CreatedAt.Compare(a.CreatedAt)
+	})
+	if most := q.MaxResults(); most >= 0 && len(all) > most {
+		all = all[:most]
+	}
+	return all, nil
+}
+
+// listed returns the part of a page that comes from one store. The store that contains the last bead of the previous
+// page continues after that bead. Other stores continue at the creation time of that bead. Stores queried before that
+// store exclude beads created at exactly that time. Stores queried after it (passed) include them.
+func (s *Stores) listed(ctx context.Context, rig string, q beads.Query, before *beads.Bead,
+	passed bool) (found []beads.Bead, own bool, err error) {
+	store, err := s.Store(rig)
+	if err != nil {
+		return nil, false, city.ReadError(err)
+	}
+	foreign := false
+	if before != nil {
+		_, err := store.Get(ctx, before.ID)
+		if foreign = errors.Is(err, beads.ErrNotFound); foreign {
+			q.Before, q.Limit = "", -1
+		}
+	}
+	found, err = store.List(ctx, q)
+	if err != nil {
+		return nil, false, city.ReadError(err)
+	}
+	if foreign {
+		found = slices.DeleteFunc(found, func(b beads.Bead) bool {
+			return b.CreatedAt.After(before.CreatedAt) || !passed &&
+				b.CreatedAt.Equal(before.CreatedAt)
+		})
+	}
+	return found, !foreign, nil
+}
+
+// Bead implements city.Getter.Bead. If one store fails, it still searches the others.
+func (s *Stores) Bead(ctx context.Context, id string) (b beads.Bead, err error) {
+	var lost error
+	for _, rig := range s.Route(id) {
+		store, err := s.Store(rig)
+		if err == nil {
+			b, err = store.Get(ctx, id)
+		}
+		switch {
+		case errors.Is(err, beads.ErrNotFound):
+		case err == nil || guard.Rejected(err):
+			return b, city.WorkError(err)
+		case lost == nil:
+			lost = err
+		}
+	}
+	if lost != nil {
+		return b, city.ReadError(lost)
+	}
+	return b, city.WorkError(s.noBead(id))
+}
+
+// bead creates or changes a bead in its store.
+func (wr *workRunner) bead(ctx context.Context, f effect.ChangeBead) effect.Input {
+	in := effect.BeadChanged{ID: f.ID}
+	var err error
+	switch c := f.Cmd.(type) {
+	case city.CreateBead:
+		if in.Bead, err = wr.Stores.create(ctx, c); err == nil {
+			in.Events = eventOf(nil, in.Bead, "", 0)
+		}
+	case city.UpdateBead:
+		err = wr.Stores.update(ctx, c, &in)
+	case city.SlingWork:
+		err = wr.sling(ctx, c.SlingRequest, &in)
+	}
+	in.Err = asWorkError(err)
+	return in
+}
+
+// eventOf returns the event for a change, or nil if nothing changed.
+func eventOf(was *beads.Bead, b beads.Bead, by string, depth int) []events.Event {
+	if e := city.BeadEvent(was, b, by, depth); e.Type != "" {
+		return []events.Event{e}
+	}
+	return nil
+}
+
+// create creates a bead in the requested store.
+func (s *Stores) create(ctx context.Context, c city.CreateBead) (beads.Bead, error) {
+	if !slices.Contains(s.scopes(), c.Rig) {
+		return beads.Bead{}, &city.Error{Code: city.NotFound,
+			Message: fmt.Sprintf("rig %q not found", c.Rig)}
+	}
+	store, err := s.Store(c.Rig)
+	if err != nil {
+		return beads.Bead{}, err
+	}
+	b, err := store.Create(ctx, c.Bead)
+	return b, s.elsewhere(ctx, c.Rig, err, append(c.Bead.Needs, c.Bead.ParentID)...)
+}
+
+// update changes a bead in its store. It stores the event for the change in in.Events, or no event if nothing
+// changed. If one store fails, it still searches the others.
+func (s *Stores) update(ctx context.Context, c city.UpdateBead, in *effect.BeadChanged) error {
+	var lost error
+	for _, rig := range s.Route(c.ID) {
+		var was, b beads.Bead
+		store, err := s.Store(rig)
+		if err == nil {
+			err = c.Allowed(ctx, store)
+		}
+		if err == nil {
+			was, b, err = swap(ctx, store, c)
+			err = s.elsewhere(ctx, rig, err, linksOf(c.Patch)...)
+		}
+		switch {
+		case errors.Is(err, beads.ErrNotFound):
+		case err == nil || guard.Rejected(err):
+			if err != nil {
+				return err
+			}
+			in.Bead, in.Message = b, city.ChangeText(&was, b)
+			in.Events = append(eventOf(&was, b, "", 0), convoyEvent(ctx, store, was, b)...)
+			return nil
+		case lost == nil:
+			lost = err
+		}
+	}
+	if lost == nil {
+		lost = s.noBead(c.ID)
+	}
+	return lost
+}
+
+// convoyEvent closes a convoy if its last open bead was closed, and returns the event. If closing fails, the convoy
+// stays open and shows that all its beads are closed, so a user can close it.
+func convoyEvent(ctx context.Context, store beads.Store, was, b beads.Bead) []events.Event {
+	before, now, ok, err := city.CloseConvoy(ctx, store, was, b)
+	if err != nil || !ok {
+		return nil
+	}
+	return eventOf(&before, now, effect.ActorController, 0)
+}
+
+// swaps is the maximum number of attempts to change a bead that another client changes at the same time. The last
+// attempt ignores conflicts, so its event may also contain the other client's change.
+const swaps = 8
+
+// swap changes a bead and returns its state before and after the change.
+func swap(ctx context.Context, store beads.Store, c city.UpdateBead) (was, b beads.Bead,
+	err error) {
+	for try := range swaps {
+		if was, err = store.Get(ctx, c.ID); err != nil {
+			return was, b, err
+		}
+		p, forced := c.Patch, c.Patch.IfRev != nil || try == swaps-1
+		if !forced {
+			p.IfRev = &was.Rev
+		}
+		b, err = store.Update(ctx, c.ID, p)
+		if forced || !errors.Is(err, beads.ErrConflict) {
+			return was, b, err
+		}
+	}
+	return was, b, err
+}
+
+// asWorkError returns an error with the code that clients use.
+func asWorkError(err error) *city.Error {
+	if err == nil {
+		return nil
+	}
+	var e *city.Error
+	if errors.As(city.WorkError(err), &e) {
+		return e
+	}
+	return &city.Error{Code: city.Unavailable, Message: err.Error()}
+}
+
+// scopes returns "" for the city, and the names of its rigs.
+func (s *Stores) scopes() []string {
+	scopes := []string{""}
+	for _, rig := range s.snapshot().Rigs {
+		scopes = append(scopes, rig.Name)
+	}
+	return scopes
+}

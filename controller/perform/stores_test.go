@@ -1,0 +1,148 @@
+package perform
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"gcity/beads"
+	"gcity/beads/fake"
+	"gcity/city"
+	"gcity/controller/effect"
+	"gcity/events"
+)
+
+// A bead is created in the requested store. It is found and changed in the store that its prefix belongs to or once
+// belonged to.
+func TestWorkIsRoutedByItsPrefix(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newBench(t, bare+"[[rigs]]\nname = \"yard\"\npath = \""+t.TempDir()+"\"\n[[rigs]]\n"+
+			"name = \"shop\"\npath = \""+t.TempDir()+"\"\n")
+		stores := map[string]*fake.Store{"": fake.New("tw"), "yard": fake.New("ya"),
+			"shop": fake.New("old")}
+		w.r.Stores.open = func(rig string) (beads.Store, error) { return stores[rig], nil }
+		do := func(c city.Command) (beads.Bead, *city.Error) {
+			in := w.r.work.bead(t.Context(), effect.ChangeBead{Cmd: c}).(effect.BeadChanged)
+			return in.Bead, in.Err
+		}
+		for rig, id := range map[string]string{"": "tw-1", "yard": "ya-1", "shop": "old-1"} {
+			if b, err := do(city.CreateBead{Rig: rig,
+				Bead: beads.Bead{Title: cmp.Or(rig, "the") + " work"}}); err != nil || b.ID != id {
+				t.Fatalf("%q: %+v, %v", rig, b, err)
+			}
+		}
+		// The city's former prefix now belongs to the yard, so this ID exists twice.
+		if _, err := stores[""].Restore(t.Context(),
+			[]beads.Bead{{ID: "ya-1", Title: "twin", Type: "task",
+				Status: beads.StatusOpen}}); err != nil {
+			t.Fatal(err)
+		}
+		for id, title := range map[string]string{"tw-1": "the work", "ya-1": "yard work",
+			"old-1": "shop work"} {
+			if b, err := w.r.Stores.Bead(t.Context(), id); err != nil || b.Title != title {
+				t.Errorf("%s: %+v, %v", id, b, err)
+			}
+			if b, err := do(city.UpdateBead{ID: id, Patch: beads.Closing()}); err != nil ||
+				b.Title != title {
+				t.Errorf("closing %s: %+v, %v", id, b, err)
+			}
+		}
+		if twin, err := stores[""].Get(t.Context(), "ya-1"); err != nil ||
+			twin.Status != beads.StatusOpen {
+			t.Errorf("the other one of the two: %+v, %v", twin, err)
+		}
+		for want, c := range map[string]city.Command{
+			"old-1 is work of rig shop, and links stay " +
+				"within one store": city.CreateBead{Bead: beads.Bead{Title: "x",
+				Needs: []string{"old-1"}}},
+			"tw-1 is work of the city, and links stay within one store": city.UpdateBead{ID: "ya-1",
+				Patch: beads.Patch{ParentID: new("tw-1")}},
+			`bead "zz-1": no such bead; bead IDs of this city start with `: city.UpdateBead{ID: "zz-1",
+				Patch: beads.Closing()},
+			`rig "nowhere" not found`: city.CreateBead{Rig: "nowhere",
+				Bead: beads.Bead{Title: "x"}},
+			`"tw-9"`: city.CreateBead{Bead: beads.Bead{Title: "x", Needs: []string{"tw-9"}}},
+		} {
+			if _, err := do(c); err == nil || !strings.Contains(err.Message, want) {
+				t.Errorf("%+v: %v", c, err)
+			}
+		}
+		_, err := w.r.Stores.Bead(t.Context(), "zz-1")
+		if wrong, ok := errors.AsType[*city.Error](err); !ok || wrong.Code != city.NotFound ||
+			!strings.Contains(wrong.Message, "ya- (rig yard)") {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+// A convoy is closed when its last open bead is closed.
+func TestConvoyCloses(t *testing.T) {
+	s := fake.New("tw")
+	convoy := put(t, s, beads.Bead{Title: "c", Type: city.ConvoyType})
+	one := put(t, s, beads.Bead{Title: "1", ParentID: convoy.ID})
+	two := put(t, s, beads.Bead{Title: "2", ParentID: convoy.ID})
+	for i, id := range []string{one.ID, one.ID, two.ID, two.ID} {
+		was, now, err := swap(t.Context(), s, city.UpdateBead{ID: id, Patch: beads.Closing()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []string
+		if i == 2 {
+			want = []string{"bead.closed " + convoy.ID}
+		}
+		if got := kinds(convoyEvent(t.Context(), s, was, now)); !slices.Equal(got, want) {
+			t.Errorf("%d: %q, want %q", i, got, want)
+		}
+	}
+	if b, err := s.Get(t.Context(), convoy.ID); err != nil || b.Status != beads.StatusClosed ||
+		b.Metadata[beads.CloseReason] != "all beads are closed: 2 of 2 closed" {
+		t.Errorf("%+v, %v", b, err)
+	}
+}
+
+// A convoy is also closed if its beads were already closed when they were added, or if its last open bead leaves.
+// An empty convoy stays open.
+func TestConvoyClosesByMoves(t *testing.T) {
+	s := fake.New("tw")
+	first, second, third := put(t, s, beads.Bead{Title: "a", Type: city.ConvoyType}),
+		put(t, s, beads.Bead{Title: "b", Type: city.ConvoyType}),
+		put(t, s, beads.Bead{Title: "c", Type: city.ConvoyType})
+	done, open := put(t, s, beads.Bead{Title: "1", Status: beads.StatusClosed}),
+		put(t, s, beads.Bead{Title: "2", ParentID: second.ID})
+	for i, c := range []struct {
+		bead, to string
+		want     []string
+	}{
+		{done.ID, first.ID, []string{"bead.closed " + first.ID}}, {open.ID, third.ID, nil},
+		{done.ID, third.ID, nil},
+		{open.ID, second.ID, []string{"bead.closed " + third.ID}}, {done.ID, "", nil},
+	} {
+		was, now, err := swap(t.Context(), s,
+			city.UpdateBead{ID: c.bead, Patch: beads.Patch{ParentID: &c.to}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := kinds(convoyEvent(t.Context(), s, was, now)); !slices.Equal(got, c.want) {
+			t.Errorf("%d: %q, want %q", i, got, c.want)
+		}
+	}
+}
+
+func put(t *testing.T, s *fake.Store, b beads.Bead) beads.Bead {
+	t.Helper()
+	b, err := s.Create(t.Context(), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func kinds(all []events.Event) (out []string) {
+	for _, e := range all {
+		out = append(out, e.Type+" "+e.Subject)
+	}
+	return out
+}

@@ -1,0 +1,187 @@
+package runs
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"gcity/automation"
+	"gcity/beads"
+	"gcity/city"
+	"gcity/controller/effect"
+	"gcity/events"
+)
+
+func (rs *Runs) closeRecord(f effect.CloseRun) {
+	rs.OpenRecords[f.Run.ID] = f
+	rs.out.Do(f)
+}
+
+// Closed handles the result of closing a run's record.
+func (rs *Runs) Closed(now time.Time, in effect.RunClosed) {
+	f, ok := rs.OpenRecords[in.Bead]
+	if !ok {
+		return
+	}
+	// a retry would fail too
+	forgone := errors.Is(in.Err, beads.ErrNotFound) || effect.Unclosable(in.Err)
+	// the run's end is recorded after the first attempt, even if the attempt failed
+	if f.Kind != "" {
+		if forgone {
+			f.Msg += fmt.Sprintf("; its record %s can never be closed: %v", f.Run.ID,
+				in.Err)
+		}
+		rs.record(f)
+		delete(rs.Depths, f.Run.ID)
+		f.Kind, rs.out.Changed = "", true
+		if last := rs.Last[f.Run.Automation]; last == nil || last.ID == f.Run.ID {
+			ended := f.Run
+			rs.Last[f.Run.Automation] = &ended
+		}
+	}
+	defer rs.Advance(now) // the next run may be waiting for this record
+	if in.Err == nil || forgone {
+		delete(rs.OpenRecords, in.Bead)
+		if rs.retryClose(); len(rs.OpenRecords) == 0 {
+			rs.out.Note(&rs.RecordNotClosed, "")
+		}
+		return
+	}
+	f.Failed = true
+	rs.OpenRecords[in.Bead] = f
+	rs.out.Lose(&rs.RecordNotClosed, "a run's record cannot be closed", in.Err)
+}
+
+// IsClosing reports whether the first attempt to close the record of an automation's last run is in flight. The next
+// run waits for the attempt. Otherwise, a controller that dies could leave two open records, and its successor could
+// not determine whether the first run succeeded.
+func (rs *Runs) IsClosing(scoped string) bool {
+	for _, f := range rs.OpenRecords {
+		if f.Kind != "" && f.Run.Automation == scoped {
+			return true
+		}
+	}
+	return false
+}
+
+// retryClose retries closing the record of an ended run. Each patrol tries one record. If that succeeds, the next
+// record follows immediately.
+func (rs *Runs) retryClose() {
+	first := ""
+	for id, f := range rs.OpenRecords {
+		if f.Failed && (first == "" || id < first) {
+			first = id
+		}
+	}
+	if f, ok := rs.OpenRecords[first]; ok {
+		f.Failed = false
+		rs.closeRecord(f)
+	}
+}
+
+// retryOf returns the next retry of the run that has just ended, or nil if it is not retried.
+func (rs *Runs) retryOf(scoped string) *effect.Retry {
+	try, of, at, ok := rs.Schedule.Again(scoped)
+	if !ok {
+		return nil
+	}
+	return &effect.Retry{Try: try, Of: of, At: at}
+}
+
+// A store that did not respond in time may still have created a record after its run was given up. Such a record
+// would stay open until the next controller starts. Therefore open records are checked again later.
+const (
+	UnclosedWait = 2 * time.Minute
+	unclosedAge  = time.Minute // a younger record may belong to a run that is being opened
+)
+
+// CheckUnclosedRuns requests a check of open records if one is due.
+func (rs *Runs) CheckUnclosedRuns(now time.Time) {
+	if rs.unclosedCheck.IsZero() || now.Before(rs.unclosedCheck) || !rs.RecordsRead ||
+		!rs.city.Running() || rs.city.OneShot() ||
+		rs.city.StoreProblem() != "" {
+		return
+	}
+	known := make([]string, 0, len(rs.Current)+len(rs.OpenRecords))
+	for _, run := range rs.Current {
+		if run.ID == "" {
+			return // the record of this run may already exist, but its ID is not known yet
+		}
+		known = append(known, run.ID)
+	}
+	for id := range rs.OpenRecords {
+		known = append(known, id)
+	}
+	slices.Sort(known)
+	rs.unclosedCheck = time.Time{}
+	rs.out.Do(effect.CloseUnclosedRuns{Known: known, Before: now.Add(-unclosedAge)})
+}
+
+// UnclosedRunsClosed handles the result of checking open records.
+func (rs *Runs) UnclosedRunsClosed(now time.Time, in effect.UnclosedRunsClosed) {
+	if in.Err == nil {
+		rs.out.Note(&rs.RecordNotCreated, "")
+	} else if rs.unclosedCheck.IsZero() {
+		rs.unclosedCheck = now.Add(UnclosedWait)
+	}
+}
+
+// recordInherited writes the run events that the previous controller could not write. It derives them from the run
+// records. The runs in in.Interrupted had an open record.
+func (rs *Runs) recordInherited(in *effect.RunsSwept) {
+	closed := map[string]bool{}
+	for i := range in.Interrupted {
+		closed[in.Interrupted[i].ID] = true
+	}
+	runs := slices.Clone(in.Interrupted)
+	for _, run := range slices.Backward(in.Runs) {
+		if !closed[run.ID] {
+			runs = append(runs, run)
+		}
+	}
+	slices.SortStableFunc(runs, func(a, b city.Run) int { return a.Opened.Compare(b.Opened) })
+	for _, run := range runs {
+		if run.Outcome == city.RunVoid {
+			continue
+		}
+		if t := in.Logged; t != nil && !t.Fired[run.ID] && !run.Opened.Before(t.Since) {
+			begun := run
+			begun.Ended, begun.Outcome, begun.Code, begun.Made, begun.TimedOut = nil, "", nil, "",
+				false
+			rs.record(effect.CloseRun{Run: begun, Kind: events.AutomationFired, Msg: run.Reason})
+		}
+		if rs.endMissing(&run, in.Logged, closed[run.ID]) {
+			kind, msg := endOf(&run, run.Ended.Sub(run.Opened))
+			rs.record(effect.CloseRun{Run: run, Kind: kind, Msg: msg})
+		}
+	}
+}
+
+// endMissing reports whether the end of a run is missing from the log. closed is true if the run's record was still
+// open.
+func (rs *Runs) endMissing(run *city.Run, t *effect.LoggedRuns, closed bool) bool {
+	switch {
+	case run.Ended == nil:
+		return false
+	case t == nil: // without the log, an event is recorded only for runs with an open record
+		return closed
+	}
+	return !t.Ended[run.ID] && !run.Ended.Before(t.Since)
+}
+
+// endOf returns the type and message of the event for a run's end, derived from the run's record.
+func endOf(run *city.Run, took time.Duration) (kind, msg string) {
+	took = took.Round(time.Millisecond)
+	switch {
+	case run.Error == effect.Abandoned:
+		return events.AutomationFailed, "interrupted: " + run.Error
+	case run.Outcome != string(automation.OK):
+		return events.AutomationFailed, cmp.Or(run.Error,
+			fmt.Sprintf("%s after %s", run.Outcome, took))
+	case run.Made != "":
+		return events.AutomationCompleted, fmt.Sprintf("created %s in %s", run.Made, took)
+	}
+	return events.AutomationCompleted, "ok in " + took.String()
+}

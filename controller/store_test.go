@@ -1,0 +1,183 @@
+package controller
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gcity/beads"
+	"gcity/beads/fake"
+	"gcity/city"
+)
+
+// countedStore counts the calls that reach the store.
+type countedStore struct {
+	*fake.Store
+	mu sync.Mutex
+	n  int
+}
+
+func (a *countedStore) note() { a.mu.Lock(); a.n++; a.mu.Unlock() }
+
+func (a *countedStore) calls() int { a.mu.Lock(); defer a.mu.Unlock(); return a.n }
+
+func (a *countedStore) Create(ctx context.Context, b beads.Bead) (beads.Bead, error) {
+	a.note()
+	return a.Store.Create(ctx, b)
+}
+
+func (a *countedStore) Get(ctx context.Context, id string) (beads.Bead, error) {
+	a.note()
+	return a.Store.Get(ctx, id)
+}
+
+func (a *countedStore) Version(ctx context.Context) (uint64, error) {
+	a.note()
+	return a.Store.Version(ctx)
+}
+
+func (a *countedStore) Probe(ctx context.Context) error { a.note(); return a.Store.Probe(ctx) }
+
+// A city keeps working while its store hangs. Agents restart immediately, the status shows the problem, the store
+// gets few requests, and pools keep their size. When the store recovers, all of this recovers.
+func TestCityWithAHungStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, yard := &countedStore{Store: fake.New("tw")}, fake.New("ya")
+		w := newTown(t, two+"[[agents]]\nname = \"w\"\nstart_command = \"w\"\n[agents.pool]\nmax = 3\n"+
+			"[[rigs]]\nname = \"yard\"\npath = \""+t.TempDir()+"\"\n", func(o *Options) {
+			o.Stores = func(rig string) (beads.Store, error) {
+				return map[string]beads.Store{"": store, "yard": yard}[rig], nil
+			}
+		})
+		here, err := store.Store.Create(t.Context(),
+			beads.Bead{Title: "one", Labels: []string{"pool:w"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		there, err := yard.Create(t.Context(), beads.Bead{Title: "two", Labels: []string{"pool:w"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.begin()()
+		pool := func() int {
+			s, _ := w.Snapshot(t.Context())
+			return s.Pools[0].Desired
+		}
+		synctest.Wait()
+		if n := pool(); n != 2 {
+			t.Fatalf("the pool wants %d", n)
+		}
+		release := store.Hang()
+		before := store.calls()
+		time.Sleep(time.Hour)
+		if n := store.calls() - before; n > 70 { // three calls, and one probe per minute
+			t.Errorf("a store that hangs was asked %d times within an hour", n)
+		}
+		s, _ := w.Snapshot(t.Context())
+		if len(s.Degraded) != 1 || !strings.HasPrefix(s.Degraded[0],
+			"the work of the city cannot be read (failing since ") {
+			t.Errorf("degraded: %q", s.Degraded)
+		}
+		w.fake.Crash("a", 3, "")
+		began := time.Now()
+		synctest.Wait()
+		if n := w.fake.Started("a"); n != 2 || w.state("a") != "running" {
+			t.Errorf("a was started %d times and is %s", n, w.state("a"))
+		}
+		if _, err := w.Beads(t.Context(), beads.Query{}); err == nil ||
+			!strings.HasPrefix(err.Error(), "the work of the city cannot be read") {
+			t.Errorf("a list: %v", err)
+		}
+		if _, err := w.Bead(t.Context(), here.ID); err == nil {
+			t.Error("a bead came out of a store that hangs")
+		}
+		if b, err := w.Bead(t.Context(), there.ID); err != nil || b.ID != there.ID {
+			t.Errorf("the other store: %v", err)
+		}
+		if r, err := w.Do(t.Context(), city.UpdateBead{ID: there.ID,
+			Patch: beads.Closing()}); err != nil || r.Bead.Status != beads.StatusClosed {
+			t.Errorf("a change in the other store: %+v, %v", r, err)
+		}
+		if took := time.Since(began); took != 0 {
+			t.Errorf("somebody waited %v for a store that was known to hang", took)
+		}
+		time.Sleep(time.Minute)
+		if n := pool(); n != 1 { // the last count of the hung store is still used
+			t.Errorf("the pool wants %d", n)
+		}
+		release()
+		time.Sleep(2 * time.Minute)
+		if s, _ := w.Snapshot(t.Context()); len(s.Degraded) != 0 {
+			t.Errorf("degraded: %q", s.Degraded)
+		}
+		for _, says := range []string{"closed " + here.ID, here.ID + " is already in that state"} {
+			if r, err := w.Do(t.Context(), city.UpdateBead{ID: here.ID,
+				Patch: beads.Closing()}); err != nil || r.Message != says ||
+				r.Bead.Status != beads.StatusClosed {
+				t.Errorf("%+v, %v", r, err)
+			}
+		}
+		synctest.Wait()
+		if n := pool(); n != 0 {
+			t.Errorf("the pool wants %d", n)
+		}
+		told := slices.DeleteFunc(strings.Split(w.types(), "\n"), func(line string) bool {
+			return !strings.HasPrefix(line, "store.") && !strings.HasPrefix(line, "bead.")
+		})
+		if !slices.Equal(told, []string{"store.failing", "bead.closed " + there.ID, "store.healed",
+			"bead.closed " + here.ID}) {
+			t.Errorf("told %q", told)
+		}
+	})
+}
+
+// Pages of beads from several stores skip and repeat nothing, even if beads have the same creation time.
+func TestPagesOfWorkInSeveralStores(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stores := map[string]beads.Store{"": fake.New("tw"), "yard": fake.New("ya"),
+			"shop": fake.New("sh")}
+		w := newTown(t, two+"[[rigs]]\nname = \"yard\"\npath = \""+t.TempDir()+"\"\n[[rigs]]\n"+
+			"name = \"shop\"\npath = \""+t.TempDir()+"\"\n", func(o *Options) {
+			o.Stores = func(rig string) (beads.Store, error) { return stores[rig], nil }
+		})
+		for _, s := range stores {
+			for range 3 {
+				if _, err := s.Create(t.Context(), beads.Bead{Title: "x"}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		ids := func(all []beads.Bead) (out []string) {
+			for _, b := range all {
+				out = append(out, b.ID)
+			}
+			return out
+		}
+		all, err := w.Beads(t.Context(), beads.Query{})
+		if err != nil || len(all) != 9 {
+			t.Fatalf("%v, %v", ids(all), err)
+		}
+		for size := 1; size <= 4; size++ {
+			var got []string
+			q := beads.Query{Limit: size}
+			for range 10 {
+				page, err := w.Beads(t.Context(), q)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(page) == 0 {
+					break
+				}
+				got = append(got, ids(page)...)
+				q.Before = got[len(got)-1]
+			}
+			if !slices.Equal(got, ids(all)) {
+				t.Errorf("by %d: %v, want %v", size, got, ids(all))
+			}
+		}
+	})
+}
