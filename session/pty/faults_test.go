@@ -132,6 +132,7 @@ func alive(pid int) bool {
 // When Stop returns, no process of the session is left, even if the process tries to outlive the session (L10).
 // After the acknowledgement, nothing of the holder and its folder is left.
 func TestStopLeavesNothing(t *testing.T) {
+	t.Parallel()
 	city := t.TempDir()
 	p := newProvider(t, city)
 	commands := map[string]string{
@@ -214,6 +215,7 @@ func TestStopAsksFirst(t *testing.T) {
 // If a holder is killed, its agent ends too, even if it ignores signals (L11). Other processes of the session are
 // killed before the loss is reported. The next start gets the lock, and other sessions are not affected.
 func TestHolderKilled(t *testing.T) {
+	t.Parallel()
 	city := t.TempDir()
 	p := newProvider(t, city)
 	other := start(t, p, spec(city, "other", "exec cat"))
@@ -269,6 +271,7 @@ func TestHolderKilledWithoutController(t *testing.T) {
 
 // While an unknown process holds the lock, a start fails (L11).
 func TestLockHeldByStranger(t *testing.T) {
+	t.Parallel()
 	city := t.TempDir()
 	p := newProvider(t, city)
 	if err := os.MkdirAll(p.files.dir+"/a", 0o700); err != nil {

@@ -8,6 +8,7 @@ import (
 
 // A start whose caller gives up at any time leaves nothing running (L10). The next start finds the name free.
 func TestStartGivenUp(t *testing.T) {
+	t.Parallel()
 	city := t.TempDir()
 	p := newProvider(t, city)
 	given := 0

@@ -91,6 +91,7 @@ func census(t *testing.T, city string) map[string][]int {
 // A controller is killed at any time, even during its starts. No agent ever runs twice (L11). The next controller
 // adopts the running agents, with the same PIDs.
 func TestControllerKilled(t *testing.T) {
+	t.Parallel()
 	if *seed == 0 {
 		*seed = rand.Uint64()
 	}

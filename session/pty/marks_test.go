@@ -36,6 +36,7 @@ func named(t *testing.T, p *Provider, name string) session.Status {
 
 // A mark that one process sets is listed by another process, and is kept when a controller is killed.
 func TestDrainSurvivesAKilledController(t *testing.T) {
+	t.Parallel()
 	city := t.TempDir()
 	controller := exec.Command(os.Args[0], "mini-controller", city)
 	controller.Stderr = os.Stderr

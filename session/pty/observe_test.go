@@ -74,6 +74,7 @@ func startAll(t *testing.T, p *Provider, wave []session.Spec) map[string]int {
 
 // Observers have no effect on sessions that start, are adopted and stop at the same time.
 func TestWavesBesideObservers(t *testing.T) {
+	t.Parallel()
 	city := t.TempDir()
 	observed(t, city)
 	for round := range 3 {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"gcity/internal/eventually"
@@ -59,11 +60,10 @@ func endAll(t testing.TB, p *Provider) {
 	p.Close()
 }
 
-var lastID int
+var ids atomic.Int64
 
 func spec(city, name, command string) session.Spec {
-	lastID++
-	id := fmt.Sprintf("%s-%d-%d", name, os.Getpid(), lastID)
+	id := fmt.Sprintf("%s-%d-%d", name, os.Getpid(), ids.Add(1))
 	return session.Spec{
 		Name: name, Agent: name, City: city, ID: id, Command: command, Dir: city,
 		Env:  []string{"PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "GC_SESSION_ID=" + id},

@@ -15,10 +15,12 @@ import (
 
 	"gcity/internal/eventually"
 	"gcity/session"
+	"gcity/session/sessiontest"
 )
 
 // Sent text arrives once and byte for byte, for any content. A program that reads lines gets the lines.
 func TestSentTextIsIdentical(t *testing.T) {
+	t.Parallel()
 	city := t.TempDir()
 	p := newProvider(t, city)
 	long := strings.Repeat("x", 4095)
@@ -45,6 +47,7 @@ func TestSentTextIsIdentical(t *testing.T) {
 // Send refuses a line that the kernel would truncate, control characters, and input that the program does not read.
 // The error has the reason.
 func TestRefusals(t *testing.T) {
+	t.Parallel()
 	city := t.TempDir()
 	p := newProvider(t, city)
 	start(t, p, spec(city, "line", "stty -echo; echo up; exec cat >/dev/null"))
@@ -71,6 +74,7 @@ func TestRefusals(t *testing.T) {
 
 // A text is sent as a bracketed paste only while the program has enabled this mode. Enter is written separately.
 func TestBracketedPaste(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("python3 is missing")
 	}
@@ -184,6 +188,7 @@ func TestSizes(t *testing.T) {
 // A flood of output is read with bounded memory, with or without viewers. A viewer that stops reading gets a reset
 // and the newest output when it reads again.
 func TestFlood(t *testing.T) {
+	t.Parallel()
 	city := t.TempDir()
 	p := newProvider(t, city)
 	start(t, p, spec(city, "a", `yes "$(printf '\033[32mgreen\033[0m')" | head -c 3000000; echo >flooded; read x; echo more; exec cat`))
@@ -250,6 +255,7 @@ func pull(t *testing.T, p *Provider, name string) (next func() session.Frame, st
 
 // The screens of real programs are shown correctly, and the programs get the typed text.
 func TestRealPrograms(t *testing.T) {
+	t.Parallel()
 	city := t.TempDir()
 	p := newProvider(t, city)
 	file := filepath.Join(city, "file")
@@ -261,9 +267,9 @@ func TestRealPrograms(t *testing.T) {
 		use                     func(t *testing.T, name string)
 	}{
 		{"bash", "PS1='prompt> ' bash --norc --noprofile -i", "prompt>", func(t *testing.T, name string) {
-			send(t, p, name, "echo $((6 * 7)) $(stty size)")
+			sessiontest.Send(t, p, name, "echo $((6 * 7)) $(stty size)")
 			shows(t, p, name, "42 24 80")
-			send(t, p, name, "sleep 1000")
+			sessiontest.Send(t, p, name, "sleep 1000")
 			until(t, "sleep in the foreground", func() bool {
 				out, _ := exec.Command("pgrep", "-x", "sleep", "-t", tty(t, p, name)).Output()
 				return len(out) > 0
@@ -271,11 +277,11 @@ func TestRealPrograms(t *testing.T) {
 			if err := p.Interrupt(t.Context(), name); err != nil {
 				t.Fatal(err)
 			}
-			send(t, p, name, "echo still $((40 + 2))")
+			sessiontest.Send(t, p, name, "echo still $((40 + 2))")
 			shows(t, p, name, "still 42")
 		}},
 		{"python3", "python3 -i -q", ">>>", func(t *testing.T, name string) {
-			send(t, p, name, "print('six times', 6 * 7)")
+			sessiontest.Send(t, p, name, "print('six times', 6 * 7)")
 			shows(t, p, name, "six times 42")
 		}},
 		{"vi", "vi -u NONE " + file, "second line", func(t *testing.T, name string) {
@@ -304,13 +310,6 @@ func TestRealPrograms(t *testing.T) {
 			shows(t, p, c.program, c.ready)
 			c.use(t, c.program)
 		})
-	}
-}
-
-func send(t *testing.T, p *Provider, name, text string) {
-	t.Helper()
-	if err := p.Send(t.Context(), name, text); err != nil {
-		t.Fatal(err)
 	}
 }
 

@@ -20,10 +20,11 @@ type Harness struct {
 	// Spec returns the specification of an agent with a new ID. The agent is ready immediately and echoes typed
 	// lines.
 	Spec func(t *testing.T, p session.Provider, name string) session.Spec
-	// Crash makes a session's agent exit with code 7.
+	// Crash makes a session's agent exit with code 7. If Crash is nil, the suite sends the line of Agent.
 	Crash func(t *testing.T, p session.Provider, name string)
 
-	// Work makes a session's agent start a child process that uses processor time.
+	// Work makes a session's agent start a child process that uses processor time. If Work is nil, the suite sends
+	// the line of Agent.
 	Work func(t *testing.T, p session.Provider, name string)
 
 	// Draft types keys as a viewer. draft is true if the keys leave unsubmitted text on the line. If Draft is nil,
@@ -31,6 +32,9 @@ type Harness struct {
 	Draft func(t *testing.T, p session.Provider, name, keys string, draft bool)
 	// ASCII is the reason why the agent does not echo non-ASCII text unchanged; "" = the agent echoes it unchanged.
 	ASCII string
+
+	// Parallel is true if the cases can run at the same time, because they share nothing.
+	Parallel bool
 
 	// Remote is true if sessions run on another machine, so that their statuses have no PID.
 	Remote bool
@@ -44,24 +48,47 @@ type Harness struct {
 	Adopt func(t *testing.T, p session.Provider) session.Provider
 }
 
-// Case is one test of the suite.
-type Case struct {
-	Name string
-	Run  func(t *testing.T, h Harness)
+// Agent is the command of an agent that echoes typed lines. The line "crash" ends it with code 7, and the line "work"
+// makes it start a child process that uses processor time.
+const Agent = `while read -r line; do case $line in
+	crash) exit 7 ;;
+	work) (while :; do :; done) & ;;
+	*) printf '%s\n' "$line" ;;
+esac; done`
+
+type testCase struct {
+	name string
+	run  func(t *testing.T, h Harness)
 }
 
 // Run runs all cases, each as a subtest.
 func Run(t *testing.T, h Harness) {
-	for _, c := range Cases() {
-		t.Run(c.Name, func(t *testing.T) {
-			c.Run(t, h)
+	if h.Crash == nil {
+		h.Crash = func(t *testing.T, p session.Provider, name string) { Send(t, p, name, "crash") }
+	}
+	if h.Work == nil {
+		h.Work = func(t *testing.T, p session.Provider, name string) { Send(t, p, name, "work") }
+	}
+	for _, c := range cases() {
+		t.Run(c.name, func(t *testing.T) {
+			if h.Parallel {
+				t.Parallel()
+			}
+			c.run(t, h)
 		})
 	}
 }
 
-// Cases returns all tests of the suite.
-func Cases() []Case {
-	return []Case{
+// Send sends text to a session. If that fails, the test fails.
+func Send(t *testing.T, p session.Provider, name, text string) {
+	t.Helper()
+	if err := p.Send(t.Context(), name, text); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func cases() []testCase {
+	return []testCase{
 		{"started session is listed", startIsListed},
 		{"second start of a live session fails", secondStartFails},
 		{"list is sorted by name", namesInOrder},

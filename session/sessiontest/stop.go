@@ -9,7 +9,7 @@ import (
 )
 
 // StopSignals tests which signal a stop sends, for providers that can read the state of the agent's terminal.
-// It is not part of Cases. The grace period of each stop is an hour, so the test times out if a session
+// It is not part of Run. The grace period of each stop is an hour, so the test times out if a session
 // misses the signal.
 func StopSignals(t *testing.T, h Harness) {
 	const loop = "while :; do sleep 0.1; done"
@@ -28,6 +28,9 @@ func StopSignals(t *testing.T, h Harness) {
 			command: "trap '' INT; trap 'exit 9' USR1; echo ready; " + loop},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if h.Parallel {
+				t.Parallel()
+			}
 			p := h.New(t)
 			s := h.Spec(t, p, "a")
 			s.Command, s.StopSignal = c.command, c.signal
@@ -45,9 +48,7 @@ func StopSignals(t *testing.T, h Harness) {
 			prints("ready")
 			if c.typed != "" {
 				prints("prompt>") // a shell may drop text that is typed before its prompt
-				if err := p.Send(t.Context(), "a", c.typed); err != nil {
-					t.Fatal(err)
-				}
+				Send(t, p, "a", c.typed)
 				prints("waiting")
 			}
 			if err := p.Stop(t.Context(), "a", time.Hour); err != nil {
