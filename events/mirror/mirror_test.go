@@ -125,6 +125,7 @@ func TestEnviron(t *testing.T) {
 // A failing script misses no events. Its failure and recovery are recorded as events, which it gets when it works
 // again.
 func TestAScriptThatFails(t *testing.T) {
+	t.Parallel()
 	o, log := city(t, `echo x >>tries; [ $(wc -l <tries) -gt 3 ] || { echo full >&2; exit 1; }; `+keeps)
 	write(t, log, "a.a", "b.b")
 	got := run(t, o, func(got []events.Event) bool { return len(got) >= 4 })
@@ -135,7 +136,8 @@ func TestAScriptThatFails(t *testing.T) {
 
 // A script that is far behind gets one event for the skipped events, with the seq of the last skipped event.
 func TestFarBehind(t *testing.T) {
-	o, log := city(t, keeps)
+	t.Parallel()
+	o, log := city(t, `[ "$(grep -c . told)" != 3 ] || exit 1; `+keeps) // otherwise the rest is sent before Run ends
 	batch := make([]events.Event, mirror.MaxBehind+10)
 	for i := range batch {
 		batch[i] = events.Event{Type: "n.n", Actor: "x"}
