@@ -11,6 +11,7 @@ import (
 
 // A token file on a hung file system does not prevent the use of another token file.
 func TestKeepUnreadableToken(t *testing.T) {
+	t.Parallel()
 	if !hungfs.InNamespace(t) {
 		return
 	}

@@ -70,6 +70,7 @@ func TestARunWhoseFolderDoesNotAnswer(t *testing.T) {
 
 // A layer that does not respond is reported and does not affect the automations of other layers.
 func TestAScanOfALayerThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
 	if !hungfs.InNamespace(t) {
 		return
 	}

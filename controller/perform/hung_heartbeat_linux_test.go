@@ -13,6 +13,7 @@ import (
 // A heartbeat file in a folder that does not respond blocks nothing and is reported. At most one read of the file
 // hangs at a time.
 func TestAHeartbeatThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
 	if !hungfs.InNamespace(t) {
 		return
 	}
