@@ -19,6 +19,7 @@ import (
 	"gcity/internal/proc"
 	"gcity/session"
 	"gcity/session/pty/internal/wire"
+	"gcity/session/sessiontest"
 )
 
 // marked returns the running processes that have a session's ID in their environment.
@@ -187,7 +188,7 @@ func TestStopLeavesNothing(t *testing.T) {
 func TestStopAsksFirst(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
-	start(t, p, spec(city, "a", `trap "echo bye; exit 3" INT; echo up; while :; do sleep 0.01; done`))
+	start(t, p, spec(city, "a", `trap "echo bye; exit 3" INT; echo up; `+sessiontest.Idle))
 	shows(t, p, "a", "up")
 	if err := p.Stop(t.Context(), "a", eventually.Timeout); err != nil {
 		t.Fatal(err)
@@ -195,7 +196,7 @@ func TestStopAsksFirst(t *testing.T) {
 	if x := nextExit(t, p); x.Code != 3 || !x.Asked {
 		t.Errorf("%+v", x)
 	}
-	s := spec(city, "a", `trap "echo no" INT; echo up; while :; do sleep 0.01; done`)
+	s := spec(city, "a", `trap "echo no" INT; echo up; `+sessiontest.Idle)
 	start(t, p, s)
 	shows(t, p, "a", "up")
 	slow := make(chan error)

@@ -56,6 +56,10 @@ const Agent = `while read -r line; do case $line in
 	*) printf '%s\n' "$line" ;;
 esac; done`
 
+// Idle makes a shell wait forever without losing a trapped signal. A loop of short sleeps may lose one: dash discards a
+// signal that arrives while it starts a process.
+const Idle = "sleep 100000 & while :; do wait; done"
+
 type testCase struct {
 	name string
 	run  func(t *testing.T, h Harness)

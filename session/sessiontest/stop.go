@@ -12,7 +12,6 @@ import (
 // It is not part of Run. The grace period of each stop is an hour, so the test times out if a session
 // misses the signal.
 func StopSignals(t *testing.T, h Harness) {
-	const loop = "while :; do sleep 0.1; done"
 	for _, c := range []struct {
 		name, command, signal string
 		typed                 string // a line to type when the session is ready
@@ -21,11 +20,11 @@ func StopSignals(t *testing.T, h Harness) {
 		{name: "a shell at its prompt", command: "echo ready; exec sh -i", code: -1},
 		{name: "a program started by a shell", command: "echo ready; PS1='prompt> ' exec sh -i",
 			code:  -1,
-			typed: "sh -c 'trap \"echo caught; exit\" INT; echo waiting; " + loop + "'"},
+			typed: "sh -c 'trap \"echo caught; exit\" INT; echo waiting; " + Idle + "'"},
 		{name: "a script with an INT trap", code: 7,
-			command: "trap 'sleep 0.5; exit 7' INT; trap 'exit 8' HUP; echo ready; " + loop},
+			command: "trap 'sleep 0.5; exit 7' INT; trap 'exit 8' HUP; echo ready; " + Idle},
 		{name: "a configured stop signal", code: 9, signal: "usr1",
-			command: "trap '' INT; trap 'exit 9' USR1; echo ready; " + loop},
+			command: "trap '' INT; trap 'exit 9' USR1; echo ready; " + Idle},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if h.Parallel {

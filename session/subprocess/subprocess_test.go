@@ -193,7 +193,7 @@ func TestTheTextAfterATornOne(t *testing.T) {
 // processes outside the group.
 func TestInterruptAndStop(t *testing.T) {
 	p := open(t, t.TempDir())
-	start(t, p, "a", `trap 'echo caught' INT; echo up; while :; do sleep 0.02; done`)
+	start(t, p, "a", `trap 'echo caught' INT; echo up; `+sessiontest.Idle)
 	shows(t, p, "a", "up")
 	if err := p.Interrupt(t.Context(), "a"); err != nil {
 		t.Fatal(err)
