@@ -74,10 +74,11 @@ demo: build ## control room on a copy of an example city (CITY=demo, town or cha
 
 test: ## all tests, with the race detector (needs a C compiler)
 	@# The packages that wait longest run first, so that no core is idle at the end. .ci/lint runs go vet.
-	CGO_ENABLED=1 go test -race -vet=off -timeout 20m ./internal/e2e ./cli ./tui ./api ./internal/faults ./...
+	CGO_ENABLED=1 go test -race -vet=off -timeout 20m -parallel 4 ./internal/e2e ./cli ./tui ./api ./internal/faults ./...
 
-short: ## tests without whole cities and long waits, without the race detector
-	go test -short ./...
+short: ## tests without whole cities and long waits, without the race detector and go vet
+	@# Most tests wait for processes, so more of them run at the same time than there are cores.
+	GOGC=400 go test -short -vet=off -p 6 -parallel 8 ./...
 
 goldens: ## rewrite the golden files of all tests and the generated pages of docs/
 	go test ./automation ./beads/bd ./cli ./cli/service ./config ./controller/machine ./formula ./migrate ./tui -update
@@ -104,7 +105,7 @@ faults: build ## inject random faults into a real city for MINUTES (5; before a 
 fmt: ## format with gofmt
 	gofmt -w .
 
-lint: ## run gofmt, go vet, golangci-lint and govulncheck (the last two in pinned versions, built if not cached)
+lint: ## run gofmt, go vet, golangci-lint and govulncheck, also on k8s/ (the last two in pinned versions, built if not cached)
 	CGO_ENABLED=0 sh .ci/lint
 
 budgets: ## rewrite the lists of exceeded budgets and marked wording (they can only shrink), also after merge conflicts

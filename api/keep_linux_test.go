@@ -11,6 +11,7 @@ import (
 
 // A token file on a file system that hangs does not prevent the use of another one.
 func TestKeepUnreadableToken(t *testing.T) {
+	t.Parallel()
 	if !hungfs.InNamespace(t) {
 		return
 	}

@@ -49,10 +49,11 @@ func TestSlowRunReader(t *testing.T) {
 	f := withRuns()
 	const n, size = 3000, 1000
 	line := strings.Repeat("x", size-1) + "\n"
-	sent := make(chan struct{})
+	begun, sent := make(chan struct{}), make(chan struct{})
 	path, _ := serve(t, &outputCity{f, func(_ context.Context, yield func(city.Piece, error) bool) {
 		defer close(sent)
 		yield(city.Piece{Text: "begun"}, nil)
+		<-begun // until then, the first piece may be omitted too
 		for range n {
 			if !yield(city.Piece{Text: line}, nil) {
 				return
@@ -67,6 +68,7 @@ func TestSlowRunReader(t *testing.T) {
 			t.Fatal(err)
 		}
 		if text.Len() == 0 {
+			close(begun)
 			<-sent // the city sends everything while the client reads nothing
 		}
 		text.WriteString(p.Text)

@@ -249,6 +249,7 @@ func (o *opener) Write(p []byte) (int, error) {
 
 // While a run waits for a free slot, automation run says so.
 func TestAutomationRunReportsWaiting(t *testing.T) {
+	t.Parallel()
 	s := busyCity()
 	s.snapshot.Automations = []city.Automation{{Name: "ninth", Gate: "manual", State: city.AutomationDue, Reason: "by hand; waiting for a slot (at most 8 automations run at the same time)"}}
 	s.holds = make(chan struct{})

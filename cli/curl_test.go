@@ -21,6 +21,7 @@ import (
 // The commands in docs/api.md work as written, except for the port, which the test replaces with a free one.
 // They work with the token that the city creates and with tokens that the user creates.
 func TestCurlLines(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("curl is not installed")
 	}
@@ -150,6 +151,7 @@ func curlLines(t *testing.T, many bool) (lines []string) {
 
 // The commands in docs/api.md for many cities and for tenants work as written, except for the address.
 func TestFleetCurlLines(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("curl is not installed")
 	}

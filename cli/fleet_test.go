@@ -41,6 +41,7 @@ func town(name string, state city.State) *citytest.Fake {
 
 // Without a terminal, --all prints all cities as a table. A city that hangs does not hide the others.
 func TestAllCitiesAsATable(t *testing.T) {
+	t.Parallel()
 	d := citytest.NewDirectory(town("alpha", city.Running), town("beta", city.Quarantined), town("gamma", city.Running), town("quarry", city.Running))
 	d.Hang("gamma", true)
 	d.SetCondition("quarry", city.CityRefused, "/quarry/city.toml does not exist; `gcity unregister quarry` removes it from the list")

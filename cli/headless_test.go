@@ -103,6 +103,7 @@ func TestNotify(t *testing.T) {
 
 // A log reader that is stuck does not delay the controller.
 func TestStuckStderr(t *testing.T) {
+	t.Parallel()
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

@@ -55,6 +55,7 @@ func TestPrefsOfTheGuide(t *testing.T) {
 
 // A panic while preferences are read does not crash the controller in the same process.
 func TestPrefsPanic(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	f := prefs.Files{Config: filepath.Join(dir, "config.toml"), Themes: filepath.Join(dir, "themes")}
 	a := &env.Env{Printer: output.Printer{Getenv: func(string) string { panic("as asked") }}}

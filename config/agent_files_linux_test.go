@@ -11,6 +11,7 @@ import (
 
 // A prompt or overlay in a folder that does not respond is reported and does not block loading.
 func TestHungPromptsAndOverlays(t *testing.T) {
+	t.Parallel()
 	if !hungfs.InNamespace(t) {
 		return
 	}

@@ -14,6 +14,7 @@ import (
 // A rig whose folder does not respond gets a problem, and other rigs are not affected. The folder is not accessed twice
 // at the same time. When it responds again, the problem goes away.
 func TestHungRigFolder(t *testing.T) {
+	t.Parallel()
 	if !hungfs.InNamespace(t) {
 		return
 	}

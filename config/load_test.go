@@ -398,6 +398,7 @@ func TestLoadErrors(t *testing.T) {
 
 // Input that exceeds a limit is rejected before it uses much time or memory.
 func TestLimits(t *testing.T) {
+	t.Parallel()
 	var many strings.Builder
 	for i := range keys.MaxAgents + 1 {
 		fmt.Fprintf(&many, "[[agents]]\nname = \"a%d\"\n", i)

@@ -10,6 +10,7 @@ import (
 // A fetched topology may refer only to files in its own repository: prompts, overlays, scripts, formulas and other
 // topologies. The city's own files may set these keys to any path.
 func TestFetchedTopologiesStayInside(t *testing.T) {
+	t.Parallel()
 	const agent = "[topology]\nname = \"x\"\nschema = 1\n%EXTRA%\n[[agents]]\nname = \"a\"\n" +
 		"start_command = \"x\"\n%KEY%\n"
 	write := func(city, key, patch string) {

@@ -129,6 +129,7 @@ func record(t *testing.T, c city.Control, e events.Event) {
 }
 
 func TestNear(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}

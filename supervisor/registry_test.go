@@ -244,6 +244,7 @@ max_cities = 5
 
 // A second supervisor for the same home or socket gets an error that names the first.
 func TestHold(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	if _, runs, err := Find(h); runs || err != nil {
 		t.Fatal(runs, err)

@@ -28,6 +28,9 @@ func Run(t *testing.T, h Harness) {
 			if what, skip := h.Skip[c.Name]; skip {
 				t.Skip("this store does not support " + what)
 			}
+			if h.Parallel {
+				t.Parallel()
+			}
 			c.Run(t, h)
 		})
 	}

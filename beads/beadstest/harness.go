@@ -15,6 +15,8 @@ type Harness struct {
 	// Slow is set for a store that starts a process for each call. Where the number does not matter, tests then use
 	// fewer beads.
 	Slow bool
+	// Parallel is true if the cases can run at the same time, because they share nothing.
+	Parallel bool
 	// Skip maps the names of the cases to skip to the ability that the store does not have.
 	Skip map[string]string
 }

@@ -65,10 +65,15 @@ func TestEnviron(t *testing.T) {
 	}
 }
 
+// folderStore is a store of the script in a folder.
+type folderStore struct {
+	*script.Store
+	dir string
+}
+
 // A short script that stores its input has all guarantees of a store.
 func TestSuite(t *testing.T) {
 	path := folder(t)
-	dirs := map[beads.Store]string{}
 	beadstest.Run(t, beadstest.Harness{
 		New: func(t *testing.T) beads.Store {
 			dir := t.TempDir()
@@ -78,10 +83,11 @@ func TestSuite(t *testing.T) {
 					t.Error(err)
 				}
 			})
-			dirs[s] = dir
-			return s
+			return &folderStore{s, dir}
 		},
-		Reopen: func(t *testing.T, s beads.Store) beads.Store { return open(t, path, dirs[s]) },
-		Slow:   true,
+		Reopen: func(t *testing.T, s beads.Store) beads.Store {
+			return &folderStore{open(t, path, s.(*folderStore).dir), ""}
+		},
+		Slow: true, Parallel: true,
 	})
 }

@@ -41,6 +41,7 @@ func childEdit(dir, id, name string) {
 
 // Thirty processes edit the same bead, and no process overwrites the edit of another.
 func TestThirtyProcessesEditOneBead(t *testing.T) {
+	t.Parallel()
 	const editors = 30
 	at := t.TempDir()
 	s := open(t, at)

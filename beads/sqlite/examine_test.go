@@ -57,6 +57,7 @@ func TestExamine(t *testing.T) {
 
 // Examine finds damage in the middle of the file that reads of other beads do not touch.
 func TestExamineDamage(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	for range 200 {
 		create(t, s, strings.Repeat("a long title ", 30))
@@ -76,6 +77,7 @@ func TestExamineDamage(t *testing.T) {
 }
 
 func TestExamineLocked(t *testing.T) {
+	t.Parallel()
 	at := t.TempDir()
 	s := open(t, at)
 	s.journal = func(string) (string, error) { return "delete", nil }

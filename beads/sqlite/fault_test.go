@@ -298,6 +298,7 @@ func TestUnreadableRecords(t *testing.T) {
 // Another process holds the lock, for example because a debugger has stopped it. A writer gets an error at its
 // deadline, and readers do not wait.
 func TestLockedByOtherProcess(t *testing.T) {
+	t.Parallel()
 	at := t.TempDir()
 	s := open(t, at)
 	create(t, s, "a")
@@ -327,6 +328,7 @@ func TestLockedByOtherProcess(t *testing.T) {
 
 // Without a write-ahead log, readers also wait and get an error.
 func TestLockedReaders(t *testing.T) {
+	t.Parallel()
 	at := t.TempDir()
 	s := open(t, at)
 	s.journal = func(string) (string, error) { return "delete", nil }

@@ -40,6 +40,7 @@ func backup(t *testing.T, s *Store) string {
 // If the store is missing, empty or replaced, every call fails. This holds for a process that has the store open and
 // for a new process. No new store is created.
 func TestLost(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		lose func(t *testing.T, s *Store)
 		why  string
@@ -122,6 +123,7 @@ func TestLedgerWithoutOpenFiles(t *testing.T) {
 
 // A number is never used in two IDs, whatever happens to the store.
 func TestIDsNeverRepeat(t *testing.T) {
+	t.Parallel()
 	for name, recover := range map[string]func(t *testing.T, s *Store, copy string){
 		"restored": func(t *testing.T, s *Store, copy string) {
 			remove(t, s)
@@ -218,6 +220,7 @@ func TestRecoverDamaged(t *testing.T) {
 
 // A write during a restore is afterwards either in the store or in the file that was kept.
 func TestRecoverUnderWriters(t *testing.T) {
+	t.Parallel()
 	at := t.TempDir()
 	s := known(t, at)
 	create(t, s, "a")

@@ -102,6 +102,7 @@ func childLock(dir, begin string) {
 
 // Four processes create a thousand beads each, and no ID is used twice.
 func TestSeveralProcesses(t *testing.T) {
+	t.Parallel()
 	const writers = 4
 	each := 1000
 	if testing.Short() {

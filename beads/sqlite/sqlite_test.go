@@ -23,15 +23,17 @@ func open(t testing.TB, dir string) *Store {
 }
 
 func TestSuite(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []string{"wal", "delete"} {
 		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
 			store := func(t *testing.T, dir string) beads.Store {
 				s := open(t, dir)
 				s.journal = func(string) (string, error) { return mode, nil }
 				return s
 			}
 			beadstest.Run(t, beadstest.Harness{
-				New:    func(t *testing.T) beads.Store { return store(t, t.TempDir()) },
+				Parallel: true, New: func(t *testing.T) beads.Store { return store(t, t.TempDir()) },
 				Reopen: func(t *testing.T, s beads.Store) beads.Store { return store(t, dir(s.(*Store))) },
 			})
 		})

@@ -26,7 +26,8 @@ const patience = 2 * time.Minute
 type Harness struct {
 	// Open opens a city for one test. It has the agents Worker and Lazy, the pool Crew, the rig Rig with RigWorker and
 	// RigLazy, an empty bead store, and the automations of WriteAutomations. The effects of a command may become
-	// visible with a delay. Open is called in the test's goroutine, and must register its cleanup with t.
+	// visible with a delay. Open is called in the test's goroutine, and must register its cleanup with t. Several tests
+	// run at the same time.
 	Open func(t *testing.T) city.Control
 
 	// Hold writes a configuration that contains only the agent Lazy, which does not run. The city reads it no later
@@ -41,6 +42,7 @@ type Harness struct {
 func Suite(t *testing.T, h Harness) {
 	for _, c := range cases(h) {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			ctl := h.Open(t)
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()

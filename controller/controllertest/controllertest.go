@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -138,18 +139,24 @@ func check(t testing.TB, err error) {
 // Harness returns the harness for running citytest.Suite on Town. reach returns the city.Control through which the
 // suite uses the city; nil = the controller itself.
 func Harness(reach func(*testing.T, *City) city.Control) citytest.Harness {
-	var c *City // the city of the current test
+	var towns sync.Map // from each city.Control to its City
+	town := func(ctl city.Control) *City {
+		c, _ := towns.Load(ctl)
+		return c.(*City)
+	}
 	return citytest.Harness{
 		Open: func(t *testing.T) city.Control {
-			c = Town(t)
-			if reach == nil {
-				return c
+			c := Town(t)
+			ctl := city.Control(c)
+			if reach != nil {
+				ctl = reach(t, c)
 			}
-			return reach(t, c)
+			towns.Store(ctl, c)
+			return ctl
 		},
-		Hold: func(t *testing.T, _ city.Control) { Write(t, c.Dir, HeldConfig) },
-		Record: func(t *testing.T, _ city.Control, e events.Event) {
-			_, err := c.Log.Append(e)
+		Hold: func(t *testing.T, ctl city.Control) { Write(t, town(ctl).Dir, HeldConfig) },
+		Record: func(t *testing.T, ctl city.Control, e events.Event) {
+			_, err := town(ctl).Log.Append(e)
 			check(t, err)
 		},
 	}

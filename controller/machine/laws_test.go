@@ -16,7 +16,11 @@ import (
 // FuzzLaws plays random stories with every fault that the world supports, and checks the laws.
 func FuzzLaws(f *testing.F) {
 	rnd := rand.New(rand.NewPCG(1, 2))
-	for range 8 {
+	stories := 8
+	if testing.Short() {
+		stories = 3
+	}
+	for range stories {
 		seed := make([]byte, 20+rnd.IntN(120))
 		for i := range seed {
 			seed[i] = byte(rnd.Uint32())

@@ -30,7 +30,7 @@ func soon[T any](t *testing.T, what string, work func() T) T {
 }
 
 // A run ends at its timeout or with the city, even if the folder of its script or formula does not respond.
-func TestARunWhoseFolderDoesNotAnswer(t *testing.T) {
+func TestHungRunFolder(t *testing.T) {
 	if !hungfs.InNamespace(t) {
 		return
 	}
@@ -69,7 +69,8 @@ func TestARunWhoseFolderDoesNotAnswer(t *testing.T) {
 }
 
 // A layer that does not respond is reported and does not affect the automations of other layers.
-func TestAScanOfALayerThatDoesNotAnswer(t *testing.T) {
+func TestHungScanOfALayer(t *testing.T) {
+	t.Parallel()
 	if !hungfs.InNamespace(t) {
 		return
 	}
@@ -102,7 +103,8 @@ func TestAScanOfALayerThatDoesNotAnswer(t *testing.T) {
 
 // A heartbeat file in a folder that does not respond blocks nothing and is reported. At most one read of the file
 // hangs at a time.
-func TestAHeartbeatThatDoesNotAnswer(t *testing.T) {
+func TestHungHeartbeat(t *testing.T) {
+	t.Parallel()
 	if !hungfs.InNamespace(t) {
 		return
 	}

@@ -106,6 +106,7 @@ func TestBusyMembersAreCountedLast(t *testing.T) {
 
 // All mail is counted, even a large number of messages.
 func TestAllMailIsCounted(t *testing.T) {
+	t.Parallel()
 	own := fake.New("x")
 	const most = 1500
 	var all []beads.Bead

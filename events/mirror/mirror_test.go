@@ -125,6 +125,7 @@ func TestEnviron(t *testing.T) {
 // A script that fails misses no events. Its failure and its recovery are recorded as events, which it gets once it
 // works again.
 func TestFailingScript(t *testing.T) {
+	t.Parallel()
 	o, log := city(t, `echo x >>tries; [ $(wc -l <tries) -gt 3 ] || { echo full >&2; exit 1; }; `+keeps)
 	write(t, log, "a.a", "b.b")
 	got := run(t, o, func(got []events.Event) bool { return len(got) >= 4 })
@@ -135,7 +136,8 @@ func TestFailingScript(t *testing.T) {
 
 // A script that falls far behind gets a single event for those that are skipped, with the seq of the last of them.
 func TestFarBehind(t *testing.T) {
-	o, log := city(t, keeps)
+	t.Parallel()
+	o, log := city(t, `[ "$(grep -c . told)" != 3 ] || exit 1; `+keeps) // otherwise the rest is sent before Run ends
 	batch := make([]events.Event, mirror.MaxBehind+10)
 	for i := range batch {
 		batch[i] = events.Event{Type: "n.n", Actor: "x"}

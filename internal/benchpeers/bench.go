@@ -12,9 +12,9 @@ import (
 // idleCommand is the command of an idle agent: a process that does nothing.
 const idleCommand = "sleep 1000000"
 
-// settle is the pause between the start and the first measurement. It is necessary because runit delays the restart
-// of services that have just started.
-const settle = 1500 * time.Millisecond
+// startSettle is the pause between the start and the first measurement. It is necessary because runit delays the
+// restart of services that have just started.
+const startSettle = 1500 * time.Millisecond
 
 // idleSettle is the pause between the last start and the first idle window.
 const idleSettle = 5 * time.Second
@@ -122,7 +122,7 @@ func (b *benchmark) active(ctx context.Context, t *table, p peer, n int) (err er
 	defer func() { err = errors.Join(err, s.close()) }()
 	t.add("start all, s", p.name, s.wall.Seconds())
 	t.add("start all, CPU s", p.name, s.cpu.Seconds())
-	if err := pause(ctx, settle); err != nil {
+	if err := b.settle(ctx, startSettle); err != nil {
 		return err
 	}
 	took, err := b.replacements(ctx, s)
@@ -162,6 +162,14 @@ func (b *benchmark) replacements(ctx context.Context, s *session) ([]float64, er
 		}
 	}
 	return took, nil
+}
+
+// settle waits until the managers are idle.
+func (b *benchmark) settle(ctx context.Context, d time.Duration) error {
+	if b.options.hurry {
+		return context.Cause(ctx)
+	}
+	return pause(ctx, d)
 }
 
 // pause waits for d. If ctx ends first, it returns the cause.

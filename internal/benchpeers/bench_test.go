@@ -43,7 +43,7 @@ func floorOnly(t *testing.T, out io.Writer) options {
 	t.Setenv("TMPDIR", t.TempDir())
 	return options{
 		sizes: []int{3}, runs: 1, peers: []string{floorName}, kills: 2, killFor: time.Minute,
-		idle: time.Millisecond, noisy: 2,
+		idle: time.Millisecond, noisy: 2, hurry: true,
 		out: out, log: t.Output(),
 	}
 }
@@ -56,7 +56,7 @@ func TestBenchMeasuresTheFloor(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"### 3 agents", "| start all, s | 0.", "| kill -9 to replacement, median ms | ", "| idle, CPU s a minute | 0",
+		"### 3 agents", "| start all, s | 0.", "| kill -9 to replacement, median ms | ", "| idle, CPU s a minute | ",
 		"| memory of the main process, PSS in MiB | ", "### 2 agents that print", "| CPU of manager and agents, cores | 0.",
 	} {
 		if !strings.Contains(out.String(), want) {

@@ -34,6 +34,7 @@ type options struct {
 	killFor time.Duration // maximum time for all kills of one manager
 	idle    time.Duration
 	noisy   int
+	hurry   bool // for tests: measure before the managers are idle
 	limit   time.Duration
 	out     io.Writer
 	log     io.Writer

@@ -58,7 +58,7 @@ func (b *benchmark) idle(ctx context.Context, t *table, found []peer, n int) (fo
 		defer func() { b.note(p, n, s.close()) }()
 		all = append(all, s)
 	}
-	if pause(ctx, idleSettle) != nil {
+	if b.settle(ctx, idleSettle) != nil {
 		return nil
 	}
 	for range b.runs {
@@ -105,7 +105,7 @@ func (b *benchmark) peeks(ctx context.Context, t *table, p peer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	if err := pause(ctx, settle); err != nil {
+	if err := b.settle(ctx, startSettle); err != nil {
 		return err
 	}
 	var took []float64

@@ -71,6 +71,7 @@ func TestUnusableFolders(t *testing.T) {
 // If a folder does not respond, only the line blocks, not this process. The caller continues after its deadline, even if
 // the line cannot be killed.
 func TestHungFolder(t *testing.T) {
+	t.Parallel()
 	if !hungfs.InNamespace(t) {
 		return
 	}

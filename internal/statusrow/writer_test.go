@@ -120,7 +120,11 @@ func TestRandomPrograms(t *testing.T) {
 			t.Logf("seed %d", seed)
 		}
 	}()
-	for range 300 {
+	rounds := 300
+	if testing.Short() {
+		rounds = 75
+	}
+	for range rounds {
 		var out strings.Builder
 		var pieces []int
 		for range 1 + r.IntN(30) {

@@ -107,23 +107,12 @@ func spec(city, name, command string) session.Spec {
 func TestConformance(t *testing.T) {
 	s := settings(t)
 	net := throughNetwork(t, &s)
-	send := func(t *testing.T, p session.Provider, name, text string) {
-		if err := p.Send(t.Context(), name, text); err != nil {
-			t.Fatal(err)
-		}
-	}
 	sessiontest.Run(t, sessiontest.Harness{
 		Remote: true,
 		New:    func(t *testing.T) session.Provider { return open(t, t.TempDir(), s) },
 		Spec: func(_ *testing.T, p session.Provider, name string) session.Spec {
-			return spec(p.(*Provider).o.City, name, `while read -r line; do case $line in
-				crash) exit 7 ;;
-				work) (while :; do :; done) & ;;
-				*) printf '%s\n' "$line" ;;
-			esac; done`)
+			return spec(p.(*Provider).o.City, name, sessiontest.Agent)
 		},
-		Crash: func(t *testing.T, p session.Provider, name string) { send(t, p, name, "crash") },
-		Work:  func(t *testing.T, p session.Provider, name string) { send(t, p, name, "work") },
 		Lose: func(*testing.T, session.Provider) func() {
 			net.set(true)
 			return func() { net.set(false) }

@@ -67,8 +67,8 @@ func run(ctx context.Context, args []string) (int, error) {
 		if err != nil {
 			return 1, err
 		}
-		fmt.Println(c.path("kubeconfig"))
-		return 0, nil
+		_, err = fmt.Fprintln(os.Stdout, c.path("kubeconfig"))
+		return 0, err
 	case word == "down" && len(args) == 1:
 		return 0, open(args[0]).down()
 	case word == "kill" && len(args) == 2:

@@ -160,20 +160,16 @@ func spec(city, name, command string) session.Spec {
 
 // A pty provider passes the suite when it is used through the session protocol.
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	sessiontest.Run(t, sessiontest.Harness{
-		New: func(t *testing.T) session.Provider { return open(t, t.TempDir()) },
+		Parallel: true,
+		New:      func(t *testing.T) session.Provider { return open(t, t.TempDir()) },
 		Spec: func(_ *testing.T, p session.Provider, name string) session.Spec {
-			return spec(p.(*Provider).o.City, name, `while read -r line; do case $line in
-				crash) exit 7 ;;
-				work) (while :; do :; done) & ;;
-				*) printf '%s\n' "$line" ;;
-			esac; done`)
+			return spec(p.(*Provider).o.City, name, sessiontest.Agent)
 		},
-		Crash: func(t *testing.T, p session.Provider, name string) { send(t, p, name, "crash") },
-		Work:  func(t *testing.T, p session.Provider, name string) { send(t, p, name, "work") },
 		Lose: func(t *testing.T, p session.Provider) func() {
-			send(t, p, "platform", "lose")
-			return func() { send(t, p, "platform", "return") }
+			sessiontest.Send(t, p, "platform", "lose")
+			return func() { sessiontest.Send(t, p, "platform", "return") }
 		},
 		Adopt: func(t *testing.T, p session.Provider) session.Provider {
 			old := p.(*Provider)
@@ -181,13 +177,6 @@ func TestConformance(t *testing.T) {
 			return open(t, old.o.City)
 		},
 	})
-}
-
-func send(t *testing.T, p session.Provider, name, text string) {
-	t.Helper()
-	if err := p.Send(t.Context(), name, text); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // A helper that dies is restarted. Its sessions continue, and no exit is lost.
@@ -314,6 +303,7 @@ func helperPID(t *testing.T, p *Provider) int {
 
 // The error for a helper that cannot be used contains the reason, and nothing is left behind.
 func TestUnusableHelper(t *testing.T) {
+	t.Parallel()
 	city := t.TempDir()
 	script := func(name, text string, mode os.FileMode) string {
 		path := filepath.Join(city, name)

@@ -19,6 +19,7 @@ import (
 	"gcity/internal/proc"
 	"gcity/session"
 	"gcity/session/pty/internal/wire"
+	"gcity/session/sessiontest"
 )
 
 // marked returns the running processes that have a session's ID in their environment.
@@ -132,6 +133,7 @@ func alive(pid int) bool {
 // When Stop returns, none of the session's processes is left, even if they try to outlive the session (L10). After the
 // acknowledgement, nothing is left of the holder and its folder.
 func TestStopLeavesNothing(t *testing.T) {
+	t.Parallel()
 	city := t.TempDir()
 	p := newProvider(t, city)
 	commands := map[string]string{
@@ -185,7 +187,7 @@ func TestStopLeavesNothing(t *testing.T) {
 func TestStopInterruptsFirst(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
-	start(t, p, spec(city, "a", `trap "echo bye; exit 3" INT; echo up; while :; do sleep 0.01; done`))
+	start(t, p, spec(city, "a", `trap "echo bye; exit 3" INT; echo up; `+sessiontest.Idle))
 	shows(t, p, "a", "up")
 	if err := p.Stop(t.Context(), "a", eventually.Timeout); err != nil {
 		t.Fatal(err)
@@ -193,7 +195,7 @@ func TestStopInterruptsFirst(t *testing.T) {
 	if x := nextExit(t, p); x.Code != 3 || !x.Asked {
 		t.Errorf("%+v", x)
 	}
-	s := spec(city, "a", `trap "echo no" INT; echo up; while :; do sleep 0.01; done`)
+	s := spec(city, "a", `trap "echo no" INT; echo up; `+sessiontest.Idle)
 	start(t, p, s)
 	shows(t, p, "a", "up")
 	slow := make(chan error)
@@ -213,6 +215,7 @@ func TestStopInterruptsFirst(t *testing.T) {
 // If a holder is killed, its agent ends too, even if it ignores signals (L11). The session's other processes are killed
 // before the loss is reported. The next start gets the lock, and other sessions are not affected.
 func TestHolderKilled(t *testing.T) {
+	t.Parallel()
 	city := t.TempDir()
 	p := newProvider(t, city)
 	other := start(t, p, spec(city, "other", "exec cat"))
@@ -268,6 +271,7 @@ func TestHolderKilledWithoutController(t *testing.T) {
 
 // While an unknown process holds the lock, a start fails (L11).
 func TestLockHeldByOther(t *testing.T) {
+	t.Parallel()
 	city := t.TempDir()
 	p := newProvider(t, city)
 	if err := os.MkdirAll(p.files.dir+"/a", 0o700); err != nil {

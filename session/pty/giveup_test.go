@@ -8,6 +8,7 @@ import (
 
 // A start that is canceled at any time leaves nothing running (L10). The next start finds the name free.
 func TestCanceledStart(t *testing.T) {
+	t.Parallel()
 	city := t.TempDir()
 	p := newProvider(t, city)
 	given := 0

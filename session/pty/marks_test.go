@@ -9,6 +9,7 @@ import (
 
 	"gcity/session"
 	"gcity/session/pty/internal/wire"
+	"gcity/session/sessiontest"
 )
 
 var told = session.Drain{Since: time.Unix(1_790_000_000, 0), By: "pool"}
@@ -36,6 +37,7 @@ func named(t *testing.T, p *Provider, name string) session.Status {
 
 // A mark that one process sets is listed by another, and survives a controller that is killed.
 func TestDrainSurvivesAKilledController(t *testing.T) {
+	t.Parallel()
 	city := t.TempDir()
 	controller := exec.Command(os.Args[0], "mini-controller", city)
 	controller.Stderr = os.Stderr
@@ -50,7 +52,7 @@ func TestDrainSurvivesAKilledController(t *testing.T) {
 	defer looker.Close()
 	until(t, "the agents", func() bool {
 		all, err := looker.List(t.Context())
-		return err == nil && len(all) == killAgents && !slices.ContainsFunc(all, func(st session.Status) bool { return !st.Alive })
+		return err == nil && len(all) == sessiontest.KillAgents && !slices.ContainsFunc(all, func(st session.Status) bool { return !st.Alive })
 	})
 	before := named(t, looker, "w-3")
 	tell(t, looker, "w-3", told)

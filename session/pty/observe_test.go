@@ -74,6 +74,7 @@ func startAll(t *testing.T, p *Provider, wave []session.Spec) map[string]int {
 
 // Observers do not affect sessions that start, are adopted or stop at the same time.
 func TestObserversDuringStartsAndStops(t *testing.T) {
+	t.Parallel()
 	city := t.TempDir()
 	observed(t, city)
 	for round := range 3 {

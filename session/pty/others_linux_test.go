@@ -12,6 +12,7 @@ import (
 
 // A holder that runs the embedded program does not count as another version of gcity, whatever the program's path.
 func TestOtherPrograms(t *testing.T) {
+	t.Parallel()
 	p := newImageProvider(t, t.TempDir())
 	start(t, p, spec(p.files.city, "a", "sleep 1000"))
 	data, err := image()

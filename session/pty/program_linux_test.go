@@ -181,6 +181,7 @@ func TestSpecReachesHolder(t *testing.T) {
 // Nothing wakes an idle holder: none of its threads sleeps with a timeout of less than an hour. By default, the Go
 // runtime wakes one each minute.
 func TestIdleHolderSleeps(t *testing.T) {
+	t.Parallel()
 	p := newImageProvider(t, t.TempDir())
 	start(t, p, spec(p.files.city, "a", "exec cat"))
 	holder := holderOf(t, p, "a")

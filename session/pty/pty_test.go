@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
+	"sync/atomic"
 	"testing"
 
 	"gcity/internal/eventually"
 	"gcity/session"
 	"gcity/session/registry"
+	"gcity/session/sessiontest"
 )
 
 // The test binary also runs as the holder, as gcity does.
@@ -30,7 +31,18 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// newProvider opens a provider for a city, and stops all of its sessions after the test.
+// miniController is the child process of TestControllerKilled.
+func miniController(city string) int {
+	p, err := New(Options{City: city, Binary: os.Args[0]})
+	if err == nil {
+		p.launcher.env = append(p.launcher.env, "GORACE=atexit_sleep_ms=0")
+		err = sessiontest.MiniController(p, city)
+	}
+	fmt.Fprintln(os.Stderr, err)
+	return 1
+}
+
+// newProvider opens the provider of a city, and stops all its sessions after the test.
 func newProvider(t testing.TB, city string) *Provider {
 	t.Helper()
 	p, err := New(Options{City: city, Binary: os.Args[0]})
@@ -60,11 +72,10 @@ func endAll(t testing.TB, p *Provider) {
 	p.Close()
 }
 
-var lastID int
+var ids atomic.Int64
 
 func spec(city, name, command string) session.Spec {
-	lastID++
-	id := fmt.Sprintf("%s-%d-%d", name, os.Getpid(), lastID)
+	id := fmt.Sprintf("%s-%d-%d", name, os.Getpid(), ids.Add(1))
 	return session.Spec{
 		Name: name, Agent: name, City: city, ID: id, Command: command, Dir: city,
 		Env:  []string{"PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "GC_SESSION_ID=" + id},
@@ -72,34 +83,13 @@ func spec(city, name, command string) session.Spec {
 	}
 }
 
-func start(t testing.TB, p *Provider, s session.Spec) session.Status {
-	t.Helper()
-	st, err := p.Start(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return st
-}
-
-func nextExit(t testing.TB, p *Provider) session.Exit {
-	t.Helper()
-	return eventually.Receive(t, "an exit", p.Exits())
-}
-
 // until waits for a condition outside this process.
-var until = eventually.True
-
-func shows(t testing.TB, p *Provider, name, text string) {
-	t.Helper()
-	var last string
-	until(t, fmt.Sprintf("%s shows %q", name, text), func() bool {
-		var err error
-		if last, err = p.Output(t.Context(), name, 0); err != nil {
-			t.Fatal(err)
-		}
-		return strings.Contains(last, text)
-	}, func() string { return last })
-}
+var (
+	until    = eventually.True
+	start    = sessiontest.Start
+	nextExit = sessiontest.NextExit
+	shows    = sessiontest.Shows
+)
 
 func TestLifeOfASession(t *testing.T) {
 	city := t.TempDir()

@@ -25,6 +25,7 @@ func TestStopContinuesTheHolder(t *testing.T) {
 
 // Start continues a holder that a signal has stopped between two lives.
 func TestStartContinuesTheHolder(t *testing.T) {
+	t.Parallel()
 	p := newProvider(t, t.TempDir())
 	start(t, p, spec(p.files.city, "a", "exec cat"))
 	holder := holderOf(t, p, "a")
@@ -42,6 +43,7 @@ func TestStartContinuesTheHolder(t *testing.T) {
 // Stop kills a holder that never responds. None of the session's processes is left, even if the agent ignores signals
 // (L10).
 func TestStopWithSilentHolder(t *testing.T) {
+	t.Parallel()
 	p := newProvider(t, t.TempDir())
 	p.responseLimit = 300 * time.Millisecond
 	s := spec(p.files.city, "a",

@@ -15,10 +15,12 @@ import (
 
 	"gcity/internal/eventually"
 	"gcity/session"
+	"gcity/session/sessiontest"
 )
 
 // Text of any content arrives once, byte for byte. A program that reads lines gets the lines.
 func TestSendIsExact(t *testing.T) {
+	t.Parallel()
 	city := t.TempDir()
 	p := newProvider(t, city)
 	long := strings.Repeat("x", 4095)
@@ -45,6 +47,7 @@ func TestSendIsExact(t *testing.T) {
 // Send rejects a line that the kernel would truncate, control characters, and input that the program does not read,
 // each with the reason.
 func TestRejectedText(t *testing.T) {
+	t.Parallel()
 	city := t.TempDir()
 	p := newProvider(t, city)
 	start(t, p, spec(city, "line", "stty -echo; echo up; exec cat >/dev/null"))
@@ -73,6 +76,7 @@ func TestRejectedText(t *testing.T) {
 
 // Text is sent as a bracketed paste only while the program has that mode on. Enter is written separately.
 func TestBracketedPaste(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("python3 is not installed")
 	}
@@ -188,6 +192,7 @@ func TestSizes(t *testing.T) {
 // A flood of output is read with bounded memory, with or without viewers. A viewer that stops reading gets a reset and
 // the newest output when it reads again.
 func TestFlood(t *testing.T) {
+	t.Parallel()
 	city := t.TempDir()
 	p := newProvider(t, city)
 	start(t, p, spec(city, "a", `yes "$(printf '\033[32mgreen\033[0m')" | head -c 3000000; echo >flooded; read x; echo more; exec cat`))
@@ -254,6 +259,7 @@ func pull(t *testing.T, p *Provider, name string) (next func() session.Frame, st
 
 // The screens of real programs are shown correctly, and the programs get the text that is typed.
 func TestRealPrograms(t *testing.T) {
+	t.Parallel()
 	city := t.TempDir()
 	p := newProvider(t, city)
 	file := filepath.Join(city, "file")
@@ -265,9 +271,9 @@ func TestRealPrograms(t *testing.T) {
 		use                     func(t *testing.T, name string)
 	}{
 		{"bash", "PS1='prompt> ' bash --norc --noprofile -i", "prompt>", func(t *testing.T, name string) {
-			send(t, p, name, "echo $((6 * 7)) $(stty size)")
+			sessiontest.Send(t, p, name, "echo $((6 * 7)) $(stty size)")
 			shows(t, p, name, "42 24 80")
-			send(t, p, name, "sleep 1000")
+			sessiontest.Send(t, p, name, "sleep 1000")
 			until(t, "sleep in the foreground", func() bool {
 				out, _ := exec.Command("pgrep", "-x", "sleep", "-t", tty(t, p, name)).Output()
 				return len(out) > 0
@@ -275,11 +281,11 @@ func TestRealPrograms(t *testing.T) {
 			if err := p.Interrupt(t.Context(), name); err != nil {
 				t.Fatal(err)
 			}
-			send(t, p, name, "echo still $((40 + 2))")
+			sessiontest.Send(t, p, name, "echo still $((40 + 2))")
 			shows(t, p, name, "still 42")
 		}},
 		{"python3", "python3 -i -q", ">>>", func(t *testing.T, name string) {
-			send(t, p, name, "print('six times', 6 * 7)")
+			sessiontest.Send(t, p, name, "print('six times', 6 * 7)")
 			shows(t, p, name, "six times 42")
 		}},
 		{"vi", "vi -u NONE " + file, "second line", func(t *testing.T, name string) {
@@ -309,13 +315,6 @@ func TestRealPrograms(t *testing.T) {
 			shows(t, p, c.program, c.ready)
 			c.use(t, c.program)
 		})
-	}
-}
-
-func send(t *testing.T, p *Provider, name, text string) {
-	t.Helper()
-	if err := p.Send(t.Context(), name, text); err != nil {
-		t.Fatal(err)
 	}
 }
 

@@ -22,9 +22,11 @@ import (
 const (
 	opLimit    = 30 * time.Second
 	startLimit = 120 * time.Second
-	// pipeWait is how long a call waits for the end of the script's output after the script has exited. Processes that
-	// the script started can keep the output open.
-	pipeWait = 200 * time.Millisecond
+	// pipeWait is how long a call waits for the end of the script's output after the script has exited. On a busy
+	// machine, the output is read late.
+	pipeWait = 2 * time.Second
+	// startPipeWait is the same for a start, after which the session can keep the output open.
+	startPipeWait = 200 * time.Millisecond
 	// maxOutput is how many bytes of a script's output are kept. The oldest are dropped.
 	maxOutput = 64 << 10
 	// unknownOp is the exit code by which a script reports that it does not support an operation
@@ -156,6 +158,9 @@ func (p *Provider) command(ctx context.Context, op, name string, args []string) 
 		return nil
 	}
 	cmd.WaitDelay = pipeWait
+	if op == "start" {
+		cmd.WaitDelay = startPipeWait
+	}
 	return cmd
 }
 

@@ -68,11 +68,7 @@ func (h *home) spec(name, command string) session.Spec {
 	}
 }
 
-const echoing = `stty -echo; while read -r line; do case $line in
-	crash) exit 7 ;;
-	work) (while :; do :; done) & ;;
-	*) printf '%s\n' "$line" ;;
-esac; done`
+const echoing = "stty -echo; " + sessiontest.Agent
 
 func start(t *testing.T, h *home, name, command string) session.Status {
 	t.Helper()
@@ -99,32 +95,18 @@ func screenScript(t *testing.T) string {
 }
 
 // The documentation's example passes the conformance suite.
-func TestConformanceOfScreen(t *testing.T) { conform(t, screenScript(t)) }
-
-func conform(t *testing.T, script string) {
-	send := func(t *testing.T, p session.Provider, name, text string) {
-		t.Helper()
-		if err := p.Send(t.Context(), name, text); err != nil {
-			t.Fatal(err)
-		}
-	}
-	h := sessiontest.Harness{
-		New:   func(t *testing.T) session.Provider { return open(t, script) },
-		Spec:  func(_ *testing.T, p session.Provider, name string) session.Spec { return p.(*home).spec(name, echoing) },
-		Crash: func(t *testing.T, p session.Provider, name string) { send(t, p, name, "crash") },
-		Work:  func(t *testing.T, p session.Provider, name string) { send(t, p, name, "work") },
-		ASCII: "screen copies its screen in Latin-1",
+func TestConformanceOfScreen(t *testing.T) {
+	script := screenScript(t)
+	sessiontest.Run(t, sessiontest.Harness{
+		Parallel: true,
+		New:      func(t *testing.T) session.Provider { return open(t, script) },
+		Spec:     func(_ *testing.T, p session.Provider, name string) session.Spec { return p.(*home).spec(name, echoing) },
+		ASCII:    "screen copies its screen in Latin-1",
 		Adopt: func(t *testing.T, p session.Provider) session.Provider {
 			p.(*home).reopen(t)
 			return p
 		},
-	}
-	for _, c := range sessiontest.Cases() {
-		t.Run(c.Name, func(t *testing.T) {
-			t.Parallel()
-			c.Run(t, h)
-		})
-	}
+	})
 }
 
 func status(t *testing.T, h *home, name string) (session.Status, bool) {

@@ -199,6 +199,18 @@ func TestBadScripts(t *testing.T) {
 	until(t, "the end of the script's child", func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || isZombie(pid) })
 }
 
+// Output that arrives shortly after the script has exited is read.
+func TestLateOutput(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "late")
+	text := "#!/bin/sh\n[ $1 != is-running ] || (sleep 0.5; echo true) &\n"
+	if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if runs, err := open(t, script).runs(t.Context(), "a"); !runs || err != nil {
+		t.Errorf("%v, %v", runs, err)
+	}
+}
+
 func isZombie(pid int) bool {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && strings.Contains(string(data), ") Z ")

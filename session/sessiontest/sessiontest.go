@@ -19,10 +19,11 @@ type Harness struct {
 	New func(t *testing.T) session.Provider
 	// Spec returns a specification with a new ID, for an agent that is ready immediately and echoes typed lines.
 	Spec func(t *testing.T, p session.Provider, name string) session.Spec
-	// Crash makes a session's agent exit with code 7.
+	// Crash makes a session's agent exit with code 7. If Crash is nil, the suite sends the line of Agent.
 	Crash func(t *testing.T, p session.Provider, name string)
 
-	// Work makes a session's agent start a child process that uses processor time.
+	// Work makes a session's agent start a child process that uses processor time. If Work is nil, the suite sends
+	// the line of Agent.
 	Work func(t *testing.T, p session.Provider, name string)
 
 	// Draft types keys as a viewer. draft says whether the keys leave unsubmitted text on the line. If Draft is nil,
@@ -30,6 +31,9 @@ type Harness struct {
 	Draft func(t *testing.T, p session.Provider, name, keys string, draft bool)
 	// ASCII says why the agent does not echo non-ASCII text unchanged; "" means that it does.
 	ASCII string
+
+	// Parallel means that the cases can run at the same time, because they share nothing.
+	Parallel bool
 
 	// Remote means that sessions run on another machine, so their statuses have no PID.
 	Remote bool
@@ -43,24 +47,51 @@ type Harness struct {
 	Adopt func(t *testing.T, p session.Provider) session.Provider
 }
 
-// Case is one test of the suite.
-type Case struct {
-	Name string
-	Run  func(t *testing.T, h Harness)
+// Agent is the command of an agent that echoes typed lines. The line "crash" ends it with code 7, and the line "work"
+// makes it start a child process that uses processor time.
+const Agent = `while read -r line; do case $line in
+	crash) exit 7 ;;
+	work) (while :; do :; done) & ;;
+	*) printf '%s\n' "$line" ;;
+esac; done`
+
+// Idle makes a shell wait forever without losing a trapped signal. A loop of short sleeps may lose one: dash discards a
+// signal that arrives while it starts a process.
+const Idle = "sleep 100000 & while :; do wait; done"
+
+type testCase struct {
+	name string
+	run  func(t *testing.T, h Harness)
 }
 
 // Run runs all cases, each as a subtest.
 func Run(t *testing.T, h Harness) {
-	for _, c := range Cases() {
-		t.Run(c.Name, func(t *testing.T) {
-			c.Run(t, h)
+	if h.Crash == nil {
+		h.Crash = func(t *testing.T, p session.Provider, name string) { Send(t, p, name, "crash") }
+	}
+	if h.Work == nil {
+		h.Work = func(t *testing.T, p session.Provider, name string) { Send(t, p, name, "work") }
+	}
+	for _, c := range cases() {
+		t.Run(c.name, func(t *testing.T) {
+			if h.Parallel {
+				t.Parallel()
+			}
+			c.run(t, h)
 		})
 	}
 }
 
-// Cases returns all tests of the suite.
-func Cases() []Case {
-	return []Case{
+// Send sends text to a session. If that fails, the test fails.
+func Send(t *testing.T, p session.Provider, name, text string) {
+	t.Helper()
+	if err := p.Send(t.Context(), name, text); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func cases() []testCase {
+	return []testCase{
 		{"started session is listed", startIsListed},
 		{"second start of a live session fails", secondStartFails},
 		{"list is sorted by name", namesInOrder},

@@ -9,9 +9,8 @@ import (
 )
 
 // StopSignals tests which signal a stop sends, for providers that can read the mode of the agent's terminal. It is not
-// part of Cases. Each stop has a grace period of an hour, so the test times out if a session ignores the signal.
+// part of Run. Each stop has a grace period of an hour, so the test times out if a session ignores the signal.
 func StopSignals(t *testing.T, h Harness) {
-	const loop = "while :; do sleep 0.1; done"
 	for _, c := range []struct {
 		name, command, signal string
 		typed                 string // line to type once the session is ready
@@ -20,13 +19,16 @@ func StopSignals(t *testing.T, h Harness) {
 		{name: "a shell at its prompt", command: "echo ready; exec sh -i", code: -1},
 		{name: "a program started by a shell", command: "echo ready; PS1='prompt> ' exec sh -i",
 			code:  -1,
-			typed: "sh -c 'trap \"echo caught; exit\" INT; echo waiting; " + loop + "'"},
+			typed: "sh -c 'trap \"echo caught; exit\" INT; echo waiting; " + Idle + "'"},
 		{name: "a script with an INT trap", code: 7,
-			command: "trap 'sleep 0.5; exit 7' INT; trap 'exit 8' HUP; echo ready; " + loop},
+			command: "trap 'sleep 0.5; exit 7' INT; trap 'exit 8' HUP; echo ready; " + Idle},
 		{name: "a configured stop signal", code: 9, signal: "usr1",
-			command: "trap '' INT; trap 'exit 9' USR1; echo ready; " + loop},
+			command: "trap '' INT; trap 'exit 9' USR1; echo ready; " + Idle},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if h.Parallel {
+				t.Parallel()
+			}
 			p := h.New(t)
 			s := h.Spec(t, p, "a")
 			s.Command, s.StopSignal = c.command, c.signal
@@ -44,9 +46,7 @@ func StopSignals(t *testing.T, h Harness) {
 			prints("ready")
 			if c.typed != "" {
 				prints("prompt>") // a shell can drop text that is typed before it prompts
-				if err := p.Send(t.Context(), "a", c.typed); err != nil {
-					t.Fatal(err)
-				}
+				Send(t, p, "a", c.typed)
 				prints("waiting")
 			}
 			if err := p.Stop(t.Context(), "a", time.Hour); err != nil {

@@ -113,9 +113,7 @@ func capture(t *testing.T, h Harness) {
 		}
 		s, _ := start(t, h, p, "a")
 		ids = append(ids, s.ID)
-		if err := p.Send(t.Context(), "a", word); err != nil {
-			t.Fatal(err)
-		}
+		Send(t, p, "a", word)
 		wait(t, word, func() bool {
 			out, err := c.Capture(t.Context(), "a", s.ID)
 			return err == nil && strings.Contains(string(out), word)
@@ -145,9 +143,7 @@ func printed(t *testing.T, h Harness) {
 	}
 	before := count()
 	text := strings.Repeat("x", 500)
-	if err := p.Send(t.Context(), "a", text); err != nil {
-		t.Fatal(err)
-	}
+	Send(t, p, "a", text)
 	wait(t, "the echo to be counted", func() bool { return count() >= before+uint64(len(text)) })
 	h.Crash(t, p, "a")
 	nextExit(t, p)
@@ -161,9 +157,7 @@ func clearOutput(t *testing.T, h Harness) {
 	p := h.New(t)
 	c := optional[session.Clearer](t, p, session.Clearing)
 	start(t, h, p, "a")
-	if err := p.Send(t.Context(), "a", "to be dropped"); err != nil {
-		t.Fatal(err)
-	}
+	Send(t, p, "a", "to be dropped")
 	shown := func(text string) bool {
 		out, err := p.Output(t.Context(), "a", 100)
 		if err != nil {
@@ -178,9 +172,7 @@ func clearOutput(t *testing.T, h Harness) {
 		}
 		return !shown("dropped")
 	})
-	if err := p.Send(t.Context(), "a", "afterwards"); err != nil {
-		t.Fatal(err)
-	}
+	Send(t, p, "a", "afterwards")
 	wait(t, "the next text", func() bool { return shown("afterwards") })
 }
 
@@ -250,9 +242,7 @@ func attach(t *testing.T, h Harness) {
 	p := h.New(t)
 	a := optional[session.Attacher](t, p, session.Attaching)
 	start(t, h, p, "a")
-	if err := p.Send(t.Context(), "a", "before"); err != nil {
-		t.Fatal(err)
-	}
+	Send(t, p, "a", "before")
 	term, err := a.Attach(t.Context(), "a", 100, 30)
 	if err != nil {
 		t.Fatal(err)
@@ -293,9 +283,7 @@ func watch(t *testing.T, h Harness) {
 	p := h.New(t)
 	w := optional[session.Watcher](t, p, session.Watching)
 	start(t, h, p, "a")
-	if err := p.Send(t.Context(), "a", "before"); err != nil {
-		t.Fatal(err)
-	}
+	Send(t, p, "a", "before")
 	ctx, cancel := context.WithTimeout(t.Context(), eventually.Timeout)
 	defer cancel()
 	var all strings.Builder
@@ -313,9 +301,7 @@ func watch(t *testing.T, h Harness) {
 		all.Write(f.Data)
 		if !sent && strings.Contains(all.String(), "before") {
 			sent = true
-			if err := p.Send(t.Context(), "a", "after"); err != nil {
-				t.Fatal(err)
-			}
+			Send(t, p, "a", "after")
 		}
 		if strings.Contains(all.String(), "after") {
 			break

@@ -96,24 +96,12 @@ func ended(t *testing.T, p city) session.Exit {
 }
 
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	sessiontest.Run(t, sessiontest.Harness{
-		New: func(t *testing.T) session.Provider { return open(t, t.TempDir()) },
-		Spec: func(t *testing.T, p session.Provider, name string) session.Spec {
-			return spec(p.(city).dir, name, `while read -r line; do case $line in
-				crash) exit 7 ;;
-				work) (while :; do :; done) & ;;
-				*) printf '%s\n' "$line" ;;
-			esac; done`)
-		},
-		Crash: func(t *testing.T, p session.Provider, name string) {
-			if err := p.Send(t.Context(), name, "crash"); err != nil {
-				t.Fatal(err)
-			}
-		},
-		Work: func(t *testing.T, p session.Provider, name string) {
-			if err := p.Send(t.Context(), name, "work"); err != nil {
-				t.Fatal(err)
-			}
+		Parallel: true,
+		New:      func(t *testing.T) session.Provider { return open(t, t.TempDir()) },
+		Spec: func(_ *testing.T, p session.Provider, name string) session.Spec {
+			return spec(p.(city).dir, name, sessiontest.Agent)
 		},
 		Adopt: func(t *testing.T, p session.Provider) session.Provider {
 			if err := p.(city).Close(); err != nil {
@@ -158,6 +146,7 @@ func status(t *testing.T, p city, name string) session.Status {
 // Text arrives as one line, even if it is long. If the program does not read or has closed its standard input, Send
 // returns an error and does not block forever.
 func TestSend(t *testing.T) {
+	t.Parallel()
 	p := open(t, t.TempDir())
 	start(t, p, "a", `read -r line; echo "${#line} $(printf %s "$line" | tail -c 3)"; exec <&-; echo closed; sleep 1000`)
 	long := strings.Repeat("x", 50_000) + "end"
@@ -179,6 +168,7 @@ func TestSend(t *testing.T) {
 // If the pipe accepts only the beginning of a text, that beginning becomes a line, and the next text is not appended to
 // it.
 func TestTextAfterPartialText(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	p := open(t, dir)
 	read := filepath.Join(t.TempDir(), "read")
@@ -203,7 +193,7 @@ func TestTextAfterPartialText(t *testing.T) {
 // outside the group.
 func TestInterruptAndStop(t *testing.T) {
 	p := open(t, t.TempDir())
-	start(t, p, "a", `trap 'echo caught' INT; echo up; while :; do sleep 0.02; done`)
+	start(t, p, "a", `trap 'echo caught' INT; echo up; `+sessiontest.Idle)
 	shows(t, p, "a", "up")
 	if err := p.Interrupt(t.Context(), "a"); err != nil {
 		t.Fatal(err)

@@ -19,23 +19,10 @@ func TestStopSignals(t *testing.T) {
 
 func harness() sessiontest.Harness {
 	return sessiontest.Harness{
-		New: func(t *testing.T) session.Provider { return newProvider(t, t.TempDir()) },
-		Spec: func(t *testing.T, p session.Provider, name string) session.Spec {
-			return spec(p.(*Provider).files.city, name, `while read -r line; do case $line in
-				crash) exit 7 ;;
-				work) (while :; do :; done) & ;;
-				*) printf '%s\n' "$line" ;;
-			esac; done`)
-		},
-		Crash: func(t *testing.T, p session.Provider, name string) {
-			if err := p.Send(t.Context(), name, "crash"); err != nil {
-				t.Fatal(err)
-			}
-		},
-		Work: func(t *testing.T, p session.Provider, name string) {
-			if err := p.Send(t.Context(), name, "work"); err != nil {
-				t.Fatal(err)
-			}
+		Parallel: true,
+		New:      func(t *testing.T) session.Provider { return newProvider(t, t.TempDir()) },
+		Spec: func(_ *testing.T, p session.Provider, name string) session.Spec {
+			return spec(p.(*Provider).files.city, name, sessiontest.Agent)
 		},
 		Adopt: func(t *testing.T, p session.Provider) session.Provider {
 			old := p.(*Provider)

@@ -15,6 +15,7 @@ import (
 
 	"gcity/internal/proc"
 	"gcity/session"
+	"gcity/session/sessiontest"
 )
 
 func lives(pid int) bool {
@@ -270,7 +271,7 @@ func TestTwoControllers(t *testing.T) {
 		if err := errors.Join(errs...); !errors.Is(err, session.ErrExists) {
 			t.Error(err)
 		}
-		if n := len(census(t, city)["a"]); n != 1 {
+		if n := len(sessiontest.Census(t, city)["a"]); n != 1 {
 			t.Fatalf("the agent runs %d times", n)
 		}
 		for _, p := range ps { // both list the session, and one of them records its exit
@@ -322,7 +323,7 @@ func TestCanceledStart(t *testing.T) {
 	s := spec(city, "a", "exec sleep 1000")
 	s.Env = append(s.Env, "GC_TEST="+city+"/a")
 	_, err := p.Start(ctx, s)
-	if n := len(census(t, city)["a"]); (err == nil) != (n == 1) {
+	if n := len(sessiontest.Census(t, city)["a"]); (err == nil) != (n == 1) {
 		t.Errorf("%v, and it runs %d times", err, n)
 	}
 	list, listErr := p.List(t.Context())

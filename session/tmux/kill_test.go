@@ -1,21 +1,12 @@
 package tmux
 
 import (
-	"context"
 	"flag"
-	"fmt"
-	"math/rand/v2"
-	"os"
-	"os/exec"
-	"strconv"
-	"strings"
-	"syscall"
 	"testing"
 	"time"
 
-	"gcity/internal/eventually"
-	"gcity/internal/proc"
 	"gcity/session"
+	"gcity/session/sessiontest"
 )
 
 var (
@@ -23,140 +14,11 @@ var (
 	seed  = flag.Uint64("seed", 0, "seed of TestControllerKilled; 0 = a new one, which is logged")
 )
 
-const killAgents = 10
-
-// miniController is the child process of TestControllerKilled. It keeps its agents running, as a controller does.
-func miniController(city string) int {
-	p, err := New(Options{City: city, Binary: os.Args[0]})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	ctx := context.Background()
-	for {
-		list, err := p.List(ctx)
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		alive := map[string]bool{}
-		for _, st := range list {
-			alive[st.Name] = st.Alive
-			if !st.Alive {
-				p.Acknowledge(ctx, st.Name, st.ID)
-			}
-		}
-		for i := range killAgents {
-			name := "w-" + strconv.Itoa(i)
-			if alive[name] {
-				continue
-			}
-			id := fmt.Sprintf("%s-%d-%d", name, os.Getpid(), time.Now().UnixNano())
-			p.Start(ctx, session.Spec{
-				Name: name, Agent: name, City: city, ID: id, Dir: city, Command: "exec sleep 1000",
-				Env: []string{"PATH=/usr/bin:/bin", "GC_SESSION_ID=" + id, "GC_TEST=" + city + "/" + name},
-			})
-		}
-		select {
-		case <-p.Exits():
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
-}
-
-// census returns the PIDs of a city's running agents by name.
-func census(t testing.TB, city string) map[string][]int {
-	t.Helper()
-	pids, err := proc.All()
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := map[string][]int{}
-	for _, pid := range pids {
-		for kv := range strings.SplitSeq(string(proc.Environ(pid)), "\x00") {
-			if name, ok := strings.CutPrefix(kv, "GC_TEST="+city+"/"); ok && lives(pid) {
-				found[name] = append(found[name], pid)
-			}
-		}
-	}
-	return found
-}
-
-// A controller is killed at any time, even while it starts agents. No agent ever runs twice (L11). The next controller
-// adopts the running agents, with the same PIDs.
+// A controller is killed at any time, even during its starts. No agent ever runs twice (L11).
 func TestControllerKilled(t *testing.T) {
 	t.Parallel()
-	if *seed == 0 {
-		*seed = rand.Uint64()
-	}
-	t.Logf("-seed %d -kills %d", *seed, *kills)
-	random := rand.New(rand.NewPCG(*seed, 0))
-	city := t.TempDir()
-	newProvider(t, city).Close()
-	t.Cleanup(func() { newProvider(t, city) }) // stops the remaining sessions if the test fails
-	first := map[string]int{}
-	longest := 300 * time.Millisecond // maximum lifetime of a controller
-	for range *kills {
-		cmd := exec.Command(os.Args[0], "mini-controller", city)
-		cmd.Stderr = os.Stderr
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		if random.IntN(2) == 0 { // then an agent must be restarted
-			for name, pid := range first {
-				if err := syscall.Kill(pid, syscall.SIGKILL); err != nil || !proc.WaitPid(pid, eventually.Timeout) {
-					t.Fatalf("killing %d: %v", pid, err)
-				}
-				delete(first, name)
-				break
-			}
-		}
-		time.Sleep(time.Duration(random.Int64N(int64(longest)))) // kills at a random time; this is not a wait
-		if err := cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		cmd.Wait()
-		all := census(t, city)
-		for i := range killAgents {
-			name := "w-" + strconv.Itoa(i)
-			now := all[name]
-			if len(now) > 1 || first[name] != 0 && (len(now) != 1 || now[0] != first[name]) {
-				t.Fatalf("%s was %d and is %v", name, first[name], now)
-			}
-			if len(now) == 1 {
-				first[name] = now[0]
-			}
-		}
-		if len(first) == 0 { // on a busy machine, the controllers were killed too early
-			longest = min(2*longest, 5*time.Second)
-		}
-	}
-	p := newProvider(t, city)
-	list, err := p.List(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	seen := map[string]int{}
-	for _, st := range list {
-		if st.Alive {
-			seen[st.Name] = st.PID
-		}
-	}
-	for name, pid := range first {
-		if seen[name] != pid {
-			t.Errorf("%s is %d and listed as %d", name, pid, seen[name])
-		}
-	}
-	t.Logf("%d of %d agents were up", len(seen), killAgents)
-	if len(seen) == 0 {
-		t.Error("no agent ever ran, so nothing was tested")
-	}
-	for name := range seen {
-		if err := p.Stop(t.Context(), name, 0); err != nil {
-			t.Error(err)
-		}
-	}
-	if left := census(t, city); len(left) > 0 {
-		t.Errorf("processes left: %v", left)
-	}
+	sessiontest.ControllerKilled(t, sessiontest.Kills{
+		Open: func(t *testing.T, city string) session.Provider { return newProvider(t, city) },
+		N:    *kills, Seed: *seed, Longest: 300 * time.Millisecond,
+	})
 }

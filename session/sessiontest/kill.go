@@ -1,0 +1,200 @@
+package sessiontest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"gcity/internal/eventually"
+	"gcity/internal/proc"
+	"gcity/session"
+)
+
+// KillAgents is the number of agents of MiniController.
+const KillAgents = 8
+
+// MiniController is the child process of ControllerKilled. It keeps its agents running, like a controller.
+func MiniController(p session.Provider, city string) error {
+	ctx := context.Background()
+	for {
+		list, err := p.List(ctx)
+		if err != nil {
+			return err
+		}
+		alive := map[string]bool{}
+		for _, st := range list {
+			alive[st.Name] = st.Alive
+			if !st.Alive { // a failed call is repeated in the next round
+				_ = p.(session.Acknowledger).Acknowledge(ctx, st.Name, st.ID)
+			}
+		}
+		for i := range KillAgents {
+			name := "w-" + strconv.Itoa(i)
+			if alive[name] {
+				continue
+			}
+			id := fmt.Sprintf("%s-%d-%d", name, os.Getpid(), time.Now().UnixNano())
+			_, _ = p.Start(ctx, session.Spec{ // a failed call is repeated in the next round
+				Name: name, Agent: name, City: city, ID: id, Dir: city, Command: "exec sleep 1000",
+				Env: []string{"PATH=/usr/bin:/bin", "GC_SESSION_ID=" + id,
+					"GC_TEST=" + city + "/" + name},
+			})
+		}
+		select {
+		case <-p.(session.Notifier).Exits():
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// Census returns the PIDs of a city's running agents by name. An agent's environment has GC_TEST=CITY/NAME.
+func Census(t testing.TB, city string) map[string][]int {
+	t.Helper()
+	pids, err := proc.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string][]int{}
+	for _, pid := range pids {
+		for kv := range strings.SplitSeq(string(proc.Environ(pid)), "\x00") {
+			name, ok := strings.CutPrefix(kv, "GC_TEST="+city+"/")
+			if !ok {
+				continue
+			}
+			if st, err := proc.ReadStat(pid); err == nil && st.State != 'Z' && st.State != 'X' {
+				found[name] = append(found[name], pid)
+			}
+		}
+	}
+	return found
+}
+
+// Kills configures ControllerKilled.
+type Kills struct {
+	// Open opens a provider for a city. At the end of the test, it stops the city's sessions.
+	Open    func(t *testing.T, city string) session.Provider
+	N       int           // number of kills
+	Seed    uint64        // of the random times; 0 = a new one, logged
+	Longest time.Duration // maximum lifetime of a controller
+}
+
+// ControllerKilled kills a controller at random times, even during its starts. No agent ever runs twice (L11). The next
+// controller adopts the running agents, with the same PIDs. The test binary must call MiniController if its first
+// argument is "mini-controller"; the second is the city.
+func ControllerKilled(t *testing.T, k Kills) {
+	if k.Seed == 0 {
+		k.Seed = rand.Uint64()
+	}
+	t.Logf("-seed %d -kills %d", k.Seed, k.N)
+	random := rand.New(rand.NewPCG(k.Seed, 0))
+	city := t.TempDir()
+	t.Cleanup(func() { k.Open(t, city) }) // if the test fails before it stops them
+	first := map[string]int{}
+	for range k.N {
+		killOnce(t, random, city, k.Longest, first)
+		now := Census(t, city)
+		for name, pids := range now {
+			if len(pids) > 1 {
+				t.Fatalf("%s runs %d times: %v", name, len(pids), pids)
+			}
+		}
+		for name, pid := range first {
+			if len(now[name]) != 1 || now[name][0] != pid {
+				t.Fatalf("%s was %d and is %v", name, pid, now[name])
+			}
+		}
+		for name, pids := range now {
+			first[name] = pids[0]
+		}
+		if len(first) == 0 { // on a busy machine the controllers were killed too early
+			k.Longest = min(2*k.Longest, 5*time.Second)
+		}
+	}
+	p := k.Open(t, city)
+	seen := map[string]int{}
+	for _, st := range list(t, p) {
+		if st.Alive {
+			seen[st.Name] = st.PID
+		}
+	}
+	for name, pid := range first {
+		if seen[name] != pid {
+			t.Errorf("%s is %d and listed as %d", name, pid, seen[name])
+		}
+	}
+	t.Logf("%d of %d agents were up", len(seen), KillAgents)
+	if len(seen) == 0 {
+		t.Error("no agent ever came up: the test tried nothing")
+	}
+	for name := range seen {
+		if err := p.Stop(t.Context(), name, 0); err != nil {
+			t.Error(err)
+		}
+	}
+	if left := Census(t, city); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// killOnce starts a controller, sometimes kills one of the first agents, and kills the controller.
+func killOnce(t *testing.T, random *rand.Rand, city string, longest time.Duration,
+	first map[string]int) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "mini-controller", city)
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if random.IntN(2) == 0 { // then an agent must be restarted
+		for name, pid := range first {
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil ||
+				!proc.WaitPid(pid, eventually.Timeout) {
+				t.Fatalf("killing %d: %v", pid, err)
+			}
+			delete(first, name)
+			break
+		}
+	}
+	// the time of the kill is random; this is not a wait
+	time.Sleep(time.Duration(random.Int64N(int64(longest))))
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // killed
+}
+
+// Start starts a session. If that fails, the test fails.
+func Start(t testing.TB, p session.Provider, s session.Spec) session.Status {
+	t.Helper()
+	st, err := p.Start(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+// NextExit waits for the next exit that a provider reports.
+func NextExit(t testing.TB, p session.Provider) session.Exit {
+	t.Helper()
+	return eventually.Receive(t, "an exit is told", p.(session.Notifier).Exits())
+}
+
+// Shows waits until a session's output contains text.
+func Shows(t testing.TB, p session.Provider, name, text string) {
+	t.Helper()
+	var last string
+	eventually.True(t, fmt.Sprintf("%s shows %q", name, text), func() bool {
+		var err error
+		if last, err = p.Output(t.Context(), name, 0); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Contains(last, text)
+	}, func() string { return last })
+}
