@@ -9,6 +9,7 @@ import (
 	"gcity/api/wire"
 	"gcity/beads"
 	"gcity/city"
+	"gcity/internal/suggest"
 )
 
 func (h listHandlers) automations(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
@@ -78,9 +79,8 @@ func (h listHandlers) runOutput(w http.ResponseWriter, r *http.Request, rt wire.
 		return err
 	}
 	if run.Automation != rt.Target {
-		return &city.Error{Code: city.NotFound,
-			Message: fmt.Sprintf("%s has no run %s: that run belongs to %s", rt.Target, run.ID,
-				run.Automation)}
+		return city.Missing(suggest.NoSuch(suggest.Run, run.ID).Then(fmt.Sprintf(
+			"that run belongs to %s, not to %s", run.Automation, rt.Target)))
 	}
 	st, done, err := h.open(w)
 	if err != nil {

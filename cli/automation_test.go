@@ -130,10 +130,10 @@ func TestAutomationRunRefused(t *testing.T) {
 		code int
 		says string
 	}{
-		"automation run bad": {exit.CodeConflict, "its file is broken: x.toml:4:1"}, "automation run diges": {exit.CodeFailed, `did you mean "digest"?`},
+		"automation run bad": {exit.CodeConflict, "its file is broken: x.toml:4:1"}, "automation run diges": {exit.CodeUsage, `did you mean "digest"?`},
 		"automation run digest --timeout 1s": {exit.CodeUsage, "add --wait"},
-		"--read-only automation run digest":  {exit.CodeFailed, "not allowed"}, "automation run health --rig other": {exit.CodeFailed, "unknown automation"},
-		"automation history nothing": {exit.CodeFailed, "unknown automation"}, "automation check --rig demo": {exit.CodeUsage, "NAME"},
+		"--read-only automation run digest":  {exit.CodeFailed, "not allowed"}, "automation run health --rig other": {exit.CodeUsage, `"health:rig:other" not found`},
+		"automation history nothing": {exit.CodeUsage, "automation \"nothing\" not found"}, "automation check --rig demo": {exit.CodeUsage, "NAME"},
 	} {
 		if code, out, errs := runCLI(t, s, strings.Fields(line)...); code != want.code || out != "" || !strings.Contains(errs, want.says) {
 			t.Errorf("%s: exit %d, %q, %s", line, code, out, errs)
@@ -223,9 +223,9 @@ func TestAutomationLogs(t *testing.T) {
 		"automation logs digest --follow":      {exit.CodeDone, "so far and on\n", ""},
 		"automation logs digest br-1 -f":       {exit.CodeDone, "so far and on\n", ""},
 		"automation logs digest --json -f":     {exit.CodeDone, "{\"text\":\"so far\"}\n{\"text\":\" and on\\n\"}\n", ""},
-		"automation logs digest br-7":          {exit.CodeFailed, "", "digest has no run br-7"},
+		"automation logs digest br-7":          {exit.CodeUsage, "", `run "br-7" not found`},
 		"automation logs release":              {exit.CodeDone, "", "release has never run"},
-		"automation logs nothing":              {exit.CodeFailed, "", "unknown automation"},
+		"automation logs nothing":              {exit.CodeUsage, "", `automation "nothing" not found`},
 		"automation logs digest br-1 too-many": {exit.CodeUsage, "", "unexpected argument"},
 	} {
 		if code, out, errs := runCLI(t, s, strings.Fields(line)...); code != want.code || out != want.out || !strings.Contains(errs, want.errs) {

@@ -23,6 +23,7 @@ import (
 	"gcity/cli/host"
 	"gcity/cli/output"
 	"gcity/describe"
+	"gcity/internal/suggest"
 	"gcity/prefs"
 )
 
@@ -56,11 +57,7 @@ With --all it shows all cities on this machine.` + installedAs(e.Program),
 			if len(args) == 0 {
 				return nil
 			}
-			hint := "; `gcity --help` lists all commands"
-			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-				hint = fmt.Sprintf("; did you mean %q?", near[0])
-			}
-			return exit.Usage("unknown command %q%s", args[0], hint)
+			return suggest.NoSuch(suggest.Command, args[0]).Near(cmd.SuggestionsFor(args[0]))
 		},
 		Version:       e.Version, // adds the flag --version; `gcity version` prints more
 		SilenceErrors: true, SilenceUsage: true,

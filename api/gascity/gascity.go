@@ -14,6 +14,7 @@ import (
 	"gcity/api/openapi"
 	"gcity/beads"
 	"gcity/city"
+	"gcity/internal/suggest"
 )
 
 // Request is a request that this package handles.
@@ -98,8 +99,7 @@ func rigOf(snap *city.Snapshot, name string) (*city.Rig, error) {
 			return &snap.Rigs[i], nil
 		}
 	}
-	return nil, newError(city.NotFound, "no rig %s in %s; GET /v0/rigs lists the rigs", name,
-		snap.Name)
+	return nil, city.Missing(suggest.NotFound(suggest.Rig, name, snap.Names(suggest.Rig)))
 }
 
 // rigOfPrefix returns the rig with this bead ID prefix, or "" for the city.

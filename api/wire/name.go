@@ -1,12 +1,12 @@
 package wire
 
 import (
-	"fmt"
 	"net/url"
 	"strings"
 
 	"gcity/beads"
 	"gcity/city"
+	"gcity/internal/suggest"
 )
 
 // Name unescapes and checks a name for this kind of object.
@@ -88,8 +88,7 @@ func UnknownPath() error {
 // "" selects the object itself. An invalid name is an error, like on the server.
 func Path(noun Kind, target string, what Kind) (string, error) {
 	if _, err := Name(noun, url.PathEscape(target)); err != nil {
-		return "", &city.Error{Code: city.NotFound,
-			Message: fmt.Sprintf("no %s %.60q: the name is invalid", noun, target)}
+		return "", city.Missing(suggest.NoSuch(suggest.Kind(noun), target))
 	}
 	path := "/v0/" + string(noun) + "/" + url.PathEscape(target)
 	if what != "" {

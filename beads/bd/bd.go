@@ -321,7 +321,7 @@ func (k *backend) Get(ctx context.Context, id string) (beads.Bead, error) {
 			return all[i], nil
 		}
 	}
-	return beads.Bead{}, fmt.Errorf("bead %q: %w", id, beads.ErrNotFound)
+	return beads.Bead{}, beads.NotFound(id)
 }
 
 // Find implements foreign.Backend. It uses options that make bd show hidden issues.

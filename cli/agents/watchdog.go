@@ -12,6 +12,7 @@ import (
 	"gcity/cli/exit"
 	"gcity/cli/output"
 	"gcity/config"
+	"gcity/internal/suggest"
 )
 
 // WatchdogCommand returns the watchdog command.
@@ -35,22 +36,22 @@ watchdogs" describes the rules. These lines in city.toml declare a watchdog:
 // open city and the watchdog that the argument names.
 func forWatchdog(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, w *city.Watchdog) error) *cobra.Command {
-	c.Args, c.ValidArgsFunction = env.Exactly(1), env.Complete(e, env.KindWatchdog)
+	c.Args, c.ValidArgsFunction = env.Exactly(1), env.Complete(e, suggest.Watchdog)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		l, err := e.Open(cmd.Context())
 		if err != nil {
 			return err
 		}
 		defer l.Close()
-		switch {
-		case e.ReadOnly:
+		if e.ReadOnly {
 			return env.ReadOnlyError("watchdog " + cmd.Name())
+		}
+		f, err := l.Resolve(cmd.Context(), args[0], suggest.Watchdog)
+		switch {
+		case err != nil:
+			return err
 		case !l.Live:
 			return needsController(l.Dir, "cannot "+cmd.Name()+" "+args[0])
-		}
-		f, err := l.Resolve(cmd.Context(), args[0], env.KindWatchdog)
-		if err != nil {
-			return err
 		}
 		return run(cmd.Context(), l, f.Watchdog)
 	}
@@ -78,7 +79,7 @@ func watchdogStatus(e *env.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "status [NAME]", Short: "Show all details of one watchdog, or of all",
 		Args:              env.Between(0, 1),
-		ValidArgsFunction: env.Complete(e, env.KindWatchdog),
+		ValidArgsFunction: env.Complete(e, suggest.Watchdog),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return watchdogs(cmd.Context(), e, true)
@@ -88,7 +89,7 @@ func watchdogStatus(e *env.Env) *cobra.Command {
 				return err
 			}
 			defer l.Close()
-			f, err := l.Resolve(cmd.Context(), args[0], env.KindWatchdog)
+			f, err := l.Resolve(cmd.Context(), args[0], suggest.Watchdog)
 			switch {
 			case err != nil:
 				return err

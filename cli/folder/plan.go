@@ -2,7 +2,6 @@ package folder
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"gcity/config"
 	"gcity/controller"
 	"gcity/controller/perform"
+	"gcity/internal/suggest"
 	"gcity/pool"
 	"gcity/session"
 )
@@ -96,7 +96,9 @@ func RigPlan(c *config.City) []agent.Rig { return agent.Rigs(c) }
 func Inspect(ctx context.Context, s controller.Subject, wants []agent.Want,
 	sessions []session.Status, p session.Provider) (*city.Inspection, error) {
 	name := s.Agent
+	names := make([]string, len(wants))
 	for i := range wants {
+		names[i] = wants[i].Name
 		if wants[i].Name == name {
 			s.Want = &wants[i]
 			s.Limits = perform.LimitsOf(p, s.Want.Provider)
@@ -108,8 +110,7 @@ func Inspect(ctx context.Context, s controller.Subject, wants []agent.Want,
 		}
 	}
 	if s.Want == nil && s.Session == nil {
-		return nil, &city.Error{Code: city.NotFound,
-			Message: fmt.Sprintf("unknown agent %q", name)}
+		return nil, city.Missing(suggest.NotFound(suggest.Agent, name, names))
 	}
 	out := s.Inspect(time.Now())
 	controller.AddPrompt(ctx, out, s.Want)

@@ -122,8 +122,7 @@ func (b *City) Output(ctx context.Context, agent string, lines int) (string, err
 		return "", unknown
 	}
 	if err == nil && text == "" {
-		err = exit.NotRunning("agent %q has no live session and no stored output, and no "+
-			"controller is running to start it; start it with `gcity start`", agent)
+		err = b.withoutSession(agent, "has no live session and no stored output")
 	}
 	return text, err
 }
@@ -233,8 +232,22 @@ func (b *City) Session(ctx context.Context, agent string) (session.Status, error
 	if unknown != nil { // the agent's session may belong to a provider that cannot be listed
 		return session.Status{}, unknown
 	}
-	return session.Status{}, exit.NotRunning("agent %q has no live session, and no controller "+
-		"is running to start one; start it with `gcity start`", agent)
+	return session.Status{}, b.withoutSession(agent, "has no live session")
+}
+
+// withoutSession returns the error for an agent that has no session, or for a name that no agent has.
+func (b *City) withoutSession(agent, what string) error {
+	config := b.config
+	if config == nil {
+		config, _ = folder.LoadCity(b.Dir) // if it is invalid, the agent may exist
+	}
+	if config != nil {
+		if _, err := env.WantOf(folder.Plan(config, b.Dir), agent); err != nil {
+			return err
+		}
+	}
+	return exit.NotRunning("agent %q %s, and no controller is running to start it; start it with "+
+		"`gcity start`", agent, what)
 }
 
 // Cannot returns the error for an operation that the session provider does not support.

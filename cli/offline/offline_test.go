@@ -274,7 +274,7 @@ func TestOfflineScale(t *testing.T) {
 		{city.Scale{Pool: "w", Size: 6}, "the pool's limits are 1 to 5 (city.toml:4:1)", city.Invalid, map[string]int{"w": 3}},
 		{city.Scale{Pool: "w", Size: 0}, "the pool's limits are 1 to 5 (city.toml:4:1)", city.Invalid, map[string]int{"w": 3}},
 		{city.Scale{Pool: "off", Size: 1}, "the pool is off", city.Invalid, map[string]int{"w": 3}},
-		{city.Scale{Pool: "x", Size: 1}, "unknown pool", city.NotFound, map[string]int{"w": 3}},
+		{city.Scale{Pool: "x", Size: 1}, `pool "x" not found`, city.NotFound, map[string]int{"w": 3}},
 		{city.Scale{Pool: "w", Auto: true}, "uses its check again", "", nil},
 	} {
 		r, err := b.scale(c.command, pools)

@@ -43,7 +43,7 @@ func (s *Stores) noBead(id string) error {
 	for _, rig := range now.Rigs {
 		all = append(all, city.Prefix{Rig: rig.Name, Prefix: rig.Prefix})
 	}
-	err := fmt.Errorf("bead %q: %w", id, beads.ErrNotFound)
+	err := beads.NotFound(id)
 	if slices.ContainsFunc(all, func(p city.Prefix) bool {
 		return p.Prefix == city.BeadPrefix(id)
 	}) {

@@ -3,7 +3,6 @@ package perform
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"gcity/beads"
@@ -11,6 +10,7 @@ import (
 	"gcity/city"
 	"gcity/controller/effect"
 	"gcity/events"
+	"gcity/internal/suggest"
 )
 
 // bead creates or changes a bead in its store.
@@ -42,8 +42,7 @@ func eventOf(was *beads.Bead, b beads.Bead, by string, depth int) []events.Event
 // create creates a bead in the requested store.
 func (s *Stores) create(ctx context.Context, c city.CreateBead) (beads.Bead, error) {
 	if !slices.Contains(s.scopes(), c.Rig) {
-		return beads.Bead{}, &city.Error{Code: city.NotFound,
-			Message: fmt.Sprintf("rig %q not found", c.Rig)}
+		return beads.Bead{}, city.Missing(suggest.NotFound(suggest.Rig, c.Rig, s.scopes()[1:]))
 	}
 	store, err := s.Store(c.Rig)
 	if err != nil {

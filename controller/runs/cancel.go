@@ -22,7 +22,8 @@ func (rs *Runs) Cancel(now time.Time, id uint64, c city.EndRun) {
 	run, by := rs.Current[name], cmp.Or(c.By, effect.ActorOperator)
 	switch {
 	case run == nil && !rs.exists(name):
-		rs.out.Reject(id, city.NotFound, suggest.NotFound("automation", name, rs.names()))
+		rs.out.Reject(id, city.NotFound,
+			suggest.NotFound(suggest.Automation, name, rs.names()).Error())
 		return
 	case run == nil && rs.Schedule.Awaits(name):
 		rs.out.Reject(id, city.Conflict, "automation "+name+" is not running: a run is due and "+

@@ -89,7 +89,7 @@ func (rs *Runs) whyNotFired(name string) (code city.Code, why string) {
 		names = append(names, d.Scoped())
 	}
 	if !slices.Contains(names, name) {
-		return city.NotFound, suggest.NotFound("automation", name, names)
+		return city.NotFound, suggest.NotFound(suggest.Automation, name, names).Error()
 	}
 	if !rs.city.Running() {
 		return city.Unavailable, "automation " + name + " cannot be run: the city is being stopped"
