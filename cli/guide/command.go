@@ -91,7 +91,7 @@ func show(e *env.Env, t Topic, root *cobra.Command) error {
 			return "`" + s + "`"
 		},
 		Block: func(s string) string { return e.Paint(output.Cyan, s) },
-		Width: e.Columns(),
+		Width: e.TextWidth(),
 	})
 	if of, rest, err := root.Find([]string{t.Name}); err == nil && len(rest) == 0 && of != root {
 		text += fmt.Sprintf("\n`gcity %s --help` shows the command's help.\n", t.Name)
