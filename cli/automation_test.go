@@ -53,6 +53,26 @@ func TestAutomationPictures(t *testing.T) {
 	}
 }
 
+// NEXT and WHY agree, also if the snapshot is older than the list. Without a controller nothing runs next.
+func TestAutomationNext(t *testing.T) {
+	s := busyCity()
+	at := noon.Add(31 * time.Second)
+	s.snapshot.Automations = []city.Automation{{Name: "tidy", Gate: "cooldown", When: "40s", State: city.AutomationIdle,
+		Reason: "cooldown: 34s remaining", Next: &at}}
+	if _, out, _ := runCLI(t, s, "automation", "list"); !strings.Contains(out, " in 31s ") || !strings.Contains(out, "cooldown: 31s remaining") {
+		t.Error(out)
+	}
+	if _, out, _ := runCLI(t, s, "automation", "show", "tidy"); !strings.Contains(out, "cooldown: 31s remaining") || !strings.Contains(out, "(in 31s)") {
+		t.Error(out)
+	}
+	s.idle = true
+	for _, line := range []string{"list", "show tidy"} {
+		if _, out, _ := runCLI(t, s, append([]string{"automation"}, strings.Fields(line)...)...); strings.Contains(out, "in 31s") {
+			t.Errorf("no controller is running:\n%s", out)
+		}
+	}
+}
+
 // run --wait waits for a queued run to start and, if the run is retried, for the last try.
 func TestWaitForALaterRun(t *testing.T) {
 	s := busyCity()

@@ -97,7 +97,7 @@ func automationList(e *env.Env) *cobra.Command {
 					firstAutomation(l.Dir))
 				return nil
 			}
-			return writeAutomations(e, e.Out, s.Automations)
+			return writeAutomations(e, e.Out, s.Automations, l.Live)
 		},
 	}
 }
