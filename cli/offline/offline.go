@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -76,10 +78,16 @@ func (b *City) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
 	return func(yield func(*city.Snapshot, error) bool) {
 		tick := time.NewTicker(time.Second)
 		defer tick.Stop()
+		var last *city.Snapshot
 		for {
 			s, err := b.Snapshot(ctx)
-			if ctx.Err() != nil || !yield(s, err) || err != nil {
+			if ctx.Err() != nil {
 				return
+			}
+			if now := timeless(s); err != nil || !reflect.DeepEqual(now, last) {
+				if last = now; !yield(s, err) || err != nil {
+					return
+				}
 			}
 			select {
 			case <-ctx.Done():
@@ -88,6 +96,22 @@ func (b *City) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
 			}
 		}
 	}
+}
+
+// timeless returns a snapshot without what changes only because time passes.
+func timeless(s *city.Snapshot) *city.Snapshot {
+	if s == nil {
+		return nil
+	}
+	out := *s
+	out.At = time.Time{}
+	out.Automations = slices.Clone(s.Automations)
+	for i := range out.Automations {
+		if a := &out.Automations[i]; a.Next != nil { // the reason contains the remaining time
+			a.Reason, a.Next = "", nil
+		}
+	}
+	return &out
 }
 
 // History implements city.Control.

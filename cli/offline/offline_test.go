@@ -216,6 +216,42 @@ func TestOfflineSince(t *testing.T) {
 	}
 }
 
+// A city without a controller shows a new snapshot only if something has changed. The passing of time is no change.
+func TestOfflineSnapshots(t *testing.T) {
+	t.Parallel()
+	b, _ := configured(t, "[[agents]]\nname = \"a\"\nstart_command = \"true\"\n")
+	note := func() {
+		if _, err := folder.AppendEvent(b.Dir, events.Event{Type: "note.made", Actor: "operator"}); err != nil {
+			t.Error(err)
+		}
+	}
+	note()
+	calls := 0
+	b.now = func() time.Time { calls++; return noon.Add(time.Duration(calls) * time.Second) }
+	if _, err := b.Snapshot(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	each := calls
+	b.now = func() time.Time {
+		if calls++; calls == 4*each { // the third snapshot of the loop
+			note()
+		}
+		return noon.Add(time.Duration(calls) * time.Second)
+	}
+	var seqs []uint64
+	for s, err := range b.Snapshots(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seqs = append(seqs, s.Seq); s.Seq > 1 {
+			break
+		}
+	}
+	if len(seqs) != 2 {
+		t.Errorf("snapshots with the events %v, want one before and one after the change", seqs)
+	}
+}
+
 // The last output of a dead agent is read from its newest crash file.
 func TestOfflineLastOutput(t *testing.T) {
 	b, _ := besides(t)
