@@ -162,8 +162,8 @@ func reasonNow(e *env.Env, i *city.Automation) string {
 	if !timed || i.Next == nil || gate != i.Gate {
 		return i.Reason
 	}
-	left := max(0, i.Next.Sub(e.Now()))
-	return fmt.Sprintf("%s: %s remaining%s", gate, describe.Setting(left.Truncate(time.Second)), after)
+	left := max(0, i.Next.Sub(e.Now())).Truncate(time.Second)
+	return fmt.Sprintf("%s: %s remaining%s", gate, describe.Setting(left), after)
 }
 
 // shortReason returns the first of several reasons, and how many others there are.
