@@ -93,7 +93,9 @@ func completionSnapshot(ctx context.Context, e *Env) *city.Snapshot {
 	for _, r := range folder.RigPlan(c) {
 		s.Rigs = append(s.Rigs, city.Rig{Name: r.Name})
 	}
-	s.Watchdogs = folder.WatchdogsOf(c)
+	for i := range c.Watchdogs {
+		s.Watchdogs = append(s.Watchdogs, city.Watchdog{Name: c.Watchdogs[i].Qualified()})
+	}
 	found, _ := folder.ScanFor(&automation.Scanner{}, c, e.Now())
 	for _, d := range found.Automations {
 		s.Automations = append(s.Automations, city.Automation{Name: d.Scoped()})

@@ -2,7 +2,6 @@ package folder
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"gcity/agent"
@@ -54,23 +53,6 @@ func SelectMembers(of []agent.Want, size int,
 	for _, w := range of {
 		out[w.Name] = all[w.Index-1].In
 	}
-	return out
-}
-
-// WatchdogsOf returns the watchdogs in a configuration. They have no results, because only a controller runs them.
-func WatchdogsOf(c *config.City) []city.Watchdog {
-	var out []city.Watchdog
-	for i := range c.Watchdogs {
-		w := &c.Watchdogs[i]
-		d := city.Watchdog{Name: w.Qualified(), Watches: w.Watches, Triage: w.Triage,
-			Every: w.Every, Fresh: w.Fresh, VeryStale: w.VeryStale,
-			Mode: city.ByThresholds, Source: w.Origin.String()}
-		if w.Triage != "" {
-			d.Mode, d.TTL = city.ByTriage, w.TriageTTL
-		}
-		out = append(out, d)
-	}
-	slices.SortFunc(out, func(x, y city.Watchdog) int { return city.CompareNames(x.Name, y.Name) })
 	return out
 }
 

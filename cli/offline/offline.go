@@ -36,9 +36,7 @@ type City struct {
 	// the city's store is first; empty if the configuration is invalid and no stores are cached
 	stores  []*depot.Store
 	scanner automation.Scanner
-	// the state of automations that the last controller saved
-	automationStates map[string]automation.Memory
-	close            func()
+	close   func()
 
 	slow env.Slowly // reports slow operations; may be nil
 }

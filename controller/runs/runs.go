@@ -71,6 +71,7 @@ type Problems struct {
 type City interface {
 	Configuration() *effect.Configuration // nil before the first configuration
 	Running() bool                        // the city is not being stopped
+	Observed() bool                       // the city has no controller, so no run may start
 	OneShot() bool                        // one-shot mode, in which no run may start
 	FolderMoved() bool                    // the city's folder is not at its path
 	StoreProblem() string                 // reason why the city's store cannot be used; "" = it can

@@ -25,7 +25,13 @@ func (rs *Runs) Snapshot() []city.Automation {
 		v := describe.Automation(rs.city.Configuration().Dir, s.Definition)
 		v.State, v.Reason, v.Next, v.Failures = city.AutomationState(s.State), s.Reason,
 			shown(s.Until), s.Memory.Failures
-		if s.Run != nil {
+		switch {
+		case rs.city.Observed():
+			if s.Run != nil {
+				v.Reason = s.Run.Reason
+			}
+			v.Reason += "; " + unattended
+		case s.Run != nil:
 			v.Since = shown(s.Since)
 		}
 		out = append(out, v)
