@@ -1,6 +1,7 @@
 package city
 
 import (
+	"slices"
 	"time"
 
 	"gcity/internal/suggest"
@@ -287,6 +288,15 @@ func (s *Snapshot) Declares() (n int) {
 		n += max(s.Pools[i].Max, s.Pools[i].Size)
 	}
 	return n
+}
+
+// Rig returns the rig with the given name.
+func (s *Snapshot) Rig(name string) (*Rig, bool) {
+	i := slices.IndexFunc(s.Rigs, func(r Rig) bool { return r.Name == name })
+	if i < 0 {
+		return nil, false
+	}
+	return &s.Rigs[i], true
 }
 
 // Names returns the names of all objects of a kind, in the order of the snapshot.

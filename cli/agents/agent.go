@@ -75,15 +75,11 @@ func forNamed(e *env.Env, c *cobra.Command,
 		if err != nil {
 			return err
 		}
-		l, err := e.Open(cmd.Context())
+		l, f, err := e.OpenNamed(cmd.Context(), name, kinds...)
 		if err != nil {
 			return err
 		}
 		defer l.Close()
-		f, err := l.Resolve(cmd.Context(), name, kinds...)
-		if err != nil {
-			return err
-		}
 		return run(cmd.Context(), l, f, args[min(1, len(args)):])
 	}
 	return c
@@ -95,15 +91,11 @@ func agentList(e *env.Env) *cobra.Command {
 		Args:    env.Exactly(0),
 		Aliases: []string{"ls"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			l, err := e.Open(cmd.Context())
+			l, s, err := e.OpenSnapshot(cmd.Context())
 			if err != nil {
 				return err
 			}
 			defer l.Close()
-			s, err := l.Snapshot(cmd.Context())
-			if err != nil {
-				return err
-			}
 			if e.JSON {
 				return e.WriteJSON(output.ListOf(output.ShapesOf(s.Agents)))
 			}

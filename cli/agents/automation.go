@@ -59,15 +59,11 @@ func forAutomation(e *env.Env, c *cobra.Command,
 	c.Flags().StringVar(&rig, "rig", "", rigHelp)
 	c.Args, c.ValidArgsFunction = env.Exactly(1), env.Complete(e, suggest.Automation)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		l, err := e.Open(cmd.Context())
+		l, f, err := e.OpenNamed(cmd.Context(), automation.Scoped(args[0], rig), suggest.Automation)
 		if err != nil {
 			return err
 		}
 		defer l.Close()
-		f, err := l.Resolve(cmd.Context(), automation.Scoped(args[0], rig), suggest.Automation)
-		if err != nil {
-			return err
-		}
 		return run(cmd.Context(), namedAutomation{l, f.Snapshot, f.Automation})
 	}
 	return c
@@ -79,15 +75,11 @@ func automationList(e *env.Env) *cobra.Command {
 			"state of their gates", Args: env.Exactly(0),
 		Aliases: []string{"ls"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			l, err := e.Open(cmd.Context())
+			l, s, err := e.OpenSnapshot(cmd.Context())
 			if err != nil {
 				return err
 			}
 			defer l.Close()
-			s, err := l.Snapshot(cmd.Context())
-			if err != nil {
-				return err
-			}
 			switch {
 			case e.JSON:
 				return e.WriteJSON(output.ListOf(s.Automations))
@@ -261,15 +253,11 @@ func dueOf(e *env.Env, i *city.Automation) due {
 }
 
 func check(ctx context.Context, e *env.Env, name string) error {
-	l, err := e.Open(ctx)
+	l, s, err := e.OpenSnapshot(ctx)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	s, err := l.Snapshot(ctx)
-	if err != nil {
-		return err
-	}
 	items := s.Automations
 	if name != "" {
 		f, err := l.Resolve(ctx, name, suggest.Automation)

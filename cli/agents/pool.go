@@ -119,30 +119,22 @@ func forPool(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, f env.Found, rest []string) error) *cobra.Command {
 	c.ValidArgsFunction = env.Complete(e, suggest.Pool)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		l, err := e.Open(cmd.Context())
+		l, f, err := e.OpenNamed(cmd.Context(), args[0], suggest.Pool)
 		if err != nil {
 			return err
 		}
 		defer l.Close()
-		f, err := l.Resolve(cmd.Context(), args[0], suggest.Pool)
-		if err != nil {
-			return err
-		}
 		return run(cmd.Context(), l, f, args[1:])
 	}
 	return c
 }
 
 func poolList(ctx context.Context, e *env.Env) error {
-	l, err := e.Open(ctx)
+	l, s, err := e.OpenSnapshot(ctx)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	s, err := l.Snapshot(ctx)
-	if err != nil {
-		return err
-	}
 	switch {
 	case e.JSON:
 		return e.WriteJSON(output.ListOf(s.Pools))

@@ -67,15 +67,11 @@ func forRig(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, f env.Found) error) *cobra.Command {
 	c.Args, c.ValidArgsFunction = env.Exactly(1), env.Complete(e, suggest.Rig)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		l, err := e.Open(cmd.Context())
+		l, f, err := e.OpenNamed(cmd.Context(), args[0], suggest.Rig)
 		if err != nil {
 			return err
 		}
 		defer l.Close()
-		f, err := l.Resolve(cmd.Context(), args[0], suggest.Rig)
-		if err != nil {
-			return err
-		}
 		return run(cmd.Context(), l, f)
 	}
 	return c

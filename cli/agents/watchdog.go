@@ -38,19 +38,15 @@ func forWatchdog(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, w *city.Watchdog) error) *cobra.Command {
 	c.Args, c.ValidArgsFunction = env.Exactly(1), env.Complete(e, suggest.Watchdog)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		l, err := e.Open(cmd.Context())
+		if e.ReadOnly {
+			return env.ReadOnlyError("watchdog " + cmd.Name())
+		}
+		l, f, err := e.OpenNamed(cmd.Context(), args[0], suggest.Watchdog)
 		if err != nil {
 			return err
 		}
 		defer l.Close()
-		if e.ReadOnly {
-			return env.ReadOnlyError("watchdog " + cmd.Name())
-		}
-		f, err := l.Resolve(cmd.Context(), args[0], suggest.Watchdog)
-		switch {
-		case err != nil:
-			return err
-		case !l.Live:
+		if !l.Live {
 			return needsController(l.Dir, "cannot "+cmd.Name()+" "+args[0])
 		}
 		return run(cmd.Context(), l, f.Watchdog)
@@ -84,16 +80,12 @@ func watchdogStatus(e *env.Env) *cobra.Command {
 			if len(args) == 0 {
 				return watchdogs(cmd.Context(), e, true)
 			}
-			l, err := e.Open(cmd.Context())
+			l, f, err := e.OpenNamed(cmd.Context(), args[0], suggest.Watchdog)
 			if err != nil {
 				return err
 			}
 			defer l.Close()
-			f, err := l.Resolve(cmd.Context(), args[0], suggest.Watchdog)
-			switch {
-			case err != nil:
-				return err
-			case e.JSON:
+			if e.JSON {
 				return e.WriteJSON(f.Watchdog)
 			}
 			printWatchdog(e, f.Watchdog, l.Live)
@@ -104,15 +96,12 @@ func watchdogStatus(e *env.Env) *cobra.Command {
 
 // watchdogs lists all watchdogs, or prints all details of each.
 func watchdogs(ctx context.Context, e *env.Env, all bool) error {
-	l, err := e.Open(ctx)
+	l, s, err := e.OpenSnapshot(ctx)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	s, err := l.Snapshot(ctx)
 	switch {
-	case err != nil:
-		return err
 	case e.JSON:
 		return e.WriteJSON(output.ListOf(s.Watchdogs))
 	case len(s.Watchdogs) == 0:

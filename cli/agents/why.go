@@ -64,20 +64,16 @@ type whyWatchdog struct {
 }
 
 func why(ctx context.Context, e *env.Env, args []string) error {
-	l, err := e.Open(ctx)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
 	name, err := e.Self(args)
 	if err != nil {
 		return err
 	}
-	f, err := l.Resolve(ctx, name, suggest.Agent, suggest.Pool, suggest.Rig, suggest.Automation,
-		suggest.Watchdog)
+	l, f, err := e.OpenNamed(ctx, name, suggest.Agent, suggest.Pool, suggest.Rig,
+		suggest.Automation, suggest.Watchdog)
 	if err != nil {
 		return err
 	}
+	defer l.Close()
 	past, err := l.History(ctx, events.Query{Subject: f.Name(), Limit: 8})
 	if err != nil { // everything else can be shown without the events
 		e.Warn("cannot read the recent events, so they are not shown: " + err.Error())

@@ -126,8 +126,7 @@ func lookup(s *city.Snapshot, k suggest.Kind, name string) Found {
 	case suggest.Pool:
 		f.Pool, _ = s.Pool(name)
 	case suggest.Rig:
-		// the index is valid, because a rig with this name exists
-		f.Rig = &s.Rigs[slices.IndexFunc(s.Rigs, func(r city.Rig) bool { return r.Name == name })]
+		f.Rig, _ = s.Rig(name)
 	case suggest.Automation:
 		f.Automation, _ = s.Automation(name)
 	case suggest.Watchdog:
@@ -237,16 +236,12 @@ func FindAgent(ctx context.Context, c city.Control, name string) (*city.Agent, e
 
 // Named returns the qualified name of the agent with the given name, by the rules of Link.Find.
 func Named(ctx context.Context, e *Env, name string) (string, error) {
-	l, err := e.Open(ctx)
+	l, f, err := e.OpenNamed(ctx, name, suggest.Agent)
 	if err != nil {
 		return "", err
 	}
 	defer l.Close()
-	_, g, err := l.Find(ctx, name)
-	if err != nil {
-		return "", err
-	}
-	return g.Name, nil
+	return f.Agent.Name, nil
 }
 
 // WantOf returns the agent with the given name, which is a qualified name or the unique last part of one.
