@@ -116,6 +116,21 @@ func (h listHandlers) inspect(w http.ResponseWriter, r *http.Request, rt wire.Ro
 	return nil
 }
 
+// one answers a request about one object with find, which returns the object with a name.
+func one[T any](h listHandlers, w http.ResponseWriter, r *http.Request, rt wire.Route,
+	find func(*city.Snapshot, string) (*T, bool)) error {
+	snap, err := h.requestedSnapshot(r)
+	if err != nil {
+		return err
+	}
+	found, ok := find(snap, rt.Target)
+	if !ok {
+		return missing(snap, rt.Kind, rt.Target)
+	}
+	h.ok(w, snap, found)
+	return nil
+}
+
 // missing returns the error for an unknown agent, pool or rig.
 func missing(snap *city.Snapshot, noun wire.Kind, name string) error {
 	kind := suggest.Kind(noun)

@@ -29,16 +29,7 @@ func (h listHandlers) automations(w http.ResponseWriter, r *http.Request, _ wire
 }
 
 func (h listHandlers) automation(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
-	snap, err := h.requestedSnapshot(r)
-	if err != nil {
-		return err
-	}
-	a, ok := snap.Automation(rt.Target)
-	if !ok {
-		return missing(snap, wire.KindAutomation, rt.Target)
-	}
-	h.ok(w, snap, a)
-	return nil
+	return one(h, w, r, rt, (*city.Snapshot).Automation)
 }
 
 // history lists the runs of an automation, newest first. The automation may no longer exist.

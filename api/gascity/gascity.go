@@ -94,10 +94,8 @@ func listOf[T any](items []T) List[T] {
 
 // rigOf returns the rig with this name.
 func rigOf(snap *city.Snapshot, name string) (*city.Rig, error) {
-	for i := range snap.Rigs {
-		if snap.Rigs[i].Name == name {
-			return &snap.Rigs[i], nil
-		}
+	if rig, ok := snap.Rig(name); ok {
+		return rig, nil
 	}
 	return nil, city.Missing(suggest.NotFound(suggest.Rig, name, snap.Names(suggest.Rig)))
 }
