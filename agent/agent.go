@@ -15,7 +15,7 @@ import (
 // Want describes one agent that should exist. It is immutable.
 type Want struct {
 	Name string // qualified name
-	// qualified name in the configuration: the agent's own or, for a member, its pool's
+	// qualified name in the configuration: the agent's own name or, for a pool member, the pool's
 	Declared    string
 	Description string
 	Rig         string
@@ -32,21 +32,21 @@ type Want struct {
 	Spec      session.Spec // without ID and GC_SESSION_ID; see Spawn
 	MakeDir   bool         // create Spec.Dir if it is missing
 	Policy    restart.Policy
-	Suspended Suspension // reason why the agent must not run
-	Problem   string     // reason why the agent cannot start, or ""
-	// if Problem is set: missing programs; installing one of them solves it
+	Suspended Suspension // why the agent must not run
+	Problem   string     // why the agent cannot start, or ""
+	// the missing programs, if they are the Problem; installing one of them solves it
 	MissingPrograms MissingPrograms
 
 	Prompt Prompt // the agent's instructions, and how its program receives them
 
-	// absolute path of the folder with files that are copied into Spec.Dir at each start; "" = none
+	// absolute path of the folder with the files that are copied into Spec.Dir at each start; "" = none
 	Overlay string
 	Hooks   []string // kinds of hook files to install in Spec.Dir
 
-	IdleTimeout time.Duration // period without activity after which the agent restarts; 0 = never
-	// an agent with work is shown as stuck if it prints nothing for this long; 0 = never
+	IdleTimeout time.Duration // restart after this period without activity; 0 = never
+	// an agent that has work counts as stuck if it prints nothing for this long; 0 = never
 	StuckAfter time.Duration
-	// name of the watchdog that uses this agent for triage; "" = an ordinary agent
+	// name of the watchdog that uses this agent for triage; "" = not a triage agent
 	TriageOf  string
 	DependsOn []string         // qualified names of agents and pools, sorted and without cycles
 	Strategy  restart.Strategy // which other agents restart when this agent crashes
@@ -54,8 +54,8 @@ type Want struct {
 
 // Prompt describes an agent's instructions and how its program receives them.
 type Prompt struct {
-	Mode string // "arg", "flag", "typed" or "none"; "" means "none"
-	Flag string // if Mode is "flag": the flag before the text
+	Mode string // how the program gets the text: "arg", "flag", "typed" or "none"; "" means "none"
+	Flag string // the flag that precedes the text if Mode is "flag"
 
 	Draft *prompt.Draft // rendered at each start; nil = no instructions
 	File  string        // name of the template file, for display
@@ -63,7 +63,7 @@ type Prompt struct {
 
 // MissingPrograms lists programs that are missing on this host. The zero value is an empty list.
 type MissingPrograms struct {
-	Programs []string // any one of them is sufficient
+	Programs []string // any one of them is enough
 	Path     string   // the PATH that was searched
 }
 
@@ -74,7 +74,7 @@ func (l *MissingPrograms) Installed(h Host) bool {
 	})
 }
 
-// Pool describes one pool that should exist. Its possible members are Wants. It is immutable.
+// Pool describes one pool that should exist. It is immutable. Each possible member is a separate Want.
 type Pool struct {
 	pool.Spec
 	Description  string
@@ -94,17 +94,17 @@ type Pool struct {
 type Rig struct {
 	Name, Path, Prefix string
 	Suspended          bool
-	Problem            string // reason why the folder cannot be used, or ""
+	Problem            string // why the folder cannot be used, or ""
 	Source             string
 }
 
-// Host describes the machine and the controller's environment. A plan depends on them as well as on the
-// configuration. Fingerprints do not depend on it.
+// Host describes the machine and the controller's environment. A plan depends on the host as well as on the
+// configuration, but fingerprints depend only on the configuration.
 type Host struct {
 	Environ []string // the controller's environment: "K=V"
 	BinDir  string   // prepended to each agent's PATH
 
-	// Find reports whether a program exists on a PATH or at an absolute path. It must not wait for folders that do not
-	// respond. If Find is nil, programs in the configuration are assumed to exist, and no presets are found.
+	// Find reports whether a program exists on path or at an absolute path. It must not block on folders that do not
+	// respond. If Find is nil, the configured programs are assumed to exist, and no presets are found.
 	Find func(program, path string) bool
 }

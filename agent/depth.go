@@ -1,7 +1,6 @@
 package agent
 
-// Depth returns the length of the longest dependency chain. Stopping a city takes at most this number of grace
-// periods.
+// Depth returns the length of the longest dependency chain. Stopping a city takes at most this many grace periods.
 func Depth(wants []Want) int {
 	needs := map[string][]string{}
 	for i := range wants {
@@ -14,7 +13,7 @@ func Depth(wants []Want) int {
 		if d, ok := known[name]; ok {
 			return d
 		}
-		// ends the recursion if there is a cycle, which valid configurations do not have
+		// ends the recursion if there is a cycle; a valid configuration has none
 		known[name] = 1
 		deepest := 0
 		for _, need := range needs[name] {

@@ -9,10 +9,10 @@ import (
 	"gcity/config"
 )
 
-// defaultPath is the PATH of agents if the controller has none. A PATH with only BinDir would not be sufficient.
+// defaultPath is the agents' PATH if the controller has none. A PATH with only BinDir would not be enough.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// environ is the controller's environment, with the part that agents inherit.
+// environ is the controller's environment, with the part of it that agents inherit.
 type environ struct {
 	inherited map[string]string // the controller's variables, for expanding $NAME
 	pass      map[string]string
@@ -40,7 +40,7 @@ func inherited(h Host) environ {
 	}
 	e.inherited["PATH"] = prependPath(e.bin, e.inherited["PATH"])
 	e.pass["PATH"] = e.inherited["PATH"]
-	// the type of gcity's terminals, which may differ from that of the controller's terminal
+	// agents run in gcity's own terminals, which may differ in type from the controller's terminal
 	e.pass["TERM"] = "xterm-256color"
 	e.names = slices.Sorted(maps.Keys(e.pass))
 	for _, name := range e.names {
@@ -49,8 +49,8 @@ func inherited(h Host) environ {
 	return e
 }
 
-// isSessionVariable reports whether a variable concerns a different session, the service manager, or the controller's
-// own terminal or folder.
+// isSessionVariable reports whether a variable belongs to another session, to the service manager, or to the
+// controller's own terminal or folder. Agents do not inherit these variables.
 func isSessionVariable(name string) bool {
 	for _, prefix := range []string{"GC_", "TMUX", "WATCHDOG_", "LISTEN_", "MEMORY_PRESSURE_"} {
 		if strings.HasPrefix(name, prefix) {
@@ -84,7 +84,7 @@ func (e environ) forAgent(c *config.City, a *config.Agent, configured map[string
 	own["GC_CITY_NAME"] = c.Workspace.Name
 	own["BEADS_DIR"] = filepath.Join(c.Path, ".beads")
 	if strings.HasPrefix(c.Origins["beads.provider"].File, "environment ") {
-		// agents must use the same bead store as the controller
+		// make agents use the same bead store as the controller
 		own["GC_BEADS"] = c.Beads.Provider
 	}
 	if strings.HasPrefix(c.Origins["events.provider"].File, "environment ") {
@@ -118,7 +118,7 @@ func (e environ) forAgent(c *config.City, a *config.Agent, configured map[string
 // variable is an environment variable.
 type variable struct{ name, value string }
 
-// memberVariables returns the variables that differ between the members of a pool.
+// memberVariables returns the variables that differ between a pool's members.
 func memberVariables(a *config.Agent, dir string) [4]variable {
 	return [...]variable{{"GC_AGENT", a.Qualified()}, {"GC_DIR", dir},
 		{"GC_SESSION_NAME", a.SessionName}, {"PWD", dir}}
@@ -155,8 +155,8 @@ func prependPath(bin, path string) string {
 	return strings.Join(append([]string{bin}, rest...), ":")
 }
 
-// expand replaces $NAME and ${NAME} with the values of the variables, or with "" for unknown variables. It replaces
-// $$ with a dollar sign. Other dollar signs are kept.
+// expand replaces $NAME and ${NAME} with the variables' values, and unknown variables with "". It replaces $$ with a
+// dollar sign, and keeps all other dollar signs.
 func expand(s string, vars map[string]string) string {
 	if !strings.Contains(s, "$") {
 		return s

@@ -45,11 +45,11 @@ GC_OWN = "kept"
 	all := "\n" + strings.Join(got, "\n") + "\n"
 	for _, want := range []string{"PATH=/c/bin:/x:/bin", "TERM=vt100", "GC_AGENT=a", "GC_OWN=kept", "BEADS_DIR=" + c.Path + "/.beads"} {
 		if !strings.Contains(all, "\n"+want+"\n") {
-			t.Errorf("no %s in %s", want, all)
+			t.Errorf("%s is missing in %s", want, all)
 		}
 	}
 	if strings.Contains(all, "liar") {
-		t.Errorf("the config set what is gcity's: %s", all)
+		t.Errorf("the configuration overrides a variable that belongs to gcity: %s", all)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 
 // Each agent, including each pool member, gets a prompt with its own values. Only the contents of the agent's prompt
 // and overlay count as drift.
-func TestNotifiedAndAssigned(t *testing.T) {
+func TestInstructionsOfMembers(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -10,8 +10,8 @@ import (
 	"gcity/session"
 )
 
-// Plan returns the agents that should exist in a city, sorted by name. The result includes all possible pool members.
-// Plan has no side effects. The fingerprints are the same on every host.
+// Plan returns the agents that should exist in a city, including all possible pool members, sorted by name. It has no
+// side effects. The fingerprints are the same on every host.
 func Plan(c *config.City, h Host) []Want {
 	n := 0
 	for i := range c.Agents {
@@ -25,7 +25,7 @@ func Plan(c *config.City, h Host) []Want {
 	return sortByName(wants)
 }
 
-// sortByName sorts wants by name. It moves each want only once, because wants are large.
+// sortByName sorts wants by name. Wants are large, so it moves each one only once.
 func sortByName(wants []Want) []Want {
 	order := make([]*Want, len(wants))
 	for i := range wants {
@@ -63,7 +63,7 @@ func Rigs(c *config.City) []Rig {
 	return rigs
 }
 
-// Spawn returns the Spec for a start with this session ID. The environment is a copy that contains the ID.
+// Spawn returns the Spec for a start with the given session ID. Its environment is a copy that contains the ID.
 func (w Want) Spawn(id string) session.Spec {
 	s := w.Spec
 	s.ID = id
@@ -71,7 +71,7 @@ func (w Want) Spawn(id string) session.Spec {
 	return s
 }
 
-// members appends the wants of an agent: one for the agent itself, or for a pool one for each possible member. Members
+// members appends an agent's wants: one for the agent itself, or one for each possible member of a pool. The members
 // share equal values.
 func members(wants []Want, c *config.City, a *config.Agent, base environ) []Want {
 	p, missing := base.program(c, a)
@@ -104,7 +104,7 @@ func members(wants []Want, c *config.City, a *config.Agent, base environ) []Want
 	return wants
 }
 
-// common returns the part of a Want that all members of a pool share.
+// common returns the part of a Want that all members of a pool have in common.
 func common(c *config.City, a *config.Agent, p *config.Program) Want {
 	return Want{
 		Declared: a.Qualified(), Description: a.Description, Rig: a.Rig, Provider: c.ProviderOf(a),
@@ -139,7 +139,7 @@ func patched(a *config.Agent) []string {
 	return out
 }
 
-// problem returns the reason why an agent cannot start, or "" if it can.
+// problem returns why an agent cannot start, or "" if it can.
 func problem(c *config.City, a *config.Agent, missing string, found []config.Problem) string {
 	r := c.Rig(a.Rig)
 	switch {
@@ -178,7 +178,7 @@ func poolOf(c *config.City, a *config.Agent, base environ) Pool {
 	return p
 }
 
-// CommandEnvironment returns the folder and environment for commands that run for a rig, or for the city if rig is
+// CommandEnvironment returns the folder and the environment for commands that run for a rig, or for the city if rig is
 // "". It returns an error if the rig does not exist or its folder cannot be used.
 func CommandEnvironment(c *config.City, rig string, h Host) (dir string, env []string, err error) {
 	a := config.Agent{Name: "automation"}

@@ -66,7 +66,7 @@ cols = 80
 `)
 	wants := Plan(c, Host{Environ: []string{"HOME=/h"}, BinDir: "/c/bin"})
 	if len(wants) != 2 || wants[0].Name != "a" || wants[1].Name != "b.2" {
-		t.Fatalf("not in name order: %+v", wants)
+		t.Fatalf("not sorted by name: %+v", wants)
 	}
 	work := filepath.Join(c.Path, "work", "b.2")
 	got := wants[1]
@@ -173,11 +173,11 @@ func TestSpawn(t *testing.T) {
 		t.Error("Spawn changed the want")
 	}
 	if one.Fingerprint.Sum != two.Fingerprint.Sum {
-		t.Error("the id is in the fingerprint: every start would drift")
+		t.Error("the session ID is in the fingerprint, so every start would drift")
 	}
 }
 
-// Only changes in the configuration are drift. Each change is reported by name.
+// Only changes in the configuration count as drift. Each is reported by name.
 func TestFingerprint(t *testing.T) {
 	const base = `
 [[agents]]
@@ -227,17 +227,17 @@ dir = "x"
 	}
 	other := Plan(reload(t, c.Path), Host{Environ: []string{"HOME=/other", "PATH=/usr/bin:/bin", "X=1"}, BinDir: "/d/bin"})[0]
 	if d := was.Drift(other.Spec.Fingerprint); len(d) > 0 {
-		t.Errorf("another shell restarts the agent: %q", d)
+		t.Errorf("a different SHELL causes drift: %q", d)
 	}
 	if err := os.WriteFile(script, []byte("false"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if d := was.Drift(Plan(reload(t, c.Path), host)[0].Spec.Fingerprint); !slices.Equal(d, []string{"session_setup_script changed"}) {
-		t.Errorf("a script of another content: %q", d)
+		t.Errorf("a script with different content: drift = %q", d)
 	}
 }
 
-// A real shell sees the expected environment.
+// An agent's command sees the expected environment in a real shell.
 func TestEnvironmentInARealShell(t *testing.T) {
 	c := city(t, `
 [workspace]
@@ -298,7 +298,7 @@ session = "k8s"
 	wants := Plan(c, Host{})
 	for i, want := range []string{"pty", "subprocess", "k8s"} {
 		if w := wants[i]; w.Provider != want || w.Spec.Provider != want || w.Spec.Fingerprint.Sum != wants[0].Spec.Fingerprint.Sum {
-			t.Errorf("%s runs by %q and %q", w.Name, w.Provider, w.Spec.Provider)
+			t.Errorf("%s has providers %q and %q", w.Name, w.Provider, w.Spec.Provider)
 		}
 	}
 	if wants[1].Problem != "" || wants[2].Problem != "" {
@@ -307,7 +307,7 @@ session = "k8s"
 }
 
 // Only a triage agent is marked with its watchdog. Providers report activity only for agents with stuck_after.
-func TestPlanMarksTriages(t *testing.T) {
+func TestPlanMarksTriageAgents(t *testing.T) {
 	c, err := config.Parse("/srv/app", []byte(`
 [workspace]
 start_command = "sh"
@@ -333,10 +333,10 @@ triage = "demo/scout"
 	all := planned(t, c, Host{})
 	for name, want := range map[string]string{"demo/scout": "care", "scout": "", "worker": ""} {
 		if got := all[name].TriageOf; got != want {
-			t.Errorf("%s is the triage of %q, want %q", name, got, want)
+			t.Errorf("%s is the triage agent of %q, want %q", name, got, want)
 		}
 	}
 	if w := all["worker"]; w.StuckAfter != 5*time.Minute || !w.Spec.Idle || all["scout"].Spec.Idle {
-		t.Errorf("stuck after %s, its silence matters: %t, and that of others: %t", w.StuckAfter, w.Spec.Idle, all["scout"].Spec.Idle)
+		t.Errorf("StuckAfter = %s, Idle = %t, and Idle of another agent = %t", w.StuckAfter, w.Spec.Idle, all["scout"].Spec.Idle)
 	}
 }

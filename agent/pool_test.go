@@ -24,7 +24,7 @@ func planned(t *testing.T, c *config.City, h Host) map[string]Want {
 		all[w.Name] = w
 	}
 	if len(all) != len(wants) || !slices.IsSortedFunc(wants, func(a, b Want) int { return strings.Compare(a.Name, b.Name) }) {
-		t.Errorf("%d names of %d wants, or not in order", len(all), len(wants))
+		t.Errorf("%d names of %d wants, or not sorted", len(all), len(wants))
 	}
 	return all
 }
@@ -115,8 +115,7 @@ func TestPlanOfPools(t *testing.T) {
 	}
 }
 
-// An agent of a rig works in the rig's folder, with the rig's store and name. The agent does not start while the folder
-// is missing.
+// A rig's agent works in the rig's folder, with the rig's store and name. It does not start while the folder is missing.
 func TestPlanOfRigs(t *testing.T) {
 	c := city(t, pooled)
 	src := filepath.Join(c.Path, "src", "demo")
@@ -142,7 +141,7 @@ func TestPlanOfRigs(t *testing.T) {
 }
 
 // A rig's folder, missing or not, does not affect the fingerprint.
-func TestRigsFolderIsNoDrift(t *testing.T) {
+func TestRigFolderIsNotDrift(t *testing.T) {
 	c := city(t, pooled)
 	before := planned(t, c, Host{})["demo/worker-1"].Spec.Fingerprint
 	moved := strings.Replace(pooled, "src/demo", "/usr", 1)

@@ -18,7 +18,7 @@ type missingProgram struct {
 	MissingPrograms
 }
 
-// program returns an agent's program on this host, and the reason if the program cannot start.
+// program returns an agent's program on this host, and why the program cannot start.
 func (e environ) program(c *config.City, a *config.Agent) (config.Program, missingProgram) {
 	var sought []string
 	p := c.ProgramOf(a, func(presets []config.Preset) string {
@@ -47,13 +47,13 @@ func (e environ) program(c *config.City, a *config.Agent) (config.Program, missi
 	return p, e.missing(&p, a)
 }
 
-// runsOnThisHost reports whether a session provider runs programs on this host, so that they must exist here.
+// runsOnThisHost reports whether a session provider runs programs on this host, which means that they must exist here.
 func runsOnThisHost(provider string) bool {
 	return slices.Contains([]string{"pty", "tmux", "subprocess"}, provider)
 }
 
-// missing describes an agent's program if it is missing. It returns the zero value if the program exists, or if only
-// a shell can find it.
+// missing describes an agent's program if it is missing. It returns the zero value if the program exists, or if only a
+// shell could find it.
 func (e environ) missing(p *config.Program, a *config.Agent) missingProgram {
 	word, path := p.FirstWord(), e.path(p.Env)
 	if e.find == nil || word == "" || strings.Contains(word, "/") && word[0] != '/' ||
@@ -105,9 +105,9 @@ func (e environ) programExists(program, path string) bool {
 	return found
 }
 
-// fingerprint hashes the configuration as written. It does not depend on the host or the city's folder, so a controller
-// that starts elsewhere causes no drift. A program that was only found on this host is not included. Unset keys add no
-// field, so later versions can add keys without causing drift.
+// fingerprint hashes the configuration as it is written. It does not depend on the host or the city's folder, so that
+// starting a controller elsewhere causes no drift. For the same reason, it omits a program that was merely found on
+// this host. Keys that are not set add no field, so that later versions can add keys without causing drift.
 func fingerprint(a *config.Agent, p *config.Program) session.Fingerprint {
 	fields := map[string]string{"command": p.Line}
 	env := a.Env
@@ -137,7 +137,7 @@ func fingerprint(a *config.Agent, p *config.Program) session.Fingerprint {
 	return session.NewFingerprint(fields)
 }
 
-// outsideFingerprint returns the sorted names of configured variables that are not part of the fingerprint.
+// outsideFingerprint returns the sorted names of the configured variables that are not part of the fingerprint.
 func outsideFingerprint(a *config.Agent, p *config.Program) []string {
 	if p.SelectedBy != "" {
 		return nil
@@ -157,7 +157,7 @@ func dialogs(p *config.Program) []session.Dialog {
 	return out
 }
 
-// askTime is how long the screen is searched for questions if a program has no readiness check.
+// askTime is how long the screen is searched for questions if the program has no readiness check.
 const askTime = 10 * time.Second
 
 // answerTime is how long a user may take to answer a question in the terminal.

@@ -27,7 +27,7 @@ func one(t *testing.T, text string, h Host) Want {
 	t.Helper()
 	wants := Plan(city(t, "[workspace]\nname = \"app\"\n"+text), h)
 	if len(wants) == 0 {
-		t.Fatal("no agent is wanted")
+		t.Fatal("Plan returned no agents")
 	}
 	return wants[0]
 }
@@ -61,7 +61,7 @@ func TestPrograms(t *testing.T) {
 }
 
 // A program is looked up once for all agents. If the host cannot look up programs, the program is assumed to exist.
-func TestProgramsAreLookedForOnce(t *testing.T) {
+func TestProgramsAreLookedUpOnce(t *testing.T) {
 	c := city(t, "[workspace]\nprovider = \"gemini\"\n[[agents]]\nname = \"a\"\npool.max = 20\n[[agents]]\nname = \"b\"\n")
 	looks := 0
 	for _, w := range Plan(c, Host{Find: func(string, string) bool { looks++; return true }}) {
@@ -70,7 +70,7 @@ func TestProgramsAreLookedForOnce(t *testing.T) {
 		}
 	}
 	if looks != 1 {
-		t.Errorf("looked %d times", looks)
+		t.Errorf("looked up %d times, want 1", looks)
 	}
 	if w := Plan(c, Host{})[0]; w.Problem != "" || w.Program != "gemini" {
 		t.Errorf("%q, %q", w.Program, w.Problem)
@@ -79,7 +79,7 @@ func TestProgramsAreLookedForOnce(t *testing.T) {
 
 // The agent's environment takes precedence over the provider's. It is also used for the pool's check. It counts as
 // configured even if the provider depends on the host.
-func TestProvidersEnvironment(t *testing.T) {
+func TestProviderEnvironment(t *testing.T) {
 	text := "[[agents]]\nname = \"a\"\n%senv = { A = \"own\" }\npool.max = 1\n[providers.opencode]\nenv = { A = \"theirs\", B = \"$HOME\" }\n"
 	h := having("/bin/opencode")
 	h.Environ = append(h.Environ, "HOME=/h")
@@ -131,7 +131,7 @@ func TestFingerprintOfPrograms(t *testing.T) {
 }
 
 // An agent that was started by an older version keeps its fingerprint, because unset keys are not part of it.
-func TestFingerprintOfBeforeStands(t *testing.T) {
+func TestOlderFingerprintStaysValid(t *testing.T) {
 	now := one(t, "[[agents]]\nname = \"a\"\nstart_command = \"sh\"\nenv = { A = \"$B\" }\npre_start = [\"x\", \"y\"]\n", having()).Spec.Fingerprint
 	before := session.NewFingerprint(map[string]string{"command": "sh", "env A": "$B", "pre_start": "x\x00y"})
 	if now.Sum != before.Sum {
@@ -158,7 +158,7 @@ func FuzzArgs(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, one, two string) {
 		if strings.ContainsRune(one+two, 0) || len(one)+len(two) > 64<<10 {
-			t.Skip("no argument can be that")
+			t.Skip("an argument cannot contain a NUL character")
 		}
 		p := config.Program{Provider: config.Provider{Command: "printf '%s|'"}}
 		p.Args = []string{one, two}
@@ -166,7 +166,7 @@ func FuzzArgs(f *testing.F) {
 		cmd.Env = os.Environ()
 		out, err := cmd.Output()
 		if err != nil || string(out) != one+"|"+two+"|" {
-			t.Errorf("%q and %q as %s came back as %q, %v", one, two, p.CommandLine(), out, err)
+			t.Errorf("%q and %q in %s arrived as %q, %v", one, two, p.CommandLine(), out, err)
 		}
 	})
 }

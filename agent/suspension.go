@@ -16,11 +16,10 @@ const (
 	CityLevel  Level = "city"
 )
 
-// Suspension is the most specific setting that suspends an agent or a pool. The zero value means that it is not
-// suspended.
+// Suspension is the most specific setting that suspends an agent or a pool. In the zero value, nothing suspends it.
 type Suspension struct {
 	Level Level
-	// continues a sentence after "suspended": "in city.toml", "with rig demo", "with the city"
+	// text that follows the word "suspended": "in city.toml", "with rig demo", "with the city"
 	Where string
 }
 
@@ -35,8 +34,8 @@ func (s Suspension) String() string {
 	return "suspended " + s.Where
 }
 
-// ResumeCommand returns the command that removes the setting. name is the qualified name of the agent or
-// pool that is suspended.
+// ResumeCommand returns the command that removes the setting. name is the qualified name of the suspended agent or
+// pool.
 func (s Suspension) ResumeCommand(name string) string {
 	switch s.Level {
 	case CityLevel:

@@ -1,11 +1,11 @@
-// Package automation decides when work starts automatically. An automation is a gate and an action, in a file of
-// its own. The gate decides when: after an interval, at a scheduled time, when a check succeeds, when an event
+// Package automation decides when work starts automatically. An automation is a file with a gate and an action. The
+// gate decides when the action runs: after an interval, at a scheduled time, when a check succeeds, when an event
 // occurs, or only by hand. The action is a shell command or a formula.
 //
-// The package has no side effects, except that Scanner finds and reads those files. Judge decides whether one
-// automation is due, why, and when it is due next. Runs keeps the state of all automations: their latest verdicts,
-// and the runs that are due, queued, active or to be retried. The caller passes in times, records, events and check
-// results. The package returns the actions that the caller must carry out.
+// The package has no side effects, except that Scanner finds and reads those files. Judge decides whether an automation
+// is due, why, and when it will be due next. Runs keeps the state of all automations: their latest verdicts, and the
+// runs that are due, queued, active or waiting for a retry. The caller passes in times, records, events and check
+// results, and performs the actions that the package returns.
 package automation
 
 import (
@@ -18,8 +18,8 @@ import (
 	"gcity/internal/toml"
 )
 
-// FileName is the name of an automation's file. The file is in a subfolder of a layer's folder "automations", and
-// that subfolder's name is the automation's name.
+// FileName is the name of an automation's file. The file is in a subfolder of "automations" in a layer's folder. The
+// name of that subfolder is the name of the automation.
 const FileName = "automation.toml"
 
 // Gate is a kind of condition under which an automation fires.
@@ -33,7 +33,7 @@ const (
 	Manual    Gate = "manual"    // only by hand
 )
 
-// withArticle returns the gate's name with its indefinite article.
+// withArticle returns the gate's name with an indefinite article.
 func (g Gate) withArticle() string {
 	if g == Event {
 		return "an event"
@@ -41,12 +41,12 @@ func (g Gate) withArticle() string {
 	return "a " + string(g)
 }
 
-// Overlap selects what happens when the gate opens during a run.
+// Overlap says what happens when the gate opens during a run.
 type Overlap string
 
 const (
-	Skip  Overlap = "skip"  // the run that became due is skipped
-	Queue Overlap = "queue" // one more run follows the active run
+	Skip  Overlap = "skip"  // no run starts for it
+	Queue Overlap = "queue" // one more run starts after the active one
 )
 
 // Default values of keys.
@@ -70,7 +70,7 @@ type Definition struct {
 	Pool    string            // pool that works on the formula, as written; see Target
 	Vars    map[string]string // values for the formula's variables
 	Timeout time.Duration
-	// what sets Timeout: "the default", "its timeout", "max_timeout in city.toml:3:1"
+	// the setting that Timeout comes from: "the default", "its timeout", "max_timeout in city.toml:3:1"
 	Limit string
 
 	Gate         Gate
@@ -80,18 +80,18 @@ type Definition struct {
 	CatchUp      bool           // for a Cron gate: run once if scheduled times were missed
 	Check        string         // shell command of a Condition gate's check
 	CheckTimeout time.Duration  // timeout for the check
-	On           string         // for an Event gate: a type, or a prefix of types with "*"
+	On           string         // for an Event gate: an event type, or a prefix followed by "*"
 
 	Overlap Overlap
 	Retry   int // number of retries after a failed run
 	// wait before the first retry; doubles with each retry, up to MaxBackoff
 	RetryBackoff time.Duration
-	// scoped name of the automation to run when this automation has failed and is not retried
+	// scoped name of the automation to run when this one has failed and is not retried
 	OnFailure string
 
 	WhileSuspended bool // fires even if its rig or the city is suspended
 
-	// reason why a valid automation is disabled; "" = it is enabled
+	// why a valid automation is disabled; "" = it is enabled
 	Off string
 	// hash of all fields above
 	Hash string
@@ -99,7 +99,7 @@ type Definition struct {
 	Warnings toml.Problems
 }
 
-// Scoped returns the name that is unique in the city: "x", or "x:rig:demo".
+// Scoped returns a name that is unique in the city: "x", or "x:rig:demo" for a rig's automation.
 func (d Definition) Scoped() string { return Scoped(d.Name, d.Rig) }
 
 // Scoped returns the scoped name of an automation: its name if rig is "", otherwise NAME:rig:RIG.
@@ -118,8 +118,8 @@ func (d Definition) Target() string {
 	return d.Rig + "/" + d.Pool
 }
 
-// BlockedWhile returns suspended, the reason why the rig or the city is suspended, if that reason keeps the automation
-// from firing. It returns "" if the automation fires even then.
+// BlockedWhile returns why the automation cannot fire, or "" if it can. suspended is the reason why its rig or the city
+// is suspended. Some automations fire even then.
 func (d Definition) BlockedWhile(suspended string) string {
 	if d.WhileSuspended {
 		return ""
@@ -132,17 +132,17 @@ func (d Definition) When() string {
 	return strings.TrimSpace(string(d.Gate) + " " + d.gateSetting(words))
 }
 
-// TimedOut returns the error for a run that was killed at its timeout. It includes where the timeout is set.
+// TimedOut returns the error text for a run that was killed at its timeout. It says where the timeout is set.
 func (d Definition) TimedOut() string {
 	return fmt.Sprintf("the run did not finish within %s (%s)", exact(d.Timeout), d.Limit)
 }
 
-// Dir returns the folder of the automation's file. Actions see it as AUTOMATION_DIR.
+// Dir returns the folder that contains the automation's file. Actions get it as AUTOMATION_DIR.
 func (d Definition) Dir() string { return filepath.Dir(d.Source) }
 
-// Command returns the shell command to run in the folder dir. The command may begin with the name of a script in
-// the automation's own folder, which is replaced with the script's path. A name that contains a slash is searched
-// for in dir, in the automation's folder, and in the root of its topology. exists reports whether a file exists.
+// Command returns the shell command to run in the folder dir. If the command begins with the name of a script in the
+// automation's own folder, the script's path replaces the name. A name that contains a slash is looked up in dir, in
+// the automation's folder, and at the root of its topology. exists reports whether a file exists.
 func (d Definition) Command(dir string, exists func(path string) bool) string {
 	line := strings.TrimLeft(d.Exec, " \t")
 	word := line

@@ -49,8 +49,8 @@ func fields() [5]field {
 	}
 }
 
-// ParseSchedule reads a cron line or a name like @daily. A line that never occurs, such as the 31st of February, is
-// an error.
+// ParseSchedule parses a cron line or a name such as @daily. It returns an error for a line that never occurs, such as
+// the 31st of February.
 func ParseSchedule(text string) (Schedule, error) {
 	line := strings.ToLower(strings.TrimSpace(text))
 	if strings.HasPrefix(line, "@") {
@@ -80,14 +80,14 @@ func ParseSchedule(text string) (Schedule, error) {
 	}
 	s := Schedule{text: text, line: strings.Join(parts, " "),
 		every: strings.HasPrefix(parts[1], "*")}
-	// gronx searches only a few years ahead; from the day before a leap day it finds every line that occurs
+	// gronx searches only a few years ahead; from the day before a leap day, it finds every schedule that ever occurs
 	if _, ok := s.next(time.Date(2000, 2, 28, 23, 59, 0, 0, time.UTC)); !ok {
 		return Schedule{}, fmt.Errorf("%q never occurs: none of its months has that day", text)
 	}
 	return s, nil
 }
 
-// item checks one element of a field's list and replaces names with numbers.
+// item checks one element of a field's list, and replaces names with numbers.
 func (f field) item(text string) (string, error) {
 	span, step, stepped := strings.Cut(text, "/")
 	first, last, ranged := strings.Cut(span, "-")
@@ -113,7 +113,7 @@ func (f field) item(text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if f.high == 7 && high == 0 && low > 0 { // a range may end with Sunday, written as 0
+	if f.high == 7 && high == 0 && low > 0 { // a range may end on a Sunday that is written as 0
 		high = 7
 	}
 	if high < low {
@@ -152,7 +152,7 @@ func (f field) value(text string) (int, error) {
 		text, like)
 }
 
-// next returns the schedule's first wall-clock time after wall. Both are represented as UTC times.
+// next returns the schedule's first wall-clock time after wall. Both times are represented in UTC.
 func (s Schedule) next(wall time.Time) (time.Time, bool) {
 	if s.line == "" {
 		return time.Time{}, false
@@ -161,13 +161,13 @@ func (s Schedule) next(wall time.Time) (time.Time, bool) {
 	return at, err == nil
 }
 
-// Next returns the first instant after the time after at which the schedule occurs in a time zone. It returns zero
+// Next returns the first instant later than after at which the schedule occurs in a time zone. It returns the zero time
 // if the schedule never occurs again.
 //
-// If the hour field lists hours, each occurs once a day. A time that is skipped when the clock is set forward
-// occurs at the first instant afterwards. A time that is shown twice when the clock is set back occurs the first
-// time only. If the hour field begins with "*", the schedule follows elapsed time: a repeated time occurs twice,
-// and a skipped time does not occur.
+// If the hour field lists hours, each occurs once a day. A time that is skipped when the clock is set forward occurs at
+// the first instant after the gap. A time that the clock shows twice, because it is set back, occurs only the first
+// time. If the hour field begins with "*", the schedule follows elapsed time: a repeated time occurs twice, and a
+// skipped time does not occur.
 func (s Schedule) Next(after time.Time, zone *time.Location) time.Time {
 	after = after.In(zone)
 	if s.every {
@@ -180,10 +180,10 @@ func (s Schedule) Next(after time.Time, zone *time.Location) time.Time {
 	return instant(wall, zone)
 }
 
-// nextHourly is Next for schedules in which the hour field begins with "*". While the zone's offset to UTC is
+// nextHourly is Next for schedules with an hour field that begins with "*". While the zone's offset from UTC is
 // constant, wall-clock time and elapsed time advance together.
 func (s Schedule) nextHourly(after time.Time) time.Time {
-	const most = 200 // maximum number of clock changes to search, enough for some decades
+	const most = 200 // maximum number of clock changes to search, enough for several decades
 	wall := wallClock(after)
 	for range most {
 		next, ok := s.next(wall)
@@ -196,12 +196,12 @@ func (s Schedule) nextHourly(after time.Time) time.Time {
 			return at
 		}
 		after = end
-		wall = wallClock(after).Add(-time.Minute) // the instant of the clock change may match too
+		wall = wallClock(after).Add(-time.Minute) // the instant of the change may match too
 	}
 	return time.Time{}
 }
 
-// wallClock returns what a clock in the zone shows at an instant, represented as a UTC time.
+// wallClock returns the time that a clock in the zone shows at an instant, represented in UTC.
 func wallClock(at time.Time) time.Time { return at.Add(offset(at)).UTC() }
 
 func offset(at time.Time) time.Duration {
@@ -209,8 +209,8 @@ func offset(at time.Time) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// furthest returns the latest minute that the clock has shown up to an instant. After the clock was set back, the
-// result is later than the time that the clock shows at the instant.
+// furthest returns the latest minute that the clock has shown up to an instant. After the clock was set back, this is
+// later than the minute that the clock shows at that instant.
 func furthest(at time.Time) time.Time {
 	wall := wallClock(at)
 	if start, _ := at.ZoneBounds(); !start.IsZero() {
@@ -222,15 +222,15 @@ func furthest(at time.Time) time.Time {
 	return wall.Truncate(time.Minute)
 }
 
-// instant returns when a clock in the zone first shows a time. If the clock skips that time, instant returns the
-// first instant afterwards.
+// instant returns when a clock in the zone first shows a wall-clock time. If the clock skips that time, it returns the
+// first instant after the gap.
 func instant(wall time.Time, zone *time.Location) time.Time {
 	at := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), 0, 0, zone)
 	start, end := at.ZoneBounds()
 	switch shown := wallClock(at); {
-	case shown.After(wall): // a clock change before at skipped the time
+	case shown.After(wall): // a clock change before the instant skipped the time
 		return start
-	case shown.Before(wall): // a clock change after at skipped the time
+	case shown.Before(wall): // a clock change after the instant skipped the time
 		return end
 	}
 	if start.IsZero() {

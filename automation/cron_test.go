@@ -92,13 +92,13 @@ func TestSchedules(t *testing.T) {
 		}
 	}
 	if at := (Schedule{}).Next(from, time.UTC); !at.IsZero() {
-		t.Errorf("no schedule comes at %v", at)
+		t.Errorf("the zero Schedule occurs at %v", at)
 	}
 }
 
 // A fixed time runs exactly once on a day when the clock changes, at the first instant after a gap. Schedules with "*"
 // hours follow elapsed time.
-func TestDaysOnWhichTheClockIsSet(t *testing.T) {
+func TestClockChanges(t *testing.T) {
 	for _, c := range []struct {
 		zone, schedule, from, to string
 		want                     []string // in UTC
@@ -199,7 +199,7 @@ func FuzzSchedule(f *testing.F) {
 }
 
 // Leap days on one day of the week can be forty years apart, and are still found.
-func TestRareDays(t *testing.T) {
+func TestRareLeapDays(t *testing.T) {
 	for step := 1; step <= 7; step++ {
 		s, err := ParseSchedule(fmt.Sprintf("0 0 29 2 */%d", step))
 		if err != nil {

@@ -10,7 +10,7 @@ import (
 	"gcity/events"
 )
 
-// drill runs a city's automations without a city. The test advances the clock and ends the runs.
+// drill runs automations without a city. The test advances the clock and ends the runs.
 type drill struct {
 	t         *testing.T
 	r         *Runs
@@ -28,8 +28,8 @@ func newDrill(t *testing.T, most int, defs ...Definition) *drill {
 	return d
 }
 
-// turn advances the clock, makes a turn, opens the runs that are due, and lists the actions: "a" was opened, "?a"
-// needs its check, "!a: why" was skipped.
+// turn advances the clock, calls Advance, opens the runs that are due, and lists the actions: "a" was opened, "?a" needs
+// its check, "!a: why" was skipped.
 func (d *drill) turn(wait time.Duration) string {
 	out, opened := d.look(wait)
 	for _, run := range opened {

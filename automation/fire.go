@@ -7,8 +7,8 @@ import (
 	"gcity/internal/suggest"
 )
 
-// Fire makes an automation due at a user's request, regardless of its gate. by is the user. Fire returns an error if
-// the automation is disabled, or if it has an active run and does not queue the next one.
+// Fire makes an automation due because a user requested it, regardless of its gate. by is the user. Fire returns an
+// error if the automation is disabled, or if it has an active run and does not queue another one.
 func (r *Runs) Fire(scoped, by string, now time.Time) error {
 	it := r.items[scoped]
 	switch {
@@ -37,16 +37,16 @@ func (r *Runs) Fire(scoped, by string, now time.Time) error {
 	return nil
 }
 
-// queue schedules one more run after the one that is active or being opened.
+// queue schedules one more run, after the one that is active or being opened.
 func (it *item) queue(now time.Time) {
 	if it.run.Opened.IsZero() {
-		it.again = now // Opened then queues that run
+		it.again = now // Opened will queue that run
 		return
 	}
 	it.memory.Queued = now
 }
 
-// Withdraw cancels a manual request that is still waiting for a slot. ok is false if no such request is waiting.
+// Withdraw cancels a manual request that is still waiting for a slot. ok is false if it finds none.
 func (r *Runs) Withdraw(scoped string) (ok bool) {
 	it := r.items[scoped]
 	if it == nil || it.want == nil || it.want.By == "" {
@@ -57,7 +57,7 @@ func (r *Runs) Withdraw(scoped string) (ok bool) {
 	return true
 }
 
-// withdraw cancels a manual request. If the gate had made the run due before, the run stays due.
+// withdraw cancels a manual request. If the gate had already made the run due, the run stays due.
 func (it *item) withdraw() {
 	if it.want.gate == "" {
 		it.want, it.openProblem = nil, ""

@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// Kind implements one kind of gate: it reads the gate's keys, decides when the gate opens, and describes the gate.
-// To add a gate, add an entry to Gates.
+// Kind implements one kind of gate: it parses the gate's keys, decides when the gate opens, and describes the gate. To
+// add a kind of gate, add an entry to Gates.
 type Kind struct {
 	Gate  Gate
 	needs string // the required key; "" = no key is required
 	keys  []key  // keys that no other gate uses
 
 	parse func(*converter) // nil = no keys to read
-	// judge fills in the verdict and returns true if the gate is open
+	// judge completes the verdict and reports whether the gate is open
 	judge func(Definition, Facts, time.Time, *Verdict) bool
-	// describe returns the part of When after the gate's name; nil = it is empty
+	// describe returns the part of When that follows the gate's name; nil = nothing follows it
 	describe func(Definition, func(time.Duration) string) string
 
-	passes bool // with overlap Skip, a run that becomes due during another run is skipped
+	passes bool // with overlap Skip, a run that becomes due during another one is skipped
 	queues bool // with overlap Queue, a run that becomes due during another run is queued
 }
 
@@ -36,7 +36,7 @@ func GateNames() []string {
 	return out
 }
 
-// kind returns the implementation of a gate. For an unknown gate, it returns a gate that never opens.
+// kind returns the gate's implementation. An unknown gate never opens.
 func (g Gate) kind() Kind {
 	for _, k := range Gates() {
 		if k.Gate == g {
@@ -86,7 +86,7 @@ func conditionGate() Kind {
 		Gate: Condition, needs: "check", judge: Definition.condition,
 		keys: []key{
 			{name: "check", kind: "string", def: "required", gate: Condition,
-				doc: "Shell command; the gate opens when it exits with status 0."},
+				doc: "Shell command; the gate opens when it exits with code 0."},
 			{name: "check_timeout", kind: "duration", def: "`\"10s\"`", gate: Condition,
 				doc: "Timeout for the check; at least 100ms."},
 		},
@@ -94,7 +94,7 @@ func conditionGate() Kind {
 			s.d.Check, s.d.CheckTimeout = s.text["check"], s.checking
 			s.checkMinimum("check_timeout", s.checking, MinTime)
 			if strings.TrimSpace(s.d.Check) == "" {
-				s.addProblem("check", "is empty; set a shell command that exits with status 0 "+
+				s.addProblem("check", "is empty; set a shell command that exits with code 0 "+
 					"when work is due")
 			}
 		},

@@ -8,43 +8,43 @@ import (
 
 // Limits for automatic runs.
 const (
-	// Late is the maximum delay of a scheduled run without catch_up. Older times were missed because the machine
-	// slept or the clock was set. A last run that is further than Late in the future is ignored, because the clock
-	// was set back.
+	// Late is the maximum delay of a scheduled run without catch_up. Earlier times have been missed, because the
+	// machine slept or the clock was set. A last run that is more than Late in the future is ignored, because it means
+	// that the clock was set back.
 	Late = 3 * time.Hour
-	// Rate is the maximum number of runs that an event gate starts within RateWindow. If more events occur, each run
-	// handles several.
+	// Rate is the maximum number of runs that an event gate starts within RateWindow. Further events wait, and one run
+	// handles several of them.
 	Rate       = 10
 	RateWindow = time.Minute
-	// MaxDepth is the maximum length of a chain of runs that trigger each other with events.
+	// MaxDepth is the maximum length of a chain of runs in which each run triggers the next one with an event.
 	MaxDepth = 8
-	// MaxBackoff limits the doubling of retry_backoff.
+	// MaxBackoff is the longest wait before a retry, up to which retry_backoff doubles.
 	MaxBackoff = time.Hour
 )
 
-// Facts is the known state of one automation, an input to Judge. The zero value describes an automation that has
-// never run. Times are wall-clock times. They can be inconsistent, because the clock may be changed.
+// Facts is the known state of one automation, an input to Judge. The zero value describes an automation that has never
+// run. Times are wall-clock times, and can be inconsistent because the clock may have been changed.
 type Facts struct {
 	Born      time.Time // when the automation was first seen with this schedule; zero = unknown
 	Last      time.Time // when the latest run was opened; zero = never
 	JudgedAt  time.Time // when Judge was last called; zero = not since the program started
-	Skipped   time.Time // when a run was last skipped because another run was active
+	Skipped   time.Time // when a run was last skipped because another one was active
 	Running   time.Time // start of the active run; zero = no run is active
 	Queued    time.Time // when the queued run became due; zero = none is queued
-	Suspended string    // reason why the automation must not fire: "with the city", "with rig demo"
+	Suspended string    // why the automation must not fire: "with the city", "with rig demo"
 
 	Tries    int       // number of the next retry; 0 = no retry is due
 	FailedAt time.Time // end of the latest failed run
 
 	Check  CheckFacts
 	Events EventFacts
-	// when the latest runs were opened, oldest first; only the last Rate entries are used
+	// when the latest runs were opened, oldest first; only the last Rate entries count
 	Recent        []time.Time
 	Patrol        time.Duration // minimum interval between two checks of a condition
-	ScheduleCache ScheduleCache // cache for the next search, from the previous verdict
+	ScheduleCache ScheduleCache // cache for the next search, taken from the previous verdict
 }
 
-// ScheduleCache caches the result of the latest search for a scheduled time.
+// ScheduleCache caches the result of the last search for a scheduled time.
 type ScheduleCache struct {
 	sum        string // hash of the definition
 	from, next time.Time
@@ -63,9 +63,9 @@ type CheckFacts struct {
 	Running bool
 	Asked   time.Time // start of the latest check; zero = never
 	Done    bool      // a check has finished; the fields below are its result
-	Fresh   bool      // no run was opened for this result yet
+	Fresh   bool      // no run has been opened for this result yet
 	Code    int       // exit code; -1 = killed by a signal
-	Err     string    // reason why the result is unknown: "timed out after 10s"
+	Err     string    // why the result is unknown: "timed out after 10s"
 }
 
 // EventFacts is the known state of the events that an automation waits for.
@@ -76,27 +76,27 @@ type EventFacts struct {
 	Depth  int    // greatest Depth of these events
 }
 
-// Verdict is Judge's decision about one automation.
+// Verdict is what Judge decides about one automation.
 type Verdict struct {
 	Due     bool
 	Reason  string    // never empty
 	Last    time.Time // the same as in Facts
-	Next    time.Time // when the automation will be due on its own; zero = unknown, never, or now
+	Next    time.Time // when the automation becomes due by itself; zero = unknown, never, or now
 	Opening time.Time // when the gate opened; for a schedule, the scheduled time
 
-	Ask   bool // a check of the condition must be started
-	Skip  bool // the gate opened during a run, and the run for it is skipped
+	Ask   bool // a check of the condition must be started now
+	Skip  bool // the gate opened during a run, so the run that it would start is skipped
 	Keep  bool // the gate opened during a run, and another run must follow
 	Retry int  // number of the retry that is due; 0 = not a retry
 
-	ScheduleCache ScheduleCache // cache, to be stored in the next Facts
+	ScheduleCache ScheduleCache // cache to store in the next Facts
 	off           bool          // disabled or suspended
 }
 
 // Judge decides whether an automation is due, and why.
 func Judge(d Definition, f Facts, now time.Time) Verdict {
 	v := Verdict{Last: f.Last, ScheduleCache: f.ScheduleCache}
-	now = now.Round(0) // use wall-clock time only, because it is compared with stored times
+	now = now.Round(0) // wall-clock time only, because it is compared with stored times
 	running := !f.Running.IsZero()
 	switch {
 	case d.Off != "":
@@ -151,7 +151,7 @@ func (d Definition) cooldown(f Facts, now time.Time, v *Verdict) bool {
 	return true
 }
 
-// cron searches for a scheduled time since the previous verdict.
+// cron looks for a scheduled time since the previous verdict.
 func (d Definition) cron(f Facts, now time.Time, v *Verdict) bool {
 	minute := now.Truncate(time.Minute).Add(-time.Nanosecond) // include the current minute
 	from := minute
@@ -165,7 +165,7 @@ func (d Definition) cron(f Facts, now time.Time, v *Verdict) bool {
 		from = minute
 	}
 	for _, done := range []time.Time{f.Last, f.Skipped} {
-		// ignore a time too far in the future: the clock was set back since then
+		// ignore a time too far in the future, because it means that the clock was set back
 		if !done.IsZero() && done.Before(now.Add(Late)) {
 			from = later(from, done)
 		}
@@ -256,7 +256,7 @@ func (d Definition) event(f Facts, now time.Time, v *Verdict) bool {
 	return true
 }
 
-// noEvents returns the reason for an event gate if no event has occurred since the last run.
+// noEvents returns an event gate's reason if no event has occurred since the last run.
 func (d Definition) noEvents(last, now time.Time) string {
 	if last.IsZero() {
 		return fmt.Sprintf("event: no %s yet", d.On)
@@ -268,18 +268,18 @@ func (d Definition) noEvents(last, now time.Time) string {
 	return fmt.Sprintf("event: no %s since %s", d.On, last.In(d.Zone).Format(layout))
 }
 
-// events returns the reason for an event gate if events have occurred.
+// events returns an event gate's reason if events have occurred.
 func (d Definition) events(e EventFacts) string {
 	return fmt.Sprintf("event: %d %s since seq %d", e.Count, d.On, e.Cursor)
 }
 
 // again returns the verdict about an automation that is to be retried after a failed run. The gate is ignored until
-// the retries are over.
+// there are no more retries.
 func (d Definition) again(f Facts, now time.Time, v Verdict) Verdict {
 	wait := d.backoff(f.Tries)
 	left := f.FailedAt.Add(wait).Sub(now)
 	v.Reason = fmt.Sprintf("retry %d of %d", f.Tries, d.Retry)
-	// a wait longer than the backoff means that the clock was set back
+	// a remaining wait longer than the backoff means that the clock was set back
 	if left <= 0 || left > wait {
 		v.Due, v.Retry, v.Opening = true, f.Tries, now
 		return v
@@ -289,7 +289,7 @@ func (d Definition) again(f Facts, now time.Time, v Verdict) Verdict {
 	return v
 }
 
-// backoff returns the wait before the n-th retry.
+// backoff returns how long to wait before the n-th retry.
 func (d Definition) backoff(n int) time.Duration {
 	wait := d.RetryBackoff
 	for i := 1; i < n && wait < MaxBackoff; i++ {
@@ -298,7 +298,7 @@ func (d Definition) backoff(n int) time.Duration {
 	return min(wait, max(MaxBackoff, d.RetryBackoff))
 }
 
-// words formats a duration in whole seconds. It rounds up, so that a remaining time is never "0s".
+// words formats a duration in whole seconds. It rounds up, so that a remaining time is never shown as "0s".
 func words(d time.Duration) string {
 	text := (max(0, d) + time.Second - time.Nanosecond).Truncate(time.Second).String()
 	text = strings.Replace(text, "h0m", "h", 1)

@@ -90,14 +90,14 @@ func TestCron(t *testing.T) {
 	const due, next = "due | cron: due 2026-11-22 12:00 UTC | 11-23 03:00:00",
 		"- | cron: next 2026-11-23 03:00 UTC | 11-23 03:00:00"
 	judgeAll(t, d, []judged{
-		{"the first look, in its minute", Facts{}, due},
+		{"first seen in its minute", Facts{}, due},
 		{"run in this minute", Facts{Last: ago(10 * time.Second)}, next},
 		{"run by hand just before", Facts{Last: ago(21 * time.Second)}, due},
-		{"looked in this minute", Facts{JudgedAt: ago(5 * time.Second)}, next},
-		{"looked before it", Facts{JudgedAt: ago(50 * time.Second), Last: ago(9 * time.Hour)}, due},
+		{"judged in this minute", Facts{JudgedAt: ago(5 * time.Second)}, next},
+		{"judged before it", Facts{JudgedAt: ago(50 * time.Second), Last: ago(9 * time.Hour)}, due},
 		{"the clock was set back an hour", Facts{JudgedAt: ago(-time.Hour),
 			Last: ago(-30 * time.Minute)}, next},
-		{"and ten years", Facts{JudgedAt: ago(-87600 * time.Hour), Last: ago(-87600 * time.Hour)},
+		{"the clock was set back ten years", Facts{JudgedAt: ago(-87600 * time.Hour), Last: ago(-87600 * time.Hour)},
 			due},
 		{"slept eight hours", Facts{JudgedAt: ago(8 * time.Hour), Last: ago(9 * time.Hour)}, due},
 		{"the clock was set ten years ahead",
@@ -108,7 +108,7 @@ func TestCron(t *testing.T) {
 			Skipped: ago(20 * time.Second), Running: ago(time.Hour)}, "- | running for 1h"},
 	})
 	judgeAll(t, rare, []judged{
-		{"the first look", Facts{}, next},
+		{"first seen", Facts{}, next},
 		// missed by more than Late, for example during sleep
 		{"a late patrol", Facts{JudgedAt: ago(9*time.Hour + time.Minute)}, next},
 	})
@@ -158,7 +158,7 @@ func TestCondition(t *testing.T) {
 	patrol := func(c CheckFacts) Facts { return Facts{Check: c, Patrol: 30 * time.Second} }
 	judgeAll(t, d, []judged{
 		{"new", patrol(CheckFacts{}), "ask | condition: not checked yet"},
-		{"under way", patrol(CheckFacts{Running: true, Asked: ago(time.Hour)}),
+		{"in progress", patrol(CheckFacts{Running: true, Asked: ago(time.Hour)}),
 			"- | condition: check is running"},
 		{"failed", patrol(CheckFacts{Done: true, Fresh: true, Code: 1,
 			Asked: ago(29 * time.Second)}), "- | condition: exit 1"},
@@ -168,7 +168,7 @@ func TestCondition(t *testing.T) {
 			Asked: ago(30 * time.Second)}), "- | condition: exit 128"},
 		{"a signal", patrol(CheckFacts{Done: true, Fresh: true, Code: -1, Asked: ago(0)}),
 			"- | condition: check was killed by a signal"},
-		{"no answer", patrol(CheckFacts{Done: true, Fresh: true, Err: "timed out after 10s",
+		{"timed out", patrol(CheckFacts{Done: true, Fresh: true, Err: "timed out after 10s",
 			Asked: ago(0)}), "- | condition: timed out after 10s"},
 		{"succeeded", patrol(CheckFacts{Done: true, Fresh: true, Asked: ago(time.Hour)}),
 			"due | condition: exit 0"},
@@ -235,18 +235,18 @@ func TestRetry(t *testing.T) {
 		{"now", failed(1, 10*time.Second), "due+retry1 | retry 1 of 3"},
 		{"again", failed(2, 10*time.Second), "- | retry 2 of 3 in 10s | 11-22 12:00:30"},
 		{"the last time", failed(3, 40*time.Second), "due+retry3 | retry 3 of 3"},
-		{"for good", failed(4, time.Minute), "due | cooldown: 1s elapsed"},
+		{"no retries left", failed(4, time.Minute), "due | cooldown: 1s elapsed"},
 		{"the clock was set back", failed(1, -time.Hour), "due+retry1 | retry 1 of 3"},
 		{"suspended", Facts{Tries: 1, FailedAt: ago(time.Hour), Suspended: "with the city"},
 			"- | suspended with the city"},
 	})
 	d.Retry, d.RetryBackoff = 100, 30*time.Minute
 	if got := d.backoff(90); got != MaxBackoff {
-		t.Errorf("the backoff grows to %v", got)
+		t.Errorf("the backoff increases to %v", got)
 	}
 	d.RetryBackoff = 5 * time.Hour
 	if got := d.backoff(9); got != 5*time.Hour {
-		t.Errorf("a long backoff becomes %v", got)
+		t.Errorf("a long backoff increases to %v", got)
 	}
 }
 
@@ -281,17 +281,17 @@ func FuzzJudge(f *testing.F) {
 			return
 		}
 		if !v.Next.After(noon()) {
-			t.Fatalf("next is %v, and it is %v", v.Next, noon())
+			t.Fatalf("Next = %v, but now is %v", v.Next, noon())
 		}
 		facts.JudgedAt, facts.ScheduleCache = noon(), v.ScheduleCache
 		if then := Judge(d, facts, v.Next); !then.Due {
-			t.Fatalf("next was said to be %v: %s; then: %s", v.Next, v.Reason, then.Reason)
+			t.Fatalf("not due at Next = %v: %s; then: %s", v.Next, v.Reason, then.Reason)
 		}
 	})
 }
 
-// The cache of search results only saves work: verdicts are the same with and without it, whatever the clock does.
-func FuzzSought(f *testing.F) {
+// The cache of search results only saves work: verdicts are the same with and without it, however the clock is set.
+func FuzzScheduleCache(f *testing.F) {
 	f.Add(uint64(1), []byte{1, 200, 3, 255, 0, 9})
 	d := parse(f, "b", "gate = 'cron'\nschedule = '*/7 2,3 * * 0-3'\ntimezone = "+
 		"'America/New_York'\nexec = 'x'")

@@ -2,7 +2,7 @@ package automation
 
 import "time"
 
-// Minimum durations. A smaller value is probably a typing error, and would keep the machine busy.
+// Minimum durations. A smaller value is probably a typo, and would keep the machine busy.
 const (
 	MinInterval = time.Second
 	MinTime     = 100 * time.Millisecond // minimum for all other durations

@@ -85,7 +85,7 @@ func (p *player) running(name string) bool {
 	return a || b
 }
 
-// take makes a turn and checks which runs it opens.
+// take calls Advance and checks which runs it opens.
 func (p *player) take() {
 	_, opened := p.look(0)
 	latest := time.Time{}
@@ -95,7 +95,7 @@ func (p *player) take() {
 			p.t.Fatalf("%s is opened twice", name)
 		}
 		if p.suspended != "" && run.By == "" {
-			p.t.Fatalf("%s is opened although suspended: %+v", name, run)
+			p.t.Fatalf("%s is opened although it is suspended: %+v", name, run)
 		}
 		if run.By == "" {
 			latest = later(latest, run.Since)
@@ -104,7 +104,7 @@ func (p *player) take() {
 		delete(p.queued, name)
 	}
 	if n := len(p.opening) + len(p.going); n > places {
-		p.t.Fatalf("%d runs at once", n)
+		p.t.Fatalf("%d concurrent runs", n)
 	}
 	for _, s := range p.r.Status() {
 		if s.Reason == "" || s.State == "" {
@@ -112,7 +112,7 @@ func (p *player) take() {
 		}
 		if s.State == Ready && s.Until.IsZero() && s.Run.By == "" &&
 			!p.running(s.Definition.Scoped()) && s.Since.Before(latest) && len(opened) > 0 {
-			p.t.Fatalf("%s has waited since %v, and others since %v were opened",
+			p.t.Fatalf("%s has been waiting since %v, but others that have waited since %v were opened",
 				s.Definition.Scoped(), s.Since, latest)
 		}
 	}
@@ -134,7 +134,7 @@ func (p *player) answer(name string) {
 	p.dealt[name] += run.Count
 	if name == "event" {
 		if run.After != p.until[name] {
-			p.t.Fatalf("a run deals with events after %d, the one before with those until %d",
+			p.t.Fatalf("a run handles events after %d, but the previous run handled those up to %d",
 				run.After, p.until[name])
 		}
 		p.until[name] = run.Until
@@ -151,7 +151,7 @@ func (p *player) end(run Run, how Outcome) {
 func (p *player) die() {
 	interrupted := p.restart()
 	if len(interrupted) != len(p.going) {
-		p.t.Fatalf("%v were interrupted, and %d went", interrupted, len(p.going))
+		p.t.Fatalf("%v were interrupted, but %d were running", interrupted, len(p.going))
 	}
 	clear(p.opening)
 	clear(p.going)
@@ -186,12 +186,12 @@ func (p *player) quiet() {
 	}
 	for name := range p.queued {
 		if ran[name] == 0 {
-			p.t.Fatalf("%s was asked for during a run, and did not run again", name)
+			p.t.Fatalf("%s was requested during a run, but did not run again", name)
 		}
 	}
 	for _, s := range p.r.Status() {
 		if s.State == Ready && !strings.Contains("cool cool2 cool3 cron cond", s.Definition.Name) {
-			p.t.Fatalf("%s does not come to rest: %s", s.Definition.Scoped(), s.Reason)
+			p.t.Fatalf("%s stays due: %s", s.Definition.Scoped(), s.Reason)
 		}
 	}
 }

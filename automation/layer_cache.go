@@ -15,11 +15,11 @@ import (
 // patience is the default time limit for a scan.
 const patience = 10 * time.Second
 
-// maxReading is the maximum number of layers that are being read. While that many reads block, the scanner does not
-// start more.
+// maxReading is the maximum number of layers that are being read. While that many reads are blocked, the scanner starts
+// no more.
 const maxReading = 256
 
-// layerCache is the content of a layer's folder when it was read. It is immutable, because a read that returns late
+// layerCache is the content of a layer's folder at the time of a read. It is immutable, because a read that takes long
 // may still use it.
 type layerCache struct {
 	err      error                  // why the folder could not be read
@@ -29,7 +29,7 @@ type layerCache struct {
 	warnings toml.Problems          // warnings about entries that look like automations but are not
 }
 
-// cachedFile is an automation file that was read.
+// cachedFile is an automation file as it was read.
 type cachedFile struct {
 	stamp
 	spec     spec
@@ -37,8 +37,8 @@ type cachedFile struct {
 	problems toml.Problems
 }
 
-// readLayer reads a layer's folder. It may block. It takes unchanged files from before, the result of an earlier
-// read.
+// readLayer reads a layer's folder. It may block. Files that are unchanged since before, the result of an earlier read,
+// are taken from there.
 func readLayer(dir string, before *layerCache, local *time.Location, now time.Time) *layerCache {
 	s := &layerCache{files: map[string]*cachedFile{}, found: map[string]*cachedFile{}}
 	entries, err := os.ReadDir(dir)
@@ -77,8 +77,8 @@ func (s *layerCache) withError(why error) *layerCache {
 		warnings: s.warnings}
 }
 
-// readFile returns an automation's file, or nil if it does not exist. It takes an unchanged file from before. was
-// is the entry to cache.
+// readFile returns an automation's file, or nil if it does not exist. An unchanged file is taken from before. was is
+// the entry to cache.
 func readFile(
 	path string, before *cachedFile, local *time.Location, now time.Time,
 ) (k, was *cachedFile) {
@@ -110,7 +110,7 @@ func (s *layerCache) warn(path, text string) {
 	s.warnings = append(s.warnings, toml.At(toml.Place{File: path}, "", "%s", text))
 }
 
-// misplaced returns the reason why a folder without an automation file looks like a mistake, or "" if it does not.
+// misplaced returns why a folder without an automation file looks like a mistake, or "" if it does not.
 func misplaced(folder string) string {
 	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
 		return "is a dangling link"

@@ -13,7 +13,7 @@ import (
 
 // A layer that does not respond is reported, keeps its known automations, and does not block other layers. When it
 // responds it is read again.
-func TestALayerThatDoesNotAnswer(t *testing.T) {
+func TestUnresponsiveLayer(t *testing.T) {
 	if !hungfs.InNamespace(t) {
 		return
 	}
@@ -33,10 +33,10 @@ func TestALayerThatDoesNotAnswer(t *testing.T) {
 	again := w.scan() // does not wait a second time
 	w.want(again, strings.Replace(both, "one", "new", 1)+told)
 	if n := w.s.reading.Pending(); n != 1 {
-		t.Errorf("%d looks are under way", n)
+		t.Errorf("%d reads are in progress", n)
 	}
 	free()
-	eventually.True(t, "what answers now is taken for one that does", func() bool {
+	eventually.True(t, "the layer is read again once it responds", func() bool {
 		return !strings.Contains(w.show(w.scan()), "does not answer")
 	})
 }

@@ -9,13 +9,14 @@ import (
 	"gcity/events"
 )
 
-// Memory is the persistent state of one automation. It outlives run records, which may be pruned.
+// Memory is the persistent state of one automation. It is kept longer than the records of the runs, which may be
+// pruned.
 type Memory struct {
 	// when the automation was first seen with this gate
 	Born time.Time `json:"born"`
 	// the gate, and for a Cron also its schedule and zone; "" = unknown
 	Gate string `json:"gate,omitempty"`
-	// when it disappeared from the catalog; zero = the catalog contains it
+	// when it was removed from the catalog; zero = it is in the catalog
 	Gone time.Time `json:"gone,omitzero"`
 	Last time.Time `json:"last,omitzero"` // when its latest run was opened
 	Open bool      `json:"open,omitempty"`
@@ -36,38 +37,38 @@ type Memory struct {
 	// events up to this seq belong to the next retry; 0 = none
 	Again uint64 `json:"again,omitempty"`
 
-	fromRecord bool // Cursor comes from a run's record, which does not contain On
+	fromRecord bool // Cursor comes from a run's record, which does not say On
 }
 
-// keepRemoved is how long the state of a removed automation is retained, in case its folder comes back.
+// keepRemoved is how long a removed automation's state is kept, in case its folder comes back.
 const keepRemoved = 30 * 24 * time.Hour
 
-// maxAbsence is how long an automation may be missing, for example during an edit, and still handle the events from
+// maxAbsence is how long an automation may be missing, for example while it is edited, and still handle the events from
 // that time.
 const maxAbsence = time.Hour
 
-// Note adds information from a run's record that may be missing from Memory. The program may have ended after it
-// wrote the record and before it stored Memory. seq is the run's latest event, retry the number of the retry; both
-// may be 0. Call Note in the order of the records, oldest first.
+// Note adds information from a run's record that Memory may lack, because the program can exit after it writes a record
+// and before it stores Memory. seq is the run's latest event, and retry is the number of the retry; both may be 0. Call
+// Note in the order of the records, oldest first.
 func (m Memory) Note(opened time.Time, open bool, seq uint64, retry int) Memory {
-	// if the clock was set back, the newer seq shows the newer run
+	// the clock may have been set back, but a higher seq still means a newer run
 	if !opened.After(m.Last) && (m.Tries > 0 || seq <= m.Cursor) {
 		return m
 	}
 	m.Last, m.Open, m.Retry, m.Queued, m.Again = opened, open, retry, time.Time{}, 0
-	if seq == 0 || seq != m.Cursor { // otherwise the run was a retry for the same events
+	if seq == 0 || seq != m.Cursor { // otherwise the run was a retry that handled the same events
 		m.From = m.Cursor
 	}
 	if seq > m.Cursor {
 		m.Cursor = seq
-		if m.From == 0 && m.On == "" { // without On, earlier events cannot be retried
+		if m.From == 0 && m.On == "" { // earlier events cannot be retried if On is unknown
 			m.From, m.fromRecord = seq, true
 		}
 	}
 	return m
 }
 
-// Succeeded records that the latest run succeeded, unless its end is recorded already.
+// Succeeded records that the latest run succeeded, unless its end is already recorded.
 func (m Memory) Succeeded(ended time.Time) Memory {
 	if m.Open {
 		m.Open, m.Outcome, m.Ended, m.Tries, m.Failures = false, OK, ended, 0, 0
@@ -75,7 +76,7 @@ func (m Memory) Succeeded(ended time.Time) Memory {
 	return m
 }
 
-// Recall restores the stored state of all automations. Call it before the first Load.
+// Recall restores the stored state of all automations. It must be called before the first Load.
 func (r *Runs) Recall(all map[string]Memory) {
 	for name, m := range all {
 		it := r.get(name)
@@ -102,10 +103,9 @@ func (r *Runs) Memory() map[string]Memory {
 	return out
 }
 
-// Load replaces the catalog. Automations that were known keep their state. New automations start with events after
-// newest, the seq of the log's latest event. Load returns the automations with runs that were active when the
-// program last ended. Those runs have ended as Interrupted. Afterwards, the caller must pass the events after From
-// to See again.
+// Load replaces the catalog. Known automations keep their state. New automations start with events after newest, the
+// seq of the log's latest event. Load returns the automations whose runs were active when the program last exited, and
+// records these runs as Interrupted. Afterwards, the caller must pass the events after From to See again.
 func (r *Runs) Load(all []Definition, newest uint64, now time.Time) (interrupted []string) {
 	before := make(map[*item]bool, len(r.order))
 	for _, it := range r.order {
@@ -115,7 +115,7 @@ func (r *Runs) Load(all []Definition, newest uint64, now time.Time) (interrupted
 	for _, d := range all {
 		it := r.get(d.Scoped())
 		if it.d.Check != d.Check {
-			// the result of a running check is still awaited
+			// keep waiting for the result of a running check
 			it.check = CheckFacts{Running: it.check.Running}
 		}
 		if want := it.want; want != nil && want.Definition.Hash != d.Hash {
@@ -153,14 +153,14 @@ func (r *Runs) Load(all []Definition, newest uint64, now time.Time) (interrupted
 	return interrupted
 }
 
-// hasSameGate reports whether two definitions have the same gate, so that a run that is due stays due.
+// hasSameGate reports whether two definitions have the same gate. If so, a run that is due stays due.
 func (d Definition) hasSameGate(e Definition) bool {
 	return d.When() == e.When() && d.Interval == e.Interval &&
 		(d.Gate != Cron || d.Zone.String() == e.Zone.String())
 }
 
-// begin sets the position in the log after which an automation handles events. This is the end of the log, unless
-// the automation has handled events of the same type before. first is set for the first catalog since the program
+// begin sets the position in the log from which an automation handles events. This is the end of the log, unless the
+// automation has already handled events of the same type. first is set for the first catalog after the program has
 // started.
 func (it *item) begin(newest uint64, now time.Time, first bool) {
 	m := &it.memory
@@ -178,17 +178,17 @@ func (it *item) begin(newest uint64, now time.Time, first bool) {
 		m.On = it.d.On
 	}
 	m.fromRecord = false
-	if first && m.Again > newest { // the log was replaced and no longer contains these events
+	if first && m.Again > newest { // the log was replaced, and these events are gone
 		m.Again = 0
 	}
-	// a cursor after the newest event means that the log was replaced
+	// a cursor beyond the newest event means that the log was replaced
 	if m.On != it.d.On || long || first && m.Cursor > newest {
 		m.On, m.Cursor, m.From, m.Again, it.seen, it.pending = it.d.On, newest, newest, 0, newest,
 			batch{}
 	}
 }
 
-// leave records that an automation was removed. An active run keeps running.
+// leave records that an automation was removed. Its active run continues.
 func (r *Runs) leave(it *item, now time.Time) {
 	it.want, it.pending, it.follows = nil, batch{}, ""
 	it.forgetUnhandled()
@@ -200,7 +200,7 @@ func (r *Runs) leave(it *item, now time.Time) {
 	}
 }
 
-// forgetUnhandled makes See accept again all events that no run has handled, in case the automation comes back.
+// forgetUnhandled makes See accept again the events that no run has handled, in case the automation comes back.
 func (it *item) forgetUnhandled() {
 	it.seen = it.memory.Cursor
 	if run := it.run; run != nil && run.Opened.IsZero() {
@@ -208,10 +208,10 @@ func (it *item) forgetUnhandled() {
 	}
 }
 
-// Remembers reports whether any state of an automation exists. The automation itself may have been removed.
+// Remembers reports whether there is any state for an automation, which may have been removed.
 func (r *Runs) Remembers(scoped string) bool { return r.items[scoped] != nil }
 
-// Awaits reports whether a run of an automation is due or being opened.
+// Awaits reports whether one of an automation's runs is due or being opened.
 func (r *Runs) Awaits(scoped string) bool {
 	it := r.items[scoped]
 	return it != nil && (it.want != nil || it.run != nil && it.run.Opened.IsZero())
@@ -227,7 +227,7 @@ func (r *Runs) From() (seq uint64, ok bool) {
 	return seq, ok
 }
 
-// See handles an event from the log. Events must be passed in order. See ignores events that were passed before.
+// See handles an event from the log. Events must be passed in order; See ignores an event that it has already seen.
 func (r *Runs) See(e events.Event) {
 	depth := -1
 	for _, it := range r.order {
@@ -253,8 +253,8 @@ func (r *Runs) See(e events.Event) {
 	}
 }
 
-// Depth returns the length of the chain of runs that led to an event, from "depth" in its payload. An event that a
-// run causes must have a depth that is one greater than the run's.
+// Depth returns the length of the chain of runs that led to an event, which is "depth" in the event's payload. An event
+// caused by a run must have a depth that is one greater than the run's.
 func Depth(e events.Event) int {
 	var payload struct {
 		Depth int `json:"depth"`

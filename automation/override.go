@@ -12,10 +12,10 @@ import (
 	"gcity/internal/toml"
 )
 
-// Override changes single keys of an automation, as set in city.toml. A nil field changes nothing.
+// Override changes individual keys of an automation. It comes from city.toml. A nil field changes nothing.
 type Override struct {
 	At     toml.Place            // position of the override's table
-	Places map[string]toml.Place // positions of the override's keys, if known
+	Places map[string]toml.Place // positions of the override's keys that are known
 
 	Name, Rig string // the automation; Rig "" = a city automation
 
@@ -31,7 +31,7 @@ func (o Override) place(key string) toml.Place {
 	return o.At
 }
 
-// overridesKey is the name of the override tables in city.toml.
+// overridesKey is the name of the tables with overrides in city.toml.
 const overridesKey = "automations.overrides"
 
 // assign groups overrides by automation. It adds a problem for each override of an automation that does not exist.
@@ -49,7 +49,7 @@ func (c *Catalog) assign(all map[string]foundFile, o Options) map[string][]Overr
 	return out
 }
 
-// rigKey returns advice on referring to a rig's automation where the rig is a separate key.
+// rigKey returns advice on how to name a rig's automation where the rig is a key of its own.
 func rigKey(_, rig string) string {
 	if rig == "" {
 		return "remove the key rig"
@@ -57,11 +57,11 @@ func rigKey(_, rig string) string {
 	return fmt.Sprintf("add rig = %q", rig)
 }
 
-// scopedName returns advice on referring to a rig's automation where the name includes the rig.
+// scopedName returns advice on how to name a rig's automation where the rig is part of the name.
 func scopedName(name, rig string) string { return fmt.Sprintf("use %q", Scoped(name, rig)) }
 
-// unknown returns the error for an automation that does not exist, with a suggestion. advice returns the advice on
-// referring to an automation that exists.
+// unknown returns the error for an automation that does not exist, with a suggestion. If the name exists elsewhere,
+// advice says how to refer to it.
 func unknown(name, rig string, all map[string]foundFile,
 	advice func(name, rig string) string) string {
 	var names []string
@@ -106,7 +106,7 @@ func (c *Catalog) skipped(all map[string]foundFile, o Options) map[string]bool {
 	return out
 }
 
-// override returns the automation with the overrides applied.
+// override returns the automation after applying the overrides.
 func (f foundFile) override(all []Override, local *time.Location) foundFile {
 	s := f.spec
 	s.place, s.text, s.over = maps.Clone(s.place), maps.Clone(s.text), map[string]bool{}
@@ -146,8 +146,8 @@ func (f foundFile) override(all []Override, local *time.Location) foundFile {
 }
 
 // resolveOnFailure resolves on_failure to an automation in the same rig, or else in the city. An automation is broken
-// if its on_failure does not exist, or if a chain of on_failure leads back to the automation. If its on_failure
-// cannot run, resolveOnFailure adds a warning.
+// if its on_failure does not exist, or if following on_failure leads back to the automation. If its on_failure cannot
+// run, there is a warning.
 func (c *Catalog) resolveOnFailure(all map[string]foundFile) {
 	at := map[string]int{}
 	for i, d := range c.Automations {
@@ -191,8 +191,8 @@ func (c *Catalog) resolveOnFailure(all map[string]foundFile) {
 	c.markBroken(wrong)
 }
 
-// failureCycle follows on_failure from one automation. It returns the path if the path leads back to the
-// automation, or nil if not.
+// failureCycle follows on_failure from one automation. It returns the path if it leads back to that automation,
+// otherwise nil.
 func (c *Catalog) failureCycle(d Definition, at map[string]int) []string {
 	way := []string{d.Scoped()}
 	for next := d; next.OnFailure != "" && len(way) <= len(c.Automations); {

@@ -10,7 +10,7 @@ import (
 )
 
 // The table of keys in docs is up to date with the table in the code.
-func TestReferenceIsFresh(t *testing.T) {
+func TestReferenceIsUpToDate(t *testing.T) {
 	const path = "../docs/automations.md"
 	have, err := os.ReadFile(path)
 	if err != nil {
@@ -19,7 +19,7 @@ func TestReferenceIsFresh(t *testing.T) {
 	head, rest, ok := strings.Cut(string(have), " -->\n")
 	_, tail, ended := strings.Cut(rest, "<!-- end of keys -->")
 	if !ok || !ended {
-		t.Fatalf("%s has no place for the keys", path)
+		t.Fatalf("%s has no markers for the table of keys", path)
 	}
 	want := head + " -->\n" + reference() + "<!-- end of keys -->" + tail
 	if *update {
@@ -27,7 +27,7 @@ func TestReferenceIsFresh(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if string(have) != want {
-		t.Errorf("%s is stale; run: go test ./automation -update", path)
+		t.Errorf("%s is out of date; run: go test ./automation -update", path)
 	}
 }
 
@@ -55,7 +55,7 @@ func TestReferenceExamples(t *testing.T) {
 	}
 	gates := regexp.MustCompile(`(?m)^    gate = .*\n(    .*\n)*`).FindAllString(string(page), -1)
 	if len(gates) != 5 {
-		t.Errorf("%d gates are shown", len(gates))
+		t.Errorf("the examples show %d gates", len(gates))
 	}
 	for _, g := range gates {
 		parse(t, "x", g+"exec = 'x'")
@@ -63,7 +63,7 @@ func TestReferenceExamples(t *testing.T) {
 	files := regexp.MustCompile(`(?s)\[automation\]\n.*?(?:    END|`+"```"+`)`).
 		FindAllString(string(page), -1)
 	if len(files) != 2 {
-		t.Errorf("%d files are shown", len(files))
+		t.Errorf("the page shows %d files", len(files))
 	}
 	for _, text := range files {
 		text = strings.TrimSuffix(strings.TrimSuffix(text, "    END"), "```")

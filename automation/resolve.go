@@ -22,13 +22,13 @@ type formulaFile struct {
 	err     error
 }
 
-// resolveInput is the input for checking formulas and pools. It is read-only, because the check runs in the
+// resolveInput is the input for the check of formulas and pools. It must not change, because the check runs in the
 // background.
 type resolveInput struct {
 	automations []Definition
 	written     map[string]spec // the files' contents, by scoped name
 	layers      []formula.Layer
-	// rigs with unresponsive layers; "" = the city's layers, which all rigs use
+	// rigs with layers that do not respond; "" = the city's layers, which all rigs use
 	unresponsive map[string]bool
 	pools        []string
 	before       map[string]*formulaFile
@@ -37,13 +37,13 @@ type resolveInput struct {
 
 // resolution is the result of checking formulas and pools.
 type resolution struct {
-	wrong    map[string]toml.Problems // problems of broken automations, by scoped name
+	wrong    map[string]toml.Problems // errors in broken automations, by scoped name
 	problems toml.Problems
 	used     map[string]*formulaFile // formulas that were read, by path
 }
 
-// resolve marks an automation as broken if its pool or formula is missing, or if its variables do not fit the
-// formula. Formulas are read in the background. If that blocks, the previous result is used.
+// resolve marks an automation as broken if its pool or formula is missing, or if its variables do not match the
+// formula's. Formulas are read in the background. If that blocks, resolve uses the previous result.
 func (s *Scanner) resolve(c *Catalog, o resolveInput, patience time.Duration) {
 	if s.last != nil {
 		o.before = s.last.used
@@ -61,10 +61,10 @@ func (s *Scanner) resolve(c *Catalog, o resolveInput, patience time.Duration) {
 	c.markBroken(m.wrong)
 }
 
-// formulaChecker checks formulas and caches what it has read.
+// formulaChecker checks formulas, and caches what it has read.
 type formulaChecker struct {
 	resolveInput
-	found map[string][]formula.Source // formulas visible to a rig, by rig
+	found map[string][]formula.Source // formulas that apply in a rig, by rig
 	used  map[string]*formulaFile
 }
 
@@ -142,7 +142,7 @@ func (k *formulaChecker) check(d Definition, written spec) (toml.Problems, error
 	return nil, nil
 }
 
-// load returns a formula, from the cache if its file has not changed.
+// load returns a formula. It takes the formula from the cache if the file has not changed.
 func (k *formulaChecker) load(name string, among []formula.Source) (*formula.Formula, error) {
 	i := slices.IndexFunc(among, func(s formula.Source) bool { return s.Name == name })
 	if i < 0 {
@@ -202,11 +202,11 @@ func (d Definition) wrongVars(f *formula.Formula, written spec) (problems toml.P
 // stamp is the state of a file when it was read.
 type stamp struct {
 	info fs.FileInfo
-	sure bool // a later change to the file always changes info
+	sure bool // any later change to the file will also change info
 }
 
-// stampOf returns the stamp of a file that is read now. If the file was written just before, a later write may leave
-// its modification time unchanged.
+// stampOf returns the stamp of a file that is about to be read. If the file was written just before, another write may
+// leave its modification time unchanged.
 func stampOf(info fs.FileInfo, now time.Time) stamp {
 	return stamp{info, now.Sub(info.ModTime()) > 2*time.Second}
 }

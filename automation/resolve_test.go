@@ -31,7 +31,7 @@ func cooks(formula string, more string) string {
 	return "gate = 'manual'\nformula = '" + formula + "'\n" + more
 }
 
-// An automation whose formula or pool cannot work is broken, and the problem suggests the intended name.
+// An automation with a formula or pool that cannot work is broken, and the problem suggests the intended name.
 func TestMissingFormulaAndPool(t *testing.T) {
 	w := newTown(t, "city", "demo/low")
 	w.o.Pools = []string{"worker", "alone", "demo/worker", "demo/tester"}
@@ -89,13 +89,13 @@ func TestFormulaIsAddedLater(t *testing.T) {
 	w := newTown(t, "city")
 	w.write("city", "a", cooks("later", ""))
 	if before := w.scan(); len(before.Broken) != 1 {
-		t.Fatalf("it is not broken without its formula: %s", w.show(before))
+		t.Fatalf("the automation is not broken without its formula: %s", w.show(before))
 	}
 	w.recipe("city", "later", "")
 	w.want(w.scan(), "a manual \"\"\n")
 	w.recipe("city", "later", "[vars.x]\nrequired = true\n")
 	if after := w.scan(); len(after.Broken) != 1 {
-		t.Errorf("a formula that changed was not read again: %s", w.show(after))
+		t.Errorf("a changed formula was not read again: %s", w.show(after))
 	}
 }
 
@@ -161,7 +161,7 @@ warning: city/automations/x.toml: is ignored: an automation is a folder; move it
 }
 
 // A run that times out names the setting that limited it.
-func TestOwnerOfTheLimit(t *testing.T) {
+func TestTimeoutNamesItsSetting(t *testing.T) {
 	w := newTown(t, "city")
 	w.o.MaxTimeout, w.o.MaxAt = 2*time.Minute, toml.Place{File: "city.toml", Line: 3, Column: 15}
 	w.o.Overrides = []Override{{At: toml.Place{File: "city.toml", Line: 7, Column: 1}, Name: "over",

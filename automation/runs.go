@@ -10,19 +10,19 @@ import (
 // MaxActive is the default maximum number of concurrent runs.
 const MaxActive = 8
 
-// Runs keeps the state of a city's automations and decides which runs start. It has no clock and no side effects: its
-// owner reports what has happened, and carries out what Advance returns. The same calls produce the same results.
+// Runs keeps the state of a city's automations and decides which runs start. It has no clock and no side effects. Its
+// owner reports what has happened, and performs what Advance returns. The same calls always produce the same results.
 //
-// A run that is due waits for a slot. Then it is opened: the owner writes a record, calls Opened, starts the run,
-// and calls Ended. Manual requests come first, then the runs that have waited longest. Runs is not safe for
-// concurrent use.
+// A run that is due waits for a slot. Then the run is opened: the owner writes a record, calls Opened, starts the run
+// and, when it has ended, calls Ended. Manual requests come first, then the runs that have waited longest. Runs is not
+// safe for concurrent use.
 type Runs struct {
 	most  int
 	items map[string]*item
 	order []*item // sorted by scoped name
 	rev   uint64
 
-	closed string        // reason why no run could be opened in the latest Advance
+	closed string        // why no run could be opened in the latest Advance
 	loaded bool          // Load was called
 	began  time.Time     // when Load was first called
 	now    time.Time     // time of the latest Advance
@@ -33,21 +33,21 @@ type Runs struct {
 type item struct {
 	name   string     // scoped name
 	d      Definition // definition from the latest catalog that contained the automation
-	gone   bool       // the catalog does not contain the automation
+	gone   bool       // the catalog no longer contains the automation
 	memory Memory
 
 	judgedAt      time.Time // when Judge was last called
-	settled       bool      // nothing but the time has changed since then
-	suspended     string    // reason why the automation was suspended when Judge was last called
+	settled       bool      // only the time has changed since then
+	suspended     string    // why the automation was suspended when Judge was last called
 	verdict       Verdict
 	scheduleCache ScheduleCache
 	check         CheckFacts
 	recent        []time.Time // when the latest runs were opened
-	want          *Run        // the run that is due and waits for a slot; nil = none
+	want          *Run        // the run that is due and waiting for a slot; nil = none
 	run           *Run        // the run that is active or being opened; nil = none
-	skipReported  bool        // a skip because of the active run was reported
+	skipReported  bool        // the skip during the active run has been reported
 	follows       string      // the failed automation that the queued run follows
-	// when the next run was requested while the current run was being opened; zero = not requested
+	// when another run was requested while the current one was being opened; zero = never
 	again time.Time
 
 	// when to try again to open the run; zero = no attempt has failed
@@ -57,12 +57,12 @@ type item struct {
 
 	seen       uint64 // seq of the latest event that See has handled
 	pending    batch
-	skipReason string // reason why events were skipped since the latest run; "" = none were skipped
-	// number of events skipped since the last Advance, because of MaxDepth
+	skipReason string // why events were skipped since the latest run; "" = none were skipped
+	// number of events skipped since the last Advance because of MaxDepth
 	skippedByDepth int
 }
 
-// batch is a group of events that wait for a run.
+// batch is a group of events that are waiting for a run.
 type batch struct {
 	count  int
 	newest uint64
@@ -75,10 +75,10 @@ func (b batch) join(c batch) batch {
 
 // Run is one run of an automation, due or active.
 type Run struct {
-	Definition Definition // definition at the time when the run became due
+	Definition Definition // the definition when the run became due
 	Reason     string     // one sentence, for users
 	By         string     // user that requested the run; "" = none
-	// the failed automation that this run follows; if By and Follows are empty, the gate opened
+	// the failed automation that caused this run; if both By and Follows are empty, the gate caused it
 	Follows string
 	Retry   int       // number of the retry; 0 = not a retry
 	Opening time.Time // when the gate opened; for a schedule, the scheduled time
@@ -90,7 +90,7 @@ type Run struct {
 	Depth   int       // greatest depth of those events; see Depth
 
 	events batch
-	gate   string // the gate's reason, if the run was due before a user requested it
+	gate   string // the gate's reason, if the run was already due when a user requested it
 }
 
 // began returns when a run was opened, or when it became due if it is not open yet.
@@ -103,22 +103,22 @@ func (r *Run) began() time.Time {
 
 // World is the input to Advance that Runs does not store.
 type World struct {
-	// Suspended returns the reason why the rig's automations do not fire: "with the city", "with rig demo"; "" = not
-	// suspended
+	// Suspended returns why the rig's automations do not fire: "with the city", "with rig demo"; "" = not suspended
 	Suspended func(rig string) string
-	Closed    string // reason why no run can be opened now, or ""
-	// Ending reports whether the end of the last run is still being recorded, which delays the next run; nil = never
+	Closed    string // why no run can be opened now, or ""
+	// Ending reports whether the end of the last run is still being recorded, in which case the next run waits; nil =
+	// never
 	Ending func(scoped string) bool
 	Patrol time.Duration // minimum interval between two checks of a condition
 }
 
-// Actions are what the caller must do after Advance, in this order.
+// Actions are the actions for the caller to perform after Advance, in this order.
 type Actions struct {
 	Skipped []SkippedRun // skipped runs to report
-	Check   []Definition // conditions to check; the result of each is passed to Checked
-	Open    []Run        // runs to open; the result of each is passed to Opened or Unopened
+	Check   []Definition // conditions to check; pass each result to Checked
+	Open    []Run        // runs to open; pass each result to Opened or Unopened
 
-	TextChanged bool // an automation's status has changed in more than its remaining time
+	TextChanged bool // an automation's status has changed by more than its remaining time
 }
 
 // SkippedRun is a skipped run to report.
@@ -154,7 +154,7 @@ func (r *Runs) get(name string) *item {
 	return it
 }
 
-// Advance evaluates all automations, and opens runs that are due while slots are free.
+// Advance evaluates all automations, and opens due runs while there are free slots.
 func (r *Runs) Advance(now time.Time, w World) Actions {
 	var actions Actions
 	r.now, r.patrol = now, w.Patrol
@@ -187,12 +187,12 @@ func (r *Runs) judge(it *item, now time.Time, w World, actions *Actions) {
 				cmp.Or(it.d.Off, "suspended "+suspended))
 		}
 	}
-	// a run that is due or being opened is not visible to the gate yet
+	// the gate does not see a run that is due or being opened
 	if it.want != nil || it.run != nil && it.run.Opened.IsZero() {
 		return
 	}
 	v := Judge(it.d, it.facts(suspended, w.Patrol, now), now)
-	// right after the program has started, the retry's events may not have been read yet
+	// right after the start of the program, the retry's events may not have been read yet
 	reading := v.Due && v.Retry > 0 && it.seen < it.memory.Again && now.Sub(r.began) < catchUpLimit
 	if reading {
 		v.Due, v.Reason = false, v.Reason+"; the retry's events are still being read"
@@ -228,17 +228,16 @@ func (r *Runs) judge(it *item, now time.Time, w World, actions *Actions) {
 	}
 }
 
-// catchUpLimit is how long a retry waits for its events to be read from the log. The log may no longer contain some
-// of them.
+// catchUpLimit is how long a retry waits for its events to be read from the log. Some may no longer be in the log.
 const catchUpLimit = 10 * time.Minute
 
-// differs reports whether two verdicts differ for a user by more than a remaining time.
+// differs reports whether a user would see a difference between two verdicts, other than in a remaining time.
 func (v Verdict) differs(w Verdict) bool {
 	return v.off != w.off || !v.Next.Equal(w.Next) || w.Next.IsZero() && v.Reason != w.Reason
 }
 
-// upToDate reports whether the previous verdict is still valid: nothing has happened, and its next time has not been
-// reached. A condition is always evaluated again.
+// upToDate reports whether the previous verdict is still valid, because nothing has happened and its next time has not
+// come. Conditions are never up to date.
 func (it *item) upToDate(suspended string, now time.Time) bool {
 	if !it.settled || it.want != nil || it.run != nil || it.skippedByDepth > 0 ||
 		it.d.Gate == Condition ||
@@ -268,7 +267,7 @@ func (it *item) facts(suspended string, patrol time.Duration, now time.Time) Fac
 	return f
 }
 
-// open gives free slots to runs that are due.
+// open assigns free slots to runs that are due.
 func (r *Runs) open(now time.Time, w World) []Run {
 	var line []*item
 	free := r.most
@@ -303,14 +302,14 @@ func (r *Runs) open(now time.Time, w World) []Run {
 	return out
 }
 
-// Minimum and maximum wait after a failed attempt to open a run.
+// Minimum and maximum wait after an attempt to open a run has failed.
 const (
 	minUnopened = time.Second
 	maxUnopened = time.Minute
 )
 
-// Opened records that a run's record was written. From now on, its events count as handled, and its gate takes the
-// run into account.
+// Opened records that a run's record was written. From now on, the run's events count as handled, and the gate takes
+// the run into account.
 func (r *Runs) Opened(scoped string, now time.Time) {
 	it := r.items[scoped]
 	if it == nil || it.run == nil || !it.run.Opened.IsZero() {
@@ -328,8 +327,8 @@ func (r *Runs) Opened(scoped string, now time.Time) {
 	r.rev++
 }
 
-// Unopened records that a run's record could not be written, so the run did not start. The run stays due and is
-// retried later. A manual request is canceled instead.
+// Unopened records that a run's record could not be written, so the run has not started. The run stays due and is tried
+// again later, but a manual request is canceled.
 func (r *Runs) Unopened(scoped, why string, now time.Time) {
 	it := r.items[scoped]
 	if it == nil || it.run == nil || !it.run.Opened.IsZero() {
@@ -353,7 +352,7 @@ func (r *Runs) Unopened(scoped, why string, now time.Time) {
 	}
 }
 
-// giveBack returns a run's events to the pending events.
+// giveBack puts a run's events back among those that are waiting.
 func (it *item) giveBack(run *Run) {
 	it.settled = false
 	if it.d.Gate == Event && run.Definition.On == it.d.On {
@@ -362,8 +361,8 @@ func (it *item) giveBack(run *Run) {
 	run.events = batch{}
 }
 
-// Checked records the result of a condition's check. check is the command that ran. err is the reason why the exit
-// code is unknown, or "" if it is known. The result is ignored if the command has changed since.
+// Checked records the result of a condition's check. check is the command that ran. err says why the exit code is
+// unknown, or is "" if it is known. If the automation's check has changed since then, the result is ignored.
 func (r *Runs) Checked(scoped, check string, code int, err string) {
 	it := r.items[scoped]
 	switch {

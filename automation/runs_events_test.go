@@ -47,7 +47,7 @@ func TestEvents(t *testing.T) {
 	d.shut = ""
 	d.is(d.turn(0), "e(1 in 1047-1048)")
 	d.r.Ended("e", OK, d.now)
-	// With another event type the automation starts over.
+	// If its event type changes, the automation starts over.
 	d.happen("bead.closed", 0)
 	e.On = "agent.*"
 	d.r.Load([]Definition{e}, d.seq, d.now)
@@ -71,7 +71,7 @@ func TestEventsOfAFailedRunAreTriedAgain(t *testing.T) {
 
 // The program crashes at each step of a run. Without retry, the run happens at most once; with retry, at least
 // once. No event is lost before there is a record, and no run blocks the next.
-func TestDeathAtEachStep(t *testing.T) {
+func TestCrashAtEachStep(t *testing.T) {
 	for _, retry := range []int{0, 1} {
 		text := fmt.Sprintf("gate = 'event'\non = 'x'\nexec = 'x'\nretry = %d", retry)
 		tried := ""
@@ -109,7 +109,7 @@ func TestDeathAtEachStep(t *testing.T) {
 	d.is(d.turn(time.Second), "a")
 }
 
-// Note adds what the record of a run contains and the memory lacks.
+// Note adds what a run's record contains and the memory lacks.
 func TestNote(t *testing.T) {
 	m := Memory{Last: noon(), Cursor: 5, Open: false, Retry: 2, Queued: noon()}
 	for _, c := range []struct {
@@ -153,7 +153,7 @@ func TestRetryWaitsForItsEvents(t *testing.T) {
 		next.Load([]Definition{d}, 2, now)
 		now = now.Add(time.Minute)
 		if open := next.Advance(now, awake).Open; len(open) != 0 {
-			t.Errorf("failed %v: opened without its events: %+v", failed, open)
+			t.Errorf("failed %v: the retry was opened without its events: %+v", failed, open)
 		}
 		next.See(happened)
 		if open := next.Advance(now, awake).Open; len(open) != 1 || open[0].Retry != 1 ||
@@ -163,14 +163,14 @@ func TestRetryWaitsForItsEvents(t *testing.T) {
 		next.Opened("e", now)
 		next.Ended("e", OK, now)
 		if open := next.Advance(now, awake).Open; len(open) != 0 || next.Memory()["e"].Cursor != 2 {
-			t.Errorf("failed %v: opened again: %+v", failed, open)
+			t.Errorf("failed %v: the run was opened again: %+v", failed, open)
 		}
 	}
 }
 
 // An automation that fires on its own events is slowed down. A chain of runs that trigger one another ends at the
 // limit.
-func TestOnItsOwnEvents(t *testing.T) {
+func TestAutomationOnItsOwnEvents(t *testing.T) {
 	d := newDrill(t, 0, parse(t, "e", "gate = 'event'\non = 'automation.completed'\nexec = 'x'"))
 	d.happen("automation.completed", 0)
 	runs := 0
@@ -190,9 +190,9 @@ func TestOnItsOwnEvents(t *testing.T) {
 		d.happen("automation.completed", opened[0].Depth+1)
 	}
 	if runs != MaxDepth {
-		t.Errorf("%d runs led to one another", runs)
+		t.Errorf("the chain has %d runs", runs)
 	}
-	// For events without a depth, only the rate per minute is limited.
+	// If events have no depth, only the rate per minute is limited.
 	runs = 0
 	d.now = d.now.Add(time.Hour)
 	for range 60 {
@@ -212,7 +212,7 @@ func TestOnItsOwnEvents(t *testing.T) {
 
 // An automation that is removed and soon added again keeps its history. Much later it is treated as new. A run
 // continues even if its automation is removed.
-func TestComingAndGoing(t *testing.T) {
+func TestRemovedAndAddedAgain(t *testing.T) {
 	e, a := parse(t, "e", "gate = 'event'\non = 'x'\nexec = 'x'"), parse(t, "a", everyMinute)
 	d := newDrill(t, 0, e, a)
 	d.is(d.turn(0), "a")
@@ -241,13 +241,13 @@ func TestComingAndGoing(t *testing.T) {
 	d.r.Load(nil, d.seq, d.now)
 	d.r.Load(nil, d.seq, d.now.Add(keepRemoved+time.Hour))
 	if m := d.r.Memory(); len(m) > 0 {
-		t.Errorf("still remembered: %v", m)
+		t.Errorf("the state of a removed automation is kept: %v", m)
 	}
 }
 
-// A cursor that is only in the record of a run is kept: later events are not lost. Earlier events are not handled
+// A cursor that only a run's record contains is kept, so that no later event is lost. Earlier events are not handled
 // again, even if the run is retried.
-func TestACursorOfARecordIsKept(t *testing.T) {
+func TestCursorOfARecordIsKept(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	d := Definition{Name: "a", Gate: Event, On: "x.y", Exec: "true", Overlap: Skip, Retry: 1,
 		Zone: time.UTC, Hash: "1"}
@@ -256,13 +256,13 @@ func TestACursorOfARecordIsKept(t *testing.T) {
 		r.Recall(map[string]Memory{"a": Memory{}.Note(now.Add(-time.Minute), open, 7, 0)})
 		r.Load([]Definition{d}, 9, now)
 		if from, ok := r.From(); from != 7 || !ok {
-			t.Errorf("open %v: events from %d on are handed in", open, from)
+			t.Errorf("open %v: From returns %d", open, from)
 		}
 	}
 	r := NewRuns(0)
 	r.Recall(map[string]Memory{"a": Memory{}.Note(now.Add(-time.Minute), false, 7, 0)})
 	r.Load([]Definition{d}, 5, now) // the event log starts over
 	if from, _ := r.From(); from != 5 {
-		t.Errorf("in a new log events from %d on are handed in", from)
+		t.Errorf("in a new log, From returns %d", from)
 	}
 }

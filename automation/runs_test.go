@@ -19,7 +19,7 @@ func TestRunsFollowEachOther(t *testing.T) {
 	d.is(d.turn(0), "")
 	d.is(d.state("a"), "idle: cooldown: 30s remaining")
 	if next := d.r.Next(d.now); !next.Equal(noon().Add(time.Minute)) {
-		t.Errorf("next is %v", next)
+		t.Errorf("Next = %v", next)
 	}
 	d.is(d.turn(30*time.Second), "a")
 }
@@ -64,7 +64,7 @@ func TestQueue(t *testing.T) {
 }
 
 // The number of concurrent runs is limited, and the automation that has waited longest runs next.
-func TestPlaces(t *testing.T) {
+func TestSlots(t *testing.T) {
 	var defs []Definition
 	for i := range 100 {
 		defs = append(defs, parse(t, fmt.Sprintf("a%02d", i), everyMinute))
@@ -202,8 +202,8 @@ func TestConditions(t *testing.T) {
 	d.is(d.turn(30*time.Second), "?c")
 }
 
-// Whatever the clock does, nothing is stuck, and at most one run makes up for missed times.
-func TestTheClockJumps(t *testing.T) {
+// However the clock is set, no automation gets stuck, and at most one run makes up for missed times.
+func TestClockJumps(t *testing.T) {
 	daily := parse(t, "d", "gate = 'cron'\nschedule = '0 * * * *'\ncatch_up = true\nexec = 'x'")
 	for _, jump := range []time.Duration{time.Hour, -time.Hour, 8 * time.Hour, 87600 * time.Hour,
 		-87600 * time.Hour} {
@@ -222,7 +222,7 @@ func TestTheClockJumps(t *testing.T) {
 		count(130)
 		d.now = d.now.Add(jump)
 		if a, c := count(2); a > 1 || c > 1 {
-			t.Errorf("a jump by %v: %d and %d runs at once", jump, a, c)
+			t.Errorf("a jump by %v: %d and %d runs immediately", jump, a, c)
 		}
 		// four hours: a schedule does not run again while the clock repeats times
 		if a, c := count(480); a < 235 || c < 2 || c > 5 {
@@ -231,7 +231,7 @@ func TestTheClockJumps(t *testing.T) {
 	}
 }
 
-// Equal calls give equal results. (L8)
+// The same sequence of calls always gives the same results (L8).
 func TestRunsAreDeterministic(t *testing.T) {
 	story := func() string {
 		var out []string
@@ -252,7 +252,7 @@ func TestRunsAreDeterministic(t *testing.T) {
 	first := story()
 	for range 3 {
 		if next := story(); next != first {
-			t.Fatalf("two equal stories differ:\n%s\n\n%s", first, next)
+			t.Fatalf("two equal sequences of calls differ:\n%s\n\n%s", first, next)
 		}
 	}
 }
@@ -283,7 +283,7 @@ func BenchmarkTurn100(b *testing.B) {
 
 // A schedule takes effect when it is loaded: a time earlier in the same minute has passed. The same applies to a
 // schedule that was changed while the program was not running.
-func TestAScheduleWrittenWithinItsOwnMinute(t *testing.T) {
+func TestScheduleLoadedWithinItsMinute(t *testing.T) {
 	at := func(schedule string) Definition {
 		return parse(t, "a", "gate = 'cron'\nexec = 'x'\nschedule = '"+schedule+"'")
 	}
@@ -317,12 +317,12 @@ func TestQueuedRunAfterAFailure(t *testing.T) {
 	d.r.Ended("a", Failed, d.now)
 	if try, of, at, ok := d.r.Again("a"); try != 1 || of != 1 ||
 		!at.Equal(d.now.Add(10*time.Second)) || !ok {
-		t.Errorf("again: %d of %d at %v, %v", try, of, at, ok)
+		t.Errorf("Again() = %d, %d, %v, %v", try, of, at, ok)
 	}
 	d.is(d.turn(10*time.Second), "a#1")
 	d.r.Ended("a", Failed, d.now)
 	if _, _, _, ok := d.r.Again("a"); ok {
-		t.Error("it has failed for good, and is tried again")
+		t.Error("the automation has no retries left, but is retried")
 	}
 	if !d.r.Queued("alarm") {
 		t.Error("the alarm's run is not queued")

@@ -23,7 +23,7 @@ const Folder = "automations"
 type Options struct {
 	Skip       []string // names or scoped names of automations to skip
 	SkipAt     toml.Place
-	Overrides  []Override // applied in order, key by key
+	Overrides  []Override // applied in order, each key separately
 	MaxTimeout time.Duration
 	MaxAt      toml.Place
 	// qualified names of all pools; nil = unknown, so pools are not checked
@@ -42,8 +42,8 @@ type Catalog struct {
 	Revision string        // hash of all fields above
 }
 
-// Broken is an automation that cannot be used. It still replaces the automation of the same name in a lower layer,
-// because the lower one may do something else.
+// Broken is an automation that cannot be used. It still replaces an automation with the same name in a lower layer,
+// because that one may do something else.
 type Broken struct {
 	Name, Rig string
 	Source    string
@@ -54,9 +54,9 @@ type Broken struct {
 // Scoped returns the scoped name of the broken automation.
 func (b Broken) Scoped() string { return Scoped(b.Name, b.Rig) }
 
-// Scanner finds automations in the folders of layers. It caches files, so a scan without changes needs one stat call
-// per file. Layers are read in the background. A layer that does not respond blocks one thread, and is not read again
-// until it responds. A Scanner is not safe for concurrent use. Its zero value is ready to use.
+// Scanner finds automations in the folders of layers. It caches files, so that a scan without changes needs only one
+// stat call per file. It reads layers in the background. A layer that does not respond blocks one thread, and is not
+// read again until it responds. A Scanner is not safe for concurrent use. Its zero value is ready to use.
 type Scanner struct {
 	local     *time.Location
 	reading   *deadline.Calls[*layerCache]
@@ -75,10 +75,10 @@ type foundFile struct {
 
 func (f foundFile) scoped() string { return Scoped(f.name, f.layer.Rig) }
 
-// Scan reads layers, ordered from lowest to highest. In the city, and in each rig, an automation in a higher layer
-// replaces an automation with the same name in a lower layer. Scan waits at most half of o.Patience for the layers,
-// and then for the rest of o.Patience for their formulas. It does not wait again for a layer that has not responded
-// yet.
+// Scan reads layers, which are ordered from lowest to highest. Within the city, and within each rig, an automation in a
+// higher layer replaces an automation with the same name in a lower layer. Scan waits for the layers for at most half
+// of o.Patience, and then for their formulas for the rest of o.Patience. It does not wait again for a layer that has
+// still not responded.
 func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog {
 	began, limit := time.Now(), cmp.Or(o.Patience, patience)
 	if o.Local == nil {
@@ -117,7 +117,7 @@ func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog
 	s.resolve(&c, resolveInput{automations: slices.Clone(c.Automations), written: written,
 		layers:       layers,
 		unresponsive: unresponsive, pools: o.Pools, now: now},
-		max(limit-time.Since(began), time.Millisecond)) // 0 would be no limit
+		max(limit-time.Since(began), time.Millisecond)) // at least 1 ms, because 0 means no limit
 	c.resolveOnFailure(all)
 	c.computeHashes()
 	return c
@@ -134,7 +134,7 @@ func (s *Scanner) read(layers []formula.Layer, patience time.Duration,
 		dir, local := filepath.Join(l.Dir, Folder), s.local
 		before := cmp.Or(s.layers[dir], &layerCache{})
 		see[i] = func() *layerCache { return readLayer(dir, before, local, now) }
-		_ = s.reading.Start(dir, see[i]) // Do reports a call that was not started
+		_ = s.reading.Start(dir, see[i]) // Do reports calls that were not started
 	}
 	out, layerCaches := make([]*layerCache, len(layers)), make(map[string]*layerCache, len(layers))
 	for i, l := range layers {
@@ -182,9 +182,9 @@ func (c *Catalog) fill(all map[string]foundFile, o Options) {
 	}
 }
 
-// Find returns the automation with this name in a rig. The name may be a scoped name. Without a rig, Find returns
-// the city's automation, or else the only automation with this name. The error suggests a similar name, or reports
-// why the automation is broken.
+// Find returns the automation with this name in a rig. The name may be a scoped name. Without a rig, Find returns the
+// city's automation, or else the only automation with this name. If Find finds none, the error suggests a similar name.
+// If the automation is broken, the error says why.
 func (c *Catalog) Find(name, rig string) (Definition, error) {
 	var named []Definition
 	var names, scoped []string

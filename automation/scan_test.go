@@ -97,8 +97,8 @@ func byHand(exec string, more ...string) string {
 	return fmt.Sprintf(manual, exec, strings.Join(more, "\n"))
 }
 
-// The highest layer's definition of a name wins as a whole. A bad file disables only its own automation. Disabled
-// automations are listed, and a rig's automations are separate.
+// The definition in the highest layer replaces all others completely. A bad file disables only its own automation.
+// Disabled automations are listed, and a rig's automations are separate.
 func TestScan(t *testing.T) {
 	w := newTown(t, "none", "topology", "city", "demo/low", "demo/high")
 	w.write("topology", "a", byHand("low", "description = 'x'"))
@@ -241,7 +241,7 @@ warning: automations.skip: rig demo has no automation "off", but the city has on
 
 // Automations may appear, change and disappear between two scans. Without a change the revision is the same and no file
 // is read again.
-func TestScanningAgain(t *testing.T) {
+func TestRescan(t *testing.T) {
 	w := newTown(t, "city")
 	path := w.write("city", "a", byHand("one"))
 	first := w.scan()
@@ -261,15 +261,15 @@ func TestScanningAgain(t *testing.T) {
 	last := w.scan()
 	w.want(last, "b manual \"new\"\n")
 	if changed.Revision == first.Revision || last.Revision == changed.Revision {
-		t.Error("a change does not show in the revision")
+		t.Error("a change does not change the revision")
 	}
 	if changed.Automations[0].Hash == first.Automations[0].Hash {
-		t.Error("a change does not show in the automation's sum")
+		t.Error("a change does not change the automation's hash")
 	}
 }
 
 // A second edit with the same file times is noticed even though only the content differs.
-func TestAnEditThatDoesNotShowInTheFilesTimes(t *testing.T) {
+func TestEditWithUnchangedFileTimes(t *testing.T) {
 	w := newTown(t, "city")
 	path := w.write("city", "a", byHand("one"))
 	if err := os.Chtimes(path, w.now, w.now); err != nil {
@@ -287,7 +287,7 @@ func TestAnEditThatDoesNotShowInTheFilesTimes(t *testing.T) {
 }
 
 // A layer that cannot be read is reported, and the automations that were read before stay valid.
-func TestALayerThatCannotBeRead(t *testing.T) {
+func TestUnreadableLayer(t *testing.T) {
 	w := newTown(t, "city")
 	w.write("city", "a", byHand("one"))
 	w.scan()

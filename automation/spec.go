@@ -16,13 +16,13 @@ const MaxSize = 64 << 10
 
 const maxRetry = 100
 
-// spec is the content of an automation's file. Overrides are applied to it before it becomes a Definition.
+// spec is the content of an automation's file. Overrides are applied to the spec before it becomes a Definition.
 type spec struct {
 	table    string                // name of the table in the file
 	place    map[string]toml.Place // positions by key; "" = position of the table
 	text     map[string]string
 	vars     map[string]string
-	over     map[string]bool // keys set by an override
+	over     map[string]bool // keys that an override has set
 	interval time.Duration
 	timeout  time.Duration
 	checking time.Duration
@@ -33,7 +33,8 @@ type spec struct {
 	always   bool // value of while_suspended
 }
 
-// specOf reads the automation's table. It adds errors to the document's problems. ok is false without a table.
+// specOf reads the automation's table. It adds errors to the document's problems. ok is false if the file does not have
+// that table.
 func specOf(doc *toml.Doc) (s spec, ok bool) {
 	root, name := doc.Root(), "automation"
 	switch {
@@ -89,8 +90,8 @@ func noTable(root toml.Table) {
 	root.RefuseUnknown("automation", "order")
 }
 
-// Parse parses an automation's file. The automation is named after the file's folder. local is the time zone of
-// schedules without timezone. The error is a toml.Problems with all problems.
+// Parse parses an automation's file. The automation's name is the name of the folder that contains the file. local is
+// the time zone for schedules that set none. The error is a toml.Problems that contains all problems.
 func Parse(path string, data []byte, local *time.Location) (Definition, error) {
 	_, d, problems := read(toml.Read(path, data, MaxSize), local)
 	d.Source, d.Name = path, filepath.Base(filepath.Dir(path))
@@ -110,7 +111,7 @@ func read(doc *toml.Doc, local *time.Location) (spec, Definition, toml.Problems)
 		return s, Definition{}, problems
 	}
 	d, more := s.convert(local)
-	for _, p := range more { // a key with a wrong type is not reported as missing too
+	for _, p := range more { // a key with a wrong type is not also reported as missing
 		if !slices.ContainsFunc(problems, func(q toml.Problem) bool {
 			return q.Place == p.Place && q.Key == p.Key
 		}) {
@@ -133,12 +134,12 @@ func (s *converter) addProblem(key, format string, args ...any) {
 	s.problems = append(s.problems, s.problem(key, format, args...))
 }
 
-// problem returns a problem with a key. Its position is where the key is set: in the file, or in an override.
+// problem returns a problem with a key. Its position is where the key is set, in the file or in an override.
 func (s spec) problem(key, format string, args ...any) toml.Problem {
 	return s.problemAt(key, key, format, args...)
 }
 
-// problemAt returns a problem with a key. Its position is that of the key named place, because key may not be set.
+// problemAt is like problem, but the position is that of the key named place, because key itself may not be set.
 func (s spec) problemAt(place, key, format string, args ...any) toml.Problem {
 	at, ok := s.place[place]
 	if !ok {
@@ -158,8 +159,8 @@ func (s spec) has(key string) bool {
 	return ok
 }
 
-// convert validates a spec and returns its definition without name and path. local is the time zone of schedules
-// without timezone.
+// convert validates a spec and returns its definition, without name and path. local is the time zone for schedules that
+// set none.
 func (s spec) convert(local *time.Location) (Definition, toml.Problems) {
 	w := &converter{spec: s, local: local}
 	w.d = Definition{
@@ -292,7 +293,7 @@ func (s *converter) pattern() {
 	}
 }
 
-// warnUnusedKeys adds warnings about keys that the gate does not use. It adds none if an override has changed the gate.
+// warnUnusedKeys adds warnings about keys that the gate does not use, unless an override has changed the gate.
 func (s *converter) warnUnusedKeys() {
 	for _, k := range table() {
 		if k.gate != "" && s.has(k.name) && k.gate != s.d.Gate &&

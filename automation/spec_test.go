@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-var update = flag.Bool("update", false, "rewrite testdata from what the code says")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 func TestProblems(t *testing.T) {
 	const path = "testdata/problems.txt"
@@ -68,7 +68,7 @@ check = "true"`)
 		t.Errorf("%+v", exec)
 	}
 	if cooked := parse(t, "x", "formula = 'f'\ngate = 'manual'"); cooked.Timeout != 30*time.Second {
-		t.Errorf("a formula has %v", cooked.Timeout)
+		t.Errorf("the default timeout of a formula is %v", cooked.Timeout)
 	}
 }
 

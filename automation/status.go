@@ -10,7 +10,7 @@ type State string
 
 const (
 	Idle    State = "idle"    // the gate is closed
-	Ready   State = "due"     // a run is due and waits for a slot, or for its record to be written
+	Ready   State = "due"     // a run is due; it waits for a slot or for its record to be written
 	Running State = "running" // a run is active
 	Backoff State = "backoff" // a run failed and will be retried
 	Off     State = "off"     // the automation is disabled, or its rig or the city is suspended
@@ -21,9 +21,9 @@ type Status struct {
 	Definition Definition
 	State      State
 	Reason     string // one sentence
-	// when the active run started, the due run became due, or the latest run ended; zero = never run
+	// when the active run started, when the due run became due, or when the latest run ended; zero = never run
 	Since  time.Time
-	Until  time.Time // when the automation will be due on its own; zero = unknown
+	Until  time.Time // when the automation will become due by itself; zero = unknown
 	Memory Memory
 	Run    *Run // the run that is due or active, owned by the caller; nil = none
 }
@@ -39,7 +39,7 @@ func (r *Runs) Status() []Status {
 	return out
 }
 
-// Leaving returns the status of removed automations with an active run, sorted by scoped name.
+// Leaving returns the status of removed automations that have an active run, sorted by scoped name.
 func (r *Runs) Leaving() []Status {
 	var out []Status
 	for _, it := range r.order {
@@ -94,8 +94,8 @@ func (it *item) status(r *Runs) Status {
 	return s
 }
 
-// Next returns the earliest time after now at which a run becomes due, or zero if it is unknown. It does not consider
-// the results of checks or the ends of runs.
+// Next returns the earliest time after now at which a run becomes due, or the zero time if it is unknown. It cannot
+// anticipate the results of checks or the ends of runs.
 func (r *Runs) Next(now time.Time) time.Time {
 	var first time.Time
 	for _, it := range r.order {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-var seed = flag.Uint64("seed", 20260322, "of the schedules that are held against every minute")
+var seed = flag.Uint64("seed", 20260322, "seed of the random schedules in TestAgainstEveryMinute")
 
 // drawn is a random schedule stored as sets, so that the walker below does not depend on the parser under test.
 type drawn struct {

@@ -96,7 +96,7 @@ func TestWaitForALaterRun(t *testing.T) {
 	code, _, errs := runCLI(t, s, "automation", "run", "digest", "--wait")
 	for _, want := range []string{"digest is queued\n", "run br-1: failed after ", ": exit 5; retry in 10s (1 of 2)\n", "run br-2: failed after ", ": exit 6\n"} {
 		if !strings.Contains(errs, want) {
-			t.Errorf("%q is not said:\n%s", want, errs)
+			t.Errorf("%q is missing in:\n%s", want, errs)
 		}
 	}
 	if code != 6 {
@@ -117,8 +117,8 @@ func TestAutomationRun(t *testing.T) {
 		{"well", map[string]string{city.RunOutcome: "ok", city.RunCode: "0", city.RunOutput: "hello"}, exit.CodeDone},
 		{"badly", map[string]string{city.RunOutcome: "failed", city.RunCode: "7", city.RunError: "exit 7"}, 7},
 		{"late", map[string]string{city.RunOutcome: "failed", city.RunError: "it was too slow", city.RunTimedOut: "true"}, agents.ExitTimedOut},
-		{"by words", map[string]string{city.RunOutcome: "failed", city.RunError: "the run did not finish within timeout = 1s"}, exit.CodeFailed},
-		{"cut off", map[string]string{city.RunOutcome: "interrupted", city.RunError: "stopped"}, exit.CodeFailed},
+		{"timed out, by its message", map[string]string{city.RunOutcome: "failed", city.RunError: "the run did not finish within timeout = 1s"}, exit.CodeFailed},
+		{"interrupted", map[string]string{city.RunOutcome: "interrupted", city.RunError: "stopped"}, exit.CodeFailed},
 	} {
 		s := busyCity()
 		s.live = []events.Event{ended(events.AutomationFailed, "br-0"), ended(events.AutomationFired, "br-1"), ended(events.AutomationCompleted, "br-1")}
@@ -164,7 +164,7 @@ func TestAutomationRunRefused(t *testing.T) {
 		t.Errorf("exit %d, %s", code, errs)
 	}
 	if len(s.done) > 0 {
-		t.Errorf("done all the same: %+v", s.done)
+		t.Errorf("the city was changed: %+v", s.done)
 	}
 }
 
@@ -202,8 +202,8 @@ func TestAutomationRunShowsOutput(t *testing.T) {
 	}{
 		{"all", "", pieces, nil, "größe\nthe end\n", "70 bytes"},
 		{"nothing", "", nil, nil, "kept\n", "digest: run br-1: ok"},
-		{"cut", "", pieces[:3], &city.Error{Code: city.Unavailable, Message: "the line is cut"}, "größe\n", "cannot print the rest of the output from run br-1: the line is cut"},
-		{"cut at once", "", nil, &city.Error{Code: city.Unavailable, Message: "the line is cut"}, "kept\n", "the line is cut"},
+		{"cut", "", pieces[:3], &city.Error{Code: city.Unavailable, Message: "the connection was lost"}, "größe\n", "cannot print the rest of the output from run br-1: the connection was lost"},
+		{"cut at once", "", nil, &city.Error{Code: city.Unavailable, Message: "the connection was lost"}, "kept\n", "the connection was lost"},
 		{"json", " --json", pieces, nil, "", ""},
 	} {
 		s := busyCity()
@@ -254,7 +254,7 @@ func TestAutomationLogs(t *testing.T) {
 	}
 }
 
-// opener lets a waiting run start as soon as the output says that the run waits.
+// opener lets a queued run start as soon as the output says that the run is waiting.
 type opener struct {
 	text  strings.Builder
 	holds chan struct{}
@@ -267,8 +267,8 @@ func (o *opener) Write(p []byte) (int, error) {
 	return o.text.Write(p)
 }
 
-// While a run waits for a free slot, automation run prints that it waits.
-func TestAutomationRunSaysThatItWaits(t *testing.T) {
+// While a run waits for a free slot, automation run says so.
+func TestAutomationRunReportsWaiting(t *testing.T) {
 	s := busyCity()
 	s.snapshot.Automations = []city.Automation{{Name: "ninth", Gate: "manual", State: city.AutomationDue, Reason: "by hand; waiting for a slot (at most 8 automations run at the same time)"}}
 	s.holds = make(chan struct{})
@@ -281,6 +281,6 @@ func TestAutomationRunSaysThatItWaits(t *testing.T) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	if want := "ninth is due: by hand; waiting for a slot (at most 8 automations run at the same time); ctrl-c cancels the request\n"; errs.text.String() != want {
-		t.Errorf("told %q, want %q", errs.text.String(), want)
+		t.Errorf("stderr is %q, want %q", errs.text.String(), want)
 	}
 }

@@ -27,7 +27,7 @@ func TestBeadRoutes(t *testing.T) {
 	if _, err := s.work["demo"].Restore(t.Context(), past); err != nil {
 		t.Fatal(err)
 	}
-	// The same ID exists twice: in the city's store and, from a time when the rig had that prefix, in the rig's.
+	// The same ID exists in the city's store and in the rig's store, which had the city's prefix earlier.
 	if _, err := s.work["demo"].Restore(t.Context(), []beads.Bead{{ID: "br-1", Title: "twin", Type: "task", Status: beads.StatusOpen, CreatedAt: noon, UpdatedAt: noon}}); err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestBeadRoutes(t *testing.T) {
 }
 
 // Without --rig, commands use the store of the rig in GC_RIG.
-func TestTheRigOfTheEnvironment(t *testing.T) {
+func TestRigFromTheEnvironment(t *testing.T) {
 	s := demoCity()
 	s.env = map[string]string{"GC_RIG": "demo"}
 	if _, out, errs := runCLI(t, s, "bead", "create", "mine"); out != "created de-1: mine\n" {

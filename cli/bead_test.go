@@ -62,7 +62,7 @@ func TestBeadLife(t *testing.T) {
 	}
 	const want = "bead.created br-1, bead.created br-2, bead.created de-1, bead.updated br-1, bead.closed br-1, bead.closed de-1"
 	if got := s.emitted(); got != want {
-		t.Errorf("the city heard of %s", got)
+		t.Errorf("events: %s", got)
 	}
 	b, err := s.work[""].Get(t.Context(), "br-1")
 	if err != nil || b.Metadata[beads.CloseReason] != "well" || b.Assignee != "me" {
@@ -87,7 +87,7 @@ func TestBeadCodes(t *testing.T) {
 	}
 	s.work[""].Break(errors.New("disk on fire"))
 	if code, out, errs := runCLI(t, s, "bead", "list"); code != exit.CodeFailed || out != "" || !strings.Contains(errs, "disk on fire") {
-		t.Errorf("a broken store looked like an empty one: exit %d, %q, %s", code, out, errs)
+		t.Errorf("a broken store is shown as empty: exit %d, %q, %s", code, out, errs)
 	}
 }
 
@@ -117,7 +117,7 @@ func TestBeadLists(t *testing.T) {
 		t.Errorf("runs:\n%s", out)
 	}
 	if _, out, _ = runCLI(t, s, "bead", "list", "--rig", "demo"); !strings.Contains(out, "no work in rig demo yet; create some with `gcity bead create TITLE --rig demo`") {
-		t.Errorf("nothing yet: %q", out)
+		t.Errorf("an empty store: %q", out)
 	}
 	if _, out, _ = runCLI(t, s, "bead", "list", "--assignee", "nobody"); out != "no matching work in the city\n" {
 		t.Errorf("nothing: %q", out)
@@ -164,8 +164,8 @@ func TestCloseSteps(t *testing.T) {
 	}
 }
 
-// import refuses beads that another store of the city already has, unless --force is set.
-func TestImportOfAnothersWork(t *testing.T) {
+// import rejects beads that are already in another store of the city, unless --force is set.
+func TestImportOfBeadsInAnotherStore(t *testing.T) {
 	s := demoCity()
 	runCLI(t, s, "bead", "create", "a", "--rig", "demo")
 	file := filepath.Join(t.TempDir(), "work.jsonl")
@@ -176,15 +176,15 @@ func TestImportOfAnothersWork(t *testing.T) {
 		t.Errorf("exit %d, %s", code, errs)
 	}
 	if code, _, errs := runCLI(t, s, "bead", "import", file, "--rig", "demo"); code != exit.CodeDone {
-		t.Errorf("into its own: exit %d, %s", code, errs)
+		t.Errorf("into the rig's own store: exit %d, %s", code, errs)
 	}
 	if code, _, errs := runCLI(t, s, "bead", "import", file, "--force"); code != exit.CodeDone {
-		t.Errorf("by force: exit %d, %s", code, errs)
+		t.Errorf("with --force: exit %d, %s", code, errs)
 	}
 }
 
 // BEADS_DIR must be a store of this city; --rig takes precedence over it.
-// An ID that is not in the selected store is found in the store that has its prefix.
+// An ID that is not in the selected store is looked up in the store that has its prefix.
 func TestWhichStore(t *testing.T) {
 	s := demoCity()
 	s.env = map[string]string{"BEADS_DIR": t.TempDir()}
@@ -213,7 +213,7 @@ func TestWhichStore(t *testing.T) {
 	}
 	for _, env := range []string{"demo", "other/.beads"} {
 		if _, err := workstore.PlaceOf(filepath.Join(dir, env), all); err == nil {
-			t.Errorf("%s is taken for a store of the city", env)
+			t.Errorf("BEADS_DIR=%s is accepted as a store of the city", env)
 		}
 	}
 }
@@ -240,7 +240,7 @@ func TestExportImport(t *testing.T) {
 		}
 	}
 	if got := to.emitted(); got != "bead.imported " {
-		t.Errorf("the city heard of %q", got)
+		t.Errorf("events: %q", got)
 	}
 	if err := os.WriteFile(file, []byte("{\"_type\":\"issue\",\"id\":\"q-1\",\"title\":\"ok\"}\nno\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -251,7 +251,7 @@ func TestExportImport(t *testing.T) {
 	}
 }
 
-// Events emitted by the command of a run carry the depth of nested runs in their payload.
+// Events that a run's command emits contain the depth of nested runs in their payload.
 func TestDepth(t *testing.T) {
 	for in, want := range map[string]string{"": `{"depth":3}`, `{"a":1}`: `{"a":1,"depth":3}`, `{"depth":9}`: `{"depth":9}`, `[1]`: `[1]`, `null`: `null`} {
 		if got := string(withDepth(json.RawMessage(in), 3)); got != want {

@@ -142,7 +142,7 @@ func TestUnknownAgents(t *testing.T) {
 	}
 	code, _, errs = runCLI(t, demoCity(), "agent", "nudge", "scout", "hello")
 	if code != exit.CodeConflict || !strings.Contains(errs, "quarantined") {
-		t.Errorf("typing into nothing: exit %d, %q", code, errs)
+		t.Errorf("nudge without a terminal: exit %d, %q", code, errs)
 	}
 }
 
@@ -173,7 +173,7 @@ func TestVerdict(t *testing.T) {
 }
 
 // A reload of an invalid configuration exits with exit.CodeConfig and lists every error.
-func TestReloadOfAWrongFile(t *testing.T) {
+func TestReloadOfAnInvalidFile(t *testing.T) {
 	s := demoCity()
 	s.refuse = &city.Error{Code: city.Invalid, Message: "city.toml:3:1: no\ncity.toml:9:1: neither"}
 	for _, args := range [][]string{{"reload"}, {"reload", "--confirm"}, {"reload", "--json"}} {
@@ -211,7 +211,7 @@ func TestTable(t *testing.T) {
 		seen := map[string]bool{}
 		for _, s := range c.Commands() {
 			if s.Short == "" || s.Args == nil && !s.HasSubCommands() || seen[s.Name()] {
-				t.Errorf("%s: incomplete or twice", s.CommandPath())
+				t.Errorf("%s: incomplete or duplicate", s.CommandPath())
 			}
 			seen[s.Name()] = true
 			walk(s)
@@ -227,7 +227,7 @@ func TestTable(t *testing.T) {
 		"supervisor logs", "doctor", "version", "completion bash", "completion zsh", "completion fish", "daemon run",
 	} {
 		if c, rest, err := root(a).Find(strings.Fields(path)); err != nil || len(rest) > 0 || c.CommandPath() != "gcity "+path {
-			t.Errorf("there is no %q", path)
+			t.Errorf("the command %q does not exist", path)
 		}
 	}
 }
@@ -237,7 +237,7 @@ func TestTreeBuildsOneCommand(t *testing.T) {
 	a := &env.Env{Printer: output.Printer{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}, Getenv: func(string) string { return "" }, Now: time.Now}}
 	all := root(a).Commands()
 	if len(all) != len(branches()) {
-		t.Fatalf("%d commands, %d in the table", len(all), len(branches()))
+		t.Fatalf("%d commands, but %d in the table", len(all), len(branches()))
 	}
 	for i, c := range all {
 		built := tree(a, []string{c.Name(), "--help"}).Commands()

@@ -105,11 +105,11 @@ func TestShellsComplete(t *testing.T) {
 				}
 				for _, want := range c.want {
 					if !slices.Contains(got, want) {
-						t.Errorf("%q: %q is not offered: %q, %v, %s", c.line, want, got, err, errs.String())
+						t.Errorf("%q: %q is missing in the completions: %q, %v, %s", c.line, want, got, err, errs.String())
 					}
 				}
 				if shell != "zsh" && slices.Contains(got, c.not) { // zsh filters the completions later
-					t.Errorf("%q: %q is offered", c.line, c.not)
+					t.Errorf("%q: %q is among the completions", c.line, c.not)
 				}
 			}
 		})
@@ -186,7 +186,7 @@ func TestCompletionWithoutAController(t *testing.T) {
 }
 
 // Completions come from the controller if one is running.
-func TestCompletionAsksTheController(t *testing.T) {
+func TestCompletionUsesTheController(t *testing.T) {
 	_, out, _ := runCLI(t, demoCity(), "__complete", "agent", "peek", "")
 	if !strings.Contains(out, "app/reader\n") || !strings.HasSuffix(out, ":4\n") {
 		t.Errorf("%q", out)

@@ -39,9 +39,9 @@ func (f *configFile) Path(file string) string {
 	return filepath.Join(f.dir, file)
 }
 
-// ReadOnlyReason implements tui.ConfigFile. It returns the reason why the control room may not edit a file, or "" if it
-// may. Files outside the city's folder are read-only, as in config.Source.SetSuspended, because other cities may use
-// them.
+// ReadOnlyReason implements tui.ConfigFile. It returns why the control room must not edit a file, or "" if it can edit
+// the file. Files outside the city's folder are read-only, as in config.Source.SetSuspended, because other cities may
+// use them.
 func (f *configFile) ReadOnlyReason(file string) string {
 	const here = "To change an agent only for this city, use " +
 		"[[patches.agents]] in " + config.FileName +
@@ -62,7 +62,7 @@ func (f *configFile) ReadOnlyReason(file string) string {
 		"your own editor. " + here
 }
 
-// parse reads the configuration, with data in place of the contents of one of its files.
+// parse reads the configuration with data in place of the contents of file.
 func (f *configFile) parse(file string, data []byte, s *city.Snapshot) (*config.City, error) {
 	if file == "" {
 		return folder.ParseConfig(f.dir, data, s)
@@ -92,7 +92,7 @@ func (f *configFile) Check(file string, data []byte) (problems []string, line in
 	return problems, line
 }
 
-// running returns the controller's state, or nil if no controller is running or it does not respond.
+// running returns the controller's state, or nil if the controller is not running or does not respond.
 func (f *configFile) running(ctx context.Context) *city.Snapshot {
 	if f.ctl == nil {
 		return nil
@@ -136,15 +136,15 @@ func (f *configFile) Plan(ctx context.Context, file string, data []byte) (tui.Pl
 	return out, nil
 }
 
-// Replace replaces the file's contents, was, with now. It fails if the file no longer contains was. It preserves the
-// file's permissions, and a symbolic link to it.
+// Replace replaces the file's contents with now. It fails if they have changed since was was read. It preserves the
+// file's permissions, and writes through a symbolic link.
 func (f *configFile) Replace(file string, was, now []byte) error {
 	there, err := os.ReadFile(f.Path(file))
 	if err != nil {
 		return err
 	}
 	if !bytes.Equal(there, was) {
-		return errors.New("the file has changed on disk in the meantime; open it again")
+		return errors.New("the file has changed on disk since it was opened; open it again")
 	}
 	return disk.WriteFile(f.Path(file), now, 0o644)
 }

@@ -38,7 +38,7 @@ func TestConfigFile(t *testing.T) {
 		t.Errorf("%v, %s", err, diff)
 	}
 	if err := f.Replace("", []byte("another"), []byte(now)); err == nil {
-		t.Error("it replaced a text that it was not made from")
+		t.Error("Replace overwrote a file that had changed")
 	}
 	if err := f.Replace("", []byte(was), []byte(now)); err != nil {
 		t.Fatal(err)
@@ -52,7 +52,7 @@ func TestConfigFile(t *testing.T) {
 
 // Included files and topologies in the city's folder are checked, planned and replaced like city.toml.
 // Other files cannot be edited; the reason says where to change them.
-func TestConfigFileOfAnother(t *testing.T) {
+func TestOtherConfigFiles(t *testing.T) {
 	dir := t.TempDir()
 	const team, crew = "[[agents]]\nname = \"b\"\nstart_command = \"true\"\n", "[topology]\nname = \"crew\"\nschema = 1\n[[agents]]\nname = \"c\"\nstart_command = \"true\"\n"
 	if err := os.Mkdir(filepath.Join(dir, "crew"), 0o755); err != nil {
@@ -84,7 +84,7 @@ func TestConfigFileOfAnother(t *testing.T) {
 			t.Errorf("%s: %+v, %v", file, plan, err)
 		}
 		if err := f.Replace(file, []byte("another"), []byte(now)); err == nil {
-			t.Errorf("%s: it replaced a text that it was not made from", file)
+			t.Errorf("%s: Replace overwrote a file that had changed", file)
 		}
 		if data, err := os.ReadFile(f.Path(file)); err != nil || string(data) != was {
 			t.Errorf("%s: %q, %v", file, data, err)

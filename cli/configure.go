@@ -67,7 +67,7 @@ func configCommand(e *env.Env) *cobra.Command {
 		"first list the files and topologies that make up the configuration")
 	show.Flags().BoolVar(&secrets, "show-secrets", false, env.RevealHelp)
 	show.Flags().BoolVar(&validate, "validate", false,
-		"only check: print every error with its position, and exit with status 78 if there is one")
+		"only check: print every error with its position, and exit with code 78 if there is one")
 	return env.Group("config", "Show and check the configuration", env.WithSource(e, show),
 		env.WithSource(e, explain), configCheck(e), schemaCommand(e))
 }

@@ -181,8 +181,8 @@ func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 	obeyed := make(chan error, 1)
 	roomCtx, closeRoom := context.WithCancel(ctx)
 	defer closeRoom()
-	// both goroutines return on their own unless the loop hangs; then HandleSignals returns an error and the process
-	// exits
+	// both goroutines return on their own; if the loop hangs, HandleSignals returns an error and the process exits
+	// without waiting for them
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		defer closeRoom()
@@ -217,7 +217,7 @@ func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 	return afterRoom(e, h.Dir, exit)
 }
 
-// onHangup returns how the control room exits when it loses its terminal, according to the user's preferences.
+// onHangup returns what the user's preferences say to do when the control room loses its terminal.
 func onHangup(e *env.Env) tui.Exit {
 	switch env.Prefs(e).OnHangup {
 	case prefs.StopCity:
@@ -228,7 +228,7 @@ func onHangup(e *env.Env) tui.Exit {
 	return tui.Hangup
 }
 
-// leaveRoom carries out the user's choice on leaving a control room that hosts the city.
+// leaveRoom does what the user chose when leaving a control room that hosts the city.
 func leaveRoom(e *env.Env, h *host.City, exit tui.Exit, signals chan<- os.Signal) {
 	select {
 	case <-h.Done:
@@ -259,7 +259,7 @@ func afterRoom(e *env.Env, dir string, exit tui.Exit) error {
 	case tui.HandOver:
 		return handOver(e, dir)
 	case tui.KeepAgents:
-		e.Sayf("the agents keep running without a controller; `gcity` controls them again")
+		e.Sayf("the agents keep running without a controller; run `gcity` to control them again")
 	default:
 		e.Sayf("the city is stopped")
 	}
@@ -278,8 +278,8 @@ func handOver(e *env.Env, dir string) error {
 	return nil
 }
 
-// stopLive asks a running controller to stop the city, waits until it has released the city, and prints what it
-// waits for.
+// stopLive makes a running controller stop the city, and waits until it has released the city. Meanwhile it prints what
+// it is waiting for.
 func stopLive(ctx context.Context, e *env.Env, l *env.Link) error {
 	if ok, err := fleet.StopSupervised(ctx, e, l); ok {
 		return err

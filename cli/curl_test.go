@@ -111,12 +111,12 @@ func TestCurlLines(t *testing.T) {
 		ran++
 	}
 	if ran < 10 {
-		t.Errorf("only %d lines were tried", ran)
+		t.Errorf("only %d commands were tested", ran)
 	}
 }
 
-// opened runs a line that prints an endless stream until the stream is open. It retries with longer time limits, for
-// busy machines.
+// opened runs a command that prints an endless stream, until the stream is open. It retries with longer time limits,
+// because the machine may be busy.
 func opened(sh func(line string) (string, error), line string) (out string, err error) {
 	for _, limit := range []string{"1", "5", "60"} {
 		if out, err = sh(strings.ReplaceAll(line, "curl ", "curl -N --max-time "+limit+" ")); strings.Contains(out, ": open") {
@@ -135,7 +135,7 @@ func curlLines(t *testing.T, many bool) (lines []string) {
 	}
 	one, several, found := strings.Cut(string(page), "\n## Many cities\n")
 	if !found {
-		t.Fatal("docs/api.md says nothing of many cities")
+		t.Fatal("docs/api.md has no section about many cities")
 	}
 	if many {
 		one = several
@@ -220,6 +220,6 @@ func TestFleetCurlLines(t *testing.T) {
 		ran++
 	}
 	if ran < 15 {
-		t.Errorf("only %d lines were tried", ran)
+		t.Errorf("only %d commands were tested", ran)
 	}
 }

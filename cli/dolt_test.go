@@ -41,7 +41,7 @@ func serveDolt(args []string) error {
 		return err
 	}
 	if at, err := os.Getwd(); err != nil || filepath.Base(at) != filepath.Base(c.Data) {
-		return errors.Join(err, fmt.Errorf("started in %s, not in %s", at, c.Data))
+		return errors.Join(err, fmt.Errorf("started in %s, want %s", at, c.Data))
 	}
 	l, err := net.Listen("tcp", net.JoinHostPort(c.Listener.Host, strconv.Itoa(c.Listener.Port)))
 	if err != nil {

@@ -157,8 +157,8 @@ func eventCommand(e *env.Env) *cobra.Command {
 	return env.Group("event", "Append to the event log", emit)
 }
 
-// withDepth adds the depth of nested automation runs to the payload. It returns a payload that is not an object
-// unchanged.
+// withDepth adds the depth of nested automation runs to the payload. If the payload is not an object, withDepth returns
+// it unchanged.
 func withDepth(payload json.RawMessage, depth int) json.RawMessage {
 	fields := map[string]json.RawMessage{}
 	if depth <= 0 || len(payload) > 0 &&

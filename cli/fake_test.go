@@ -19,8 +19,8 @@ import (
 	"gcity/events"
 )
 
-// fakeCity is a city with a constant state, for tests of output that is made from a snapshot. The scripts in testdata
-// test the commands against real cities.
+// fakeCity is a city in a constant state, for tests of output that depends only on a snapshot. The scripts in testdata
+// test the commands with real cities.
 type fakeCity struct {
 	snapshot *city.Snapshot
 	log      []events.Event
@@ -122,7 +122,7 @@ func (s *fakeCity) Do(ctx context.Context, c city.Command) (city.Receipt, error)
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// runCLI runs a command line against s without a terminal and returns its exit code and output.
+// runCLI runs a command line with the city s and without a terminal, and returns the exit code and the output.
 func runCLI(t *testing.T, s *fakeCity, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	dir := t.TempDir()

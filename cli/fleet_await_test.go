@@ -12,7 +12,7 @@ import (
 
 // A directory that is requested before a supervisor runs connects to the first supervisor that starts. It keeps
 // that connection.
-func TestTheListIsAwaited(t *testing.T) {
+func TestDirectoryConnectsLater(t *testing.T) {
 	var runs city.Directory
 	opened, closed := 0, 0
 	a := &env.Env{Cities: func() (city.Directory, func(), error) {
@@ -41,7 +41,7 @@ func TestTheListIsAwaited(t *testing.T) {
 		t.Error(err)
 	}
 	if opened != before {
-		t.Error("it was opened again")
+		t.Error("the directory was opened again")
 	}
 	closeIt()
 	if closed != 1 {
@@ -51,6 +51,6 @@ func TestTheListIsAwaited(t *testing.T) {
 	if d, _ := fleet.AwaitDirectory(a); d == nil {
 		t.Error("no list is available")
 	} else if _, changes := d.(city.Registrar); changes {
-		t.Error("who only looks can change the list")
+		t.Error("a read-only list can be changed")
 	}
 }

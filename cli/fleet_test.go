@@ -50,7 +50,7 @@ func TestAllCitiesAsATable(t *testing.T) {
 	}
 	for _, want := range []string{"CITY", "2/2", "1/2", "1 quarantined", "no response within 2s", "refused", "does not exist"} {
 		if !strings.Contains(out.String(), want) {
-			t.Errorf("there is no %q:\n%s", want, out.String())
+			t.Errorf("%q is missing in:\n%s", want, out.String())
 		}
 	}
 	out.Reset()
@@ -109,7 +109,7 @@ func TestAllCitiesReadOnly(t *testing.T) {
 }
 
 // A control room identifies its city by the resolved folder, even if it was opened through a symbolic link.
-func TestRoomsKnowTheirFolder(t *testing.T) {
+func TestRoomResolvesItsFolder(t *testing.T) {
 	dir := t.TempDir()
 	real := fleet.Resolved(dir)
 	if err := os.Symlink(real, dir+"/link"); err != nil {
@@ -129,14 +129,14 @@ func (silentList) Cities(ctx context.Context) ([]city.Info, error) {
 }
 
 // --all gives up on a supervisor that hangs and reports that the supervisor did not respond.
-func TestAllCitiesOfASilentSupervisor(t *testing.T) {
+func TestAllCitiesOfAnUnresponsiveSupervisor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*fleet.ListTimeout)
 		defer cancel()
 		var out, errs bytes.Buffer
 		err := fleet.PrintFleet(ctx, machine(citytest.NewDirectory(), &out, &errs), silentList{citytest.NewDirectory()})
 		if ctx.Err() != nil || err == nil || !strings.Contains(err.Error(), "the supervisor did not respond") {
-			t.Errorf("ended with %v", err)
+			t.Errorf("returned %v", err)
 		}
 	})
 }

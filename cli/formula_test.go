@@ -23,7 +23,7 @@ func TestCook(t *testing.T) {
 	}
 	if s.work != nil && s.work[""] != nil {
 		if left, err := s.work[""].List(t.Context(), beads.Query{}); err != nil || len(left) > 0 {
-			t.Fatalf("something was left: %v, %v", left, err)
+			t.Fatalf("beads are left over: %v, %v", left, err)
 		}
 	}
 	code, out, errs := runCLI(t, s, "formula", "cook", "review", "--var", "subject=the door", "--pool", "worker", "--rig", "demo")
@@ -35,7 +35,7 @@ func TestCook(t *testing.T) {
 		t.Errorf("%v, %v", made, err)
 	}
 	if got := s.emitted(); got != "bead.created de-1" {
-		t.Errorf("the city heard of %q", got)
+		t.Errorf("events: %q", got)
 	}
 	if _, out, _ = runCLI(t, s, "bead", "show", "de-1"); !strings.Contains(out, "next         de-2: Read the door") {
 		t.Errorf("show:\n%s", out)

@@ -13,13 +13,13 @@ import (
 //go:embed gc_words.txt
 var gcWordsText string
 
-// cityCommands returns the commands that take the city's folder as an argument in Gas City.
+// cityCommands returns the Gas City commands that take the city's folder as an argument.
 func cityCommands() []string {
 	return []string{"start", "stop", "restart", "status", "suspend", "resume", "reload", "doctor"}
 }
 
-// gasCityCommand returns an error if the command line uses a Gas City command that gcity does not have. The error
-// names the equivalent.
+// gasCityCommand returns an error if the command line uses a Gas City command that gcity does not have. The error names
+// the equivalent gcity command.
 func gasCityCommand(args []string) error {
 	before, words := commandWords(args)
 	if len(words) == 0 {
@@ -75,7 +75,7 @@ func commandWords(args []string) (before, words []string) {
 	return nil, nil
 }
 
-// commandLine returns to, the replacement, with the user's flags and arguments filled in.
+// commandLine returns the replacement command to with the user's flags and arguments filled in.
 func commandLine(to string, before, rest []string) string {
 	var more []string
 	for _, arg := range rest {
@@ -91,7 +91,7 @@ func commandLine(to string, before, rest []string) string {
 	return line
 }
 
-// isCommand reports whether gcity has a command with that name.
+// isCommand reports whether gcity has a top-level command with this name.
 func isCommand(name string) bool {
 	return slices.ContainsFunc(branches(), func(b branch) bool { return b.name == name })
 }
@@ -101,7 +101,7 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// quoted returns a word quoted for a shell.
+// quoted returns a word, quoted for a shell if necessary.
 func quoted(word string) string {
 	if word != "" && !strings.ContainsAny(word, " \t\n'\"\\$`*?[]{}()<>|&;#~!") {
 		return word
@@ -109,7 +109,7 @@ func quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// installedAs returns an extra paragraph for the help if the program was started as gc.
+// installedAs returns an extra paragraph for the help if the program was started under the name gc.
 func installedAs(program string) string {
 	if filepath.Base(program) != "gc" {
 		return ""

@@ -95,7 +95,7 @@ func TestOtherName(t *testing.T) {
 	}
 }
 
-// If the program is installed as gc, its help says that it is gcity.
+// If the program is installed as gc, its help says that it is really gcity.
 func TestInstalledAs(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "gc")
 	if err := os.Symlink(os.Args[0], link); err != nil {

@@ -199,11 +199,11 @@ func TestMisplacedNames(t *testing.T) {
 	s := groupedCity()
 	s.snapshot.Agents = append(s.snapshot.Agents, city.Agent{Name: "other/worker-2", State: city.Running})
 	if code, _, errs := runCLI(t, s, "agent", "kill", "worker-2"); code != exit.CodeUsage || !strings.Contains(errs, "use one of demo/worker-2, other/worker-2") {
-		t.Errorf("two of one name: exit %d, %q", code, errs)
+		t.Errorf("an ambiguous name: exit %d, %q", code, errs)
 	}
 }
 
-// The value of a flag that takes a number is checked in one way, and its error says which numbers are valid.
+// All flags that take a number are checked in the same way, and the error says which numbers are valid.
 func TestNumbers(t *testing.T) {
 	for line, says := range map[string]string{
 		"agent peek db -n -1": "at least 1", "agent logs db -n 0": "at least 1", "agent logs db -n -4": "at least 1",
@@ -228,7 +228,7 @@ func TestTextOnly(t *testing.T) {
 	}
 }
 
-// A stream of JSON has one value per line, from the stored output on.
+// A JSON stream has one value per line, beginning with the stored output.
 func TestLogsStream(t *testing.T) {
 	_, out, errs := runCLI(t, groupedCity(), "agent", "logs", "db", "--follow", "--json")
 	if strings.Count(out, "\n") != 1 || !strings.HasPrefix(out, `{"agent":"db",`) {
@@ -237,7 +237,7 @@ func TestLogsStream(t *testing.T) {
 }
 
 // send-keys sends an argument as text if it is neither the name of a key nor similar to one.
-func TestTextIsNoKey(t *testing.T) {
+func TestTextIsNotAKey(t *testing.T) {
 	for _, keys := range [][]string{
 		{"Enter", "C-c", "M-x", "F5", "S-Tab"}, {"Hello"}, {"enterr"}, {"Enterr you"}, {"X"}, {"IC"}, {"I"}, {":q", "ZZ"}, {"Entre-nous"}, {"Done"}, {"ls"}, {""},
 		{"C-C", "C-[", "M-Enter", "M-C-c"}, {"dc"}, {"c+d"}, {"control-flow"}, {"C"}, {"-"}, {"a-b"},
@@ -252,7 +252,7 @@ func TestTextIsNoKey(t *testing.T) {
 	}
 }
 
-// drain-check reports the answer in its exit code. An error never has the exit code of the answer "not draining".
+// drain-check reports the result in its exit code. An error never has the exit code for "not draining".
 func TestDrainCheck(t *testing.T) {
 	for _, c := range []struct {
 		agent string
@@ -337,7 +337,7 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// The output of a pool's check may contain any bytes. It is cut to the width of the terminal.
+// A pool's check can print any bytes. Its output is cut to the terminal's width.
 func TestPoolOutputFitsTheTerminal(t *testing.T) {
 	var out bytes.Buffer
 	a := &env.Env{Printer: output.Printer{Out: &out, OutTTY: true, Getenv: func(string) string { return "dumb" }, Now: func() time.Time { return noon }}}
@@ -395,7 +395,7 @@ func TestAgentShown(t *testing.T) {
 		"exit 3 after 4s", "two", "four", "stored in .gc/crashes/x", "not started: no such folder", "the rest is not known",
 	} {
 		if !strings.Contains(out, want) {
-			t.Errorf("%q is not in\n%s", want, out)
+			t.Errorf("%q is missing in:\n%s", want, out)
 		}
 	}
 	if strings.Contains(out, "\x1b[2J") || strings.Contains(out, "\x1b[31m") || strings.Contains(out, "  one\n") {

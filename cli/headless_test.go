@@ -64,7 +64,7 @@ func systemd(t *testing.T) (socket string, await func(what ...string)) {
 		for {
 			n, err := conn.Read(buf)
 			if err != nil {
-				t.Fatalf("waiting for %q: %v; heard %q", what, err, heard)
+				t.Fatalf("waiting for %q: %v; received %q", what, err, heard)
 			}
 			heard = append(heard, string(buf[:n]))
 			if !slices.ContainsFunc(what, func(w string) bool { return !strings.Contains(string(buf[:n]), w) }) {
@@ -74,9 +74,9 @@ func systemd(t *testing.T) (socket string, await func(what ...string)) {
 	}
 }
 
-// tells drives a started service and checks its notifications in their order: ready, watchdog and status,
+// checkNotifications drives a started service and checks the order of its notifications: ready, watchdog and status,
 // reloading, ready, stopping.
-func tells(t *testing.T, cmd *exec.Cmd, await func(what ...string), status string) {
+func checkNotifications(t *testing.T, cmd *exec.Cmd, await func(what ...string), status string) {
 	t.Helper()
 	await("READY=1")
 	await("WATCHDOG=1", "STATUS="+status)
@@ -90,7 +90,7 @@ func tells(t *testing.T, cmd *exec.Cmd, await func(what ...string), status strin
 	}
 	await("STOPPING=1")
 	if err := cmd.Wait(); err != nil {
-		t.Errorf("the service ended with %v", err)
+		t.Errorf("the service exited with %v", err)
 	}
 }
 
@@ -98,7 +98,7 @@ func tells(t *testing.T, cmd *exec.Cmd, await func(what ...string), status strin
 func TestNotify(t *testing.T) {
 	socket, await := systemd(t)
 	cmd, _ := headlessCity(t, nil, "NOTIFY_SOCKET="+socket)
-	tells(t, cmd, await, "1 of 1 agents running")
+	checkNotifications(t, cmd, await, "1 of 1 agents running")
 }
 
 // A log reader that is stuck does not delay the controller.
@@ -126,7 +126,7 @@ func TestStuckStderr(t *testing.T) {
 	}
 	cmd, dir := headlessCity(t, w)
 	var out []byte
-	eventually.True(t, "it is up", func() bool {
+	eventually.True(t, "the city is running", func() bool {
 		out, err = exec.Command("gcity", "status", "--city", dir).CombinedOutput()
 		return err == nil && strings.Contains(string(out), "1 agent: 1 running · headless")
 	}, func() string { return fmt.Sprintf("%v\n%s", err, out) })
@@ -134,12 +134,12 @@ func TestStuckStderr(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := cmd.Wait(); err != nil {
-		t.Errorf("the controller ended with %v", err)
+		t.Errorf("the controller exited with %v", err)
 	}
 }
 
 // A service aborted by systemd's watchdog exits with 2, the exit code of the Go runtime. systemd then restarts it.
-func TestAnAbortedServiceEndsWithTwo(t *testing.T) {
+func TestAbortedServiceExitsWithTwo(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -151,7 +151,7 @@ func TestAnAbortedServiceEndsWithTwo(t *testing.T) {
 	cmd, _ := headlessCity(t, w)
 	for logs := bufio.NewScanner(r); !strings.Contains(logs.Text(), "the city is running"); {
 		if !logs.Scan() {
-			t.Fatalf("it never ran: %v", logs.Err())
+			t.Fatalf("the city did not start: %v", logs.Err())
 		}
 	}
 	var rest sync.WaitGroup
@@ -163,6 +163,6 @@ func TestAnAbortedServiceEndsWithTwo(t *testing.T) {
 	}
 	var exit *exec.ExitError
 	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 2 {
-		t.Errorf("an aborted service ends with %v", err)
+		t.Errorf("an aborted service exits with %v", err)
 	}
 }

@@ -58,8 +58,8 @@ func initCity(e *env.Env, dir, name string, yes bool) error {
 	}
 	if base := filepath.Base(dir); name == "" {
 		if strings.IndexFunc(base, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0 {
-			return exit.Usage("the folder's name %q cannot be the name of a city, which has only "+
-				"ASCII letters: run `gcity init --name NAME`", base)
+			return exit.Usage("the folder's name %q cannot be used as the city's name, because it "+
+				"has non-ASCII characters: run `gcity init --name NAME`", base)
 		}
 		name = folder.DefaultCityName(base)
 	}
@@ -72,7 +72,8 @@ func initCity(e *env.Env, dir, name string, yes bool) error {
 		return fmt.Errorf("the city.toml that gcity writes is invalid (this is a bug in gcity): %w",
 			err)
 	}
-	// the user has requested this file, so gcity writes it without asking if pasted lines follow the command
+	// the user asked for this file by running init, so gcity does not also ask when more pasted lines follow the
+	// command
 	asks := e.InTTY && e.OutTTY && !yes && !env.TypedAhead(e)
 	if asks && !env.Ask(e, fmt.Sprintf("write %s?", file)) {
 		e.Sayf("nothing was written")
@@ -97,7 +98,8 @@ func initCity(e *env.Env, dir, name string, yes bool) error {
 	return nil
 }
 
-// foreground runs the city in this process. Without a city.toml, it writes one. It asks first unless yes is set.
+// foreground runs the city in this process. Without a city.toml, it first writes one, after asking the user unless yes
+// is set.
 func foreground(ctx context.Context, e *env.Env, yes bool) error {
 	_, err := e.CityDir()
 	if none, ok := errors.AsType[env.NoCity](err); ok {
@@ -118,8 +120,8 @@ func foreground(ctx context.Context, e *env.Env, yes bool) error {
 	return host.Headless(ctx, e)
 }
 
-// firstContact handles a start in a folder without a city. It reports the git repository and the installed coding
-// agents, and offers to write city.toml. It returns an error if the user declines.
+// firstContact runs when gcity is started in a folder without a city. It reports whether it found a git repository and
+// coding agents, and offers to write city.toml. It returns an error if the user declines.
 func firstContact(e *env.Env) error {
 	_, err := e.CityDir()
 	none, ok := errors.AsType[env.NoCity](err)
@@ -160,8 +162,8 @@ func inGit(dir string) bool {
 	}
 }
 
-// foundAgents returns the coding agents that are installed on this machine. The first configuration lists them only
-// in comments: the user decides which of them the city runs.
+// foundAgents returns the coding agents that are installed on this machine. A new city.toml lists them only in
+// comments, because the user decides which of them the city runs.
 func foundAgents(look func(string) (string, error)) []string {
 	var found []string
 	for _, p := range config.Presets() {
@@ -172,14 +174,14 @@ func foundAgents(look func(string) (string, error)) []string {
 	return found
 }
 
-// startedAs returns the command line that a preset starts, with its flags.
+// startedAs returns the command line that a preset runs, with its flags.
 func startedAs(p config.Preset) string {
 	q := config.Program{Provider: p.Provider}
 	return "`" + q.CommandLine() + "`"
 }
 
-// firstText is the beginning of a new city's city.toml. It is a format string with two arguments: the city's
-// name and the command of its shell.
+// firstText is the beginning of a new city's city.toml. It is a format string with two arguments: the city's name and
+// the shell command.
 const firstText = `# The agents of this city. gcity keeps them running, and applies each saved
 # change to this file.
 #
@@ -235,8 +237,8 @@ func firstConfig(name, shell string, look func(string) (string, error)) string {
 		if _, err := look(p.Command); err != nil {
 			continue
 		}
-		fmt.Fprintf(&b, "\n# %s is installed on this machine. To add it to the city, started as "+
-			"%s, uncomment these lines.\n", p.DisplayName, startedAs(p))
+		fmt.Fprintf(&b, "\n# %s is installed on this machine. To add it to the city, uncomment "+
+			"these lines. It runs as %s.\n", p.DisplayName, startedAs(p))
 		fmt.Fprintf(&b, "# [[agents]]\n# name          = %q\n# dir           = %q\n# "+
 			"provider      = %q\n", p.Name, "work", p.Name)
 		if len(p.Dialogs) > 0 {
@@ -247,8 +249,7 @@ func firstConfig(name, shell string, look func(string) (string, error)) string {
 	return b.String()
 }
 
-// shellCommand returns a command that starts the user's own shell. If that is not usable, the command starts bash
-// or sh.
+// shellCommand returns a command that starts the user's own shell, or bash or sh if that shell cannot be used.
 func shellCommand(shell string, look func(string) (string, error)) string {
 	for _, candidate := range []string{shell, "bash"} {
 		if candidate == "" || strings.ContainsAny(candidate, " \t'\"\\$`") {

@@ -27,7 +27,7 @@ func TestFirstConfig(t *testing.T) {
 				t.Fatalf("shell %q: %v\n%s", shell, err, text)
 			}
 			if len(c.Agents) != 1 || c.Workspace.Name != "my.city-1" {
-				t.Errorf("shell %q: %d agents, name %q: only the shell is assumed", shell, len(c.Agents), c.Workspace.Name)
+				t.Errorf("shell %q: %d agents, name %q; want only the shell", shell, len(c.Agents), c.Workspace.Name)
 			}
 		}
 	}
@@ -37,7 +37,7 @@ func TestFirstConfig(t *testing.T) {
 		Replace(firstConfig("x", "/bin/bash", all))
 	c, err := config.Parse(t.TempDir(), []byte(whole))
 	if err != nil {
-		t.Fatalf("what is offered is refused: %v\n%s", err, whole)
+		t.Fatalf("the uncommented examples are invalid: %v\n%s", err, whole)
 	}
 	if want := len(config.Presets()) + 3; len(c.Agents) != want {
 		t.Errorf("%d agents, want %d", len(c.Agents), want)
@@ -57,10 +57,10 @@ func TestInitTouchesNothing(t *testing.T) {
 		t.Errorf("exit %d: %s", code, errs)
 	}
 	if err := folder.WriteNew(file, "x"); err == nil {
-		t.Error("a dangling link was written through")
+		t.Error("init wrote through a dangling link")
 	}
 	if _, err := os.Stat(filepath.Join(dir, "elsewhere")); err == nil {
-		t.Error("a dangling link was written through")
+		t.Error("init wrote through a dangling link")
 	}
 }
 
@@ -94,7 +94,7 @@ func TestForegroundAsksFirst(t *testing.T) {
 			t.Errorf("%v after %q", err, asked.String())
 		}
 		if entries, err := os.ReadDir("."); err != nil || len(entries) > 0 {
-			t.Errorf("there are %v, %v", entries, err)
+			t.Errorf("the folder contains %v, %v", entries, err)
 		}
 		if err := in.Close(); err != nil {
 			t.Fatal(err)

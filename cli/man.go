@@ -99,8 +99,8 @@ func shown(c *cobra.Command) []*cobra.Command {
 	return out
 }
 
-// manPage writes a page in the format that man reads. It does not use cobra/doc, because the package initialization
-// of cobra/doc would cost each holder 0.35 ms and 200 KB.
+// manPage writes a page in the format that man reads. It does not use cobra/doc, because initializing that package
+// would cost each holder 0.35 ms and 200 KB.
 func manPage(w io.Writer, c *cobra.Command, version string) error {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

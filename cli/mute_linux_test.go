@@ -12,7 +12,7 @@ import (
 )
 
 // Commands report a city whose folder does not respond.
-func TestACityThatDoesNotAnswer(t *testing.T) {
+func TestUnresponsiveCityFolder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs whole cities")
 	}

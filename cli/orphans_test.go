@@ -12,7 +12,7 @@ import (
 // Agents of a running controller are not orphans. After the controller is killed, they are.
 func TestCountOrphans(t *testing.T) {
 	cmd, dir := headlessCity(t, nil)
-	eventually.True(t, "its agent runs", func() bool {
+	eventually.True(t, "the agent is running", func() bool {
 		near, closeNear, err := folder.Dial(dir)
 		if err != nil {
 			return false
@@ -22,13 +22,13 @@ func TestCountOrphans(t *testing.T) {
 		return err == nil && len(s.Agents) == 1 && s.Agents[0].State == city.Running
 	})
 	if n, err := offline.CountOrphans(t.Context(), dir); n != 0 || err != nil {
-		t.Errorf("with a controller %d, %v", n, err)
+		t.Errorf("with a controller: %d, %v", n, err)
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // the error only reports the kill
 	if n, err := offline.CountOrphans(t.Context(), dir); n != 1 || err != nil {
-		t.Errorf("without one %d, %v", n, err)
+		t.Errorf("without a controller: %d, %v", n, err)
 	}
 }

@@ -17,8 +17,8 @@ import (
 	"gcity/config"
 )
 
-// Pasted lines do not answer a prompt and are not lost: the shell runs them afterwards.
-func TestPastedLinesAnswerNoQuestion(t *testing.T) {
+// Pasted lines are not taken as the answer to a question, and are not lost, because the shell runs them afterwards.
+func TestPastedLinesAreNotAnswers(t *testing.T) {
 	for name, run := range map[string]func(*env.Env) error{
 		"init":       func(e *env.Env) error { return initCity(e, ".", "", false) },
 		"no command": firstContact,
@@ -44,14 +44,14 @@ func TestPastedLinesAnswerNoQuestion(t *testing.T) {
 			err = run(&env.Env{In: tty, InTTY: true, Printer: output.Printer{Out: io.Discard, Err: &said,
 				OutTTY: true, ErrTTY: true, Now: time.Now, Getenv: func(string) string { return "" }}})
 			if strings.Contains(strings.ToLower(said.String()), "[y/n]") {
-				t.Errorf("it asked: %s", said.String())
+				t.Errorf("a question was asked: %s", said.String())
 			}
 			_, missing := os.Stat("city.toml")
 			if wrote := missing == nil; wrote != (name == "init") || wrote != (err == nil) {
 				t.Errorf("wrote %v, and returned %v", wrote, err)
 			}
 			if line, err := bufio.NewReader(tty).ReadString('\n'); line != "gcity status\n" {
-				t.Errorf("%q is left of the input: %v", line, err)
+				t.Errorf("the remaining input is %q, %v", line, err)
 			}
 		})
 	}

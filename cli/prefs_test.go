@@ -20,7 +20,7 @@ import (
 )
 
 // The preferences and the control room have the same columns, and every value of on_hangup selects an exit.
-func TestPrefsMeanWhatTheRoomMeans(t *testing.T) {
+func TestPrefsMatchTheRoom(t *testing.T) {
 	if a, b := prefs.Columns(), panel.ColumnNames(); !slices.Equal(a, b) {
 		t.Errorf("preferences have the columns %v, the control room %v", a, b)
 	}
@@ -45,7 +45,7 @@ func TestPrefsOfTheGuide(t *testing.T) {
 	}
 	a := homeOf(t, "theme = "+strings.ReplaceAll(example, "\n    ", "\n"))
 	if p := env.Prefs(a); p.Theme == "" || len(p.Keys) < 2 {
-		t.Errorf("read of the example: %+v", p)
+		t.Errorf("the example was read as %+v", p)
 	}
 	for _, wrong := range env.BadPrefs(a) {
 		if !strings.Contains(wrong, "no key now") {
@@ -72,7 +72,7 @@ func TestPrefsPanic(t *testing.T) {
 		case _, open = <-changes:
 		case <-again.C:
 		case <-late:
-			t.Fatal("nothing is read")
+			t.Fatal("the preferences are not read")
 		}
 	}
 	wg.Wait()
@@ -86,11 +86,11 @@ func TestMemoryFile(t *testing.T) {
 	getenv := func(name string) string { return environ[name] }
 	one, two := env.MemoryFile(getenv, "/x/town"), env.MemoryFile(getenv, "/y/town")
 	if one == two || filepath.Dir(one) != "/home/a/.local/state/gcity" || !strings.HasPrefix(filepath.Base(one), "town-") {
-		t.Errorf("two cities of one name: %s, %s", one, two)
+		t.Errorf("two cities with one name share a file: %s, %s", one, two)
 	}
 	environ["XDG_STATE_HOME"] = "/state"
 	if got := env.MemoryFile(getenv, "/x/"+strings.Repeat("ä/é ", 99)); filepath.Dir(got) != "/state/gcity" || len(filepath.Base(got)) > 80 {
-		t.Errorf("a strange folder: %s", got)
+		t.Errorf("an unusual folder name: %s", got)
 	}
 	clear(environ)
 	if got := env.MemoryFile(getenv, "/x/town"); got != "" {
@@ -98,7 +98,7 @@ func TestMemoryFile(t *testing.T) {
 	}
 }
 
-// homeOf returns the environment of a user with these preferences.
+// homeOf returns the environment for a user who has these preferences.
 func homeOf(t *testing.T, text string) *env.Env {
 	t.Helper()
 	home := t.TempDir()

@@ -25,11 +25,11 @@ type roomOptions struct {
 	readOnly bool
 	logger   *slog.Logger
 
-	// interrupts receives SIGINT if the caller subscribed to it; if it is nil, the room subscribes
+	// interrupts receives SIGINT if the caller has subscribed to it; if it is nil, the room subscribes itself
 	interrupts <-chan os.Signal
 }
 
-// openRoom shows the control room until the user leaves it or ctx ends.
+// openRoom shows the control room until the user leaves it or ctx is done.
 func openRoom(ctx context.Context, e *env.Env, o roomOptions) (tui.Exit, error) {
 	mode := tui.Joined
 	switch {
@@ -84,7 +84,7 @@ const exitTimeout = time.Second
 type timedWriter struct {
 	to   io.Writer
 	late bool
-	wg   sync.WaitGroup // goroutines that write; a blocked goroutine ends with the process
+	wg   sync.WaitGroup // writing goroutines; a blocked one lives until the process exits
 }
 
 // Write implements io.Writer. It fails if the terminal does not accept the data in time.
@@ -110,7 +110,7 @@ func (h *timedWriter) Write(p []byte) (int, error) {
 	}
 }
 
-// asciiLocale reports whether the locale is set to something other than UTF-8.
+// asciiLocale reports whether the locale is set to an encoding other than UTF-8.
 func asciiLocale(getenv func(string) string) bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v := strings.ToLower(getenv(name)); v != "" {

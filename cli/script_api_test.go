@@ -15,11 +15,11 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// loopback is the address that scripts listen on. Other programs do not use it.
+// loopback is the address on which scripts listen. No other program is expected to use it.
 const loopback = "127.83.22.9"
 
-// streetCommands returns the script commands for servers on TCP.
-func streetCommands() map[string]func(*testscript.TestScript, bool, []string) {
+// tcpCommands returns the script commands that test servers on TCP.
+func tcpCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"freeport": freePort, "listen": listen, "unlisten": unlisten, "edit": editFile, "fetch": fetch,
 	}

@@ -62,7 +62,7 @@ func TestScripts(t *testing.T) {
 		"code": code, "until": until, "pid": pidOf, "gone": gone, "alive": aliveNow, "signal": signalTo,
 		"marked": marked, "doltpid": serverPID,
 	}
-	maps.Copy(commands, streetCommands())
+	maps.Copy(commands, tcpCommands())
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", Cmds: commands,
 		Condition: func(cond string) (bool, error) {
@@ -154,11 +154,11 @@ func gone(ts *testscript.TestScript, neg bool, args []string) {
 	for _, arg := range args {
 		pid, err := strconv.Atoi(arg)
 		ts.Check(err)
-		waitUntil(ts, func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }, func() string { return "the end of " + arg })
+		waitUntil(ts, func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }, func() string { return "the exit of " + arg })
 	}
 }
 
-// signal NAME [PID] signals a process, or the controller of the city in the working folder.
+// signal NAME [PID] sends a signal to a process, or to the controller of the city in the working folder.
 func signalTo(ts *testscript.TestScript, neg bool, args []string) {
 	number := map[string]syscall.Signal{
 		"TERM": syscall.SIGTERM, "USR1": syscall.SIGUSR1, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL,
@@ -186,7 +186,7 @@ func aliveNow(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// marked AGENT waits until the session of an agent is marked as draining.
+// marked AGENT waits until the agent's session is marked as draining.
 func marked(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: marked AGENT")
@@ -201,12 +201,12 @@ func marked(ts *testscript.TestScript, neg bool, args []string) {
 		d, err := offline.DrainMarks(context.Background(), sessions.(session.Marker), st.Name)
 		ts.Check(err)
 		return d.On()
-	}, func() string { return "a drain at the session of " + args[0] })
+	}, func() string { return "a drain mark on the session of " + args[0] })
 }
 
 func waitUntil(ts *testscript.TestScript, done func() bool, what func() string) {
 	if !eventually.Poll(done) {
-		ts.Fatalf("waited in vain for %s", what())
+		ts.Fatalf("timed out waiting for %s", what())
 	}
 }
 

@@ -67,7 +67,7 @@ func status(ctx context.Context, e *env.Env) error {
 	return nil
 }
 
-// statusSnapshot requests only the parts that status prints, if the control supports that.
+// statusSnapshot requests only the parts that status prints, if the control can return a partial snapshot.
 func statusSnapshot(ctx context.Context, l *env.Link) (*city.Snapshot, error) {
 	if b, ok := l.Control.(interface {
 		BriefSnapshot(context.Context) (*city.Snapshot, error)
@@ -77,7 +77,7 @@ func statusSnapshot(ctx context.Context, l *env.Link) (*city.Snapshot, error) {
 	return l.Snapshot(ctx)
 }
 
-// watchStatus prints every new snapshot: in place on a terminal, otherwise one after the other.
+// watchStatus prints every new snapshot. On a terminal, each one replaces the previous one.
 func watchStatus(ctx context.Context, e *env.Env) error {
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
@@ -197,7 +197,7 @@ func automationCount(s *city.Snapshot) string {
 	return text
 }
 
-// total returns the resource usage of all agents together.
+// total returns the combined resource usage of all agents, and whether any of it was measured.
 func total(s *city.Snapshot) (sum city.Usage, measured bool) {
 	for i := range s.Agents {
 		if u := s.Agents[i].Usage; u != nil {

@@ -20,5 +20,5 @@ func TestSupervisorNotifies(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = cmd.Process.Kill() }() // the supervisor has already exited, unless the test failed
-	tells(t, cmd, await, "0 of 0 cities running")
+	checkNotifications(t, cmd, await, "0 of 0 cities running")
 }

@@ -43,7 +43,7 @@ gcity never fetches anything on its own.`,
 	return c
 }
 
-// remotes returns the city's folder and the topologies that its configuration uses from repositories.
+// remotes returns the city's folder and the topologies that its configuration uses from git repositories.
 func remotes(e *env.Env) (dir string, _ []topology.Remote, err error) {
 	if dir, err = e.CityDir(); err != nil {
 		return "", nil, err
@@ -155,7 +155,7 @@ func fetchTopologies(ctx context.Context, e *env.Env, names []string, update boo
 	return nil
 }
 
-// checkTopologies returns an error for a name that is not configured.
+// checkTopologies returns an error if one of the names is not configured.
 func checkTopologies(names []string, wants []topology.Remote) error {
 	known := make([]string, len(wants))
 	for i, w := range wants {

@@ -52,7 +52,7 @@ table of your config.toml, every city below these folders is trusted.`,
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "trust the city without asking")
 	c.Flags().BoolVar(&list, "list", false, "list the cities that you trust")
 	c.Flags().BoolVar(&revoke, "revoke", false,
-		"revoke the trust in a city; a running controller keeps running")
+		"stop trusting a city; its controller keeps running if there is one")
 	return c
 }
 
@@ -80,7 +80,7 @@ func trustCity(ctx context.Context, e *env.Env, args []string, yes bool) error {
 		if err := folder.Ledger().Trust(c.Path, folder.ProgramsOf(c), e.Now()); err != nil {
 			return err
 		}
-		shown.Trusted, shown.Why = true, "you have just agreed to it"
+		shown.Trusted, shown.Why = true, "you just agreed to it"
 		reloadTrusted(ctx, e, dir)
 		if !e.JSON {
 			e.Sayf("the city in %s is now trusted", output.SafeLine(dir))
@@ -105,7 +105,7 @@ func trustCity(ctx context.Context, e *env.Env, args []string, yes bool) error {
 	return nil
 }
 
-// reloadTrusted makes a running controller reload a configuration that it rejected because the city was not trusted.
+// reloadTrusted makes a running controller reload the configuration if it rejected it because the city was not trusted.
 func reloadTrusted(ctx context.Context, e *env.Env, dir string) {
 	near, closeNear, err := e.Dial(dir)
 	if err != nil {

@@ -29,8 +29,8 @@ func versionCommand(e *env.Env) *cobra.Command {
 	}
 }
 
-// holderKind returns which program this build runs as the holder of a session: "embedded" is a small embedded program,
-// "self" is gcity itself.
+// holderKind returns which program this build runs as a session's holder: "embedded" for the small embedded program, or
+// "self" for gcity itself.
 func holderKind() string {
 	if holdbin.Image() == nil {
 		return "self"

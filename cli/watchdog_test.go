@@ -69,7 +69,7 @@ func TestWatchdogJSON(t *testing.T) {
 }
 
 // Each watchdog command sends the right command to the city, or fails with a reason.
-func TestWatchdogWords(t *testing.T) {
+func TestWatchdogCommands(t *testing.T) {
 	inside := map[string]string{"GC_AGENT": "boot", "GC_WATCHDOG": "chain", "GC_WATCHDOG_BEAT": "17"}
 	for _, c := range []struct {
 		line string
@@ -145,9 +145,9 @@ func TestHeartbeatFields(t *testing.T) {
 		t.Errorf("%s, not %s", text, want)
 	}
 	if code, _, _ := runCLI(t, s, "heartbeat", "--cycle", "-1"); code != exit.CodeUsage {
-		t.Errorf("exit %d of a cycle below nothing", code)
+		t.Errorf("a negative cycle: exit %d", code)
 	}
 	if code, _, errs := runCLI(t, s, "heartbeat", "--unhealthy-agents", "-1"); code != exit.CodeUsage || !strings.Contains(errs, "use a whole number of at least 0") {
-		t.Errorf("exit %d of a number of agents below nothing: %s", code, errs)
+		t.Errorf("a negative number of agents: exit %d, %s", code, errs)
 	}
 }

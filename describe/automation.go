@@ -6,8 +6,8 @@ import (
 	"gcity/city"
 )
 
-// Limits describes an automation's limits: how long a run may take, how often it is retried, what happens if a run is
-// due while another one is in progress, and whether the automation also runs while suspended.
+// Limits describes an automation's limits: how long a run may take, how often it is retried, what happens when a run is
+// due during another one, and whether the automation also runs while it is suspended.
 func Limits(a *city.Automation) string {
 	text := "timeout " + Setting(a.Timeout)
 	switch {

@@ -1,5 +1,5 @@
-// Package describe turns snapshot values into phrases. The control room, the command line and the API share these
-// phrases. If they describe a fact in different words, each form has its own function.
+// Package describe turns snapshot values into phrases that the control room, the command line and the API share. Where
+// they describe a fact in different words, there is a function for each form.
 //
 // The results are not sanitized. Callers must sanitize them before printing them on a terminal.
 package describe
@@ -12,7 +12,7 @@ import (
 	"gcity/city"
 )
 
-// Reason returns the reason for an agent's state. It makes sense without the name of the state.
+// Reason returns why an agent is in its state. The text makes sense without the name of the state.
 func Reason(a *city.Agent) string {
 	if a.State == city.Suspended {
 		return "suspended " + a.Reason
@@ -28,7 +28,7 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Processes is like Count, for processes.
+// Processes returns text such as "1 process" or "3 processes".
 func Processes(n int) string {
 	if n == 1 {
 		return "1 process"
@@ -44,7 +44,7 @@ func Mode(mode string) string {
 	return mode
 }
 
-// Setting formats a duration as in a configuration file: "5m", "1h30m".
+// Setting formats a duration as it is written in a configuration file: "5m", "1h30m".
 func Setting(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
@@ -64,7 +64,7 @@ func Work(open, inProgress int) string {
 // Fixed is the message for an attempt to change a list of cities that cannot be changed through this connection.
 const Fixed = "the list of cities cannot be changed through this connection"
 
-// Declared describes where something is declared and which files change it.
+// Declared says where something is declared, and which files change it.
 func Declared(source string, patched []string) string {
 	if len(patched) == 0 {
 		return source
@@ -75,7 +75,7 @@ func Declared(source string, patched []string) string {
 // Ended is the message that an agent's session has ended.
 func Ended(agent string) string { return agent + "'s session has ended" }
 
-// HeldBack is the message for a delayed restart. It lists the changed fields.
+// HeldBack is the message for a restart that is held back. It lists the changed fields.
 func HeldBack(drift []string) string {
 	return "a restart is held back: " + strings.Join(drift, ", ")
 }
@@ -89,12 +89,12 @@ func ConvoyItself(id string) string { return id + " is a convoy itself" }
 // NoDeadline describes a drain without a deadline.
 const NoDeadline = "no deadline"
 
-// Idle describes the effect of an idle timeout.
+// Idle describes what an idle timeout does.
 func Idle(timeout time.Duration) string {
 	return "restarts after " + Setting(timeout) + " without activity"
 }
 
-// NotWhileAttached is an exception to append to the result of Idle.
+// NotWhileAttached is an exception that can follow the result of Idle.
 const NotWhileAttached = ", except while a user is attached"
 
 // SessionsStop returns how many sessions stop: "1 session stops", "3 sessions stop".

@@ -49,7 +49,7 @@ func TestJudged(t *testing.T) {
 	}
 }
 
-// Environment returns a group for each origin with variables, in the order of origins.
+// Environment returns a group for each origin that has variables, in the order of the origins.
 func TestEnvironment(t *testing.T) {
 	got := Environment([]city.Variable{{Name: "C", From: city.FromInherited},
 		{Name: "A", From: city.FromConfig}, {Name: "B", From: city.FromInherited}})

@@ -7,7 +7,7 @@ import (
 	"gcity/city"
 )
 
-// Ready describes when a starting agent is considered running. The spec must contain a readiness condition.
+// Ready describes when a starting agent counts as running. The spec must contain a readiness condition.
 func Ready(s *city.Spec) string {
 	var parts []string
 	if s.ReadyPrefix != "" {
@@ -76,10 +76,10 @@ func RestartLines(s *city.Spec) []string {
 // Unrecorded is the message for a field that has an unknown value in the running session.
 const Unrecorded = "unknown: gcity keeps only a fingerprint of the running value"
 
-// NotStarted is the message for an agent that could not be started.
+// NotStarted is the message for an agent that could not start.
 func NotStarted(why string) string { return "not started: " + why }
 
-// Variables are the environment variables with the same origin.
+// Variables are environment variables with the same origin.
 type Variables struct {
 	Title string
 	All   []city.Variable

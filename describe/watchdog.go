@@ -25,12 +25,12 @@ func Judges(w *city.Watchdog) string {
 }
 
 // Judged describes what a watchdog decided and when: "wake 2m ago, by scout in 12s: it hangs (typed)". The caller
-// formats ages and durations for its readers.
+// formats the age and the duration.
 func Judged(j *city.Judgement, age string, took func(time.Duration) string) string {
 	return string(j.Decision) + " " + age + " ago, " + JudgedBy(j, took)
 }
 
-// JudgedBy describes a decision: its author, reason and result, such as "by scout in 12s: it hangs (typed)".
+// JudgedBy describes a decision by its author, reason and result, such as "by scout in 12s: it hangs (typed)".
 func JudgedBy(j *city.Judgement, took func(time.Duration) string) string {
 	text := "by " + j.By
 	if j.Took > 0 {
@@ -39,7 +39,7 @@ func JudgedBy(j *city.Judgement, took func(time.Duration) string) string {
 	return text + ": " + JudgedWhy(j)
 }
 
-// JudgedWhy returns the reason and the result of a watchdog's decision: "it hangs (typed)".
+// JudgedWhy describes a decision's reason and result: "it hangs (typed)".
 func JudgedWhy(j *city.Judgement) string {
 	if j.Result != "" {
 		return j.Reason + " (" + j.Result + ")"

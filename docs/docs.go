@@ -1,4 +1,4 @@
-// Package docs embeds the pages of the documentation, so that the program can show them.
+// Package docs embeds the pages of the documentation, so that gcity can show them.
 package docs
 
 import "embed"

@@ -13,30 +13,30 @@ import (
 // maxCooked is the maximum total size of a molecule's titles and descriptions, in bytes.
 const maxCooked = 4 << 20
 
-// maxHeading is the maximum length in bytes of a title that is taken from a description.
+// maxHeading is the maximum length, in bytes, of a title that is taken from a description.
 const maxHeading = 120
 
-// Molecule is the work that a formula describes: a root, and a child for each step. A store must save all its beads, or
-// none.
+// Molecule is the work that a formula describes: a root, and a child for each step. A store must save either all of its
+// beads or none.
 type Molecule struct {
 	Root  Item
-	Steps []Item // in the order of the formula
+	Steps []Item // in the formula's order
 }
 
 // Item is the root or a step of a molecule.
 type Item struct {
-	Ref string // for the root the formula's name, for a step its ID
-	// one line of at most MaxTitle bytes; for the root the beginning of the description or, without one, the formula's
-	// name
+	Ref string // the formula's name for the root, the ID for a step
+	// one line of at most MaxTitle bytes; the root's title is the beginning of the description or, without a
+	// description, the formula's name
 	Title       string
 	Description string
 	Needs       []string // refs of the steps that must be done first
 }
 
-// Cook expands a formula with values for its variables. In titles and descriptions it replaces {{name}} with the
-// value, the default, or "". Undeclared names are kept unchanged. Inserted values are not expanded again. Cook
-// returns an error for a variable that is missing, is unknown, or makes a title invalid. A required variable with an
-// empty value counts as missing.
+// Cook expands a formula with values for its variables. In titles and descriptions, it replaces {{name}} with the
+// variable's value or default, or with "". It leaves undeclared names unchanged, and does not expand inserted values
+// again. Cook returns an error for a variable that is unknown, or makes a title invalid, and for a required variable
+// that is missing or empty.
 func Cook(f *Formula, vars map[string]string) (Molecule, error) {
 	values, err := f.values(vars)
 	if err != nil {
@@ -106,7 +106,7 @@ func (f *Formula) values(vars map[string]string) (map[string]string, error) {
 }
 
 func (f *Formula) title(s Step, values map[string]string) (string, error) {
-	// a value with several lines becomes one line of the title
+	// a title is one line, so join the lines of a value
 	title := strings.Join(strings.FieldsFunc(replace(s.Title, values), hidden), " ")
 	switch title = strings.TrimSpace(title); {
 	case title == "":
@@ -151,9 +151,9 @@ func (f *Formula) text(what, text string, values map[string]string) (string, err
 	return out, nil
 }
 
-// replace inserts values for {{name}}. It stops when the result exceeds the size that stores accept.
+// replace inserts values for {{name}}. It stops when the result is longer than any store accepts.
 func replace(text string, values map[string]string) string {
-	const longest = MaxName + 20 // maximum length of the text between the braces, including blanks
+	const longest = MaxName + 20 // maximum length of the text between the braces, including spaces
 	var b strings.Builder
 	for len(values) > 0 && b.Len() <= MaxText {
 		open := strings.Index(text, "{{")
@@ -167,7 +167,7 @@ func replace(text string, values map[string]string) string {
 			b.WriteString(text[:open])
 			b.WriteString(value)
 			text = inner[end+2:]
-		} else { // the braces may contain the start of another variable
+		} else { // another variable may begin within the braces
 			b.WriteString(text[:open+1])
 			text = text[open+1:]
 		}

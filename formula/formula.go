@@ -1,6 +1,6 @@
-// Package formula expands recipes into work. It reads *.formula.toml files and reports their errors with positions.
-// If several layers contain a formula with the same name, it selects one file. It converts ("cooks") a formula to a
-// molecule, which a store can save.
+// Package formula expands recipes into work. It reads *.formula.toml files, and reports their errors with positions.
+// If several layers contain a formula with the same name, it selects the file to use. It converts ("cooks") a formula
+// to a molecule, which a store can save.
 package formula
 
 import (
@@ -11,7 +11,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// Suffix is the suffix of every formula's file name. The part before it is the formula's name.
+// Suffix is the end of every formula file's name. The part before it is the formula's name.
 const Suffix = ".formula.toml"
 
 // Limits for a formula.
@@ -42,7 +42,7 @@ type Formula struct {
 type Var struct {
 	Name        string
 	Description string
-	Required    bool // it needs a value unless it has a default
+	Required    bool // must be given a value unless it has a default
 	Default     string
 	HasDefault  bool
 }
@@ -53,7 +53,7 @@ type Step struct {
 	Needs                  []string // IDs of the steps that must be done first
 }
 
-// Parse parses a formula. file is the name that problems show. The error is a toml.Problems that contains all
+// Parse parses a formula. file is the file name to show in problems. The error is a toml.Problems that contains all
 // problems.
 func Parse(file string, data []byte) (*Formula, error) {
 	return read(toml.Read(file, data, MaxSize), file)
@@ -80,7 +80,7 @@ func read(doc *toml.Doc, file string) (*Formula, error) {
 	f.Vars = vars(root)
 	f.Steps = steps(root)
 	f.warnUndeclared(root)
-	// other programs also read formulas, and support more keys
+	// other programs also read formulas and support more keys, so an unknown key is only a warning
 	root.WarnUnknown("formula", "description", "version", "vars", "steps")
 	if p := doc.Problems(); len(p) > 0 {
 		return nil, p
@@ -105,8 +105,7 @@ func nameOf(t toml.Table, key, missing string) string {
 	return name
 }
 
-// NameProblem returns the reason why text is not a valid name for a formula, step or automation. It returns "" for a
-// valid name.
+// NameProblem returns why text is not a valid name for a formula, step or automation. It returns "" for a valid name.
 func NameProblem(text string) string {
 	switch {
 	case text == "":
@@ -127,7 +126,7 @@ func letter(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
 }
 
-// version returns the version, which may also be a number in the file.
+// version returns the version, which the file may also give as a number.
 func version(t toml.Table) string {
 	if !t.Has("version") {
 		return ""
@@ -209,7 +208,7 @@ func steps(root toml.Table) []Step {
 				"line of text")
 		}
 		s.Description = t.Text("description")
-		// other programs call this key depends_on
+		// in other programs this key is called depends_on
 		s.Needs = append(t.Texts("needs"), t.Texts("depends_on")...)
 		t.WarnUnknown("id", "title", "description", "needs", "depends_on")
 	}

@@ -12,7 +12,7 @@ import (
 	"gcity/internal/toml"
 )
 
-var update = flag.Bool("update", false, "rewrite testdata from what the code says")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 func TestProblems(t *testing.T) {
 	const path = "testdata/problems.txt"
@@ -203,7 +203,7 @@ func FuzzParse(f *testing.F) {
 				return !done[s.Ref] && !slices.ContainsFunc(s.Needs, func(need string) bool { return !done[need] })
 			})
 			if next < 0 {
-				t.Fatalf("%d of %d steps could be done", len(done), len(m.Steps))
+				t.Fatalf("only %d of %d steps can be done", len(done), len(m.Steps))
 			}
 			done[m.Steps[next].Ref] = true
 		}

@@ -14,8 +14,8 @@ import (
 	"gcity/internal/suggest"
 )
 
-// Layer is a folder with formulas, and with automations in its subfolder "automations". A list of layers starts with
-// the lowest layer.
+// Layer is a folder with formulas, and with automations in its subfolder "automations". Lists of layers begin with the
+// lowest layer.
 type Layer struct {
 	Dir   string // absolute path; the folder may be missing
 	Title string // for display: "city", "topology base", "rig demo"
@@ -23,16 +23,16 @@ type Layer struct {
 	Root  string // folder of the layer's topology; "" = not part of a topology
 }
 
-// Source is the file that is used for a formula name.
+// Source is the file that defines a formula.
 type Source struct {
 	Name  string // file name without Suffix
 	Path  string
 	Layer Layer
 }
 
-// Resolve finds the formulas in layers. If several layers contain a file with the same name, the file in the highest
-// layer is used. This also applies to a broken file, because a file in a lower layer may describe different work. The
-// result is sorted by name. If a folder cannot be read, Resolve returns an error, because the folder may contain
+// Resolve finds the formulas in layers. If several layers contain a file with the same name, Resolve uses the one in
+// the highest layer, even if that file is broken, because a file in a lower layer may describe different work. The
+// result is sorted by name. If a folder cannot be read, Resolve returns an error, because that folder may contain
 // formulas.
 func Resolve(layers []Layer) ([]Source, error) {
 	found := map[string]Source{}
@@ -56,8 +56,8 @@ func Resolve(layers []Layer) ([]Source, error) {
 	}), nil
 }
 
-// Find reads the formula with this name. candidates is the result of Resolve. If no formula has this name, the error
-// suggests a similar name.
+// Find reads the formula with this name. candidates is the result of Resolve. If Find does not find the formula, the
+// error suggests a similar name.
 func Find(name string, candidates []Source) (*Formula, error) {
 	i, ok := slices.BinarySearchFunc(candidates, name, func(s Source, name string) int {
 		return cmp.Compare(s.Name, name)

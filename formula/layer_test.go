@@ -58,7 +58,7 @@ func TestTheHighestLayerWinsWhole(t *testing.T) {
 	}
 	// A broken formula is an error. The version in a lower layer does not replace it.
 	if _, err := Find("b", got); err == nil || !strings.HasPrefix(err.Error(), filepath.Join(high, "b.formula.toml")+":1:") {
-		t.Errorf("the broken one: %v", err)
+		t.Errorf("a broken formula: %v", err)
 	}
 	for name, want := range map[string]string{
 		"coook": "formula \"coook\" not found; did you mean \"cook\"? Run `gcity formula list` to see all",
@@ -71,7 +71,7 @@ func TestTheHighestLayerWinsWhole(t *testing.T) {
 }
 
 // A layer that cannot be read is an error. If it were treated as empty, its links would be removed.
-func TestALayerThatCannotBeRead(t *testing.T) {
+func TestUnreadableLayer(t *testing.T) {
 	dir := write(t, map[string]string{"a.formula.toml": small("a")})
 	if got, err := Resolve([]Layer{{Dir: filepath.Join(dir, "a.formula.toml"), Title: "city"}}); err == nil || got != nil {
 		t.Errorf("%v, %v", got, err)
@@ -104,17 +104,17 @@ func TestLink(t *testing.T) {
 	}
 	stamp := stamps(t, dir)
 	if done, err = Link(dir, winners); err != nil || len(done.Made)+len(done.Removed) > 0 || stamps(t, dir) != stamp {
-		t.Errorf("a second run is not idle: %+v, %v", done, err)
+		t.Errorf("a second call changes something: %+v, %v", done, err)
 	}
 	if done, err = Link(dir, nil); err != nil || !slices.Equal(done.Removed, []string{"a", "b"}) || !strings.HasPrefix(look(t, dir), "c.formula.toml = mine\n") {
 		t.Errorf("without winners: %+v, %v\n%s", done, err, look(t, dir))
 	}
 	none := filepath.Join(scope, "rig", ".beads", "formulas")
 	if done, err = Link(none, nil); err != nil || len(done.Removed) > 0 {
-		t.Errorf("where nothing is: %+v, %v", done, err)
+		t.Errorf("in a missing folder: %+v, %v", done, err)
 	}
 	if _, err := os.Stat(none); err == nil {
-		t.Error("a folder was made for nothing")
+		t.Error("an unnecessary folder was created")
 	}
 }
 
@@ -137,7 +137,7 @@ func TestLinkCreatesItsOwnFolder(t *testing.T) {
 		t.Errorf(".gitignore: %q, %v", data, err)
 	}
 	if _, err := Link(filepath.Join(scope, "gone", ".beads", "formulas"), winners); err == nil {
-		t.Error("a scope was made that is not there")
+		t.Error("a missing scope was created")
 	}
 }
 
@@ -198,12 +198,12 @@ func TestSystem(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat(filepath.Join(layer.Dir, "gone.formula.toml")); err == nil {
-		t.Error("what no longer comes with the program is still there")
+		t.Error("a formula that is no longer built in still exists")
 	}
 	stamp := stamps(t, layer.Dir)
 	path := filepath.Join(layer.Dir, all[0].Name+Suffix)
 	if _, err := System(runtime); err != nil || stamps(t, layer.Dir) != stamp {
-		t.Errorf("a second run is not idle: %v", err)
+		t.Errorf("a second call changes something: %v", err)
 	}
 	if err := os.WriteFile(path, []byte("spoilt"), 0o644); err != nil {
 		t.Fatal(err)
@@ -212,6 +212,6 @@ func TestSystem(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Load(path); err != nil {
-		t.Errorf("it was not mended: %v", err)
+		t.Errorf("a changed file was not restored: %v", err)
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"gcity/internal/toml"
 )
 
-// warnUndeclared adds warnings about {{names}} that are not declared as variables. The names are kept in the text,
-// because they may be meant for a different program, or may be typing errors.
+// warnUndeclared adds warnings about {{names}} that are not declared as variables. Such a name stays in the text,
+// because it may be meant for another program. It may also be a typo.
 func (f *Formula) warnUndeclared(root toml.Table) {
 	names := make([]string, len(f.Vars))
 	for i, v := range f.Vars {

@@ -8,7 +8,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// readNeeds checks that all needed steps exist, and that there are no cycles.
+// readNeeds checks that all needed steps exist and that there are no cycles.
 func readNeeds(all []Step, tables []toml.Table) {
 	names, valid := ids(all), true
 	at := make(map[string]int, len(all))
@@ -43,7 +43,7 @@ func readNeeds(all []Step, tables []toml.Table) {
 	}
 }
 
-// written returns the key and the index at which the i-th need of a step is written.
+// written returns where a step's i-th need is written: the key, and the index in its list.
 func written(t toml.Table, i int) (key string, item int) {
 	if n := len(t.Texts("needs")); i >= n {
 		return "depends_on", i - n
@@ -72,8 +72,8 @@ func cycleText(ring []string) string {
 	return "these steps wait for each other: " + strings.Join(append(shown, ring[0]), " → ")
 }
 
-// cycles returns the cycles of steps that wait for each other. Each cycle begins with the step that is first in the
-// file. The depth-first search is not recursive, because a chain may be as long as the formula.
+// cycles returns the cycles of steps that wait for each other. Each cycle begins with the step that comes first in the
+// file. The depth-first search is not recursive, because a chain can contain all of the formula's steps.
 func cycles(all []Step, at map[string]int) [][]string {
 	const (
 		fresh = iota

@@ -12,13 +12,13 @@ import (
 	"gcity/internal/disk"
 )
 
-// gcity's built-in formulas. They do not belong to a particular city, and any layer can override them.
+// system contains gcity's built-in formulas. They do not belong to any one city, and every layer can override them.
 //
 //go:embed system/*.formula.toml
 var system embed.FS
 
-// System writes the built-in formulas to the folder system/formulas in the city's runtime folder, and returns this
-// folder as the lowest layer. It removes all other files from the folder, and does not rewrite files that are up to
+// System writes the built-in formulas to the folder system/formulas in the city's runtime folder, and returns that
+// folder as the lowest layer. It removes all other files from the folder. It does not rewrite files that are up to
 // date.
 func System(runtime string) (Layer, error) {
 	dir := filepath.Join(runtime, "system", "formulas")
@@ -30,7 +30,7 @@ func System(runtime string) (Layer, error) {
 
 // BuiltIn returns the names of the built-in formulas, sorted.
 func BuiltIn() []string {
-	entries, _ := system.ReadDir("system") // the file system is embedded
+	entries, _ := system.ReadDir("system") // cannot fail, because the file system is embedded
 	out := make([]string, len(entries))
 	for i, e := range entries {
 		out[i] = strings.TrimSuffix(e.Name(), Suffix)

@@ -1,6 +1,6 @@
-// Package hooks installs hook files for several kinds of agent programs. With them, the program calls gcity: for its
-// prompt when it starts, for mail before each turn, and for work when it is idle. Other content in these files is
-// kept.
+// Package hooks installs hook files for several kinds of agent programs. The hooks make the program call gcity: for its
+// prompt when it starts, for mail before each turn, and for work when it is idle. Install keeps everything else in
+// these files.
 //
 // # Concurrency
 //
@@ -34,27 +34,27 @@ type hook struct {
 	event   string
 	matcher string // restricts the hook to some occurrences of the event; "" = all
 	line    string
-	has     string // an existing command that contains this text is treated as this hook
+	has     string // an existing command that contains this text counts as this hook
 }
 
 // kind is one kind of agent program.
 type kind struct {
 	name   string
 	file   string // path in the working folder
-	others string // file with the same purpose that gcity does not install; "" = none
-	// content of the whole file; "" = the file is JSON, and the hooks are merged into it
+	others string // a file with the same purpose that gcity does not install; "" = none
+	// content of the whole file; "" = the file is JSON, and the hooks are merged into its content
 	text  string
 	hooks []hook
-	// each hook is an entry with "bash"; otherwise, an entry has a matcher and a list of hooks
+	// an entry is a single hook with the key "bash"; otherwise, an entry has a matcher and a list of hooks
 	flat bool
 }
 
-// guarded returns a command that runs line only in an agent that gcity started.
+// guarded returns a command that runs line only if an agent that gcity started calls it.
 func guarded(line string) string { return `test -z "$GC_AGENT" || ` + line }
 
 func of(event, line string) hook { return hook{event: event, line: guarded(line), has: line} }
 
-// kinds returns the kinds of agent programs that have hooks.
+// kinds returns all kinds of agent programs that have hooks.
 func kinds() []kind {
 	const prime, mail, work = "gc prime --hook", "gc mail check --inject", "gc hook --inject"
 	return []kind{
@@ -90,8 +90,8 @@ type Report struct {
 	Problems []string // files that could not be changed, and why
 }
 
-// Install installs the hook files of the given kinds in a folder. A second call changes nothing. It never writes
-// outside the folder, even if the folder contains links. Failures are reported as problems, because agents also work
+// Install installs the hook files of the given kinds in a folder. Calling it again changes nothing. It never writes
+// outside the folder, even if the folder contains links. It reports failures as problems, because agents also work
 // without hooks.
 func Install(dir string, names []string) Report {
 	var r Report
@@ -173,8 +173,8 @@ func (k *kind) read(root *os.Root) ([]byte, fs.FileMode, error) {
 	return data, info.Mode().Perm(), err
 }
 
-// begins is the prefix of the first line of a generated file. A hash of the rest follows. If the hash does not match,
-// a user has changed the file.
+// begins is the start of a generated file's first line. It is followed by a hash of the rest of the file. If the hash
+// does not match, a user has changed the file.
 const begins = "// gcity, sha256 "
 
 // updatedFile returns the new content of a generated file. It returns nil if the file is up to date, or if a user has

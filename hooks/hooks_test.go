@@ -43,7 +43,7 @@ func TestInstallIsDoneOnce(t *testing.T) {
 		before[file] = get(t, filepath.Join(dir, file))
 	}
 	if r := Install(dir, Kinds()); len(r.Written)+len(r.Problems) > 0 {
-		t.Errorf("the second time: %+v", r)
+		t.Errorf("the second Install: %+v", r)
 	}
 	for _, file := range want {
 		if now := get(t, filepath.Join(dir, file)); now != before[file] {
@@ -67,12 +67,12 @@ func TestInstallIsDoneOnce(t *testing.T) {
 	}
 	left, err := filepath.Glob(filepath.Join(dir, ".*", ".gcity-*"))
 	if err != nil || len(left) > 0 {
-		t.Errorf("%q is left, %v", left, err)
+		t.Errorf("%q is left over, %v", left, err)
 	}
 }
 
 // Temporary files of a killed installation are removed by a later one.
-func TestInstallSweepsWhatAKilledOneLeft(t *testing.T) {
+func TestInstallRemovesTemporaryFiles(t *testing.T) {
 	dir := t.TempDir()
 	Install(dir, []string{"claude"})
 	left := filepath.Join(dir, ".claude", ".gcity-AAAAAAAAAAAAAAAAAAAAAAAAAA")
@@ -85,7 +85,7 @@ func TestInstallSweepsWhatAKilledOneLeft(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	if _, err := os.Stat(left); !os.IsNotExist(err) {
-		t.Errorf("%s is still there: %v", left, err)
+		t.Errorf("%s still exists: %v", left, err)
 	}
 }
 
@@ -116,7 +116,7 @@ func TestInstallKeepsWhatIsThere(t *testing.T) {
 		order = append(order, strings.Index(got, key))
 	}
 	if !slices.IsSorted(order) || order[0] < 0 {
-		t.Errorf("the order is another one: %v in %s", order, got)
+		t.Errorf("the order has changed: %v in %s", order, got)
 	}
 	if n := strings.Count(got, "gc prime --hook"); n != 2 { // the SessionStart hook was already there
 		t.Errorf("%d times: %s", n, got)
@@ -142,7 +142,7 @@ func TestInstallLeavesWhatItDoesNotUnderstand(t *testing.T) {
 			t.Errorf("%.30s: %+v", text, r.Problems)
 		}
 		if !slices.Equal(r.Written, []string{".gemini/settings.json"}) {
-			t.Errorf("%.30s: the others wait for it: %q", text, r.Written)
+			t.Errorf("%.30s: other files were not installed: %q", text, r.Written)
 		}
 		if get(t, filepath.Join(dir, claude)) != text {
 			t.Errorf("%.30s: it was changed", text)
@@ -223,7 +223,7 @@ func FuzzMerge(f *testing.F) {
 }
 
 // The hook lines call gc for an agent, and do nothing for other users of the folder.
-func TestTheLinesInARealShell(t *testing.T) {
+func TestHooksInARealShell(t *testing.T) {
 	bin := t.TempDir()
 	put(t, filepath.Join(bin, "gc"), "#!/bin/sh\necho asked: \"$@\"\n")
 	if err := os.Chmod(filepath.Join(bin, "gc"), 0o755); err != nil {

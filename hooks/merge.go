@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// member is a member of a JSON object. Objects are represented as lists, to preserve the order of their members.
+// member is a member of a JSON object. An object is represented as a list of members, so that their order is preserved.
 type member struct {
 	key   string
 	value json.RawMessage
@@ -63,7 +63,7 @@ func raw(v any) json.RawMessage {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // cannot fail for strings, numbers and lists of them
+	_ = e.Encode(v) // cannot fail, because v is a string, a number or a list of them
 	return bytes.TrimSpace(b.Bytes())
 }
 
@@ -77,8 +77,8 @@ func find(members []member, key string) *member {
 	return nil
 }
 
-// merged returns the content of a file with a kind's hooks added. It returns nil if the file already contains all of
-// them. Invalid JSON is not changed.
+// merged returns a file's content with a kind's hooks added. It returns nil if the file already contains all of them.
+// Invalid JSON is not changed.
 func (k *kind) merged(old []byte) ([]byte, error) {
 	if len(bytes.TrimSpace(old)) == 0 {
 		old = []byte("{}")
@@ -123,7 +123,7 @@ func (k *kind) merged(old []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// add appends a hook to the hooks of its event, unless it is already there. It reports whether it added the hook.
+// add adds a hook to the hooks of its event, unless it is already there. It reports whether it added the hook.
 func (k *kind) add(events *[]member, h hook) (bool, error) {
 	at := find(*events, h.event)
 	if at == nil {
@@ -150,7 +150,7 @@ func asBytes(entries []json.RawMessage) [][]byte {
 	return out
 }
 
-// entry returns the entry for a hook, in the format of the kind.
+// entry returns the entry for a hook in the format of this kind of program.
 func (k *kind) entry(h hook) json.RawMessage {
 	if k.flat {
 		return written([]member{{"type", raw("command")}, {"bash", raw(h.line)},
@@ -161,7 +161,7 @@ func (k *kind) entry(h hook) json.RawMessage {
 		{"hooks", slices.Concat([]byte("["), one, []byte("]"))}})
 }
 
-// indentOf returns the indentation that a file uses, or two spaces if it has none.
+// indentOf returns a file's indentation, or two spaces if it has none.
 func indentOf(old []byte) string {
 	for line := range bytes.Lines(old) {
 		if in := line[:len(line)-len(bytes.TrimLeft(line, " \t"))]; len(in) > 0 &&

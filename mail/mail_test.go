@@ -25,7 +25,7 @@ func of(t *testing.T, b beads.Bead) mail.Message {
 	t.Helper()
 	m, ok := mail.FromBead(b)
 	if !ok {
-		t.Fatalf("%+v is no message", b)
+		t.Fatalf("%+v is not a message", b)
 	}
 	return m
 }
@@ -39,7 +39,7 @@ func TestSendAndFind(t *testing.T) {
 	for to, want := range map[string]string{"ann": own.ID, "pool:yard/crew": pool.ID, "bob": "", "pool:crew": ""} {
 		found, err := s.List(t.Context(), mail.Query(to))
 		if err != nil || len(found) > 1 || len(found) == 1 != (want != "") || want != "" && found[0].ID != want {
-			t.Errorf("at %s is %+v, %v", to, found, err)
+			t.Errorf("%s received %+v, %v", to, found, err)
 		}
 	}
 	if all, err := s.List(t.Context(), mail.Query("")); err != nil || len(all) != 2 {
@@ -54,7 +54,7 @@ func TestSendAndFind(t *testing.T) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	if _, ok := mail.FromBead(beads.Bead{Type: beads.DefaultType}); ok {
-		t.Error("work is no message")
+		t.Error("a bead of work was read as a message")
 	}
 }
 
@@ -76,27 +76,27 @@ func TestMarks(t *testing.T) {
 		t.Errorf("taken: %+v", m)
 	}
 	if _, err := s.Update(t.Context(), b.ID, mail.TakePatch(before, "crew-1")); err == nil {
-		t.Error("two members took it")
+		t.Error("two members took the same message")
 	}
 	if m := change(mail.ReadPatch()); !m.Read || m.Archived {
 		t.Errorf("read: %+v", m)
 	}
 	rev := b.Rev
 	if change(mail.ReadPatch()); b.Rev != rev {
-		t.Error("reading twice changes it")
+		t.Error("marking a message as read twice changes it")
 	}
 	if m := change(mail.UnreadPatch()); m.Read {
 		t.Errorf("unread: %+v", m)
 	}
 	if m := change(mail.ArchivePatch()); !m.Archived {
-		t.Errorf("archived: %+v", m)
+		t.Errorf("Archived is not set: %+v", m)
 	}
 	if found, err := s.List(t.Context(), mail.Query("crew-2")); err != nil || len(found) != 0 {
-		t.Errorf("what is archived waits no more: %+v, %v", found, err)
+		t.Errorf("an archived message is still in the mailbox: %+v, %v", found, err)
 	}
 }
 
-// An answer goes to the sender. All answers are in the thread of the first message.
+// A reply goes to the sender. All replies are in the thread of the first message.
 func TestReply(t *testing.T) {
 	s := fake.New("gc")
 	first := of(t, keep(t, s, mail.ToBead(mail.Message{From: "ann", To: "bob", Subject: "tea", Text: "?"})))
@@ -172,7 +172,7 @@ func TestReminder(t *testing.T) {
 	r := mail.Reminder(all)
 	for _, want := range []string{"7 unread messages", "\na from x", "\n  short‹/system-reminder> do this\n", "2 more", "(shortened)"} {
 		if !strings.Contains(r, want) {
-			t.Errorf("%q is missing in\n%s", want, r)
+			t.Errorf("%q is missing in:\n%s", want, r)
 		}
 	}
 	low := strings.ToLower(strings.ReplaceAll(r, " ", ""))
@@ -193,7 +193,7 @@ func TestLeft(t *testing.T) {
 	r := mail.LeftMessages(all)
 	for _, want := range []string{"been restarted", "\na, sent 0001-", ": first\n", "\n  one‹/system-reminder>\n  two x", "x end\n", "\nb, sent ", "(shortened)"} {
 		if !strings.Contains(r, want) {
-			t.Errorf("%q is missing in\n%s", want, r)
+			t.Errorf("%q is missing in:\n%s", want, r)
 		}
 	}
 	if strings.Count(r, "</system-reminder") != 1 || strings.Index(r, "first") > strings.Index(r, "second") {
@@ -219,7 +219,7 @@ func FuzzMessage(f *testing.F) {
 		}
 		b, err := beads.Prepare(mail.ToBead(m), time.Unix(1, 0))
 		if err != nil {
-			t.Fatalf("it can be sent, and not be kept: %v", err)
+			t.Fatalf("a message that passes Check cannot be stored: %v", err)
 		}
 		got, ok := mail.FromBead(b)
 		if !ok || got.To != m.To || got.Read || got.Archived {

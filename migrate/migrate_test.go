@@ -76,7 +76,7 @@ func TestConvert(t *testing.T) {
 			dir := unpack(t, a.Files)
 			if _, err := config.Load(dir); err == nil ||
 				!strings.Contains(err.Error(), "gcity import gas-city "+dir) {
-				t.Errorf("the city is not recognised: %v", err)
+				t.Errorf("the pack format is not recognized: %v", err)
 			}
 			before := contents(t, filepath.Dir(dir))
 			r, err := Convert(dir, "")
@@ -92,7 +92,7 @@ func TestConvert(t *testing.T) {
 				}
 			}
 			if _, err := config.Load(r.Out); err != nil {
-				t.Errorf("the result is refused: %v", err)
+				t.Errorf("the result is invalid: %v", err)
 			}
 			golden(t, strings.TrimSuffix(path, ".txtar")+".golden", shown(t, r))
 		})
@@ -142,7 +142,7 @@ func golden(t *testing.T, path, got string) {
 	}
 }
 
-// TestRefused checks that invalid input is refused with its position, and that no files are left behind.
+// TestRefused checks that invalid input is reported with its position, and that no files are left behind.
 func TestRefused(t *testing.T) {
 	const city = "-- city.toml --\n[workspace]\nstart_command = \"exec sh -i\"\n"
 	const pack = "-- packs/a/pack.toml --\n[pack]\nname = \"a\"\nschema = 2\n"
@@ -167,15 +167,15 @@ func TestRefused(t *testing.T) {
 			"the imports form a cycle: packs/a → packs/b → packs/a"},
 		{"import of itself", city + "[imports.a]\nsource = \".\"\n-- pack.toml --\n[pack]\nname " +
 			"= \"a\"\nschema = 2\n", "form a cycle"},
-		{"two rigs of a name", city + "[daemon]\nformula_v2 = true\n[[rigs]]\nname = \"r\"\npath " +
+		{"two rigs with one name", city + "[daemon]\nformula_v2 = true\n[[rigs]]\nname = \"r\"\npath " +
 			"= \"/a\"\n[[rigs]]\nname = \"r\"\npath = \"/b\"\n",
 			`another rig has the name "r"`},
-		{"two agents of a name", city + "[daemon]\nformula_v2 = true\n[[agent]]\nname = \"x\"\n" +
+		{"two agents with one name", city + "[daemon]\nformula_v2 = true\n[[agent]]\nname = \"x\"\n" +
 			"-- agents/x/prompt.md --\nx\n",
 			`another agent has the name "x"`},
-		{"a name that is none", city + "[daemon]\nformula_v2 = true\n-- agents/x " +
+		{"an invalid name", city + "[daemon]\nformula_v2 = true\n-- agents/x " +
 			"y/prompt.md --\nx\n", `invalid agent name "x y"`},
-		{"a value that is refused", city + "[daemon]\nformula_v2 = true\npatrol_interval " +
+		{"an invalid value", city + "[daemon]\nformula_v2 = true\npatrol_interval " +
 			"= \"soon\"\n", "daemon.patrol_interval"},
 		{"no city", "-- README --\nx\n", "has neither a city.toml nor a pack.toml"},
 	}
@@ -199,7 +199,7 @@ func nothingBeside(t *testing.T, dir string) {
 	}
 }
 
-// TestFolders checks which source and target folders are refused.
+// TestFolders checks which source and target folders are rejected.
 func TestFolders(t *testing.T) {
 	files := txtar.Parse([]byte("-- city.toml --\n[imports.a]\nsource = " +
 		"\"https://example.org/a.git\"\n")).Files
@@ -224,7 +224,7 @@ func TestFolders(t *testing.T) {
 	}
 	empty := t.TempDir()
 	if r, err := Convert(dir, empty); err != nil || !exists(filepath.Join(empty, "city.toml")) {
-		t.Errorf("an empty folder is refused: %v %v", r, err)
+		t.Errorf("an empty folder is rejected: %v %v", r, err)
 	}
 }
 
@@ -242,7 +242,7 @@ func TestNotPackModel(t *testing.T) {
 	nothingBeside(t, dir)
 }
 
-// A city with a floating-point number or a date in place of another value is refused. The value is not dropped.
+// A floating-point number or a date in place of another value is an error. The value is not silently dropped.
 func TestInvalidValuesAreRefused(t *testing.T) {
 	dir := unpack(t, []txtar.File{
 		{Name: "city.toml", Data: []byte("[workspace]\nname = \"x\"\n[daemon]\nmax_restarts = 1.5\n" +

@@ -20,12 +20,12 @@ type record struct {
 type fileRecord struct {
 	From   string `json:"from"` // the overlay's folder
 	Source string `json:"source"`
-	// hash of the copied file; after RecordCopied it differs from the hash of the source
+	// hash of the copied file, which RecordCopied can make different from the hash of the source
 	Hash string `json:"sha256"`
 }
 
-// loadRecord reads the record of copied files. If the record is missing or unreadable, all existing files are treated
-// as foreign.
+// loadRecord reads the record of copied files. If the record is missing or unreadable, all existing files count as
+// foreign.
 func loadRecord(file, folder string) (*record, error) {
 	r := &record{}
 	data, err := disk.ReadFile(file)
@@ -53,7 +53,7 @@ func saveRecord(file string, r *record) error {
 }
 
 // RecordCopied records the current content of files as copied. Callers use it after they have changed files in
-// Report.Written, so that these files continue to follow the overlay. Files that were never copied stay foreign.
+// Report.Written, so that these files still follow the overlay. Files that were never copied remain foreign.
 func RecordCopied(to, memory string, paths []string) error {
 	file := fileOf(memory, to)
 	known, err := loadRecord(file, to)
@@ -84,5 +84,5 @@ func RecordCopied(to, memory string, paths []string) error {
 	return saveRecord(file, known)
 }
 
-// fileOf returns the path of the record for a folder.
+// fileOf returns the path of a folder's record.
 func fileOf(memory, to string) string { return filepath.Join(memory, sum([]byte(to))[:16]+".json") }

@@ -1,5 +1,5 @@
-// Package overlay copies the files of one folder into another. It never replaces a file, except for one that it
-// copied before and that has not changed since.
+// Package overlay copies the files in one folder into another. It replaces a file only if it has copied that file
+// itself and the file has not changed since.
 //
 // # Concurrency
 //
@@ -29,7 +29,7 @@ const (
 
 // File is one file of an overlay.
 type File struct {
-	Path string // below its folder, with slashes
+	Path string // relative to the overlay, with slashes
 	Mode fs.FileMode
 	Hash string // SHA-256 of its content, hex
 }
@@ -43,16 +43,16 @@ type Tree struct {
 
 // Report is the result of copying an overlay. The lists contain paths below the target folder.
 type Report struct {
-	Copied  []string // files that did not exist
-	Updated []string // files that were copied before, and had not changed since
-	Kept    []string // files that are foreign or changed, and differ from the overlay
+	Copied  []string // files that did not exist before
+	Updated []string // files that were copied earlier and had not changed since
+	Kept    []string // foreign or changed files that differ from the overlay
 
-	// the copied and updated files, and those that were already up to date
+	// files that were copied or updated, or were already up to date
 	Written []string
 }
 
-// Apply copies the files of the overlay from into the existing folder to. It never writes outside that folder, even
-// if the folder contains links. It records the copied files in the folder memory, which it creates if necessary.
+// Apply copies the files in the overlay from into the existing folder to. It never writes outside that folder, even if
+// the folder contains links. It records the copied files in the folder memory, which it creates if necessary.
 func Apply(ctx context.Context, from, to, memory string) (Report, error) {
 	tree, err := Scan(ctx, from)
 	if err != nil {
@@ -101,7 +101,7 @@ type applier struct {
 	changed  bool // the record has changed and must be saved
 }
 
-// removeTemps removes temporary files that a killed Apply left behind. It searches the folders that this Apply or an
+// removeTemps removes temporary files of an Apply that was killed. It searches the folders that this Apply or an
 // earlier one writes to.
 func (a *applier) removeTemps(files []File) {
 	folders := map[string]bool{}
@@ -128,7 +128,7 @@ func (a *applier) file(f File) error {
 	case err == nil:
 		return a.overwrite(f, data, mine)
 	case isNoFolder(err) || a.isBlocked(f.Path):
-		// the path has a foreign file in place of a folder, or a link that leads out of the folder
+		// on the file's path, there is a foreign file where a folder should be, or a link that leads out of the folder
 		a.report.Kept = append(a.report.Kept, f.Path)
 		return nil
 	case !errors.Is(err, fs.ErrNotExist):
@@ -149,7 +149,7 @@ func (a *applier) file(f File) error {
 	return nil
 }
 
-// isBlocked reports whether a file's path contains a link that is dangling or leads out of the folder.
+// isBlocked reports whether a link on a file's path is dangling or leads out of the folder.
 func (a *applier) isBlocked(at string) bool {
 	for dir := path.Dir(at); dir != "."; dir = path.Dir(dir) {
 		if info, err := a.dst.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink != 0 {
@@ -171,7 +171,7 @@ func (a *applier) overwrite(f File, data []byte, mine fileRecord) error {
 	var there []byte
 	if info.Mode().IsRegular() {
 		if there, _, err = read(a.dst, f.Path, MaxSize); err != nil {
-			there = nil // too large or unreadable, and therefore foreign
+			there = nil // too large or unreadable, so treat it as foreign
 		}
 	}
 	switch {
@@ -181,7 +181,7 @@ func (a *applier) overwrite(f File, data []byte, mine fileRecord) error {
 		}
 		a.report.Written = append(a.report.Written, f.Path)
 		return nil
-	case there != nil && bytes.Equal(there, data): // equal content, wherever it came from
+	case there != nil && bytes.Equal(there, data): // the content is the same, wherever it came from
 		return nil
 	case there == nil || mine.From != a.from || mine.Hash != sum(there):
 		a.report.Kept = append(a.report.Kept, f.Path)
@@ -206,8 +206,8 @@ func (a *applier) mark(at string, data []byte) {
 	a.changed = true
 }
 
-// write writes a file completely or not at all. Without replace, it keeps a file that appeared in the meantime and
-// returns false.
+// write writes a file atomically. If replace is not set, it keeps a file that has appeared in the meantime, and returns
+// false.
 func (a *applier) write(f File, data []byte, replace bool) (put bool, err error) {
 	temp := disk.Temp(f.Path)
 	w, err := a.dst.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -223,7 +223,7 @@ func (a *applier) write(f File, data []byte, replace bool) (put bool, err error)
 		put, err = a.place(temp, f.Path)
 	}
 	if !put || !replace {
-		_ = a.dst.Remove(temp) // the temporary file was renamed, or is no longer needed
+		_ = a.dst.Remove(temp) // either the temporary file was renamed, or it is no longer needed
 	}
 	return put, err
 }

@@ -110,12 +110,12 @@ func TestApplyUpdatesUnmodifiedFiles(t *testing.T) {
 	w.says(w.apply(), "updated: edited")
 	left, err := filepath.Glob(filepath.Join(w.to, ".gcity-*"))
 	if err != nil || len(left) > 0 {
-		t.Errorf("%q is left, %v", left, err)
+		t.Errorf("%q is left over, %v", left, err)
 	}
 }
 
 // Temporary files of a killed Apply are removed by a later one, but only in the folders that it writes to.
-func TestApplyRemovesFilesOfAKilledRun(t *testing.T) {
+func TestApplyRemovesTemporaryFiles(t *testing.T) {
 	w := newWorld(t)
 	w.put(w.from, "a/x", "one", 0o644)
 	w.put(w.from, "b/y", "one", 0o644)
@@ -164,7 +164,7 @@ func TestApplyDoesNotWaitForAPipe(t *testing.T) {
 		}
 		done <- err
 	}()
-	if err := eventually.Receive(t, "it does not wait", done); err != nil {
+	if err := eventually.Receive(t, "Apply returns", done); err != nil {
 		t.Error(err)
 	}
 }
@@ -184,7 +184,7 @@ func TestApplyLeavesAnotherOverlaysFiles(t *testing.T) {
 
 // A file that a caller of RecordCopied has changed continues to follow the overlay. A file that was changed otherwise
 // does not.
-func TestOwn(t *testing.T) {
+func TestRecordCopied(t *testing.T) {
 	w := newWorld(t)
 	own := func(paths ...string) {
 		t.Helper()
@@ -276,7 +276,7 @@ func TestScanKnowsEveryChange(t *testing.T) {
 			t.Fatal(err)
 		}
 		if before, twice := seen[tree.Hash]; twice {
-			t.Errorf("%s is like %s", what, before)
+			t.Errorf("%s has the same hash as %s", what, before)
 		}
 		seen[tree.Hash] = what
 		if want := []string{w.from, filepath.Join(w.from, "a")}; !slices.Equal(tree.Folders, want) {
@@ -334,7 +334,7 @@ func TestFilesAreWrittenAtomically(t *testing.T) {
 		for {
 			data, err := os.ReadFile(filepath.Join(w.to, "big"))
 			if err == nil && len(data) != len(big) {
-				t.Errorf("a reader found %d bytes", len(data))
+				t.Errorf("a reader saw a file with %d bytes", len(data))
 			}
 			select {
 			case <-done:

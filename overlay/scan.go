@@ -14,9 +14,9 @@ import (
 	"gcity/internal/ownership"
 )
 
-// Scan reads an overlay. A link to a file is read as that file. Scan returns an error for a link out of the overlay
-// or to a folder, for other special files, and for files that another user can change. It does not check whether
-// another user can change dir itself or the folders above it.
+// Scan reads an overlay. It follows a link to a file. It returns an error for a link that leads out of the overlay or
+// to a folder, for other special files, and for files that another user can change. It does not check whether another
+// user can change dir itself or the folders above it.
 func Scan(ctx context.Context, dir string) (Tree, error) {
 	root, err := open(dir)
 	if err != nil {
@@ -63,7 +63,7 @@ func Scan(ctx context.Context, dir string) (Tree, error) {
 func foreign(root *os.Root, at string) error {
 	info, err := root.Stat(at)
 	if err != nil {
-		return nil // read reports this error later
+		return nil // read will report this error
 	}
 	if err := ownership.Entry(filepath.Join(root.Name(), at), info); err != nil {
 		return fmt.Errorf("has a file that another user can change: %w", err)
@@ -108,7 +108,7 @@ func read(root *os.Root, at string, most int64) ([]byte, fs.FileMode, error) {
 	return data, info.Mode().Perm(), nil
 }
 
-// plainly returns the error inside a *PathError, which omits the system call and the path.
+// plainly returns the error inside a *PathError, without the system call and the path.
 func plainly(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err

@@ -1,14 +1,14 @@
 package pool
 
-// Candidate is the state of one possible member, an input to Choose.
+// Candidate is the state of one possible member. It is an input to Choose.
 type Candidate struct {
 	In      bool // the member is currently wanted
-	Alive   bool // its session is alive, and it has not reported that it has finished
-	Leaving bool // its session is alive, and it was asked to finish
-	Working bool // work in progress is assigned to it
+	Alive   bool // its session is alive, and the member has not reported that it has finished
+	Leaving bool // its session is alive, and the member was asked to finish
+	Working bool // it has work in progress
 }
 
-// addRank ranks members that are not wanted. Choose adds members with a lower rank first.
+// addRank ranks the members that are not wanted. Choose adds members with lower ranks first.
 func (s Candidate) addRank() int {
 	switch {
 	case s.Alive && !s.Leaving:
@@ -19,7 +19,7 @@ func (s Candidate) addRank() int {
 	return 2
 }
 
-// removeRank ranks wanted members. Choose removes members with a lower rank first.
+// removeRank ranks the wanted members. Choose removes members with lower ranks first.
 func (s Candidate) removeRank() int {
 	switch {
 	case s.Leaving:
@@ -30,10 +30,10 @@ func (s Candidate) removeRank() int {
 	return 2
 }
 
-// Choose changes In so that n members are wanted. all[i-1] is the member with number i. To shrink the pool, Choose
-// first removes members that are already leaving, then members without work, then other members. Among equals, it
-// removes the highest numbers first. To grow the pool, it adds live members first, and among them members that are
-// not leaving. Among equals, members with work come first, then the lowest numbers.
+// Choose sets In so that n members are wanted. all[i-1] is member number i. To shrink the pool, Choose first removes
+// members that are already leaving, then members without work, and then others. Among equals, it removes the highest
+// numbers first. To grow the pool, it adds live members first, preferably members that are not leaving. Among equals,
+// it adds members with work first, and then the lowest numbers.
 func Choose(all []Candidate, n int) {
 	have := 0
 	for i := range all {

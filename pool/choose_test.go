@@ -22,7 +22,7 @@ func TestChoose(t *testing.T) {
 	for _, c := range []struct {
 		from string
 		n    int
-		in   string // the numbers of the members that are wanted afterwards
+		in   string // numbers of the members that are wanted afterwards
 	}{
 		{"....", 2, "12"},
 		{"AAA", 3, "123"},
@@ -58,7 +58,7 @@ func TestChoose(t *testing.T) {
 		}
 		again := slices.Clone(all)
 		if Choose(again, c.n); !slices.Equal(again, all) {
-			t.Errorf("%d of %q: once more, others are wanted", c.n, c.from)
+			t.Errorf("%d of %q: a second call chooses different members", c.n, c.from)
 		}
 	}
 }

@@ -1,5 +1,5 @@
-// Package pool decides how many members a pool has, and which members these are. It has no side effects and does not
-// run check commands.
+// Package pool decides how many members a pool has, and which ones. It has no side effects and does not run check
+// commands.
 package pool
 
 import (
@@ -15,11 +15,11 @@ type Spec struct {
 	Min, Max int    // if Max is 0, the pool is off
 }
 
-// Size returns the pool's size for a number that the check reported: the number itself, limited to Min and Max.
+// Size returns the pool's size for a number that its check has reported: that number, limited to Min and Max.
 func (s Spec) Size(reported int) int { return min(max(reported, s.Min), s.Max) }
 
-// Member returns the qualified name of member i, with 1 <= i <= Max. If Max is 1, the only member has the pool's
-// name.
+// Member returns the qualified name of member i, with 1 <= i <= Max. If Max is 1, the only member has the same name as
+// the pool.
 func (s Spec) Member(i int) string {
 	if s.Max == 1 {
 		return s.Name
@@ -46,7 +46,7 @@ func (s Spec) Index(name string) int {
 	return i
 }
 
-// Parse parses the output of a check, which must be one integer. Callers must not treat an error as 0.
+// Parse parses the output of a check, which must be one integer. Callers must not treat an error as a size of 0.
 func Parse(stdout []byte) (int, error) {
 	text := strings.TrimSpace(string(stdout))
 	if text == "" {

@@ -46,7 +46,7 @@ func TestIndexKnowsStrangers(t *testing.T) {
 	s := Spec{Name: "w", Max: 12}
 	for _, name := range []string{"w", "w-", "w-0", "w-01", "w-13", "w--1", "w-+1", "w-1x", "x-1", "r/w-1", "w-99999999999999999999", ""} {
 		if i := s.Index(name); i != 0 {
-			t.Errorf("%q is taken for member %d", name, i)
+			t.Errorf("Index(%q) = %d, want 0", name, i)
 		}
 	}
 }
@@ -72,10 +72,10 @@ func FuzzParse(f *testing.F) {
 		s := Spec{Name: "w", Min: min(low, high), Max: max(low, high)}
 		n, err := Parse(out)
 		if size := s.Size(n); err == nil && (size < s.Min || size > s.Max) {
-			t.Errorf("%q gives %d members, bounds %d to %d", out, size, s.Min, s.Max)
+			t.Errorf("%q gives %d members, limits %d to %d", out, size, s.Min, s.Max)
 		}
 		if err != nil && len(err.Error()) > 400 {
-			t.Errorf("a long error: %d bytes", len(err.Error()))
+			t.Errorf("the error is too long: %d bytes", len(err.Error()))
 		}
 	})
 }

@@ -1,5 +1,5 @@
-// Package prefs reads the user's preferences, such as the appearance of the control room, keys and confirmations. They
-// do not belong to a city. Invalid preferences are not errors: they are reported with their position, and all other
+// Package prefs reads the user's preferences, such as the control room's appearance, keys and confirmations. They do
+// not belong to a city. Invalid preferences are not errors: they are reported with their positions, and all other
 // preferences apply.
 package prefs
 
@@ -16,7 +16,7 @@ import (
 	"gcity/themes"
 )
 
-// MaxSize bounds the file, in bytes.
+// MaxSize is the maximum size of the file in bytes.
 const MaxSize = 256 << 10
 
 // Prefs are a user's preferences. They are immutable.
@@ -24,8 +24,8 @@ type Prefs struct {
 	Theme         string   // Auto, or the name of one of Themes; "" = not set
 	Columns       []string // columns of the agent list, from left to right; nil = the default
 	ReducedMotion bool
-	MouseOff      bool  // the terminal keeps the mouse
-	ASCII         *bool // nil = determined by the locale
+	MouseOff      bool  // leave the mouse to the terminal
+	ASCII         *bool // nil = according to the locale
 	FPS           int   // maximum frames per second; 0 = the default
 	Confirm       string
 	OnHangup      string
@@ -33,14 +33,14 @@ type Prefs struct {
 	Keys          []Binding // key bindings in the order of the file
 	TrustFolders  []string  // cities in or below these folders are trusted
 
-	Themes   []themes.Theme // built-in themes and the user's own themes, by name
+	Themes   []themes.Theme // the built-in themes and the user's own, by name
 	Problems []string       // invalid settings, with positions and advice
 }
 
 // Auto selects a dark or light theme to match the terminal's background.
 const Auto = "auto"
 
-// Values of Confirm and OnHangup. The first value of each is the default.
+// Values of Confirm and OnHangup. The first value of each group is the default.
 const (
 	AskUsual  = "normal" // ask before actions that are harmful or cannot be undone
 	AskAlways = "always" // ask before every action
@@ -58,7 +58,7 @@ type Binding struct {
 	Position string // position: "/home/a/.config/gcity/config.toml:12:1"
 }
 
-// Columns returns the columns that the agent list may have.
+// Columns returns the columns that the agent list can show.
 func Columns() []string {
 	return []string{"state", "name", "task", "why", "age", "context", "pool", "cpu", "mem",
 		"restarts", "mail", "provider", "pid"}
@@ -85,8 +85,8 @@ func Find(getenv func(string) string) Files {
 		filepath.Join(base, "gcity", "themes")}
 }
 
-// Load reads the files. If the file cannot be read or is not valid TOML, it returns the values of last with the current
-// themes, and reports the problem. last may be the zero value.
+// Load reads the preferences. If the file cannot be read or is not valid TOML, it returns the values of last with the
+// current themes, and reports the problem. last may be the zero value.
 func Load(f Files, last Prefs) Prefs {
 	p := Prefs{Confirm: AskUsual, OnHangup: GoHeadless}
 	own, problems := ownThemes(f.Themes)
@@ -110,7 +110,7 @@ func Load(f Files, last Prefs) Prefs {
 	return p
 }
 
-// stale returns the preferences to use if the file could not be read.
+// stale returns the preferences to use when the file cannot be read.
 func stale(fresh, last Prefs, problems []string) Prefs {
 	if last.Confirm == "" {
 		last = fresh

@@ -71,7 +71,7 @@ focus.peek = 9
 	for _, b := range p.Keys {
 		keys[b.Action] = strings.Join(b.Keys, " ")
 		if !strings.Contains(b.Position, "config.toml:1") {
-			t.Errorf("%s stands at %q", b.Action, b.Position)
+			t.Errorf("%s has the position %q", b.Action, b.Position)
 		}
 	}
 	for id, want := range map[string]string{"agent.restart": "R", "agent.kill": "", "focus.agents": "A 1", "agent.drain": "", "focus.peek": "9"} {
@@ -85,12 +85,12 @@ focus.peek = 9
 	}
 	for _, th := range p.Themes {
 		if th.Name == "dark" && th.Description != "another dark" {
-			t.Error("one's own theme does not replace the one of its name")
+			t.Error("the user's theme does not replace the built-in theme with the same name")
 		}
 	}
 }
 
-// A mistake is reported with its place and the next step. All other settings apply.
+// A mistake is reported with its position and advice. All other settings apply.
 func TestMistakesAreReportedAndIgnored(t *testing.T) {
 	for text, want := range map[string]string{
 		`theme = "drak"`:                      `config.toml:1:9: theme: unknown value "drak"; did you mean "dark"?`,
@@ -117,12 +117,12 @@ func TestMistakesAreReportedAndIgnored(t *testing.T) {
 			t.Errorf("%s: %q, want %q", text, p.Problems, want)
 		}
 		if p.Confirm != AskUsual || p.OnHangup != GoHeadless || p.Detach.String() != "ctrl+q" || len(p.Themes) < 5 {
-			t.Errorf("%s: what was not understood is not the usual: %+v", text, p)
+			t.Errorf("%s: an invalid setting does not have its default: %+v", text, p)
 		}
 	}
 	p := Load(home(t, map[string]string{"config.toml": "fps = 30\nthene = 'dark'\nconfirm = 'never'"}), Prefs{})
 	if p.FPS != 30 || p.Confirm != AskNever || len(p.Problems) != 1 {
-		t.Errorf("beside a mistake: %+v", p)
+		t.Errorf("with a mistake in another line: %+v", p)
 	}
 }
 
@@ -152,10 +152,10 @@ func TestBrokenFileKeepsThePreviousConfiguration(t *testing.T) {
 		t.Fatal(err)
 	}
 	if third := Load(f, second); third.Confirm != AskUsual || third.FPS != 0 || len(third.Problems) != 0 {
-		t.Errorf("after it is gone: %+v", third)
+		t.Errorf("after the file was removed: %+v", third)
 	}
 	if p := Load(Files{}, Prefs{}); p.Confirm != AskUsual || len(p.Themes) < 5 {
-		t.Errorf("nowhere: %+v", p)
+		t.Errorf("without a preferences file: %+v", p)
 	}
 }
 
@@ -174,7 +174,7 @@ func FuzzRead(f *testing.F) {
 		}
 		for _, b := range p.Keys {
 			if b.Position == "" {
-				t.Errorf("%q has the binding %+v, which is nowhere", text, b)
+				t.Errorf("%q has the binding %+v without a position", text, b)
 			}
 		}
 	})

@@ -58,7 +58,7 @@ func (p *Prefs) themeNames() []string {
 	return names
 }
 
-// oneOf returns the value of a key if it is in a list, or fallback if the key is not set or invalid.
+// oneOf returns a key's value if it is in known, or fallback if the key is not set or its value is invalid.
 func oneOf(t toml.Table, key, fallback string, known []string) string {
 	text := t.Text(key)
 	switch {
@@ -75,7 +75,7 @@ func oneOf(t toml.Table, key, fallback string, known []string) string {
 	return fallback
 }
 
-// columns returns the valid columns, each once. The agent's name is always included.
+// columns returns the valid columns, each once. They always include the agent's name.
 func columns(t toml.Table) []string {
 	var out []string
 	known := Columns()
@@ -125,7 +125,7 @@ func bindings(t toml.Table, above string) []Binding {
 		case "a list":
 			b.Keys = t.Texts(name)
 			if len(b.Keys) == 0 && !t.Empty(name) {
-				continue // the list has items that are not strings; they are already reported
+				continue // the list has items that are not strings, which were already reported
 			}
 		case "a string", "a whole number": // the key 5 may be written as a number
 			if text, _ := t.Scalar(name); text != "" {

@@ -8,15 +8,15 @@ import (
 	"text/template/parse"
 )
 
-// Note reports a part of a template that cannot be used, and its replacement. If the line is unknown, the column is
-// also 0.
+// Note reports a part of a template that cannot be used, and what is used instead. If the line is unknown, the column
+// is 0 too.
 type Note struct {
 	Error
 	Column int
 }
 
-// Lenient parses a template like Parse, but omits unusable fragments and unusable names in appended. If main is
-// invalid, its text is used verbatim. Lenient fails only if this is also impossible.
+// Lenient is like Parse, but omits unusable fragments and unusable names in appended. If main is invalid, it uses
+// main's text verbatim. Lenient fails only if even that is impossible.
 func Lenient(main File, fragments []File, appended []string) (*Template, []Note, error) {
 	var notes []Note
 	all := append(slices.Clone(fragments), main)
@@ -48,8 +48,8 @@ func Lenient(main File, fragments []File, appended []string) (*Template, []Note,
 	}
 }
 
-// columnOf returns the column of the text that an error quotes from its line. If the error quotes nothing, it
-// returns the column of the first action in the line.
+// columnOf returns the column of the text that an error quotes from its line. If the error quotes no text, it returns
+// the column of the line's first action.
 func columnOf(e *Error, files []File) int {
 	i := slices.IndexFunc(files, func(f File) bool { return f.Name == e.File })
 	if i < 0 || e.Line == 0 {

@@ -35,7 +35,7 @@ type Error struct {
 	File    string
 	Line    int // counted from 1; 0 = unknown
 	Message string
-	// name of the missing fragment if it is in the list of fragments to append; otherwise ""
+	// name of the missing fragment, if it is one of the fragments to append; otherwise ""
 	Appended string
 }
 
@@ -56,8 +56,8 @@ type Template struct {
 	append []string
 	hash   string
 	from   map[string]File    // the file that defines each fragment
-	calls  map[string][]named // references to other fragments in each fragment, in order
-	fields map[string][]Field // references to values in each fragment
+	calls  map[string][]named // references to other fragments, in order, by fragment
+	fields map[string][]Field // references to values, by fragment
 }
 
 // named is a reference to a fragment by its name.
@@ -74,9 +74,9 @@ type Field struct {
 	Tested bool // the template only tests whether the value is set
 }
 
-// Parse parses a template. appended lists the names of fragments to append to it. If two fragments have the same
-// name, the later one is used. Parse returns an *Error for anything that no values could make renderable: syntax
-// errors, missing fragments, and fragments that use each other in a cycle.
+// Parse parses a template. appended lists the names of fragments to append to the template. If several fragments have
+// the same name, Parse uses the last one. It returns an *Error if the template cannot be rendered with any values:
+// because of a syntax error, a missing fragment, or fragments that use each other in a cycle.
 func Parse(main File, fragments []File, appended []string) (*Template, error) {
 	t := &Template{set: template.New(main.Name).Option("missingkey=zero").
 		Funcs(functions(nil, nil)), main: main.Name, append: slices.Clone(appended),
@@ -110,7 +110,7 @@ func fragmentName(file string) string {
 	return name
 }
 
-// add parses one file. The text outside its definitions is defined as the fragment name.
+// add parses one file. The text outside its definitions becomes the fragment called name.
 func (t *Template) add(f File, name string) error {
 	if len(f.Text) > MaxSource {
 		return &Error{File: f.Name, Message: fmt.Sprintf("is larger than %d KiB; is it the "+
@@ -153,8 +153,8 @@ func (t *Template) add(f File, name string) error {
 	return nil
 }
 
-// maxNested is the maximum nesting depth of parentheses and blocks. It is limited because the parser and the renderer
-// are recursive.
+// maxNested is the maximum nesting depth of parentheses and blocks. There is a limit because the parser and the
+// renderer are recursive.
 const maxNested = 1000
 
 // nested returns the first line at which text is nested too deeply, or 0.
@@ -192,7 +192,7 @@ func nested(text string) int {
 	return 0
 }
 
-// firstWords returns the keyword at the beginning of an action, or "" if the action begins with anything else.
+// firstWords returns the keyword at the beginning of an action, or "".
 func firstWords(action string) string {
 	words := strings.FieldsFunc(strings.TrimPrefix(action[:min(len(action), 64)], "-"),
 		func(r rune) bool {
@@ -221,7 +221,7 @@ func parseError(f File, err error) *Error {
 	return e
 }
 
-// walk visits a fragment and, recursively, all fragments that it uses.
+// walk visits a fragment and, recursively, the fragments that it uses.
 func (t *Template) walk(name string, ancestors []string, seen map[string]bool) error {
 	if at := slices.Index(ancestors, name); at >= 0 {
 		circle := append(slices.Clone(ancestors[at:]), name)
@@ -245,7 +245,7 @@ func (t *Template) walk(name string, ancestors []string, seen map[string]bool) e
 	return nil
 }
 
-// fragments lists the existing fragments, for an error message.
+// fragments lists the existing fragments for an error message.
 func (t *Template) fragments() string {
 	names := t.Fragments()
 	if len(names) == 0 {
@@ -260,8 +260,8 @@ func (t *Template) Fragments() []string {
 	return slices.DeleteFunc(names, func(name string) bool { return name == t.main })
 }
 
-// reachable returns the fragments that may be rendered: the template, the appended fragments, and all fragments that
-// these use.
+// reachable returns the fragments that rendering may reach: the template, the appended fragments, and all fragments
+// that they use.
 func (t *Template) reachable() map[string]bool {
 	seen := map[string]bool{}
 	for _, name := range append([]string{t.main}, t.append...) {
@@ -270,7 +270,7 @@ func (t *Template) reachable() map[string]bool {
 	return seen
 }
 
-// Hash returns a hash, in hexadecimal, of the files on which the rendered text depends.
+// Hash returns a hexadecimal hash of the files that affect the rendered text.
 func (t *Template) Hash() string { return t.hash }
 
 func (t *Template) sum() string {
@@ -308,8 +308,7 @@ func (t *Template) Fields() []Field {
 	return slices.Compact(out)
 }
 
-// Mentions reports whether the rendered text may depend on a value. The result may be true even if the value is not
-// used.
+// Mentions reports whether the rendered text may depend on a value. It may return true even if the value is not used.
 func (t *Template) Mentions(field string) bool {
 	for name := range t.reachable() {
 		if strings.Contains(t.from[name].Text, field) {
@@ -319,8 +318,8 @@ func (t *Template) Mentions(field string) bool {
 	return false
 }
 
-// Render renders the template. It always terminates, because steps and output are limited and ctx is checked. The
-// error is an *Error.
+// Render renders the template. It always terminates, because the number of steps and the size of the output are limited
+// and ctx is checked. The error is an *Error.
 func (t *Template) Render(ctx context.Context, v Values) (string, error) {
 	set, err := t.set.Clone()
 	if err != nil {
@@ -339,7 +338,7 @@ func (t *Template) Render(ctx context.Context, v Values) (string, error) {
 				_, _ = out.Write([]byte("\n\n")) // the next write returns the error
 			}
 		}
-		// the file contains only definitions
+		// a file that contains only definitions renders to nothing
 		if of := set.Lookup(name); of == nil || of.Tree == nil {
 			continue
 		}

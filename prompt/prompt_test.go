@@ -64,7 +64,7 @@ func TestFragments(t *testing.T) {
 		t.Errorf("%q", p.Fragments())
 	}
 	if !p.Mentions("RigName") || p.Mentions("Branch") {
-		t.Error("what it depends on is not known")
+		t.Error("Mentions does not report a value that the template uses")
 	}
 }
 
@@ -96,7 +96,7 @@ func TestParseSaysWhereAndWhat(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := Parse(File{"p", strings.Repeat("{{if .A}}x{{else if .B}}y{{else}}z{{end}}(", 5000)}, nil, nil); err != nil {
-		t.Errorf("many blocks are no deep ones: %v", err)
+		t.Errorf("many blocks in sequence count as nested: %v", err)
 	}
 }
 
@@ -146,7 +146,7 @@ func TestHash(t *testing.T) {
 	used, idle := File{"s/u.md.tmpl", `{{define "u"}}1{{end}}`}, File{"s/i.md.tmpl", `{{define "i"}}1{{end}}`}
 	base := hash(`{{template "u" .}}`, nil, used, idle)
 	if other := hash(`{{template "u" .}}`, nil, used, File{"s/i.md.tmpl", `{{define "i"}}2{{end}}`}); other != base {
-		t.Error("a fragment that it does not use changes it")
+		t.Error("a fragment that the template does not use changes the hash")
 	}
 	for name, other := range map[string]string{
 		"its text":            hash(`{{template "u" .}}!`, nil, used, idle),
@@ -155,7 +155,7 @@ func TestHash(t *testing.T) {
 		"the order of others": hash(`{{template "u" .}}`, []string{"i", "u"}, used, idle),
 	} {
 		if other == base {
-			t.Errorf("%s does not change it", name)
+			t.Errorf("%s does not change the hash", name)
 		}
 	}
 }
@@ -188,14 +188,14 @@ func FuzzTemplate(f *testing.F) {
 		defer cancel()
 		one, err := p.Render(ctx, sample())
 		if ctx.Err() != nil {
-			t.Fatal("it hangs")
+			t.Fatal("Render does not return")
 		}
 		two, again := p.Render(ctx, sample())
 		if one != two || (err == nil) != (again == nil) {
-			t.Fatalf("it is rendered in two ways: %q and %q", one, two)
+			t.Fatalf("two renderings differ: %q and %q", one, two)
 		}
 		if len(one) > MaxText || strings.IndexByte(one, 0) >= 0 {
-			t.Fatal("what is rendered breaks its bounds")
+			t.Fatal("the rendered text is too long or contains a NUL character")
 		}
 		p.Hash()
 		p.Fields()

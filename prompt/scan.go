@@ -5,7 +5,7 @@ import (
 	"text/template/parse"
 )
 
-// scan visits a definition. It collects the fragments and values that the definition uses. It inserts a step before
+// scan visits a definition. It collects the fragments and values that the definition uses, and inserts a step before
 // each part that may be repeated.
 type scan struct {
 	t      *Template

@@ -14,7 +14,7 @@ import (
 type Values struct {
 	CityRoot  string // absolute path of the city's folder
 	AgentName string // qualified name
-	// qualified name in the configuration: for a member of a pool, the pool's name
+	// qualified name in the configuration, which for a pool member is the pool's name
 	TemplateName  string
 	RigName       string
 	WorkDir       string // absolute path of the working folder
@@ -25,13 +25,13 @@ type Values struct {
 	// shell command that assigns work to the agent; {} is replaced with the bead's ID
 	SlingQuery string
 
-	// the agent's configured variables, by name; the values above take precedence
+	// the agent's configured variables, by name; the fields above take precedence over them
 	Env map[string]string
-	// Session returns an agent's session name; if Session is nil, the session has the agent's name
+	// Session returns the name of an agent's session; nil = the session has the agent's name
 	Session func(name string) string
 }
 
-// Draft is a template with the values that are known so far. It is immutable.
+// Draft is a template with the values that are already known. It is immutable.
 type Draft struct {
 	Template *Template
 	Values   Values
@@ -53,8 +53,7 @@ func (v *Values) data() map[string]string {
 	return out
 }
 
-// Limits for one rendering. A step is one execution of a block. Work is the size of the output that functions
-// produce, in bytes.
+// Limits for one rendering. A step is one execution of a block. Work is the number of bytes that functions produce.
 const (
 	maxSteps = 20_000
 	maxWork  = 64 << 20
@@ -62,7 +61,7 @@ const (
 	maxFmt   = 4 << 10 // maximum length of a format in bytes
 )
 
-// budget is the remaining number of steps and amount of work for a rendering. It is not safe for concurrent use.
+// budget is what remains of a rendering's limits: steps and work. It is not safe for concurrent use.
 type budget struct {
 	ctx          context.Context
 	steps, bytes int
@@ -85,7 +84,7 @@ func (b *budget) step() error {
 	return nil
 }
 
-// spend counts the bytes of output before the output is created.
+// spend counts bytes of output before they are produced.
 func (b *budget) spend(n int) error {
 	switch b.bytes -= n; {
 	case b.ctx.Err() != nil:
@@ -97,8 +96,8 @@ func (b *budget) spend(n int) error {
 	return nil
 }
 
-// functions returns the functions of a template. b limits the functions that produce output. If b is nil, they must
-// not be called.
+// functions returns a template's functions. b limits those that produce output. If b is nil, the functions must not be
+// called.
 func functions(b *budget, v *Values) template.FuncMap {
 	joined := func(times int, do func(args ...any) string) func(args ...any) (string, error) {
 		return func(args ...any) (string, error) {

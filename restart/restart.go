@@ -1,5 +1,5 @@
 // Package restart decides whether and when an agent restarts after its process has exited. It has no side effects.
-// Times are arguments, so the same history and death always result in the same verdict.
+// Times are arguments, so that the same history and death always lead to the same verdict.
 package restart
 
 import (
@@ -17,14 +17,14 @@ const (
 	Never     Mode = "never"
 )
 
-// Policy is the configured reaction to an agent's exits.
+// Policy says how to react to an agent's exits, according to the configuration.
 type Policy struct {
 	Mode      Mode
-	MinUptime time.Duration // with Always, an exit with code 0 before this uptime counts as a crash
-	// more crashes than this number within Window lead to quarantine; 0 = unlimited
+	MinUptime time.Duration // with Always, an exit with code 0 earlier than this counts as a crash
+	// more than this many crashes within Window lead to quarantine; 0 = unlimited
 	MaxRestarts int
 	Window      time.Duration
-	// wait before the second consecutive restart, doubled for each additional restart; 0 = no wait
+	// wait before the second restart in a row, doubled for each further one; 0 = no wait
 	Backoff    time.Duration
 	MaxBackoff time.Duration // maximum wait; for agents, the patrol interval
 }
@@ -44,7 +44,7 @@ type Outcome int
 const (
 	Restart    Outcome = iota // restart at Verdict.At
 	Leave                     // do not restart the agent
-	Quarantine                // too many crashes, so restart only at Verdict.At
+	Quarantine                // too many crashes: do not restart before Verdict.At
 )
 
 // Verdict is the decision about one death.
@@ -56,8 +56,8 @@ type Verdict struct {
 	Reason  string    // "exit 3", "crashed 6× in 4m0s, the last by SIGSEGV", …
 }
 
-// History contains the recent crashes of one agent, at most MaxRestarts. The zero value means that the agent has
-// never crashed.
+// History contains an agent's recent crashes, at most MaxRestarts of them. The zero value is the history of an agent
+// that has never crashed.
 type History struct {
 	Crashes []time.Time `json:"crashes,omitempty"` // crashes within the window, oldest first
 	// consecutive crashes without a long run in between
@@ -95,13 +95,13 @@ func (h *History) Died(now time.Time, d Death, p Policy) Verdict {
 		}
 	}
 	if p.MaxRestarts == 0 {
-		h.Crashes = h.Crashes[:0] // without a limit, past crashes are not needed
+		h.Crashes = h.Crashes[:0] // without a limit, past crashes do not matter
 	}
 	return Verdict{Crash: true, Outcome: Restart, At: h.next(now, p), Reason: reason}
 }
 
-// next returns the time of the next restart. The first restart of a streak is immediate. Later restarts wait, with
-// a jitter of up to 10 %, so that agents that crashed together do not restart together.
+// next returns when the agent restarts. The first restart in a streak is immediate. Later ones wait, with up to 10 % of
+// jitter, so that agents that crashed together do not restart together.
 func (h *History) next(now time.Time, p Policy) time.Time {
 	h.Streak++
 	if h.Streak == 1 || p.Backoff <= 0 {
@@ -117,9 +117,9 @@ func (h *History) next(now time.Time, p Policy) time.Time {
 	return now.Add(wait + jitter(now, wait/10))
 }
 
-// Again returns the time at which to retry a start that could not begin because something was missing. No process has
-// run, so the history does not change. tries is the number of consecutive attempts, starting with 1. The wait doubles
-// with each attempt and is never 0.
+// Again returns when to retry a start that could not begin because something was missing. No process has run, so the
+// history does not change. tries is the number of consecutive attempts, starting with 1. The wait doubles with each
+// attempt and is never 0.
 func (p Policy) Again(now time.Time, tries int) time.Time {
 	wait := p.Backoff
 	if wait <= 0 {
@@ -134,8 +134,8 @@ func (p Policy) Again(now time.Time, tries int) time.Time {
 	return now.Add(wait)
 }
 
-// Paced returns the time at which an agent restarts after an exit that does not count as a crash. The interval
-// between two starts is at least Backoff, so that a program that exits immediately does not keep the machine busy.
+// Paced returns when an agent restarts after an exit that does not count as a crash. There is at least Backoff between
+// two starts, so that a program that exits immediately does not keep the machine busy.
 func (p Policy) Paced(now time.Time, uptime time.Duration) time.Time {
 	return now.Add(max(0, p.Backoff-max(0, uptime)))
 }
@@ -159,7 +159,7 @@ func (d Death) crash(p Policy) bool {
 		(p.Mode == Always && d.Uptime < p.MinUptime)
 }
 
-// longRun returns the uptime after which a death starts a new streak.
+// longRun returns how long an agent must have run for its death to start a new streak.
 func (p Policy) longRun() time.Duration {
 	if p.MaxRestarts > 0 {
 		return p.Window / time.Duration(p.MaxRestarts)
@@ -199,7 +199,7 @@ func jitter(now time.Time, span time.Duration) time.Duration {
 	return time.Duration(h.Sum64() % uint64(span))
 }
 
-// Within returns the number of crashes within the given time before now.
+// Within returns the number of crashes in the given period before now.
 func (h *History) Within(now time.Time, window time.Duration) int {
 	n := 0
 	for _, t := range h.Crashes {

@@ -56,7 +56,7 @@ func TestCrashLoop(t *testing.T) {
 		v := h.Died(now, Death{Code: 1}, p)
 		base := wait * time.Second
 		if v.Outcome != Restart || v.At.Before(now.Add(base)) || v.At.After(now.Add(base+base/10)) {
-			t.Errorf("crash %d: %v, restart in %v, want %v and up to a tenth", i+1, v.Outcome, v.At.Sub(now), base)
+			t.Errorf("crash %d: %v, restart in %v, want %v plus at most 10 %%", i+1, v.Outcome, v.At.Sub(now), base)
 		}
 		now = v.At
 	}
@@ -92,7 +92,7 @@ func TestZeroMeansForEver(t *testing.T) {
 		}
 	}
 	if len(h.Crashes) > 0 {
-		t.Errorf("remembers %d crashes that nothing asks for", len(h.Crashes))
+		t.Errorf("stores %d crashes although there is no limit", len(h.Crashes))
 	}
 }
 

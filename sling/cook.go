@@ -29,8 +29,8 @@ func given(vars map[string]string) func(*formula.Formula) map[string]string {
 	return func(*formula.Formula) map[string]string { return vars }
 }
 
-// valuesFor returns the values for a formula that describes the steps of a bead's work. If the formula declares the
-// variables bead, issue or title, they are set to the bead's ID or title. Values in the request take precedence.
+// valuesFor returns the values for a formula that describes the steps of a bead's work. It sets the variables bead,
+// issue and title, if the formula declares them, to the bead's ID or title. Values in the request take precedence.
 func valuesFor(b beads.Bead, req city.SlingRequest) func(*formula.Formula) map[string]string {
 	return func(f *formula.Formula) map[string]string {
 		vars := map[string]string{}
@@ -47,8 +47,8 @@ func valuesFor(b beads.Bead, req city.SlingRequest) func(*formula.Formula) map[s
 	}
 }
 
-// moleculeOrder describes a formula to cook: its name, the rig in which it is looked up, its variables, and a
-// function that completes the root bead.
+// moleculeOrder describes a formula to cook: its name, the rig in which to look it up, its variables, and a function
+// that completes the root bead.
 type moleculeOrder struct {
 	name, rig string
 	vars      func(*formula.Formula) map[string]string
@@ -77,13 +77,13 @@ func (s *Slinger) molecule(ctx context.Context, store beads.Store,
 	return whole[0], nil
 }
 
-// attach creates a molecule with the steps of a bead's work, as a child of the bead.
+// attach creates a molecule with the steps of a bead's work. The molecule becomes a child of the bead.
 func (s *Slinger) attach(ctx context.Context, of locatedBead, name string, j job) (
 	root string, err error) {
 	b, req := of.bead, j.req
 	shape := func(root *beads.Bead) {
 		root.ParentID = b.ID
-		// for a bead that was created by this request, the root keeps the formula's title and description
+		// if this request has created the bead, its title and description belong to the bead, not to the root
 		if req.Bead != "" {
 			root.Title = cmp.Or(req.Title, root.Title)
 			root.Description = cmp.Or(req.Description, root.Description)
@@ -99,7 +99,7 @@ func (s *Slinger) attach(ctx context.Context, of locatedBead, name string, j job
 }
 
 // Molecule converts a cooked formula to beads for a Batcher: a root, and a child for each step. Only the root has the
-// labels, because one agent does all steps of the molecule.
+// labels, because a single agent does all of the molecule's steps.
 func Molecule(m formula.Molecule, labels []string) []beads.Bead {
 	const root = "$root"
 	step := func(ref string) string { return "$step." + ref }

@@ -24,36 +24,36 @@ import (
 	"gcity/mail"
 )
 
-// slingLimit is the timeout of an agent's sling_query command.
+// slingLimit is the timeout for an agent's sling_query.
 const slingLimit = 30 * time.Second
 
-// changeTries is the number of attempts to change a bead that other processes change at the same time.
+// changeTries is how often a change to a bead is tried when other processes change the bead at the same time.
 const changeTries = 8
 
-// Slinger assigns work to agents and pools. Its fields do not change.
+// Slinger assigns work to agents and pools. Its fields must not change after the first use.
 type Slinger struct {
 	Config *config.City
 	City   *city.Snapshot
 	Host   agent.Host
 	Scopes []string // scopes with a store: "" = the city, otherwise a rig
 	Store  func(rig string) (beads.Store, error)
-	// FindFormula returns the formula with this name for a rig, or for the city if rig is ""
+	// FindFormula returns the formula with this name that applies in a rig, or in the city if rig is ""
 	FindFormula func(name, rig string) (*formula.Formula, error)
 }
 
 // Result is the result of assigning work.
 type Result struct {
 	Bead    beads.Bead
-	Events  []events.Event // events of the changes, in order; empty = nothing changed
+	Events  []events.Event // the events for the changes, in order; empty = nothing has changed
 	Message string
 
-	created []createdBeads // beads and molecules that were created for this request, in order
+	created []createdBeads // beads and molecules that this request has created, in order
 }
 
-// createdBeads is a bead or a molecule that was created for a request.
+// createdBeads is a bead or a molecule that a request has created.
 type createdBeads struct {
-	root beads.Bead // the bead, or the root of the molecule, at its creation
-	// the bead that the molecule was made for, before the change; may be the zero value
+	root beads.Bead // the bead, or the molecule's root, as it was created
+	// the bead that the molecule belongs to, before it was changed; may be the zero value
 	of    beads.Bead
 	store beads.Store
 }
@@ -62,14 +62,14 @@ type createdBeads struct {
 type assignee struct {
 	agent, pool string
 	rig         string
-	by          *config.Agent // the configuration of the agent or pool; nil if it was removed
-	note        string        // a remark that is appended to the reply
+	by          *config.Agent // the configuration of the agent or pool; nil if that was removed
+	note        string        // a remark to append to the reply
 }
 
 func (h *assignee) name() string { return cmp.Or(h.agent, h.pool) }
 
-// Sling assigns the requested work. If that fails, it closes the beads that it has created. Errors that a user can
-// correct are *city.Error values.
+// Sling assigns the requested work. If that fails, it closes the beads that it has created. Errors that the user can
+// correct are of type *city.Error.
 func (s *Slinger) Sling(ctx context.Context, req city.SlingRequest) (out Result, err error) {
 	if err := req.Check(); err != nil {
 		return Result{}, err
@@ -129,21 +129,21 @@ func (s *Slinger) dispatch(ctx context.Context, req city.SlingRequest, out *Resu
 	return s.assign(ctx, f, molecule, job{req, to, out})
 }
 
-// job is a request with its target and result.
+// job is a request, together with its target and its result.
 type job struct {
 	req city.SlingRequest
 	to  *assignee
 	out *Result
 }
 
-// locatedBead is a bead and the store in which it was found.
+// locatedBead is a bead, and the store that contains it.
 type locatedBead struct {
 	bead  beads.Bead
 	store beads.Store
 	rig   string // rig of the store; "" = the store of the city
 }
 
-// find searches all stores for a bead. If a store fails, it still searches the others.
+// find searches all stores for a bead. If a store fails, find still searches the others.
 func (s *Slinger) find(ctx context.Context, id string) (f locatedBead, err error) {
 	if beads.CheckID(id) != nil {
 		return f, city.WorkError(beads.NotFound(id))
@@ -167,7 +167,7 @@ func (s *Slinger) find(ctx context.Context, id string) (f locatedBead, err error
 	return f, city.WorkError(beads.NotFound(id))
 }
 
-// checkAssignable returns an error if a bead cannot be assigned, or can be assigned only with force.
+// checkAssignable returns an error if a bead cannot be assigned, or only with force.
 func checkAssignable(b beads.Bead, to *assignee, force bool) error {
 	conflict := func(format string, args ...any) error {
 		return &city.Error{Code: city.Conflict, Message: fmt.Sprintf(format, args...)}
@@ -237,8 +237,8 @@ func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *assignee,
 	return s.runSlingQuery(ctx, store, req, to, out)
 }
 
-// assign assigns a bead: by its assignee, by a label, or by the agent's sling_query. It retries if other processes
-// change the bead at the same time.
+// assign assigns a bead by setting its assignee, by adding a label, or by running the agent's sling_query. It retries
+// if other processes change the bead at the same time.
 func (s *Slinger) assign(ctx context.Context, f locatedBead, molecule string, j job) error {
 	store, b, req, to, out := f.store, f.bead, j.req, j.to, j.out
 	for try := range changeTries {
@@ -274,7 +274,7 @@ func (s *Slinger) assign(ctx context.Context, f locatedBead, molecule string, j 
 	return s.runSlingQuery(ctx, store, req, to, out)
 }
 
-// query returns the shell command that assigns work to this agent, or "" if it has no sling_query.
+// query returns the shell command that assigns work to this agent, or "" if the agent has no sling_query.
 func (h *assignee) query() string {
 	if h.by == nil {
 		return ""
@@ -290,7 +290,7 @@ func (h *assignee) defaultFormula() string {
 	return h.by.DefaultSlingFormula
 }
 
-// patch returns the change that assigns a bead to this agent or pool and to no other.
+// patch returns the change that assigns a bead to this agent or pool, and to no other.
 func (h *assignee) patch(was beads.Bead) beads.Patch {
 	p := beads.Patch{Assignee: &h.agent, IfRev: &was.Rev}
 	for _, l := range was.Labels {
@@ -301,15 +301,15 @@ func (h *assignee) patch(was beads.Bead) beads.Patch {
 	if h.pool != "" {
 		p.AddLabels = []string{city.PoolLabel + h.pool}
 	}
-	// the previous assignee had started work on the bead and must not continue
+	// the bead is in progress for the previous assignee, so reopen it for the new one
 	if was.Status == beads.StatusInProgress && was.Assignee != h.agent {
 		p.Status = new(beads.StatusOpen)
 	}
 	return p
 }
 
-// runSlingQuery runs the sling_query of the agent that receives the work. It runs in the folder of the agent's rig,
-// with {} replaced by the bead's ID.
+// runSlingQuery runs the sling_query of the agent that receives the work, in the folder of the agent's rig. It replaces
+// {} with the bead's ID.
 func (s *Slinger) runSlingQuery(ctx context.Context, store beads.Store, req city.SlingRequest,
 	to *assignee, out *Result) error {
 	if to.query() == "" {
@@ -344,7 +344,7 @@ func (s *Slinger) runSlingQuery(ctx context.Context, store beads.Store, req city
 	if err != nil {
 		return failed(err, res.Output)
 	}
-	// the command may have changed the bead; if it cannot be read, return the previous version
+	// the command may have changed the bead, so read it again; if that fails, return the previous version
 	if b, err := store.Get(ctx, out.Bead.ID); err == nil {
 		out.Bead = b
 	}

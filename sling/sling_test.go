@@ -81,7 +81,7 @@ func slinger(t *testing.T) (*Slinger, map[string]*fake.Store) {
 		Store: func(rig string) (beads.Store, error) { return stores[rig], nil },
 		FindFormula: func(name, _ string) (*formula.Formula, error) {
 			if name != "polish" {
-				return nil, fmt.Errorf("there is no formula %q", name)
+				return nil, fmt.Errorf("no such formula %q", name)
 			}
 			return &formula.Formula{Name: name, Description: "polish {{bead}}", Vars: []formula.Var{{Name: "bead"}, {Name: "how"}},
 				Steps: []formula.Step{{ID: "wax", Title: "wax {{title}} {{how}}"}}}, nil
@@ -110,7 +110,7 @@ func TestSlingOfNewWorkIsAtomic(t *testing.T) {
 	s, stores := slinger(t)
 	cooked := s.FindFormula
 	for _, recipe := range []func(name, rig string) (*formula.Formula, error){
-		func(string, string) (*formula.Formula, error) { return nil, errors.New("there is no formula") },
+		func(string, string) (*formula.Formula, error) { return nil, errors.New("no such formula") },
 		func(name, rig string) (*formula.Formula, error) {
 			f, err := cooked(name, rig)
 			f.Vars = append(f.Vars, formula.Var{Name: "much", Required: true})
@@ -119,16 +119,16 @@ func TestSlingOfNewWorkIsAtomic(t *testing.T) {
 	} {
 		s.FindFormula = recipe
 		if _, err := s.Sling(t.Context(), city.SlingRequest{Target: "cook", Title: "the pots"}); err == nil {
-			t.Error("it is handed out")
+			t.Error("the work was assigned")
 		}
 		if all, err := stores[""].List(t.Context(), beads.Query{}); err != nil || len(all) > 0 {
-			t.Errorf("%v is left, %v", all, err)
+			t.Errorf("%v is left over, %v", all, err)
 		}
 	}
 }
 
-// The target is an agent, a pool or a rig, or is derived from the rig of the bead. The message says why the target
-// cannot start the work now.
+// The target is an agent, a pool or a rig, or depends on the bead's rig. The message says why the target cannot start
+// the work now.
 func TestSlingTarget(t *testing.T) {
 	s, stores := slinger(t)
 	own := put(t, stores[""], beads.Bead{Title: "own"})
@@ -183,7 +183,7 @@ func TestSlingToAPoolOfOne(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got, err := stores["yard"].Get(t.Context(), b.ID); err != nil || got.Assignee != "" || !slices.Contains(got.Labels, "pool:yard/solo") {
-			t.Errorf("with the member there %v, it is %+v, %v", there, got, err)
+			t.Errorf("with the member present %v: %+v, %v", there, got, err)
 		}
 	}
 }
@@ -204,7 +204,7 @@ func TestSlingFormula(t *testing.T) {
 		t.Errorf("%+v, %v", all, err)
 	}
 	if out, err = s.Sling(t.Context(), city.SlingRequest{Target: "cook", Bead: b.ID}); err != nil || len(out.Events) > 0 {
-		t.Errorf("again: %+v, %v", out, err)
+		t.Errorf("a second time: %+v, %v", out, err)
 	}
 	raw, err := s.Sling(t.Context(), city.SlingRequest{Target: "cook", Title: "raw", NoFormula: true})
 	if err != nil || raw.Bead.Metadata[city.MoleculeKey] != "" {
@@ -286,7 +286,7 @@ func TestSlingUndoes(t *testing.T) {
 	}
 	_, _ = s.Sling(t.Context(), city.SlingRequest{Target: "odd", Bead: b.ID, Formula: "polish"}) // fails as before
 	if got, err := stores[""].Get(t.Context(), b.ID); err != nil || got.Metadata[city.MoleculeKey] != "tw-0" {
-		t.Errorf("it was done by another molecule: %+v, %v", got, err)
+		t.Errorf("the bead refers to a different molecule: %+v, %v", got, err)
 	}
 	open, err := stores[""].List(t.Context(), beads.Query{Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}})
 	if err != nil || len(open) != 1 || open[0].ID != b.ID || open[0].Assignee != "" {
@@ -339,7 +339,7 @@ func TestSlingLeavesAssignedWork(t *testing.T) {
 				want = "tw-2 was created for it and could not be closed"
 			}
 			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%v, want %q in it", err, want)
+				t.Errorf("%v, want an error with %q", err, want)
 			}
 			of, _ := stores[""].Get(t.Context(), b.ID)
 			root, _ := stores[""].Get(t.Context(), "tw-2")
@@ -351,9 +351,9 @@ func TestSlingLeavesAssignedWork(t *testing.T) {
 	}
 }
 
-// If two callers assign the same bead at the same time, one is refused, and the beads that were created for it are
+// If two callers assign the same bead at the same time, one of them fails, and the beads that it has created are
 // closed.
-func TestSlingUndoesTheSlowerOfTwo(t *testing.T) {
+func TestSlingUndoesALostRace(t *testing.T) {
 	s, stores := slinger(t)
 	b := put(t, stores[""], beads.Bead{Title: "shoe"})
 	recipe := s.FindFormula
@@ -372,8 +372,7 @@ func TestSlingUndoesTheSlowerOfTwo(t *testing.T) {
 	}
 }
 
-// Work of another agent, a run and a closed bead cannot be assigned. With Force, work of another agent is
-// reassigned.
+// Another agent's work, a run and a closed bead cannot be assigned. With Force, another agent's work is reassigned.
 func TestSlingRefused(t *testing.T) {
 	s, stores := slinger(t)
 	theirs := put(t, stores[""], beads.Bead{Title: "theirs", Assignee: "bob", Status: beads.StatusInProgress})

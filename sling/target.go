@@ -12,8 +12,8 @@ import (
 	"gcity/mail"
 )
 
-// target returns the agent or pool that a request's target refers to: by its name, or by the name of a rig with a
-// default target.
+// target returns the agent or pool for a request's target. The target is the name of an agent, of a pool, or of a rig
+// with a default target.
 func (s *Slinger) target(name string) (*assignee, error) {
 	name = strings.TrimSpace(name)
 	to, err := s.City.Address(name)
@@ -62,7 +62,7 @@ func (s *Slinger) assignee(to string) *assignee {
 		return h
 	}
 	pool := s.City.PoolOf(to)
-	// the agent is the only member of its pool; it runs while the pool has work
+	// the pool's only member has the pool's name and runs while the pool has work, so assign the work to the pool
 	if pool != "" && pool == to {
 		return s.assignee(mail.PoolPrefix + pool)
 	}
@@ -91,8 +91,8 @@ func (s *Slinger) declared(name string) *config.Agent {
 	return &s.Config.Agents[i]
 }
 
-// names returns the target names that an error may suggest. A name that belongs to a rig is included with and
-// without the rig.
+// names returns the target names that an error may suggest. A name inside a rig is included both with and without the
+// rig.
 func (s *Slinger) names() []string {
 	var out []string
 	for i := range s.City.Agents {

@@ -12,10 +12,10 @@ import (
 	"gcity/city"
 )
 
-// undoLimit is the timeout for closing the beads that were created for work that could not be assigned.
+// undoLimit is the timeout for closing beads that were created for work that could not be assigned.
 const undoLimit = 20 * time.Second
 
-// undo closes the beads that were created for work that could not be assigned. It adds the result to the error.
+// undo closes the beads that were created for work that could not be assigned. It adds what it did to the error.
 func (out *Result) undo(ctx context.Context, req city.SlingRequest, why error) error {
 	// do not use the request's deadline, which may have expired
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
@@ -44,8 +44,8 @@ func (out *Result) undo(ctx context.Context, req city.SlingRequest, why error) e
 	return e
 }
 
-// taken describes how an agent or pool has taken a bead since the bead was created, or returns "" if none has. A
-// sling_query may fail after it has assigned the work.
+// taken describes how an agent or pool has taken a bead since the bead was created. It returns "" if none has. A
+// sling_query can fail after it has already assigned the work.
 func taken(as, now beads.Bead) string {
 	newPool := func(l string) bool {
 		return strings.HasPrefix(l, city.PoolLabel) && !slices.Contains(as.Labels, l)
@@ -61,8 +61,8 @@ func taken(as, now beads.Bead) string {
 	return ""
 }
 
-// all returns the current state of the created beads, parents before children, and of the bead that they describe.
-// It returns an error if an agent or pool has taken one of these beads.
+// all returns the current state of the created beads, parents before children, and of the bead that the molecule
+// belongs to. It returns an error if an agent or pool has taken one of the created beads.
 func (m createdBeads) all(ctx context.Context) (line []beads.Bead, of beads.Bead, err error) {
 	root, err := m.store.Get(ctx, m.root.ID)
 	if err == nil && m.of.ID != "" {
@@ -86,7 +86,7 @@ func (m createdBeads) all(ctx context.Context) (line []beads.Bead, of beads.Bead
 			as = m.root
 		case len(line):
 			as = m.of
-			// the bead has a different molecule now
+			// the bead has been given a different molecule since then
 			if of.Metadata[city.MoleculeKey] != m.root.ID {
 				continue
 			}
@@ -98,8 +98,8 @@ func (m createdBeads) all(ctx context.Context) (line []beads.Bead, of beads.Bead
 	return line, of, nil
 }
 
-// undo closes the created beads, children first. It also restores the reference to a molecule in the bead that the
-// molecule was made for.
+// undo closes the created beads, children first. If they are a molecule, it also restores the reference to a molecule
+// in the bead that the molecule belongs to.
 func (m createdBeads) undo(ctx context.Context, req city.SlingRequest, out *Result) error {
 	line, was, err := m.all(ctx)
 	if err != nil {

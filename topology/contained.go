@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// contained returns an error if a copy contains a symbolic link that leads out of the copy. With such a link, the
+// contained returns an error if a copy contains a symbolic link that points out of the copy. Through such a link, the
 // repository's author could choose which files on this machine the city reads.
 func contained(folder string) error {
 	root, err := os.OpenRoot(folder)

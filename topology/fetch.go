@@ -22,20 +22,19 @@ const (
 	lockLimit  = 10 * time.Second // how long to wait for another fetch in the same city
 )
 
-// Result is the outcome of one fetch.
+// Result is the result of a fetch.
 type Result struct {
 	Name   string
 	Commit string
 	Was    string // the previous commit; "" = no copy existed
-	// the copy was already at the commit, but was replaced because its files were damaged
+	// the copy was at the right commit, but was replaced because its files were damaged
 	Repaired bool
 }
 
 // Fetch updates a topology's copy to the commit in the lock file. If the lock file has no commit, if the source or the
-// ref has changed, or if update is set, it fetches the newest commit of the ref instead and updates the lock file. It
-// runs git without prompts and hooks, for a few minutes at most. environ is the environment for git. A correct copy is
-// not changed; a copy with changed or missing files is replaced. After an error, the copy and the lock file are
-// unchanged.
+// ref has changed, or if update is set, it fetches the ref's newest commit instead, and updates the lock file. git runs
+// without prompts and hooks, and for a few minutes at most. environ is git's environment. A correct copy is not
+// changed. A copy with changed or missing files is replaced. After an error, the copy and the lock file are unchanged.
 func Fetch(ctx context.Context, city string, w Remote, update bool, environ []string) (Result,
 	error) {
 	r, err := fetch(ctx, city, w, update, environ)
@@ -59,7 +58,7 @@ func fetch(ctx context.Context, city string, w Remote, update bool, environ []st
 		return Result{}, err
 	}
 	defer unlock()
-	// folders left by a killed fetch; the pattern is always valid
+	// remove folders left by a fetch that was killed; the pattern is always valid
 	left, _ := filepath.Glob(filepath.Join(root, ".new-*"))
 	for _, dir := range left {
 		if err := disk.RemoveAll(dir); err != nil {
@@ -103,7 +102,7 @@ func (w Remote) check() error {
 	return nil
 }
 
-// replace clones a topology at a commit, or at its ref if commit is "". It checks the clone and moves it to g.dir.
+// replace clones a topology at a commit, or at its ref if commit is "". It checks the clone and then moves it to g.dir.
 func (g git) replace(
 	ctx context.Context, root string, w Remote, at string,
 ) (commit string, _ error) {
@@ -196,7 +195,7 @@ func clean(environ []string) []string {
 	return append(out, "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
 }
 
-// git runs git in one folder.
+// git runs git in a folder.
 type git struct {
 	dir string
 	env []string

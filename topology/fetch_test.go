@@ -34,7 +34,7 @@ func do(t testing.TB, dir string, args ...string) string {
 func repository(t testing.TB) (dir, commit string) {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("there is no git")
+		t.Skip("git is not installed")
 	}
 	dir = filepath.Join(t.TempDir(), "repo")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -117,7 +117,7 @@ func TestFetch(t *testing.T) {
 			t.Errorf("%s: %+v, %v", what, got, err)
 		}
 		if got, err = Fetch(limited(t), city, w, false, env); err != nil || got.Repaired {
-			t.Errorf("%s, and mended: %+v, %v", what, got, err)
+			t.Errorf("%s: the copy was not repaired: %+v, %v", what, got, err)
 		}
 	}
 	entries, err := os.ReadDir(filepath.Join(city, ".gc", "topologies"))
@@ -183,7 +183,7 @@ func TestStale(t *testing.T) {
 }
 
 // A failed fetch reports the reason and changes nothing.
-func TestFetchRefuses(t *testing.T) {
+func TestFetchFails(t *testing.T) {
 	repo, _ := repository(t)
 	at := func(from, ref string) Remote { return Remote{Name: "x", Source: from, From: from, Ref: ref} }
 	gone := filepath.Join(t.TempDir(), "gone")
@@ -216,14 +216,14 @@ func TestFetchRefuses(t *testing.T) {
 			t.Errorf("%s: left %v", c.says, entries)
 		}
 		if is, _ := os.ReadFile(lock); string(is) != c.lock {
-			t.Errorf("the lock has become\n%s", is)
+			t.Errorf("the lock has changed to\n%s", is)
 		}
 	}
 }
 
 // A commit without a topology at the configured path is refused, and the old copy stays in use. A copy without a
 // topology at that path is reported as stale.
-func TestFetchTakesTopologiesOnly(t *testing.T) {
+func TestFetchAcceptsOnlyTopologies(t *testing.T) {
 	repo, first := repository(t)
 	city, env := t.TempDir(), environ(t)
 	w := Remote{Name: "base", Source: "file://" + repo, From: "file://" + repo, Ref: "main"}
@@ -249,8 +249,8 @@ func TestFetchTakesTopologiesOnly(t *testing.T) {
 	}
 }
 
-// git runs no hooks and does not prompt. A fetch from a server that does not answer ends at the caller's deadline.
-func TestGitIsKeptInBounds(t *testing.T) {
+// git runs no hooks and does not prompt. A fetch from a server that does not respond ends at the caller's deadline.
+func TestGitIsRestricted(t *testing.T) {
 	repo, _ := repository(t)
 	home := t.TempDir()
 	mark := filepath.Join(home, "ran")
@@ -269,7 +269,7 @@ func TestGitIsKeptInBounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(mark); err == nil {
-		t.Error("a hook has run")
+		t.Error("git has run a hook")
 	}
 	mute, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

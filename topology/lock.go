@@ -1,5 +1,5 @@
-// Package topology keeps copies of topologies from git repositories. A copy is fetched on request, pinned to the commit
-// in a lock file, and then read without a network.
+// Package topology keeps copies of topologies from git repositories. A copy is fetched on request, pinned to a commit
+// in a lock file, and then read without network access.
 //
 // # Concurrency
 //
@@ -28,7 +28,7 @@ const LockFile = "topologies.lock"
 // maxLock is the maximum size of a lock file in bytes.
 const maxLock = 1 << 20
 
-// Remote describes a topology as configured.
+// Remote describes a topology in a git repository, as configured.
 type Remote struct {
 	Name   string
 	Source string // as written in the configuration
@@ -37,13 +37,14 @@ type Remote struct {
 	Path   string // the topology's folder in the repository; "" means its root
 }
 
-// Names of the files that declare a topology. A topology's folder contains one of them.
+// Names of the files that declare a topology. The folder of every topology contains one of them.
 const (
 	File     = "topology.toml"
 	PackFile = "pack.toml"
 )
 
-// missingFile returns the name of the file that a copy must contain to be a topology, or "" if the copy contains it.
+// missingFile returns the name of the file that makes a folder a topology if a copy does not contain it, or "" if the
+// copy does.
 func (w Remote) missingFile(folder string) string {
 	for _, name := range []string{File, PackFile} {
 		if _, err := os.Stat(filepath.Join(folder, w.Path, name)); err == nil {
@@ -135,7 +136,7 @@ func (l Lock) write(city string) error {
 	return nil
 }
 
-// quote returns a TOML string. s has no control characters, because the configuration does not allow them.
+// quote returns s as a TOML string. s has no control characters, because the configuration does not allow any.
 func quote(s string) string { return strconv.Quote(s) }
 
 func isCommit(s string) bool {
@@ -154,8 +155,8 @@ func head(folder string) string {
 	return ""
 }
 
-// Fetched returns the folder of a topology's copy. If the copy is missing, or does not match the configuration and the
-// lock, it returns an error with the command to run. It does not run programs.
+// Fetched returns the folder of a topology's copy. It returns an error with the command to run if the copy is missing,
+// or if it does not match the configuration and the lock. It does not run any programs.
 func Fetched(city string, w Remote) (string, error) {
 	lock, err := ReadLock(city)
 	if err != nil {
@@ -173,7 +174,7 @@ func Fetched(city string, w Remote) (string, error) {
 	return folder, nil
 }
 
-// stale returns the reason why a copy cannot be used, or "" if it can be used.
+// stale returns why a copy cannot be used, or "" if it can be used.
 func (l Lock) stale(folder string, w Remote) string {
 	pin, held := l[w.Name]
 	at := head(folder)
@@ -199,7 +200,7 @@ type State struct {
 	Stale  string // why the copy cannot be used; "" = it can be used
 }
 
-// States returns the states of topologies. It does not run programs.
+// States returns the states of topologies. It does not run any programs.
 func States(city string, wants []Remote) ([]State, error) {
 	lock, err := ReadLock(city)
 	if err != nil {

@@ -10,22 +10,22 @@ import (
 	"time"
 )
 
-// Limits on the size of a repository. They are large enough for topologies, which consist of text.
+// Limits on the size of a repository. They are generous, because a topology consists of text.
 const (
 	maxSize      = 256 << 20 // bytes in the repository and the checked-out files
 	maxFiles     = 50_000
 	sizeInterval = 200 * time.Millisecond // interval of the size checks while git fetches
 )
 
-// bounds limits the data that git may write to a folder.
+// bounds limits how much data git may write to a folder.
 type bounds struct {
 	size     int64
 	files    int
 	interval time.Duration
 }
 
-// watch runs do with a context that is canceled when the folder exceeds the bounds. In that case watch returns an error
-// about the bounds. Otherwise it returns the error from do.
+// watch runs do with a context that is canceled when the folder exceeds the bounds. It returns an error about the
+// bounds if they were exceeded, and otherwise the error from do.
 func (b bounds) watch(ctx context.Context, dir string, do func(ctx context.Context) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	var wg sync.WaitGroup
@@ -66,8 +66,8 @@ func (e *tooLarge) Error() string {
 		"smaller repository, or clone it yourself and use its path", e.what)
 }
 
-// check returns an error if a folder exceeds the bounds. It ignores files that disappear during the check, such as
-// git's temporary files.
+// check returns an error if a folder exceeds the bounds. Files that disappear during the check, such as git's temporary
+// files, are ignored.
 func (b bounds) check(dir string) error {
 	var size int64
 	files := 0

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A fetch is cancelled when the repository exceeds the bounds. If the fetch ends before the next check, its result is
-// refused.
+// A fetch is canceled when the repository exceeds the bounds. If the fetch ends before the next check, its result is
+// rejected.
 func TestBounds(t *testing.T) {
 	small := bounds{size: 1000, files: 10, interval: time.Millisecond}
 	dir := t.TempDir()
@@ -24,7 +24,7 @@ func TestBounds(t *testing.T) {
 	if err := small.watch(t.Context(), dir, func(context.Context) error { return nil }); err != nil {
 		t.Error(err)
 	}
-	cause := errors.New("git says no")
+	cause := errors.New("git failed")
 	if err := small.watch(t.Context(), dir, func(context.Context) error { return cause }); !errors.Is(err, cause) {
 		t.Error(err)
 	}
@@ -38,7 +38,7 @@ func TestBounds(t *testing.T) {
 	}
 	slow := bounds{size: 1000, files: 10, interval: time.Hour}
 	if err := slow.watch(t.Context(), dir, func(context.Context) error { return nil }); err == nil {
-		t.Error("what was there at the end is not looked at")
+		t.Error("the size at the end was not checked")
 	}
 	many := bounds{size: 1 << 20, files: 2, interval: time.Hour}
 	if err := many.watch(t.Context(), dir, func(context.Context) error { return nil }); err == nil || !strings.Contains(err.Error(), "2 files") {

@@ -11,20 +11,20 @@ import (
 	"gcity/internal/redact"
 )
 
-// transports are the URL schemes that git may use. git itself implements them and authenticates the server. This is
-// important, because programs in the fetched files will run.
+// transports are the URL schemes that git may use. git implements them itself, and they authenticate the server. That
+// is essential, because programs in the fetched files will run.
 var transports = []string{"https", "ssh", "git+ssh", "ssh+git", "file"}
 
-// allowed is the value of GIT_ALLOW_PROTOCOL: the same transports under git's names. git also applies it to redirects
-// and rewritten URLs.
+// allowed is the value of GIT_ALLOW_PROTOCOL. It lists the same transports under git's own names. git also applies it
+// to redirects and rewritten URLs.
 const allowed = "https:ssh:file"
 
-// tokens lists the prefixes of access tokens that code hosts accept in place of a user name.
+// tokens lists the prefixes of access tokens that code hosts accept instead of a user name.
 var tokens = []string{"ghp_", "gho_", "ghu_", "ghs_", "github_pat_", "glpat-", "gldt-",
 	"x-token-auth"}
 
-// RejectReason returns the reason why a source must not be passed to git, or "" if it may be passed. The reason does
-// not contain the source, which may include a secret.
+// RejectReason returns why a source must not be passed to git, or "" if it may be passed. The reason does not contain
+// the source, which may include a secret.
 func RejectReason(source string) string {
 	if StartsHelper(source) {
 		return "names a git helper program, which can run any command; use a URL with " +
@@ -47,8 +47,8 @@ func RejectReason(source string) string {
 	return ""
 }
 
-// hasPassword reports whether a URL has a password before its host, or a token as the user or in its query. rest is the
-// part after "//". A password may contain a slash, although URLs do not allow this.
+// hasPassword reports whether a URL has a password before its host, or a token as its user or in its query. rest is the
+// part after "//". Although a URL must not have a slash in its password, hasPassword recognizes that as well.
 func hasPassword(rest string) bool {
 	path, query, _ := strings.Cut(rest, "?")
 	if redact.Text(query) != query {
@@ -70,16 +70,16 @@ func hasPassword(rest string) bool {
 		func(t string) bool { return strings.HasPrefix(user, t) })
 }
 
-// bracketed matches the beginning of a URL or of HOST:PATH if the host is an address in brackets. For these sources git
-// does not start a helper program, because the scheme is known.
+// bracketed matches the beginning of a URL, or of HOST:PATH, that has an address in brackets as its host. For these
+// sources git does not start a helper program, because it knows the scheme.
 var bracketed = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`^(?:(?:https?|ssh|git|git\+ssh|ssh\+git)://(?:[^/@\[\]:]+(?::[^/@\[\]:]*)?@)?` +
 			`\[([^/@\[\]]+)\](?::[0-9]+)?(?:/|$)|(?:[^/@\[\]:]+@)?\[([^/@\[\]]+)\]:)`)
 })
 
-// StartsHelper reports whether the source might make git start a helper program. "NAME::ADDRESS" starts
-// git-remote-NAME, and ext:: starts any command. Two colons are harmless only in a host address in brackets.
+// StartsHelper reports whether a source might make git start a helper program. "NAME::ADDRESS" starts git-remote-NAME,
+// and ext:: starts any command. Two colons are harmless only in a host address in brackets.
 func StartsHelper(source string) bool {
 	if m := bracketed().FindStringSubmatch(source); m != nil {
 		host, _, _ := strings.Cut(m[1]+m[2], "%25")

@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// StartsHelper distinguishes sources that may start a helper program of git from IPv6 addresses. A doubtful source is
-// treated like one with a helper program.
-func TestHelped(t *testing.T) {
+// StartsHelper distinguishes sources that may start a git helper program from IPv6 addresses. If in doubt, it returns
+// true.
+func TestStartsHelper(t *testing.T) {
 	for source, want := range map[string]bool{
 		"https://[::1]/x.git":                 false,
 		"http://[2001:db8::7]:8080/a/x.git":   false,
@@ -47,9 +47,9 @@ func TestHelped(t *testing.T) {
 	}
 }
 
-// A source is refused before git runs if it has a password, names a helper program, or uses a protocol that does not
-// authenticate the server. The message does not repeat the source.
-func TestRefused(t *testing.T) {
+// A source is rejected before git runs if it has a password, names a helper program, or uses a protocol that does not
+// authenticate the server. The message does not contain the source.
+func TestRejectReason(t *testing.T) {
 	for source, want := range map[string]string{
 		"https://example.org/x.git": "", "ssh://git@example.org:22/x.git": "", "git@example.org:o/x.git": "", "/srv/x": "", "file:///srv/x": "",
 		"https://me@example.org/x.git": "", "https://example.org/a:b@c": "", "https://example.org:8443/a@b": "", "https://[::1]/x": "", "../packs": "",
@@ -90,7 +90,7 @@ func TestFetchFromAddress(t *testing.T) {
 	repo, commit := repository(t)
 	l, err := net.Listen("tcp", "[::1]:0")
 	if err != nil {
-		t.Skip("there is no IPv6 here: ", err)
+		t.Skip("IPv6 is not available: ", err)
 	}
 	do(t, repo, "update-server-info")
 	plain := httptest.NewServer(http.FileServer(http.Dir(filepath.Join(repo, ".git"))))
@@ -115,7 +115,7 @@ func TestFetchFromAddress(t *testing.T) {
 	}
 }
 
-// A symbolic link that leads out of the repository is refused during a fetch, and in an existing copy. Links within the
+// A symbolic link that leads out of the repository is an error during a fetch, and in an existing copy. Links within the
 // repository are accepted.
 func TestLinksStayInside(t *testing.T) {
 	repo, first := repository(t)
@@ -136,7 +136,7 @@ func TestLinksStayInside(t *testing.T) {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	if _, err := Fetched(city, w); err != nil {
-		t.Errorf("a link within it: %v", err)
+		t.Errorf("a link within the repository: %v", err)
 	}
 	for i, to := range []string{"/etc/passwd", "../../secret", "../prompts/../../secret", "/", "../.."} {
 		name := filepath.Join("prompts", "x.md")
@@ -153,7 +153,7 @@ func TestLinksStayInside(t *testing.T) {
 			t.Errorf("%+v, %v", got, err)
 		}
 		if after, err := ReadLock(city); err != nil || after["x"] != before["x"] {
-			t.Errorf("the lock is %v, %v", after, err)
+			t.Errorf("the lock has changed to %v, %v", after, err)
 		}
 		if err := os.Remove(filepath.Join(repo, name)); err != nil {
 			t.Fatal(err)

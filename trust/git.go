@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Heads returns the git checkouts that contain a city and the files of its programs, by folder. It only reads
-// files: git itself would run programs that a repository's configuration names.
+// Heads returns the git checkouts that contain a city and its programs' files, by folder. It only reads files, because
+// git itself would run programs that a repository's configuration names.
 func Heads(dir string, programs []Program) map[string]Head {
 	out, seen := map[string]Head{}, map[string]bool{}
 	add := func(from string) {
@@ -32,7 +32,8 @@ func Heads(dir string, programs []Program) map[string]Head {
 	return out
 }
 
-// gitDirOf returns the folder of a checkout's repository: DIR/.git, or the folder that a file with that name points to.
+// gitDirOf returns the folder of a checkout's repository: DIR/.git, or the folder that DIR/.git points to if it is a
+// file.
 func gitDirOf(dir string) (string, bool) {
 	path := filepath.Join(dir, ".git")
 	info, err := os.Stat(path)
@@ -52,8 +53,8 @@ func gitDirOf(dir string) (string, bool) {
 	return to, true
 }
 
-// interrupted returns the names of files in a repository that exist while a merge, a rebase or a similar command
-// waits for the user. Until then, the checkout can contain files of commits that HEAD does not contain.
+// interrupted returns the names of files that exist in a repository while a merge, a rebase or a similar command waits
+// for the user. During that time, the checkout can contain files from commits that HEAD does not contain.
 func interrupted() []string {
 	return []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply"}
 }
@@ -73,8 +74,8 @@ func headOf(gitDir string) Head {
 	return h
 }
 
-// Git replaces the index shortly before it moves HEAD. A checkout is settled when its index is at least settleTime
-// old. settledHeads waits settleLimit at most, and then reports the others as busy.
+// Git replaces the index shortly before it moves HEAD. A checkout is settled when its index is at least settleTime old.
+// settledHeads waits for that for at most settleLimit, and reports checkouts that are not settled as busy.
 const (
 	settleTime  = time.Second
 	settleLimit = 3 * time.Second
@@ -97,7 +98,7 @@ func settledHeads(dir string, programs []Program) map[string]Head {
 	}
 }
 
-// commitOf returns the commit that is checked out, or "" if there is none yet.
+// commitOf returns the commit that is checked out, or "" before the first commit.
 func commitOf(gitDir string) string {
 	head := firstLine(filepath.Join(gitDir, "HEAD"))
 	ref, symbolic := strings.CutPrefix(head, "ref: ")
@@ -120,7 +121,7 @@ func commitOf(gitDir string) string {
 			return commit
 		}
 	}
-	// this package does not parse reftables, so any change to their files is treated as a new commit
+	// this package does not parse reftables, so it treats any change to their files as a new commit
 	for _, dir := range []string{gitDir, common} {
 		if tables := text(filepath.Join(dir, "reftable", "tables.list")); tables != "" {
 			sum := sha256.Sum256([]byte(tables))
@@ -130,8 +131,8 @@ func commitOf(gitDir string) string {
 	return ""
 }
 
-// committedHere reports whether only `git commit` has led from a commit to the current one, according to the checkout's
-// log.
+// committedHere reports whether the checkout went from a commit to the current one only by `git commit`, according to
+// its log.
 func committedHere(gitDir, from string) bool {
 	lines := strings.Split(strings.TrimSpace(text(filepath.Join(gitDir, "logs", "HEAD"))), "\n")
 	at := commitOf(gitDir)

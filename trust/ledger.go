@@ -21,14 +21,14 @@ import (
 type Ledger struct {
 	dir     string          // folder of the records; "" = no folder
 	all     bool            // GCITY_TRUST is "all"
-	folders func() []string // returns folders in which every city is trusted; may be nil
+	folders func() []string // returns the folders in which every city is trusted; may be nil
 }
 
-// Everything is the value of GCITY_TRUST with which every city is trusted.
+// Everything is the value of GCITY_TRUST that makes every city trusted.
 const Everything = "all"
 
-// Open returns the ledger for an environment: below $XDG_STATE_HOME, otherwise ~/.local/state. folders returns the
-// folders that the user trusts with all cities in them.
+// Open returns the ledger for an environment, which is below $XDG_STATE_HOME or, if that is not set, ~/.local/state.
+// folders returns the folders in which the user trusts every city.
 func Open(getenv func(string) string, folders func() []string) *Ledger {
 	l := &Ledger{all: getenv("GCITY_TRUST") == Everything, folders: folders}
 	base := getenv("XDG_STATE_HOME")
@@ -90,8 +90,8 @@ func (l *Ledger) check(dir string, programs func() ([]Program, error)) error {
 	return nil
 }
 
-// judgeNow judges programs that the caller has read from the files in the checkouts. Before it accepts a new program as
-// a local edit, it waits until git has finished, because a pull writes the files before it moves HEAD.
+// judgeNow judges programs that the caller has read from the files in the checkouts. A pull writes files before it
+// moves HEAD, so judgeNow waits until git has finished before it accepts a new program as a local edit.
 func judgeNow(dir string, rec *Record, programs []Program) (Record, *Refusal) {
 	isNew := func(p Program) bool { return !slices.Contains(rec.Programs, p.Sum()) }
 	if !slices.ContainsFunc(programs, isNew) {
@@ -100,8 +100,8 @@ func judgeNow(dir string, rec *Record, programs []Program) (Record, *Refusal) {
 	return Judge(dir, rec, programs, settledHeads(dir, programs))
 }
 
-// Extend records all programs of a started city as seen, with the current commits. programs must be complete:
-// otherwise, a change by a pull to a missing program would later look like a local edit.
+// Extend records all programs of a started city as seen, with the current commits. programs must be complete. If a pull
+// later changed a missing program, the change would look like a local edit.
 func (l *Ledger) Extend(dir string, programs []Program) error {
 	rec, err := l.Load(dir)
 	if rec == nil || err != nil {
@@ -114,7 +114,7 @@ func (l *Ledger) Extend(dir string, programs []Program) error {
 	return l.Save(renewed)
 }
 
-// Load reads a city's record. It returns nil if there is none.
+// Load reads a city's record. It returns nil if the city has no record.
 func (l *Ledger) Load(dir string) (*Record, error) {
 	if l.dir == "" {
 		return nil, nil
@@ -164,12 +164,12 @@ func (l *Ledger) Trust(dir string, programs []Program, now time.Time) error {
 	return l.Save(NewRecord(dir, programs, Heads(dir, programs), now))
 }
 
-// revokedFile returns where the record of a city is kept after the user has withdrawn the trust.
+// revokedFile returns where a city's record is kept after the user has withdrawn the trust.
 func (l *Ledger) revokedFile(dir string) string {
 	return strings.TrimSuffix(l.file(dir), ".json") + ".revoked"
 }
 
-// revoked reports whether the user has withdrawn the trust and not confirmed it since. The city has no record.
+// revoked reports whether the user has withdrawn the trust and not renewed it since. The city must have no record.
 func (l *Ledger) revoked(dir string) bool {
 	if l.dir == "" {
 		return false

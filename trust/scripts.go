@@ -15,8 +15,8 @@ const (
 	maxScript = 4 << 20 // bytes
 )
 
-// WithScripts returns the program with its scripts and their hashes: the files that its command line names and that
-// are in one of the folders. A city cannot change files elsewhere on the machine.
+// WithScripts returns the program with its scripts and their hashes. Its scripts are the files that the command line
+// names and that are in one of the folders, because a city cannot change files elsewhere on the machine.
 func (p Program) WithScripts(folders ...string) Program {
 	p.Files, p.Sums = slices.Clone(p.Files), slices.Clone(p.Sums)
 	for _, s := range scripts(p.Line, folders) {

@@ -21,14 +21,14 @@ import (
 	"gcity/internal/shell"
 )
 
-// Program is one command, script or file that a city would run.
+// Program is a command, a script or a file that a city would run.
 type Program struct {
 	What  string   // where it is used: "agent scribe", "check of pool loader"
 	Line  string   // the command line, or the script
 	At    string   // where it is declared: "city.toml:12:1"
 	From  []string // the absolute paths of the files that declare it
 	Files []string // absolute paths of the scripts
-	Sums  []string // hashes of what the program depends on: scripts, environment
+	Sums  []string // hashes of what the program depends on, such as scripts and the environment
 }
 
 // Sum returns a hash of the program without its position.
@@ -40,17 +40,17 @@ func (p Program) Sum() string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// Record is a user's answer for one city.
+// Record is what a user has decided for one city.
 type Record struct {
 	Path string `json:"path"` // absolute path of the city
 	// the sums of all trusted programs, sorted
 	Programs []string `json:"programs"`
-	// the commit of each git checkout that declares programs, by its folder
+	// the commit of each git checkout that declares programs, by the checkout's folder
 	Heads map[string]string `json:"heads"`
-	At    time.Time         `json:"at"` // time of the answer
+	At    time.Time         `json:"at"` // time of the decision
 }
 
-// NewRecord returns the record of a user who trusts these programs.
+// NewRecord returns the record for a user who trusts these programs.
 func NewRecord(dir string, programs []Program, heads map[string]Head, now time.Time) Record {
 	return Record{Path: dir, At: now.UTC().Truncate(time.Second)}.with(programs, heads)
 }
@@ -77,10 +77,10 @@ func (r Record) equal(other Record) bool {
 // Head is the state of a git checkout.
 type Head struct {
 	Commit string // "" = no commit yet
-	// Busy is set if files from a commit may exist before HEAD moves, because git is changing the checkout or a merge
-	// is open.
+	// Busy is set if the checkout may contain files from a commit to which HEAD has not moved yet, because git is
+	// changing the checkout or a merge is in progress.
 	Busy bool
-	// Since reports whether every commit after the given one was made in this checkout, by `git commit`.
+	// Since reports whether every commit after the given one was made by `git commit` in this checkout.
 	Since func(commit string) bool
 
 	locked  bool      // a git command is changing the checkout
@@ -91,7 +91,7 @@ type Head struct {
 type Refusal struct {
 	Dir string
 	Why string
-	New []Program // programs that the user has not trusted yet
+	New []Program // programs that the user does not trust yet
 }
 
 func (r *Refusal) Error() string {
@@ -102,7 +102,8 @@ func (r *Refusal) Error() string {
 // Command returns the command that asks the user.
 func (r *Refusal) Command() string { return "gcity trust " + shell.Quote(r.Dir) }
 
-// Judge decides whether a city's programs may run. rec is the city's record, or nil. renewed is the record to store.
+// Judge decides whether a city's programs may run. rec is the city's record, or nil if it has none. renewed is the
+// record to store.
 func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) (renewed Record,
 	refused *Refusal) {
 	if rec == nil {
@@ -126,8 +127,8 @@ func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) (
 	return rec.with(programs, heads), nil
 }
 
-// movedOf returns the first checkout that contains one of the files and may have received commits from elsewhere,
-// or "".
+// movedOf returns the first checkout that contains one of the files and may have received commits from elsewhere. It
+// returns "" if it finds none.
 func movedOf(rec *Record, files []string, heads map[string]Head) string {
 	for _, f := range files {
 		if repo := checkoutOf(f, heads); repo != "" && moved(rec, repo, heads[repo]) {
@@ -149,7 +150,7 @@ func moved(rec *Record, repo string, now Head) bool {
 	return now.Since == nil || !now.Since(was)
 }
 
-// within reports whether a path is a folder or lies below it.
+// within reports whether path is folder or below it.
 func within(folder, path string) bool {
 	return path == folder || strings.HasPrefix(path, strings.TrimSuffix(folder, "/")+"/")
 }
@@ -166,13 +167,14 @@ func checkoutOf(file string, heads map[string]Head) string {
 	}
 }
 
-// Grant decides whether a city's programs may run. The zero value does not allow them to run. The decision is made at
-// the first use.
+// Grant decides whether a city's programs may run. The decision is made on first use. The zero value does not allow any
+// program.
 type Grant struct {
 	refused func() error
 }
 
-// Err returns nil if the programs may run, a *Refusal if they must not run, or another error if the check failed.
+// Err returns nil if the programs may run, a *Refusal if they must not run, or another error if that cannot be
+// determined.
 func (g Grant) Err() error {
 	if g.refused == nil {
 		return &Refusal{Why: "trust was not checked"}
@@ -180,11 +182,11 @@ func (g Grant) Err() error {
 	return g.refused()
 }
 
-// Check returns the grant for a city. It calls programs only if the ledger needs them.
+// Check returns the grant for a city. It calls programs only if the ledger needs them to decide.
 func (l *Ledger) Check(dir string, programs func() ([]Program, error)) Grant {
 	return Grant{sync.OnceValue(func() error { return l.check(dir, programs) })}
 }
 
-// Running returns the grant for a city that one of this user's controllers is running: it was checked when the
+// Running returns the grant for a city that one of this user's controllers is running. The grant was checked when the
 // controller started.
 func Running() Grant { return Grant{func() error { return nil }} }

@@ -32,23 +32,23 @@ func TestJudge(t *testing.T) {
 		heads map[string]Head
 		ok    bool
 	}{
-		"never asked":                             {nil, []Program{old}, nil, false},
+		"never trusted":                           {nil, []Program{old}, nil, false},
 		"the same":                                {trustedAt("1"), []Program{old}, map[string]Head{city: {Commit: "1"}}, true},
 		"edited here":                             {trustedAt("1"), []Program{old, fresh}, map[string]Head{city: {Commit: "1"}}, true},
-		"edited outside of git":                   {trustedAt("-"), []Program{fresh}, nil, true},
+		"edited outside git":                      {trustedAt("-"), []Program{fresh}, nil, true},
 		"pulled":                                  {trustedAt("1"), []Program{old, fresh}, map[string]Head{city: {Commit: "2"}}, false},
 		"pulled, nothing new":                     {trustedAt("1"), []Program{old}, map[string]Head{city: {Commit: "2"}}, true},
-		"pulled, one less":                        {trustedAt("1"), nil, map[string]Head{city: {Commit: "2"}}, true},
+		"pulled, one removed":                     {trustedAt("1"), nil, map[string]Head{city: {Commit: "2"}}, true},
 		"edited and committed":                    {trustedAt("1"), []Program{fresh}, map[string]Head{city: {Commit: "2", Since: local}}, true},
-		"git is at work":                          {trustedAt("1"), []Program{fresh}, map[string]Head{city: {Commit: "1", Busy: true}}, false},
-		"became a checkout of somebody else's":    {trustedAt("-"), []Program{fresh}, map[string]Head{city: {Commit: "2"}}, false},
+		"git is running":                          {trustedAt("1"), []Program{fresh}, map[string]Head{city: {Commit: "1", Busy: true}}, false},
+		"became a checkout with foreign commits":  {trustedAt("-"), []Program{fresh}, map[string]Head{city: {Commit: "2"}}, false},
 		"became a checkout without a commit":      {trustedAt("-"), []Program{fresh}, map[string]Head{city: {}}, true},
 		"from another checkout, never seen":       {trustedAt("1"), []Program{program("x", "/rig/a.toml")}, map[string]Head{city: {Commit: "1"}, "/rig": {Commit: "7"}}, false},
 		"the city's moved, the file is elsewhere": {trustedAt("1"), []Program{program("x", "/etc/x.toml")}, map[string]Head{city: {Commit: "2"}}, true},
 	} {
 		_, refused := Judge(city, c.rec, c.now, c.heads)
 		if (refused == nil) != c.ok {
-			t.Errorf("%s: refused is %v", name, refused)
+			t.Errorf("%s: refused = %v", name, refused)
 		}
 	}
 }
@@ -81,7 +81,7 @@ func TestSum(t *testing.T) {
 	other.Line = "y"
 	script.Sums = []string{"1"}
 	if p.Sum() != same.Sum() || p.Sum() == other.Sum() || p.Sum() == script.Sum() {
-		t.Error("a sum does not follow what runs")
+		t.Error("the sum does not change with the program")
 	}
 }
 
@@ -103,7 +103,7 @@ func TestLedger(t *testing.T) {
 	}
 	l := Open(env("XDG_STATE_HOME="+state), nil)
 	if l.Check(city, programs).Err() == nil {
-		t.Fatal("a city that was never asked about may run")
+		t.Fatal("a city without a record may run")
 	}
 	all, _ := programs()
 	if err := l.Trust(city, all, time.Now()); err != nil {
@@ -113,7 +113,7 @@ func TestLedger(t *testing.T) {
 		t.Error(err)
 	}
 	if err := Open(env("HOME="+state), nil).Check(city, programs).Err(); err == nil {
-		t.Error("another user's ledger counts")
+		t.Error("another user's ledger is used")
 	}
 	fresh := append(all, program("y", filepath.Join(city, "city.toml")))
 	if err := l.Extend(city, fresh); err != nil {
@@ -129,7 +129,7 @@ func TestLedger(t *testing.T) {
 		t.Error(was, err)
 	}
 	if l.Check(city, programs).Err() == nil {
-		t.Error("a city may run whose trust was revoked")
+		t.Error("a city may run after its trust was revoked")
 	}
 	for name, l := range map[string]*Ledger{
 		"all":    Open(env("GCITY_TRUST=all"), nil),
@@ -155,7 +155,7 @@ func TestLedgerRefusesForeignRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := l.Load(city); err == nil || !strings.Contains(err.Error(), "chmod go-w") {
-		t.Errorf("a record of mode 0666 counts: %v", err)
+		t.Errorf("a record with mode 0666 is used: %v", err)
 	}
 }
 
@@ -187,7 +187,7 @@ func TestCheckouts(t *testing.T) {
 		t.Helper()
 		h, is := Heads(filepath.Join(dir, "sub"), nil)[dir]
 		if !is || h.Commit == "" {
-			t.Fatalf("no checkout in %s", dir)
+			t.Fatalf("%s is not a checkout", dir)
 		}
 		return h
 	}
@@ -200,14 +200,14 @@ func TestCheckouts(t *testing.T) {
 	commit(dir, "mine")
 	mine := head()
 	if mine.Commit == cloned || !mine.Since(cloned) {
-		t.Error("a commit made here counts as one from elsewhere")
+		t.Error("a local commit counts as one from elsewhere")
 	}
 	git(t, dir, "reset", "-q", "--hard", cloned)
 	commit(origin, "2")
 	git(t, dir, "pull", "-q", "--ff-only")
 	pulled := head()
 	if pulled.Commit == cloned || pulled.Since(cloned) {
-		t.Error("a pull counts as a commit made here")
+		t.Error("a pull counts as a local commit")
 	}
 	commit(dir, "mine again")
 	if head().Since(cloned) {
@@ -328,6 +328,6 @@ func TestScripts(t *testing.T) {
 	}
 	p := Program{Line: "cat /etc/hostname ../x"}
 	if p = p.WithScripts(dir); len(p.Files) != 0 {
-		t.Errorf("files outside count: %v", p.Files)
+		t.Errorf("files outside the folders are included: %v", p.Files)
 	}
 }

@@ -93,10 +93,10 @@ func (s *inCity) answer() {
 		}
 		s.hear(n)
 	}
-	s.t.Fatal("the room and the city never come to rest")
+	s.t.Fatal("the room and the city never become idle")
 }
 
-// write types a text and carries out the effects of each key.
+// write types text and carries out the effects of each key.
 func (s *inCity) write(text string) {
 	for _, c := range text {
 		s.press(strings.ReplaceAll(string(c), " ", "space"))
@@ -148,11 +148,11 @@ func TestActsOnWork(t *testing.T) {
 	s.act("X", "y")
 	s.sees("✓ closed", "paint the door")
 	if b := s.m.Work.Rows[0].Bead; b.Status != beads.StatusClosed {
-		t.Errorf("its status is %s", b.Status)
+		t.Errorf("the bead's status is %s", b.Status)
 	}
 }
 
-// Actions in Mail reach the city: a message is read, responded, marked and archived.
+// Actions in Mail reach the city: a message is read, answered, marked as unread and archived.
 func TestActsOnMail(t *testing.T) {
 	s := newInCity(t)
 	if _, err := city.SendMail(t.Context(), s.city, mail.Message{From: "lead", To: mail.Person, Subject: "may I merge?", Text: "The branch is green."}); err != nil {
@@ -166,7 +166,7 @@ func TestActsOnMail(t *testing.T) {
 	s.write("yes")
 	s.act("enter")
 	if !s.m.Mail.Rows[len(s.m.Mail.Rows)-1].Read {
-		t.Error("what was read is unread")
+		t.Error("the message that was read is unread")
 	}
 	s.act("t")
 	s.sees("Re: may I merge?")
@@ -175,17 +175,17 @@ func TestActsOnMail(t *testing.T) {
 	}
 	s.act("u")
 	if s.m.Mail.Row().Read {
-		t.Error("what was marked as unread is read")
+		t.Error("the message that was marked as unread is read")
 	}
 	s.act("A")
 	for _, r := range s.m.Mail.Visible() {
 		if r.ForPeople() {
-			t.Errorf("what was archived is listed: %s", r.Subject)
+			t.Errorf("an archived message is listed: %s", r.Subject)
 		}
 	}
 }
 
-// What the city would refuse is refused at the key, with the reason, and the footer does not offer it.
+// A verb that the city would refuse is refused when its key is pressed, with the reason. The footer does not offer it.
 func TestAnAgentWithoutASessionIsNotKilledOrRestarted(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("shop/writer") // suspended

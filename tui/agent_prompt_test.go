@@ -9,9 +9,9 @@ import (
 	"gcity/tui/feed"
 )
 
-// builderTold returns the inspection of an agent with a prompt.
-func builderTold() *city.Inspection {
-	in := scoutSaid()
+// builderInspection returns the inspection of an agent with a prompt.
+func builderInspection() *city.Inspection {
+	in := scoutInspection()
 	in.Agent, in.Drift, in.Crashes, in.Env = "builder", nil, nil, nil
 	in.PromptFile, in.PromptMode = "/srv/bright-lights/prompts/builder.md.tmpl", "typed"
 	in.Prompt = "You are builder, in /srv/bright-lights.\n\nLook for work with `gc hook`, and close what is done.\n"
@@ -27,17 +27,17 @@ func TestPromptOfAnAgent(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
 	s.press("d")
-	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, Inspection: builderTold()}}})
+	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, Inspection: builderInspection()}}})
 	all := strings.Join(s.m.Dialogs.Reader().Lines(100), "\n")
 	if !strings.Contains(all, "You are builder") || !strings.Contains(all, "more lines; p shows the whole prompt") || strings.Contains(all, "Rule 20") || strings.Contains(all, "\x1b[31mno") {
-		t.Errorf("the details have\n%s", all)
+		t.Errorf("the details are\n%s", all)
 	}
 	s.press("p")
 	s.shows("prompt of builder", "Rule 20: no paint", "prompts/builder.md.tmpl", "typed when the agent is ready")
 	s.press("esc")
 	s.line("prompt", "enter")
 	s.shows("prompt of builder", "loading")
-	bare := builderTold()
+	bare := builderInspection()
 	bare.Prompt = ""
 	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.m.Requests, Inspection: bare}}})
 	s.shows("This agent starts without a prompt.")
@@ -49,7 +49,7 @@ func TestPromptOfAnAgent(t *testing.T) {
 }
 
 // At 80x24, the details show an agent's program, the files copied into its folder, and how its prompt is passed.
-func TestOutfitOfAnAgent(t *testing.T) {
+func TestStartOfAnAgent(t *testing.T) {
 	for _, c := range []struct {
 		edit func(*city.Inspection)
 		want []string
@@ -69,7 +69,7 @@ func TestOutfitOfAnAgent(t *testing.T) {
 		s := demo(t, 80, 24)
 		s.choose("scout")
 		s.press("d")
-		in := scoutSaid()
+		in := scoutInspection()
 		c.edit(in)
 		s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, Inspection: in}}})
 		seen := s.text()

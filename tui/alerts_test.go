@@ -37,7 +37,7 @@ func TestAlertsAreOrderedAndHaveKeys(t *testing.T) {
 	}
 	for _, key := range []string{"1", "2", "4", "6", "C"} {
 		if !strings.Contains(rows, s.m.Look.Paint(themes.Key, key)) {
-			t.Errorf("the key %s is not in the colour of keys:\n%s", key, rows)
+			t.Errorf("the key %s is not in the color of keys:\n%s", key, rows)
 		}
 	}
 	if got := state.AlertLines(s.m, 1); len(got) != 1 || !strings.Contains(got[0], "event log") || !strings.Contains(got[0], "shows all 9") {
@@ -67,7 +67,7 @@ func TestAttentionLeadsToAutomations(t *testing.T) {
 		"configuration held: removes 1 of 2 running agents: C shows the plan.")
 }
 
-// A title never shows the number zero in the error colour.
+// A title never shows the number zero in the error color.
 func TestNoZeroIsRed(t *testing.T) {
 	for name, lead := range allScenes() {
 		s := demo(t, 120, 40)

@@ -52,7 +52,7 @@ func TestTheCursorIsOnWhatFails(t *testing.T) {
 	s.automation("triage", func(a *city.Automation) { a.State, a.Failures = city.AutomationFailing, 2 })
 	s.press("4")
 	if s.m.Automations.SelectedKey != at {
-		t.Errorf("the cursor went from %s to %s", at, s.m.Automations.SelectedKey)
+		t.Errorf("the cursor moved from %s to %s", at, s.m.Automations.SelectedKey)
 	}
 }
 
@@ -119,7 +119,7 @@ func TestAutomationsAreFiltered(t *testing.T) {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}
 		if len(s.order()) != len(s.m.Agents.Rows) {
-			t.Errorf("%q: the filter is that of the agents too", text)
+			t.Errorf("%q: the filter also applies to Agents", text)
 		}
 	}
 	s := automated(t, 120, 40)
@@ -127,7 +127,7 @@ func TestAutomationsAreFiltered(t *testing.T) {
 	s.shows(`None of 8 automations matches "xx".`)
 	s.press("esc", "!")
 	if got := s.automating(); !slices.Equal(got, []string{"wisp-compact", "prune-branches"}) {
-		t.Errorf("what needs attention: %v", got)
+		t.Errorf("automations that need attention: %v", got)
 	}
 	s.change(func(n *city.Snapshot) { n.Automations = n.Automations[:1] })
 	s.shows("No automation needs attention.", "! shows all 1.")
@@ -193,7 +193,7 @@ func TestFire(t *testing.T) {
 	s.press("esc")
 	s.point("digest")
 	s.press("t")
-	s.shows("Fire digest now?", `With overlap = "queue"`, "otherwise the city")
+	s.shows("Fire digest now?", `With overlap = "queue"`, "otherwise this request")
 	s.press("y")
 	s.wants(fire("digest"))
 }
@@ -280,7 +280,7 @@ func TestAutomationDetails(t *testing.T) {
 	s.press("enter")
 	q, ok := effectOf[feed.QueryBeads](s)
 	if !ok || q.Query.Limit != 10 || q.Query.Type != "run" || !slices.Equal(q.Query.Labels, []string{"automation-run:db-health"}) {
-		t.Fatalf("asked for %+v", q)
+		t.Fatalf("the query is %+v", q)
 	}
 	s.shows("loading")
 	s.find(someWork(), "")
@@ -288,7 +288,7 @@ func TestAutomationDetails(t *testing.T) {
 	s.hides("loading")
 	s.automation("db-health", func(a *city.Automation) { a.Reason = "cooldown: 2m remaining" })
 	if _, again := effectOf[feed.QueryBeads](s); again {
-		t.Error("the runs are asked for without a new one")
+		t.Error("the runs are requested although there is no new run")
 	}
 	s.automation("db-health", func(a *city.Automation) { a.Last = &city.Run{ID: "gc-300", Opened: s.now} })
 	s.find(nil, "the store did not answer")
@@ -296,7 +296,7 @@ func TestAutomationDetails(t *testing.T) {
 	s.press("esc")
 	s.automation("db-health", func(a *city.Automation) { a.Last = nil })
 	if _, again := effectOf[feed.QueryBeads](s); again {
-		t.Error("asked for a text that is closed")
+		t.Error("runs are requested for a closed reader")
 	}
 	s.press("d")
 	s.find(nil, "")
@@ -306,7 +306,7 @@ func TestAutomationDetails(t *testing.T) {
 }
 
 // A late response to the details of one automation is not shown in the details of another.
-func TestLateAnswersAreDropped(t *testing.T) {
+func TestLateResponsesAreDropped(t *testing.T) {
 	s := automated(t, 120, 50)
 	s.point("db-health")
 	s.press("d")
@@ -328,14 +328,14 @@ func TestEventTones(t *testing.T) {
 	}
 }
 
-// slowCity is a city with a bead store that never answers.
+// slowCity is a city with a bead store that never responds.
 type slowCity struct{ *fakeCity }
 
 func (slowCity) Beads(ctx context.Context, _ beads.Query) ([]beads.Bead, error) {
 	return nil, context.DeadlineExceeded
 }
 
-func TestSeekAlwaysAnswers(t *testing.T) {
+func TestQueryAlwaysResponds(t *testing.T) {
 	f := newFakeCity(epoch)
 	f.beads, f.fail = someWork(), map[string]string{"beads": "the store is gone"}
 	for _, c := range []struct {

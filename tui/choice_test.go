@@ -60,11 +60,11 @@ func TestAnswersAreWrapped(t *testing.T) {
 				x := widget.Width(strings.Split(strings.Split(s.text(), "\n")[y], last.text)[0])
 				fresh.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})
 				if *took != last.want {
-					t.Errorf("%v: a click on %q takes the answer %d, not %d", size, last.text, *took, last.want)
+					t.Errorf("%v: a click on %q chooses the answer %d, not %d", size, last.text, *took, last.want)
 				}
 			}
 			if !found && size[0] > 40 {
-				t.Errorf("%v: %q is in no line:\n%s", size, last.text, s.text())
+				t.Errorf("%v: %q is not on the screen:\n%s", size, last.text, s.text())
 			}
 		}
 	}

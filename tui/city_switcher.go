@@ -16,13 +16,13 @@ import (
 )
 
 // roomSwitcher keeps the rooms of the visited cities and shows one of them. The other rooms do not read from their
-// cities, but commands that were started in them still finish. The model's goroutine owns all fields except the fields
+// cities, but commands that were started in them still finish. The model's goroutine owns all fields except those
 // after mu.
 type roomSwitcher struct {
 	options   Options
 	root      *feed.Runner
 	newScreen terminal.ScreenMaker
-	rooms     map[string]*cityRoom // by folder; "" is the room of all cities
+	rooms     map[string]*cityRoom // by folder; "" is the all-cities room
 	current   *cityRoom
 	// room of the city that Run was called for; nil = started for all cities
 	home    *cityRoom
@@ -30,8 +30,8 @@ type roomSwitcher struct {
 	visits  int
 
 	mu          sync.Mutex
-	mailbox     *feed.Mailbox     // mailbox of the visible room
-	preferences *feed.Preferences // changed preferences, nil = unchanged
+	mailbox     *feed.Mailbox     // the visible room's mailbox
+	preferences *feed.Preferences // changed preferences; nil = unchanged
 }
 
 // cityRoom is the room of one city.
@@ -46,7 +46,7 @@ type cityRoom struct {
 // maxRooms is the maximum number of rooms kept.
 const maxRooms = 16
 
-// newRoomSwitcher opens the first room: the room of the city, or the room of all cities.
+// newRoomSwitcher opens the first room: the room of the city, or the all-cities room.
 func newRoomSwitcher(r *feed.Runner, o Options, fresh terminal.ScreenMaker) *roomSwitcher {
 	t := &roomSwitcher{options: o, root: r, newScreen: fresh, rooms: map[string]*cityRoom{}}
 	r.Cities = feed.Cities{Directory: o.Cities}
@@ -206,18 +206,18 @@ func selectOnArrival(m *state.Room, a *feed.OpenedCity, from *state.Room) []feed
 	case a.AskLeave:
 		todo := actions.AskQuit(m)
 		if c := m.Dialogs.Choice(); c != nil && m.Mode == state.Hosting {
-			where := state.CityName(from) + ", which was shown before,"
+			where := state.CityName(from) + ", which you came from,"
 			if from.FleetRoom {
-				where = "The city shown before"
+				where = "The city you came from"
 			}
-			c.Body = append([]string{"This concerns " + state.CityName(m) +
+			c.Body = append([]string{"This is about " + state.CityName(m) +
 				", the city that this program runs. " + where + " keeps running.", ""},
 				c.Body...)
 		}
 		return todo
 	}
 	if !m.Status.Pending && !m.Status.Failed { // the status line reports no earlier action
-		state.ShowSuccess(m, "this is "+state.CityName(m))
+		state.ShowSuccess(m, "switched to "+state.CityName(m))
 	}
 	if a.Agent != "" {
 		actions.GoTo(m, []string{a.Agent})
@@ -225,7 +225,7 @@ func selectOnArrival(m *state.Room, a *feed.OpenedCity, from *state.Room) []feed
 	return nil
 }
 
-// build creates the room of a city that was not visited before, or the room of all cities.
+// build creates the all-cities room, or the room of a city that has not been visited before.
 func (t *roomSwitcher) build(a *feed.OpenedCity, now time.Time) *cityRoom {
 	o := t.options
 	if o.Mode == state.Hosting {
@@ -251,7 +251,7 @@ func (t *roomSwitcher) build(a *feed.OpenedCity, now time.Time) *cityRoom {
 }
 
 // dropOldRooms drops the least recently visited rooms if there are more than maxRooms. It keeps the current room, the
-// first room, and the room of all cities.
+// first room, and the all-cities room.
 func (t *roomSwitcher) dropOldRooms() {
 	for len(t.rooms) > maxRooms {
 		oldest := ""

@@ -68,7 +68,7 @@ func TestAnotherCityIsNotShownInItsPlace(t *testing.T) {
 	}
 }
 
-// silentList is a directory that never answers.
+// silentList is a directory that never responds.
 type silentList struct{ *citytest.Directory }
 
 func (silentList) Cities(ctx context.Context) ([]city.Info, error) {
@@ -76,7 +76,7 @@ func (silentList) Cities(ctx context.Context) ([]city.Info, error) {
 	return nil, ctx.Err()
 }
 
-// A switch to another city times out if the directory does not answer.
+// A switch to another city times out if the directory does not respond.
 func TestSwitchToACityHasADeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -88,7 +88,7 @@ func TestSwitchToACityHasADeadline(t *testing.T) {
 		synctest.Wait()
 		n, _ := r.Mailbox.Take(time.Now())
 		if n.OpenedCity == nil || n.OpenedCity.Problem == "" {
-			t.Errorf("it is not reported that the list does not answer: %+v", n.OpenedCity)
+			t.Errorf("the missing response of the directory is not reported: %+v", n.OpenedCity)
 		}
 		cancel()
 		r.Goroutines.Wait()
@@ -105,7 +105,7 @@ func TestTheNewerSwitchCounts(t *testing.T) {
 	}
 }
 
-// Esc in the room of all cities goes back to the previous room, unless the program started there.
+// Esc in the all-cities room goes back to the previous room, unless the program started there.
 func TestBackFromAllCities(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -118,18 +118,18 @@ func TestBackFromAllCities(t *testing.T) {
 	c.sees("1 of 1")
 	c.keys("\r")
 	c.sees("No agent needs attention")
-	c.coax("\x1b", "this is cottage")
+	c.coax("\x1b", "switched to cottage")
 	c.to("beta")
 	c.coax("@", "all cities in one list")
 	c.keys("all cit")
 	c.sees("1 of 1")
 	c.keys("\r")
 	c.sees("No agent needs attention")
-	c.coax("\x1b", "this is beta")
+	c.coax("\x1b", "switched to beta")
 	s := lobby(t, 120, 40, Options{})
 	s.press("esc")
 	if _, left := effectOf[feed.SwitchCity](s); left {
-		t.Error("it leaves the room that it began in")
+		t.Error("esc leaves the room in which the program started")
 	}
 }
 
@@ -137,10 +137,10 @@ func TestBackFromAllCities(t *testing.T) {
 func TestHowACityOfTheListComesBack(t *testing.T) {
 	s := among(t, 200, 20)
 	s.m.OpenedAs = "bright-lights"
-	for why, want := range map[string]string{"no supervisor is running here": "; run `gcity start` there to start it again", feed.NoResponseYet: feed.NoResponseYet + "; the data shown"} {
+	for why, want := range map[string]string{"no supervisor is running here": "; run `gcity start` in its folder to start it again", feed.NoResponseYet: feed.NoResponseYet + "; the data shown"} {
 		s.hear(feed.News{Unreachable: &why})
 		s.shows(want)
-		s.hides("run `gcity` there")
+		s.hides("run `gcity` again")
 	}
 }
 

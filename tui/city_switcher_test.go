@@ -56,7 +56,7 @@ func inHouse(t *testing.T, o Options) *console {
 				t.Error(err)
 			}
 		case <-time.After(patience):
-			t.Error("the control room does not end")
+			t.Error("the control room does not exit")
 		}
 		_ = master.Close()
 		_ = tty.Close()
@@ -174,9 +174,9 @@ func TestTheListGoesAndComesBack(t *testing.T) {
 	c.coax("\r", "no longer registered")
 }
 
-// A city that does not answer is listed in its last known state, with the time of its last answer. Other cities are
+// A city that does not respond is listed in its last known state, with the time of its last response. Other cities are
 // still updated.
-func TestLookout(t *testing.T) {
+func TestFleetWatcher(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fakes := map[string]*citytest.Fake{}
 		d := citytest.NewDirectory()
@@ -209,7 +209,7 @@ func TestLookout(t *testing.T) {
 			t.Errorf("a city that hangs: %+v", c)
 		}
 		if c := f.Find("beta"); c.Summary.Held != 1 || len(c.Summary.Needs) != 1 || c.Unresponsive != "" {
-			t.Errorf("the other one: %+v", c)
+			t.Errorf("the other city: %+v", c)
 		}
 		time.Sleep(time.Minute)
 		if again := list(); again != f {
@@ -218,12 +218,12 @@ func TestLookout(t *testing.T) {
 		d.Hang("alpha", false)
 		time.Sleep(feed.FleetPollInterval + 3*feed.FleetRefreshGap)
 		if c := list().Find("alpha"); c.Unresponsive != "" {
-			t.Errorf("it answers again: %+v", c)
+			t.Errorf("the city responds again, but is listed as %+v", c)
 		}
 		cancel()
 		r.Goroutines.Wait()
 		if all, _ := d.Streams("alpha"); all != 0 {
-			t.Errorf("%d streams are left", all)
+			t.Errorf("%d streams are still open", all)
 		}
 	})
 }
@@ -297,8 +297,8 @@ func fifty() (*citytest.Directory, []*citytest.Fake) {
 	return d, all
 }
 
-// BenchmarkLookout measures the update of the list of 50 cities after a snapshot of a city that is not on the screen.
-func BenchmarkLookout(b *testing.B) {
+// BenchmarkFleetWatcher measures the update of the list of 50 cities after a snapshot of a city that is not on screen.
+func BenchmarkFleetWatcher(b *testing.B) {
 	d, all := fifty()
 	r := &feed.Runner{Ctx: b.Context(), Mailbox: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler), Fail: func() {}}
 	r.Cities.Directory = d
@@ -332,7 +332,7 @@ func BenchmarkFrameFleet(b *testing.B) {
 	}
 }
 
-// late is a directory whose supervisor starts later.
+// late is a directory with a supervisor that starts later.
 type late struct {
 	city.Directory
 	come atomic.Bool

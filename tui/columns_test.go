@@ -12,13 +12,13 @@ import (
 // A single long name is shortened in the middle, so that it takes no room from the other columns.
 func TestOneLongNameTakesNoRoom(t *testing.T) {
 	s := demo(t, 120, 40)
-	s.agent("chatty", func(a *city.Agent) { a.Name = "an-agent-whose-name-somebody-made-longer-than-any-other-name-17" })
+	s.agent("chatty", func(a *city.Agent) { a.Name = "an-agent-whose-name-is-very-much-longer-than-any-other-name-17" })
 	s.shows(" an-agent-wh…ther-name-17 ")
 	if c := panel.AgentColumns(118, s.m.Agents.WidthsFor(s.m.Env(), s.m.Agents.Visible())); c.Name != panel.LongName || c.Why < 44 {
 		t.Errorf("%+v", c)
 	}
 	if n := panel.Typical([]int{5, 62, 7, 6, 30, 8, 9, 4}); n != 30 {
-		t.Errorf("usual are %d columns", n)
+		t.Errorf("the usual width is %d columns", n)
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 
 const aText = "Read the failing test first.\n\n日本語 wide, größer, e\u0301.\nThen tell me what you would change, and why; do not change it yet."
 
-// withTexts gives an agent a list of texts sent to it.
+// withTexts gives an agent a list of messages that were sent to it.
 func withTexts(a *city.Agent) {
 	a.Sends = []city.Send{
 		{ID: 4, Text: "look at the log", Lines: 1, Bytes: 15, Stage: city.Acknowledged, Since: epoch.Add(-40 * time.Second)},
@@ -31,8 +31,8 @@ func withTexts(a *city.Agent) {
 	}
 }
 
-// everybody marks all running agents.
-func everybody(s *stage) {
+// markRunning marks all running agents.
+func markRunning(s *stage) {
 	for _, a := range s.m.Snap.Agents {
 		if a.Running {
 			actions.Set(s.m, state.Marking(s.m), a.Name)
@@ -45,7 +45,7 @@ func (s *stage) sent(sends ...city.Send) {
 	s.t.Helper()
 	p, ok := effectOf[feed.SendCommands](s)
 	if !ok {
-		s.t.Fatal("no action is under way")
+		s.t.Fatal("no action is in progress")
 	}
 	r := feed.Result{ID: p.ID, Title: p.Title, Total: len(p.Commands)}
 	for i, c := range p.Commands {
@@ -70,7 +70,7 @@ func TestComposerSendsALine(t *testing.T) {
 	s.press("i", "enter")
 	s.wants()
 	if s.m.Dialogs.Composer() != nil {
-		t.Error("nothing is sent, and the line stays")
+		t.Error("nothing was sent, but the composer is still open")
 	}
 }
 
@@ -113,7 +113,7 @@ func TestComposerKeepsADraft(t *testing.T) {
 	}
 }
 
-// The text for a starting agent is accepted. A composer that was closed unchanged leaves no draft.
+// Text for a starting agent is accepted. A composer that was closed unchanged leaves no draft.
 func TestComposerBeginsEmptyAgain(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("shop/reviewer")
@@ -151,7 +151,7 @@ func TestComposerRecallsSentTexts(t *testing.T) {
 	}
 	s.press("down", "down", "down")
 	if got := s.m.Dialogs.Composer().Text(); got != "mine" {
-		t.Errorf("behind the newest: %q", got)
+		t.Errorf("after the newest message: %q", got)
 	}
 	s.press("esc")
 	path := filepath.Join(t.TempDir(), "city.json")
@@ -164,7 +164,7 @@ func TestComposerRecallsSentTexts(t *testing.T) {
 	}
 }
 
-// The remembered texts are limited in number and total size.
+// The stored messages are limited in number and total size.
 func TestSentIsBounded(t *testing.T) {
 	s := demo(t, 80, 24)
 	for i := range 3 * state.MaxSent {
@@ -248,7 +248,7 @@ func TestComposerSaysWhereTypingEnds(t *testing.T) {
 // Sending to five or more agents asks for confirmation first. After "no" the draft is still there.
 func TestComposerAsksForMany(t *testing.T) {
 	s := demo(t, 120, 40)
-	everybody(s)
+	markRunning(s)
 	n := len(s.m.Agents.Marks)
 	s.press("i")
 	s.shows(fmt.Sprintf("send to %d agents: ", n))
@@ -274,7 +274,7 @@ func TestComposerIsRefused(t *testing.T) {
 	for _, key := range []string{"i", "U", "I"} {
 		s.press(key)
 		if s.m.Dialogs.Composer() != nil || s.m.Dialogs.Choice() != nil {
-			t.Errorf("%s: a room that only looks sends", key)
+			t.Errorf("%s: a read-only room sends", key)
 		}
 	}
 	s.shows("read-only")
@@ -301,8 +301,8 @@ func TestComposerOutlivesItsAgents(t *testing.T) {
 	s.shows("none of the recipients")
 }
 
-// Without colours, the text is the same and has only bold, faint and reverse styles.
-func TestComposerWithoutColour(t *testing.T) {
+// Without colors, the text is the same and has only bold, faint and reverse styles.
+func TestComposerWithoutColor(t *testing.T) {
 	for _, name := range []string{"send", "send-lines", "send-many"} {
 		s := newStage(t, Options{NoColor: true})
 		s.size(120, 40)
@@ -311,7 +311,7 @@ func TestComposerWithoutColour(t *testing.T) {
 		golden(t, "testdata/"+name+"-120x40.txt", s.text())
 		for _, code := range strings.Split(strings.Join(view.Draw(s.m).Lines, "\n"), "\x1b[")[1:] {
 			if code, _, _ = strings.Cut(code, "m"); strings.Trim(code, "0127;") != "" {
-				t.Errorf("%s: a colour is painted: %q", name, code)
+				t.Errorf("%s: a color is painted: %q", name, code)
 			}
 		}
 	}
@@ -375,7 +375,7 @@ func FuzzComposer(f *testing.F) {
 		for _, k := range keys[:min(len(keys), 40)] {
 			s.press(names[int(k)%len(names)])
 			if s.m.Dialogs.Composer() == nil {
-				t.Fatal("it has closed")
+				t.Fatal("the composer is closed")
 			}
 			d := view.Draw(s.m)
 			if len(d.Lines) != int(h) || d.X >= int(w) || d.Y >= int(h) {

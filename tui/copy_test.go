@@ -47,7 +47,7 @@ func TestCopyFromAnAgent(t *testing.T) {
 	s.shows("copied: ")
 	s.press("space", "space")
 	if got := s.copied(""); got != "builder\nchatty" {
-		t.Errorf("of several agents the names are copied, got %q", got)
+		t.Errorf("copied from several agents: %q, want their names", got)
 	}
 }
 
@@ -56,11 +56,11 @@ func TestCopyFromOtherThings(t *testing.T) {
 	s.change(withAutomations)
 	s.pick("triage")
 	if got := s.copied("output"); !strings.Contains(got, "giving up\n") && !strings.HasSuffix(got, "giving up") {
-		t.Errorf("of a pool's check %q", got)
+		t.Errorf("copied from a pool's check: %q", got)
 	}
 	s.point("prune-branches")
 	if got := s.copied("file"); got == "" {
-		t.Error("an automation has a file")
+		t.Error("the file of an automation is not copied")
 	}
 	s.press("5", "G")
 	var e struct{ Type string }
@@ -85,7 +85,7 @@ func TestCopiesAreSafe(t *testing.T) {
 			t.Errorf("the command is copied as %q", c.Text)
 		}
 		if strings.ContainsAny(strings.ReplaceAll(c.Text, "\n", ""), "\x1b\x03\u202e") {
-			t.Errorf("%s is copied with controls: %q", c.What, c.Text)
+			t.Errorf("%s is copied with control characters: %q", c.What, c.Text)
 		}
 	}
 	s.agent("builder", func(a *city.Agent) { a.Dir = "/" + strings.Repeat("x", actions.MaxCopy) })
@@ -93,14 +93,14 @@ func TestCopiesAreSafe(t *testing.T) {
 	s.typeIn("folder")
 	s.press("enter")
 	if _, ok := effectOf[feed.Copy](s); ok {
-		t.Error("more than a terminal takes is copied")
+		t.Error("more text is copied than a terminal accepts")
 	}
-	s.shows("too long for a terminal's clipboard: 73 KB of at most 73")
+	s.shows("too long for a terminal's clipboard: 73 KB, but the limit is 73 KB")
 	s.press("y")
 	s.typeIn("copy again")
 	s.press("enter")
 	if e, ok := effectOf[feed.Copy](s); !ok || !e.Program || len(e.Text) != actions.MaxCopy+1 {
-		t.Error("a program takes what a terminal does not")
+		t.Error("a clipboard program does not get text that is too long for a terminal")
 	}
 }
 
@@ -115,22 +115,22 @@ func TestNoProgramOverSSH(t *testing.T) {
 	s.shows("not yours")
 	s.press("enter")
 	if _, ok := effectOf[feed.Copy](s); ok {
-		t.Error("the program runs")
+		t.Error("the clipboard program runs over SSH")
 	}
 }
 
-func TestClipSequence(t *testing.T) {
+func TestClipboardSequence(t *testing.T) {
 	text := base64.StdEncoding.EncodeToString([]byte("größer"))
 	if got := feed.ClipboardSequence("größer", false); got != "\x1b]52;c;"+text+"\x07" {
 		t.Errorf("%q", got)
 	}
 	if got := feed.ClipboardSequence("x", true); !strings.HasPrefix(got, "\x1b]52;c;eA==\x07\x1bPtmux;\x1b\x1b]52;c;eA==\x07") {
-		t.Errorf("within tmux %q", got)
+		t.Errorf("in tmux: %q", got)
 	}
 }
 
 // A real program gets the text. If there is none, or if it fails, a message says so.
-func TestClipByProgram(t *testing.T) {
+func TestClipboardProgram(t *testing.T) {
 	dir := t.TempDir()
 	got := filepath.Join(dir, "got")
 	put := func(script string) {

@@ -25,7 +25,7 @@ func (o once) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 }
 
 // Missed returns exactly the deliveries that a program did not read before it exited.
-func TestUnreadMailIsKept(t *testing.T) {
+func TestUnreadDeliveriesAreKept(t *testing.T) {
 	p := tea.NewProgram(once{}, tea.WithInput(nil), tea.WithOutput(io.Discard), tea.WithoutSignalHandler())
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -46,7 +46,7 @@ func TestUnreadMailIsKept(t *testing.T) {
 	}
 	for _, d := range missed {
 		if *d.News.Unreachable != second {
-			t.Errorf("%q was heard, and is brought again", *d.News.Unreachable)
+			t.Errorf("%q was read, but is delivered again", *d.News.Unreachable)
 		}
 	}
 }

@@ -46,7 +46,7 @@ func TestDrainAllThenLeave(t *testing.T) {
 	}
 	s.ended("chatty")
 	if f, ok := effectOf[feed.Quit](s); !ok || f.Exit != feed.StopCity {
-		t.Error("all have finished, and the city is not left")
+		t.Error("all agents have finished, but the room stays open")
 	}
 }
 
@@ -60,7 +60,7 @@ func TestDrainAllHasADeadline(t *testing.T) {
 	}
 	s.wait(10*time.Second + panel.CheckSlack)
 	if f, ok := effectOf[feed.Quit](s); !ok || f.Exit != feed.StopCity {
-		t.Error("the deadline is over")
+		t.Error("the deadline has passed, but the room stays open")
 	}
 }
 
@@ -79,7 +79,7 @@ func TestEscStays(t *testing.T) {
 	s.ended("idle", "chatty")
 	s.wait(2 * details.DefaultDrainTimeout)
 	if _, ok := effectOf[feed.Quit](s); ok {
-		t.Error("left, though the person stayed")
+		t.Error("left although the user chose to stay")
 	}
 }
 
@@ -102,7 +102,7 @@ func TestStoppingTheCityAsks(t *testing.T) {
 	s.shows("Stop 3 agents and the controller?")
 	s.press("enter") // "no" is preselected
 	if left() {
-		t.Fatal("stopped without a word")
+		t.Fatal("stopped without a confirmation")
 	}
 	s.line("stop city", "enter")
 	why := "the controller has exited"
@@ -113,12 +113,12 @@ func TestStoppingTheCityAsks(t *testing.T) {
 	s.hear(feed.News{Unreachable: &why})
 	s.line("stop city", "enter", "y")
 	if !left() {
-		t.Error("not stopped")
+		t.Error("the city is not stopped")
 	}
 	s.change(func(n *city.Snapshot) { n.Agents = nil })
 	s.line("stop city", "enter")
 	if !left() {
-		t.Error("no agent is running, but it asks")
+		t.Error("no agent is running, but the room asks")
 	}
 }
 
@@ -135,7 +135,7 @@ func TestEscStaysBeforeTheAnswer(t *testing.T) {
 	s.wants(city.Undrain{Agent: "builder"}, city.Undrain{Agent: "idle"})
 	s.wait(2 * details.DefaultDrainTimeout)
 	if _, ok := effectOf[feed.Quit](s); ok {
-		t.Error("left, though the person stayed")
+		t.Error("left although the user chose to stay")
 	}
 }
 
@@ -148,7 +148,7 @@ func TestDrainAllIsRefused(t *testing.T) {
 	s.ended("builder", "idle")
 	s.hear(feed.News{Results: []feed.Result{{ID: p.ID, Title: p.Title, Total: 3, Receipts: []string{"", ""}, Failures: []string{"chatty: no session"}, FailedIndexes: []int{1}}}})
 	if f, ok := effectOf[feed.Quit](s); !ok || f.Exit != feed.StopCity {
-		t.Errorf("left is %v", ok)
+		t.Errorf("left: %v", ok)
 	}
 }
 
@@ -160,7 +160,7 @@ func TestDrainAllOfMany(t *testing.T) {
 	s.wants()
 	s.press("backspace", "6", "enter")
 	if n := len(s.commands()); n != 5 { // deployer is already draining
-		t.Errorf("%d are told to finish", n)
+		t.Errorf("%d agents are asked to finish", n)
 	}
 	s.change(func(n *city.Snapshot) {
 		for i := range n.Agents {
@@ -174,6 +174,6 @@ func TestDrainAllOfMany(t *testing.T) {
 	s.change(func(n *city.Snapshot) { n.Agents = nil })
 	s.press("q", "d")
 	if _, ok := effectOf[feed.Quit](s); !ok {
-		t.Error("no agent has to finish")
+		t.Error("there is no agent to wait for, but the room stays open")
 	}
 }

@@ -112,7 +112,7 @@ func TestDetailsByThePaletteFollowTheAgent(t *testing.T) {
 }
 
 // A wrapped line is indented to the start of its text.
-func TestLinesHang(t *testing.T) {
+func TestHangingIndent(t *testing.T) {
 	for _, c := range []struct {
 		in   string
 		w    int
@@ -128,19 +128,19 @@ func TestLinesHang(t *testing.T) {
 	} {
 		got := widget.WrapHanging(c.in, c.w)
 		if strings.Join(got, "|") != strings.Join(c.want, "|") {
-			t.Errorf("hung(%q, %d) = %q, want %q", c.in, c.w, got, c.want)
+			t.Errorf("WrapHanging(%q, %d) = %q, want %q", c.in, c.w, got, c.want)
 		}
 	}
 }
 
-// Verbs for an agent are refused in the details of a pool.
+// Agent verbs are refused in a pool's details.
 func TestAgentVerbsInThePoolDetails(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press("2", "d", "u")
 	s.shows("cannot release the agent: this page shows pool batch, not an agent")
 }
 
-// The details know the last output from the pane, before the city reads it.
+// The details show output that the pane has received, even before the city has read its time.
 func TestTheLastOutputIsCurrent(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")

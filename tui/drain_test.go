@@ -64,7 +64,7 @@ func TestDrainOfASurplusMemberIsNotCanceled(t *testing.T) {
 	s.press("esc")
 	s.choose("worker-2")
 	s.press("D")
-	s.agent("worker-2", func(a *city.Agent) { a.State, a.Drain = city.Draining, &city.DrainInfo{By: "pool", Since: s.now} }) // before the answer
+	s.agent("worker-2", func(a *city.Agent) { a.State, a.Drain = city.Draining, &city.DrainInfo{By: "pool", Since: s.now} }) // before the user confirms
 	s.press("y")
 	s.wants(city.Drain{Agent: "worker-2"})
 	s.done("agent worker-2 is already draining")
@@ -163,7 +163,7 @@ func TestTheFooterOffersToDrainAgain(t *testing.T) {
 	s.hides("undo canceling")
 }
 
-// A pool whose missing member drains for the user is not short. Once the member is gone, a new wait begins.
+// A pool is not short of a member that the user is draining. Once the member is gone, a new wait begins.
 func TestAPoolIsNotShortOfAMemberThatTheUserDrains(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press("2")
@@ -191,8 +191,8 @@ func TestAPoolIsNotShortOfAMemberThatTheUserDrains(t *testing.T) {
 	s.shows("short      worker")
 }
 
-// The question about several agents says which of them are left out, and why.
-func TestADrainSaysWhomItLeavesOut(t *testing.T) {
+// The question about several agents names the agents that are omitted, and why.
+func TestADrainNamesTheOmittedAgents(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.choose("flaky")
 	s.press("space")

@@ -95,14 +95,14 @@ func TestAPanelInOneFile(t *testing.T) {
 		return names
 	}
 	if got := order(); !slices.Equal(got, []string{"top", "kite", "ball"}) {
-		t.Errorf("the usual order is %v", got)
+		t.Errorf("the default order is %v", got)
 	}
 	s.press("o")
 	if got := order(); !slices.Equal(got, []string{"kite", "ball", "top"}) {
-		t.Errorf("by size they are %v", got)
+		t.Errorf("sorted by size: %v", got)
 	}
 	if got := s.m.Subject(); got != (panel.Ref{Kind: "toy", Name: "top"}) {
-		t.Errorf("the cursor has left its toy for %v", got)
+		t.Errorf("the cursor moved to %v", got)
 	}
 	s.press("g", "enter")
 	s.wants()

@@ -36,14 +36,14 @@ func TestEditWhereItIsWritten(t *testing.T) {
 		want         feed.FileLine
 	}{
 		{name: "in city.toml", source: "city.toml:12:1", want: feed.FileLine{Line: 12}},
-		{name: "nobody knows where", source: "environment GC_SESSION"},
+		{name: "unknown position", source: "environment GC_SESSION"},
 		{name: "in an included file", source: "teams/one.toml:3:1", press: "enter", want: feed.FileLine{File: "teams/one.toml", Line: 3},
 			shows: []string{"Edit which file?", "teams/one.toml, line 3: declares builder", "city.toml: the city's own file"}},
 		{name: "in an included file, city.toml", source: "teams/one.toml:3:1", press: "2"},
 		{name: "changed by a patch", source: "teams/one.toml:3:1", patched: []string{"city.toml:40:1"}, press: "2", want: feed.FileLine{Line: 40},
 			shows: []string{"teams/one.toml, line 3: declares builder", "city.toml, line 40: changes builder"}},
 		{name: "changed in city.toml", source: "city.toml:3:1", patched: []string{"city.toml:40:1"}, press: "1", want: feed.FileLine{Line: 3}},
-		{name: "somebody else's", source: "far/topology.toml:9:1", press: "1",
+		{name: "a file that cannot be edited", source: "far/topology.toml:9:1", press: "1",
 			shows: []string{"far/topology.toml, line 9 declares builder.", "It is far away.", "city.toml: the city's own file"}},
 		{name: "a colon in its name", source: "teams/a:b.toml:3:1", press: "1", want: feed.FileLine{File: "teams/a:b.toml", Line: 3}},
 	} {
@@ -65,7 +65,7 @@ func TestEditWhereItIsWritten(t *testing.T) {
 	s := placed(t, "teams/one.toml:3:1")
 	s.press("e", "n")
 	if _, ok := effectOf[feed.Edit](s); ok || s.m.Dialogs.Choice() != nil {
-		t.Error("no opens an editor")
+		t.Error("\"no\" opens an editor")
 	}
 }
 
@@ -127,7 +127,7 @@ func TestDraftOfAnIncludedFile(t *testing.T) {
 		t.Errorf("%q, %q, %q", contents(t, path), contents(t, one), drafts(t, path))
 	}
 	if !slices.ContainsFunc(f.done, func(c city.Command) bool { _, ok := c.(city.Reload); return ok }) {
-		t.Error("it was not read again")
+		t.Error("the configuration was not reloaded")
 	}
 	s := newStage(t, Options{Config: textFile{path}})
 	s.size(80, 24)
@@ -151,10 +151,10 @@ func TestAnEditorThatFails(t *testing.T) {
 	if got, ok := effectOf[feed.DiscardDraft](s); !ok || got.Path != d.Path {
 		t.Errorf("%+v, %v", got, ok)
 	}
-	s.hear(feed.News{Edited: &feed.Edited{Err: errors.New(`the editor "false" failed with exit status 1`)}})
-	s.shows(`the editor "false" failed with exit status 1`)
+	s.hear(feed.News{Edited: &feed.Edited{Err: errors.New(`the editor "false" failed with exit code 1`)}})
+	s.shows(`the editor "false" failed with exit code 1`)
 	if s.m.Dialogs.Choice() != nil || s.m.Draft != nil {
-		t.Error("nothing was written, and it asks what becomes of it")
+		t.Error("nothing was written, but the room asks about a draft")
 	}
 }
 

@@ -49,7 +49,7 @@ func (f textFile) Check(_ string, data []byte) (problems []string, line int) {
 func (f textFile) Plan(ctx context.Context, _ string, data []byte) (feed.Plan, error) {
 	switch {
 	case bytes.Contains(data, []byte("unplanned")):
-		return feed.Plan{}, errors.New("nobody knows")
+		return feed.Plan{}, errors.New("the loader failed")
 	case bytes.Contains(data, []byte("panic")):
 		panic("as asked in a plan")
 	case bytes.Contains(data, []byte("endless")):
@@ -62,7 +62,7 @@ func (f textFile) Plan(ctx context.Context, _ string, data []byte) (feed.Plan, e
 func (f textFile) Replace(file string, was, now []byte) error {
 	there, err := os.ReadFile(f.Path(file))
 	if err == nil && !bytes.Equal(there, was) {
-		err = errors.New("somebody was faster")
+		err = errors.New("another process was faster")
 	}
 	if err != nil {
 		return err
@@ -197,8 +197,8 @@ func TestEditDraft(t *testing.T) {
 		left                 int
 	}{
 		{name: "nothing is changed", script: "true"},
-		{name: "the editor fails", script: "echo two >>$1; exit 3", err: "failed with exit status 3", left: 1},
-		{name: "the editor fails at once", script: "exit 1", err: "failed with exit status 1"},
+		{name: "the editor fails", script: "echo two >>$1; exit 3", err: "failed with exit code 3", left: 1},
+		{name: "the editor fails at once", script: "exit 1", err: "failed with exit code 1"},
 		{name: "the editor is killed", script: "echo two >>$1; kill -KILL $$", err: "was killed by SIGKILL", left: 1},
 		{name: "ctrl+c", script: "echo two >>$1; kill -INT $$", plan: "restart  builder: it says one, two", left: 1},
 		{name: "no editor", editor: "/nonexistent/vi -x", err: `the editor "/nonexistent/vi -x" was not found (set by EDITOR)`},
@@ -206,7 +206,7 @@ func TestEditDraft(t *testing.T) {
 		{name: "the copy is gone", script: "rm $1", err: "cannot read the edited file"},
 		{name: "mistakes", script: "echo wrong >>$1", problems: 1, left: 1},
 		{name: "a change", script: "echo two >>$1", plan: "restart  builder: it says one, two", left: 1},
-		{name: "no plan", script: "echo unplanned >>$1", plan: "The plan is unknown: nobody knows", left: 1},
+		{name: "no plan", script: "echo unplanned >>$1", plan: "The plan is unknown: the loader failed", left: 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path, ed := writing(t, c.script)
@@ -237,7 +237,7 @@ func TestEditDraft(t *testing.T) {
 				t.Errorf("%+v, drafts %q", e, drafts(t, path))
 			}
 			if contents(t, path) != "one\n" {
-				t.Error("the configuration was touched")
+				t.Error("the configuration was changed")
 			}
 		})
 	}
@@ -280,7 +280,7 @@ func TestDraftsAreKept(t *testing.T) {
 	}
 	s.press("e")
 	if edits() != nil {
-		t.Error("there is a draft before there was one")
+		t.Error("the first edit continues a draft")
 	}
 	d := &feed.Draft{Path: "/x/.gc/edit-1.toml"}
 	actions.EditedConfig(s.m, feed.Edited{Draft: d, Problems: []string{"city.toml:3:1: no\x1b[31m"}, Line: 3})
@@ -297,17 +297,17 @@ func TestDraftsAreKept(t *testing.T) {
 		f, ok := e.(feed.ApplyDraft)
 		return ok && f.Draft == d && string(f.Data) == "new"
 	}) {
-		t.Errorf("yes gives %v", s.out)
+		t.Errorf("\"yes\" returns %v", s.out)
 	}
 	s.press("e")
 	if edits() != nil {
-		t.Error("the draft was given away and is still there")
+		t.Error("the draft was applied, but is still kept")
 	}
 	actions.EditedConfig(s.m, feed.Edited{Draft: d, Data: []byte("new")})
 	s.shows("The change affects no agent.")
 	s.press("n")
 	if !slices.Contains(s.out, feed.Effect(feed.DiscardDraft{Path: d.Path})) || s.m.Draft != nil {
-		t.Errorf("no gives %v", s.out)
+		t.Errorf("\"no\" returns %v", s.out)
 	}
 	actions.EditedConfig(s.m, feed.Edited{})
 	s.shows("the configuration is unchanged")
@@ -329,7 +329,7 @@ func TestEditIsRefused(t *testing.T) {
 }
 
 // If the file has changed since the edit began, it is not overwritten, and the draft is kept.
-func TestEnforceAfterAnotherWriter(t *testing.T) {
+func TestApplyAfterAnotherWriter(t *testing.T) {
 	path, _ := writing(t, "")
 	d, err := feed.NewDraft(textFile{path}, feed.FileLine{})
 	if err != nil {
@@ -349,6 +349,6 @@ func TestEnforceAfterAnotherWriter(t *testing.T) {
 		t.Errorf("%+v, %q", n.Results, contents(t, path))
 	}
 	if slices.ContainsFunc(f.done, func(c city.Command) bool { _, ok := c.(city.Reload); return ok }) {
-		t.Error("it was read again")
+		t.Error("the configuration was reloaded")
 	}
 }

@@ -66,7 +66,7 @@ func TestEventsOfOneAgent(t *testing.T) {
 	s.press("5", "k") // the fifth event, which is about scout
 	s.press(".")
 	if s.m.Agents.SelectedKey != "scout" {
-		t.Errorf("selected is %s", s.m.Agents.SelectedKey)
+		t.Errorf("%s is selected", s.m.Agents.SelectedKey)
 	}
 	s.press(",")
 	if got, want := s.eventSeqs(), []uint64{1, 3, 5}; !slices.Equal(got, want) {
@@ -78,15 +78,15 @@ func TestEventsOfOneAgent(t *testing.T) {
 	s.shows(". selects scout")
 	s.press(".", ",")
 	if s.m.Agents.SelectedKey != "scout" || s.m.Dialogs.Reader() != nil {
-		t.Errorf("selected is %s", s.m.Agents.SelectedKey)
+		t.Errorf("%s is selected", s.m.Agents.SelectedKey)
 	}
 	s.hear(feed.News{Events: happened(7, 2)})
 	if got, want := s.eventSeqs(), []uint64{1, 3, 5, 7}; !slices.Equal(got, want) {
-		t.Errorf("with news: %d, want %d", got, want)
+		t.Errorf("after a new event: %d, want %d", got, want)
 	}
 	state.SelectAgent(s.m, other)
 	if got := s.eventSeqs(); len(got) > 0 {
-		t.Errorf("the selection moved on, and there is %d", got)
+		t.Errorf("after the selection moved: %d events", got)
 	}
 	s.press("esc", "esc")
 	if got := s.eventSeqs(); len(got) != 8 {
@@ -160,7 +160,7 @@ func TestNewEventDoesNotMoveTheCursor(t *testing.T) {
 	came(911, "chatty")
 	s.send(tuitest.KeyPress("k"))
 	if got := s.m.Events.Selected().Subject; got != "idle" && got != "builder" || !s.m.Events.Frozen {
-		t.Errorf("up from what was seen is %s", got)
+		t.Errorf("up from the visible event selects %s", got)
 	}
 	s.send(tuitest.KeyPress("G"))
 	s.send(tuitest.KeyPress("enter"))
@@ -182,21 +182,21 @@ func TestOlderEvents(t *testing.T) {
 	}
 	s.press("5", "k")
 	if asked() != nil {
-		t.Fatal("asked though the top is far")
+		t.Fatal("older events are requested although the top is far away")
 	}
 	s.press("g")
 	q := asked()
 	if q == nil || q.Before != 2001 {
-		t.Fatalf("asked %+v", q)
+		t.Fatalf("the request is %+v", q)
 	}
 	s.shows("loading older events")
 	s.press("k")
 	if asked() != nil {
-		t.Error("asked twice")
+		t.Error("requested twice")
 	}
 	s.hear(feed.News{HistoryPages: []feed.LoadedHistory{{ID: q.ID + 1, Events: happened(1, 2)}}})
 	if len(s.m.Events.Rows) != 30 {
-		t.Error("the answer to another question is taken")
+		t.Error("the response to another request is accepted")
 	}
 	s.hear(feed.News{HistoryPages: []feed.LoadedHistory{{ID: q.ID, Events: happened(1501, 500)}}})
 	if len(s.m.Events.Rows) != 530 || s.m.Events.CursorSeq() != 2001 || !s.m.Events.Frozen {
@@ -215,12 +215,12 @@ func TestOlderEvents(t *testing.T) {
 	s.hear(feed.News{HistoryPages: []feed.LoadedHistory{{ID: q.ID, Events: happened(1401, 100), Complete: true}}})
 	s.press("g")
 	if asked() != nil {
-		t.Error("asked for what is before the beginning")
+		t.Error("events before the first one are requested")
 	}
 	s.press("G")
 	s.hear(feed.News{Events: happened(4031, 1)})
 	if n := len(s.m.Events.Rows); n != panel.MaxEvents {
-		t.Errorf("%d rows are kept by who follows", n)
+		t.Errorf("%d rows are kept while following", n)
 	}
 }
 
@@ -242,7 +242,7 @@ func TestOlderEventsBehindAFilter(t *testing.T) {
 			break
 		}
 		if q.Before != first {
-			t.Fatalf("asked for what is before %d, not %d", q.Before, first)
+			t.Fatalf("requested the events before %d, not %d", q.Before, first)
 		}
 		first -= feed.HistoryPageSize
 		s.hear(feed.News{HistoryPages: []feed.LoadedHistory{{ID: q.ID, Events: happened(first, feed.HistoryPageSize)}}})
@@ -269,7 +269,7 @@ func TestPayloadAsFields(t *testing.T) {
 			}
 		}
 		if strings.Contains(all, "\x1b[31m") {
-			t.Errorf("%s: a sequence comes through", raw)
+			t.Errorf("%s: an escape sequence is not removed", raw)
 		}
 	}
 }

@@ -19,7 +19,7 @@ type (
 	Change = feed.Change
 	// Mode determines what the user may do, and what happens when the user leaves.
 	Mode = state.Mode
-	// Exit is the way in which the control room was left.
+	// Exit says how the control room was left.
 	Exit = feed.Exit
 )
 

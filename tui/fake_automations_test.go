@@ -106,7 +106,7 @@ func automated(t testing.TB, w, h int) *stage {
 	return s
 }
 
-// find answers all bead queries of the last message, as the city would.
+// find responds to all bead queries of the last message, as the city would.
 func (s *stage) find(all []beads.Bead, problem string) {
 	s.t.Helper()
 	for more := true; more; {

@@ -36,7 +36,7 @@ func demoFleet(now time.Time) *fleet.List {
 	return f
 }
 
-// lobby returns a stage that shows the room of all cities.
+// lobby returns a stage that shows the all-cities room.
 func lobby(t testing.TB, w, h int, o Options) *stage {
 	o.Cities = citytest.NewDirectory()
 	if o.Mode == state.Hosting {

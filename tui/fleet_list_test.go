@@ -21,7 +21,7 @@ func TestFleetVerbsOfCitiesAreNotForAgents(t *testing.T) {
 		}
 		s.press("esc")
 		if !s.m.OnNeeds {
-			t.Fatalf("%s has left the agents", key)
+			t.Fatalf("%s moves the cursor away from the agents", key)
 		}
 	}
 	s.press("tab")
@@ -32,7 +32,7 @@ func TestFleetVerbsOfCitiesAreNotForAgents(t *testing.T) {
 	}
 }
 
-// Without agents that need attention, the key that leads to them says so.
+// If no agent needs attention, the key that goes to such agents says so.
 func TestTabWithoutAnAgentThatNeedsAttention(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	quiet := demoFleet(epoch)
@@ -98,7 +98,7 @@ func TestClickOnATitleOfTheFleet(t *testing.T) {
 	}
 }
 
-// In the room of all cities, a note explains that a key does nothing.
+// In the all-cities room, a note explains that a key does nothing.
 func TestKeysThatDoNothingAmongAllCities(t *testing.T) {
 	s := lobby(t, 80, 24, Options{})
 	s.press("~")

@@ -77,7 +77,7 @@ func TestFleetOrder(t *testing.T) {
 	s.shows("last response 1m ago: no response with", "retries in 8s: its loop panicked", "1 failed; 1 quarantined")
 }
 
-func TestFleetShowsWhatIsLeft(t *testing.T) {
+func TestFleetShowsLeftoverSessions(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	s.sail("quarry")
 	s.press("d")
@@ -147,13 +147,13 @@ func TestFleetAsksForMany(t *testing.T) {
 	s.shows("of 8 agents running", "> no, leave it", "type 8 to confirm")
 	s.press("y", "enter")
 	if _, did := effectOf[feed.SendCityCommand](s); did {
-		t.Fatal("eight agents ended by one key")
+		t.Fatal("a single key stops eight agents")
 	}
 	s.press("esc", "ctrl+k")
 	s.shows("Stop and unregister harbour")
 	s.press("enter")
 	if _, did := effectOf[feed.UnregisterCity](s); did {
-		t.Fatal("a city is forgotten by one key")
+		t.Fatal("a single key unregisters a city")
 	}
 	s.press("ctrl+k")
 	s.typeIn("harbour")
@@ -180,7 +180,7 @@ func TestFleetRegisters(t *testing.T) {
 	s.sail("tower")
 	s.press("a", "enter")
 	if e, _ := effectOf[feed.RegisterCity](s); e.Path != "/srv/tower" {
-		t.Errorf("a city that is stopped: %+v", e)
+		t.Errorf("a stopped city: %+v", e)
 	}
 	s.sail("harbour")
 	s.press("a")
@@ -206,7 +206,7 @@ func TestFleetEnters(t *testing.T) {
 	}
 	s.press("s", "ctrl+k", "j")
 	if s.m.Dialogs.Choice() != nil || s.m.Cities.SelectedKey != "orchard" {
-		t.Error("keys that are meant for the other room do something here")
+		t.Error("keys meant for the other room do something here")
 	}
 	s.press("esc")
 	s.shows("staying here")
@@ -228,12 +228,12 @@ func TestSwitchListSearches(t *testing.T) {
 	s.press("r", "y", "D", "q")
 	s.wants()
 	if s.m.Dialogs.Choice() != nil {
-		t.Error("a key that is meant for harbour asks something here")
+		t.Error("a key meant for harbour opens a question here")
 	}
 }
 
 // The open list of cities is updated, and its cursor stays on the same city.
-func TestSwitchListLives(t *testing.T) {
+func TestSwitchListIsUpdated(t *testing.T) {
 	s := among(t, 120, 40)
 	s.press("@", "down", "down", "down", "down", "down", "down")
 	at := finderRowLine(s.m)
@@ -242,7 +242,7 @@ func TestSwitchListLives(t *testing.T) {
 	s.hear(feed.News{Fleet: f})
 	s.hides("delta")
 	if finderRowLine(s.m) != at {
-		t.Errorf("the cursor went from %s to %s", at, finderRowLine(s.m))
+		t.Errorf("the cursor moved from %s to %s", at, finderRowLine(s.m))
 	}
 }
 
@@ -251,9 +251,9 @@ func TestSwitchToTheCurrentCity(t *testing.T) {
 	s.press("@")
 	s.typeIn("bright")
 	s.press("enter")
-	s.shows("this is bright-lights")
+	s.shows("already in bright-lights")
 	if _, left := effectOf[feed.SwitchCity](s); left {
-		t.Error("it leaves for where it is")
+		t.Error("it switches to the city that is already shown")
 	}
 }
 
@@ -263,7 +263,7 @@ func TestSwitchWithoutAList(t *testing.T) {
 	s.shows("Other cities", "gcity start", "gcity --all")
 	s.press("esc")
 	if got, _, _ := strings.Cut(s.text(), "\n"); strings.Contains(got, "@") {
-		t.Errorf("the header speaks of others: %s", got)
+		t.Errorf("the header mentions other cities: %s", got)
 	}
 }
 
@@ -331,7 +331,7 @@ func TestPulseNeverDecreases(t *testing.T) {
 	b.PutSnapshot(&fresh)
 	b.PutSnapshot(&old)
 	if n, _ := b.Take(epoch); n.Snap != &fresh {
-		t.Error("the mailbox keeps the older one")
+		t.Error("the mailbox keeps the older snapshot")
 	}
 }
 
@@ -397,20 +397,20 @@ func TestTheCursorIsOnAnotherCity(t *testing.T) {
 }
 
 // A watchdog's escalation is visible from other cities, even if no agent needs attention.
-func TestCallOfAnotherCity(t *testing.T) {
+func TestWatchdogCallInAnotherCity(t *testing.T) {
 	s := &city.Snapshot{Agents: []city.Agent{{Name: "deacon", State: city.Running, Running: true, Since: epoch}},
 		Watchdogs: []city.Watchdog{{Name: "daemon", Watches: "deacon", Freshness: city.VeryStale,
 			Escalated: &city.Escalation{At: epoch, To: "overseer", Message: "3 wakes did not help"}}}}
 	c := fleet.City{Info: city.Info{Name: "chain", Running: true, Status: city.CityRunning}, Responded: true, Summary: fleet.Summarize(s, epoch)}
 	if c.AttentionCount() != 1 || len(c.Summary.Needs) != 1 || !strings.Contains(c.Summary.Needs[0].Why, "watchdog daemon calls: 3 wakes did not help") {
-		t.Errorf("%d wait for a person: %+v", c.AttentionCount(), c.Summary.Needs)
+		t.Errorf("%d need attention: %+v", c.AttentionCount(), c.Summary.Needs)
 	}
 	if why := c.Why(epoch); !strings.Contains(why, "watchdog daemon calls overseer: 3 wakes did not help") {
 		t.Errorf("why: %q", why)
 	}
 	s.Watchdogs[0].Escalated.Seen = true
 	if c.Summary = fleet.Summarize(s, epoch); c.AttentionCount() != 0 || c.Why(epoch) != "" {
-		t.Errorf("it is responded, and yet: %+v", c.Summary)
+		t.Errorf("the call is acknowledged, but the city still needs attention: %+v", c.Summary)
 	}
 }
 

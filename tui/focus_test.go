@@ -14,7 +14,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// With Pools in focus, verbs for agents are refused, because their agent is not visible.
+// With the focus on Pools, agent verbs are refused, because their agent is not visible.
 func TestAgentVerbsAreRefusedAmongPools(t *testing.T) {
 	for _, key := range []string{"i", "u", "ctrl+k"} {
 		for _, marked := range []bool{false, true} {
@@ -37,7 +37,7 @@ func TestAgentVerbsAreRefusedAmongPools(t *testing.T) {
 			if s.choose("scout"); key == "u" {
 				s.press(key)
 				if got := s.commands(); len(got) != 1 || got[0] != (city.Release{Agent: "scout"}) {
-					t.Errorf("among the agents it is done: %v", got)
+					t.Errorf("in Agents, the key sends %v", got)
 				}
 			}
 		}
@@ -116,7 +116,7 @@ func paintedParts(line string) (parts []paintedPart) {
 }
 
 // The row under the cursor is painted over its full width, and the active title is in reverse video, with and without
-// colours.
+// colors.
 func TestSelectionIsPainted(t *testing.T) {
 	for look, options := range looks() {
 		for keys, want := range map[string][2]string{"1": {"prober", "1"}, "5": {"shop/reviewer", "5"}} {
@@ -158,7 +158,7 @@ func TestAttachAmongPools(t *testing.T) {
 		running = append(running, r.Name)
 	}
 	if len(running) < 2 {
-		t.Fatalf("members that run: %v", running)
+		t.Fatalf("running members: %v", running)
 	}
 	s.shows("a attach")
 	s.press("a")
@@ -187,7 +187,7 @@ func TestAttachAmongPools(t *testing.T) {
 	s.shows("no member of the pool worker is running")
 }
 
-// An open list of members shows the present members, and puts those that leave at the end.
+// An open list of members shows the current members, and lists draining members last.
 func TestListOfMembersIsCurrent(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("worker")
@@ -225,7 +225,7 @@ func TestQuarantineGivesTheSelectionBack(t *testing.T) {
 	s.wants(city.Drain{Agent: "builder"})
 	s.press("3", "0", "esc")
 	if s.m.Agents.SelectedKey != "builder" {
-		t.Errorf("by way of the pane, %s is selected", s.m.Agents.SelectedKey)
+		t.Errorf("after a visit to the pane, %s is selected", s.m.Agents.SelectedKey)
 	}
 	s.press("3", "j", "1")
 	if s.m.Agents.SelectedKey != "scout" {

@@ -89,8 +89,8 @@ func TestAZoomNamesTheWayBack(t *testing.T) {
 	}
 }
 
-// The footer says whether the key asks first.
-func TestFooterTellsLeaveFromQuit(t *testing.T) {
+// The footer says whether the quit key asks first.
+func TestFooterDistinguishesLeaveFromQuit(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.shows("q quit")
 	s.m.Mode = state.Joined

@@ -164,7 +164,7 @@ func (x *explorer) answer() {
 			}
 			x.hear(feed.News{Results: []feed.Result{r}})
 		case feed.Inspect:
-			about := scoutSaid()
+			about := scoutInspection()
 			about.Prompt, about.PromptFile, about.PromptMode, about.Problems = x.text(), x.text(), x.text(), []string{x.text()}
 			x.hear(feed.News{Inspected: []feed.Inspected{{ID: e.ID, Inspection: about, Problem: why}}})
 		case feed.LoadHistory:

@@ -21,7 +21,7 @@ import (
 	"gcity/tui/view"
 )
 
-var update = flag.Bool("update", false, "write what is drawn into testdata and docs/keys.md")
+var update = flag.Bool("update", false, "write the drawn screens to testdata and docs/keys.md")
 
 // golden compares a text with a golden file, or with -update writes the file.
 func golden(t *testing.T, path, got string) {
@@ -40,11 +40,11 @@ func golden(t *testing.T, path, got string) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s differs (go test ./tui -update keeps what is drawn now):\n%s", path, diff)
+		t.Errorf("%s differs (run go test ./tui -update to accept the new screen):\n%s", path, diff)
 	}
 }
 
-// scenes returns, by name, functions that bring a stage to the screens of an operator.
+// scenes returns, by name, functions that bring a stage to the screens that an operator sees.
 func scenes() map[string]func(s *stage) {
 	return map[string]func(s *stage){
 		"start": func(*stage) {},
@@ -91,7 +91,7 @@ func scenes() map[string]func(s *stage) {
 			s.press("space", "space", "space", "i")
 			s.typeIn("stop after this one")
 		},
-		"send-asks":  func(s *stage) { everybody(s); s.press("i"); s.typeIn("stop after this one"); s.press("enter") },
+		"send-asks":  func(s *stage) { markRunning(s); s.press("i"); s.typeIn("stop after this one"); s.press("enter") },
 		"send-waits": func(s *stage) { s.agent("builder", withTexts); s.choose("builder") },
 		"send-texts": func(s *stage) { s.agent("builder", withTexts); s.choose("builder"); s.press("d") },
 		"unsend":     func(s *stage) { s.agent("builder", withTexts); s.choose("builder"); s.press("U") },
@@ -170,26 +170,26 @@ func scenes() map[string]func(s *stage) {
 		"dossier": func(s *stage) {
 			s.choose("scout")
 			s.press("d")
-			s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, Inspection: scoutSaid()}}})
+			s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, Inspection: scoutInspection()}}})
 			view.Draw(s.m) // computes the length of the details
 			s.press("pgdown", "pgdown")
 		},
 		"told": func(s *stage) {
 			s.choose("builder")
 			s.press("d")
-			s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, Inspection: builderTold()}}})
+			s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, Inspection: builderInspection()}}})
 			s.press("p")
 		},
 		"told-short": func(s *stage) {
 			s.choose("builder")
 			s.press("d")
-			s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, Inspection: builderTold()}}})
+			s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, Inspection: builderInspection()}}})
 			view.Draw(s.m)
 			s.press("G")
 		},
 		"crashes": func(s *stage) {
 			s.press("3", "enter")
-			s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, Inspection: scoutSaid()}}})
+			s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, Inspection: scoutInspection()}}})
 		},
 		"events-only": func(s *stage) {
 			s.press("5")
@@ -361,8 +361,8 @@ func TestGoldenBelow(t *testing.T) {
 	golden(t, "testdata/below-200x60.txt", s.text())
 }
 
-// Without colours, the screen has the same text and only bold, faint and reverse styles.
-func TestGoldenNoColour(t *testing.T) {
+// Without colors, the screen has the same text and only bold, faint and reverse styles.
+func TestGoldenNoColor(t *testing.T) {
 	s := newStage(t, Options{NoColor: true})
 	s.size(120, 40)
 	s.hear(feed.News{Snap: demoSnapshot(epoch), Events: demoEvents(epoch)})
@@ -379,7 +379,7 @@ func TestGoldenNoColour(t *testing.T) {
 		code, _, _ = strings.Cut(code, "m")
 		for _, code := range strings.Split(code, ";") {
 			if code != "" && code != "1" && code != "2" && code != "7" {
-				t.Errorf("a colour is painted: %q", code)
+				t.Errorf("a color is painted: %q", code)
 			}
 		}
 	}

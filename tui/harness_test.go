@@ -107,7 +107,7 @@ func (s *stage) choose(name string) {
 	}
 }
 
-// action returns the action with an ID from the registry.
+// actionOf returns the action with the given ID from the registry.
 func actionOf(m *state.Room, id string) *state.Action {
 	for i := range m.Keys.Actions {
 		if m.Keys.Actions[i].ID == id {
@@ -117,7 +117,7 @@ func actionOf(m *state.Room, id string) *state.Action {
 	return nil
 }
 
-// text returns the screen without styles and trailing blanks.
+// text returns the screen without styles and trailing spaces.
 func (s *stage) text() string {
 	lines := view.Draw(s.m).Lines
 	for i := range lines {

@@ -47,7 +47,7 @@ func TestAHeldPlanIsReadable(t *testing.T) {
 	}
 }
 
-func TestRemovedAgentsStandTogether(t *testing.T) {
+func TestRemovedAgentsAreGrouped(t *testing.T) {
 	s := pooled(t, 120, 40)
 	got := details.ByPool(&s.m.Lists, []string{"worker-2", "builder", "merge", "batch-1", "batch-4", "batch-3", "batch-2", "worker-1", "triage-1", "gone"})
 	for i := range got {
@@ -58,7 +58,7 @@ func TestRemovedAgentsStandTogether(t *testing.T) {
 	}
 }
 
-func TestWrappedKeepsNamesWhole(t *testing.T) {
+func TestWrapKeepsNamesWhole(t *testing.T) {
 	got := widget.Wrap("one two-three four-five-six-seven --long", 12)
 	if want := []string{"one", "two-three", "four-five-si", "x-seven", "--long"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)

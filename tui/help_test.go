@@ -19,14 +19,14 @@ func TestHelpIsReadToItsEnd(t *testing.T) {
 		t.Errorf("a page of %d rows", page)
 	}
 	if s.press("pgdown"); s.m.Dialogs.Finder().Cursor < 2*page-2 {
-		t.Errorf("a page of %d rows leads to %d", page, s.m.Dialogs.Finder().Cursor)
+		t.Errorf("a page of %d rows moves the cursor to %d", page, s.m.Dialogs.Finder().Cursor)
 	}
 	s.press("end")
 	if n := len(s.m.Dialogs.Finder().Found); s.m.Dialogs.Finder().Cursor != n-1 {
-		t.Errorf("the end of %d is %d", n, s.m.Dialogs.Finder().Cursor)
+		t.Errorf("the last of %d entries is %d", n, s.m.Dialogs.Finder().Cursor)
 	}
 	if s.press("home"); s.m.Dialogs.Finder().Cursor != 1 { // below the first heading
-		t.Errorf("the beginning is %d", s.m.Dialogs.Finder().Cursor)
+		t.Errorf("the first entry is %d", s.m.Dialogs.Finder().Cursor)
 	}
 	for s.m.Dialogs.Finder().Found[s.m.Dialogs.Finder().Cursor].Line != "pool.scale" {
 		s.press("down")

@@ -26,7 +26,7 @@ func TestHiddenRowsAreCounted(t *testing.T) {
 		s.press("g")
 		rows := len(s.m.Agents.List.Shown) - s.below(t, c.down)
 		if rows < 3 {
-			t.Fatalf("%dx%d: %d rows of %d are said to be seen:\n%s", c.w, c.h, rows, all, s.text())
+			t.Fatalf("%dx%d: the title says that %d of %d rows are visible:\n%s", c.w, c.h, rows, all, s.text())
 		}
 		s.hides("Agents 80 " + c.up)
 		s.press("G")
@@ -39,7 +39,7 @@ func TestHiddenRowsAreCounted(t *testing.T) {
 		if c.w == 120 {
 			s.click("Pools")
 			if s.m.Focus != panel.IDPools {
-				t.Errorf("%dx%d: a click on a title beside goes to %v", c.w, c.h, s.m.Focus)
+				t.Errorf("%dx%d: a click on another title goes to %v", c.w, c.h, s.m.Focus)
 			}
 		}
 	}
@@ -56,7 +56,7 @@ func TestAVerbNeedsAVisibleRow(t *testing.T) {
 		if s.m.Dialogs.Top() != nil || s.m.Zoomed {
 			t.Fatalf("%s acts on an agent that is not shown:\n%s", key, s.text())
 		}
-		s.shows("no agent is selected: the filter hides all")
+		s.shows("no agent is selected: the filter hides all rows")
 		s.m.Status = state.Status{}
 	}
 	s.press("esc", "r", "y")
@@ -70,13 +70,13 @@ func (s *stage) below(t *testing.T, sign string) int {
 	_, after, found := strings.Cut(text, "Agents 80 "+sign)
 	n := 0
 	if _, err := fmt.Sscan(after, &n); !found || err != nil {
-		t.Fatalf("nothing is said to be below:\n%s", text)
+		t.Fatalf("the title shows no rows below:\n%s", text)
 	}
 	last := len(s.m.Agents.List.Shown) - n - 1
 	for i, seen := range []bool{true, false} {
 		name := s.m.Agents.Rows[s.m.Agents.List.Shown[last+i]].Shown
 		if strings.Contains(text, " "+name+" ") != seen {
-			t.Errorf("with %d below, is %s seen? not %v:\n%s", n, name, seen, text)
+			t.Errorf("with %d rows below, %s is not visible = %v:\n%s", n, name, seen, text)
 		}
 	}
 	return n
@@ -121,7 +121,7 @@ func TestHiddenRowsCostNoTrouble(t *testing.T) {
 		s.m.Agents.List.Shown = s.m.Agents.List.Shown[:1] // nothing is hidden
 		s.m.UI++
 		if without := strings.Contains(line(), "failing"); with != without {
-			t.Errorf("%d columns: that pools fail is said %v, and %v where no rows are hidden: %s", w, with, without, line())
+			t.Errorf("%d columns: failing pools are shown: %v; if no rows are hidden: %v: %s", w, with, without, line())
 		}
 	}
 }

@@ -40,7 +40,7 @@ func TestRowsHaveAChartOfTheCPU(t *testing.T) {
 		s.wait(50 * time.Second)
 		s.agent("builder", func(a *city.Agent) { a.Usage = &city.Usage{CPU: 800} })
 		if got := s.m.Agents.Hours.CPU("builder", s.now, &s.m.Look.Glyphs, 10); got != before {
-			t.Errorf("within a minute %q became %q", before, got)
+			t.Errorf("within a minute, %q became %q", before, got)
 		}
 		s.choose("builder")
 		s.press("d")
@@ -72,7 +72,7 @@ func TestAHistoryIsBounded(t *testing.T) {
 		t.Errorf("%d restarts are counted in the current minute, want 2", c.RestartCount)
 	}
 	if h.CPU("b", now, &glyphs, 10) != strings.Repeat(" ", 10) {
-		t.Error("an agent that is gone is remembered")
+		t.Error("a removed agent is still in the history")
 	}
 	if c := h.Hour("a", now.Add(2*time.Hour), &glyphs, 30); c.Peak != nil {
 		t.Errorf("after two silent hours: %+v", c)

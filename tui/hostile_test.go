@@ -75,7 +75,7 @@ func TestHostileOutputThroughTheViewer(t *testing.T) {
 				}
 				onlyLines(t, s.m.Peek.All().Output(true))
 				if text := s.m.Peek.All().Output(false); strings.ContainsRune(text, 0x1b) {
-					t.Errorf("%s: what is saved has escapes: %q", name, text)
+					t.Errorf("%s: the saved text has escape sequences: %q", name, text)
 				}
 			})
 		}
@@ -122,7 +122,7 @@ func TestEndlessOutputIsBounded(t *testing.T) {
 		}
 		_, _ = s.Write([]byte("\x1b\\\x18\r\ndone"))
 		if text := ansi.Strip(strings.Join(s.Lines(120, 40), "\n")); !strings.Contains(text, "done") {
-			t.Errorf("%s: the terminal is lost: %q", name, text)
+			t.Errorf("%s: the terminal does not recover: %q", name, text)
 		}
 	}
 }

@@ -48,8 +48,8 @@ func openWork() []beads.Bead {
 	return slices.DeleteFunc(someWork(), func(b beads.Bead) bool { return b.Type == state.RunType || b.Status != beads.StatusOpen })
 }
 
-// wantsErrands compares the tasks of the last message with the expected tasks.
-func (s *stage) wantsErrands(want ...feed.Task) {
+// wantsTasks compares the tasks of the last message with the expected tasks.
+func (s *stage) wantsTasks(want ...feed.Task) {
 	s.t.Helper()
 	var got []feed.Task
 	for _, e := range s.out {
@@ -58,7 +58,7 @@ func (s *stage) wantsErrands(want ...feed.Task) {
 		}
 	}
 	if !reflect.DeepEqual(got, want) {
-		s.t.Errorf("errands %+v, want %+v", got, want)
+		s.t.Errorf("tasks %+v, want %+v", got, want)
 	}
 }
 
@@ -135,7 +135,7 @@ func TestMailIsFilteredAndSorted(t *testing.T) {
 	}
 	s.press("!")
 	if got := ids(s); !slices.Equal(got, []string{"gc-231", "gc-229"}) {
-		t.Errorf("attention need %v", got)
+		t.Errorf("messages that need attention: %v", got)
 	}
 	s = mailed(t)
 	s.choose("builder")
@@ -160,7 +160,7 @@ func TestReplyToOwnMail(t *testing.T) {
 	s.shows(`mail to builder, "Re: take the spare machine":`)
 	s.typeIn("until six")
 	s.press("enter")
-	s.wantsErrands(feed.SendMail{Message: mail.Message{From: mail.Person, To: "builder", Subject: "Re: take the spare machine", Text: "until six", Thread: "gc-232", ReplyTo: "gc-232"}})
+	s.wantsTasks(feed.SendMail{Message: mail.Message{From: mail.Person, To: "builder", Subject: "Re: take the spare machine", Text: "until six", Thread: "gc-232", ReplyTo: "gc-232"}})
 }
 
 // The room reads mail again when the snapshot counts a new message. The cursor stays on its message.
@@ -170,7 +170,7 @@ func TestInboxFollows(t *testing.T) {
 	s.wait(2 * time.Second)
 	s.change(func(n *city.Snapshot) { n.Mail.Total++; n.Mail.Unread++ })
 	if _, asks := effectOf[feed.QueryBeads](s); !asks {
-		t.Fatal("the mail is not read again")
+		t.Fatal("the mail is not requested again")
 	}
 	fresh := mail.ToBead(mail.Message{From: "chatty", To: mail.Person, Subject: "hello"})
 	fresh.ID, fresh.CreatedAt, fresh.Status = "gc-240", epoch, beads.StatusOpen
@@ -188,20 +188,20 @@ func TestInboxFollows(t *testing.T) {
 func TestReadingMail(t *testing.T) {
 	s := mailed(t)
 	s.press("enter")
-	s.wantsErrands(feed.ReadMail{ID: "gc-231"})
+	s.wantsTasks(feed.ReadMail{ID: "gc-231"})
 	s.shows("from", "builder", "I would need it from four on,", "r reply", "A archive")
 	d, _ := effectOf[feed.RunTasks](s)
 	was := s.m.Status.Text
 	s.hear(feed.News{Results: []feed.Result{{ID: d.ID, Title: "reading", Total: 1, Receipts: []string{"gc-231 is read"}, FailuresOnly: true}}})
 	if s.m.Status.Text != was {
-		t.Errorf("reading says %q", s.m.Status.Text)
+		t.Errorf("reading a message shows %q", s.m.Status.Text)
 	}
 	s.press("esc", "enter")
-	s.wantsErrands()
+	s.wantsTasks()
 	s.press("esc", "u")
 	s.wants(city.UpdateBead{ID: "gc-231", Patch: mail.UnreadPatch()})
 	s.press("t", "j", "enter")
-	s.wantsErrands()
+	s.wantsTasks()
 	s.shows("the retry test is mine", "The message has no text.")
 	s.press("esc", "k", "enter")
 	s.hear(feed.News{Results: []feed.Result{{ID: s.m.Actions, Title: "reading", Total: 1, FailedIndexes: []int{0}, Failures: []string{"the store is full"}, FailuresOnly: true}}})
@@ -217,10 +217,10 @@ func TestReplyingToMail(t *testing.T) {
 	s.press("alt+enter")
 	s.typeIn("blue is out")
 	s.press("enter")
-	s.wantsErrands(feed.SendMail{Message: mail.Message{From: mail.Person, To: "builder", Subject: "Re: May I use the spare machine?", Text: "yes\nblue is out", Thread: "gc-231", ReplyTo: "gc-231"}})
+	s.wantsTasks(feed.SendMail{Message: mail.Message{From: mail.Person, To: "builder", Subject: "Re: May I use the spare machine?", Text: "yes\nblue is out", Thread: "gc-231", ReplyTo: "gc-231"}})
 	s.shows("9 Mail 3", "sending mail to builder")
 	if len(s.m.Drafts) != 0 {
-		t.Errorf("drafts are left: %+v", s.m.Drafts)
+		t.Errorf("drafts are kept: %+v", s.m.Drafts)
 	}
 }
 
@@ -238,7 +238,7 @@ func TestMailThatFailsIsADraftAgain(t *testing.T) {
 	d, _ = effectOf[feed.RunTasks](s)
 	receiveResult(s.m, feed.Result{ID: d.ID, Title: "sending", Total: 1, Receipts: []string{"sent"}})
 	if len(s.m.Drafts) != 0 || len(s.m.SendingMail) != 0 {
-		t.Errorf("left: %+v, %+v", s.m.Drafts, s.m.SendingMail)
+		t.Errorf("still kept: %+v, %+v", s.m.Drafts, s.m.SendingMail)
 	}
 }
 
@@ -247,14 +247,14 @@ func TestWritingMail(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.choose("builder")
 	s.press("W", "enter", "enter")
-	s.wantsErrands()
+	s.wantsTasks()
 	s.shows("the message is empty")
 	s.press("esc", "W")
 	s.typeIn("paint")
 	s.press("enter", "h", "i", "esc", "W")
 	s.shows("mail to builder, subject: paint")
 	s.press("enter", "!", "enter")
-	s.wantsErrands(feed.SendMail{Message: mail.Message{From: mail.Person, To: "builder", Subject: "paint", Text: "hi!"}})
+	s.wantsTasks(feed.SendMail{Message: mail.Message{From: mail.Person, To: "builder", Subject: "paint", Text: "hi!"}})
 	s.press("i")
 	s.hides("hi!")
 	s.press("esc")
@@ -266,7 +266,7 @@ func TestWritingMail(t *testing.T) {
 	}
 	s.pick("worker")
 	s.press("W", "z", "enter", "enter")
-	s.wantsErrands(feed.SendMail{Message: mail.Message{From: mail.Person, To: "pool:worker", Subject: "z"}})
+	s.wantsTasks(feed.SendMail{Message: mail.Message{From: mail.Person, To: "pool:worker", Subject: "z"}})
 	s.press("W")
 	s.m.Dialogs.Prompt().Edit.Paste(strings.Repeat("x", beads.MaxTitle+1))
 	s.press("enter")
@@ -280,9 +280,9 @@ func TestMailByName(t *testing.T) {
 	s.line("mail ann about the map", "enter")
 	s.shows(`mail to ann, "about the map":`)
 	s.press("o", "enter")
-	s.wantsErrands(feed.SendMail{Message: mail.Message{From: mail.Person, To: "ann", Subject: "about the map", Text: "o"}})
+	s.wantsTasks(feed.SendMail{Message: mail.Message{From: mail.Person, To: "ann", Subject: "about the map", Text: "o"}})
 	s.line("mail pool:nowhere x", "enter")
-	s.wantsErrands()
+	s.wantsTasks()
 	s.shows(`pool "nowhere" not found`)
 	s.press("esc", "esc", "L")
 	s.find(someMail(), "")
@@ -299,7 +299,7 @@ func TestMailByName(t *testing.T) {
 func TestArchivingMail(t *testing.T) {
 	s := mailed(t)
 	s.press("A")
-	s.wantsErrands(feed.ArchiveMail{ID: "gc-231"})
+	s.wantsTasks(feed.ArchiveMail{ID: "gc-231"})
 	s.hides("May I use")
 	if s.m.Mail.SelectedKey != "gc-229" {
 		t.Errorf("the cursor is on %q", s.m.Mail.SelectedKey)
@@ -313,14 +313,14 @@ func TestArchivingMail(t *testing.T) {
 		s.press("j")
 	}
 	s.press("A")
-	s.wantsErrands()
+	s.wantsTasks()
 	s.shows("pool:worker has not read it")
 	s.press("y")
-	s.wantsErrands(feed.ArchiveMail{ID: "gc-230"})
+	s.wantsTasks(feed.ArchiveMail{ID: "gc-230"})
 	s.press("t", "*", "A")
 	d, _ := effectOf[feed.RunTasks](s)
 	if len(d.Tasks) != 2 || len(s.m.Mail.Visible()) != 0 {
-		t.Errorf("of marked messages: %+v, left %d", d, len(s.m.Mail.Visible()))
+		t.Errorf("archived marked messages with %+v; %d are still listed", d, len(s.m.Mail.Visible()))
 	}
 }
 
@@ -329,17 +329,17 @@ func TestMailReadOnly(t *testing.T) {
 	s := mailed(t)
 	s.m.Mode = state.ReadOnly
 	s.press("enter")
-	s.wantsErrands()
+	s.wantsTasks()
 	s.shows("I would need it")
 	s.press("r")
-	s.wantsErrands()
+	s.wantsTasks()
 	s.shows("read-only")
 	s.press("esc", "A", "n", "u")
-	s.wantsErrands()
+	s.wantsTasks()
 	s.wants()
 	s.press("esc", "W", "B")
 	if s.m.Typing() || s.m.Dialogs.Finder() != nil {
-		t.Error("a room that only looks writes")
+		t.Error("a read-only room writes")
 	}
 }
 
@@ -357,17 +357,17 @@ func TestSling(t *testing.T) {
 	s.find(openWork(), "")
 	s.shows("gc-219", "pool worker", "assigned to builder")
 	s.press("enter")
-	s.wantsErrands(feed.Sling{Request: city.SlingRequest{Target: "idle", Bead: "gc-219", Nudge: true}})
+	s.wantsTasks(feed.Sling{Request: city.SlingRequest{Target: "idle", Bead: "gc-219", Nudge: true}})
 	s.hear(feed.News{Results: []feed.Result{{ID: s.m.Status.ID, Title: "handing", Total: 1, Receipts: []string{"handed gc-219 to idle"}}}})
 	s.shows("handed gc-219 to idle")
 	s.press("B")
 	s.find(openWork(), "")
 	s.typeIn("thank")
 	s.press("enter")
-	s.wantsErrands()
+	s.wantsTasks()
 	s.shows("Sling gc-7 to idle?", "It is assigned to builder (open).")
 	s.press("y")
-	s.wantsErrands(feed.Sling{Request: city.SlingRequest{Target: "idle", Bead: "gc-7", Nudge: true, Force: true}})
+	s.wantsTasks(feed.Sling{Request: city.SlingRequest{Target: "idle", Bead: "gc-7", Nudge: true, Force: true}})
 	s.press("B")
 	s.find(nil, "")
 	s.shows("No bead is ready")
@@ -382,11 +382,11 @@ func TestSling(t *testing.T) {
 	}
 	s.press("esc")
 	s.line("sling worker gc-6", "enter")
-	s.wantsErrands(feed.Sling{Request: city.SlingRequest{Target: "worker", Bead: "gc-6", Nudge: true}})
+	s.wantsTasks(feed.Sling{Request: city.SlingRequest{Target: "worker", Bead: "gc-6", Nudge: true}})
 }
 
 // Steps of a molecule are not offered to other agents if the molecule has an assignee.
-func TestReadyWorkIsLoose(t *testing.T) {
+func TestReadyWorkHasNoOwner(t *testing.T) {
 	f := newFakeCity(epoch)
 	f.beads = []beads.Bead{
 		{ID: "gc-1", Title: "whole", Type: beads.TypeMolecule, Assignee: "builder",
@@ -444,11 +444,11 @@ func TestTasks(t *testing.T) {
 	select {
 	case <-broken:
 	default:
-		t.Error("a panic in an errand went unnoticed")
+		t.Error("a panic in a task was not recorded")
 	}
 }
 
-// A place with few lines shows the text of a message before its sender and its time.
+// A panel with few lines shows the text of a message before its sender and its time.
 func TestTheTextOfAMessageComesFirst(t *testing.T) {
 	s := mailed(t)
 	lines := s.m.Mail.Summary(s.m.Env(), 60)

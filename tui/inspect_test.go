@@ -15,8 +15,8 @@ import (
 	"gcity/tui/state"
 )
 
-// scoutSaid returns the inspection of the quarantined agent of the demo city.
-func scoutSaid() *city.Inspection {
+// scoutInspection returns the inspection of the quarantined agent of the demo city.
+func scoutInspection() *city.Inspection {
 	exit := func(ago time.Duration, code int) city.Exit {
 		return city.Exit{Code: code, At: epoch.Add(-ago), Uptime: 4 * time.Second}
 	}
@@ -41,12 +41,12 @@ func (s *stage) asked() feed.Inspect {
 			return q
 		}
 	}
-	s.t.Fatalf("nothing was asked: %v", s.out)
+	s.t.Fatalf("nothing was requested: %v", s.out)
 	return feed.Inspect{}
 }
 
 // The details show the content of the snapshot immediately, and further details when the response arrives.
-func TestDossier(t *testing.T) {
+func TestInspection(t *testing.T) {
 	s := demo(t, 120, 60)
 	state.SelectAgent(s.m, "scout")
 	s.press("d")
@@ -56,9 +56,9 @@ func TestDossier(t *testing.T) {
 	}
 	s.hear(feed.News{Inspected: []feed.Inspected{{ID: q.ID + 1, Problem: "of another one"}}})
 	if strings.Contains(s.text(), "another") {
-		t.Error("an answer to another question is taken")
+		t.Error("the response to another request is accepted")
 	}
-	s.hear(feed.News{Inspected: []feed.Inspected{{ID: q.ID, Inspection: scoutSaid()}}})
+	s.hear(feed.News{Inspected: []feed.Inspected{{ID: q.ID, Inspection: scoutInspection()}}})
 	all := strings.Join(s.m.Dialogs.Reader().Lines(100), "\n")
 	for _, want := range []string{"git fetch", "quarantined after more than 5 crashes in 1h", "when a line begins with", "within 1m", "no map, giving up", "a secret: not shown", "only a fingerprint"} {
 		if !strings.Contains(all, want) {
@@ -66,7 +66,7 @@ func TestDossier(t *testing.T) {
 		}
 	}
 	if strings.Contains(all, "\x1b[31mold") || strings.Contains(all, "old\x1b[31m") {
-		t.Error("a value's escape sequences come through")
+		t.Error("a value's escape sequences are not removed")
 	}
 	s.press("l")
 	if got := s.text(); !strings.Contains(got, "crashes of scout") || !strings.Contains(got, "looking") || !strings.Contains(got, "no output") {
@@ -88,7 +88,7 @@ func TestDetailsStayTrue(t *testing.T) {
 	s := demo(t, 120, 40)
 	state.SelectAgent(s.m, "scout")
 	s.press("d")
-	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, Inspection: scoutSaid()}}})
+	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, Inspection: scoutInspection()}}})
 	s.change(func(*city.Snapshot) {})
 	if slices.ContainsFunc(s.out, func(e feed.Effect) bool { _, ok := e.(feed.Inspect); return ok }) {
 		t.Error("requested again although nothing has changed")
@@ -98,7 +98,7 @@ func TestDetailsStayTrue(t *testing.T) {
 	s.hear(feed.News{Inspected: []feed.Inspected{{ID: q.ID, Problem: "the disk is full"}}})
 	if all := strings.Join(s.m.Dialogs.Reader().Lines(100), "\n"); !strings.Contains(all,
 		"the disk is full") || !strings.Contains(all, "git fetch") {
-		t.Errorf("a failure and what was known before are not both in\n%s", all)
+		t.Errorf("the failure and the previous details are not both in\n%s", all)
 	}
 }
 
@@ -109,7 +109,7 @@ func TestCrashesReleaseTheAgentThatIsRead(t *testing.T) {
 	if s.m.Dialogs.Reader() == nil || s.m.Dialogs.Reader().Title != "crashes of scout" {
 		t.Fatalf("no crashes:\n%s", s.text())
 	}
-	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, Inspection: scoutSaid()}}})
+	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, Inspection: scoutInspection()}}})
 	s.press("u")
 	got := s.commands()
 	if want := []city.Command{city.Release{Agent: "scout"}}; !slices.Equal(got, want) {
@@ -125,7 +125,7 @@ func TestCrashesReleaseTheAgentThatIsRead(t *testing.T) {
 }
 
 // For any inspection, the details and crashes are plain text in an intact frame (L12).
-func TestHostileDossier(t *testing.T) {
+func TestHostileInspection(t *testing.T) {
 	for name, text := range hostile() {
 		about := &city.Inspection{
 			Spec: &city.Spec{Source: text, Command: text, Dir: text, Provider: text, PreStart: []string{text}, Setup: []string{text}, SetupScript: text, Nudge: text,

@@ -55,14 +55,14 @@ func TestTinyScreenSaysWhatItNeeds(t *testing.T) {
 
 // From 120 columns on, the details of the selected agent are next to the pane. For a healthy agent they show its
 // description.
-func TestDetailsAreBesideThePane(t *testing.T) {
+func TestDetailsAreNextToThePane(t *testing.T) {
 	for _, size := range [][2]int{{119, 40}, {120, 40}, {159, 45}, {200, 60}} {
 		s := demo(t, size[0], size[1])
 		s.choose("builder")
 		s.m.Agents.Chosen = panel.ChosenColumns([]string{"name"}) // no column of reasons
 		at := slices.IndexFunc(state.Areas(s.m), func(a state.Area) bool { return a.Panel == panel.IDDetail })
 		if at >= 0 != (size[0] >= 120) {
-			t.Fatalf("%v: details have the place %d", size, at)
+			t.Fatalf("%v: the details have the index %d", size, at)
 		}
 		if at < 0 {
 			continue

@@ -50,7 +50,7 @@ func TestManyMistakes(t *testing.T) {
 	}
 }
 
-// Warnings about the configuration follow its errors, in less prominent colours.
+// Warnings about the configuration follow its errors, in less prominent colors.
 func TestWarningsAreQuieter(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.change(func(n *city.Snapshot) {
@@ -61,7 +61,7 @@ func TestWarningsAreQuieter(t *testing.T) {
 	lines := state.AlertLines(s.m, 3)[1:]
 	bad, warn := s.m.Look.Paint(themes.Bad, s.m.Look.Glyphs.Alert), s.m.Look.Paint(themes.Warn, s.m.Look.Glyphs.Alert)
 	if bad == warn {
-		t.Fatal("the look has one style for both")
+		t.Fatal("both have the same style")
 	}
 	colour := strings.Split(bad, s.m.Look.Glyphs.Alert)[0]
 	if !strings.Contains(lines[0], colour) || strings.Contains(lines[1], colour) {
@@ -73,7 +73,7 @@ func TestWarningsAreQuieter(t *testing.T) {
 
 // A failure that is too long for one row gets more rows until the user dismisses it.
 func TestALongFailureIsReadable(t *testing.T) {
-	why := "cannot do it: the configuration says otherwise, and what it says cannot be changed from here as long as the file is held by somebody's editor"
+	why := "cannot do it: the configuration says otherwise, and what it says cannot be changed from here as long as the file is open in an editor"
 	for _, size := range [][2]int{{120, 40}, {80, 24}, {60, 20}, {40, 10}} {
 		s := demo(t, size[0], size[1])
 		before := s.text()

@@ -62,10 +62,10 @@ func TestOrderStaysWhileTheUserWorks(t *testing.T) {
 	}
 	s.wait(state.IdleAfter)
 	if got := s.order(); got[1] != "zeta" {
-		t.Errorf("later the failed agent comes up, got %v", got)
+		t.Errorf("the failed agent has not moved up: %v", got)
 	}
 	if s.m.Agents.SelectedKey != "idle" {
-		t.Errorf("the cursor went to %s", s.m.Agents.SelectedKey)
+		t.Errorf("the cursor moved to %s", s.m.Agents.SelectedKey)
 	}
 	s.press("r", "y")
 	s.wants(city.Restart{Agent: "idle"})
@@ -89,7 +89,7 @@ func TestCursorSurvivesTheAgentsEnd(t *testing.T) {
 		n.Agents = slices.DeleteFunc(n.Agents, func(a city.Agent) bool { return a.Name == "scout" })
 	})
 	if s.m.Agents.SelectedKey != "flaky" {
-		t.Errorf("the cursor stays in its row, got %s", s.m.Agents.SelectedKey)
+		t.Errorf("the cursor did not stay at its position, but moved to %s", s.m.Agents.SelectedKey)
 	}
 	s.change(func(n *city.Snapshot) { n.Agents = nil })
 	s.press("r")
@@ -97,7 +97,7 @@ func TestCursorSurvivesTheAgentsEnd(t *testing.T) {
 	s.shows("no agents yet", "[[agents]]")
 }
 
-// A question can be responded immediately. Keys that were sent before the user could see the question are refused with
+// A question can be answered immediately. Keys that were sent before the user could see the question are refused with
 // a message.
 func TestQuestionsTakeTheirOwnKeysAtOnce(t *testing.T) {
 	s := demo(t, 120, 40)
@@ -332,11 +332,11 @@ func TestHelpRunsWhatItFinds(t *testing.T) {
 	s.shows(`unknown verb "zzzz"`)
 	s.press("esc", ":", "ctrl+k")
 	if len(s.m.Dialogs.Finder().Found) != len(s.m.Dialogs.Finder().All) {
-		t.Error("an editing key searched")
+		t.Error("an editing key changed the search")
 	}
 }
 
-func TestLostCityIsSaid(t *testing.T) {
+func TestLostCityIsReported(t *testing.T) {
 	s := demo(t, 120, 40)
 	why := "the controller has exited"
 	s.hear(feed.News{Unreachable: &why})
@@ -356,9 +356,9 @@ func TestRoomLeavesAStoppedCityAtOnce(t *testing.T) {
 		banner   string
 		asks     bool
 	}{
-		{state.Joined, true, "the city stopped 1h00 ago; run `gcity` there", false},
+		{state.Joined, true, "the city stopped 1h00 ago; run `gcity` again", false},
 		{state.ReadOnly, true, "the city stopped", false},
-		{state.Joined, false, "no controller for 1h00; agents keep running. Run `gcity` there", false},
+		{state.Joined, false, "no controller for 1h00; agents keep running. Run `gcity` again", false},
 		{state.ReadOnly, false, "no controller for 1h00; agents keep running", false},
 		{state.Hosting, false, "the city cannot be reached", true},
 	} {
@@ -387,7 +387,7 @@ func TestRoomLeavesAStoppedCityAtOnce(t *testing.T) {
 	}
 }
 
-// A dialog that covers the whole screen shows that its data is outdated if the city does not answer.
+// A dialog that covers the whole screen shows that its data is outdated if the city does not respond.
 func TestDetailsOfARemovedCity(t *testing.T) {
 	for _, key := range []string{"d", "c"} {
 		s := newStage(t, Options{Mode: state.Joined})
@@ -433,7 +433,7 @@ func TestLeavingSaysWhatClosingDoes(t *testing.T) {
 }
 
 // An older snapshot is ignored, unless the controller has restarted.
-func TestOvertakenSnapshotIsIgnored(t *testing.T) {
+func TestOlderSnapshotIsIgnored(t *testing.T) {
 	s := demo(t, 120, 40)
 	old := s.m.Snap
 	s.agent("idle", func(a *city.Agent) { a.Description = "busy now" })
@@ -445,7 +445,7 @@ func TestOvertakenSnapshotIsIgnored(t *testing.T) {
 	s.hides("busy now")
 }
 
-// A refusal goes away with the next key, with esc, and after some seconds. Esc also removes a success.
+// The reason for a refusal disappears with the next key, with esc, and after some seconds. Esc also removes a success.
 func TestAStatusGoesAway(t *testing.T) {
 	refused := func() *stage {
 		s := demo(t, 120, 40)
@@ -464,12 +464,12 @@ func TestAStatusGoesAway(t *testing.T) {
 	s.wait(state.StatusDuration + time.Second)
 	s.hides("cannot attach")
 	s.press("M")
-	s.shows("the terminal uses the mouse")
+	s.shows("the terminal handles the mouse")
 	s.press("esc")
-	s.hides("the terminal uses the mouse")
+	s.hides("the terminal handles the mouse")
 }
 
-// Without a controller, verbs are denied with the reason, and the output is not called current.
+// Without a controller, verbs are refused with the reason, and the output is not shown as current.
 func TestNothingIsPossibleWithoutAController(t *testing.T) {
 	s := newStage(t, Options{Mode: state.Joined})
 	s.size(80, 24)
@@ -479,7 +479,7 @@ func TestNothingIsPossibleWithoutAController(t *testing.T) {
 	s.shows("0 builder following")
 	why := feed.NotRunning
 	s.hear(feed.News{Unreachable: &why})
-	s.shows("no controller for 0s; agents keep running. Run `gcity` there", "0 builder frozen at 10:")
+	s.shows("no controller for 0s; agents keep running. Run `gcity` again", "0 builder frozen at 10:")
 	for _, key := range []string{"r", "s", "D", "i", "a", "ctrl+k", "W"} {
 		s.press(key)
 		if s.m.Dialogs.Top() != nil || len(s.out) > 0 || !strings.Contains(s.m.Status.Text, "no controller for") {

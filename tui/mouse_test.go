@@ -90,7 +90,7 @@ func TestClickBelowAndOutside(t *testing.T) {
 		s.send(wheel{at[0], at[1], 1})
 	}
 	if s.m.Focus != focus || s.m.Agents.SelectedKey != chosen {
-		t.Error("a click at nothing does something")
+		t.Error("a click outside the rows does something")
 	}
 }
 
@@ -111,7 +111,7 @@ func TestDoubleClickOpens(t *testing.T) {
 	s.click("idle ")
 	s.click("idle ") // too late for a double click
 	if s.m.Zoomed {
-		t.Error("two clicks are taken for a double one")
+		t.Error("two slow clicks count as a double click")
 	}
 }
 
@@ -128,7 +128,7 @@ func TestWheel(t *testing.T) {
 	}
 	s.send(wheel{x, y + 3, 100})
 	if s.m.Peek.Frozen() {
-		t.Error("at its end the pane follows again")
+		t.Error("the pane does not follow again at its end")
 	}
 	x, y = s.where("5 Events")
 	s.send(wheel{x, y + 1, -1})
@@ -162,13 +162,13 @@ func TestWheelIsGathered(t *testing.T) {
 	heard := s.m.UI
 	r.Update(wheelExpired{})
 	if waits != 1 || s.m.UI != heard+1 {
-		t.Errorf("500 turns make %d waits and %d messages", waits, s.m.UI-heard)
+		t.Errorf("500 wheel events start %d timers and send %d messages", waits, s.m.UI-heard)
 	}
 	if l := s.m.Agents.List; l.Cursor != len(l.Shown)-1 {
-		t.Errorf("the cursor went %d rows", l.Cursor)
+		t.Errorf("the cursor moved %d rows", l.Cursor)
 	}
 	if r.Update(tea.MouseWheelMsg{X: x, Y: y, Button: tea.MouseWheelUp}); r.wheel.notches != -1 {
-		t.Error("the next turn does not start from zero")
+		t.Error("the next batch does not start from zero")
 	}
 }
 
@@ -188,7 +188,7 @@ func TestMouseIsUsedUntilItIsTurnedOff(t *testing.T) {
 	used(s, true)
 	s.press("M")
 	used(s, false)
-	s.shows("the terminal uses the mouse again, also in later sessions")
+	s.shows("the terminal handles the mouse again; this choice is saved")
 	kept, next := state.SavedRoomOf(s.m), demo(t, 120, 40)
 	state.RestoreRoom(next.m, kept)
 	used(next, false)
@@ -217,7 +217,7 @@ func TestTerminalMouseAndClipboard(t *testing.T) {
 	c.sees("copied: ")
 	c.says("\x1b]52;c;")
 	c.keys("M")
-	c.sees("the terminal uses the mouse again")
+	c.sees("the terminal handles the mouse again")
 	c.keys("q")
 	c.insist("h", "exit: ")
 	c.ends("hand over")
@@ -237,7 +237,7 @@ func (c *console) says(want string) {
 		select {
 		case <-more:
 		case <-late:
-			c.t.Fatalf("the terminal is never told %q", want)
+			c.t.Fatalf("the terminal never receives %q", want)
 		}
 	}
 }
@@ -255,7 +255,7 @@ func TestClickInAQuestion(t *testing.T) {
 		for _, at := range [][2]int{{0, 0}, {x, y - 1}, {size[0] - 1, y}, {x, size[1] - 1}} {
 			if s.send(tea.MouseClickMsg{X: at[0], Y: at[1],
 				Button: tea.MouseLeft}); s.m.Dialogs.Choice() == nil || len(s.commands()) > 0 {
-				t.Fatalf("%v: a click at %v answers", size, at)
+				t.Fatalf("%v: a click at %v chooses an answer", size, at)
 			}
 		}
 		s.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})
@@ -263,7 +263,7 @@ func TestClickInAQuestion(t *testing.T) {
 		chosen := s.m.Agents.SelectedKey
 		s.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft}) // the second click of a double click
 		if s.m.Agents.SelectedKey != chosen || s.m.Dialogs.Choice() != nil {
-			t.Errorf("%v: a second click goes to what was behind the question", size)
+			t.Errorf("%v: a second click acts on the panel behind the question", size)
 		}
 		s.press("r")
 		s.click("no, leave it")
@@ -278,7 +278,7 @@ func TestClickInAQuestion(t *testing.T) {
 	s.click("stop: interrupt it")
 	s.wants()
 	if s.m.Dialogs.Choice() == nil || s.m.Dialogs.Choice().Cursor != 1 {
-		t.Error("what must be typed is not asked for, or the answer is not chosen")
+		t.Error("the required text is not requested, or the answer is not chosen")
 	}
 	s.typeIn("idle")
 	s.click("stop: interrupt it")
@@ -297,7 +297,7 @@ func TestClickInAList(t *testing.T) {
 	s.click("type to search")
 	s.click("Verbs for builder")
 	if s.m.Dialogs.Finder() == nil || s.m.Dialogs.Choice() != nil {
-		t.Fatal("a click beside the rows does something")
+		t.Fatal("a click next to the rows does something")
 	}
 	s.doubleClick("restart the agent")
 	if s.m.Dialogs.Finder() != nil || s.m.Dialogs.Choice() == nil {

@@ -72,13 +72,13 @@ func isSwitching(m *state.Room, k tea.KeyPressMsg) bool {
 		return false
 	}
 	if early {
-		state.Show(m, "this is "+state.CityName(m)+"; "+key+" came too early: press it again here",
+		state.Show(m, "switched to "+state.CityName(m)+"; "+key+" came too early: press it again",
 			false)
 	}
 	return early
 }
 
-// isMove reports whether a key only moves the cursor of the room.
+// isMove reports whether a key only moves the room's cursor.
 func isMove(m *state.Room, k tea.KeyPressMsg) bool {
 	zones := []keymap.Zone{m.Zone(), keymap.Everywhere}
 	if m.FleetRoom {
@@ -106,7 +106,7 @@ func resetLeftRoom(m *state.Room) {
 	m.Status, m.Switch = m.Switch.Before, state.CitySwitch{}
 }
 
-// copyUserState copies the state of the user and of the terminal from the previous room.
+// copyUserState copies user and terminal state from the previous room.
 func copyUserState(m *state.Room, from *state.Room, now time.Time) {
 	m.Now, m.ArrivedAt = now, now
 	m.W, m.H, m.Mouse = from.W, from.H, cmp.Or(from.Mouse, m.Mouse)

@@ -36,7 +36,7 @@ func TestSortCyclesAndReverses(t *testing.T) {
 		rows := s.m.Agents.List.Shown
 		for i := 1; i < len(rows); i++ {
 			if a, b := &s.m.Agents.Rows[rows[i-1]], &s.m.Agents.Rows[rows[i]]; better(b, a) {
-				t.Errorf("%s stands before %s", a.Name, b.Name)
+				t.Errorf("%s is listed before %s", a.Name, b.Name)
 			}
 		}
 	}
@@ -67,7 +67,7 @@ func TestSortCyclesAndReverses(t *testing.T) {
 	s.shows(`sorted by "pid"`)
 	s.press("o")
 	if got := s.order(); !slices.Equal(got, usual) {
-		t.Errorf("after all orders the first one comes again: %v, was %v", got, usual)
+		t.Errorf("after the last order: %v, want the first order: %v", got, usual)
 	}
 }
 
@@ -87,10 +87,10 @@ func TestSortedListsStayStill(t *testing.T) {
 	}
 	s.wait(state.IdleAfter)
 	if got := s.order(); slices.Equal(got, before) {
-		t.Error("the list is never brought into its order again")
+		t.Error("the list is never sorted again")
 	}
 	if s.m.Agents.SelectedKey != chosen {
-		t.Errorf("the cursor went from %s to %s", chosen, s.m.Agents.SelectedKey)
+		t.Errorf("the cursor moved from %s to %s", chosen, s.m.Agents.SelectedKey)
 	}
 }
 
@@ -102,7 +102,7 @@ func TestSortPoolsAndAutomations(t *testing.T) {
 	s.shows(`sorted by "state"`)
 	first := s.m.Pools.Rows[s.m.Pools.List.Shown[0]]
 	if !first.Attention(s.m.Now) {
-		t.Errorf("%s is %s and stands first by need", first.Name, first.State(s.m.Now))
+		t.Errorf("%s is %s, but is listed first", first.Name, first.State(s.m.Now))
 	}
 	s.press("4", "o", "o")
 	s.shows("gate ↑", `sorted by "gate"`)
@@ -110,12 +110,12 @@ func TestSortPoolsAndAutomations(t *testing.T) {
 	for i := 1; i < len(rows); i++ {
 		a, b := rows[i-1].Next, rows[i].Next
 		if !b.IsZero() && (a.IsZero() || b.Before(a)) {
-			t.Errorf("%s stands before %s", rows[i-1].Name, rows[i].Name)
+			t.Errorf("%s is listed before %s", rows[i-1].Name, rows[i].Name)
 		}
 	}
 	s.press("5", "o")
 	if o, _ := s.m.Focused().Sorting(s.now); o != nil || s.m.Agents.Order.Key != 0 {
-		t.Error("events are not sorted, and o among them sorts nothing else")
+		t.Error("o in Events sorts another list")
 	}
 }
 
@@ -124,14 +124,14 @@ func TestOrdersAreKept(t *testing.T) {
 	s.press("o", "o", "o", "O", "2", "o")
 	kept := s.m.Orders()
 	if want := map[string]string{"agents": "for reversed", "pools": "size", "automations": "state", "rigs": "state", "work": "state", "mail": "age"}; !maps.Equal(kept, want) {
-		t.Errorf("kept is %v, want %v", kept, want)
+		t.Errorf("stored %v, want %v", kept, want)
 	}
 	kept["automations"] = "of a later version"
 	next := demo(t, 200, 60)
 	next.m.SetOrders(kept)
 	kept["automations"] = "state"
 	if got := next.m.Orders(); !maps.Equal(got, kept) {
-		t.Errorf("taken back %v, was %v", got, kept)
+		t.Errorf("restored %v, want %v", got, kept)
 	}
 }
 
@@ -191,7 +191,7 @@ func TestAClickOnATitleSorts(t *testing.T) {
 	s := pooled(t, 80, 24)
 	s.press("2")
 	s.click("size")
-	s.shows("↓size") // the gap has no room for a blank
+	s.shows("↓size") // the gap has no room for a space
 }
 
 // The number of matches is left out if it does not fit, and never cut.
@@ -272,7 +272,7 @@ func TestRowsRestAfterTheyHaveMoved(t *testing.T) {
 	before := s.order()
 	s.wait(time.Second)
 	if set(city.Running); !slices.Equal(s.order(), before) {
-		t.Error("rows move a second after they have moved")
+		t.Error("rows move again after one second")
 	}
 	if s.wait(widget.MinReorderInterval); slices.Equal(s.order(), before) {
 		t.Error("rows never move again")
@@ -291,12 +291,12 @@ func TestAnAgentThatCrashesRepeatedlyStaysInTrouble(t *testing.T) {
 	s.hides("idle")
 }
 
-// Quarantine has the order of Agents, so its keys do not change that order.
+// Quarantine is sorted like Agents, so its own keys do not change the order.
 func TestQuarantineIsNotSorted(t *testing.T) {
 	s := demo(t, 120, 40)
 	before := s.order()
 	s.press("3", "o")
-	s.shows("Quarantine has the order of Agents; press 1 and sort there")
+	s.shows("Quarantine is sorted like Agents; press 1 and sort there")
 	if got := s.order(); !slices.Equal(got, before) {
 		t.Errorf("Agents has the order %v, want %v", got, before)
 	}

@@ -119,7 +119,7 @@ func TestPaletteHistory(t *testing.T) {
 	s.line("goto worker-2", "enter")
 	s.line("goto idle", "enter")
 	if want := []string{"goto worker-2", "goto idle"}; !slices.Equal(s.m.History, want) {
-		t.Fatalf("kept is %q, want %q", s.m.History, want)
+		t.Fatalf("stored %q, want %q", s.m.History, want)
 	}
 	s.press(":", "up", "up")
 	s.shows(": goto worker-2")
@@ -129,11 +129,11 @@ func TestPaletteHistory(t *testing.T) {
 	}
 	s.press(":", "up", "down")
 	if text := s.m.Dialogs.Finder().Edit.String(); text != "" {
-		t.Errorf("behind the newest there is nothing, got %q", text)
+		t.Errorf("after the newest line: %q, want nothing", text)
 	}
 	s.press("down")
 	if s.m.Dialogs.Finder().Cursor != 1 {
-		t.Error("down in the list moves down")
+		t.Error("down does not move down in the list")
 	}
 	s.press("esc")
 	for i := range palette.MaxHistory + 10 {
@@ -142,7 +142,7 @@ func TestPaletteHistory(t *testing.T) {
 	other := pooled(t, 120, 40)
 	other.m.History = palette.StoredHistory(append(slices.Clone(s.m.History), "bad\x1b[31m\n"))
 	if n := len(other.m.History); n != palette.MaxHistory || other.m.History[n-1] != "bad[31m " {
-		t.Errorf("taken back are %d, the last is %q", n, other.m.History[n-1])
+		t.Errorf("restored %d lines, the last is %q", n, other.m.History[n-1])
 	}
 }
 
@@ -194,7 +194,7 @@ func TestEnterRunsTheActionOfThatName(t *testing.T) {
 		s.press("esc")
 	}
 	if s.m.Peek.Fit {
-		t.Error("what only a description mentions is run")
+		t.Error("an action that only mentions the text in its description is run")
 	}
 	s.line("fire release", "tab", "enter")
 	s.wants(city.Fire{Automation: "release-prod", By: "operator"})
@@ -235,7 +235,7 @@ func TestReadOnlyHidesVerbs(t *testing.T) {
 	s.shows("cannot restart idle: this control room is read-only")
 	s.line("goto worker-2", "enter")
 	if s.m.Agents.SelectedKey != "worker-2" {
-		t.Error("looking is not refused")
+		t.Error("goto does not work in a read-only room")
 	}
 }
 
@@ -254,7 +254,7 @@ func TestPaletteAsksForTheRest(t *testing.T) {
 	s.press("enter")
 	s.wants(city.Scale{Pool: "worker", Size: 3})
 	if want := []string{"scale worker 3"}; !slices.Equal(s.m.History, want) {
-		t.Errorf("kept is %q", s.m.History)
+		t.Errorf("stored %q", s.m.History)
 	}
 }
 
@@ -321,7 +321,7 @@ func TestPaletteNounsLeadToPanels(t *testing.T) {
 			s.press("0")
 			s.line(noun, "enter")
 			if s.m.Focus != a.ID {
-				t.Errorf(":%s leads to %s", noun, s.m.Focus)
+				t.Errorf(":%s goes to %s", noun, s.m.Focus)
 			}
 		}
 	}
@@ -385,7 +385,7 @@ func TestEnterWithoutAMatchKeepsTheListOpen(t *testing.T) {
 	s.hides("Members of worker")
 }
 
-// A refusal that is longer than the palette is wide is shown whole.
+// A refusal that is too long for the palette's width is shown in full.
 func TestALongRefusalIsShownWhole(t *testing.T) {
 	s := pooled(t, 80, 24)
 	s.line("undrain worker-3")

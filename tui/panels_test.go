@@ -31,7 +31,7 @@ func TestFilterFollowsTyping(t *testing.T) {
 	}
 	s.press("esc")
 	if len(s.order()) != 12 {
-		t.Errorf("esc clears the filter: %v", s.order())
+		t.Errorf("esc does not clear the filter: %v", s.order())
 	}
 	s.press("/", "n", "o", "p", "e", "enter")
 	s.shows(`None of 12 agents matches "nope".`)
@@ -120,9 +120,9 @@ func TestAttention(t *testing.T) {
 	s.press("2")
 	s.shows("No pool needs attention.", "! shows all 3.", "prober failed, scout quarantined: press 1.")
 	s.press("r")
-	s.shows("no pool is selected: the attention filter hides all; ! shows all 3")
+	s.shows("no pool is selected: the attention filter hides all rows; ! shows all 3")
 	s.press("esc", "!", "/", "z", "z", "enter", "r")
-	s.shows("no pool is selected: the filter hides all; esc clears it")
+	s.shows("no pool is selected: the filter hides all rows; esc clears it")
 }
 
 // Some conditions need attention only after a while: a pool that stays too small, an agent that waits, and a drain
@@ -167,7 +167,7 @@ func TestEventsFollowUntilScrolled(t *testing.T) {
 	s.shows("+3 new, G follows")
 	s.hides("gc-33")
 	if got := s.m.Events.Selected().Subject; got != at {
-		t.Errorf("the cursor went from %s to %s", at, got)
+		t.Errorf("the cursor moved from %s to %s", at, got)
 	}
 	s.press("enter")
 	s.shows("about", at)
@@ -210,7 +210,7 @@ func TestPaneFollowsAndFreezes(t *testing.T) {
 	s.press("k", "esc")
 	s.shows("following")
 	if s.m.Focus != panel.IDPeek {
-		t.Error("esc goes one step back, not two")
+		t.Error("esc does not go back exactly one step")
 	}
 }
 

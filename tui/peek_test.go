@@ -13,7 +13,7 @@ import (
 	"gcity/tui/view"
 )
 
-// watchingBuilder returns a stage whose pane has the focus and shows builder's terminal, and that terminal.
+// watchingBuilder returns a stage that shows builder's terminal in the focused pane, and that terminal.
 func watchingBuilder(t *testing.T, w, h int, output string) (*stage, terminal.Screen) {
 	s := demo(t, w, h)
 	s.choose("builder")
@@ -102,7 +102,7 @@ func TestSearchIsSmartAboutCaseAndExpressions(t *testing.T) {
 	}
 	l = terminal.NewSearch(".")
 	if l.Find([]terminal.PaneLine{{Text: "é世e\u0301\U0001F44D\U0001F3FD"}}); len(l.Hits) != 4 || l.Hits[1] != (terminal.Hit{Line: 0, From: 1, To: 3}) || l.Hits[2] != (terminal.Hit{Line: 0, From: 3, To: 4}) {
-		t.Errorf("characters, with all that belongs to them: %v", l.Hits)
+		t.Errorf("whole characters: %v", l.Hits)
 	}
 }
 
@@ -123,7 +123,7 @@ func TestSearchThatFindsTooMuch(t *testing.T) {
 	l := terminal.NewSearch("y")
 	l.Find(lines)
 	if n := len(l.Hits); n != terminal.MaxHits || l.Hits[n-1] != (terminal.Hit{Line: len(lines) - 1, From: 2, To: 3}) {
-		t.Errorf("%d places, the last %v", n, l.Hits[n-1])
+		t.Errorf("%d matches, the last %v", n, l.Hits[n-1])
 	}
 }
 
@@ -144,7 +144,7 @@ func TestSearchIsCanceled(t *testing.T) {
 	was := pane()
 	s.press("/", "2", "9", "9", "esc")
 	if got := pane(); got != was {
-		t.Errorf("the place is another:\n%s\n%s", was, got)
+		t.Errorf("the position has changed:\n%s\n%s", was, got)
 	}
 	s.press("G", "/", "n", "o", "n", "e", "enter", "n")
 	s.shows("not found: none", "following")
@@ -159,7 +159,7 @@ func TestMarkStaysWithItsLine(t *testing.T) {
 	behind := func() {
 		t.Helper()
 		if _, after, ok := strings.Cut(s.text(), mark); !ok || !strings.Contains(after, "line 100") || strings.Contains(after, "line 099") {
-			t.Errorf("the mark is not behind line 99:\n%s", s.text())
+			t.Errorf("the mark is not below line 99:\n%s", s.text())
 		}
 	}
 	behind()
@@ -186,7 +186,7 @@ func TestNoMarkInAFullScreenProgram(t *testing.T) {
 
 // The output of a new session starts below a rule. Earlier output can still be scrolled to, and a frozen pane stays
 // frozen.
-func TestNewLife(t *testing.T) {
+func TestNewSession(t *testing.T) {
 	s, _ := watchingBuilder(t, 120, 40, numbered(0, 100))
 	second := func() {
 		s.agent("builder", func(a *city.Agent) {
@@ -226,7 +226,7 @@ func TestWrappedLinesAreSeenToTheEnd(t *testing.T) {
 	first := strings.Split(s.text(), "\n")
 	for i, l := range first {
 		if strings.Contains(l, "0 builder") && !strings.HasSuffix(first[i+1], " END") {
-			t.Errorf("one row down is the rest of the first line:\n%s", s.text())
+			t.Errorf("one row down does not show the rest of the first line:\n%s", s.text())
 		}
 	}
 	s.press("w", "right", "right")
@@ -278,7 +278,7 @@ func TestFullScreenProgramInASmallPane(t *testing.T) {
 	s.press("z")
 	s.shows("fit", "now 05", "row 39", "edge 39", "edge 40")
 	if line := view.Draw(s.m).Lines; !strings.Contains(strings.Join(line, "\n"), terminal.Inverse) {
-		t.Error("the cursor is not seen")
+		t.Error("the cursor is not visible")
 	}
 }
 
@@ -310,7 +310,7 @@ func TestProgramThatDrawsOnTheUsualScreen(t *testing.T) {
 func TestTheCursorIsSeenOnAWideCharacter(t *testing.T) {
 	s, _ := watchingBuilder(t, 120, 40, "\x1b[?1049h\x1b[H世界\x1b[1;2H")
 	if all := strings.Join(view.Draw(s.m).Lines, "\n"); !strings.Contains(all, terminal.Inverse+"世") {
-		t.Error("it is not")
+		t.Error("the cursor is not visible")
 	}
 }
 
@@ -336,7 +336,7 @@ func TestLogs(t *testing.T) {
 	s.press("1", "l")
 	w, ok := effectOf[feed.Watch](s)
 	if !ok || !w.AllOutput || w.Agent != "builder" || w.Session != "builder-1" {
-		t.Errorf("asked for %+v", w)
+		t.Errorf("watching %+v", w)
 	}
 	s.shows("0 builder logs  following")
 	s.hides("1 Agents")

@@ -89,7 +89,7 @@ func TestPoolCheckTexts(t *testing.T) {
 }
 
 // On a wide screen the details next to the lists are about the focused panel.
-func TestStripShowsThePool(t *testing.T) {
+func TestDetailsShowThePool(t *testing.T) {
 	s := pooled(t, 200, 60)
 	s.pick("triage")
 	s.shows("─ pool triage ─", "✗ failing · 1 of 1 wanted · 1-3", "output: queue.sh: giving up")
@@ -160,12 +160,12 @@ func TestThePoolsCursorIsItsOwn(t *testing.T) {
 		n.Pools = slices.DeleteFunc(n.Pools, func(p city.Pool) bool { return p.Name == "triage" })
 	})
 	if got := s.m.Pools.SelectedKey; got != "worker" {
-		t.Errorf("the cursor stays in its row, got %s", got)
+		t.Errorf("the cursor did not stay at its position, but moved to %s", got)
 	}
 	s.change(func(n *city.Snapshot) { n.Pools = nil })
 	s.press("j", "G", "g")
 	if s.m.Pools.Current() != nil {
-		t.Error("a cursor on nothing")
+		t.Error("an empty list has a row under the cursor")
 	}
 	s.shows("No pools yet.")
 }
@@ -186,7 +186,7 @@ func TestPoolsAreFiltered(t *testing.T) {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}
 		if len(s.order()) != len(s.m.Agents.Rows) {
-			t.Errorf("%q: the filter is that of the agents too", text)
+			t.Errorf("%q: the filter also applies to Agents", text)
 		}
 		if want != nil && !slices.Contains(want, s.m.Pools.SelectedKey) {
 			t.Errorf("%q: the cursor is on %s, which is hidden", text, s.m.Pools.SelectedKey)
@@ -197,7 +197,7 @@ func TestPoolsAreFiltered(t *testing.T) {
 	s.shows(`None of 5 pools matches "xx".`, "/xx 0 of 5")
 	s.press("esc")
 	if len(s.pooling()) != 5 || s.m.Focus != panel.IDPools {
-		t.Errorf("esc clears the filter and no more: %v, focus %v", s.pooling(), s.m.Focus)
+		t.Errorf("esc does more than clear the filter: %v, focus %v", s.pooling(), s.m.Focus)
 	}
 }
 
@@ -304,7 +304,7 @@ func TestThePaneFollowsThePool(t *testing.T) {
 	}
 	s.press("1")
 	if s.m.Agents.SelectedKey != "builder" {
-		t.Errorf("Agents has selected %q", s.m.Agents.SelectedKey)
+		t.Errorf("%q is selected in Agents", s.m.Agents.SelectedKey)
 	}
 }
 
@@ -325,6 +325,6 @@ func TestThePaneFollowsAChosenEvent(t *testing.T) {
 	}
 	s.press("1")
 	if s.m.Agents.SelectedKey != "builder" {
-		t.Errorf("Agents has selected %q", s.m.Agents.SelectedKey)
+		t.Errorf("%q is selected in Agents", s.m.Agents.SelectedKey)
 	}
 }

@@ -19,9 +19,9 @@ import (
 	"gcity/tui/widget"
 )
 
-// The user's theme has priority over the city's theme, which has priority over the default. Without colours no theme
+// The user's theme has priority over the city's theme, which has priority over the default. Without colors no theme
 // applies.
-func TestOwnerOfTheTheme(t *testing.T) {
+func TestThemePriority(t *testing.T) {
 	for _, c := range []struct {
 		person, city string
 		noColor      bool
@@ -30,7 +30,7 @@ func TestOwnerOfTheTheme(t *testing.T) {
 		{"", "", false, "terminal"},
 		{"", "light", false, "light"},
 		{"dark", "light", false, "dark"},
-		{"", "of-somebody", false, "terminal"},
+		{"", "no-such-theme", false, "terminal"},
 		{"auto", "light", false, "light"}, // the background is not known yet
 		{"dark", "", true, "colorless"},
 	} {
@@ -39,10 +39,10 @@ func TestOwnerOfTheTheme(t *testing.T) {
 		s.hear(feed.News{Snap: demoSnapshot(epoch)})
 		s.change(func(n *city.Snapshot) { n.Console.Theme = c.city })
 		if got := s.m.Theme.Name; got != c.want {
-			t.Errorf("person %q, city %q: %s, want %s", c.person, c.city, got, c.want)
+			t.Errorf("user %q, city %q: %s, want %s", c.person, c.city, got, c.want)
 		}
-		if unknown := c.city == "of-somebody"; unknown != strings.Contains(s.text(), `sets an unknown theme: "of-somebody"`) {
-			t.Errorf("city %q: an unknown theme is told: %v", c.city, !unknown)
+		if unknown := c.city == "no-such-theme"; unknown != strings.Contains(s.text(), `sets an unknown theme: "no-such-theme"`) {
+			t.Errorf("city %q: the unknown theme is reported: %v", c.city, !unknown)
 		}
 	}
 }
@@ -58,11 +58,11 @@ func TestAutoFollowsTheTerminal(t *testing.T) {
 	s := newStage(t, Options{Environ: []string{"COLORFGBG=15;0"}, Preferences: feed.Preferences{Theme: state.AutoTheme}})
 	s.wait(time.Second)
 	if _, asked := effectOf[feed.QueryBackground](s); asked {
-		t.Error("what is known is asked again")
+		t.Error("a known background is queried again")
 	}
 	s.send(tea.BackgroundColorMsg{Color: color.White})
 	if got := s.m.Theme.Name; got != "light" {
-		t.Errorf("the terminal says that it is light: %s", got)
+		t.Errorf("in a light terminal: %s", got)
 	}
 }
 
@@ -70,19 +70,19 @@ func TestAutoFollowsTheTerminal(t *testing.T) {
 func TestAutoAsksOnce(t *testing.T) {
 	s := demo(t, 120, 40)
 	if _, asked := effectOf[feed.QueryBackground](s); asked {
-		t.Error("the terminal was asked, although no theme needs it")
+		t.Error("the terminal is queried although no theme needs it")
 	}
 	s.change(func(n *city.Snapshot) { n.Console.Theme = state.AutoTheme })
 	if _, asked := effectOf[feed.QueryBackground](s); !asked {
-		t.Error("the terminal is not asked")
+		t.Error("the terminal is not queried")
 	}
 	s.hear(feed.News{Preferences: &feed.Preferences{Theme: state.AutoTheme}})
 	if _, asked := effectOf[feed.QueryBackground](s); asked {
-		t.Error("the terminal is asked again")
+		t.Error("the terminal is queried again")
 	}
 	s.send(tea.BackgroundColorMsg{Color: color.Black})
 	if got := s.m.Theme.Name; got != "dark" {
-		t.Errorf("a dark terminal: %s", got)
+		t.Errorf("in a dark terminal: %s", got)
 	}
 }
 
@@ -140,31 +140,31 @@ func TestPreferencesAreReloadedInAnOpenRoom(t *testing.T) {
 	s.press("esc")
 	s.shows(`drak`, "with 2 errors", "r restart")
 	if s.m.Theme.Name != "terminal" {
-		t.Errorf("after the theme is gone: %s", s.m.Theme.Name)
+		t.Errorf("after the theme was removed: %s", s.m.Theme.Name)
 	}
 	s.press("c")
 	s.shows(`preferences: config.toml:3:1: keys: unknown action "agent.restrat"; did you mean "agent.restart"?`)
 }
 
-// A city's colour is the background of its name. It does not change the width of the line.
+// A city's color is the background of its name. It does not change the width of the line.
 func TestCityBadge(t *testing.T) {
 	s := demo(t, 120, 40)
 	before := view.Draw(s.m).Lines[0]
 	s.change(func(n *city.Snapshot) { n.Console.Colour = "5" })
 	after := view.Draw(s.m).Lines[0]
 	if before == after || !strings.Contains(after, "35") || widget.Width(after) != 120 {
-		t.Errorf("the header with a colour, %d columns: %q", widget.Width(after), after)
+		t.Errorf("the header with a color, %d columns: %q", widget.Width(after), after)
 	}
 	s.change(func(n *city.Snapshot) { n.Console.Colour = "\x1b[2J" })
 	if got := view.Draw(s.m).Lines[0]; strings.Contains(got, "2J") {
-		t.Errorf("a colour that is none is painted: %q", got)
+		t.Errorf("an invalid color is painted: %q", got)
 	}
 	plainly := newStage(t, Options{NoColor: true})
 	plainly.size(120, 40)
 	plainly.hear(feed.News{Snap: demoSnapshot(epoch)})
 	plainly.change(func(n *city.Snapshot) { n.Console.Colour = "5" })
 	if got := view.Draw(plainly.m).Lines[0]; strings.Contains(got, "35") {
-		t.Errorf("NO_COLOR and a colour: %q", got)
+		t.Errorf("NO_COLOR and a color: %q", got)
 	}
 }
 
@@ -177,7 +177,7 @@ func TestChosenColumns(t *testing.T) {
 	for _, want := range []string{"cpu", "name", "why", "for", "pid", "restarts"} {
 		next := strings.Index(head, want)
 		if next <= at {
-			t.Errorf("%q: %s is not where it was asked for", head, want)
+			t.Errorf("%q: %s is not at the configured position", head, want)
 		}
 		at = next
 	}
@@ -213,7 +213,7 @@ func headLine(t *testing.T, s *stage) string {
 			return line
 		}
 	}
-	t.Fatalf("no heads:\n%s", s.text())
+	t.Fatalf("no headings:\n%s", s.text())
 	return ""
 }
 

@@ -8,7 +8,7 @@ import (
 	"gcity/city"
 )
 
-// unanswered is a city that never answers an attach.
+// unanswered is a city that never responds to an attach.
 type unanswered struct{ *fakeCity }
 
 func (unanswered) Attach(ctx context.Context, _ string, _ city.Viewer) (city.Terminal, error) {
@@ -16,7 +16,7 @@ func (unanswered) Attach(ctx context.Context, _ string, _ city.Viewer) (city.Ter
 	return nil, ctx.Err()
 }
 
-// While an attach waits for an answer, the room says so. ctrl+c or ctrl+q cancels the attach and nothing else.
+// While an attach waits for a response, the room says so. ctrl+c or ctrl+q cancels the attach and nothing else.
 func TestTerminalAttachUnanswered(t *testing.T) {
 	t.Parallel()
 	c := open(t, "hosting unanswered", 100, 30)

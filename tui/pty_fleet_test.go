@@ -71,7 +71,7 @@ func TestTerminalFleet(t *testing.T) {
 	c.keys("/beta\r")
 	c.sees("1 of 4")
 	c.keys("\r")
-	c.sees("this is beta")
+	c.sees("switched to beta")
 	c.sees("the worker of beta")
 	c.coax("r", "Restart worker?")
 	c.coax("y", "beta has done restart worker")
@@ -80,7 +80,7 @@ func TestTerminalFleet(t *testing.T) {
 	c.coax("\x1b", "Cities 4")
 	c.keys("/alpha\r")
 	c.sees("/alpha 1 of 4")
-	c.coax("\r", "this is alpha")
+	c.coax("\r", "switched to alpha")
 	c.coax("r", "Restart worker?")
 	c.coax("y", "alpha has done restart worker")
 	if beta, alpha := c.did("beta"), c.did("alpha"); beta != "restart worker\n" || alpha != "restart worker\n" {
@@ -92,7 +92,7 @@ func TestTerminalFleet(t *testing.T) {
 	c.ends("leave")
 }
 
-// A city that does not answer, and one that cannot be opened, can be shown and left again.
+// A city that does not respond, and one that cannot be opened, can be shown and left again.
 func TestTerminalSilentCities(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// BenchmarkFirstFrame measures the time from the start of the process to the first frame, for a city that answers and
-// one that never does. It includes the start of a test binary.
+// BenchmarkFirstFrame measures the time from the start of the process to the first frame, for a city that responds
+// and one that never does. It includes the start of a test binary.
 func BenchmarkFirstFrame(b *testing.B) {
 	for _, c := range []struct{ mode, sees string }{{"hosting", "prober"}, {"hosting mute", "1 Agents"}} {
 		b.Run(c.mode, func(b *testing.B) {

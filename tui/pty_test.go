@@ -179,7 +179,7 @@ func (c *console) ends(want string) {
 	timer := time.AfterFunc(patience, func() { _ = c.cmd.Process.Kill() })
 	err := c.cmd.Wait()
 	if !timer.Stop() {
-		c.t.Fatal("the control room does not end")
+		c.t.Fatal("the control room does not exit")
 	}
 	if err != nil {
 		c.t.Errorf("the process: %v", err)
@@ -218,7 +218,7 @@ func (c *console) sane() {
 	for on, off := range map[string]string{"\x1b[?12h": "\x1b[?12r", "\x1b[?1007h": "\x1b[?1007r", "\x1b%@": "\x1b%G",
 		"\x1b]8;;http": "\x1b]8;;\x1b\\", "\x1b[?2l": "\x1b<"} {
 		if strings.LastIndex(raw, on) > strings.LastIndex(raw, off) {
-			c.t.Errorf("%q is left as it is, there is no %q after it", on, off)
+			c.t.Errorf("%q is not undone: no %q follows it", on, off)
 		}
 	}
 }
@@ -403,7 +403,7 @@ func TestTerminalFlood(t *testing.T) {
 	c.ends("hand over")
 }
 
-func TestTerminalFailedAttachIsSaid(t *testing.T) {
+func TestTerminalFailedAttachIsReported(t *testing.T) {
 	t.Parallel()
 	c := open(t, "refuse", 100, 30)
 	c.sees("prober")

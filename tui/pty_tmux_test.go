@@ -47,7 +47,7 @@ func (m multiplexer) sees(want string) {
 // leaving.
 func TestTerminalInTmux(t *testing.T) {
 	if _, err := exec.LookPath("tmux"); err != nil {
-		t.Skip("there is no tmux here")
+		t.Skip("tmux is not installed")
 	}
 	t.Parallel()
 	dir, err := os.MkdirTemp("", "tmux-") // a socket's path has to be short
@@ -82,7 +82,7 @@ func TestTerminalInTmux(t *testing.T) {
 		select {
 		case <-again.C:
 		case <-late:
-			t.Fatal("the room does not end")
+			t.Fatal("the room does not exit")
 		}
 		ended = strings.Contains(m.do("capture-pane", "-p", "-t", "room"), "over\n")
 	}

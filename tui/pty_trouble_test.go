@@ -70,7 +70,7 @@ func TestTerminalPanicInTheCity(t *testing.T) {
 	}
 }
 
-// mute is a city that answers nothing.
+// mute is a city that never responds.
 type mute struct{ *fakeCity }
 
 func (mute) Snapshot(ctx context.Context) (*city.Snapshot, error) {

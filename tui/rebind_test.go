@@ -30,7 +30,7 @@ func keysIn(r *state.Registry, id string) string { return strings.Join(r.ByID(id
 
 // Texts show user-defined keys. If a user's binding takes the last key for leaving, that action gets a default key
 // back, with a message.
-func TestTextsNameTheKeysThereAre(t *testing.T) {
+func TestTextsShowTheUsersKeys(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.hear(feed.News{Preferences: &feed.Preferences{Keys: []keymap.Binding{
 		{Action: "agent.release", Keys: []string{"ü"}, Position: "1"}, {Action: "focus.automations", Keys: []string{"ö"}, Position: "2"},
@@ -63,13 +63,13 @@ func TestLeavingKeepsAKeyThatAnotherClaims(t *testing.T) {
 		t.Errorf("restart has %q", got)
 	}
 	if !strings.Contains(strings.Join(problems, "\n"), "1: keys: agent.restart cannot have q: it is the last key of quit") {
-		t.Errorf("said is %q", problems)
+		t.Errorf("the problems are %q", problems)
 	}
 	r = actions.NewRegistry(panel.NewLists().Panels)
 	r.Rebind([]keymap.Binding{{Action: "agent.restart", Keys: []string{"Z", "q"}, Position: "1"},
 		{Action: "quit", Keys: []string{"Z"}, Position: "2"}})
 	if got := r.ByID("quit").Key.Keys(); !slices.Equal(got, []string{"ctrl+c"}) {
-		t.Errorf("quit has %q, and q is another's", got)
+		t.Errorf("quit has %q, although q belongs to another action", got)
 	}
 }
 
@@ -82,20 +82,20 @@ func TestRebind(t *testing.T) {
 	}{
 		{"another key", []string{"agent.restart", "ctrl+r R"}, map[string]string{"agent.restart": "ctrl+r R"}, nil},
 		{"none", []string{"agent.restart", ""}, map[string]string{"agent.restart": ""}, nil},
-		{"two change places", []string{"agent.restart", "D", "agent.drain", "r"}, map[string]string{"agent.restart": "D", "agent.drain": "r"}, nil},
-		{"as people write them", []string{"agent.restart", "Ctrl+Alt+X shift+y"}, map[string]string{"agent.restart": "ctrl+alt+x Y"}, nil},
+		{"two actions swap keys", []string{"agent.restart", "D", "agent.drain", "r"}, map[string]string{"agent.restart": "D", "agent.drain": "r"}, nil},
+		{"different spellings", []string{"agent.restart", "Ctrl+Alt+X shift+y"}, map[string]string{"agent.restart": "ctrl+alt+x Y"}, nil},
 		{"unknown", []string{"agent.restrat", "x"}, nil, []string{`p:1: keys: unknown action "agent.restrat"; did you mean "agent.restart"?`}},
-		{"unknown and like nothing", []string{"make.coffee", "x"}, nil, []string{`unknown action "make.coffee"; docs`}},
+		{"unknown, without a similar action", []string{"make.coffee", "x"}, nil, []string{`unknown action "make.coffee"; docs`}},
 		{"no key", []string{"agent.restart", "blub"}, map[string]string{"agent.restart": "r"}, []string{`invalid key "blub": use`, "The action keeps r"}},
 		{"one good, one not", []string{"agent.restart", "R ctrl+m"}, map[string]string{"agent.restart": "R"}, []string{"ctrl+m is enter"}},
 		{"taken from another", []string{"agent.restart", "D"}, map[string]string{"agent.restart": "D", "agent.drain": ""},
 			[]string{"p:1: keys: agent.restart and agent.drain both claim D; it goes to agent.restart, and agent.drain has no key now"}},
-		{"taken, and told not to tell", []string{"agent.restart", "D", "agent.drain", ""}, map[string]string{"agent.restart": "D", "agent.drain": ""}, nil},
+		{"taken, with the message turned off", []string{"agent.restart", "D", "agent.drain", ""}, map[string]string{"agent.restart": "D", "agent.drain": ""}, nil},
 		{"taken from one with more", []string{"agent.restart", "j"}, map[string]string{"agent.restart": "j", "move.down": "down"}, []string{"move.down keeps down"}},
-		{"two of the person's", []string{"agent.restart", "D", "agent.drain", "D x"}, map[string]string{"agent.restart": "D", "agent.drain": "x"},
+		{"two bindings of the user", []string{"agent.restart", "D", "agent.drain", "D x"}, map[string]string{"agent.restart": "D", "agent.drain": "x"},
 			[]string{"p:2: keys: agent.restart and agent.drain both claim D; agent.restart keeps it, because its binding comes first"}},
 		{"twice", []string{"agent.restart", "D", "agent.restart", "x", "agent.drain", ""}, map[string]string{"agent.restart": "D"}, []string{"already has a binding"}},
-		{"elsewhere it may mean another thing", []string{"pool.more", "d"}, nil, []string{"both claim d"}},
+		{"another meaning in another zone", []string{"pool.more", "d"}, nil, []string{"both claim d"}},
 		{"in another panel", []string{"view.event", "X"}, map[string]string{"view.event": "X"}, nil},
 		{"without quit", []string{"quit", ""}, map[string]string{"quit": "q ctrl+c"}, []string{"the action needs a key", "the action keeps q ctrl+c"}},
 		{"another quit", []string{"quit", "Q"}, map[string]string{"quit": "Q"}, nil},

@@ -29,7 +29,7 @@ func TestRegistry(t *testing.T) {
 	for i := range r.Actions {
 		a := &r.Actions[i]
 		if ids[a.ID] || a.ID == "" || a.Title() == "" || a.Run == nil || len(a.In) == 0 {
-			t.Errorf("action %q: twice, or something is missing", a.ID)
+			t.Errorf("action %q: the ID is not unique, or a field is missing", a.ID)
 		}
 		ids[a.ID] = true
 		if a.Short != "" && !a.Key.Enabled() {

@@ -45,25 +45,25 @@ func TestRigsAreListedFilteredAndSorted(t *testing.T) {
 	s := rigged(t, 120, 40)
 	s.shows("7 Rigs 4 (2 need attention)", "broken", "its folder does not exist", "1 quarantined, 2 running", "2/3", "/srv/docs")
 	if got := s.rigs(); !slices.Equal(got, []string{"attic", "api", "docs", "shop"}) {
-		t.Errorf("by need they are %v", got)
+		t.Errorf("sorted by state: %v", got)
 	}
 	s.press("o", "o", "o")
 	if got := s.rigs(); !slices.Equal(got, []string{"docs", "api", "attic", "shop"}) {
-		t.Errorf("by work they are %v", got)
+		t.Errorf("sorted by work: %v", got)
 	}
 	s.press("/")
 	s.typeIn("state:susp")
 	s.press("enter")
 	if got := s.rigs(); !slices.Equal(got, []string{"shop"}) {
-		t.Errorf("suspended are %v", got)
+		t.Errorf("suspended rigs: %v", got)
 	}
 	s.press("esc", "!")
 	if got := s.rigs(); !slices.Equal(got, []string{"api", "attic"}) {
-		t.Errorf("attention need %v", got)
+		t.Errorf("rigs that need attention: %v", got)
 	}
 }
 
-// In Rigs, s and r act on the marked rigs or, without marks, on the rig under the cursor. Undo reverts a suspension.
+// In Rigs, s and r act on the marked rigs or, if none is marked, on the rig under the cursor. Undo reverts a suspend.
 func TestRigsAreSuspendedAndRestarted(t *testing.T) {
 	s := rigged(t, 120, 40)
 	s.press("j", "r")
@@ -93,7 +93,7 @@ func TestRigsAreSuspendedAndRestarted(t *testing.T) {
 	s.wants(city.SuspendRig{Rig: "api"}, city.SuspendRig{Rig: "docs"})
 }
 
-// From a rig the user can go to its agents. Verbs for agents are refused in Rigs.
+// From a rig the user can go to its agents. Agent verbs are refused in Rigs.
 func TestAgentsOfARig(t *testing.T) {
 	s := rigged(t, 120, 40)
 	s.press("j", "enter")

@@ -119,7 +119,7 @@ func (r *room) View() (v tea.View) {
 		}
 	}()
 	s := view.Draw(r.m)
-	for i, l := range s.Lines { // trailing blanks would only take time
+	for i, l := range s.Lines { // writing trailing spaces would only take time
 		s.Lines[i] = strings.TrimRight(l, " ")
 	}
 	v = tea.NewView(strings.Join(s.Lines, "\n"))

@@ -205,7 +205,7 @@ func receive(m *state.Room, n feed.News) {
 	}
 }
 
-// handleKey runs the action of a key in the zone of the focused panel, or passes the key to a dialog.
+// handleKey runs the action that a key has in the focused panel's zone, or passes the key to a dialog.
 func handleKey(m *state.Room, k tea.KeyPressMsg) []feed.Effect {
 	if m.Dialogs.Top() != nil {
 		return handleDialogKey(m, k)
@@ -252,7 +252,7 @@ func perform(m *state.Room, a *state.Action) (todo []feed.Effect) {
 	return todo
 }
 
-// handleDialogKey runs the action of a key in the zone of the top dialog, or passes the key to that dialog.
+// handleDialogKey runs the action that a key has in the top dialog's zone, or passes the key to that dialog.
 func handleDialogKey(m *state.Room, k tea.KeyPressMsg) []feed.Effect {
 	d := m.Dialogs.Top()
 	a := m.Keys.Find(k, d.Zone())

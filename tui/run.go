@@ -186,7 +186,7 @@ func attachToAgent(ctx context.Context, r *feed.Runner, o feed.Terminal, m *stat
 	m.SessionEnded, m.StrayKeyAt = ended, time.Time{}
 	switch {
 	case err != nil:
-		r.Log.Warn("attach", "agent", agent, "error", err)
+		r.Log.Warn("cannot attach to an agent", "agent", agent, "error", err)
 		state.ShowFailure(m, err.Error())
 	case said != "":
 		state.ShowSuccess(m, said)
@@ -200,7 +200,7 @@ func readText(ctx context.Context, r *feed.Runner, o feed.Terminal, m *state.Roo
 	m.Now = r.Now()
 	m.UI++
 	if err != nil {
-		r.Log.Warn("pager", "error", err)
+		r.Log.Warn("the pager failed", "error", err)
 		state.ShowFailure(m, err.Error())
 	}
 }
@@ -219,7 +219,7 @@ func editText(ctx context.Context, r *feed.Runner, o feed.Terminal, m *state.Roo
 			e = feed.CheckDraft(ctx, r.Config, d, err)
 		}
 		if e.Err != nil {
-			r.Log.Warn("editing the configuration", "error", e.Err)
+			r.Log.Warn("the edit of the configuration failed", "error", e.Err)
 		}
 		r.Mailbox.Put(func(n *feed.News) { n.Edited = &e })
 	})

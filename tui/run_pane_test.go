@@ -72,7 +72,7 @@ func TestPaneFollowsARun(t *testing.T) {
 		s := automated(t, size[0], size[1])
 		s.live("nightly", 60)
 		if w := s.m.Watched; w != (feed.Watch{Run: "gc-230", Running: true, Focused: true}) {
-			t.Errorf("%v: it watches %+v", size, w)
+			t.Errorf("%v: watching %+v", size, w)
 		}
 		s.shows("─ 0 nightly · running 1", "run gc-230", " step 60 of 90")
 		s.hides("step 1 of 90", "[2J")
@@ -92,11 +92,11 @@ func TestPaneFollowsARun(t *testing.T) {
 		})
 		s.shows(" 0 nightly · ok 0s ago", "step 63 of 90") // received output stays
 		if w := s.m.Watched; w != (feed.Watch{Run: "gc-230", Focused: true}) {
-			t.Errorf("%v: at its end it watches %+v", size, w)
+			t.Errorf("%v: after its end, watching %+v", size, w)
 		}
 		s.press("1")
 		if w := s.m.Watched; w.Run != "" || w.Agent == "" {
-			t.Errorf("%v: among the agents it watches %+v", size, w)
+			t.Errorf("%v: in Agents, watching %+v", size, w)
 		}
 		s.hides("step 64 of 90", "nightly · ok 0s ago")
 	}
@@ -117,7 +117,7 @@ func TestPaneOfARunThatHasEnded(t *testing.T) {
 	s.point("release")
 	s.shows("─ 0 release · never ran", "release has never run. The output of its latest run will appear here.")
 	if s.m.Watched != (feed.Watch{}) {
-		t.Errorf("it watches %+v", s.m.Watched)
+		t.Errorf("watching %+v", s.m.Watched)
 	}
 	s.point("wisp-compact")
 	s.shows("wisp-compact is broken:", "formulas/automations/wisp-compact/automation.toml:4:1")
@@ -129,23 +129,23 @@ func TestHiddenRunsAreNotWatched(t *testing.T) {
 	s.live("nightly", 3)
 	s.press("p")
 	if s.m.Watched != (feed.Watch{}) {
-		t.Errorf("behind nothing it watches %+v", s.m.Watched)
+		t.Errorf("with a hidden pane, watching %+v", s.m.Watched)
 	}
 	s.press("enter") // the details show it
 	if s.m.Watched.Run != "gc-230" {
-		t.Errorf("in the details it watches %+v", s.m.Watched)
+		t.Errorf("in the details, watching %+v", s.m.Watched)
 	}
 	s.press("esc", "p", "0", "f", "f")
 	if s.m.Watched.Run != "gc-230" {
-		t.Errorf("after zooming it watches %+v", s.m.Watched)
+		t.Errorf("after zooming, watching %+v", s.m.Watched)
 	}
 	s.change(func(n *city.Snapshot) { n.Automations = nil })
 	if s.m.Watched.Run != "" || s.m.Watched.Agent == "" {
-		t.Errorf("without automations it watches %+v", s.m.Watched)
+		t.Errorf("without automations, watching %+v", s.m.Watched)
 	}
 }
 
-// If no agent is visible, verbs for agents are refused.
+// If no agent is visible, agent verbs are refused.
 func TestVerbsAmongRuns(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.choose("idle")
@@ -183,7 +183,7 @@ func TestDetailsFollowARun(t *testing.T) {
 	s.shows("step 80 of 90")
 }
 
-func TestPaper(t *testing.T) {
+func TestRunOutput(t *testing.T) {
 	long := strings.Repeat("世", terminal.MaxRunLine)
 	for _, c := range []struct {
 		name   string
@@ -193,15 +193,15 @@ func TestPaper(t *testing.T) {
 	}{
 		{"nothing", []city.Piece{{}}, nil, 0},
 		{"lines", []city.Piece{{Text: "a\n\nb"}, {Text: "c\nd\n"}, {Text: "\ne"}}, []string{"a", "", "bc", "d", "", "e"}, 6},
-		{"a gap", []city.Piece{{Text: "a"}, {Dropped: 7, Text: "\nb\n"}}, []string{"a", "[7 bytes are left out]", "b"}, 3},
-		{"late", []city.Piece{{Dropped: 7, Text: "b"}, {Text: "c"}}, []string{"[7 bytes are left out]", "bc"}, 2},
+		{"a gap", []city.Piece{{Text: "a"}, {Dropped: 7, Text: "\nb\n"}}, []string{"a", "[7 bytes omitted]", "b"}, 3},
+		{"late", []city.Piece{{Dropped: 7, Text: "b"}, {Text: "c"}}, []string{"[7 bytes omitted]", "bc"}, 2},
 	} {
 		var p terminal.RunOutput
 		for _, piece := range c.pieces {
 			p.Add(piece)
 		}
 		if fmt.Sprintf("%q", p.Lines) != fmt.Sprintf("%q", c.want) || p.LinesReceived != c.fed {
-			t.Errorf("%s: %q, %d fed", c.name, p.Lines, p.LinesReceived)
+			t.Errorf("%s: %q, %d received", c.name, p.Lines, p.LinesReceived)
 		}
 	}
 	var p terminal.RunOutput
@@ -209,7 +209,7 @@ func TestPaper(t *testing.T) {
 		p.Add(city.Piece{Text: long})
 	}
 	if strings.Join(p.Lines, "") != strings.Repeat(long, 50) {
-		t.Error("something of a long line is lost")
+		t.Error("part of a long line is lost")
 	}
 	for _, line := range p.Lines {
 		if len(line) > 2*terminal.MaxRunLine {
@@ -225,7 +225,7 @@ func TestPaper(t *testing.T) {
 }
 
 // Invalid UTF-8 is split into lines like other output, and a line that grows is shown in its current form.
-func TestPaperIsSafe(t *testing.T) {
+func TestRunOutputIsSafe(t *testing.T) {
 	var p terminal.RunOutput
 	p.Add(city.Piece{Text: "one\x1b[2J\ntw"})
 	first := p.Plain()

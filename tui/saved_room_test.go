@@ -17,7 +17,7 @@ import (
 )
 
 // A room opens in the state in which the user left it.
-func TestMemory(t *testing.T) {
+func TestSavedRoom(t *testing.T) {
 	s := demo(t, 200, 60)
 	s.press("P", "2", "/")
 	s.press("w")
@@ -27,11 +27,11 @@ func TestMemory(t *testing.T) {
 	s.wait(state.SaveInterval)
 	e, ok := effectOf[feed.SaveRoom](s)
 	if !ok {
-		t.Fatal("after a minute nothing is written")
+		t.Fatal("nothing is written after a minute")
 	}
 	s.wait(state.SaveInterval)
 	if _, again := effectOf[feed.SaveRoom](s); again {
-		t.Error("what did not change is written again")
+		t.Error("unchanged state is written again")
 	}
 	path := filepath.Join(t.TempDir(), "deep", "city.json")
 	r := &feed.Runner{Ctx: t.Context()}
@@ -50,17 +50,17 @@ func TestMemory(t *testing.T) {
 	next.hear(feed.News{Snap: demoSnapshot(epoch), Events: demoEvents(epoch)})
 	m := next.m
 	if way := m.Orders()["agents"]; way != "name" || len(m.History) != 1 {
-		t.Errorf("recalled: agents by %s, history %q", way, m.History)
+		t.Errorf("restored: agents by %s, history %q", way, m.History)
 	}
 	if m.Focus != panel.IDEvents || !m.Zoomed || !m.Below || m.Pools.Filter.Text != "w" || m.Events.Filter.Active() {
-		t.Errorf("recalled: focus %v, zoomed %v, below %v, filter %q", m.Focus, m.Zoomed, m.Below, m.Pools.Filter.Text)
+		t.Errorf("restored: focus %v, zoomed %v, below %v, filter %q", m.Focus, m.Zoomed, m.Below, m.Pools.Filter.Text)
 	}
 	if len(state.SaveRoom(m, true)) > 0 {
-		t.Error("what was recalled and not changed is written again")
+		t.Error("restored, unchanged state is written again")
 	}
 	next.press("1")
 	if len(state.SaveRoom(m, true)) != 1 {
-		t.Error("what changed is not written at the end")
+		t.Error("changed state is not written at the end")
 	}
 	far := newStage(t, Options{OverSSH: true})
 	state.RestoreRoom(far.m, feed.SavedRoom{Version: feed.SavedRoomVersion})
@@ -70,7 +70,7 @@ func TestMemory(t *testing.T) {
 }
 
 // A stored state that is damaged, of another version or not a regular file is ignored, and the room opens.
-func TestMemoryIsTolerant(t *testing.T) {
+func TestSavedRoomIsTolerant(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"damaged": "{", "future": `{"version": 99, "focus": "pools"}`, "empty": "", "huge": strings.Repeat(" ", feed.MaxSavedRoom+1)} {
 		path := filepath.Join(dir, name)
@@ -82,16 +82,16 @@ func TestMemoryIsTolerant(t *testing.T) {
 		}
 	}
 	if _, err := feed.ReadSavedRoom(dir); err == nil {
-		t.Error("a folder is taken for a memory")
+		t.Error("a folder is read as stored state")
 	}
 	if old, err := feed.ReadSavedRoom(filepath.Join(dir, "none")); err != nil || old.Version != 0 {
-		t.Errorf("none: %+v, %v", old, err)
+		t.Errorf("no file: %+v, %v", old, err)
 	}
 	s := demo(t, 80, 24)
 	state.RestoreRoom(s.m, feed.SavedRoom{Version: 1, Focus: "cellar", Hidden: true, Zoomed: true, Filters: map[string]string{"agents": "\x1b[2Jx", "cellar": "y"}})
 	s.wait(time.Second)
 	if strings.Contains(s.text(), "\x1b[2J") || s.m.Focus != panel.IDAgents {
-		t.Error("nonsense is recalled")
+		t.Error("invalid state is restored")
 	}
 }
 
@@ -139,7 +139,7 @@ func TestTheFirstVisitHasAHint(t *testing.T) {
 		s.hides("Welcome.", "Any key removes")
 		e := state.SaveRoom(s.m, true)
 		if len(e) != 1 || !strings.Contains(string(e[0].(feed.SaveRoom).Data), `"greeted": true`) {
-			t.Errorf("not remembered: %v", e)
+			t.Errorf("not stored: %v", e)
 		}
 	}
 }

@@ -28,7 +28,7 @@ func TestScaleByHand(t *testing.T) {
 	s.press("S", "enter")
 	s.wants()
 	if s.m.Dialogs.Prompt() != nil || s.m.Dialogs.Choice() != nil {
-		t.Error("nothing typed is nothing done")
+		t.Error("an empty size does something")
 	}
 }
 
@@ -70,7 +70,7 @@ func TestScaleAsksBeforeMembersLeave(t *testing.T) {
 }
 
 // Busy members leave last, and the question names the member that will leave.
-func TestScaleNamesTheIdle(t *testing.T) {
+func TestScaleNamesTheIdleMember(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.agent("worker-2", func(a *city.Agent) { a.Task = "gc-7 fix the retry test" })
 	s.pick("worker")
@@ -86,7 +86,7 @@ func TestScaleNamesTheIdle(t *testing.T) {
 }
 
 // If > is pressed again before the city has responded, it adds one to the requested size.
-func TestMoreAddsUp(t *testing.T) {
+func TestRepeatedMoreAddsUp(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("worker")
 	s.press(">", ">", ">")

@@ -12,7 +12,7 @@ import (
 	"gcity/tui/view"
 )
 
-// allScenes returns functions that lead to the screens of an operator, by the name of the screen.
+// allScenes returns functions that lead to the screens that an operator sees, by screen name.
 func allScenes() map[string]func(s *stage) {
 	all := scenes()
 	maps.Copy(all, map[string]func(s *stage){

@@ -29,7 +29,7 @@ func TestSendLeavesOutAgentsThatCannotReceive(t *testing.T) {
 }
 
 // A question says how many of the marked agents a filter hides.
-func TestHiddenMarksAreSaid(t *testing.T) {
+func TestHiddenMarksAreReported(t *testing.T) {
 	s := demo(t, 120, 40)
 	for _, name := range []string{"builder", "idle"} {
 		s.choose(name)
@@ -73,7 +73,7 @@ func TestStatusFollowsWhatWasSent(t *testing.T) {
 	s.agent("idle", func(a *city.Agent) { a.Sends = nil })
 	s.hides("idle: ")
 	if len(s.m.Following) != 0 {
-		t.Errorf("%v is still followed", s.m.Following)
+		t.Errorf("%v are still followed", s.m.Following)
 	}
 }
 
@@ -102,10 +102,10 @@ func TestStatusOfOlderTextsStaysBehind(t *testing.T) {
 	s.sent(city.Send{ID: 1, Stage: city.Queued, Since: epoch})
 	s.press("M")
 	s.agent("idle", func(a *city.Agent) { a.Sends = []city.Send{{ID: 1, Stage: city.Submitted, Since: s.now}} })
-	s.shows("the terminal uses the mouse")
+	s.shows("the terminal handles the mouse")
 	s.change(func(n *city.Snapshot) { n.Started = n.Started.Add(time.Hour) })
 	if len(s.m.Following) != 0 {
-		t.Error("a text of a controller that is gone is followed")
+		t.Error("a message from a previous controller is followed")
 	}
 }
 
@@ -152,7 +152,7 @@ func TestUnsendCancelsQueuedTexts(t *testing.T) {
 	s.shows("no nudge is queued for builder")
 }
 
-// A text that the user takes back is not reported as a failure when it is given up.
+// A text that the user withdraws is not reported as a failure.
 func TestUndoneChangeIsNotReported(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("idle")
@@ -168,11 +168,11 @@ func TestUndoneChangeIsNotReported(t *testing.T) {
 	})
 	s.shows("took back 1 text")
 	if s.m.Status.Failed {
-		t.Errorf("it is a failure: %q", s.m.Status.Text)
+		t.Errorf("the status line shows a failure: %q", s.m.Status.Text)
 	}
 }
 
-// Before a queued text is sent now, it is taken back. Only a text that is known in full can be sent again.
+// Before a queued text is sent now, it is withdrawn. Only a text that is known in full can be sent again.
 func TestSendNowDoesNotDouble(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
@@ -189,7 +189,7 @@ func TestSendNowDoesNotDouble(t *testing.T) {
 	s.press("I")
 	s.shows("only its beginning is known here")
 	if s.m.Dialogs.Choice() != nil {
-		t.Error("half a text would be sent")
+		t.Error("part of a text would be sent")
 	}
 	s.press("esc")
 	s.choose("idle")
@@ -276,7 +276,7 @@ func TestTextAfterARefusalIsNotAVerb(t *testing.T) {
 	s.press("i")
 	quickly("down")
 	if s.m.Agents.SelectedKey == "scout" {
-		t.Error("a key that is no text is not heard")
+		t.Error("a key other than a letter does nothing")
 	}
 	s.choose("scout")
 	s.press("i", "s")

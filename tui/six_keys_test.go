@@ -70,7 +70,7 @@ func TestThePoolLeadsToItsMembers(t *testing.T) {
 	s.press("esc")
 	s.hides("/pool:worker")
 	if s.m.Focus != panel.IDPools {
-		t.Errorf("esc leads to %s", s.m.Focus)
+		t.Errorf("esc goes to %s", s.m.Focus)
 	}
 	s.press("enter", "enter")
 	s.shows("/pool:worker 3 of ")
@@ -92,11 +92,11 @@ func TestAMemberIsChosenFromItsPool(t *testing.T) {
 	}
 	s.press("/", "r", "-", "3", "enter", "esc")
 	if s.m.Focus != panel.IDPools || s.m.Agents.Filter.Active() {
-		t.Errorf("esc leads to %s, filter %q", s.m.Focus, s.m.Agents.Filter.Text)
+		t.Errorf("esc goes to %s, filter %q", s.m.Focus, s.m.Agents.Filter.Text)
 	}
 	s.press("1", "esc")
 	if s.m.Focus != panel.IDAgents {
-		t.Errorf("a later esc leads to %s", s.m.Focus)
+		t.Errorf("a later esc goes to %s", s.m.Focus)
 	}
 }
 
@@ -126,7 +126,7 @@ func TestAKeyOfAnotherPanelSaysWhereItWorks(t *testing.T) {
 	s.wants()
 }
 
-// A filter that leaves one agent says so, and attaching takes few keys.
+// If a filter leaves one agent, the prompt names it, and few keys are needed to attach.
 func TestAttachToAnotherAgent(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press("/", "t", "r", "i")
@@ -146,7 +146,7 @@ func TestANoteAboutAKeyGoes(t *testing.T) {
 	s.press("esc")
 	s.hides(note)
 	if s.m.Focus != panel.IDPools {
-		t.Errorf("the esc that dismisses a note leads to %s", s.m.Focus)
+		t.Errorf("the esc that dismisses a note goes to %s", s.m.Focus)
 	}
 	s.press("Z", "j")
 	s.hides(note)

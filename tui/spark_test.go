@@ -13,7 +13,7 @@ func TestSparkIsDrawn(t *testing.T) {
 	s := demo(t, 200, 60)
 	name := s.m.Agents.SelectedKey
 	if s.m.Agents.Rates.Draw(name, s.m.Now, &s.m.Look.Glyphs) != "" {
-		t.Error("there is a chart before there is anything to draw")
+		t.Error("a chart is drawn without data")
 	}
 	for i := range 40 {
 		s.wait(20 * time.Second)

@@ -22,7 +22,7 @@ func TestRowUnderTheCursorStays(t *testing.T) {
 	s.shows("Restart chatty?")
 	s.press("esc", "j")
 	if !slices.Contains(s.order(), "chatty") {
-		t.Error("the list moves under the hands")
+		t.Error("the list changes while the user works")
 	}
 	s.wait(state.IdleAfter)
 	if slices.Contains(s.order(), "chatty") || s.m.Agents.SelectedKey == "chatty" {
@@ -38,11 +38,11 @@ func TestRowUnderTheCursorStays(t *testing.T) {
 	})
 	s.wait(time.Minute)
 	if s.m.Agents.SelectedKey != "flaky" {
-		t.Errorf("the cursor went to %s", s.m.Agents.SelectedKey)
+		t.Errorf("the cursor moved to %s", s.m.Agents.SelectedKey)
 	}
 	s.press("!", "!") // setting the filter again removes the row
 	if slices.Contains(s.order(), "flaky") {
-		t.Errorf("shown are %v", s.order())
+		t.Errorf("shown: %v", s.order())
 	}
 }
 
@@ -63,7 +63,7 @@ func TestEveryListHoldsTheRowUnderTheCursor(t *testing.T) {
 	s.wait(time.Minute)
 	s.shows("3 Quarantine 1", "starting")
 	if s.m.Agents.SelectedKey != first {
-		t.Errorf("the cursor went from %s to %s", first, s.m.Agents.SelectedKey)
+		t.Errorf("the cursor moved from %s to %s", first, s.m.Agents.SelectedKey)
 	}
 	s.press("1")
 	s.wait(time.Minute)

@@ -23,7 +23,7 @@ func TestLongNamesAreDistinct(t *testing.T) {
 			s.press(panel)
 			for _, end := range []string{"ing-12", "ing-23", "ing-35"} {
 				if !strings.Contains(s.text(), end) {
-					t.Errorf("panel %s at %d columns: nobody ends in %q:\n%s", panel, w, end, s.text())
+					t.Errorf("panel %s at %d columns: no name ends in %q:\n%s", panel, w, end, s.text())
 				}
 			}
 		}
@@ -68,7 +68,7 @@ func TestThemeMessageNamesItsFile(t *testing.T) {
 }
 
 // A question mentions a session only if there is one.
-func TestRestartOfWhatDoesNotRun(t *testing.T) {
+func TestRestartOfAStoppedAgent(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("scout")
 	s.press("r")

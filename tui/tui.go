@@ -28,15 +28,15 @@ type Options struct {
 	OverSSH     bool
 	Preferences feed.Preferences        // the user's preferences
 	Changes     <-chan feed.Preferences // delivers changed preferences; nil = they never change
-	// file that stores the state of the room, "" = it is not stored; its folder is created
+	// file that stores the state of the room; its folder is created. "" = the state is not stored
 	StateFile string
 
-	// Cities lists the cities that can be opened here; nil = no list. With a list and no City the room of all
-	// cities is shown first, and Mode applies to each city.
+	// Cities lists the cities that can be opened here; nil = no list. With a list and no City, the all-cities
+	// room is shown first, and Mode applies to each city.
 	Cities city.Directory
-	// ConfigOf returns Config for a city of the list, nil = it cannot be edited
+	// ConfigOf returns Config for a city in the list; nil = it cannot be edited
 	ConfigOf func(folder string, c city.Control) feed.ConfigFile
-	// StateFileOf returns StateFile for a city of the list; nil = it is not stored
+	// StateFileOf returns StateFile for a city in the list; nil = it is not stored
 	StateFileOf func(folder string) string
 
 	// maximum frames per second, which limits how soon the effect of a key is visible; 0 = 60, or 30 over SSH. New data

@@ -38,8 +38,8 @@ func typedAfterRejection(m *state.Room, k tea.KeyPressMsg) bool {
 	return k.Text != ""
 }
 
-// typedForEndedSession reports whether a key was meant for an agent: its session ended during the attach, and the user
-// has not paused since. Such a key is ignored, so that it does not run a verb.
+// typedForEndedSession reports whether a key was meant for the agent that the user was attached to: its session ended
+// during the attach, and the user has not paused since. Such a key is ignored, so that it does not run a verb.
 func typedForEndedSession(m *state.Room, k tea.KeyPressMsg) bool {
 	switch {
 	case !m.SessionEnded:
@@ -86,7 +86,7 @@ func explainKey(m *state.Room, k tea.KeyPressMsg) {
 	showKeyNote(m, text+"; "+m.Keys.KeyText("view.help")+" lists the keys")
 }
 
-// explainFleetKey shows why a typed key does nothing in the room of all cities.
+// explainFleetKey shows why a typed key does nothing in the all-cities room.
 func explainFleetKey(m *state.Room, k tea.KeyPressMsg) {
 	if k.Text == "" || m.Status.Failed || m.Status.Pending {
 		return

@@ -89,7 +89,7 @@ func TestANameTypedForARefusedKillRunsNothing(t *testing.T) {
 	}
 }
 
-// An arrow key in front of that name changes nothing about this.
+// The same holds if the user presses an arrow key before the name.
 func TestAMoveDoesNotEndARefusedKill(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.change(func(n *city.Snapshot) { n.Agents = nil })
@@ -123,7 +123,7 @@ func TestKeysTypedForAnEndedSession(t *testing.T) {
 	s.choose("builder")
 	s.m.SessionEnded, s.m.StrayKeyAt = true, time.Time{}
 	state.ShowSuccess(s.m, "the session of builder has ended")
-	s.wait(time.Second) // the terminal needs time; the pause counts from the first picture
+	s.wait(time.Second) // the terminal needs time; the pause counts from the first frame
 	for _, k := range []string{"s", "y", "enter", "s", "ctrl+k"} {
 		s.now = s.now.Add(keyPause - 1)
 		s.send(tuitest.KeyPress(k))

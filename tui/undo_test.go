@@ -18,7 +18,7 @@ func (s *stage) done(said ...string) {
 	s.t.Helper()
 	p, ok := effectOf[feed.SendCommands](s)
 	if !ok {
-		s.t.Fatal("no action is under way")
+		s.t.Fatal("no action is in progress")
 	}
 	s.hear(feed.News{Results: []feed.Result{{ID: p.ID, Title: p.Title, Total: len(p.Commands), Receipts: said}}})
 }

@@ -50,7 +50,7 @@ func seen(t *testing.T, b *feed.Mailbox) terminal.News {
 	synctest.Wait()
 	n, _ := b.Take(time.Now())
 	if n.Pane == nil {
-		t.Fatal("nothing was seen")
+		t.Fatal("the mailbox has no news about the pane")
 	}
 	return *n.Pane
 }
@@ -102,7 +102,7 @@ func TestViewerFollowsResetsAndSizes(t *testing.T) {
 		time.Sleep(feed.SettleDelay + time.Millisecond)
 		p := seen(t, b)
 		if cols, rows := p.Screen.Size(); cols != 70 || rows != 21 || screenText(p) != "anew" || p.LinesReceived != 3 {
-			t.Errorf("%dx%d %q, fed %d", cols, rows, screenText(p), p.LinesReceived)
+			t.Errorf("%dx%d %q, received %d", cols, rows, screenText(p), p.LinesReceived)
 		}
 	})
 }
@@ -183,7 +183,7 @@ func TestMailboxNeverWaits(t *testing.T) {
 		t.Errorf("snapshot %d, pane %d", n.Snap.Rev, n.Pane.LinesReceived)
 	}
 	if n, _ := b.Take(epoch); !n.Empty() {
-		t.Error("taken twice")
+		t.Error("the news is delivered twice")
 	}
 }
 
@@ -196,16 +196,16 @@ func TestMailboxPacesThePane(t *testing.T) {
 		return n.Pane != nil, next
 	}
 	if ok, _ := look(0, false); !ok {
-		t.Error("the first look waits")
+		t.Error("the first update is delayed")
 	}
 	if ok, next := look(100*time.Millisecond, false); ok || !next.Equal(epoch.Add(500*time.Millisecond)) {
 		t.Errorf("too early: %v, next %v", ok, next)
 	}
 	if ok, _ := look(200*time.Millisecond, true); !ok {
-		t.Error("the first sight of a session waits")
+		t.Error("the first output of a session is delayed")
 	}
 	if ok, _ := look(time.Second, false); !ok {
-		t.Error("it is due")
+		t.Error("an update that is due is delayed")
 	}
 }
 
@@ -230,7 +230,7 @@ func TestPump(t *testing.T) {
 		}
 		time.Sleep(10 * time.Second)
 		if n := sent.Load(); n < 9 || n > 12 {
-			t.Errorf("%d messages in 10 s of rest", n)
+			t.Errorf("%d messages in 10 idle seconds", n)
 		}
 		cancel()
 		r.Wait()
@@ -238,7 +238,7 @@ func TestPump(t *testing.T) {
 }
 
 // After an interruption the streams of a city continue, and no event is missed or delivered twice.
-func TestBridgeReconnects(t *testing.T) {
+func TestStreamsReconnect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		c := &flickering{fakeCity: newFakeCity(epoch)}
@@ -248,7 +248,7 @@ func TestBridgeReconnects(t *testing.T) {
 		time.Sleep(50 * time.Millisecond)
 		n, _ := r.Mailbox.Take(time.Now())
 		if n.Unreachable == nil || *n.Unreachable != "the controller has exited" {
-			t.Errorf("gone: %v", n.Unreachable)
+			t.Errorf("without a controller: %v", n.Unreachable)
 		}
 		time.Sleep(time.Minute)
 		m, _ := r.Mailbox.Take(time.Now())
@@ -257,7 +257,7 @@ func TestBridgeReconnects(t *testing.T) {
 			seqs = append(seqs, e.Seq)
 		}
 		if m.Unreachable == nil || *m.Unreachable != "" || m.Snap == nil {
-			t.Errorf("it is not found again: %v %v", m.Unreachable, m.Snap)
+			t.Errorf("the streams do not continue: %v %v", m.Unreachable, m.Snap)
 		}
 		for i, s := range seqs {
 			if s != uint64(i+1) {

@@ -12,7 +12,7 @@ import (
 	"gcity/tui/state"
 )
 
-// The cursor of Watchdogs selects the watched agent; verbs for agents act on it, regardless of marks.
+// The cursor of Watchdogs selects the watched agent; agent verbs act on it, regardless of marks.
 func TestWatchdogsAndTheirAgents(t *testing.T) {
 	s := demo(t, 120, 40)
 	guarded(s)
@@ -101,7 +101,7 @@ func TestWatchdogLines(t *testing.T) {
 }
 
 // A watchdog that has decided only to do nothing is not shown as one without a decision.
-func TestWatchdogOfNothing(t *testing.T) {
+func TestWatchdogThatDoesNothing(t *testing.T) {
 	s := demo(t, 120, 40)
 	guarded(s)
 	s.watchdog("calm", func(w *city.Watchdog) {
@@ -136,7 +136,7 @@ func TestWatchdogsInTime(t *testing.T) {
 }
 
 // In a city without watchdogs the panel is hidden until it gets the focus.
-func TestWatchdogsOnTheWay(t *testing.T) {
+func TestHiddenWatchdogsAreSkipped(t *testing.T) {
 	ring := func(s *stage) (seen []panel.ID) {
 		s.press("1")
 		for range len(s.m.Panels) + 1 {
@@ -153,7 +153,7 @@ func TestWatchdogsOnTheWay(t *testing.T) {
 		t.Errorf("a key for a hidden panel: %q", why)
 	}
 	if slices.Contains(ring(s), panel.IDWatchdogs) {
-		t.Error("tab stops at no watchdogs")
+		t.Error("tab goes to the hidden Watchdogs")
 	}
 	s.press("6")
 	s.shows("6 Watchdogs 0", "No watchdogs: no agent's heartbeat", "[[watchdogs]]")

@@ -68,13 +68,13 @@ func TestWorkIsListedByState(t *testing.T) {
 	s := worked(t)
 	if got := s.work(); !slices.Equal(got, []string{"gc-216", "gc-7", "sh-4", "gc-217", "gc-218",
 		"gc-6", "gc-219", "gc-3"}) {
-		t.Errorf("listed are %v", got)
+		t.Errorf("listed: %v", got)
 	}
 	s.shows("in progress", "gc-216", "blocked", "gc-219", "closed", "sweep the yard", "pool worker",
 		"shop")
 	s.hides("gc-208")
 	if r := s.m.Work.Find("gc-219"); r.State != "blocked" {
-		t.Errorf("what needs open work is %s", r.State)
+		t.Errorf("a bead that needs open work is %s", r.State)
 	}
 }
 
@@ -104,7 +104,7 @@ func TestWorkIsFilteredAndSorted(t *testing.T) {
 }
 
 // Only a visible panel sends queries, one group at a time, and again when events report a change.
-func TestWorkIsAskedForWhenItIsSeenAndChanges(t *testing.T) {
+func TestWorkIsRequestedWhenVisibleAndChanged(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.change(func(n *city.Snapshot) { n.Work.Open = 9 })
 	if q := s.queries(); len(q) > 0 {
@@ -117,28 +117,28 @@ func TestWorkIsAskedForWhenItIsSeenAndChanges(t *testing.T) {
 	if len(asked) != 2 || asked[0].Limit != panel.WorkPage ||
 		!slices.Equal(append(asked[0].NotType, city.GateType), city.NotWork()) ||
 		asked[1].ClosedSince.IsZero() {
-		t.Fatalf("asked for: %+v", asked)
+		t.Fatalf("requested: %+v", asked)
 	}
 	out, before := s.out, s.m.Requests
 	closed := feed.News{Events: []events.Event{{Seq: 900, TS: epoch, Type: events.BeadClosed, Subject: "gc-7"}}}
 	s.wait(2 * time.Second)
 	s.hear(closed)
 	if s.m.Requests != before {
-		t.Error("a second question while the first is open")
+		t.Error("a second request is sent while the first is pending")
 	}
 	s.out = out
 	s.find(todaysWork(), "")
 	if s.m.Requests != before+2 {
-		t.Error("what changed meanwhile is not asked for")
+		t.Error("a change during the request does not lead to another request")
 	}
 	for range 5 {
 		if s.wait(5 * time.Second); len(s.queries()) > 0 {
-			t.Error("it asks although nothing has changed")
+			t.Error("work is requested although nothing has changed")
 		}
 	}
 	s.hear(closed)
 	if len(s.queries()) != 2 {
-		t.Error("an event does not lead to a question")
+		t.Error("an event does not lead to a request")
 	}
 	s.find(nil, "no such store")
 	s.shows("cannot be read", "gc-216") // known rows stay
@@ -149,13 +149,13 @@ func TestWorkIsAskedForWhenItIsSeenAndChanges(t *testing.T) {
 	if s.wait(3 * time.Second); len(s.queries()) != 2 {
 		t.Error("a failed request is not repeated")
 	}
-	s.shows("cannot be read") // until the answer arrives
+	s.shows("cannot be read") // until the response arrives
 	s.find(todaysWork(), "")
 	s.hides("cannot be read")
 }
 
-// If there is much work, the newest is requested first, and the end of the list requests more. A query for ready work
-// shows which beads are blocked.
+// If there are many beads, the newest are requested first, and the end of the list requests more. A query for ready
+// work shows which beads are blocked.
 func TestWorkOfManyBeads(t *testing.T) {
 	s := automated(t, 120, 40)
 	all := make([]beads.Bead, 0, 3000)
@@ -189,12 +189,12 @@ func TestWorkOfManyBeads(t *testing.T) {
 	answer()
 	s.wait(2 * time.Second)
 	if q := s.queries(); len(q) != 3 || !q[2].Ready {
-		t.Fatalf("asked for: %+v", q)
+		t.Fatalf("requested: %+v", q)
 	}
 	answer()
 	s.shows("8 Work 3000 (newest 500)")
 	if r := s.m.Work.Find("gc-8990"); r.State != "blocked" {
-		t.Errorf("what needs work that is not listed is %s", r.State)
+		t.Errorf("a bead that needs unlisted work is %s", r.State)
 	}
 	for range 10 {
 		s.press("G")
@@ -209,13 +209,13 @@ func TestWorkOfManyBeads(t *testing.T) {
 }
 
 // A filter by assignee requests only the work of that agent, which may be old.
-func TestWorkOfAnAgentIsAskedFor(t *testing.T) {
+func TestWorkOfAnAgentIsRequested(t *testing.T) {
 	s := worked(t)
 	s.wait(2 * time.Second)
 	s.press("/")
 	s.send(tea.PasteMsg{Content: "assignee:builder"})
 	if q := s.queries(); len(q) != 2 || q[0].Assignee != "builder" || q[1].Assignee != "builder" {
-		t.Errorf("asked for: %+v", q)
+		t.Errorf("requested: %+v", q)
 	}
 	s.find(todaysWork(), "")
 	s.press("enter")
@@ -289,19 +289,19 @@ func TestWorkIsClosed(t *testing.T) {
 		city.UpdateBead{ID: "gc-7", Patch: beads.Closing()})
 }
 
-// The pane shows the assignee's terminal. Verbs for agents are refused, and a key leads to the agent.
+// The pane shows the assignee's terminal. Agent verbs are refused, and a key leads to the agent.
 func TestWorkLeadsToItsAgent(t *testing.T) {
 	s := worked(t)
 	s.pickWork("gc-7")
 	if s.m.Agents.SelectedKey != "builder" {
-		t.Errorf("the pane is that of %s", s.m.Agents.SelectedKey)
+		t.Errorf("the pane shows %s", s.m.Agents.SelectedKey)
 	}
 	s.press("r")
 	s.wants()
 	s.shows("press 1 for the agents")
 	s.press("esc", ".")
 	if s.m.Focus != panel.IDAgents || s.m.Agents.SelectedKey != "builder" {
-		t.Errorf("the focus is on %s of %s", s.m.Focus, s.m.Agents.SelectedKey)
+		t.Errorf("the focus is on %s, the selected agent is %s", s.m.Focus, s.m.Agents.SelectedKey)
 	}
 }
 
@@ -317,7 +317,7 @@ func TestReadOnlyWork(t *testing.T) {
 	s.wants()
 	s.shows("this control room is read-only")
 	if s.m.Dialogs.Prompt() != nil {
-		t.Error("it asks all the same")
+		t.Error("a read-only room asks for a title")
 	}
 }
 
@@ -341,7 +341,7 @@ func TestWorkThatAwaitsAGate(t *testing.T) {
 	s.shows("awaits      gate gc-300 release approved")
 	s.press("esc", "!")
 	if got := s.work(); !slices.Equal(got, []string{"gc-217"}) {
-		t.Errorf("attention need %v", got)
+		t.Errorf("beads that need attention: %v", got)
 	}
 }
 

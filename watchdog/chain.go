@@ -4,23 +4,23 @@ import "time"
 
 // Chain records whether a watchdog's actions have helped.
 //
-// An action has failed if no new heartbeat was seen by a later beat. After a wake, the next beat decides, unless a
-// new session has started. After a start or restart, and in a new session, the next beat that finds the session dead
-// or very stale decides. Beats during a start or stop are ignored. A heartbeat from the agent resets the failures.
-// The zero value is a chain without actions.
+// An action has failed if a later beat sees no new heartbeat. After a wake, the next beat decides, unless a new session
+// has started. After a start or restart, and in a new session, the next beat that finds the session dead or very stale
+// decides. Beats during a start or stop are ignored. A heartbeat from the agent resets the count of failures. The zero
+// value is a chain without actions.
 type Chain struct {
 	Failed int // consecutive actions that did not help
 	Wakes  int // number of consecutive wakes among the latest failed actions
-	// consecutive decisions by the triage agent that were milder than the thresholds', without a new heartbeat
+	// consecutive decisions in which the triage agent was milder than the thresholds, without a new heartbeat
 	Spared int
 
-	did   Decision // the last action, if it is not known yet whether it helped; "" = none
+	did   Decision // the last action, until it is known whether it helped; "" = none
 	at    time.Time
 	stamp time.Time // newest heartbeat when Spared was last counted
 }
 
 // Before decides at the start of a beat whether the last action has helped. v is the thresholds' verdict. recovered
-// is true if the agent is healthy again after failed actions.
+// reports whether the agent is healthy again after failed actions.
 func (c Chain) Before(heartbeat Sighting, f Facts, v Verdict) (_ Chain, recovered bool) {
 	if c.did != "" && heartbeat.After(c.at) || c.Failed > 0 && v.Freshness == Fresh &&
 		!f.NoHeartbeat {
@@ -39,8 +39,8 @@ func (c Chain) Before(heartbeat Sighting, f Facts, v Verdict) (_ Chain, recovere
 	return c, false
 }
 
-// Spare counts a decision of a triage agent. v is the thresholds' verdict at the same time. d is "" for a user's
-// decision, which the thresholds never overrule.
+// Spare counts a triage agent's decision. v is what the thresholds would have decided. d is "" if a user decided,
+// because the thresholds never overrule a user.
 func (c Chain) Spare(heartbeat Sighting, v Verdict, d Decision) Chain {
 	if d == "" || !v.Decision.acts() || d.acts() {
 		c.Spared = 0

@@ -1,5 +1,5 @@
-// Package watchdog decides from observed facts whether an agent is healthy: whether its session is alive, how old
-// its heartbeat is, and whether mail is waiting. It has no clock and no I/O.
+// Package watchdog decides from observed facts whether an agent is healthy: whether its session is alive, how old its
+// heartbeat is, and whether mail is waiting. It has no clock and does no I/O.
 //
 // An age below the fresh threshold is fresh. An age above the very-stale threshold is very stale. Any other age is
 // stale.
@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Decision is the action of one beat for the watched agent.
+// Decision is the action that one beat takes for the watched agent.
 type Decision string
 
 const (
@@ -39,29 +39,29 @@ type Spec struct {
 // Facts are the input to one beat.
 type Facts struct {
 	Alive    bool
-	EndState string // state of an agent without a session: "exited: exit 1"
+	EndState string // state of an agent that has no session: "exited: exit 1"
 	Starting bool   // a start is in progress
 	Stopping bool   // a stop is in progress
-	// the agent is a triage agent, which starts only for beats, so a missing session is normal
+	// the agent is a triage agent; it runs only during a beat, so it normally has no session
 	IsTriage bool
 
 	Age         time.Duration // age of the newest heartbeat, or of the session if it is younger
 	NoHeartbeat bool          // this session has had no heartbeat, so Age is that of the session
-	Problem     string        // reason why the heartbeat file is ignored
+	Problem     string        // why the heartbeat file is ignored
 	Mail        int           // number of unread messages
 	Frozen      bool          // its process was stopped by a signal
 	Silent      time.Duration // time since the agent's last output
 	SilentKnown bool          // Silent is known
 	Stuck       bool          // it has work and has been silent for too long
 	Gate        string        // the gate that its work is waiting for, or ""
-	CannotType  string        // reason why messages cannot be typed into the session, or ""
+	CannotType  string        // why messages cannot be typed into the session, or ""
 	Wakes       int           // consecutive failed wakes
 }
 
-// maxWakes is the number of failed wakes after which a stopped process is restarted.
+// maxWakes is the number of failed wakes after which a process that a signal has stopped is restarted.
 const maxWakes = 2
 
-// WhyNoWake returns the reason why another wake is pointless, or "" if it may help.
+// WhyNoWake returns why another wake would be pointless, or "" if it might help.
 func (f *Facts) WhyNoWake() string {
 	if f.CannotType == "" && f.Frozen && f.Wakes >= maxWakes {
 		return fmt.Sprintf("%d wakes failed", f.Wakes)
@@ -69,7 +69,7 @@ func (f *Facts) WhyNoWake() string {
 	return f.CannotType
 }
 
-// Verdict is the decision that the thresholds make.
+// Verdict is what the thresholds decide.
 type Verdict struct {
 	Decision  Decision
 	Freshness Freshness
@@ -87,7 +87,7 @@ func (s Spec) Class(age time.Duration) Freshness {
 	return VeryStale
 }
 
-// Class returns the freshness of an agent, which is Dead without a session unless the agent is a triage agent.
+// Class returns an agent's freshness. An agent without a session is Dead, unless it is a triage agent.
 func Class(s Spec, f Facts) Freshness {
 	if !f.Alive && !f.IsTriage {
 		return Dead
@@ -95,7 +95,7 @@ func Class(s Spec, f Facts) Freshness {
 	return s.Class(f.Age)
 }
 
-// Judge decides by the thresholds.
+// Judge returns the decision of the thresholds.
 func Judge(s Spec, f Facts) Verdict {
 	v := Verdict{Decision: Nothing, Freshness: Class(s, f)}
 	switch v.Freshness {

@@ -28,22 +28,22 @@ func TestJudge(t *testing.T) {
 		says string
 	}{
 		{"dead", Facts{EndState: "exited: exit 1"}, Start, Dead, "it has no session: it is exited: exit 1"},
-		{"dead, and a heartbeat that is fresh", Facts{Age: time.Second}, Start, Dead, "it has no session"},
-		{"dead, and mail", Facts{Age: time.Hour, Mail: 3}, Start, Dead, "it has no session"},
-		{"dead, and somebody starts it", Facts{Starting: true, EndState: "starting, as declared"}, Nothing, Dead, "it has no session yet: it is starting, as declared"},
+		{"dead, with a fresh heartbeat", Facts{Age: time.Second}, Start, Dead, "it has no session"},
+		{"dead, with mail", Facts{Age: time.Hour, Mail: 3}, Start, Dead, "it has no session"},
+		{"dead, but already starting", Facts{Starting: true, EndState: "starting, as declared"}, Nothing, Dead, "it has no session yet: it is starting, as declared"},
 		{"just now", at(0, 5), Nothing, Fresh, "its heartbeat is 0s old"},
-		{"a moment before it is stale", at(spec.Fresh-tick, 5), Nothing, Fresh, "5m old"},
-		{"stale from there on, and mail", at(spec.Fresh, 1), Nudge, Stale, "its heartbeat is 5m old, 5m or more, and 1 message is waiting"},
-		{"stale, and no mail", at(spec.Fresh, 0), Nothing, Stale, "no mail is waiting"},
-		{"stale to the end", at(spec.VeryStale, 2), Nudge, Stale, "2 messages are waiting"},
-		{"stale to the end, without mail", at(spec.VeryStale, 0), Nothing, Stale, "no mail is waiting"},
-		{"beyond", at(spec.VeryStale+tick, 0), Wake, VeryStale, "its heartbeat is 15m old, more than 15m"},
-		{"beyond, and mail", at(spec.VeryStale+tick, 2), Wake, VeryStale, "more than 15m"},
+		{"just before it is stale", at(spec.Fresh-tick, 5), Nothing, Fresh, "5m old"},
+		{"just stale, with mail", at(spec.Fresh, 1), Nudge, Stale, "its heartbeat is 5m old, 5m or more, and 1 message is waiting"},
+		{"just stale, without mail", at(spec.Fresh, 0), Nothing, Stale, "no mail is waiting"},
+		{"still stale, with mail", at(spec.VeryStale, 2), Nudge, Stale, "2 messages are waiting"},
+		{"still stale, without mail", at(spec.VeryStale, 0), Nothing, Stale, "no mail is waiting"},
+		{"very stale", at(spec.VeryStale+tick, 0), Wake, VeryStale, "its heartbeat is 15m old, more than 15m"},
+		{"very stale, with mail", at(spec.VeryStale+tick, 2), Wake, VeryStale, "more than 15m"},
 		{"a day", at(25*time.Hour+10*time.Minute, 0), Wake, VeryStale, "25h10m old"},
 		{"cannot be typed into: fresh", mute(at(time.Minute, 1)), Nothing, Fresh, "1m old"},
-		{"cannot be typed into: stale, and mail", mute(at(spec.Fresh, 1)), Nothing, Stale, "but its provider cannot type"},
+		{"cannot be typed into: stale, with mail", mute(at(spec.Fresh, 1)), Nothing, Stale, "but its provider cannot type"},
 		{"cannot be typed into: very stale", mute(at(spec.VeryStale+tick, 1)), Restart, VeryStale, "its provider cannot type"},
-		{"never", with(func(f *Facts) { f.Age, f.NoHeartbeat = time.Hour, true }), Wake, VeryStale, "no heartbeat in the 1h of its session"},
+		{"no heartbeat", with(func(f *Facts) { f.Age, f.NoHeartbeat = time.Hour, true }), Wake, VeryStale, "no heartbeat in the 1h of its session"},
 		{"frozen", with(func(f *Facts) { f.Age, f.Frozen = time.Hour, true }), Wake, VeryStale, "SIGSTOP"},
 		{"broken", with(func(f *Facts) { f.Problem = "its heartbeat is empty" }), Nothing, Fresh, "; its heartbeat is empty"},
 		{"stuck", with(func(f *Facts) { f.Stuck, f.SilentKnown, f.Silent = true, true, 90*time.Second }), Nothing, Fresh, "it has printed nothing for 1m30s"},
@@ -58,17 +58,17 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// An older heartbeat never leads to a milder decision than a newer one. An agent that cannot receive texts is
-// neither nudged nor woken.
+// An older heartbeat never leads to a milder decision than a newer one. An agent that cannot receive text is neither
+// nudged nor woken.
 func FuzzJudge(f *testing.F) {
 	f.Add(true, int64(time.Minute), int64(time.Hour), 1, false, false)
 	f.Fuzz(func(t *testing.T, alive bool, a, b int64, mail int, mute, called bool) {
 		if a < 0 || b < a {
-			t.Skip("b is the older one, and neither is from the future")
+			t.Skip("b must not be younger than a, and neither may be in the future")
 		}
 		facts := Facts{Alive: alive, Mail: max(0, mail), IsTriage: called}
 		if mute {
-			facts.CannotType = "it is deaf"
+			facts.CannotType = "it cannot receive text"
 		}
 		rank := map[Decision]int{Nothing: 0, Nudge: 1, Wake: 2, Restart: 2, Start: 2}
 		facts.Age = time.Duration(a)
@@ -76,17 +76,17 @@ func FuzzJudge(f *testing.F) {
 		facts.Age = time.Duration(b)
 		old := Judge(spec, facts)
 		if rank[old.Decision] < rank[young.Decision] {
-			t.Errorf("%s at %s, and only %s at %s", young.Decision, time.Duration(a), old.Decision, time.Duration(b))
+			t.Errorf("%s at age %s, but only %s at age %s", young.Decision, time.Duration(a), old.Decision, time.Duration(b))
 		}
 		for _, v := range []Verdict{young, old} {
 			if v.Reason == "" {
 				t.Error("no reason")
 			}
 			if (mute || !alive) && (v.Decision == Wake || v.Decision == Nudge) {
-				t.Errorf("%s where nothing can be typed", v.Decision)
+				t.Errorf("%s although text cannot be typed", v.Decision)
 			}
 			if alive && v.Decision == Start {
-				t.Error("what lives is started")
+				t.Error("a live agent is started")
 			}
 		}
 	})
@@ -99,18 +99,18 @@ func TestSight(t *testing.T) {
 
 	var s Sighting
 	if _, ok := s.Age(noon); ok {
-		t.Error("nothing has an age")
+		t.Error("the zero Sighting has an age")
 	}
 	s = s.Update(at(-4), time.Time{}, noon) // the first read trusts the timestamp
 	if got := age(s, at(1)); got != 5*time.Minute {
-		t.Error("old at first sight:", got)
+		t.Error("age at the first read:", got)
 	}
 	if s.Update(at(-4), noon, at(3)) != s || s.Update(time.Time{}, noon, at(3)) != s {
-		t.Error("what is as it was, or not there, is no news")
+		t.Error("an unchanged or missing timestamp changes the Sighting")
 	}
 	// The local clock was set forward, or the writer's clock is slow.
 	if got := age(s.Update(at(-600), at(3), at(6)), at(6)); got != 3*time.Minute {
-		t.Error("written between two looks:", got)
+		t.Error("written between two reads:", got)
 	}
 	for _, c := range []struct {
 		name string
@@ -121,22 +121,22 @@ func TestSight(t *testing.T) {
 		{"dated after it", s.Update(at(5), at(3), at(6)), true},
 		{"dated in the same second", s.Update(at(4).Add(-time.Second+tick), at(3), at(6)), true},
 		{"dated before it, though not seen before", s.Update(at(4).Add(-time.Second), at(3), at(6)), false},
-		{"not looked at for long, and dated before it", s.Update(at(3), at(1), at(6)), false},
-		{"dated before the look that did not show it", s.Update(at(-600), at(3), at(6)), true},
+		{"dated before it, after a long time without a read", s.Update(at(3), at(1), at(6)), false},
+		{"dated before the read that did not see it", s.Update(at(-600), at(3), at(6)), true},
 	} {
 		if c.s.After(at(4)) != c.want {
-			t.Errorf("%s: from after it: %t", c.name, !c.want)
+			t.Errorf("%s: After = %t", c.name, !c.want)
 		}
 	}
 	future := s.Update(at(600), at(3), at(6))
 	if got := age(future, at(6)); got != 0 {
-		t.Error("in the future:", got)
+		t.Error("timestamp in the future: age", got)
 	}
 	if got := age(future, at(30)); got != 24*time.Minute {
-		t.Error("in the future, and no other follows:", got)
+		t.Error("timestamp in the future, unchanged: age", got)
 	}
 	if future.SeenAfter(at(6)) || !future.SeenAfter(at(5)) {
-		t.Error("when it was seen")
+		t.Error("SeenAfter is wrong")
 	}
 }
 
@@ -220,20 +220,20 @@ func TestChain(t *testing.T) {
 	}{
 		{"well", "hhhh", "0 0 0 0"},
 		{"wakes that do not help", "vvvv", "0 1 2 3"},
-		{"one that does", "vvh", "0 1 0!"},
-		{"a first one that does is no recovery", "vh", "0 0"},
-		{"it spoke, but is late again by the next beat", "vVv", "0 0 1"},
-		{"somebody let it be meanwhile", "vnnv", "0 1 1 1"},
-		{"and it speaks", "vnf", "0 1 0!"},
+		{"a wake that helps", "vvh", "0 1 0!"},
+		{"a first wake that helps is not a recovery", "vh", "0 0"},
+		{"a heartbeat, but very stale again at the next beat", "vVv", "0 0 1"},
+		{"beats without an action do not count", "vnnv", "0 1 1 1"},
+		{"a heartbeat after a beat without an action", "vnf", "0 1 0!"},
 		{"starts that do not help", "dddd", "0 1 2 3"},
-		{"a start that helps is not settled before it speaks", "dyyvh", "0 0 0 1 0!"},
-		{"a new session after a wake is given its time", "vydh", "0 0 1 0!"},
-		{"a start that takes its time", "dbbbyh", "0 0 0 0 0 0"},
-		{"and one that comes to nothing", "dbbd", "0 0 0 1"},
-		{"a wake, and it is started anew meanwhile", "vbyh", "0 0 0 0"},
-		{"a restart under way has not failed", "vxxxbyv", "0 0 0 0 0 0 1"},
-		{"nor has a wake of a session that is being stopped", "vxxdh", "0 0 0 1 0!"},
-		{"nudges are no wakes", "ssss", "0 0 0 0"},
+		{"a start has not helped before the first heartbeat", "dyyvh", "0 0 0 1 0!"},
+		{"a new session after a wake gets time to start", "vydh", "0 0 1 0!"},
+		{"a slow start", "dbbbyh", "0 0 0 0 0 0"},
+		{"a slow start that fails", "dbbd", "0 0 0 1"},
+		{"a wake, then a restart by something else", "vbyh", "0 0 0 0"},
+		{"a restart in progress has not failed", "vxxxbyv", "0 0 0 0 0 0 1"},
+		{"a wake of a stopping session has not failed", "vxxdh", "0 0 0 1 0!"},
+		{"nudges do not count as wakes", "ssss", "0 0 0 0"},
 	} {
 		now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 		var chain Chain
@@ -297,8 +297,8 @@ func TestFrozen(t *testing.T) {
 	}
 }
 
-// A triage agent spares an agent if its decision is milder than the decision of the thresholds. The chain counts
-// such decisions without a heartbeat in between.
+// A triage agent spares an agent if its decision is milder than the thresholds'. The chain counts such decisions until
+// there is a heartbeat.
 func TestSpare(t *testing.T) {
 	for _, c := range []struct {
 		// says has one letter per beat. Decisions are n nothing, m nudge, w wake, s start, p a user's. h is a new

@@ -122,7 +122,7 @@ func agentShow(e *env.Env) *cobra.Command {
 	return c
 }
 
-// OutputShape is a part of an agent's output, in the form that the API uses.
+// OutputShape is the JSON form of a part of an agent's output, the same as in the API.
 type OutputShape struct {
 	Agent  string `json:"agent"`
 	Format string `json:"format"`
@@ -157,8 +157,7 @@ func agentPeek(e *env.Env) *cobra.Command {
 	return c
 }
 
-// peek writes an agent's screen or last lines. It needs a snapshot only if name is not the agent's full
-// name.
+// peek writes an agent's screen or last lines. It reads a snapshot only if name is not the agent's full name.
 func peek(ctx context.Context, e *env.Env, l *env.Link, name string, lines int) error {
 	err := writeOutput(ctx, e, l, name, followed{lines: lines})
 	if !exit.HasCode(err, city.NotFound) {
@@ -171,7 +170,7 @@ func peek(ctx context.Context, e *env.Env, l *env.Link, name string, lines int) 
 	return writeOutput(ctx, e, l, f.Agent.Name, followed{lines: lines})
 }
 
-// writeOutput writes the last lines of an agent. If new output follows, JSON is written as one line.
+// writeOutput writes the last lines of an agent's output. If more output follows, it writes JSON as a single line.
 func writeOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f followed) error {
 	text, err := l.Output(ctx, name, f.lines)
 	if err != nil {
@@ -237,7 +236,8 @@ type followed struct {
 	follow, raw bool
 }
 
-// followOutput writes the stored output, then new output, either raw or as lines without control sequences.
+// followOutput writes the stored output, then new output as it arrives, either raw or as lines without control
+// sequences.
 func followOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f followed) error {
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
@@ -263,7 +263,7 @@ func followOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f f
 				return nil
 			}
 		case frame.Reset:
-			// the stored output follows: at the start, or again because this reader was too slow
+			// the stored output follows: at the start, or again because this reader was too slow and missed some
 			if seen {
 				e.Sayf("… some output was skipped")
 			}
@@ -275,8 +275,8 @@ func followOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f f
 	return nil
 }
 
-// writeLines writes the complete lines of an agent's output and returns the incomplete last line, of which it keeps
-// at most 64 KiB. If a program overwrites a line, only the final content is written.
+// writeLines writes the complete lines of an agent's output. It returns the incomplete last line, cut to 64 KiB. If a
+// program overwrites a line, only the line's final content is written.
 func writeLines(e *env.Env, name, text string) (rest string) {
 	for {
 		line, after, ok := strings.Cut(text, "\n")

@@ -54,7 +54,7 @@ terminal; --raw permits all of them.`,
 	return c
 }
 
-// attach copies bytes in both directions until the session ends or the user detaches.
+// attach connects the user's terminal to the session until the session ends or the user detaches.
 func attach(ctx context.Context, e *env.Env, l *env.Link, name string, raw bool) error {
 	// stop on a SIGTERM from outside; ctrl+c is an ordinary byte in raw mode
 	ctx, quiet := env.Interruptible(ctx)
@@ -106,9 +106,8 @@ type attachment struct {
 	raw     bool // do not filter the output
 }
 
-// copy moves bytes between the keyboard, the screen and the session until the session ends, ctx ends, or the user
-// presses the detach key. It returns after all its goroutines have ended. left reports whether the session is still
-// running.
+// copy connects the keyboard and the screen to the session until the session ends, ctx is done, or the user presses the
+// detach key. It returns after all its goroutines have ended. left reports whether the session is still running.
 func (t *attachment) copy(ctx context.Context) (left bool, err error) {
 	keys, err := cancelreader.NewReader(t.in)
 	if err != nil {
@@ -160,14 +159,14 @@ func ignoreClosed(err error) error {
 	return err
 }
 
-// copyKeys sends the typed keys to the session until the detach key is pressed.
+// copyKeys sends typed keys to the session until the user presses the detach key.
 func copyKeys(far io.Writer, keys io.Reader, leave detach.Key) error {
 	buf := make([]byte, 4096)
 	scan := detach.Scanner{Key: leave}
 	for {
 		n, err := keys.Read(buf)
 		typed, left := scan.Feed(buf[:n])
-		// a key that may begin the detach sequence is sent if no further key follows it
+		// a key that may begin the detach sequence is sent if no other key follows it
 		typed = append(typed, scan.Flush()...)
 		if len(typed) > 0 {
 			if _, err := far.Write(typed); err != nil {

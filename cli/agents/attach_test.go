@@ -17,7 +17,7 @@ func TestDetach(t *testing.T) {
 		var far bytes.Buffer
 		if err := copyKeys(&far, strings.NewReader(in), detach.Key{}); err != nil ||
 			far.String() != want {
-			t.Errorf("%q reaches the agent as %q, %v; want %q", in, far.String(), err, want)
+			t.Errorf("%q arrives at the agent as %q, %v; want %q", in, far.String(), err, want)
 		}
 	}
 }

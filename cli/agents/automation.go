@@ -132,7 +132,7 @@ func automationShow(e *env.Env) *cobra.Command {
 }
 
 // pastRuns reads the records of an automation's newest runs from the city's store. It works with and without a
-// controller. limit has the meaning of beads.Query.Limit.
+// controller. limit works as in beads.Query.
 func pastRuns(ctx context.Context, e *env.Env, dir, name string, limit int) (_ []city.Run,
 	err error) {
 	ctx, cancel := context.WithTimeout(ctx, depot.WorkTimeout)
@@ -238,8 +238,8 @@ type due struct {
 	Reason string               `json:"reason"`
 }
 
-// dueOf returns the result for one automation. While an automation is running, its reason says why the run started.
-// dueOf then adds that it is running, because the reason would otherwise read as if the automation were due.
+// dueOf returns the result for one automation. A running automation's reason says why the run started, which reads as
+// if the automation were due, so dueOf adds that it is running.
 func dueOf(e *env.Env, i *city.Automation) due {
 	d := due{i.Name, i.State == city.AutomationDue, i.State, i.Reason}
 	if i.State == city.AutomationRunning {

@@ -89,8 +89,8 @@ func runOf(ctx context.Context, e *env.Env, n namedAutomation, id string) (strin
 	return id, err
 }
 
-// showRun writes the output of a run so far. If follow is set, it also writes new output until the run ends. shown
-// reports whether there was any output.
+// showRun writes a run's output so far. If follow is set, it also writes new output until the run ends. shown reports
+// whether there was any output.
 func showRun(ctx context.Context, e *env.Env, c city.Control, run string, follow bool) (shown bool,
 	err error) {
 	text, missed := runText{to: e.Out}, int64(0)

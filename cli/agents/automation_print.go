@@ -99,7 +99,7 @@ func lastRun(e *env.Env, i *city.Automation) string {
 	return fmt.Sprintf("%s %s ago (%s)", i.Last.Outcome, e.Age(*i.Last.Ended), took(i.Last))
 }
 
-// openRun returns the state of an automation's newest run if its record has no end.
+// openRun returns the state of an automation's newest run when the run's record has no end.
 func openRun(e *env.Env, i *city.Automation) string {
 	switch {
 	case i.Last.Ending():
@@ -276,8 +276,7 @@ func writeRuns(e *env.Env, w io.Writer, runs []city.Run) error {
 	return e.Table(w, e.Columns(), []string{"OUTCOME", "RUN", "OPENED", "TOOK", "WHY", "HOW"}, rows)
 }
 
-// ended returns the known details about a run's end: why it failed, which bead it created, and its last line of
-// output.
+// ended returns what is known about how a run ended: why it failed, which bead it created, and its last line of output.
 func ended(r *city.Run) string {
 	var parts []string
 	if r.Outcome != "ok" && r.Outcome != "" {

@@ -75,7 +75,7 @@ retried (retry in its file), --wait reports the failure and waits for the last a
 	return c
 }
 
-// queueTimeout is how long run waits for a request that is queued because of the limit on concurrent runs.
+// queueTimeout is how long run waits while the limit on concurrent runs keeps its request in the queue.
 const queueTimeout = 3 * time.Minute
 
 func automationStop(e *env.Env) *cobra.Command {
@@ -96,8 +96,8 @@ run is queued, that run starts next.`,
 	})
 }
 
-// Fire requests a run by hand and returns when the run has started, or is queued behind the automation's current run.
-// While the limit on concurrent runs delays the run, Fire prints that, and an interrupt cancels the request.
+// Fire requests a manual run and returns when the run has started, or is queued behind the automation's current run.
+// While the limit on concurrent runs delays the run, Fire says so, and an interrupt cancels the request.
 func Fire(ctx context.Context, e *env.Env, l *env.Link, what city.Fire) (city.Receipt, error) {
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
@@ -119,7 +119,7 @@ func Fire(ctx context.Context, e *env.Env, l *env.Link, what city.Fire) (city.Re
 		"queued, so the request was canceled", what.Automation)
 }
 
-// reportQueued prints why a requested automation is still queued after one second, unless ctx ends before that.
+// reportQueued prints why a requested automation is still queued after one second, unless ctx is done before that.
 func reportQueued(ctx context.Context, e *env.Env, l *env.Link, name string) {
 	select {
 	case <-time.After(time.Second):
@@ -136,7 +136,7 @@ func reportQueued(ctx context.Context, e *env.Env, l *env.Link, name string) {
 	}
 }
 
-// runAndWait starts an automation and waits for the end of that run.
+// runAndWait starts a run of an automation and waits until that run ends.
 func runAndWait(ctx context.Context, e *env.Env, n namedAutomation, fire city.Fire) error {
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
@@ -182,8 +182,8 @@ func runAndWait(ctx context.Context, e *env.Env, n namedAutomation, fire city.Fi
 	}
 }
 
-// record reads the record of a run that has ended. The event for the end may arrive shortly before the record is
-// closed, so record waits for that.
+// record reads the record of a run that has ended. The event for the run's end can arrive shortly before the record is
+// closed, so record waits until it is.
 func record(ctx context.Context, e *env.Env, dir, name, id string) (*city.Run, error) {
 	ctx, cancel := context.WithTimeout(ctx, depot.WorkTimeout)
 	defer cancel()
@@ -228,7 +228,7 @@ type end struct {
 	seq uint64
 }
 
-// waitForRun waits until the event log records that a run has ended. It reads the log after the sequence number seq.
+// waitForRun follows the event log from the sequence number seq until it contains the end of a run.
 func waitForRun(ctx context.Context, c city.Control, id string, seq uint64) (end, error) {
 	return awaitRun(ctx, c, seq, func(e events.Event, about runEvent) bool {
 		return about.Run == id && (e.Type == events.AutomationCompleted ||
@@ -236,7 +236,7 @@ func waitForRun(ctx context.Context, c city.Control, id string, seq uint64) (end
 	})
 }
 
-// nextRunOf waits for the next run of an automation, and returns its ID and the sequence number of its event.
+// nextRunOf waits for an automation's next run, and returns its ID and the sequence number of its event.
 func nextRunOf(ctx context.Context, c city.Control, name string, seq uint64) (string, uint64,
 	error) {
 	next, err := awaitRun(ctx, c, seq, func(e events.Event, about runEvent) bool {
@@ -245,7 +245,7 @@ func nextRunOf(ctx context.Context, c city.Control, name string, seq uint64) (st
 	return next.Run, next.seq, err
 }
 
-// awaitRun waits for the first event about a run that the callback accepts.
+// awaitRun waits for the first event about a run for which the callback returns true.
 func awaitRun(ctx context.Context, c city.Control, seq uint64,
 	is func(events.Event, runEvent) bool) (end, error) {
 	for e, err := range c.Events(ctx, seq) {
@@ -263,7 +263,7 @@ func awaitRun(ctx context.Context, c city.Control, seq uint64,
 	return end{}, errors.New("the controller has exited")
 }
 
-// stoppedWaiting returns the error for a wait that ended before the run did. It says where to find the run.
+// stoppedWaiting returns the error for a wait that ended before the run did. The error says where to find the run.
 func stoppedWaiting(err error, name, id string) error {
 	why := err.Error()
 	switch {

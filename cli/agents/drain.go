@@ -18,7 +18,7 @@ import (
 	"gcity/session"
 )
 
-// agentDrainCheck returns the drain-check command. Agents poll it, so it reads as little as possible.
+// agentDrainCheck returns the drain-check command. Agents call it repeatedly, so it reads as little as possible.
 func agentDrainCheck(e *env.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "drain-check [AGENT]", Short: "In a session: exit 0 if the agent should " +
@@ -73,8 +73,8 @@ func (d drainShape) say(a *env.Env) string {
 	return d.Agent + ": " + draining(a, d.Drain)
 }
 
-// drainCheck requests the drain state from the controller. Without a controller it reads the drain marks of the
-// agent's session, for which it does not need the configuration.
+// drainCheck asks the controller whether an agent should finish. Without a controller, it reads the drain marks of the
+// agent's session, which does not require the configuration.
 func drainCheck(ctx context.Context, e *env.Env, name string) (drainShape, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

@@ -18,7 +18,7 @@ func standing(e *env.Env, g *city.Agent) string {
 		e.Paint(output.StateColor(g.State), string(g.State)), since(e, g.Since))
 }
 
-// since returns " since 15:04:05 (3m)", or "" for the zero time: it is unknown, because no controller has run.
+// since returns " since 15:04:05 (3m)", or "" for the zero time, which means that no controller has run yet.
 func since(e *env.Env, t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -55,7 +55,7 @@ func agentFacts(e *env.Env, s *city.Snapshot, g *city.Agent, live bool) {
 	e.Fact("declared", describe.Declared(g.Source, g.Patched))
 }
 
-// stateFacts prints an agent's current state and what affects it.
+// stateFacts prints an agent's current state and everything that affects it.
 func stateFacts(e *env.Env, s *city.Snapshot, g *city.Agent) {
 	if g.Frozen {
 		e.Fact("stopped", "by SIGSTOP"+continueHint(g.PID))
@@ -109,7 +109,7 @@ func processFacts(e *env.Env, g *city.Agent) {
 	}
 }
 
-// continueHint returns the command that continues a stopped process, or "" if its process ID is unknown.
+// continueHint returns the command that resumes a stopped process, or "" if the process ID is unknown.
 func continueHint(pid int) string {
 	if pid <= 0 {
 		return ""
@@ -129,7 +129,7 @@ func draining(e *env.Env, d *city.DrainInfo) string {
 	return text + ", deadline " + e.Ahead(*d.Deadline)
 }
 
-// idle returns when an agent's idle timeout restarts it, or why it does not.
+// idle returns when the idle timeout restarts an agent, or why it does not.
 func idle(e *env.Env, g *city.Agent) string {
 	if g.IdleTimeout <= 0 {
 		return ""
@@ -162,8 +162,8 @@ type Need struct {
 	Up    bool   `json:"up"`
 }
 
-// dependencies returns the state of each agent and pool in names. A pool is up if a member is running, or if the
-// pool should have no members.
+// dependencies returns the state of each agent and pool in names. A pool is up if at least one member is running, or if
+// the pool should have no members.
 func dependencies(s *city.Snapshot, names []string) []Need {
 	out := []Need{}
 	for _, name := range names {

@@ -80,7 +80,7 @@ func promptFrom(about *city.Inspection) string {
 	return " from " + output.SafeLine(about.PromptFile) + how
 }
 
-// specFacts prints how an agent is started and restarted. It leaves out what agentFacts prints.
+// specFacts prints how an agent is started and restarted, except for what agentFacts prints.
 func specFacts(e *env.Env, s *city.Spec) {
 	if s == nil {
 		return

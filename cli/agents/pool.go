@@ -43,7 +43,7 @@ func PoolCommand(e *env.Env) *cobra.Command {
 		Long: `restart restarts all members that the pool should have, at the same time. With
 --rolling it restarts them one at a time: it restarts the next member when the
 previous one is running. restart exits when all members are running. If a member
-does not start, restart exits with status 1.`,
+does not start, restart exits with code 1.`,
 		Example: "  gcity pool restart worker --rolling",
 	}, func(ctx context.Context, l *env.Link, f env.Found, _ []string) error {
 		return restartPool(ctx, e, l, city.RestartPool{Pool: f.Pool.Name, Rolling: rolling})
@@ -92,7 +92,7 @@ size and no member is draining.`,
 	return c
 }
 
-// restartLimit is how long the command waits for a pool's restart. After that, the restart still continues.
+// restartLimit is how long the command waits for a pool to restart. The restart continues after that.
 const restartLimit = 9 * time.Minute
 
 func restartPool(ctx context.Context, e *env.Env, l *env.Link, c city.RestartPool) error {
@@ -167,7 +167,7 @@ func WritePools(e *env.Env, w io.Writer, pools []city.Pool) error {
 		rows)
 }
 
-// sizes returns how many members are alive, and how many are wanted.
+// sizes returns how many of a pool's members are alive, and how many it should have.
 func sizes(p *city.Pool) string { return fmt.Sprintf("%d/%d live", p.Size, p.Desired) }
 
 func bounds(p *city.Pool) string {
@@ -187,7 +187,7 @@ func leaving(p *city.Pool) string {
 	return strings.Join(names, ", ")
 }
 
-// wanted returns the reason for a pool's size.
+// wanted returns why a pool has its size.
 func wanted(p *city.Pool) string {
 	parts := []string{p.Reason}
 	if why := p.SuspendedReason; p.Suspended && !strings.Contains(p.Reason, why) {
@@ -202,7 +202,7 @@ func wanted(p *city.Pool) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
 }
 
-// checked returns the last successful result of a pool's check and its age, and whether the check has failed since.
+// checked returns the last successful result of a pool's check, its age, and whether the check has failed since then.
 func checked(e *env.Env, c *city.Check) string {
 	var parts []string
 	switch {

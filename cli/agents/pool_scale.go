@@ -11,7 +11,7 @@ import (
 	"gcity/describe"
 )
 
-// scaleLimit is how long the command waits for a pool to reach its size. After that, the pool still continues to scale.
+// scaleLimit is how long the command waits for a pool to reach its size. The pool continues to scale after that.
 const scaleLimit = 9 * time.Minute
 
 // awaitScale waits until a pool has reached its size and no member is draining. It shows the progress on stderr.
@@ -43,7 +43,7 @@ func awaitScale(ctx context.Context, e *env.Env, l *env.Link, pool string) error
 	}
 }
 
-// scaleProgress describes how many members of a pool are running and draining, and how much longer the last drain can
+// scaleProgress describes how many of a pool's members are running and draining, and how long the last drain can still
 // take.
 func scaleProgress(s *city.Snapshot, pool string, now time.Time) string {
 	p, ok := s.Pool(pool)

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// after the controller has exited, reattach requests a terminal every reattachEvery, for at most reattachFor
+	// after the controller has exited, reattach tries to open a terminal every reattachEvery, for at most reattachFor
 	reattachFor   = 10 * time.Second
 	reattachEvery = 200 * time.Millisecond
 )
@@ -37,7 +37,7 @@ func stayAttached(ctx context.Context, e *env.Env, at *attachment, l *env.Link,
 		if err != nil {
 			return false, err
 		}
-		// a defer in a loop: there are only a few, one for each controller that has exited
+		// a defer in a loop is fine here: there is one for each controller that has exited, so only a few
 		defer next.Close()
 		l, at.far = next, far
 	}
@@ -49,7 +49,7 @@ func controllerLost(err error) bool {
 		errors.Is(err, syscall.ECONNRESET)
 }
 
-// reattach requests a terminal repeatedly until it succeeds or reattachFor has passed.
+// reattach tries to open a terminal until it succeeds or reattachFor has passed.
 func reattach(ctx context.Context, e *env.Env, at *attachment, dir, name string) (*env.Link,
 	city.Terminal, error) {
 	limit, cancel := context.WithTimeout(ctx, reattachFor)
@@ -61,7 +61,7 @@ func reattach(ctx context.Context, e *env.Env, at *attachment, dir, name string)
 		if err == nil {
 			return l, far, nil
 		}
-		// if a controller does not respond, the session may still be running
+		// the session may be running even if the controller does not respond, so keep trying
 		if code, _ := exit.Verdict(err); code == exit.CodeNotRunning && !live ||
 			limit.Err() != nil {
 			return nil, nil, &exit.Failure{Code: code,
@@ -76,7 +76,7 @@ func reattach(ctx context.Context, e *env.Env, at *attachment, dir, name string)
 	}
 }
 
-// tryAttach requests a terminal once. live reports whether a controller is running.
+// tryAttach tries once to open a terminal. live reports whether a controller is running.
 func tryAttach(ctx context.Context, e *env.Env, at *attachment, dir, name string) (_ *env.Link,
 	far city.Terminal, live bool, err error) {
 	cols, rows, err := output.TerminalSize(at.out)

@@ -16,7 +16,7 @@ import (
 type dying struct{ city.Control }
 
 func (dying) Attach(context.Context, string, city.Viewer) (city.Terminal, error) {
-	return nil, exit.NotRunning("nobody is running there")
+	return nil, exit.NotRunning("no controller is running")
 }
 
 // If a controller exits during a reattach, reattach retries through the next controller or without one.
@@ -40,7 +40,7 @@ func TestReattachPastADyingController(t *testing.T) {
 	}}
 	l, far, err := reattach(t.Context(), a, &attachment{out: tty}, "/town", "shell")
 	if err != nil || l.Live || asked != 3 || closed != 2 {
-		t.Fatalf("asked %d times, closed %d: %v", asked, closed, err)
+		t.Fatalf("opened %d times, closed %d times: %v", asked, closed, err)
 	}
 	if err := far.Close(); err != nil {
 		t.Error(err)
@@ -52,6 +52,6 @@ func TestReattachPastADyingController(t *testing.T) {
 	}
 	if _, _, err := reattach(t.Context(), a, &attachment{out: tty}, "/town", "shell"); err == nil ||
 		asked != 4 {
-		t.Errorf("asked %d times: %v", asked, err)
+		t.Errorf("opened %d times: %v", asked, err)
 	}
 }

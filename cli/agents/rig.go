@@ -110,7 +110,7 @@ func rigs(ctx context.Context, e *env.Env, name string, agents bool) error {
 	case e.JSON:
 		return e.WriteJSON(output.ListOf(s.Rigs))
 	case len(s.Rigs) == 0:
-		e.Sayf("no rigs: `gcity rig add PATH` adds a project folder as a rig")
+		e.Sayf("no rigs: run `gcity rig add PATH` to add a project folder as a rig")
 		return nil
 	case !agents:
 		return WriteRigs(e, e.Out, s.Rigs)
@@ -178,7 +178,7 @@ type restarted struct {
 	Detail string `json:"detail"`
 }
 
-// restartRig restarts those of a rig's agents that should be running.
+// restartRig restarts the rig's agents that should be running.
 func restartRig(ctx context.Context, e *env.Env, l *env.Link, f env.Found) error {
 	if e.ReadOnly {
 		return env.ReadOnlyError("restart")
@@ -206,8 +206,8 @@ func restartRig(ctx context.Context, e *env.Env, l *env.Link, f env.Found) error
 	return printRestarted(e, f.Rig.Name, results)
 }
 
-// waves groups agents that can restart at the same time, as indices. An agent is in an earlier group than the
-// agents that depend on it, because an agent does not start while its dependencies are down.
+// waves groups agents that can restart at the same time; each group is a list of indices. An agent's group comes before
+// the groups of the agents that depend on it, because no agent starts while its dependencies are down.
 func waves(agents []city.Agent) [][]int {
 	var out [][]int
 	waits := func(i int, of map[string]bool) bool {

@@ -131,7 +131,7 @@ func addRig(ctx context.Context, e *env.Env, path string, r folder.NewRig) error
 	return errors.Join(failed, err, printRigEdit(e, done))
 }
 
-// belowCity returns path relative to a city's folder. It returns false if path is not below that folder.
+// belowCity returns path relative to the city's folder. It returns false if path is not inside that folder.
 func belowCity(dir, path string) (string, bool) {
 	if real, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
 		path = filepath.Join(real, filepath.Base(path))
@@ -203,8 +203,9 @@ func hasAgents(rig string, declared, fromTopology []string) error {
 			rig, describe.Count(len(all), "agent"), strings.Join(all, ", "), how, rig)}
 }
 
-// checkInProgress returns an error if work is in progress in a rig: its agent would stop, and the work would no longer
-// be visible. It returns nil if the store cannot be read, because such a rig may be removed.
+// checkInProgress returns an error if work is in progress in a rig. Removing the rig would stop the agents that do this
+// work, and hide the work. If the store cannot be read, it returns nil, because a rig with an unreadable store can
+// still be removed.
 func checkInProgress(ctx context.Context, e *env.Env, c *config.City, rig string) error {
 	all := workstore.Places(c)
 	s, err := e.Store(all[slices.IndexFunc(all,
@@ -240,8 +241,8 @@ func checkInProgress(ctx context.Context, e *env.Env, c *config.City, rig string
 			begun[0].ID)}
 }
 
-// notHeld returns an error if the running controller holds the configuration file. In that case an edit would not
-// take effect, and confirming the edit would also confirm the held change.
+// notHeld returns an error if the running controller is holding a changed configuration. A further edit would have no
+// effect yet, and confirming it would also confirm the held change.
 func notHeld(ctx context.Context, e *env.Env, dir string) error {
 	near, closeNear, err := e.Dial(dir)
 	if exit.IsNotRunning(err) {
@@ -261,9 +262,9 @@ func notHeld(ctx context.Context, e *env.Env, dir string) error {
 			"; run `gcity reload --confirm` to apply it, or undo it first"}
 }
 
-// rigEdited makes the city reload the written file and sends it an event about the edit. If the reload is held
-// because of the removed agents, rigEdited confirms it, but only if its revision is the allowed one. Without a
-// controller it stops the sessions of a removed rig.
+// rigEdited makes the city reload the written file and records the edit as an event. If the controller holds the
+// configuration because it removes agents, rigEdited confirms it, but only if its revision is allowed. Without a
+// controller, rigEdited stops the sessions of a removed rig.
 func rigEdited(ctx context.Context, e *env.Env, dir string, ev events.Event, allowed string) error {
 	l, err := e.Reach(ctx, dir)
 	if err != nil {
@@ -285,8 +286,8 @@ func rigEdited(ctx context.Context, e *env.Env, dir string, ev events.Event, all
 	return errors.Join(err, depot.Emit(ctx, e, dir, ev))
 }
 
-// confirmHeld confirms the held configuration if it has this revision. Otherwise it returns why, the error from the
-// reload.
+// confirmHeld confirms the held configuration if it has the given revision. Otherwise it returns why, the reload's
+// error.
 func confirmHeld(ctx context.Context, l *env.Link, revision string, why error) error {
 	s, err := l.Snapshot(ctx)
 	if err != nil || s.Config.Held == nil || !strings.HasPrefix(revision, s.Config.Held.Revision) {

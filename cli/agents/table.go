@@ -65,8 +65,8 @@ func WriteAgents(e *env.Env, w io.Writer, agents []city.Agent) error {
 	return e.Table(w, width, head, rows)
 }
 
-// byUrgency returns a sorted copy of a list: the most urgent state first, stuck agents first within a state, then by
-// name with worker-2 before worker-10.
+// byUrgency returns a sorted copy of a list: by urgency of the state, then stuck agents first, then by name with
+// worker-2 before worker-10.
 func byUrgency(agents []city.Agent) []city.Agent {
 	agents = slices.Clone(agents)
 	slices.SortStableFunc(agents, func(x, y city.Agent) int {
@@ -83,7 +83,7 @@ func pid(g *city.Agent) string {
 	return fmt.Sprint(g.PID)
 }
 
-// because returns the reason for an agent's state, with further details.
+// because returns why an agent is in its state, with further details.
 func because(e *env.Env, g *city.Agent) string {
 	parts := []string{g.Reason}
 	if g.State == city.Running && slices.Contains([]string{"", "declared at " + g.Source,

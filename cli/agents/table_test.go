@@ -43,10 +43,10 @@ running  x      0s        -        -
 		t.Errorf("got\n%s", got)
 	}
 	if got := draw(a, agents[2:]); strings.Contains(got, "CPU") {
-		t.Errorf("nothing was measured:\n%s", got)
+		t.Errorf("usage is shown although it was not measured:\n%s", got)
 	}
 	a.OutTTY = true // its size is unknown, so a width of 80 columns is assumed
 	if got := draw(a, agents); strings.Contains(got, "CPU") {
-		t.Errorf("no room:\n%s", got)
+		t.Errorf("usage is shown on a narrow terminal:\n%s", got)
 	}
 }

@@ -73,8 +73,8 @@ func Misspelled(keys []string) string {
 	return ""
 }
 
-// otherSpelling reports whether a word is the name of a key in other notations: "enter", "esc", "ctrl-c", "^C". It
-// returns the name that send-keys accepts, or "" if it accepts no such key.
+// otherSpelling reports whether a word is a key's name in another notation: "enter", "esc", "ctrl-c", "^C". It returns
+// the name that send-keys accepts for that key, or "" if it accepts none.
 func otherSpelling(word string) (name string, is bool) {
 	if name = keyCalled(word); name != "" {
 		return name, name != word
@@ -106,7 +106,7 @@ func otherSpelling(word string) (name string, is bool) {
 	return name, name != word
 }
 
-// modifierCalled returns the prefix of a modifier key, or "".
+// modifierCalled returns the prefix for the modifier key with this name, or "".
 func modifierCalled(word string) string {
 	switch strings.ToLower(word) {
 	case "c", "ctrl", "control":
@@ -119,8 +119,8 @@ func modifierCalled(word string) string {
 	return ""
 }
 
-// keyCalled returns the name of the key that has this name in any case, or in another program, or "". The names IC and
-// DC match only as they are, because dc is a program.
+// keyCalled returns the name of the key that word means, or "". It ignores case and accepts names from other programs.
+// IC and DC match only in upper case, because dc is also a program.
 func keyCalled(word string) string {
 	switch strings.ToLower(word) {
 	case "esc":
@@ -140,7 +140,7 @@ func keyCalled(word string) string {
 	return ""
 }
 
-// looksLikeKey reports whether a word may be the name of a key: it begins with a capital letter.
+// looksLikeKey reports whether a word could be meant as the name of a key because it begins with a capital letter.
 func looksLikeKey(s string) bool {
 	if len(s) < 3 || s[0] < 'A' || s[0] > 'Z' {
 		return false
@@ -150,7 +150,7 @@ func looksLikeKey(s string) bool {
 	}) < 0
 }
 
-// keyNames returns the names of all keys that session.Keyer accepts, without combinations with a letter (C-c, M-x).
+// keyNames returns the names of all keys that session.Keyer accepts, without combinations such as C-c and M-x.
 func keyNames() []string {
 	return []string{
 		"Enter", "Tab", "BTab", "S-Tab", "Escape", "Space", "BSpace", "Insert", "IC", "Delete",

@@ -54,8 +54,8 @@ func forWatchdog(e *env.Env, c *cobra.Command,
 	return c
 }
 
-// needsController returns the error for a command that needs a running controller. what says what the command cannot
-// do.
+// needsController returns the error for a command that requires a running controller. what says what the command could
+// not do.
 func needsController(dir, what string) error {
 	return exit.NotRunning("%s: no controller is running for %s, so no watchdog is active; start "+
 		"one with `gcity start`", what, dir)
@@ -177,7 +177,7 @@ file with the findings of that check. A person can decide too, with --watchdog.
 
 The exit code is 4 if it is too late, because the thresholds have already decided
 this check, and 3 if no controller is running.`,
-		Example: `  gc watchdog decide nothing --reason 'it compiles, the screen moves'`,
+		Example: `  gc watchdog decide nothing --reason 'still compiling; the screen changes'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := decision(e, args[0], reason)
 			if err != nil {

@@ -65,7 +65,7 @@ func heartbeatAge(e *env.Env, w *city.Watchdog) string {
 	return e.Age(*w.Heartbeat) + " ago"
 }
 
-// nextBeat returns when a watchdog's next check is due, or for how long its triage agent has been deciding.
+// nextBeat returns when a watchdog's next check is due, or how long its triage agent has been deciding.
 func nextBeat(e *env.Env, w *city.Watchdog) string {
 	switch {
 	case w.Triaged != nil:
@@ -85,8 +85,8 @@ func lastJudged(e *env.Env, w *city.Watchdog) string {
 	return fmt.Sprintf("%s %s ago", w.Last.Decision, e.Age(w.Last.At))
 }
 
-// watchdogReason returns the reason that a list shows: the call, problems with the watchdog or its heartbeat, and the
-// reason for the last decision.
+// watchdogReason returns the reason that a list shows: the call for a person, problems with the watchdog or its
+// heartbeat, and the reason for the last decision.
 func watchdogReason(w *city.Watchdog) string {
 	var parts []string
 	if w.IsEscalated() {
@@ -220,7 +220,7 @@ func WatchdogCount(s *city.Snapshot) string {
 	return text
 }
 
-// Calls returns a line for each watchdog that is calling for a person, and for each degraded watchdog.
+// Calls returns a line for each watchdog that is calling for a person and for each degraded watchdog.
 func Calls(e *env.Env, s *city.Snapshot) []string {
 	var out []string
 	for i := range s.Watchdogs {
@@ -237,7 +237,7 @@ func Calls(e *env.Env, s *city.Snapshot) []string {
 	return out
 }
 
-// stuck returns for how long an agent's screen has not changed, and its current work.
+// stuck returns how long an agent's screen has not changed, and what the agent is working on.
 func stuck(e *env.Env, s *city.Stuck) string {
 	text := "stuck for " + e.Age(s.Since) + ": its screen has not changed"
 	if s.Task != "" {

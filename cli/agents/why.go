@@ -75,7 +75,7 @@ func why(ctx context.Context, e *env.Env, args []string) error {
 	}
 	defer l.Close()
 	past, err := l.History(ctx, events.Query{Subject: f.Name(), Limit: 8})
-	if err != nil { // everything else can be shown without the events
+	if err != nil { // why can show everything else
 		e.Warn("cannot read the recent events, so they are not shown: " + err.Error())
 	}
 	if e.JSON {

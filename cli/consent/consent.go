@@ -33,7 +33,7 @@ type trustedShape struct {
 	New  bool   `json:"new,omitempty"` // the user has not agreed to this program yet
 }
 
-// DescribeTrust returns the programs that a city runs and whether they are trusted.
+// DescribeTrust returns the programs that a city runs, and whether they are trusted.
 func DescribeTrust(c *config.City) trustShape {
 	out := trustShape{Path: c.Path, Origin: trust.Origin(c.Path), Trusted: true,
 		Why: "you have confirmed or created this city before", Programs: []trustedShape{}}
@@ -52,7 +52,7 @@ func DescribeTrust(c *config.City) trustShape {
 	}
 	for _, p := range folder.ProgramsOf(c) {
 		line := p.Line
-		// an untrusted command line is shown in full, because the parts that look like secrets could hide a program
+		// show an untrusted command line in full, because hiding what looks like a secret could hide a program
 		if out.Trusted {
 			line = redact.Text(line)
 		}
@@ -64,7 +64,7 @@ func DescribeTrust(c *config.City) trustShape {
 // ShowTrust prints what a city would run.
 func ShowTrust(e *env.Env, s trustShape) {
 	e.Sayf("%s", output.SafeLine(s.Path))
-	e.Sayf("  belongs to %s", output.SafeLine(s.Owner))
+	e.Sayf("  owned by %s", output.SafeLine(s.Owner))
 	if s.Origin != "" {
 		e.Sayf("  git clone of %s", output.SafeLine(redact.Text(s.Origin)))
 	}
@@ -90,8 +90,8 @@ func ShowTrust(e *env.Env, s trustShape) {
 	_ = e.Table(e.Out, 0, []string{"", "WHAT", "RUNS", "DECLARED AT"}, rows)
 }
 
-// showPrograms prints programs for a terminal with this width: for each program its position in the files, and
-// below it the whole command line.
+// showPrograms prints programs for a terminal of this width: where each program is declared, and below that its full
+// command line.
 func showPrograms(e *env.Env, all []trustedShape, width int) {
 	for _, p := range all {
 		mark := ""

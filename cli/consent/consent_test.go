@@ -12,7 +12,7 @@ import (
 )
 
 // A city that the user has just trusted is not reported as untrusted at the end of the command.
-func TestAnAnswerEndsTheWarning(t *testing.T) {
+func TestTrustEndsTheWarning(t *testing.T) {
 	home, dir := t.TempDir(), t.TempDir()
 	t.Setenv("HOME", home)
 	t.Setenv("XDG_STATE_HOME", "")
@@ -33,7 +33,7 @@ func TestAnAnswerEndsTheWarning(t *testing.T) {
 	e := &env.Env{Dir: dir, In: in, InTTY: true, Printer: output.Printer{Out: &shown, Err: &shown, ErrTTY: true,
 		Getenv: os.Getenv, Now: time.Now}}
 	if _, err := env.LoadHere(e); err != nil || e.Untrusted == nil {
-		t.Fatalf("%v; a new city is trusted", err)
+		t.Fatalf("%v; want an untrusted city", err)
 	}
 	if err := MayStart(e, dir); err != nil {
 		t.Fatalf("%v\n%s", err, shown.String())

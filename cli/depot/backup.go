@@ -21,7 +21,8 @@ func (d *Store) BuiltIn() (workstore.EmbeddedStore, error) {
 	return s, nil
 }
 
-// BackupFor returns the path of the backup that the arguments name, or of the newest backup without arguments.
+// BackupFor returns the path of the backup that the arguments name. Without arguments, it returns the path of the
+// newest backup.
 func (d *Store) BackupFor(args []string) (string, error) {
 	if len(args) > 0 {
 		from, err := filepath.Abs(args[0])

@@ -34,7 +34,7 @@ type Store struct {
 	workstore.Place
 	City   string            // the city's folder, which contains the event log
 	Places []workstore.Place // all places, with the city first
-	// the store was selected explicitly, so it is searched before the store with the ID's prefix
+	// the user selected the store explicitly, so it is searched before the store with the ID's prefix
 	explicit bool
 }
 
@@ -48,7 +48,7 @@ func (d *Store) Count(ctx context.Context, q beads.Query) (int, error) {
 	return len(all), err
 }
 
-// Restore implements beads.Restorer. It returns an error if the store does not support that.
+// Restore implements beads.Restorer. It returns an error if the store is not a beads.Restorer.
 func (d *Store) Restore(ctx context.Context, all []beads.Bead) (beads.Restored, error) {
 	if s, ok := d.Store.(beads.Restorer); ok {
 		return s.Restore(ctx, all)
@@ -59,7 +59,7 @@ func (d *Store) Restore(ctx context.Context, all []beads.Bead) (beads.Restored, 
 }
 
 // PlacesIn returns a city's places. If the configuration on disk is invalid, it uses the running controller's
-// configuration, or the cached one, so that agents can work while the file has an error.
+// configuration or the cached one, so that agents can keep working.
 func PlacesIn(ctx context.Context, e *env.Env, dir string) ([]workstore.Place, error) {
 	c, invalid := folder.LoadCity(dir)
 	if invalid == nil {
@@ -81,8 +81,8 @@ func PlacesIn(ctx context.Context, e *env.Env, dir string) ([]workstore.Place, e
 	return nil, folder.NeedsFile(invalid, folder.UnknownWork)
 }
 
-// openStore opens the store for a command. The first of these that is set selects it: rig, --city, BEADS_DIR, GC_RIG,
-// the current city.
+// openStore opens the store for a command. The store is selected by the first of these that is set: rig, --city,
+// BEADS_DIR, GC_RIG. If none is set, it is the store of the current city.
 func openStore(ctx context.Context, e *env.Env, rig string) (*Store, error) {
 	dir, err := e.CityDir()
 	if err != nil {
@@ -115,8 +115,8 @@ func openStore(ctx context.Context, e *env.Env, rig string) (*Store, error) {
 	return &Store{Store: s, Place: at, City: dir, Places: all, explicit: meant}, nil
 }
 
-// WithWork sets RunE of a command that needs an open store, and adds the flag --rig. If changes is set, --read-only
-// does not allow the command.
+// WithWork sets RunE of a command that needs an open store, and adds the flag --rig. If changes is set, the command
+// fails with --read-only.
 func WithWork(e *env.Env, c *cobra.Command, changes bool,
 	run func(ctx context.Context, d *Store, args []string) error) *cobra.Command {
 	var rig string
@@ -147,7 +147,7 @@ func WithWork(e *env.Env, c *cobra.Command, changes bool,
 	return c
 }
 
-// WorkProblem converts a store's error to a city.Error if its kind determines the exit code.
+// WorkProblem converts a store's error to a city.Error if the kind of error determines the exit code.
 func WorkProblem(err error) error {
 	var invalid *beads.Invalid
 	code := city.Code("")
@@ -187,7 +187,7 @@ func ReportChange(ctx context.Context, e *env.Env, d *Store, kind string, b bead
 		Payload: payload})
 }
 
-// Emit writes an event through the controller, or directly to the log if no controller is running.
+// Emit sends an event to the controller, or appends it to the log if no controller is running.
 func Emit(ctx context.Context, e *env.Env, dir string, ev events.Event) error {
 	ev.Actor = e.Actor()
 	near, closeNear, err := e.Dial(dir)
@@ -205,7 +205,7 @@ func Emit(ctx context.Context, e *env.Env, dir string, ev events.Event) error {
 	return nil
 }
 
-// ReadyStore creates the store at a place, as a controller does when it first uses the store.
+// ReadyStore creates the store at a place in the same way as a controller that uses the store for the first time.
 func ReadyStore(ctx context.Context, e *env.Env, p workstore.Place) (err error) {
 	s, err := e.Store(p)
 	if err != nil {

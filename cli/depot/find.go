@@ -16,8 +16,8 @@ import (
 	"gcity/cli/workstore"
 )
 
-// route returns the stores in the order in which they are searched for a bead: the explicitly selected one, the one
-// with the ID's prefix, the current one, and then all others, because a prefix may have changed.
+// route returns the stores in which to look for a bead, in order: the explicitly selected one, the one with the ID's
+// prefix, the current one, and then all others, because prefixes can change.
 func (d *Store) route(id string) []workstore.Place {
 	prefix := city.BeadPrefix(id)
 	rank := func(p workstore.Place) int {
@@ -38,8 +38,8 @@ func (d *Store) route(id string) []workstore.Place {
 	return out
 }
 
-// Find returns a bead, and the first store on its route that has it. If one store fails, the others are still searched.
-// closeOther closes the returned store unless that is d.
+// Find returns a bead and the first store on its route that contains it. If a store fails, Find still searches the
+// others. closeOther closes the returned store unless it is d.
 func Find(ctx context.Context, e *env.Env, d *Store, id string) (_ beads.Bead, has *Store,
 	closeOther func(), err error) {
 	nothing := func() {}
@@ -72,7 +72,7 @@ func Find(ctx context.Context, e *env.Env, d *Store, id string) (_ beads.Bead, h
 	return beads.Bead{}, d, nothing, notFound(id, d.Places, lost)
 }
 
-// notFound returns the error for a bead that no store has. It lists the known prefixes if the ID's prefix is unknown,
+// notFound returns the error for a bead that is in no store. It lists the known prefixes if the ID's prefix is unknown,
 // and the stores that could not be searched.
 func notFound(id string, places []workstore.Place, lost []string) error {
 	text := ""
@@ -94,13 +94,15 @@ func notFound(id string, places []workstore.Place, lost []string) error {
 	return fmt.Errorf("%w%s", beads.NotFound(id), text)
 }
 
-// AllStores lists and counts the beads in all of a city's stores. All other operations use only the first store.
+// AllStores is a store that lists and counts the beads in all of a city's stores. All other operations use only the
+// first store.
 type AllStores struct {
 	workstore.Store // the first store
 	others          []*Store
 }
 
-// all also opens the city's other stores. It prints a warning about each store that cannot be opened, and omits it.
+// all opens the city's other stores and returns them combined with d. It prints a warning about each store that cannot
+// be opened, and leaves it out.
 func all(e *env.Env, d *Store) *Store {
 	entry := &AllStores{Store: d.Store}
 	for _, p := range d.Places {

@@ -19,18 +19,18 @@ import (
 	"gcity/internal/disk"
 )
 
-// An operation is a change to beads with a name that the caller chose. If a command fails and is repeated with the
-// same name, it does not repeat completed changes, and writes an event that is missing.
+// An operation is a change to beads under a name that the caller chooses. If a command fails and is run again with the
+// same name, it does not repeat completed changes, but it writes the event if it is missing.
 
 const (
 	operationLabel = "op:" // prefix of the label that names the operation that created a bead
 	operationLimit = 64    // maximum length of an operation's name, in bytes
-	operationPast  = 1000  // how many events about a bead are searched for an operation
+	operationPast  = 1000  // how many of a bead's events are searched for an operation
 	operationPoll  = 20 * time.Millisecond
 )
 
-// holdOperation makes commands with --op wait for one another, so that two commands with the same name do not both
-// make the change. It waits until ctx ends. Without --op it does nothing.
+// holdOperation makes commands with --op wait for one another, so that two commands with the same name cannot both make
+// the change. It waits until ctx is done. Without --op it does nothing.
 func holdOperation(ctx context.Context, e *env.Env, dir string) (release func() error, err error) {
 	if e.Op == "" {
 		return func() error { return nil }, nil
@@ -80,8 +80,8 @@ func checkOperation(e *env.Env) error {
 	return nil
 }
 
-// CreateOnce creates a bead, or returns the bead that the same operation already created. announced reports whether
-// the event for that bead is in the log.
+// CreateOnce creates a bead, or returns the bead that the same operation has already created. announced reports whether
+// the event for that bead is already in the log.
 func CreateOnce(ctx context.Context, e *env.Env, d *Store, b beads.Bead) (made beads.Bead,
 	announced bool, err error) {
 	if err := checkOperation(e); err != nil {
@@ -105,7 +105,7 @@ func CreateOnce(ctx context.Context, e *env.Env, d *Store, b beads.Bead) (made b
 	return made, false, err
 }
 
-// WasReported reports whether the log contains an event about a bead from the current operation.
+// WasReported reports whether the log contains the current operation's event about a bead.
 func WasReported(ctx context.Context, e *env.Env, d *Store, id string) (bool, error) {
 	if err := checkOperation(e); e.Op == "" || err != nil {
 		return false, err
@@ -135,7 +135,7 @@ func Repeated(e *env.Env, b beads.Bead) error {
 	return nil
 }
 
-// repeatHint says whether a command may be repeated after its event could not be written.
+// repeatHint says whether a command can safely be repeated after its event could not be written.
 func repeatHint(e *env.Env) string {
 	if e.Op != "" {
 		return "run the command again with the same --op to write only the event"

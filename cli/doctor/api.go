@@ -31,7 +31,7 @@ func judgeAPI(dir string, c config.API) finding {
 	token, own := host.TokenOf(dir, c)
 	if token != "" {
 		err := host.CheckToken(token)
-		// the controller creates the city's own token file
+		// the city's own token file may be missing, because the controller creates it
 		if err != nil && !(own && errors.Is(err, fs.ErrNotExist)) {
 			return bad("fix the file; until then the API is unreachable on "+at, "%v", err)
 		}
@@ -56,7 +56,7 @@ func judgeAPI(dir string, c config.API) finding {
 	return ok("reachable with a token on %s", at)
 }
 
-// checkMirror calls the script that receives events, and reports the last event that the script has received.
+// checkMirror calls the script that receives events, and reports how far it has received them.
 func checkMirror(ctx context.Context, p *Subject) finding {
 	if p.config == nil {
 		return ok("not checked: the configuration is invalid")

@@ -4,21 +4,21 @@ import "context"
 
 // check is one check of doctor.
 type check struct {
-	// title of the check's finding, or "" if each finding has its own title
+	// title of the check's only finding, or "" if its findings have their own titles
 	title string
-	run   func(ctx context.Context, p *Subject) []finding // run must not change anything
-	// fix returns the problems that --fix can repair; it is nil if none can be repaired
+	run   func(ctx context.Context, p *Subject) []finding // must not change anything
+	// fix returns the problems that --fix can repair; nil if --fix cannot repair any
 	fix     func(dir string) []repair
 	machine bool // the check is about the machine and needs no city
 }
 
-// one adapts a check that returns a single finding.
+// one adapts a check with a single finding.
 func one(look func(ctx context.Context, p *Subject) finding) func(context.Context,
 	*Subject) []finding {
 	return func(ctx context.Context, p *Subject) []finding { return []finding{look(ctx, p)} }
 }
 
-// checks returns all checks in the order of the report.
+// checks returns all checks in the order in which the report lists them.
 func checks() []check {
 	return []check{
 		{"configuration", one(checkCity), nil, false},

@@ -48,7 +48,7 @@ func (p *Subject) inForce() string {
 	return fmt.Sprintf("; revision %s is in force", p.Running.Config.Revision)
 }
 
-// notInForce returns a finding if the running controller uses a different configuration from the one in the file.
+// notInForce returns a finding if the running controller uses a different configuration than the one in the file.
 func (p *Subject) notInForce() (f finding, differs bool) {
 	if p.Running == nil {
 		return finding{}, false
@@ -74,7 +74,7 @@ func checkAgents(ctx context.Context, p *Subject) finding {
 	if p.config == nil {
 		return note("", "not checked: the configuration is invalid")
 	}
-	// judgeAgents tests each session provider itself, and only once
+	// judgeAgents tests each session provider once, so Preflight must not test it again for each agent
 	untested := func(string) string { return "" }
 	wants := folder.PlanOf(p.config, p.dir, p.Running)
 	f := judgeAgents(wants, sessions.Preflight(ctx, p.provider, wants, untested),
@@ -85,7 +85,7 @@ func checkAgents(ctx context.Context, p *Subject) finding {
 	return f
 }
 
-// judgeStarts reports agents that the running controller failed to start.
+// judgeStarts reports the agents that the running controller could not start.
 func judgeStarts(agents []city.Agent) finding {
 	var lines []string
 	for i := range agents {
@@ -93,7 +93,7 @@ func judgeStarts(agents []city.Agent) finding {
 		why := a.Reason
 		if n := len(a.Decisions); a.State == city.Starting && n > 0 &&
 			a.Decisions[n-1].What == city.CannotStart {
-			// the state's reason says only what the next start waits for
+			// the state's reason says only what the next start is waiting for, so use the reason for the failure
 			why = a.Decisions[n-1].Why
 		} else if a.State != city.Failed {
 			continue

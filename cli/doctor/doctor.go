@@ -148,7 +148,7 @@ func checkMachine(ctx context.Context, e *env.Env, none env.NoCity) error {
 	return verdict(found, printFindings(e, found))
 }
 
-// verdict returns err, or the exit code for findings with a problem.
+// verdict returns err or, if it is nil, the exit code for the findings.
 func verdict(found []finding, err error) error {
 	if err == nil && slices.ContainsFunc(found, func(f finding) bool { return f.State == "bad" }) {
 		return exit.Quietly(exit.CodeFailed)
@@ -188,7 +188,7 @@ type Subject struct {
 	close    func()
 	trials   map[string]finding // results of testing session providers, by name
 	slow     env.Slowly         // reports slow checks; may be nil
-	takeover string             // says how a controller can take over running sessions
+	takeover string             // says how a controller takes over the running sessions
 }
 
 func newSubject(ctx context.Context, e *env.Env, dir string) *Subject {
@@ -208,7 +208,7 @@ func newSubject(ctx context.Context, e *env.Env, dir string) *Subject {
 	return p
 }
 
-// agents returns the maximum number of agents, with every possible pool member.
+// agents returns the maximum number of agents, counting every possible pool member.
 func (p *Subject) agents() int {
 	if p.config == nil {
 		return 0
@@ -223,7 +223,7 @@ func checkFolder(_ context.Context, p *Subject) finding {
 	case errors.Is(err, os.ErrNotExist):
 		return ok("not created yet: no controller has run here")
 	case err != nil:
-		return bad("make this folder readable for your user", "%v", err)
+		return bad("make this folder readable by your user", "%v", err)
 	case !info.IsDir():
 		return bad("move "+dir+" away; gcity then creates its own folder", "%s is not a folder",
 			dir)
@@ -237,7 +237,7 @@ func checkFolder(_ context.Context, p *Subject) finding {
 func checkController(_ context.Context, p *Subject) finding {
 	held, err := folder.IsHeld(p.dir)
 	if err != nil {
-		return bad("make .gc writable for your user", "cannot check the controller's lock: %v", err)
+		return bad("make .gc writable by your user", "cannot check the controller's lock: %v", err)
 	}
 	if s := p.Running; s != nil {
 		switch {
@@ -270,7 +270,7 @@ func checkSessions(_ context.Context, p *Subject) finding {
 			return bad("repair this session provider; `gcity agent show` prints an agent's "+
 				"provider", "cannot list some of the sessions: %v", p.unlisted)
 		}
-		return bad("make .gc readable for your user", "cannot list the sessions: %v", p.unlisted)
+		return bad("make .gc readable by your user", "cannot list the sessions: %v", p.unlisted)
 	}
 	known := map[string]bool{}
 	if p.config != nil {
@@ -304,7 +304,7 @@ func checkSessions(_ context.Context, p *Subject) finding {
 	return ok("%s alive%s", describe.Count(alive, "session"), sessions.TmuxHint(p.dir))
 }
 
-// takeover returns a clause that says how a controller can take over the running sessions.
+// takeover returns a clause that says how to make a controller take over the running sessions.
 func takeover(e *env.Env, dir string) string {
 	if _, _, is := fleet.Enrolled(e, dir); is {
 		if _, runs := host.FindSupervisor(e); runs {
@@ -322,7 +322,7 @@ func checkLog(ctx context.Context, p *Subject) finding {
 	trouble, err := folder.LogProblem(ctx, p.dir)
 	switch {
 	case err != nil:
-		return bad("make .gc/events.jsonl readable for your user", "%v", err)
+		return bad("make .gc/events.jsonl readable by your user", "%v", err)
 	case trouble != "":
 		return note("no action needed: damaged lines are skipped", "%s", trouble)
 	}

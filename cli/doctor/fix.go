@@ -27,7 +27,7 @@ type repair struct {
 	then string // advice to print while the lock is held
 
 	needsConfig bool // repair only while the configuration is valid
-	// do repairs the problem; it must be harmless if the problem no longer exists
+	// do repairs the problem; it must have no effect if the problem no longer exists
 	do func() error
 }
 
@@ -51,7 +51,7 @@ func openFolder(dir string) []repair {
 		do: func() error { return disk.MakePrivate(gc) }}}
 }
 
-// leftovers returns problems with files that a controller or another process should have removed or created.
+// leftovers returns problems with files that a controller or another process should have created or removed.
 func leftovers(dir string) []repair {
 	gc := folder.StateDir(dir)
 	info, err := os.Lstat(gc)
@@ -89,7 +89,7 @@ func leftovers(dir string) []repair {
 	return append(out, staleFiles(dir)...)
 }
 
-// staleFiles returns the socket and the pid file of a controller that is no longer running.
+// staleFiles returns the socket and the PID file of a controller that is no longer running.
 func staleFiles(dir string) []repair {
 	if held, err := folder.IsHeld(dir); err != nil || held {
 		return nil
@@ -106,7 +106,7 @@ func staleFiles(dir string) []repair {
 			}})
 	}
 	pid := filepath.Join(folder.StateDir(dir), "daemon.pid")
-	// the pid file is removed last: while it exists, a starting controller waits for the lock
+	// the PID file is removed last, because a starting controller waits for the lock only while that file exists
 	if _, err := os.Lstat(pid); err == nil {
 		out = append(out, repair{what: pid + " belongs to a dead controller", idle: true,
 			then: freeAdvice,
@@ -123,7 +123,7 @@ func isSocketDead(dir string) bool {
 	return err != nil && exit.IsNotRunning(err)
 }
 
-// partialFiles returns the files in .gc and .gc/bin that have the name of an unfinished write.
+// partialFiles returns the files in .gc and .gc/bin that are named like unfinished writes.
 func partialFiles(gc string) []string {
 	unfinished :=
 		regexp.MustCompile(
@@ -177,7 +177,7 @@ func checkLeftovers(_ context.Context, p *Subject) finding {
 // repairs is the result of --fix.
 type repairs struct {
 	Done []string `json:"mended"`
-	Left []string `json:"left"` // each with the reason why it was not repaired
+	Left []string `json:"left"` // problems that were not repaired, each with the reason
 }
 
 // repairCity repairs what can be repaired without losing data. It does not change anything that a running controller

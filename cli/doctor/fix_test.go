@@ -77,7 +77,7 @@ func listing(t *testing.T, dir string) (out []string) {
 }
 
 // doctor --fix reports what it cannot fix and fixes all other problems.
-func TestFixSaysWhatItLeft(t *testing.T) {
+func TestFixReportsWhatItCannotFix(t *testing.T) {
 	dir := t.TempDir()
 	gc := filepath.Join(dir, ".gc")
 	if err := disk.MakePrivate(gc); err != nil {

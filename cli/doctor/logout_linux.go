@@ -14,7 +14,7 @@ import (
 	"gcity/cli/service"
 )
 
-// checkLinger reports whether a user's processes are killed at logout.
+// checkLinger reports whether the user's processes are killed when the user logs out.
 func checkLinger(context.Context, *Subject) finding {
 	if _, err := os.Stat("/run/systemd/system"); errors.Is(err, fs.ErrNotExist) {
 		return ok("systemd does not kill processes at logout here")

@@ -46,7 +46,7 @@ func judgeQuarantine(agents []city.Agent) finding {
 // aheadBy is how far the newest event may be ahead of the clock before checkClock warns.
 const aheadBy = time.Minute
 
-// checkClock checks that the clock is plausible: cron, cooldowns and the event log depend on it.
+// checkClock checks that the clock is plausible, because cron schedules, cooldowns and the event log depend on it.
 func checkClock(ctx context.Context, p *Subject) finding {
 	newest, err := folder.ReadEvents(ctx, p.dir, events.Query{Limit: 1})
 	if err != nil {
@@ -88,7 +88,7 @@ func checkGit(_ context.Context, p *Subject) finding {
 	return ok("found")
 }
 
-// checkVersions checks whether the running processes use the same program file as this one.
+// checkVersions checks whether the controller and the holders run the same program file as this process.
 func checkVersions(ctx context.Context, p *Subject) finding {
 	exe, err := os.Executable()
 	if err != nil {
@@ -108,8 +108,8 @@ func checkVersions(ctx context.Context, p *Subject) finding {
 	return judgeVersions(exe, runs, renew, held)
 }
 
-// mainUnit returns the command with which systemd restarts a process, or "" if the process is not the main process of
-// a service.
+// mainUnit returns the command that makes systemd restart a process, or "" if the process is not the main process of a
+// service.
 func mainUnit(ctx context.Context, pid int) string {
 	// this fails only on systems without systemd
 	group, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
@@ -129,8 +129,8 @@ func mainUnit(ctx context.Context, pid int) string {
 	return m.Line("restart", unit)
 }
 
-// renewal returns the commands that restart a controller with this program and keep its agents running, with its
-// service or by hand.
+// renewal returns the commands that restart a controller with this program, as its service or by hand, and keep its
+// agents running.
 func renewal(pid int, mode, restart string) string {
 	switch {
 	case restart != "":
@@ -143,9 +143,9 @@ func renewal(pid int, mode, restart string) string {
 	return fmt.Sprintf("`kill -USR1 %d`, then `gcity supervisor start`,", pid)
 }
 
-// judgeVersions compares programs. exe is this program. controller is the controller's program, or "" if it is unknown
-// or no controller is running, and renew is the command that replaces it. holders contains the number of holders for
-// each other program.
+// judgeVersions compares programs. exe is this program. controller is the program of the running controller, or "" if
+// it is unknown or no controller is running. renew is the command that replaces that controller. holders maps every
+// other program to the number of holders that run it.
 func judgeVersions(exe, controller, renew string, holders map[string]int) finding {
 	var lines, how []string
 	if controller != "" && controller != exe {

@@ -15,8 +15,8 @@ import (
 	"gcity/describe"
 )
 
-// networked returns the name of a network file system, on which locks and sockets may not be visible to other
-// machines. It returns "" for other file systems.
+// networked returns the name of a network file system, or "" for any other file system. On a network file system, other
+// machines may not see locks and sockets.
 func networked(kind int64) string {
 	switch kind {
 	case unix.NFS_SUPER_MAGIC:

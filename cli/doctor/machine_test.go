@@ -67,9 +67,9 @@ func TestJudgeMachine(t *testing.T) {
 	}
 }
 
-// killers merges configuration files as logind does. For the same file name, /etc overrides /run and /usr.
+// logindSettings merges configuration files as logind does. For the same file name, /etc overrides /run and /usr.
 // Later file names override earlier ones.
-func TestKillers(t *testing.T) {
+func TestLogindSettings(t *testing.T) {
 	root := t.TempDir()
 	write := func(name, text string) {
 		t.Helper()
@@ -168,7 +168,7 @@ func TestDoctorChecksTheUnit(t *testing.T) {
 }
 
 // Doctor finds the unit of a controller by its control group and warns if that unit kills the agents too.
-func TestDoctorWarnsOfForeignUnits(t *testing.T) {
+func TestDoctorWarnsAboutForeignUnits(t *testing.T) {
 	for group, want := range map[string]string{
 		"0::/system.slice/city.service\n":                                     "city.service system",
 		"0::/user.slice/user-1.slice/user@1.service/app.slice/mine.service\n": "mine.service",

@@ -7,8 +7,8 @@ import (
 	"gcity/cli/env"
 )
 
-// checkPrefs reports the path of the preferences and errors in them. Such errors are only warnings, because gcity runs
-// without these preferences.
+// checkPrefs reports where the preferences are, and errors in them. These errors are only warnings, because gcity runs
+// without the invalid preferences.
 func checkPrefs(_ context.Context, p *Subject) finding {
 	e := p.env
 	f, err := env.PrefsFiles(e)

@@ -15,8 +15,8 @@ import (
 	"gcity/session"
 )
 
-// programOf returns the path of the program that a process runs, or "" if that is unknown. The path of a deleted file
-// is marked as deleted.
+// programOf returns the path of the program that a process runs, or "" if it is unknown. The path of a deleted file
+// ends in " (deleted)".
 func programOf(pid int) string {
 	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
 	if err != nil {
@@ -25,7 +25,7 @@ func programOf(pid int) string {
 	return exe
 }
 
-// checkStrays looks for processes of this city's agents that are still running after their session has ended.
+// checkStrays looks for processes of this city's agents that have outlived their session.
 func checkStrays(ctx context.Context, p *Subject) finding {
 	if p.unlisted != nil || p.provider == nil {
 		return ok("not checked: the sessions cannot be listed")
@@ -50,7 +50,7 @@ func checkStrays(ctx context.Context, p *Subject) finding {
 	if len(of) == 0 {
 		return judgeHidden(hidden)
 	}
-	// list again, because a session may have started in the meantime
+	// list the sessions again, because one may have started since the first list
 	now, err := p.provider.List(ctx)
 	if err != nil {
 		return ok("not checked: the sessions cannot be listed")
@@ -62,8 +62,9 @@ func checkStrays(ctx context.Context, p *Subject) finding {
 	return f
 }
 
-// hiddenSession returns the folder of the session that a process belongs to if the session's holder is running and the
-// folder was deleted. Otherwise it returns "". Such a session cannot be listed, but its processes are not left over.
+// hiddenSession returns the folder of the session that a process belongs to if that folder was deleted but the
+// session's holder is running. Otherwise it returns "". Such a session is missing from lists, but its processes are not
+// strays.
 func hiddenSession(pid int) string {
 	for st, err := proc.ReadStat(pid); err == nil && st.PPID > 1; st, err = proc.ReadStat(pid) {
 		pid = st.PPID
@@ -93,7 +94,7 @@ func judgeStrays(of map[int]string, sessions []session.Status, line func(pid int
 		args := line(pid)
 		lives := slices.ContainsFunc(sessions,
 			func(st session.Status) bool { return st.Alive && st.ID == id })
-		if !lives && args != "" { // no arguments means that the process has exited in the meantime
+		if !lives && args != "" { // without arguments, the process has exited
 			lines = append(lines, fmt.Sprintf("%d: %s", pid, output.SafeLine(args)))
 		}
 	}
@@ -105,8 +106,7 @@ func judgeStrays(of map[int]string, sessions []session.Status, line func(pid int
 		"left over from sessions that have ended:\n%s", strings.Join(lines, "\n"))
 }
 
-// ours reports whether a process is gcity itself: a holder that is exiting, or a controller that an agent has
-// started.
+// ours reports whether a process is gcity itself: a holder that is exiting, or a controller that an agent started.
 func ours(pid int) bool {
 	args := proc.Args(pid)
 	return len(args) > 1 && (args[1] == "hold" || args[1] == "pane" ||

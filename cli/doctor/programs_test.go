@@ -7,7 +7,7 @@ import (
 	"gcity/session"
 )
 
-// Doctor names the program of each agent and says if that program was only the first one found.
+// Doctor names each agent's program, and says so if it is merely the first program found.
 func TestJudgePrograms(t *testing.T) {
 	want := func(name, program, command string) agent.Want {
 		return agent.Want{Name: name, Declared: name, Program: program,

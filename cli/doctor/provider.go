@@ -99,7 +99,7 @@ func (p *Subject) tryProvider(ctx context.Context, name string) finding {
 	return ok("%s", cmp.Or(limits.String(), "supports everything"))
 }
 
-// providerFix returns the advice about a session provider that cannot start any agent.
+// providerFix returns advice for a session provider that cannot start agents.
 func providerFix(name string, err error) string {
 	if remedy := sessions.TmuxRemedy(err); remedy != "" {
 		return remedy
@@ -108,7 +108,7 @@ func providerFix(name string, err error) string {
 	if !isScript {
 		return "fix the problem that the error describes, or use a different session provider"
 	}
-	return fmt.Sprintf("make `%s list-running x` exit with status 0 and print nothing; until "+
+	return fmt.Sprintf("make `%s list-running x` exit with code 0 and print nothing; until "+
 		"then its agents wait, and agents of other providers are not moved to it",
 		output.SafeLine(script))
 }

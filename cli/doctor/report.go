@@ -56,7 +56,7 @@ func writeReport(ctx context.Context, e *env.Env, p *Subject, found []finding, p
 	section("status", p.writeStatus)
 	section("events", func(w io.Writer) error { return writeEvents(ctx, w, p.dir) })
 	section("controller.log", func(w io.Writer) error { return writeLogEnd(w, p.dir) })
-	// redact each line separately, so that an unclosed quote in one line does not affect the next
+	// redact each line separately, so that an unclosed quote affects only its own line
 	lines := strings.Split(b.String(), "\n")
 	for i := range lines {
 		lines[i] = redact.Text(lines[i])
@@ -71,8 +71,8 @@ func writeReport(ctx context.Context, e *env.Env, p *Subject, found []finding, p
 	return nil
 }
 
-// writeConfig writes the configuration as config show prints it. If the configuration is invalid, it writes only the
-// error, because it is unknown which parts are secret.
+// writeConfig writes the configuration as config show prints it. An invalid configuration is omitted, because it is
+// unknown which parts of it are secret; only the error is written.
 func (p *Subject) writeConfig(w io.Writer) error {
 	if p.config == nil {
 		_, err := fmt.Fprintf(w, "the configuration is invalid, so this report omits it:\n%v\n",

@@ -16,12 +16,12 @@ import (
 	"gcity/cli/service"
 )
 
-// checkServices checks the units that run the city and the supervisor. It returns one finding for each, and one for
-// a unit that gcity did not write.
+// checkServices checks the units that run the city and the supervisor, and a unit around the controller that gcity did
+// not write. It returns one finding for each.
 func checkServices(ctx context.Context, p *Subject) []finding {
 	a := p.env
 	units := service.Units(a, "city", p.dir)
-	many, _ := env.HomeDir(a) // this fails only without a home folder, and then no unit is found
+	many, _ := env.HomeDir(a) // fails only without a home folder, and thus without units
 	all := service.Units(a, "supervisor", many)
 	var out []finding
 	if p.Running != nil && p.Running.PID != 0 {
@@ -52,7 +52,7 @@ func checkServices(ctx context.Context, p *Subject) []finding {
 	return append(out, judgeUnits(ctx, a, p.supervisorService(a, many), all)...)
 }
 
-// judgeForeign checks whether agents keep running when their controller exits in a unit that gcity did not write.
+// judgeForeign checks a unit that gcity did not write: whether the agents keep running when the controller in it exits.
 func judgeForeign(ctx context.Context, m *service.Manager, unit string, pid int) finding {
 	out, err := m.Ask(ctx, "show", "--property=KillMode", "--property=MainPID", unit)
 	f := ok("agents keep running when the service stops")
@@ -73,14 +73,14 @@ func judgeForeign(ctx context.Context, m *service.Manager, unit string, pid int)
 	return f
 }
 
-// served is what judgeUnits checks the services of: a city or the supervisor.
+// served describes the owner of the services that judgeUnits checks: a city or the supervisor.
 type served struct {
 	service.ServiceKind
 	at   string
-	runs bool // the city or supervisor is running, as this service or otherwise
-	// why a unit is not compared with the one that install would write
+	runs bool // the city or supervisor is running, whether or not as this service
+	// why units are not compared with what install would write; "" if they are
 	unknown string
-	// lost returns the programs that this shell finds, but a service with the given environment does not
+	// lost returns the programs that this shell finds but a service with the given environment does not
 	lost func(environ []string) []string
 }
 
@@ -94,8 +94,8 @@ func (p *Subject) cityService(a *env.Env) served {
 	return s
 }
 
-// supervisorService describes the supervisor as a service. If the supervisor runs this city, the agents inherit its
-// environment.
+// supervisorService describes the supervisor as a service. If the supervisor runs this city, the city's agents inherit
+// the service's environment.
 func (p *Subject) supervisorService(a *env.Env, home string) served {
 	s := served{ServiceKind: service.SupervisorService(
 		func() (string, error) { return env.HomeDir(a) }, host.SupervisorOf),
@@ -138,8 +138,8 @@ func judgeUnits(ctx context.Context, e *env.Env, s served, units []*service.Unit
 	return out
 }
 
-// judgeUnit compares a unit with the one that install would write now. It also checks that the unit finds the same
-// programs as this shell.
+// judgeUnit compares a unit with what install would write now, and checks that the unit finds the same programs as this
+// shell.
 func judgeUnit(ctx context.Context, e *env.Env, k served, u *service.UnitFile) finding {
 	again := "`gcity " + k.Group + " install`"
 	if u.Manager.System {
@@ -185,7 +185,7 @@ func judgeUnit(ctx context.Context, e *env.Env, k served, u *service.UnitFile) f
 	return ok("up to date")
 }
 
-// differing returns the unit's settings that differ, except for the environment and the command line.
+// differing returns a unit's settings that differ, except for the environment and the command line.
 func differing(have, want string) []string {
 	var out []string
 	was, is := settings(have), settings(want)
@@ -216,7 +216,7 @@ func settings(unit string) map[string]string {
 
 func valueOf(unit, key string) string { return settings(unit)[key] }
 
-// programIn returns the program that a unit written by gcity starts.
+// programIn returns the program that is started by a unit that gcity has written.
 func programIn(unit string) string {
 	for line := range strings.Lines(unit) {
 		if words, found := strings.CutPrefix(strings.TrimSpace(line), "ExecStart="); found {
@@ -243,7 +243,7 @@ func firstWord(line string) string {
 	return readWord(line)
 }
 
-// environIn returns the environment that a unit written by gcity sets.
+// environIn returns the environment that is set in a unit that gcity has written.
 func environIn(unit string) []string {
 	var out []string
 	for line := range strings.Lines(unit) {
@@ -293,7 +293,7 @@ func missingInService(p *Subject, environ []string) []string {
 	return out
 }
 
-// programProblem returns the reason why an agent's program is not found, or "" if it is found or if that is unknown.
+// programProblem returns why an agent's program is not found, or "" if it is found or if that is unknown.
 func programProblem(w *agent.Want) string {
 	if len(w.MissingPrograms.Programs) > 0 {
 		return "cannot find " + strings.Join(w.MissingPrograms.Programs, ", ")

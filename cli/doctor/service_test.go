@@ -31,7 +31,7 @@ func TestControllerRestarts(t *testing.T) {
 	}
 	if f := judgeVersions("/new", "/new", "", map[string]int{"/old": 1}); strings.Contains(f.Fix,
 		"controller") {
-		t.Errorf("a controller that is this program need not be exchanged: %s", f.Fix)
+		t.Errorf("a controller that runs this program needs no restart: %s", f.Fix)
 	}
 }
 
@@ -102,7 +102,7 @@ func TestDoctorOfServices(t *testing.T) {
 		"systemctl --user start gcity-supervisor.service")
 }
 
-// programIn finds the program in a unit's ExecStart, whatever characters its path has.
+// programIn finds the program in a unit's ExecStart, even if its path contains special characters.
 func TestProgramIn(t *testing.T) {
 	for _, exe := range []string{"/bin/gcity", awkward + "/gcity", `/a "b" \c/g`, "/a b --c/$d"} {
 		for _, args := range [][]string{{"supervisor", "run"}, {"--headless", "--city", awkward}} {

@@ -26,8 +26,8 @@ const (
 	probeTimeout   = 3 * time.Second
 )
 
-// checkStores checks the stores of the city and of each rig that has a folder. Unless the command is read-only,
-// it also checks that they are writable.
+// checkStores checks the stores of the city and of each rig that has a folder. Unless --read-only is set, it also
+// checks that they are writable.
 func checkStores(ctx context.Context, p *Subject) []finding {
 	var found []finding
 	write := !p.env.ReadOnly
@@ -73,7 +73,7 @@ func examinePlace(ctx context.Context, where workstore.Place, write bool) []find
 		err = workstore.ProbeStore(short, where)
 	}
 	found := judgeStore(where, c, unread, err)
-	// the city's disk has its own finding
+	// the city's own disk is reported by a separate check
 	if space := checkSpace(ctx, &Subject{dir: where.Dir}); where.Rig != "" && space.State == "bad" {
 		found = append(found, space)
 	}
@@ -101,7 +101,8 @@ func examineForeign(ctx context.Context, where workstore.Place) []finding {
 	return []finding{ok("stored by %s, which responds", output.SafeLine(where.By.Provider))}
 }
 
-// judgeStore returns findings about a store's problems, with advice, or a finding that the store is intact.
+// judgeStore returns findings with advice about a store's problems. For an intact store, it returns a finding that says
+// so.
 func judgeStore(where workstore.Place, c workstore.Condition, unread []beads.Unreadable,
 	err error) []finding {
 	folder := filepath.Join(where.Dir, folder.WorkFolder)
@@ -157,8 +158,8 @@ func judgeStore(where workstore.Place, c workstore.Condition, unread []beads.Unr
 	return []finding{ok("intact, schema %d", c.Schema)}
 }
 
-// foreignFiles returns a finding about files in a store's folder that do not belong to gcity. They may be files of the
-// tool bd, which uses the same folder name.
+// foreignFiles returns a finding about files in a store's folder that another program wrote. That program may be bd,
+// which uses the same folder name.
 func foreignFiles(folder string, c workstore.Condition) finding {
 	const most = 4
 	names := strings.Join(c.ForeignFiles[:min(most, len(c.ForeignFiles))], ", ")
@@ -168,8 +169,8 @@ func foreignFiles(folder string, c workstore.Condition) finding {
 	fix := "no action needed; to import work from bd, export it there and run `gcity bead " +
 		"import FILE`"
 	if c.Exists {
-		return note(fix, "%s also contains files of another program, perhaps bd (%s): gcity does "+
-			"not change them, and that program does not see gcity's beads.db", folder,
+		return note(fix, "%s also contains files from another program, perhaps bd (%s): gcity "+
+			"does not change them, and that program does not see gcity's beads.db", folder,
 			output.SafeLine(names))
 	}
 	return note(fix, "%s belongs to another program, perhaps bd (%s): gcity does not change its "+

@@ -43,16 +43,16 @@ func TestDoctorChecksWork(t *testing.T) {
 		"exposed": {func(p workstore.Place) error {
 			return os.Chmod(file(p), 0o644)
 		}, "note", "other users can read the store: "},
-		"not one": {func(p workstore.Place) error {
+		"not a database": {func(p workstore.Place) error {
 			return os.WriteFile(file(p), []byte(strings.Repeat("no database\n", 500)), 0o600)
 		}, "bad", "is damaged"},
 		"a large log": {func(p workstore.Place) error {
 			return errors.Join(os.WriteFile(file(p)+"-wal", nil, 0o600),
 				os.Truncate(file(p)+"-wal", workstore.LargeLog+1))
 		}, "note", "64 MiB"},
-		"with another": {func(p workstore.Place) error {
+		"files of bd": {func(p workstore.Place) error {
 			return os.Mkdir(filepath.Join(p.Dir, folder.WorkFolder, "dolt"), 0o700)
-		}, "note", "contains files of another program, perhaps bd (dolt)"},
+		}, "note", "contains files from another program, perhaps bd (dolt)"},
 		"another's": {func(p workstore.Place) error {
 			return errors.Join(os.RemoveAll(filepath.Dir(file(p))),
 				os.Mkdir(filepath.Dir(file(p)), 0o700),
@@ -76,7 +76,7 @@ func TestDoctorChecksWork(t *testing.T) {
 			if name == "another's" {
 				if entries, err := os.ReadDir(filepath.Dir(file(where))); err != nil ||
 					len(entries) != 1 {
-					t.Errorf("there are %v now, %v", entries, err)
+					t.Errorf("the folder contains %v, %v", entries, err)
 				}
 			}
 		})
@@ -135,6 +135,6 @@ func TestDoctorFindsLostStore(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	if _, err := os.Stat(filepath.Join(where.Dir, folder.WorkFolder)); err == nil {
-		t.Error("doctor made a store")
+		t.Error("doctor created a store")
 	}
 }

@@ -62,8 +62,8 @@ func checkSupervisor(ctx context.Context, p *Subject) finding {
 			renewal(r.PID, "supervised", mainUnit(ctx, r.PID))))
 	}
 	if !runs && len(all) > 0 {
-		lines = append(lines, fmt.Sprintf("%s registered, but no supervisor is running; `gcity "+
-			"supervisor start` starts one", fleet.CountedCities(len(all))))
+		lines = append(lines, fmt.Sprintf("%s registered, but no supervisor is running; run "+
+			"`gcity supervisor start` to start one", fleet.CountedCities(len(all))))
 	}
 	switch lines = append(failing, lines...); {
 	case len(failing) > 0:
@@ -77,7 +77,7 @@ func checkSupervisor(ctx context.Context, p *Subject) finding {
 	return ok("is running, pid %d, with %s", r.PID, fleet.CountedCities(len(all)))
 }
 
-// unlistedCities returns the finding that the cities cannot be listed.
+// unlistedCities returns the finding that the supervisor's cities cannot be listed.
 func unlistedCities(pid int, runs bool, err error) finding {
 	how := "see `gcity supervisor logs`"
 	if runs {
@@ -101,8 +101,8 @@ func notACity(dir string) bool {
 	return gone && returned
 }
 
-// NotRun returns the reason why a registered city is not running. It returns "" if the city is not registered, or if
-// the supervisor does not respond.
+// NotRun returns why a registered city is not running. It returns "" if the city is not registered, or if the
+// supervisor does not respond.
 func NotRun(ctx context.Context, e *env.Env, dir string) string {
 	client, _, err := host.DialSupervisor(e)
 	if err != nil {

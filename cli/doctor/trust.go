@@ -30,7 +30,7 @@ func checkTrust(_ context.Context, p *Subject) finding {
 	return ok("the city is trusted")
 }
 
-// notTested returns the finding for a program that was not tested because it may not run.
+// notTested returns the finding for a program that was not tested because it is not trusted.
 func notTested() finding {
 	return note(`see the finding "trust"`, "not checked: the city is not trusted")
 }

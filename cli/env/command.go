@@ -9,7 +9,7 @@ import (
 	"gcity/internal/suggest"
 )
 
-// Group returns a command that only has subcommands.
+// Group returns a command that does nothing itself and has the given subcommands.
 func Group(use, short string, below ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{
 		Use: use, Short: short,
@@ -38,7 +38,7 @@ func names(c *cobra.Command) []string {
 	return out
 }
 
-// TextOnly makes a command that only prints text reject --json.
+// TextOnly makes a command that prints only text reject --json.
 func TextOnly(e *Env, c *cobra.Command) *cobra.Command {
 	run := c.RunE
 	c.RunE = func(cmd *cobra.Command, args []string) error {

@@ -13,10 +13,10 @@ import (
 	"gcity/internal/suggest"
 )
 
-// CompleteWithin is how long a completion may take, because the user's shell waits for it.
+// CompleteWithin limits how long a completion takes, because the user's shell waits for it.
 var CompleteWithin = 200 * time.Millisecond
 
-// Complete completes the first argument of a command with the names of agents, pools or other objects of the given
+// Complete completes a command's first argument with the names of all agents, pools or other objects of the given
 // kinds. It omits names that it cannot look up in time.
 func Complete(e *Env, kinds ...suggest.Kind) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
@@ -62,8 +62,8 @@ func NamesFor(ctx context.Context, e *Env, limit time.Duration, kinds []suggest.
 	return slices.Compact(names)
 }
 
-// completionSnapshot returns a snapshot that is good enough for names: from the controller, or else from the files.
-// It returns nil if neither can be read.
+// completionSnapshot returns a snapshot from which to take names. It comes from the controller, or else from the files,
+// and is nil if neither can be read.
 func completionSnapshot(ctx context.Context, e *Env) *city.Snapshot {
 	dir, err := e.CityDir()
 	if err != nil {

@@ -52,9 +52,9 @@ func (e *Env) Actor() string {
 	return cmp.Or(e.Getenv("GC_AGENT"), e.Getenv("GC_AUTOMATION"), "operator")
 }
 
-// TypedAhead reports whether the terminal has unread input that was typed before a question, such as the next lines
-// of a pasted block of commands. Such lines are not an answer. The shell runs them if this command does not read
-// them.
+// TypedAhead reports whether the terminal already has unread input before a question is asked, such as the remaining
+// lines of a pasted block of commands. These lines are not the answer to the question. If this command does not read
+// them, the shell runs them.
 func TypedAhead(e *Env) bool {
 	waits := []unix.PollFd{{Fd: int32(e.In.Fd()), Events: unix.POLLIN}}
 	if !term.IsTerminal(e.In.Fd()) {
@@ -75,8 +75,8 @@ func Ask(e *Env, question string) bool {
 	return answer == "" || answer == "y" || answer == "yes"
 }
 
-// Depth returns how many automation runs have triggered one another up to this command, or 0 outside a run. A limit on
-// the depth stops endless chains.
+// Depth returns the number of nested automation runs that led to this command, or 0 outside a run. A limit on the depth
+// stops endless chains.
 func (e *Env) Depth() int {
 	n, err := strconv.Atoi(e.Getenv("GC_EVENT_DEPTH"))
 	if err != nil {

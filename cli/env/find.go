@@ -189,7 +189,7 @@ func MembersOf(s *city.Snapshot, p *city.Pool) []city.Agent {
 	return out
 }
 
-// joined returns the names of the first agents as text. If there are more than most, the text ends with "…".
+// joined returns the names of at most most agents as text, followed by "…" if there are more.
 func joined(agents []city.Agent, most int) string {
 	var names []string
 	for i := range agents {
@@ -205,8 +205,8 @@ func joined(agents []city.Agent, most int) string {
 // lastPart returns a qualified name without its rig.
 func lastPart(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
 
-// AsUndetermined returns err with the exit code for an unknown result, so that a script does not read the failure as
-// "no".
+// AsUndetermined returns err with the exit code for an unknown result, so that a script does not mistake the failure
+// for "no".
 func AsUndetermined(err error) error {
 	code, _ := exit.Verdict(err)
 	if code == exit.CodeFailed || code == exit.CodeConflict {
@@ -215,13 +215,14 @@ func AsUndetermined(err error) error {
 	return &exit.Failure{Code: code, Err: err}
 }
 
-// OneAgent is a city that can return a single agent by its qualified name.
+// OneAgent is a city from which a single agent can be requested by its qualified name.
 type OneAgent interface {
 	Agent(ctx context.Context, name string) (*city.Agent, error)
 }
 
-// FindAgent returns the agent with the given name, by the same rules as Link.Find. For a qualified name, which agents
-// use, it sends one small request. For a short name, and for an error with suggestions, it needs the whole snapshot.
+// FindAgent returns the agent with the given name, by the same rules as Link.Find. Agents use qualified names, for
+// which FindAgent sends one small request. It needs a whole snapshot only for a short name, and for an error with
+// suggestions.
 func FindAgent(ctx context.Context, c city.Control, name string) (*city.Agent, error) {
 	if one, ok := c.(OneAgent); ok {
 		g, err := one.Agent(ctx, name)

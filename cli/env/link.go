@@ -23,8 +23,8 @@ type Link struct {
 	city.Control
 	Dir  string
 	Live bool // set if a controller is running; otherwise package offline handles requests
-	// the cached stores and agents if no controller is running and the configuration is invalid; nil if they are
-	// unknown
+	// the cached stores and agents if no controller is running and the configuration is invalid; nil if nothing
+	// is cached
 	ConfigCache *folder.ConfigCache
 	Close       func()
 }
@@ -58,7 +58,7 @@ type NoCity struct{ Dir, text string }
 func (n NoCity) Error() string { return n.text }
 
 func lookForCity(e *Env) (string, error) {
-	// Dir is --city, or the argument of a command such as register
+	// Dir comes from --city, or from the argument of a command such as register
 	for _, given := range []struct{ from, dir string }{{"", e.Dir},
 		{"GC_CITY_PATH: ", e.Getenv("GC_CITY_PATH")}} {
 		if given.dir == "" {
@@ -76,7 +76,7 @@ func lookForCity(e *Env) (string, error) {
 		}
 		if _, err := os.Stat(filepath.Join(dir, config.FileName)); err != nil &&
 			!config.WasCity(dir) {
-			text := fmt.Sprintf("%sthere is no %s in %s; `gcity init` writes one", given.from,
+			text := fmt.Sprintf("%sno %s in %s; run `gcity init` to create one", given.from,
 				config.FileName, dir)
 			return "", &exit.Failure{Code: exit.CodeUsage, Err: NoCity{dir, text}}
 		}
@@ -90,8 +90,8 @@ func lookForCity(e *Env) (string, error) {
 	dir, err := folder.FindCity(here)
 	if err != nil {
 		text := "no " + config.FileName +
-			" here or in any folder above; `gcity init` writes one, and --city DIR " +
-			"selects a city elsewhere"
+			" here or in any folder above; run `gcity init` to create one, or select a city " +
+			"elsewhere with --city DIR"
 		return "", &exit.Failure{Code: exit.CodeUsage, Err: NoCity{here, text}}
 	}
 	return dir, nil
@@ -148,7 +148,7 @@ func (ReadOnly) Do(_ context.Context, c city.Command) (city.Receipt, error) {
 	return city.Receipt{}, ReadOnlyError(c.Verb())
 }
 
-// Attach implements city.Control. It always returns an error.
+// Attach implements city.Control. It always returns an error, because an attached terminal accepts input.
 func (ReadOnly) Attach(context.Context, string, city.Viewer) (city.Terminal, error) {
 	return nil, ReadOnlyError("attach")
 }
@@ -170,7 +170,7 @@ func (e *Env) Self(args []string) (string, error) {
 		"sets GC_AGENT")
 }
 
-// WarnConfigCache prints a warning that the configuration is invalid, and which cached values the command uses instead.
+// WarnConfigCache prints a warning that the configuration is invalid and that the command uses cached values instead.
 func WarnConfigCache(e *Env) {
 	e.Warn(config.FileName + " is invalid, so this command uses the cached stores and agents; " +
 		"`gcity config show --validate` lists the errors")

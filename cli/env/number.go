@@ -13,14 +13,14 @@ type number[T int | uint64] struct {
 	least T
 }
 
-// Number returns the value of a flag that takes a whole number of at least least. The default is the current value of
-// to.
+// Number returns a flag value that accepts whole numbers of at least least, and stores them in to. The default is the
+// current value of to.
 func Number[T int | uint64](to *T, least T) pflag.Value { return number[T]{to, least} }
 
 // String returns the number.
 func (n number[T]) String() string { return fmt.Sprint(*n.to) }
 
-// Type returns the name of the value in the help.
+// Type returns the placeholder for the value in the help.
 func (n number[T]) Type() string { return "N" }
 
 // Set sets the number.

@@ -25,14 +25,14 @@ import (
 // Prefs returns the user's preferences.
 func Prefs(e *Env) prefs.Prefs { return prefs.Load(prefs.Find(e.Getenv), prefs.Prefs{}) }
 
-// HasPrefs reports whether the file with the preferences exists, or may exist because it cannot be examined.
+// HasPrefs reports whether the preferences file exists. It also returns true if the file cannot be examined.
 func HasPrefs(f prefs.Files) bool {
 	_, err := os.Stat(f.Config)
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// RoomPrefs returns the preferences for the control room. Paths below the home folder are shortened, because space on
-// the screen is limited.
+// RoomPrefs returns the preferences for the control room. It shortens paths below the home folder, because space on the
+// screen is limited.
 func RoomPrefs(e *Env, p prefs.Prefs, file string) tui.Preferences {
 	short := func(text string) string {
 		if home := e.Getenv("HOME"); filepath.IsAbs(home) && home != "/" {
@@ -54,14 +54,14 @@ func RoomPrefs(e *Env, p prefs.Prefs, file string) tui.Preferences {
 	return out
 }
 
-// OwnPrefs contains the user's preferences and the files that they come from.
+// OwnPrefs contains a user's preferences and the files that they come from.
 type OwnPrefs struct {
 	Files prefs.Files
 	Last  prefs.Prefs
 }
 
-// WatchPrefs reports changed preferences until ctx ends. If its goroutine panics, the city's controller keeps running:
-// the preferences no longer change, and the log contains the error.
+// WatchPrefs reports changed preferences until ctx is done. A panic in its goroutine does not stop the city's
+// controller: it is logged, and later changes to the preferences are no longer detected.
 func WatchPrefs(ctx context.Context, e *Env, wg *sync.WaitGroup, own OwnPrefs,
 	log *slog.Logger) <-chan tui.Preferences {
 	f, last := own.Files, own.Last
@@ -90,8 +90,8 @@ func WatchPrefs(ctx context.Context, e *Env, wg *sync.WaitGroup, own OwnPrefs,
 }
 
 // MemoryFile returns the file in which the control room stores its state for a city: below $XDG_STATE_HOME, or
-// ~/.local/state. It returns "" without a home folder. The file name begins with the name of the city's folder.
-// Two folders with the same name have different files.
+// ~/.local/state. It returns "" without a home folder. The file name begins with the name of the city's folder and
+// is different for each folder, even if the names are equal.
 func MemoryFile(getenv func(string) string, dir string) string {
 	base := getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(base) {

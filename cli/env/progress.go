@@ -13,8 +13,8 @@ import (
 // progressEvery is the minimum time between two progress lines if stderr is not a terminal.
 const progressEvery = 5 * time.Second
 
-// Progress shows on stderr how far a long operation is: on a terminal as one line that is rewritten, otherwise as a
-// line every few seconds. It is not safe for concurrent use.
+// Progress shows the progress of a long operation on stderr: on a terminal as one line that it rewrites, otherwise as a
+// new line every few seconds. It is not safe for concurrent use.
 type Progress struct {
 	e       *Env
 	columns int // width of the terminal; 0 = not a terminal
@@ -48,7 +48,7 @@ func (p *Progress) Show(text string) {
 	}
 }
 
-// Clear removes the progress line, so that other output can follow.
+// Clear removes the progress line to make room for other output.
 func (p *Progress) Clear() {
 	if p.shown != "" {
 		p.shown = ""
@@ -56,10 +56,11 @@ func (p *Progress) Clear() {
 	}
 }
 
-// write ignores errors, because a failed write to stderr only means that no progress is shown.
+// write ignores errors: if stderr cannot be written, progress is not shown, but the command still works.
 func (p *Progress) write(text string) { _, _ = io.WriteString(p.e.Err, text) }
 
-// wave shows the progress of a wave of agents. It does not show a wave of one agent, for which lines prints messages.
+// wave shows the progress of a wave of agents. It does not show a wave of a single agent, for which lines prints the
+// messages.
 func (p *Progress) wave(w city.Wave) {
 	if w.Total > 1 {
 		p.Show(w.String())

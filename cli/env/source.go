@@ -47,7 +47,7 @@ func (e *Env) Source(dir string) (config.Source, error) {
 	return s, nil
 }
 
-// SourceArgs returns flags that select the same configuration in another process.
+// SourceArgs returns the flags that make another process read the same configuration.
 func (e *Env) SourceArgs() []string {
 	var args []string
 	for _, f := range e.Files {

@@ -15,11 +15,11 @@ import (
 const (
 	// SayAfter is how long an operation may take before a message is printed.
 	SayAfter = time.Second
-	// SayEvery is the time between two checks of what a stop is waiting for.
+	// SayEvery is how often a stop checks what it is still waiting for.
 	SayEvery = 250 * time.Millisecond
 )
 
-// SayEnding prints on stderr what a city that is stopping waits for. It begins after SayAfter and ends when done is
+// SayEnding prints on stderr what a stopping city is waiting for. It begins after SayAfter and ends when done is
 // called.
 func SayEnding(ctx context.Context, e *Env, c city.Control) (done func()) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -52,7 +52,7 @@ func SayEnding(ctx context.Context, e *Env, c city.Control) (done func()) {
 	return func() { cancel(); wg.Wait() }
 }
 
-// SaySettling prints on stderr which agents a city that is starting waits for. It begins after twice SayAfter and ends
+// SaySettling prints on stderr which agents a starting city is waiting for. It begins after twice SayAfter and ends
 // when done is called.
 func SaySettling(ctx context.Context, e *Env, c city.Control) (done func()) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -74,7 +74,7 @@ func SaySettling(ctx context.Context, e *Env, c city.Control) (done func()) {
 	return func() { cancel(); wg.Wait() }
 }
 
-// SayProgress shows on stderr, after SayAfter, what text returns for a city's newest state.
+// SayProgress calls text with the city's newest state and shows the result on stderr. It begins after SayAfter.
 func SayProgress(ctx context.Context, e *Env, c city.Control,
 	text func(*city.Snapshot) string) (done func()) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -91,7 +91,7 @@ func SayProgress(ctx context.Context, e *Env, c city.Control,
 	return func() { cancel(); wg.Wait() }
 }
 
-// Slowly prints what a slow operation is waiting for, and its time limit, until done is called.
+// Slowly prints what a slow operation is waiting for, and the time limit, until done is called.
 type Slowly func(ctx context.Context, what string, most time.Duration) (done func())
 
 // SaySlow prints a message about a slow operation on stderr after SayAfter.
@@ -99,7 +99,7 @@ func (e *Env) SaySlow(ctx context.Context, what string, most time.Duration) (don
 	return sayLater(ctx, e, SayAfter, what, most)
 }
 
-// SayVerySlow is SaySlow with a longer delay, for operations that usually take a while.
+// SayVerySlow is like SaySlow, but waits longer before it prints, for operations that usually take a while.
 func (e *Env) SayVerySlow(ctx context.Context, what string, most time.Duration) (done func()) {
 	return sayLater(ctx, e, 5*SayAfter, what, most)
 }
@@ -118,8 +118,8 @@ func sayLater(ctx context.Context, e *Env, after time.Duration, what string,
 	return func() { cancel(); wg.Wait() }
 }
 
-// Interruptible returns a context that ends at SIGINT or SIGTERM, and a function that restores the usual handling
-// of these signals.
+// Interruptible returns a context that is canceled on SIGINT or SIGTERM, and a function that restores the usual
+// handling of these signals.
 func Interruptible(ctx context.Context) (context.Context, func()) {
 	return signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 }

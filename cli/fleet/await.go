@@ -10,8 +10,8 @@ import (
 	"gcity/describe"
 )
 
-// awaited is the list of cities for a command that keeps running, such as the control room. It connects to the
-// supervisor as soon as one is running.
+// awaited is the list of cities in a command that keeps running, such as the control room. If no supervisor is running,
+// it connects to the first one that starts.
 type awaited struct {
 	open func() (city.Directory, func(), error)
 
@@ -20,8 +20,8 @@ type awaited struct {
 	closeIt func()
 }
 
-// AwaitDirectory returns the list of cities, or nil if the command cannot open such a list. With --read-only the list
-// does not allow changes. The caller must call the returned function to close the list.
+// AwaitDirectory returns the list of cities, or nil if the command cannot open one. With --read-only, the list rejects
+// changes. The caller must call the returned function to close the list.
 func AwaitDirectory(e *env.Env) (city.Directory, func()) {
 	if e.Cities == nil {
 		return nil, func() {}
@@ -41,7 +41,7 @@ func (w *awaited) close() {
 	}
 }
 
-// found returns the list. It stays usable when another supervisor takes over.
+// found returns the list. The list remains usable if a new supervisor replaces the current one.
 func (w *awaited) found() (city.Directory, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

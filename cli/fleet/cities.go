@@ -87,7 +87,7 @@ func register(ctx context.Context, e *env.Env, args []string) error {
 			return err
 		}
 		return e.Receipt(city.Receipt{Message: fmt.Sprintf("%s is registered, but no supervisor "+
-			"is running; `gcity supervisor start` starts one", entry.Name)})
+			"is running; run `gcity supervisor start` to start one", entry.Name)})
 	}
 	info, err := registerRunning(ctx, e, dir)
 	if err != nil {
@@ -100,7 +100,7 @@ func register(ctx context.Context, e *env.Env, args []string) error {
 	return nil
 }
 
-// registerRunning registers a city with the running supervisor. If the city cannot run, it is registered, but
+// registerRunning registers a city with the running supervisor. If the city cannot run, it stays registered, and
 // registerRunning returns an error.
 func registerRunning(ctx context.Context, e *env.Env, dir string) (city.Info, error) {
 	fleet, _, err := host.DialSupervisor(e)
@@ -210,7 +210,7 @@ func UnregisterAndWait(ctx context.Context, e *env.Env, home env.SupervisorHome,
 		if i := slices.IndexFunc(all, func(i city.Info) bool {
 			return i.Path == entry.Path
 		}); i >= 0 {
-			// the registry may not contain the name that the supervisor uses
+			// the registry may have no name for the city, so use the name that the supervisor reports
 			entry.Name = all[i].Name
 		}
 	}
@@ -271,7 +271,7 @@ func findRegistered(e *env.Env, all []host.Registered, args []string) (host.Regi
 	return host.Registered{}, missing
 }
 
-// Resolved returns a path after resolving the symbolic links in the part of it that exists.
+// Resolved resolves the symbolic links in a path. Parts of the path need not exist.
 func Resolved(path string) string {
 	for up, rest := path, ""; ; {
 		if real, err := filepath.EvalSymlinks(up); err == nil {
@@ -325,8 +325,8 @@ func CityList(ctx context.Context, e *env.Env) ([]city.Info, error) {
 	return out, nil
 }
 
-// statesWithoutSupervisor returns the states of cities when no supervisor is running. It reads them at the same
-// time, so cities that do not respond cost only one timeout.
+// statesWithoutSupervisor returns the states of cities when no supervisor is running. It reads them concurrently, so
+// that cities that do not respond cost only one timeout.
 func statesWithoutSupervisor(ctx context.Context, all []host.Registered) []city.Info {
 	looks := deadline.New[city.Info](len(all))
 	see := func(e host.Registered) func() city.Info {
@@ -335,7 +335,7 @@ func statesWithoutSupervisor(ctx context.Context, all []host.Registered) []city.
 		}
 	}
 	for _, e := range all {
-		_ = looks.Start(e.Path, see(e)) // the limit allows a call for each city
+		_ = looks.Start(e.Path, see(e)) // cannot fail: the limit is one call for each city
 	}
 	out := make([]city.Info, 0, len(all))
 	for _, e := range all {
@@ -361,7 +361,7 @@ func stateWithoutSupervisor(ctx context.Context, e host.Registered) city.Info {
 				"unregister " + e.Name + "` removes the city from the list"
 			return i
 		}
-		// if there is an error, the number may be too low
+		// after an error, the number may be too low
 		i.LeftoverSessions, _ = offline.CountOrphans(ctx, e.Path)
 		return i
 	}
@@ -391,8 +391,8 @@ func listCities(ctx context.Context, e *env.Env) error {
 		fmt.Fprintf(e.Err, "! %s\n", output.SafeText(t))
 	}
 	if _, runs := host.FindSupervisor(e); !runs && len(all) > 0 {
-		fmt.Fprintln(e.Err, "no supervisor is running, but agents of these cities may be; `gcity "+
-			"supervisor start` starts one")
+		fmt.Fprintln(e.Err, "no supervisor is running, but agents of these cities may be running; "+
+			"run `gcity supervisor start` to start one")
 	}
 	if len(all) == 0 {
 		e.Sayf("no cities are registered; run `gcity register` or `gcity start` in a city's " +

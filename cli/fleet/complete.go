@@ -10,7 +10,7 @@ import (
 	"gcity/cli/host"
 )
 
-// completeCity offers the registered cities' names. Without registered cities, it lets the shell complete folders.
+// completeCity completes the names of the registered cities. If none is registered, it lets the shell complete folders.
 func completeCity(e *env.Env, cmd *cobra.Command, args []string, typed string) ([]string,
 	cobra.ShellCompDirective) {
 	if len(args) > 0 {
@@ -19,7 +19,7 @@ func completeCity(e *env.Env, cmd *cobra.Command, args []string, typed string) (
 	ctx, cancel := context.WithTimeout(cmd.Context(), env.CompleteWithin)
 	defer cancel()
 	seen := make(chan []host.Registered, 1)
-	go func() { // no other goroutine waits for this one: a slow lookup ends with the process
+	go func() { // nothing waits for this goroutine; a slow lookup continues until the process exits
 		var all []host.Registered
 		if home, err := env.Home(e); err == nil {
 			all, _ = registeredCities(ctx, e, home)

@@ -16,14 +16,14 @@ import (
 	"gcity/tui/fleet"
 )
 
-// cityTimeout is the timeout for requesting each city's state for the list of all cities.
+// cityTimeout is how long the list of all cities waits for each city's state.
 const cityTimeout = 2 * time.Second
 
-// ListTimeout is the timeout for requesting the supervisor's list of cities.
+// ListTimeout is how long a command waits for the supervisor's list of cities.
 const ListTimeout = 5 * time.Second
 
-// Directory returns the list of this machine's cities, or nil if no supervisor is running. With --read-only the list
-// does not allow changes. The caller must call the returned function to close the list.
+// Directory returns the list of this machine's cities, or nil if no supervisor is running. With --read-only, the list
+// rejects changes. The caller must call the returned function to close the list.
 func Directory(e *env.Env) (city.Directory, func(), error) {
 	if e.Cities == nil {
 		return nil, func() {}, nil
@@ -35,7 +35,7 @@ func Directory(e *env.Env) (city.Directory, func(), error) {
 	return d, closeIt, err
 }
 
-// readOnlyDirectory is a list of cities that does not allow changes to the list or the cities.
+// readOnlyDirectory is a list of cities that rejects changes to the list and to the cities.
 type readOnlyDirectory struct{ city.Directory }
 
 // City implements city.Directory.
@@ -54,7 +54,7 @@ type cityReport struct {
 	silent string
 }
 
-// PrintFleet writes a row for each city. It requests all states at the same time, so cities that do not respond cost
+// PrintFleet writes a row for each city. It requests all states concurrently, so that cities that do not respond cost
 // cityTimeout only once.
 func PrintFleet(ctx context.Context, e *env.Env, d city.Directory) error {
 	ask, cancel := context.WithTimeout(ctx, ListTimeout)

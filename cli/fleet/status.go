@@ -22,7 +22,7 @@ type supervisorShape struct {
 	Started time.Time `json:"started,omitzero"`
 	Home    string    `json:"home"`
 	Socket  string    `json:"socket"`
-	// TCP address of the supervisor's API in its settings, or "" if it is not set
+	// TCP address of the supervisor's API according to its settings, or "" if they do not set one
 	API     string      `json:"api,omitempty"`
 	Token   string      `json:"api_token_file,omitempty"` // path of the file with the API token
 	Problem string      `json:"problem,omitempty"`
@@ -65,8 +65,8 @@ func supervisorStatus(ctx context.Context, e *env.Env) error {
 	return err
 }
 
-// SupervisorTroubles returns the problems that the running supervisor reports about itself. notes are about the
-// default TCP address, which the supervisor tries if no setting names an address.
+// SupervisorTroubles returns the problems that the running supervisor reports about itself. notes contains the problems
+// of the default TCP address, which the supervisor tries if its settings name no address.
 func SupervisorTroubles(ctx context.Context, e *env.Env) (troubles, notes []string) {
 	fleet, _, err := host.DialSupervisor(e)
 	if err != nil {
@@ -75,7 +75,7 @@ func SupervisorTroubles(ctx context.Context, e *env.Env) (troubles, notes []stri
 	defer fleet.Close()
 	ctx, cancel := context.WithTimeout(ctx, folder.HangsAfter)
 	defer cancel()
-	// an error is reported by the next request, which lists the cities
+	// the next request, which lists the cities, reports the error
 	all, _ := fleet.Troubles(ctx)
 	home, err := env.Home(e)
 	if err != nil {
@@ -84,7 +84,8 @@ func SupervisorTroubles(ctx context.Context, e *env.Env) (troubles, notes []stri
 	return splitTroubles(all, host.DefaultFleetAddr(home))
 }
 
-// splitTroubles separates the problems of the default TCP address. byDefault is "" if a setting names the address.
+// splitTroubles separates the problems of the default TCP address from the others. byDefault is "" if a setting names
+// the address.
 func splitTroubles(all []string, byDefault string) (troubles, notes []string) {
 	for _, t := range all {
 		if byDefault != "" && strings.Contains(t, " on "+byDefault+": ") {
@@ -96,8 +97,8 @@ func splitTroubles(all []string, byDefault string) (troubles, notes []string) {
 	return troubles, notes
 }
 
-// listenerText returns the TCP address of the supervisor's API and its token file, as the end of a line. It returns ""
-// if the API has no address, or if the problem already names the address.
+// listenerText returns a suffix with the TCP address of the supervisor's API and its token file. It returns "" if the
+// API has no address, or if the problem already names the address.
 func (s supervisorShape) listenerText() string {
 	if s.API == "" || strings.Contains(s.Problem, s.API) {
 		return ""
@@ -117,8 +118,8 @@ func printSupervisor(e *env.Env, s supervisorShape, all []city.Info) error {
 		e.Sayf("home %s · socket %s%s", output.SafeLine(s.Home), output.SafeLine(s.Socket),
 			s.listenerText())
 	} else {
-		e.Sayf("no supervisor is running for the cities of %s; `gcity supervisor start` starts one",
-			output.SafeLine(s.Home))
+		e.Sayf("no supervisor is running for the cities of %s; run `gcity supervisor start` to "+
+			"start one", output.SafeLine(s.Home))
 	}
 	if s.Problem != "" {
 		e.Sayf("%s", e.Paint(output.Red, output.SafeText(fmt.Sprintf("! %s", s.Problem))))

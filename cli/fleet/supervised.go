@@ -18,10 +18,10 @@ import (
 	"gcity/events"
 )
 
-// StartInBackground starts a city in the background and waits until its agents have started. If supervised is not
-// set and the city has its own service and is not registered, that service starts it. Otherwise the supervisor
-// starts it. If no supervisor is running, StartInBackground starts one. A headless controller that no service owns
-// hands its agents over first.
+// StartInBackground starts a city in the background and waits until its agents have started. If the city is not
+// registered, has its own service, and supervised is not set, that service starts the city. Otherwise the supervisor
+// does, and StartInBackground first starts a supervisor if none is running. If a headless controller outside a service
+// runs the city, it first hands over its agents.
 func StartInBackground(ctx context.Context, e *env.Env, supervised bool) error {
 	if len(e.Files) > 0 || e.Strict {
 		return exit.Usage("the supervisor runs cities only from their city.toml: use -f and " +
@@ -49,7 +49,7 @@ func StartInBackground(ctx context.Context, e *env.Env, supervised bool) error {
 	return start()
 }
 
-// startUnowned starts a city that no controller runs, except the supervisor.
+// startUnowned starts a city that is not run by a controller outside the supervisor.
 func startUnowned(ctx context.Context, e *env.Env, home env.SupervisorHome, dir string,
 	supervised bool) error {
 	before := folder.NewestSeq(ctx, dir)
@@ -90,7 +90,7 @@ func startUnowned(ctx context.Context, e *env.Env, home env.SupervisorHome, dir 
 	return err
 }
 
-// warnOfNotes prints the notes of the supervisor. Only the command that starts the supervisor prints them.
+// warnOfNotes prints the supervisor's notes. Only the command that starts the supervisor prints them.
 func warnOfNotes(ctx context.Context, e *env.Env) {
 	_, notes := SupervisorTroubles(ctx, e)
 	for _, text := range notes {
@@ -118,17 +118,17 @@ func reportStarted(ctx context.Context, e *env.Env, dir string, before uint64, b
 
 const (
 	settleTimeout = 10 * time.Minute
-	// the wait ends after this many snapshots in a row without a starting or stopping agent
+	// number of consecutive snapshots without a starting or stopping agent after which the wait ends
 	settleQuiet = 4
 )
 
-// awaitSettled makes the city's controller, which is another process, reload its configuration, and waits until no
+// awaitSettled makes the city's controller, which is another process, reload its configuration. It then waits until no
 // agent is starting or stopping.
 func awaitSettled(ctx context.Context, e *env.Env, c city.Control) (*city.Snapshot, error) {
 	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
 	defer cancel()
 	if _, err := c.Do(ctx, city.Reload{}); err != nil {
-		// if the configuration is held, the result shows that
+		// a held configuration is not an error here, because the result shows that it is held
 		if wrong, ok := errors.AsType[*city.Error](err); !ok || wrong.Code != city.Conflict {
 			return nil, err
 		}
@@ -163,8 +163,8 @@ func AgentEventsAfter(ctx context.Context, dir string, before uint64) ([]events.
 		Types: []string{"agent.*"}, Limit: 10_000})
 }
 
-// ReportStart prints a start's result: the events, the number of agents by state, and by. It returns an error if an
-// agent failed.
+// ReportStart prints the result of a start: the events, the number of agents in each state, and by, which says what
+// runs the city. It returns an error if an agent failed.
 func ReportStart(e *env.Env, s *city.Snapshot, did []events.Event, by string) (err error) {
 	if e.JSON {
 		err = e.WriteJSON(struct {
@@ -207,7 +207,8 @@ func isSupervised(ctx context.Context, e *env.Env, l *env.Link) bool {
 	return err == nil && s.PID == r.PID
 }
 
-// IsManaged reports whether the running supervisor is responsible for this city: it runs the city, or will retry it.
+// IsManaged reports whether the running supervisor is responsible for this city: it is running the city, or will retry
+// starting it.
 func IsManaged(ctx context.Context, e *env.Env, l *env.Link) bool {
 	if l.Live {
 		return isSupervised(ctx, e, l)
@@ -217,8 +218,8 @@ func IsManaged(ctx context.Context, e *env.Env, l *env.Link) bool {
 	return runs && is
 }
 
-// StopSupervised stops a city that the supervisor runs, and unregisters it. ok is false if the supervisor does not
-// run the city, or with --read-only.
+// StopSupervised stops a city that the supervisor runs, and unregisters it. ok is false with --read-only, or if the
+// supervisor does not run the city.
 func StopSupervised(ctx context.Context, e *env.Env, l *env.Link) (ok bool, err error) {
 	home, entry, is := Enrolled(e, l.Dir)
 	if !is || e.ReadOnly || !isSupervised(ctx, e, l) {

@@ -43,7 +43,7 @@ func SupervisorCommand(e *env.Env) *cobra.Command {
 			Args: env.Exactly(0),
 			Long: `stop stops the agents of all cities, and then the supervisor. The cities stay
 registered: the next supervisor runs them again. While it waits, stop prints on stderr
-what it waits for. Running stop again in the meantime kills the agents at once.`,
+what it is waiting for. Running stop again in the meantime kills the agents at once.`,
 			RunE: func(cmd *cobra.Command, _ []string) error {
 				return supervisorStop(cmd.Context(), e)
 			},
@@ -181,7 +181,7 @@ func supervisorStart(ctx context.Context, e *env.Env) error {
 		"%s; `gcity cities` shows their states", r.PID, CountedCities(len(all)))})
 }
 
-// CountedCities returns a number of cities with its noun.
+// CountedCities returns text such as "1 city" or "3 cities".
 func CountedCities(n int) string {
 	if n == 1 {
 		return "1 city"
@@ -251,8 +251,8 @@ func supervisorReload(e *env.Env) error {
 	}
 	r, runs := host.FindSupervisor(e)
 	if !runs {
-		return exit.NotRunning("no supervisor is running for the cities of %s; `gcity supervisor "+
-			"start` starts one", home.Dir)
+		return exit.NotRunning("no supervisor is running for the cities of %s; run "+
+			"`gcity supervisor start` to start one", home.Dir)
 	}
 	if e.ReadOnly {
 		return env.ReadOnlyError("reload")
@@ -313,7 +313,7 @@ func supervisorLogs(ctx context.Context, e *env.Env, lines int, follow bool) err
 	return nil
 }
 
-// rotated opens the new log file if the log was rotated. Otherwise it returns false.
+// rotated opens the new log file after a rotation. It returns false if the log was not rotated.
 func rotated(f *os.File, path string) (*os.File, bool) {
 	was, err := f.Stat()
 	if err != nil {

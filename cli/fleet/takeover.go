@@ -14,7 +14,7 @@ import (
 	"gcity/cli/service"
 )
 
-// otherController returns the snapshot of a controller other than the supervisor that is running the city, or nil.
+// otherController returns the snapshot of a controller that runs the city outside the supervisor, or nil.
 func otherController(ctx context.Context, dir string, supervisor int) *city.Snapshot {
 	near, closeNear, err := folder.DialWithRetry(ctx, dir)
 	if err != nil {
@@ -30,9 +30,9 @@ func otherController(ctx context.Context, dir string, supervisor int) *city.Snap
 	return s
 }
 
-// takeOver replaces a controller without stopping its agents: the controller exits and leaves them, as after
-// SIGUSR1, and start starts its successor. If that fails, a controller is started as before. Only a headless
-// controller that no service owns can be replaced.
+// takeOver replaces a controller without stopping its agents: the controller exits and leaves the agents running, as
+// after SIGUSR1, and start starts its successor. If start fails, takeOver starts a controller of the previous kind
+// again. Only a headless controller outside a service can be replaced.
 func takeOver(ctx context.Context, e *env.Env, dir string, s *city.Snapshot,
 	start func() error) error {
 	how := ""
@@ -65,7 +65,7 @@ func takeOver(ctx context.Context, e *env.Env, dir string, s *city.Snapshot,
 	return fmt.Errorf("%w\na headless controller runs the city again, pid %d", err, pid)
 }
 
-// release asks the controller of a city to exit and to leave its agents running, and waits until it has exited.
+// release makes a city's controller exit without stopping its agents, and waits until it has exited.
 func release(ctx context.Context, dir string, pid int) error {
 	near, closeNear, err := folder.Dial(dir)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"gcity/internal/disk"
 )
 
-// ScanFor finds a configuration's automations, and problems with their folders. It writes the built-in formulas to disk
-// only if an automation is broken without them, because reading a city must not change it.
+// ScanFor finds a configuration's automations, and problems with their folders. Reading a city must not change it, so
+// ScanFor writes the built-in formulas to disk only if an automation would otherwise be broken.
 func ScanFor(s *automation.Scanner, c *config.City, now time.Time) (automation.Catalog, []string) {
 	var troubles []string
 	o := c.AutomationOptions()
@@ -23,7 +23,7 @@ func ScanFor(s *automation.Scanner, c *config.City, now time.Time) (automation.C
 	found := s.Scan(c.Layers(), o, now)
 	if len(found.Broken) > 0 {
 		if layers, err := LayersOf(c); err == nil {
-			o.Patience = max(limit-time.Since(began), time.Millisecond) // 0 would be the default
+			o.Patience = max(limit-time.Since(began), time.Millisecond) // 0 would mean the default
 			found = s.Scan(layers, o, now)
 		} else {
 			troubles = append(troubles, err.Error())
@@ -57,8 +57,8 @@ func AutomationProblems(c *config.City, now time.Time) []string {
 	return troubles
 }
 
-// LayersOf returns the folders of a city's formulas and automations, starting with the built-in ones, which it writes
-// to disk.
+// LayersOf returns the folders that contain a city's formulas and automations. The first contains the built-in ones,
+// which LayersOf writes to disk.
 func LayersOf(c *config.City) ([]formula.Layer, error) {
 	if err := disk.MakePrivate(StateDir(c.Path)); err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func LayersOf(c *config.City) ([]formula.Layer, error) {
 	return append([]formula.Layer{own}, c.Layers()...), nil
 }
 
-// AutomationsOf returns what the last controller saved about its automations, by scoped name.
+// AutomationsOf returns what the last controller saved about the city's automations, by scoped name.
 func AutomationsOf(dir string) (map[string]automation.Memory, error) {
 	return memory.ReadAutomations(dir)
 }

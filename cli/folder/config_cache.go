@@ -16,8 +16,8 @@ import (
 	"gcity/internal/disk"
 )
 
-// ConfigCache is the part of a configuration that work and mail need: the stores and the agents. It is used while the
-// configuration is invalid and no controller is running.
+// ConfigCache is the part of a configuration that work and mail need: the stores and the agents. It replaces the
+// configuration while that is invalid and no controller is running.
 type ConfigCache struct {
 	Name   string         `json:"name"`
 	Store  city.WorkStore `json:"store,omitzero"`
@@ -31,7 +31,7 @@ type cachedRig struct {
 	Prefix string `json:"prefix"`
 }
 
-// cachedAgent is an agent. Most members of a pool are represented by the pool.
+// cachedAgent is an agent, or a pool with its maximum number of members.
 type cachedAgent struct {
 	Name string `json:"name"`
 	Rig  string `json:"rig,omitempty"`
@@ -62,7 +62,7 @@ func cacheOf(c *config.City) ConfigCache {
 // ConfigCachePath returns the path of the file in which a city's ConfigCache is saved.
 func ConfigCachePath(dir string) string { return filepath.Join(StateDir(dir), "known.json") }
 
-// SaveConfigCache saves a configuration's ConfigCache for the city at a path, unless the file is up to date.
+// SaveConfigCache writes a configuration's ConfigCache into the city folder at, unless the file is already up to date.
 func SaveConfigCache(at string, c *config.City) error {
 	data, err := json.Marshal(cacheOf(c))
 	if err != nil {
@@ -75,8 +75,8 @@ func SaveConfigCache(at string, c *config.City) error {
 	return disk.Save(ConfigCachePath(at), data, 0o600)
 }
 
-// LoadConfigCache returns the ConfigCache of a city with an invalid configuration: either what can still be read from
-// the configuration, or what a controller saved last. It returns nil if neither exists.
+// LoadConfigCache returns the ConfigCache of a city with an invalid configuration. It uses what can still be read from
+// the configuration, or else what a controller last saved. It returns nil if there is neither.
 func LoadConfigCache(dir string) *ConfigCache {
 	if c := SourceOf(dir).LoadPartial(); c != nil {
 		k := cacheOf(c)
@@ -116,8 +116,8 @@ func (k *ConfigCache) Snapshot(dir string) *city.Snapshot {
 	return s
 }
 
-// MailResolver is the control of a city that has an invalid configuration and no controller. Its snapshot comes from a
-// ConfigCache, so that the recipients of mail can be found.
+// MailResolver is the city.Control for a city that has an invalid configuration and no controller. It takes its
+// snapshot from a ConfigCache, which is enough to find the recipients of mail.
 type MailResolver struct {
 	city.Control
 	As *city.Snapshot
@@ -130,7 +130,7 @@ func (l MailResolver) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	return city.GetBead(ctx, l.Control, id)
 }
 
-// NeedsFile adds why to a configuration error: the reason why the command needs the configuration, and what to do.
+// NeedsFile adds why to a configuration error. why says why the command needs the configuration, and what to do.
 func NeedsFile(err error, why string) error {
 	if _, invalid := errors.AsType[*config.Error](err); !invalid {
 		return err
@@ -139,11 +139,11 @@ func NeedsFile(err error, why string) error {
 	return &exit.Failure{Code: exit.CodeConfig, Err: fmt.Errorf("%s\n%s", text, why)}
 }
 
-// UnknownWork is the reason why work and mail are unavailable without a valid configuration.
+// UnknownWork says why work and mail are unavailable without a valid configuration.
 const UnknownWork = "the stores and agents are unknown, because the configuration is invalid and " +
 	"no controller has saved a copy of it: fix the file and try again"
 
-// WorkStore returns the store that a configuration selects.
+// WorkStore returns the work store that a configuration selects.
 func WorkStore(c *config.City) city.WorkStore {
 	by := city.WorkStore{Provider: c.Beads.Keeper()}
 	by.Host, by.Port = c.Dolt.Server()

@@ -9,10 +9,10 @@ import (
 	"gcity/cli/exit"
 )
 
-// ReadTimeout is the timeout for reading stores when a city's state is read.
+// ReadTimeout limits how long reading a city's state waits for its stores.
 const ReadTimeout = 3 * time.Second
 
-// AskController requests the running controller's state. It returns an *UnresponsiveError if the controller does not
+// AskController returns the running controller's state. It returns an *UnresponsiveError if the controller does not
 // respond.
 func AskController(ctx context.Context, dir string) (*city.Snapshot, error) {
 	near, closeNear, err := Dial(dir)
@@ -34,10 +34,11 @@ type UnresponsiveError struct{ error }
 
 func (m *UnresponsiveError) Unwrap() error { return m.error }
 
-// HangsAfter is the age of the last pass from which a loop is reported as hanging. It does not apply during a shutdown.
+// HangsAfter is how old the loop's last pass must be before the loop is reported as hung. It does not apply during a
+// shutdown.
 const HangsAfter = 10 * time.Second
 
-// Pause waits for d, and reports whether ctx is still active.
+// Pause waits for d, or until ctx is done. It reports whether ctx is still active.
 func Pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -49,12 +50,12 @@ func Pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// DialWithRetry connects to a city's controller like Dial. If the controller holds the city's lock but has no socket
-// yet, it waits up to two seconds.
+// DialWithRetry is like Dial, but if the controller holds the city's lock and has no socket yet, it waits up to two
+// seconds for the socket.
 func DialWithRetry(ctx context.Context, dir string) (city.Control, func(), error) {
 	near, closeNear, err := Dial(dir)
 	if err == nil || !exit.IsNotRunning(err) {
-		// in the usual case, creating the timers below would take longer than connecting
+		// return before creating the timers below, which would take longer than connecting
 		return near, closeNear, err
 	}
 	tick := time.NewTicker(20 * time.Millisecond)

@@ -27,7 +27,7 @@ func NewestSeq(ctx context.Context, dir string) uint64 {
 	return last[len(last)-1].Seq
 }
 
-// LastOutput returns the last output of an agent that has exited, from its crash files.
+// LastOutput returns the last lines that an exited agent printed, from its crash files.
 func LastOutput(dir, name string, lines int) (string, error) {
 	return perform.LastOutput(dir, name, lines)
 }
@@ -56,15 +56,15 @@ func FollowEvents(ctx context.Context, dir string, after uint64) iter.Seq2[event
 	}
 }
 
-// appendLimit is the timeout for the log's lock when no controller is running.
+// appendLimit limits how long an append waits for the log's lock when no controller is running.
 const appendLimit = 5 * time.Second
 
-// AppendEvent writes an event to the log without a controller. If it returns nil, the event is in the log.
+// AppendEvent appends an event to the log without a controller. If it returns nil, the event is in the log.
 func AppendEvent(dir string, e events.Event) (uint64, error) {
 	return AppendEventIn(dir, e, events.UseReserve)
 }
 
-// AppendEventIn is AppendEvent with a choice of room, which decides what happens on a full disk.
+// AppendEventIn is like AppendEvent, but the caller chooses the room, which decides what happens on a full disk.
 func AppendEventIn(dir string, e events.Event, room events.Room) (uint64, error) {
 	if err := e.Check(); err != nil {
 		return 0, &city.Error{Code: city.Invalid, Message: err.Error()}
@@ -110,7 +110,7 @@ func OpenLog(dir string, c *config.City, broken func(error)) (log *events.Log,
 	return log, func() error { return errors.Join(log.Close(), after()) }, nil
 }
 
-// LogProblem reads the newest part of the log and describes damaged lines. It returns "" if all lines are intact.
+// LogProblem checks the newest part of the log and describes its damaged lines. It returns "" if all lines are intact.
 func LogProblem(ctx context.Context, dir string) (string, error) {
 	r, err := events.OpenReader(StateDir(dir))
 	if errors.Is(err, os.ErrNotExist) {
@@ -133,8 +133,8 @@ func LogProblem(ctx context.Context, dir string) (string, error) {
 	return fmt.Sprintf("%d damaged lines: %s", n, strings.Join(where, " | ")), nil
 }
 
-// ClearLogPlace moves aside a folder at the event log's path, so that the log can be opened. A symbolic link there is
-// reported when the log is opened.
+// ClearLogPlace moves aside a folder at the event log's path, so that the log can be opened. It leaves a symbolic link
+// there, because opening the log reports that.
 func ClearLogPlace(at string, logger *slog.Logger) {
 	path := filepath.Join(StateDir(at), "events.jsonl")
 	info, err := disk.Lstat(path)

@@ -15,7 +15,7 @@ import (
 // BinDir returns the folder that is first on every agent's PATH.
 func BinDir(dir string) string { return filepath.Join(dir, ".gc", "bin") }
 
-// IgnoreNotExist returns err, or nil if err says that a file does not exist.
+// IgnoreNotExist returns err, or nil if err means that a file does not exist.
 func IgnoreNotExist(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -23,7 +23,7 @@ func IgnoreNotExist(err error) error {
 	return err
 }
 
-// HideFromGit makes git ignore runtime files, in case the city is in a repository.
+// HideFromGit makes git ignore the runtime files, because the city may be in a repository.
 func HideFromGit(dir string) error {
 	err := WriteNew(filepath.Join(dir, ".gitignore"), "*\n")
 	if errors.Is(err, fs.ErrExist) {
@@ -32,8 +32,8 @@ func HideFromGit(dir string) error {
 	return err
 }
 
-// LinkBinary creates .gc/bin/gc, a link to this program, so that agents and their scripts can call it. It removes
-// everything else in that folder, because the folder is first on every agent's PATH.
+// LinkBinary creates .gc/bin/gc, a link to this program, for agents and their scripts. It removes everything else from
+// that folder, because the folder comes first on every agent's PATH.
 func LinkBinary(dir string) error {
 	exe, err := os.Executable()
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The error names the file that cannot be created, whatever the file contains.
+// If a file cannot be created, the error names it, regardless of its content.
 func TestFileThatCannotBeCreated(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "missing", ".gc")
 	err := HideFromGit(state)

@@ -12,8 +12,7 @@ import (
 	"gcity/internal/deadline"
 )
 
-// FindFormula reads one of the formulas in all. If only a different rig has the formula, the error names that
-// rig.
+// FindFormula reads the formula with this name from all. If only a different rig has it, the error names that rig.
 func FindFormula(c *config.City, name, rig string, all []formula.Source) (*formula.Formula, error) {
 	f, err := formula.Find(name, all)
 	if err == nil || slices.ContainsFunc(all,
@@ -42,8 +41,8 @@ func FindFormula(c *config.City, name, rig string, all []formula.Source) (*formu
 			strings.Join(has, ", rig "), has[0])
 }
 
-// FormulaProblems returns a line for each default_sling_formula that does not exist or is invalid. These are not
-// configuration errors, because formulas may change while a city is running. The check does not change the city.
+// FormulaProblems returns a line for each default_sling_formula that does not exist or is invalid. They are not
+// configuration errors, because formulas can change while a city is running. The check does not change the city.
 func FormulaProblems(ctx context.Context, c *config.City) []string {
 	troubles, ok := deadline.New[[]string](1).Do(ctx, "formulas", time.Now(), ReadTimeout,
 		func() []string { return formulaProblems(c) })
@@ -96,8 +95,8 @@ func formulaProblems(c *config.City) []string {
 	return out
 }
 
-// formulasFor returns the formulas that apply in the city, or in a rig. Built-in formulas have no file until one of
-// them is first used.
+// formulasFor returns the formulas that apply in the city, or in a rig. The built-in formulas are not on disk until one
+// of them is first used.
 func formulasFor(c *config.City, rig string) ([]formula.Source, error) {
 	layers := slices.DeleteFunc(c.Layers(),
 		func(l formula.Layer) bool { return l.Rig != "" && l.Rig != rig })

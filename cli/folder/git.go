@@ -15,8 +15,8 @@ import (
 // gitLimit is the timeout for running git.
 const gitLimit = 5 * time.Second
 
-// Exposed returns a warning if a rig's work could be committed to git, because the rig's folder is in a
-// repository that does not ignore the work. If git is not installed, it returns nil.
+// Exposed returns a warning if a rig's work could be committed to git by mistake, because the rig's folder is in a
+// repository that does not ignore the work. It returns nil if git is not installed.
 func Exposed(ctx context.Context, dir string) []string {
 	ctx, cancel := context.WithTimeout(ctx, gitLimit)
 	defer cancel()

@@ -14,7 +14,7 @@ import (
 	"gcity/internal/disk"
 )
 
-// HoldCity takes the city's lock, so that no controller can start. release releases the lock.
+// HoldCity takes the city's lock, so that no controller can start until release is called.
 func HoldCity(dir string) (release func(), err error) {
 	hold, err := controller.Acquire(dir)
 	if err != nil {
@@ -23,8 +23,8 @@ func HoldCity(dir string) (release func(), err error) {
 	return func() { _ = hold.Release() }, nil // the kernel releases the lock at exit
 }
 
-// RemoveSocket removes the socket of a controller that was killed. The caller holds the city's lock, so no process
-// listens on it.
+// RemoveSocket removes the socket of a controller that was killed. The caller must hold the city's lock, so that no
+// process is listening on the socket.
 func RemoveSocket(dir string) error {
 	at := disk.FindSocket(SocketPath(dir))
 	if info, err := os.Lstat(at); err == nil && info.Mode().Type() == fs.ModeSocket {
@@ -35,8 +35,8 @@ func RemoveSocket(dir string) error {
 	return IgnoreNotExist(disk.Remove(SocketPath(dir) + ".path"))
 }
 
-// IsHeld reports whether a controller holds the city's lock. To check, it takes the lock for a moment. It does not
-// take it if the pid file does not exist, because every controller writes one.
+// IsHeld reports whether a controller holds the city's lock. It checks by briefly taking the lock. Without a PID
+// file, it does not even try, because every controller writes one.
 func IsHeld(dir string) (bool, error) {
 	if _, err := os.Stat(filepath.Join(StateDir(dir), "daemon.pid")); errors.Is(err,
 		os.ErrNotExist) {
@@ -77,7 +77,7 @@ func WaitReleased(ctx context.Context, dir, pid string) error {
 	}
 }
 
-// PIDText returns the process ID that a city's controller has written, or "" if that is unknown.
+// PIDText returns the process ID that the city's controller has written to its PID file, or "" if it is unknown.
 func PIDText(dir string) string {
 	// without the file, the process ID is unknown
 	data, _ := disk.ReadFile(filepath.Join(StateDir(dir), "daemon.pid"))

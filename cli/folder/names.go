@@ -2,7 +2,7 @@ package folder
 
 import "strings"
 
-// ValidName reports whether a city may have this name.
+// ValidName reports whether name is valid for a city.
 func ValidName(name string) bool {
 	for i := range len(name) {
 		switch c := name[i]; {
@@ -15,7 +15,7 @@ func ValidName(name string) bool {
 	return name != ""
 }
 
-// DefaultCityName converts a folder's name to a valid name for a city.
+// DefaultCityName converts a folder's name to a valid city name.
 func DefaultCityName(base string) string {
 	name := strings.Map(func(r rune) rune {
 		if ValidName("x" + string(r)) {

@@ -15,13 +15,13 @@ import (
 	"gcity/internal/deadline"
 )
 
-// ThisHost returns the properties of this machine, and this process's environment, that a city's agents depend on.
+// ThisHost returns the properties of this machine and of this process's environment that affect a city's agents.
 func ThisHost(dir string) agent.Host {
 	return agent.Host{Environ: os.Environ(), BinDir: BinDir(dir), Find: Finder()}
 }
 
 // hostOf is like ThisHost, but uses the running controller's environment, because agents inherit it. If that
-// environment cannot be read, hostOf uses this process's environment.
+// environment cannot be read, it uses this process's environment.
 func hostOf(dir string, running *city.Snapshot) agent.Host {
 	host := ThisHost(dir)
 	if running == nil || running.PID <= 0 {
@@ -40,8 +40,8 @@ const (
 	maxHungFolders = 32          // number of folders that may hang at the same time
 )
 
-// Finder returns a function that searches for programs in the same way as a shell. It skips a folder that does not
-// respond in time.
+// Finder returns a function that searches for programs like a shell does, but skips folders that do not respond in
+// time.
 func Finder() func(program, path string) bool {
 	looks := deadline.New[bool](maxHungFolders)
 	return func(program, path string) bool {
@@ -57,7 +57,7 @@ func Finder() func(program, path string) bool {
 	}
 }
 
-// runs reports whether a file exists and is executable.
+// runs reports whether file exists and is executable.
 func runs(looks *deadline.Calls[bool], file string) bool {
 	found, ok := looks.Do(context.Background(), file, time.Time{}, findTime, func() bool {
 		info, err := os.Stat(file)

@@ -13,8 +13,8 @@ import (
 	"gcity/internal/disk"
 )
 
-// savedSource lists the files that a controller reads in addition to its city.toml. The controller saves it for other
-// processes and removes it when it exits. If the controller is killed, the list remains with the city's last sources.
+// savedSource lists the files that a controller reads in addition to city.toml. The controller saves the list for other
+// processes and removes it when it exits. If the controller is killed, the list remains.
 type savedSource struct {
 	Files  []string `json:"files"`
 	Strict bool     `json:"strict,omitempty"`
@@ -39,7 +39,7 @@ func SaveSource(at string, s config.Source) error {
 
 // RemoveSource removes the file that SaveSource wrote.
 func RemoveSource(at string) {
-	// if this fails, the next controller replaces or removes the file
+	// if this fails, the next controller replaces or removes the file anyway
 	_ = disk.Remove(savedSourcePath(at))
 }
 
@@ -69,19 +69,19 @@ func ProblemLines(problems []config.Problem) []string {
 // Short returns the short form of a revision.
 func Short(revision string) string { return revision[:min(12, len(revision))] }
 
-// FindCity returns the folder of the city that start is in.
+// FindCity returns the folder of the city that contains start.
 func FindCity(start string) (string, error) { return config.Find(start) }
 
 // LoadCity reads a configuration as a controller with this process's environment would.
 func LoadCity(dir string) (*config.City, error) { return SourceOf(dir).Load() }
 
-// LoadCityOf reads a configuration as the running controller with the snapshot s would. If s is nil, it uses this
-// process's environment.
+// LoadCityOf reads a configuration as the running controller with the snapshot s would read it. If s is nil, it uses
+// this process's environment.
 func LoadCityOf(dir string, s *city.Snapshot) (*config.City, error) {
 	return SourceAs(dir, s).Load()
 }
 
-// ParseConfig parses data as the city.toml of the city in dir. It uses the same environment as LoadCityOf.
+// ParseConfig parses data as the city.toml of the city in dir, with the same environment as LoadCityOf.
 func ParseConfig(dir string, data []byte, s *city.Snapshot) (*config.City, error) {
 	return SourceAs(dir, s).Parse(data)
 }
@@ -115,7 +115,7 @@ func RemoveRig(dir, name string, agents bool) (*config.City, error) {
 	return edit.RemoveRig(SourceOf(dir), name, agents)
 }
 
-// AsEdit converts the error from an invalid edit to an error with a different exit code, because the file on disk is
+// AsEdit converts the error for an invalid edit to an error with a different exit code, because the file on disk is
 // still valid.
 func AsEdit(err error) error {
 	_, unfit := errors.AsType[*edit.InvalidRig](err)

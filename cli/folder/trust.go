@@ -16,7 +16,7 @@ import (
 	"gcity/trust"
 )
 
-// Ledger returns the record of the cities and programs that this user trusts.
+// Ledger returns the records of which cities and programs this user trusts.
 func Ledger() *trust.Ledger {
 	return trust.Open(os.Getenv, func() []string {
 		all := prefs.Load(prefs.Find(os.Getenv), prefs.Prefs{}).TrustFolders
@@ -36,8 +36,8 @@ func ProgramsOf(c *config.City) []trust.Program {
 	return all
 }
 
-// CityPrograms is like ProgramsOf, and reports whether the list is complete. complete is false if an automation cannot
-// be read now but may be corrected later.
+// CityPrograms is like ProgramsOf, and also reports whether the list is complete. It is incomplete if an automation
+// cannot be read at the moment, because that automation may add programs once it is corrected.
 func CityPrograms(c *config.City) (all []trust.Program, complete bool) {
 	all = c.Programs()
 	found, troubles := ScanFor(&automation.Scanner{}, c, time.Now())
@@ -64,7 +64,7 @@ func CityPrograms(c *config.City) (all []trust.Program, complete bool) {
 	return all, len(found.Broken) == 0 && len(troubles) == 0
 }
 
-// OwnedBy returns an error if another user can change one of these programs' scripts.
+// OwnedBy returns an error if another user can change a script of one of these programs.
 func OwnedBy(all []trust.Program) error {
 	for _, p := range all {
 		for _, f := range p.Files {
@@ -77,7 +77,7 @@ func OwnedBy(all []trust.Program) error {
 	return nil
 }
 
-// shownIn returns a path for messages: relative to the city's folder if it is inside that folder.
+// shownIn returns a path for messages. Inside the city's folder, it is relative to that folder.
 func shownIn(dir, path string) string {
 	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
 		return rel
@@ -85,8 +85,8 @@ func shownIn(dir, path string) string {
 	return path
 }
 
-// Trusted returns the grant for a city. c is its configuration, or nil if it has not been read yet. Trusted does not
-// read any files until the grant is used.
+// Trusted returns the grant for a city. c is the city's configuration, or nil if it has not been read yet. Trusted
+// reads no files until the grant is used.
 func Trusted(dir string, c *config.City) trust.Grant {
 	dir = canonicalDir(dir)
 	return Ledger().Check(dir, func() ([]trust.Program, error) {
@@ -103,7 +103,8 @@ func Trusted(dir string, c *config.City) trust.Grant {
 	})
 }
 
-// knownPrograms returns the known programs of a city with an invalid configuration: those that store the city's work.
+// knownPrograms returns those programs of a city with an invalid configuration that are still known: the ones that
+// store the city's work.
 func knownPrograms(dir string) []trust.Program {
 	k := LoadConfigCache(dir)
 	if k == nil {

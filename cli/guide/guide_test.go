@@ -73,7 +73,7 @@ func TestLinks(t *testing.T) {
 				target = read(t, path)
 			}
 			if m[2] != "" && !anchors(target)[m[2]] {
-				t.Errorf("%s: there is no heading for %s%s", file, m[1], m[2])
+				t.Errorf("%s: no heading matches %s%s", file, m[1], m[2])
 			}
 		}
 	}
@@ -112,7 +112,7 @@ func TestReferencesAreComplete(t *testing.T) {
 	types := regexp.MustCompile(`(?m)^\s+[A-Z]\w+\s*= "([a-z]+\.[a-z_]+)"`).
 		FindAllStringSubmatch(read(t, "../../events/event.go"), -1)
 	if len(types) < 50 {
-		t.Fatalf("only %d event types were found", len(types))
+		t.Fatalf("found only %d event types", len(types))
 	}
 	for _, m := range types {
 		if !strings.Contains(events, "`"+m[1]+"`") {
@@ -130,7 +130,7 @@ func TestTerminal(t *testing.T) {
 		}, Block: func(s string) string { return "`" + s + "`" }, Width: 60})
 		for line := range strings.Lines(text) {
 			if strings.Contains(line, "](") && strings.Contains(line, ".md") {
-				t.Errorf("%s: a link is left in %q", topic.Name, line)
+				t.Errorf("%s: a link remains in %q", topic.Name, line)
 			}
 			if n := len([]rune(strings.TrimRight(line, "\n"))); n > 60 &&
 				!strings.Contains(line, "`") {
@@ -143,7 +143,7 @@ func TestTerminal(t *testing.T) {
 	for _, want := range []string{"Pools\n\nA pool is a group", "    gcity pool list\n",
 		"\n  0\n      the agent has been asked to finish\n"} {
 		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
+			t.Errorf("%q is missing in:\n%s", want, text)
 		}
 	}
 }
@@ -154,7 +154,7 @@ func TestMan(t *testing.T) {
 	for _, want := range []string{`.TH "GCITY\-POOLS" "7"`, "\n.SH DESCRIPTION\n.PP\nA pool is",
 		"\n.SH Declare a pool\n.PP\n.EX\ngcity init\n"} {
 		if !strings.Contains(page, want) {
-			t.Errorf("no %q in\n%s", want, page)
+			t.Errorf("%q is missing in:\n%s", want, page)
 		}
 	}
 }

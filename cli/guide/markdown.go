@@ -22,7 +22,7 @@ type block struct {
 	rows  [][]string // rows of a table; row 0 is the header
 }
 
-// parse parses a page. It supports only the Markdown that the pages in docs use.
+// parse parses a page. It supports only the parts of Markdown that the pages in docs use.
 func parse(text string) []block {
 	p := &parser{lines: strings.Split(text, "\n")}
 	for p.at < len(p.lines) {

@@ -14,8 +14,7 @@ type Style struct {
 	Width int                 // maximum width of text in columns
 }
 
-// The expressions are compiled when they are used, because package variables would slow down every start of the
-// program.
+// The regular expressions are compiled on use, because package variables would slow down every start of the program.
 func link() *regexp.Regexp { return regexp.MustCompile(`\[([^\]]*)\]\(([^)]*)\)`) }
 func bold() *regexp.Regexp { return regexp.MustCompile(`\*\*([^*]+)\*\*`) }
 func emphasis() *regexp.Regexp {
@@ -77,8 +76,8 @@ func (w *writer) table(rows [][]string) {
 	}
 }
 
-// inline replaces each link with its text and the name of its topic, and removes emphasis. It keeps backquotes around
-// code.
+// inline replaces each link with its text and the name of the topic that it links to, and removes emphasis. It keeps
+// backquotes around code.
 func inline(text string) string {
 	links := link()
 	text = links.ReplaceAllStringFunc(text, func(m string) string {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"time"
-	_ "time/tzdata" // schedules can name time zones, and the machine may have no time zone database
+	_ "time/tzdata" // schedules can name time zones, and the machine may have no database of them
 
 	"gcity/api"
 	"gcity/api/socket"
@@ -46,18 +46,18 @@ var _ loop = (*controller.Controller)(nil)
 
 // parts contains the assembled parts of a city that is not running yet.
 type parts struct {
-	at       string // a path to the city's folder that stays valid when the folder is moved
+	at       string // a path to the city's folder that stays valid if the folder is moved
 	Loop     loop
 	sessions session.Provider
-	// serve serves requests on the socket until ctx ends; nil for a city that runs only once
+	// serve serves requests on the socket until ctx is done; nil if the city is only started once
 	serve  func(ctx context.Context) error
 	last   *shutdown.Deadline        // deadline for everything after the loop's last decision
-	mirror func(ctx context.Context) // mirror sends events to a script until ctx ends
-	// serveTCP serves requests over TCP until ctx ends, if that is configured
+	mirror func(ctx context.Context) // sends events to a script until ctx is done
+	// serveTCP serves requests over TCP until ctx is done, if TCP is configured
 	serveTCP   func(ctx context.Context)
-	dolt       func(ctx context.Context) // dolt keeps bd's database server running until ctx ends
+	dolt       func(ctx context.Context) // keeps bd's database server running until ctx is done
 	faults     folder.Faults             // panics in all parts
-	ReleaseAll func()                    // releases everything, and the city's lock last
+	ReleaseAll func()                    // releases everything, the city's lock last
 }
 
 // assembly contains the parts of a city that have been assembled so far.
@@ -77,8 +77,8 @@ type assembly struct {
 	socket   *socket.Socket // nil before openSocket
 }
 
-// assemble takes the city's lock and assembles the parts. Nothing runs yet, except for the watch on the
-// configuration, which ends with ctx.
+// assemble takes the city's lock and assembles the parts. Nothing runs yet, except for the watch on the configuration,
+// which runs until ctx is done.
 func assemble(ctx context.Context, c *config.City, version string, o CityOptions) (_ parts,
 	err error) {
 	a := &assembly{config: c, version: version, o: o, broken: folder.NewFaults()}

@@ -7,7 +7,7 @@ import (
 	"gcity/cli/workstore"
 )
 
-// ended reports whether the city was stopped, and not only its controller.
+// ended reports whether the whole city was stopped, rather than only its controller.
 func (p parts) ended() bool {
 	s, err := p.Loop.Snapshot(context.Background())
 	return err == nil && s.ShutDown

@@ -50,16 +50,16 @@ func Headless(ctx context.Context, e *env.Env) error {
 	err = h.HandleSignals(signals, func() { note.Say(daemon.SdNotifyStopping); stop() },
 		func() { h.reload(note) })
 	if err != nil {
-		return err // the loop hangs, so the process exits without waiting for it
+		return err // the loop hangs, so exit without waiting for it
 	}
 	note.Say(daemon.SdNotifyStopping)
 	err = <-ended
-	_ = g.Wait() // Wait returns nil; the error comes through the channel ended
+	_ = g.Wait() // Wait always returns nil; the loop's error comes through the channel ended
 	WarnUnfinished(e, h)
 	return err
 }
 
-// reload reads the configuration again after a SIGHUP.
+// reload reads the configuration again. It is called after SIGHUP.
 func (h *City) reload(note *notifier) {
 	note.Say(daemon.SdNotifyReloading + "\n" + daemon.SdNotifyMonotonicUsec())
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
@@ -72,8 +72,8 @@ func (h *City) reload(note *notifier) {
 	note.Say(daemon.SdNotifyReady)
 }
 
-// notifier reports the service's state to systemd. Its methods do not block: a goroutine sends the messages. If several
-// keep-alives are queued, only the newest is sent.
+// notifier reports the service's state to systemd. Its methods do not block, because a goroutine sends the messages. If
+// several keep-alives are queued, the goroutine sends only the newest.
 type notifier struct {
 	logger *slog.Logger
 	states chan string
@@ -104,7 +104,7 @@ func (n *notifier) Beat(status string) {
 	}
 }
 
-// Say sends a state. If systemd does not read, the queue fills up and further states are dropped.
+// Say sends a state. If systemd does not read the states, the queue fills up and Say drops further ones.
 func (n *notifier) Say(state string) {
 	select {
 	case n.states <- state:
@@ -112,12 +112,12 @@ func (n *notifier) Say(state string) {
 	}
 }
 
-// closeTimeout is how long Close waits until the queued states are sent, because a systemd that does not read must not
-// delay the process's exit.
+// closeTimeout limits how long Close waits for the queued states to be sent. If systemd does not read them, this must
+// not delay the exit of the process.
 const closeTimeout = 250 * time.Millisecond
 
-// Close sends the queued states and stops the goroutine. If systemd does not read them in time, the goroutine ends with
-// the process.
+// Close sends the queued states and stops the goroutine. If systemd does not read them in time, the goroutine runs
+// until the process exits.
 func (n *notifier) Close() {
 	close(n.stop)
 	select {

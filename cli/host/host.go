@@ -29,7 +29,7 @@ type City struct {
 	err    error         // error from the loop, valid after Done is closed
 }
 
-// CityOptions are the options for hosting a city.
+// CityOptions are the options for a city that runs in this process.
 type CityOptions struct {
 	Dir    string
 	at     string        // set by assemble; see parts
@@ -82,8 +82,8 @@ func OpenCity(ctx context.Context, e *env.Env, o CityOptions) (*City, error) {
 	return &City{parts: p, Dir: o.Dir, Logger: o.Logger, Done: make(chan struct{})}, nil
 }
 
-// Host runs the city until it is stopped. It calls ready once, when the loop responds. It returns after the loop,
-// the socket and everything else that it started have ended and the city's lock is released.
+// Host runs the city until it is stopped. It calls ready once, when the loop responds. It returns when the loop, the
+// socket and everything else that it started have ended, and the city's lock is released.
 func (h *City) Host(ctx context.Context, ready func()) error {
 	defer h.ReleaseAll()
 	loopCtx, stop := context.WithCancel(ctx)
@@ -119,7 +119,7 @@ func (h *City) Host(ctx context.Context, ready func()) error {
 	g.Go(func() error {
 		mirrorCtx, stopMirror := context.WithCancel(serveCtx)
 		defer stopMirror()
-		g.Go(func() error { // no event arrives after the shutdown has begun
+		g.Go(func() error { // no more events arrive after the start of the shutdown
 			select {
 			case <-h.last.Begun():
 				stopMirror()
@@ -136,10 +136,10 @@ func (h *City) Host(ctx context.Context, ready func()) error {
 	return g.Wait()
 }
 
-// firstListTimeout is the timeout for the first list of sessions. The socket does not serve clients before that.
+// firstListTimeout is the timeout for the first list of sessions. The socket does not serve requests before that.
 const firstListTimeout = 2 * time.Second
 
-// awaitFirstList waits until the running agents are known. Before that a request for a surplus pool member would fail
+// awaitFirstList waits until the running agents are known. Until then, a request for a surplus pool member would fail
 // with "not found".
 func (h *City) awaitFirstList(ctx context.Context) {
 	late := time.NewTimer(firstListTimeout)
@@ -152,7 +152,7 @@ func (h *City) awaitFirstList(ctx context.Context) {
 	}
 }
 
-// WarnUnfinished prints on stderr what the city did not finish before its deadline.
+// WarnUnfinished prints on stderr what the city could not finish before its deadline.
 func WarnUnfinished(e *env.Env, h *City) {
 	if what := h.last.End(); what != "" {
 		e.Warn(fmt.Sprintf("the city has stopped, but these tasks did not finish within %s: %s",
@@ -160,16 +160,15 @@ func WarnUnfinished(e *env.Env, h *City) {
 	}
 }
 
-// killLimit is the time from killing all sessions until HandleSignals gives up on them, and from then until the
-// loop must have ended.
+// killLimit is how long HandleSignals waits for sessions to end after killing them, and then for the loop to end.
 const killLimit = 10 * time.Second
 
-// stopMargin is how long before the stop limit HandleSignals kills all sessions. At the limit the loop would leave
-// agents running.
+// stopMargin is how long before the stop limit HandleSignals kills all sessions. If it waited until the limit, the loop
+// would leave agents running.
 const stopMargin = killLimit
 
 // HandleSignals handles signals until the loop has ended. TERM and INT stop the city, and a second signal kills its
-// agents immediately. USR1 ends the controller without stopping the agents. HUP calls hup.
+// agents immediately. USR1 makes the controller exit without stopping the agents. HUP calls hup.
 func (h *City) HandleSignals(signals <-chan os.Signal, stop context.CancelFunc, hup func()) error {
 	var shorten, giveUp, leave <-chan time.Time
 	asked := 0
@@ -209,7 +208,7 @@ func (h *City) HandleSignals(signals <-chan os.Signal, stop context.CancelFunc, 
 	}
 }
 
-// Leave ends the controller without stopping the agents. If that fails, the city keeps running.
+// Leave makes the controller exit without stopping the agents. If that fails, the city keeps running.
 func (h *City) Leave() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -217,19 +216,19 @@ func (h *City) Leave() error {
 	return err
 }
 
-// killAll kills every session, even if the loop hangs. The loop notices that the sessions have ended.
+// killAll kills every session, even if the loop hangs. The loop sees that the sessions have ended.
 func (h *City) killAll() {
 	h.Loop.Hurry()
 	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Second)
 	defer cancel()
-	all, err := h.sessions.List(ctx) // with an error the list may be partial
+	all, err := h.sessions.List(ctx) // the list may be incomplete after an error
 	if err = errors.Join(err, sessions.EndSessions(ctx, h.sessions, all, 0)); err != nil {
 		h.Logger.Error("cannot kill some sessions", "error", err)
 	}
 }
 
-// ListenSignals returns a channel that receives the signals that HandleSignals handles, except for INT. The second
-// result is a function that stops the notifications.
+// ListenSignals returns a channel on which the signals for HandleSignals arrive, except for INT, and a function that
+// stops the delivery.
 func ListenSignals() (chan os.Signal, func()) {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGHUP)
@@ -237,7 +236,7 @@ func ListenSignals() (chan os.Signal, func()) {
 }
 
 // checkMayRun returns an error if a city may not run. If the user has edited a trusted city, checkMayRun extends the
-// trust to the edits.
+// trust to the edited programs.
 func (o CityOptions) checkMayRun(c *config.City) error {
 	if c == nil {
 		var err error

@@ -32,7 +32,7 @@ func (s *slow) StopLimit() time.Duration    { return time.Duration(s.limit.Load(
 
 // The stop limit comes from the configuration in force when the stop begins. It covers a chain of dependent agents.
 // Shortly before the limit, all remaining agents are killed, so that none is left running.
-func TestAStopHasTheTimeOfItsChain(t *testing.T) {
+func TestStopLimitCoversDependencyChain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &slow{hurried: make(chan struct{})}
 		h := &City{parts: parts{Loop: l, sessions: fake.New()}, Logger: slog.New(slog.DiscardHandler), Done: make(chan struct{})}
@@ -48,7 +48,7 @@ func TestAStopHasTheTimeOfItsChain(t *testing.T) {
 		<-stopped
 		<-l.hurried
 		if took := time.Since(began); took != limit-stopMargin { // by the clock of the synctest bubble
-			t.Errorf("all were ended at once after %s", took)
+			t.Errorf("all agents were killed after %s", took)
 		}
 		close(h.Done)
 		if err := <-obeyed; err != nil {
@@ -72,7 +72,7 @@ func TestHungTaskIsGivenUp(t *testing.T) {
 		<-l.hurried
 		<-l.gaveUp
 		if took := time.Since(began); took != killLimit { // by the clock of the synctest bubble
-			t.Errorf("given up after %s", took)
+			t.Errorf("gave up after %s", took)
 		}
 		close(h.Done)
 		if err := <-obeyed; err != nil {

@@ -49,7 +49,7 @@ func quietCity(closeIt func()) *hostedCity {
 
 // A city that cannot release its folder after its loop has ended, for example because its disk hangs, does not
 // block the supervisor.
-func TestAHostedCityThatDoesNotClose(t *testing.T) {
+func TestHostedCityThatDoesNotClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk := make(chan struct{})
 		ctx, stop := context.WithCancel(t.Context())
@@ -66,7 +66,7 @@ func TestAHostedCityThatDoesNotClose(t *testing.T) {
 				t.Error(err)
 			}
 		default:
-			t.Error("the wait for the city does not end")
+			t.Error("Run does not return")
 		}
 		close(disk)
 	})

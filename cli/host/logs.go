@@ -14,7 +14,7 @@ import (
 	"gcity/internal/disk"
 )
 
-// Logger returns a logger for a controller. It writes text to a terminal, and JSON otherwise, for a journal.
+// Logger returns a logger for a controller. It writes text to a terminal, and otherwise JSON, which suits a journal.
 func Logger(e *env.Env, w io.Writer) *slog.Logger {
 	if e.ErrTTY {
 		return slog.New(slog.NewTextHandler(w, nil))
@@ -23,7 +23,7 @@ func Logger(e *env.Env, w io.Writer) *slog.Logger {
 }
 
 // headlessLog returns the logger for a controller without a control room. It writes to the controller's log file, and
-// to stderr unless that is the same file, as it is for a controller in the background.
+// also to stderr, unless stderr already is that file, as it is for a controller in the background.
 func headlessLog(e *env.Env, dir string) (_ *slog.Logger, closeLog func()) {
 	logger, closeFile := controllerLog(dir)
 	if folder.IsFile(e.Err, folder.LogPath(dir)) {
@@ -43,7 +43,7 @@ func bothLogs(one, two *slog.Logger) *slog.Logger {
 	return slog.New(slog.NewMultiHandler(one.Handler(), two.Handler()))
 }
 
-// controllerLog returns a logger that writes to the controller's log file and never blocks.
+// controllerLog returns a logger that writes to the controller's log file. It never blocks.
 func controllerLog(dir string) (_ *slog.Logger, closeLog func()) {
 	file := folder.FileLog(dir)
 	own := NewAsyncWriter(file)
@@ -51,13 +51,13 @@ func controllerLog(dir string) (_ *slog.Logger, closeLog func()) {
 		_ = own.Close() // asyncWriter.Close always returns nil
 		select {
 		case <-own.done:
-			_ = file.Close() // an error here means that lines are lost
+			_ = file.Close() // an error means that lines are lost
 		default: // the disk does not respond, and Close would block on it
 		}
 	}
 }
 
-// maxQueuedLines is how many lines are queued for a blocked stream before lines are dropped.
+// maxQueuedLines is how many lines are queued for a blocked stream before new lines are dropped.
 const maxQueuedLines = 1024
 
 // asyncWriter is a writer that never blocks its caller. A goroutine writes the queued lines. Lines that do not fit
@@ -66,15 +66,14 @@ type asyncWriter struct {
 	to    io.Writer
 	lines chan []byte
 	done  chan struct{}
-	wg    sync.WaitGroup // the goroutine outlives Close only if a write never returns
+	wg    sync.WaitGroup // the goroutine outlives Close only if a write blocks forever
 
 	mu      sync.Mutex
 	closed  bool
 	dropped int
 }
 
-// NewAsyncWriter returns a writer that never blocks its caller, even if to blocks. NewAsyncWriter starts the writer's
-// goroutine.
+// NewAsyncWriter returns a writer that never blocks its caller, even if to blocks. It starts the writer's goroutine.
 func NewAsyncWriter(to io.Writer) *asyncWriter {
 	s := &asyncWriter{to: to, lines: make(chan []byte, maxQueuedLines), done: make(chan struct{})}
 	s.wg.Go(s.drain)

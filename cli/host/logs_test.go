@@ -10,7 +10,7 @@ import (
 )
 
 // Writing to a log that is not read does not block, and lost lines are reported.
-func TestSpillNeverWaits(t *testing.T) {
+func TestAsyncWriterNeverBlocks(t *testing.T) {
 	r, w := io.Pipe() // every write blocks until a read
 	s := NewAsyncWriter(w)
 	for range 3 * maxQueuedLines {
@@ -23,7 +23,7 @@ func TestSpillNeverWaits(t *testing.T) {
 		read strings.Builder
 	)
 	wg.Go(func() { _, _ = io.Copy(&read, r) })
-	eventually.True(t, "it has caught up", func() bool {
+	eventually.True(t, "all lines are read", func() bool {
 		if _, err := s.Write(nil); err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +41,7 @@ func TestSpillNeverWaits(t *testing.T) {
 }
 
 // Close does not block on a stream that is never read.
-func TestSpillClosesOnAStuckStream(t *testing.T) {
+func TestAsyncWriterClosesOnABlockedStream(t *testing.T) {
 	_, w := io.Pipe()
 	s := NewAsyncWriter(w)
 	_, _ = s.Write([]byte("line\n"))

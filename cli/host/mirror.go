@@ -11,8 +11,8 @@ import (
 	"gcity/trust"
 )
 
-// MirrorOf returns the mirror options for the script that receives a city's events, without Log and Logger. ok
-// reports whether a script is configured and may run.
+// MirrorOf returns the options for sending a city's events to a script, without Log and Logger. ok reports whether a
+// script is configured and may run.
 func MirrorOf(c *config.City, grant trust.Grant) (o mirror.Options, ok bool) {
 	path, ok := folder.ExternalScript(c.Events.Provider)
 	if ok = ok && grant.Err() == nil; !ok {

@@ -43,7 +43,7 @@ func BenchmarkNeighbours(b *testing.B) {
 		b.Fatal(err)
 	}
 	if err := unix.Mount("full", full, "tmpfs", 0, "size=4m"); err != nil {
-		b.Skipf("a disk that can be filled needs the right to mount one: %v", err)
+		b.Skipf("filling a disk requires the right to mount one: %v", err)
 	}
 	defer unix.Unmount(full, unix.MNT_DETACH)
 	names := make([]string, cities)
@@ -97,7 +97,7 @@ func BenchmarkNeighbours(b *testing.B) {
 	for _, name := range names {
 		awaitTen(b, s, name)
 	}
-	well := regard(b, s, fleet, names[bad:])
+	well := measure(b, s, fleet, names[bad:])
 	breaking := time.NewTicker(100 * time.Millisecond)
 	defer breaking.Stop()
 	all.Go(func() { // crash the city and make it restart as fast as possible
@@ -109,7 +109,7 @@ func BenchmarkNeighbours(b *testing.B) {
 			}
 			faulty.Lock()
 			if faulty.now != nil {
-				faulty.now.faults.Report(recovery.Catch(func() { panic("nobody thought of this") }))
+				faulty.now.faults.Report(recovery.Catch(func() { panic("unexpected") }))
 			}
 			faulty.Unlock()
 			s.Reload()
@@ -119,7 +119,7 @@ func BenchmarkNeighbours(b *testing.B) {
 	if !errors.Is(err, unix.ENOSPC) {
 		b.Fatalf("the disk is not full: %v", err)
 	}
-	ill := regard(b, s, fleet, names[bad:])
+	ill := measure(b, s, fleet, names[bad:])
 	infos, err := s.Cities(b.Context())
 	if err != nil {
 		b.Fatal(err)
@@ -173,7 +173,7 @@ func awaitTen(b *testing.B, d city.Directory, name string) {
 		}
 		select {
 		case <-ctx.Done():
-			b.Fatalf("%s does not come up", name)
+			b.Fatalf("%s did not start", name)
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
@@ -182,8 +182,8 @@ func awaitTen(b *testing.B, d city.Directory, name string) {
 // latencies holds the median and 99th percentile of response times, and the mean duration of a patrol.
 type latencies struct{ mid, late, patrol time.Duration }
 
-// regard queries cities in turn through the socket for 15 seconds and returns their timings.
-func regard(b *testing.B, s *supervisor.Supervisor, fleet *client.Fleet, names []string) latencies {
+// measure queries the cities in turn through the socket for 15 seconds, and returns the timings.
+func measure(b *testing.B, s *supervisor.Supervisor, fleet *client.Fleet, names []string) latencies {
 	b.Helper()
 	patrols := func() (count uint64, sum time.Duration) {
 		for _, name := range names {

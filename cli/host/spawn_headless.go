@@ -17,7 +17,8 @@ import (
 	"gcity/internal/disk"
 )
 
-// SpawnHeadless starts `gcity --headless` in its own session and returns its process ID when its socket responds.
+// SpawnHeadless starts `gcity --headless` in a new session and returns its process ID once the controller's socket
+// responds.
 func SpawnHeadless(ctx context.Context, e *env.Env, dir string) (int, error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -43,7 +44,7 @@ func SpawnHeadless(ctx context.Context, e *env.Env, dir string) (int, error) {
 		return 0, fmt.Errorf("cannot start the headless controller: %w", err)
 	}
 	died := make(chan error, 1)
-	// the goroutine outlives this function on purpose: it ends with this process
+	// the goroutine deliberately outlives this function, and runs until this process exits
 	var wg sync.WaitGroup
 	wg.Go(func() { died <- cmd.Wait() })
 	if err := awaitController(ctx, dir, cmd.Process.Pid, died); err != nil {
@@ -53,8 +54,8 @@ func SpawnHeadless(ctx context.Context, e *env.Env, dir string) (int, error) {
 	return cmd.Process.Pid, nil
 }
 
-// asChild returns the error from a failed child process. The error has the child's exit code if that means a conflict
-// or an invalid configuration.
+// asChild returns the error for a child process that failed. The error has the child's exit code if the code means a
+// conflict or an invalid configuration.
 func asChild(err error) error {
 	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
 		if code := ended.ExitCode(); code == exit.CodeConflict || code == exit.CodeConfig {
@@ -89,7 +90,7 @@ func awaitController(ctx context.Context, dir string, pid int, died <-chan error
 	}
 }
 
-// tail returns the last lines that a controller wrote to its log after an offset, each after a newline.
+// tail returns the last lines that a controller has written to its log after an offset. Each follows a newline.
 func tail(dir string, from int64) string { return tailOf(folder.LogPath(dir), from) }
 
 func tailOf(path string, from int64) string {

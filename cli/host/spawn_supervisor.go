@@ -15,11 +15,11 @@ import (
 	"gcity/cli/service"
 )
 
-// SpawnLimit is how long a supervisor may take to respond after its start.
+// SpawnLimit is how long a new supervisor may take to respond.
 const SpawnLimit = 30 * time.Second
 
-// StartSupervisor starts a supervisor. It uses the supervisor's service if that is installed and systemd is
-// running. With untilEmpty a process that is not a service exits when its last city is unregistered.
+// StartSupervisor starts a supervisor. It uses the supervisor's service if that is installed and systemd is running. If
+// untilEmpty is set, a supervisor that is not a service exits when its last city is unregistered.
 func StartSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome,
 	untilEmpty bool) (supervisorRunning, error) {
 	for _, u := range service.Units(e, "supervisor", home.Dir) {
@@ -46,8 +46,8 @@ func StartSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome,
 	return spawnSupervisor(ctx, e, home, untilEmpty)
 }
 
-// spawnSupervisor starts a supervisor in its own session and returns when a supervisor responds. Another process
-// may have started that supervisor at the same time.
+// spawnSupervisor starts a supervisor in a new session and returns when a supervisor responds. That supervisor may be
+// one that another process started at the same time.
 func spawnSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome,
 	untilEmpty bool) (supervisorRunning, error) {
 	if e.Getenv("GC_SESSION_ID") != "" || e.Getenv("GC_RUN") != "" {
@@ -86,7 +86,7 @@ func spawnSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome,
 		return supervisorRunning{}, fmt.Errorf("cannot start the supervisor: %w", err)
 	}
 	died := make(chan error, 1)
-	// the goroutine outlives this function on purpose: it ends with this process
+	// the goroutine deliberately outlives this function, and runs until this process exits
 	var wg sync.WaitGroup
 	wg.Go(func() { died <- cmd.Wait() })
 	ctx, cancel := context.WithTimeout(ctx, SpawnLimit)
@@ -128,7 +128,7 @@ func awaitSupervisor(ctx context.Context, e *env.Env, died <-chan error) (superv
 	}
 }
 
-// withoutCityEnv returns an environment without the variables of a city or an agent, because a supervisor runs many
+// withoutCityEnv returns an environment without a city's or an agent's variables, because a supervisor runs many
 // cities.
 func withoutCityEnv(env []string) []string {
 	var out []string

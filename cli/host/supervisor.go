@@ -57,8 +57,7 @@ func FindSupervisor(e *env.Env) (supervisorRunning, bool) {
 	return r, runs && err == nil
 }
 
-// DialSupervisor connects to the running supervisor. If no supervisor is running, it returns an error made by
-// exit.NotRunning.
+// DialSupervisor connects to the running supervisor. If no supervisor is running, it returns an exit.NotRunning error.
 func DialSupervisor(e *env.Env) (*client.Fleet, supervisorRunning, error) {
 	h, err := env.Home(e)
 	if err != nil {
@@ -69,14 +68,15 @@ func DialSupervisor(e *env.Env) (*client.Fleet, supervisorRunning, error) {
 		return nil, r, err
 	}
 	if !runs {
-		return nil, r, exit.NotRunning("no supervisor is running for the cities of %s; `gcity "+
-			"supervisor start` starts one", h.Dir)
+		return nil, r, exit.NotRunning("no supervisor is running for the cities of %s; run "+
+			"`gcity supervisor start` to start one", h.Dir)
 	}
 	f, err := client.DialFleet(r.Socket)
 	return f, r, err
 }
 
-// CheckHome returns the errors in a supervisor's files, with the exit code for an invalid configuration.
+// CheckHome returns an error that contains all errors in a supervisor's files, with the exit code for an invalid
+// configuration.
 func CheckHome(h env.SupervisorHome) error {
 	_, err := supervisor.ReadSettings(h)
 	_, regErr := supervisor.Read(h)
@@ -112,14 +112,14 @@ func Register(ctx context.Context, h env.SupervisorHome, path string) (Registere
 	if err != nil {
 		return e, err
 	}
-	// registry entries may have no name: NameConflict uses the name in their city.toml, but supervisor.Add does not
+	// registry entries may have no name; unlike supervisor.Add, NameConflict then uses the name in city.toml
 	if err := NameConflict(ctx, h, path); err != nil {
 		return e, err
 	}
 	return e, supervisor.Add(ctx, h, e)
 }
 
-// checkRegisteredName returns the error for a city with different names in its city.toml and in the registry.
+// checkRegisteredName returns an error if a city's name in its city.toml differs from its name in the registry.
 func checkRegisteredName(ctx context.Context, e *env.Env, entry Registered, name string) error {
 	again := "`gcity register " + shell.Quote(entry.Path) + "`"
 	if h, err := env.Home(e); err == nil {
@@ -131,8 +131,8 @@ func checkRegisteredName(ctx context.Context, e *env.Env, entry Registered, name
 		"the new name", entry.Name, config.FileName, name, again)
 }
 
-// NameConflict returns an error if another registered city has the same name. It ignores cities that cannot be read.
-// Registering an unreadable city reports the error.
+// NameConflict returns an error if another registered city has the same name. It ignores cities that cannot be read,
+// because registering such a city reports the error.
 func NameConflict(ctx context.Context, h env.SupervisorHome, path string) error {
 	e, err := supervisor.Identify(ctx, path, cityName)
 	all, wrong := Registry(h)
@@ -142,8 +142,8 @@ func NameConflict(ctx context.Context, h env.SupervisorHome, path string) error 
 	return supervisor.NameConflict(all, e)
 }
 
-// cityName returns a city's name from its configuration, or from its last valid configuration. It returns "" if the
-// name is unknown.
+// cityName returns a city's name from its current configuration, or from the last valid one. It returns "" if the name
+// is unknown.
 func cityName(path string) string {
 	if c, err := folder.SourceOf(path).Load(); err == nil {
 		return c.Workspace.Name
@@ -154,7 +154,7 @@ func cityName(path string) string {
 	return ""
 }
 
-// mostAgents returns the maximum number of agents in a city, with every possible member of its pools.
+// mostAgents returns the maximum number of agents in a city, counting every possible pool member.
 func mostAgents(path string) (int, error) {
 	c, err := folder.SourceOf(path).Load()
 	if err != nil {
@@ -196,7 +196,7 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 	if err != nil {
 		return supervised{}, fmt.Errorf("cannot open the supervisor's socket: %w", err)
 	}
-	undo.Add(func() { _ = l.Close() }) // ServeFleet may have closed it already
+	undo.Add(func() { _ = l.Close() }) // ServeFleet may already have closed it
 	lost := func(err error) {
 		logger.Error("files are no longer watched for changes", "error", err)
 	}
@@ -239,7 +239,7 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 	}, nil
 }
 
-// listeners contains a supervisor's listeners other than its own socket, and the tenants' limits.
+// listeners contains a supervisor's listeners, except for its own socket, and the tenants' limits.
 type listeners struct {
 	tcp     chan api.TCP
 	sockets *tenantSockets
@@ -251,7 +251,7 @@ func newListeners(logger *slog.Logger) *listeners {
 	return &listeners{tcp: make(chan api.TCP, 1), sockets: sockets, limits: newLimiter(logger)}
 }
 
-// apply passes new settings on to the listeners. It does not block.
+// apply passes new settings on to the listeners without blocking.
 func (d *listeners) apply(s supervisor.Settings) {
 	t := fleetTCP(s)
 	folder.SendLatest(d.tcp, t)
@@ -259,7 +259,7 @@ func (d *listeners) apply(s supervisor.Settings) {
 	folder.SendLatest(d.limits.wants, s.Tenants)
 }
 
-// keep runs the listeners until ctx ends.
+// keep runs the listeners until ctx is done.
 func (d *listeners) keep(ctx context.Context, s *supervisor.Supervisor, o api.Options) {
 	d.sockets.cities, d.sockets.o = s, o
 	var others sync.WaitGroup
@@ -277,8 +277,8 @@ func watchCity(ctx context.Context, path string, lost func(error)) <-chan struct
 	return watch.Files(ctx, []string{filepath.Join(path, config.FileName)}, nil, o)
 }
 
-// earlierRun is the error for a city that this process is still running, for example under a different path to its
-// folder. The error is temporary.
+// earlierRun is the error for a city that this process is still running, for example because its folder was registered
+// under another path. The error is temporary.
 type earlierRun struct{ running *controller.RunningError }
 
 func (earlierRun) Error() string {
@@ -289,8 +289,8 @@ func (earlierRun) Error() string {
 
 func (e earlierRun) Unwrap() error { return e.running }
 
-// hostedCity is a city that the supervisor runs. The supervisor controls it with signal values, like a controller
-// in its own process.
+// hostedCity is a city that the supervisor runs. The supervisor controls it with signal values, as if the city ran in a
+// process of its own.
 type hostedCity struct {
 	*City
 	own     *slog.Logger // logs only to the city's own file
@@ -357,7 +357,7 @@ func (k *hostedCity) Run(ctx context.Context, ready func()) error {
 			k.Logger.Warn("the city has stopped, but did not finish all work in time", "after",
 				k.last.Limit(), "what", what)
 		}
-		if fault != nil { // the panic has not been reported yet
+		if fault != nil { // a panic that was not reported yet
 			panic(fault)
 		}
 		return ended
@@ -405,7 +405,7 @@ func FleetAddr(h env.SupervisorHome) (addr, token string) {
 	return api.TCPAddr(s.Bind, s.Port), s.TokenFile
 }
 
-// DefaultFleetAddr returns the TCP address of the supervisor's API if no setting names one, otherwise "".
+// DefaultFleetAddr returns the default TCP address of the supervisor's API, or "" if a setting names an address.
 func DefaultFleetAddr(h env.SupervisorHome) string {
 	if s, err := supervisor.ReadSettings(h); err != nil || !s.AnyPort {
 		return ""

@@ -11,7 +11,7 @@ import (
 	"gcity/supervisor"
 )
 
-// limiter manages a control group for each tenant that has a CPU or memory limit.
+// limiter manages a control group for each tenant with a CPU or memory limit.
 type limiter struct {
 	wants chan []supervisor.Tenant
 	log   *slog.Logger
@@ -25,15 +25,15 @@ func newLimiter(log *slog.Logger) *limiter {
 	return &limiter{wants: make(chan []supervisor.Tenant, 1), log: log, own: cgroup.Own}
 }
 
-// group returns the control group in which a tenant's sessions start, or "" if the tenant has none.
+// group returns the control group for a tenant's sessions, or "" if the tenant has none.
 func (l *limiter) group(tenant string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.groups[tenant]
 }
 
-// keep creates the configured groups, and keeps them up to date until ctx ends. If the limits have no effect, it calls
-// report with the reason, otherwise with "".
+// keep creates the configured groups and keeps them up to date until ctx is done. It calls report with the reason if
+// the limits have no effect, and otherwise with "".
 func (l *limiter) keep(ctx context.Context, report func(problem string)) {
 	var tree *cgroup.Tree
 	last := ""
@@ -56,7 +56,7 @@ func (l *limiter) keep(ctx context.Context, report func(problem string)) {
 	}
 }
 
-// apply creates the groups of tenants. It opens the tree when a tenant has a limit for the first time.
+// apply creates the groups of tenants. It opens the tree when a tenant first has a limit.
 func (l *limiter) apply(tree **cgroup.Tree, tenants []supervisor.Tenant) error {
 	groups := map[string]string{}
 	var failed error

@@ -38,7 +38,7 @@ func TestLimitsWithoutGroups(t *testing.T) {
 			t.Errorf("%+v: %q, want %q", tt.tenants, got, tt.want)
 		}
 		if g := l.group("a"); g != "" {
-			t.Errorf("a group that there is not: %q", g)
+			t.Errorf("a control group that does not exist: %q", g)
 		}
 	}
 }

@@ -23,16 +23,16 @@ type tenantSockets struct {
 	cities city.Directory
 	o      api.Options
 	open   map[string]tenantSocket
-	failed map[string]string // errors that were already logged, by tenant
+	failed map[string]string // the last error that was logged for each tenant
 }
 
 // tenantSocket is a socket that serves one tenant.
 type tenantSocket struct {
 	of  api.TenantConfig
-	end func() // closes the socket and waits for its requests
+	end func() // closes the socket and waits for its requests to finish
 }
 
-// keep opens and closes sockets to match the configured tenants, until ctx ends. It logs failures and retries.
+// keep opens and closes sockets to match the configured tenants, until ctx is done. It logs failures and retries.
 func (s *tenantSockets) keep(ctx context.Context) {
 	s.open, s.failed = map[string]tenantSocket{}, map[string]string{}
 	defer func() {

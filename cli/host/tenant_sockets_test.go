@@ -43,7 +43,7 @@ func TestTenantSockets(t *testing.T) {
 		b, _ := io.ReadAll(r.Body)
 		return r.StatusCode, string(b)
 	}
-	eventually.True(t, "the socket answers", func() bool { code, _ := ask("/v0/cities"); return code == 200 })
+	eventually.True(t, "the socket responds", func() bool { code, _ := ask("/v0/cities"); return code == 200 })
 	for path, want := range map[string]int{
 		"/v0/cities": 200, "/v0/tenant/acme/cities": 200, "/v0/city/prod/status": 200, "/v0/agents": 200,
 		"/v0/city/secretproject/status": 404, "/v0/tenant/bigcorp/cities": 404, "/health": 404, "/metrics": 404,

@@ -10,14 +10,14 @@ import (
 	"gcity/events"
 )
 
-// OldestFirst returns a page in display order: the oldest event first.
+// OldestFirst returns a page of events in display order, which is oldest first.
 func OldestFirst(page []events.Event) []events.Event {
 	page = slices.Clone(page)
 	slices.SortFunc(page, func(x, y events.Event) int { return cmp.Compare(x.Seq, y.Seq) })
 	return page
 }
 
-// PrintEvent writes one event: as a line of JSON with --json, otherwise as a line of text.
+// PrintEvent writes one event: as a line of JSON if --json is set, otherwise as a line of text.
 func (p *Printer) PrintEvent(e events.Event) error {
 	if p.JSON {
 		return p.WriteJSONLine(e)
@@ -45,8 +45,8 @@ func eventColor(kind string) string {
 	}
 }
 
-// WriteEventLines writes events without sequence numbers, for example "15:04:05 agent.started worker pid 4711".
-// Times have a date unless all are from today.
+// WriteEventLines writes events without sequence numbers, for example "15:04:05 agent.started worker pid 4711". If any
+// event is not from today, all times include the date.
 func (p *Printer) WriteEventLines(indent string, page []events.Event) {
 	var times []time.Time
 	for _, e := range page {

@@ -9,14 +9,14 @@ import (
 	"gcity/city"
 )
 
-// Fact writes a line of text with a label. It writes nothing if text is empty.
+// Fact writes a labeled line of text, unless text is empty.
 func (p *Printer) Fact(label, text string) {
 	if text != "" {
 		p.Sayf("  %s %s", p.Paint(Dim, fmt.Sprintf("%-12s", label)), SafeLine(text))
 	}
 }
 
-// FactLine is Fact for text from other programs: it truncates the text to the terminal's width.
+// FactLine is like Fact, for text from other programs. It truncates the text to the terminal's width.
 func (p *Printer) FactLine(label, text string) {
 	if w := p.Columns(); w > 0 {
 		text = ansi.Truncate(SafeLine(text), max(0, w-factIndent), "…")

@@ -15,8 +15,8 @@ import (
 	"gcity/internal/screen"
 )
 
-// Colors and styles in tables, as SGR codes. The colors are among the sixteen that every terminal has and every theme
-// sets.
+// Colors and styles in tables, as SGR codes. Only the sixteen standard colors are used, because every terminal has them
+// and every theme sets them.
 const (
 	Red    = "31"
 	Green  = "32"
@@ -58,8 +58,8 @@ func (p *Printer) WriteJSON(v any) error {
 	return p.encode(v, "  ")
 }
 
-// encode writes a value as JSON. It escapes control characters and characters that change how other characters are
-// displayed. A JSON parser restores them.
+// encode writes a value as JSON. It escapes control characters, and characters that change how others are displayed.
+// JSON parsers restore them.
 func (p *Printer) encode(v any, indent string) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -77,13 +77,13 @@ func (p *Printer) WriteJSONLine(v any) error {
 	return p.encode(v, "")
 }
 
-// List is the form of every list in JSON.
+// List is the JSON form of every list.
 type List[T any] struct {
 	Items []T `json:"items"`
 	Total int `json:"total"`
 }
 
-// ListOf returns a List with items. It never contains null in JSON.
+// ListOf returns a List of items. In JSON it is never null.
 func ListOf[T any](items []T) List[T] {
 	if items == nil {
 		items = []T{}
@@ -100,8 +100,8 @@ func Plain(text string) Cell { return Cell{Text: text} }
 // Tinted returns a Cell with a color.
 func Tinted(text, color string) Cell { return Cell{text, color} }
 
-// Table writes aligned columns, two spaces apart, without trailing spaces. It truncates lines at width columns; 0
-// means no limit.
+// Table writes aligned columns, two spaces apart, without trailing spaces. It truncates each line to width columns,
+// unless width is 0.
 func (p *Printer) Table(w io.Writer, width int, head []string, rows [][]Cell) error {
 	widths := make([]int, len(head))
 	for i, h := range head {
@@ -125,8 +125,8 @@ func (p *Printer) Table(w io.Writer, width int, head []string, rows [][]Cell) er
 	return nil
 }
 
-// Shrink cuts the cells of a column, as far as its heading allows, if the last column would otherwise have less than a
-// third of the width. A width of 0 is unlimited.
+// Shrink truncates the cells of a column, but not its heading, if the last column would otherwise get less than a third
+// of the width. A width of 0 means no limit.
 func Shrink(head []string, rows [][]Cell, column, width int) {
 	last := len(head) - 1
 	widths := make([]int, len(head))
@@ -168,7 +168,7 @@ func (p *Printer) row(row []Cell, widths []int, width int) string {
 	return b.String()
 }
 
-// Fold breaks text at blanks into lines of at most width columns, each after an indent.
+// Fold breaks text at spaces into lines of at most width columns, and indents each line.
 func Fold(text string, width int, indent string) string {
 	text = ansi.Wrap(text, max(20, width-len(indent)), "")
 	return indent + strings.ReplaceAll(text, "\n", "\n"+indent)
@@ -279,7 +279,7 @@ func Span(d time.Duration) string {
 	}
 }
 
-// Percent formats the processor usage as a percentage of one processor, or as "-" if it was not measured.
+// Percent formats CPU usage as a percentage of one CPU, or as "-" if it was not measured.
 func Percent(u *city.Usage) string {
 	switch {
 	case u == nil:
@@ -311,11 +311,11 @@ const (
 	dayAndTime = "2006-01-02 15:04:05"
 )
 
-// Clock formats a time: the time of day, and the date if it is not today's.
+// Clock formats a time of day, with the date unless that is today.
 func (p *Printer) Clock(t time.Time) string { return p.Stamps([]time.Time{t})(t) }
 
-// Stamps returns a function that formats the times in a list. If one of them is not from today, all are formatted with
-// a date.
+// Stamps returns a function that formats times. If any time in all is not from today, it formats every time with its
+// date.
 func (p *Printer) Stamps(all []time.Time) func(time.Time) string {
 	layout, now := timeOfDay, p.Now().Local()
 	for _, t := range all {
@@ -326,7 +326,7 @@ func (p *Printer) Stamps(all []time.Time) func(time.Time) string {
 	return func(t time.Time) string { return t.Local().Format(layout) }
 }
 
-// ByteSize formats a number of bytes in the unit that leaves one to four digits: "9.5 KiB", "300 MiB".
+// ByteSize formats a number of bytes in the largest suitable unit: "9.5 KiB", "300 MiB".
 func ByteSize(n uint64) string {
 	value, unit := float64(n), 0
 	for value >= 1024 && unit < len("KMGTPE") {

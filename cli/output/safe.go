@@ -9,13 +9,14 @@ import (
 // SafeLine converts any text to one line without control sequences.
 func SafeLine(s string) string { return screen.Plain(s) }
 
-// SafeLead is SafeLine for a list with one item per line. It returns the first item and how many others there are.
+// SafeLead is like SafeLine, for a list with one item per line. It returns the first item and says how many more there
+// are.
 func SafeLead(s string) string {
 	one, others := screen.FirstItem(s)
 	return one + others
 }
 
-// SafeText is SafeLine for text with several lines. It keeps the line breaks.
+// SafeText is like SafeLine, but keeps line breaks.
 func SafeText(s string) string {
 	lines := strings.Split(s, "\n")
 	for i, line := range lines {

@@ -2,11 +2,11 @@ package output
 
 import "gcity/city"
 
-// AgentShape is an agent in the form that the API uses. Its resource usage is in separate fields, which are null if
-// it was not measured.
+// AgentShape is the JSON form of an agent, the same as in the API. Resource usage is in separate fields, which are null
+// if it was not measured.
 type AgentShape struct {
 	city.Agent
-	// always nil; hides the field of the embedded city.Agent
+	// always nil; hides the Usage field of the embedded city.Agent
 	Usage *city.Usage `json:"usage,omitempty"`
 	CPU   *float64    `json:"cpu"`             // percentage of one processor
 	RSS   *int64      `json:"rss"`             // in bytes
@@ -31,13 +31,13 @@ func ShapesOf(agents []city.Agent) []AgentShape {
 	return out
 }
 
-// PoolShape is a pool with its members, in the form that the API uses.
+// PoolShape is the JSON form of a pool with its members, the same as in the API.
 type PoolShape struct {
 	city.Pool
 	Members []AgentShape `json:"members"`
 }
 
-// RigShape is a rig with its agents, in the form that the API uses.
+// RigShape is the JSON form of a rig with its agents, the same as in the API.
 type RigShape struct {
 	city.Rig
 	Members []AgentShape `json:"members"`

@@ -9,7 +9,7 @@ import (
 	"gcity/describe"
 )
 
-// ShortList returns the first few of several names, and how many others there are.
+// ShortList returns the first few names, and how many more there are.
 func ShortList(names []string) string {
 	const most = 8
 	if n := len(names) - most; n > 0 {

@@ -18,7 +18,7 @@ import (
 	"gcity/internal/disk"
 )
 
-// WarnNoService prints a warning that a background process is started instead of the service.
+// WarnNoService prints a warning that a background process is started because the service cannot be used.
 func WarnNoService(e *env.Env, u *UnitFile, why error) {
 	e.Warn(fmt.Sprintf("cannot use %s: %v; gcity starts a background process instead, which is "+
 		"not started again after a reboot", u.Name(), why))
@@ -46,8 +46,8 @@ func StartCity(ctx context.Context, e *env.Env, u *UnitFile, dir string) error {
 	return err
 }
 
-// Start starts the unit. held reports whether the city or supervisor is running. If it is not, but the unit's process
-// is still exiting, Start first waits for that process, because until then systemd ignores a start.
+// Start starts the unit. held reports whether the city or supervisor is running. If it is not running but the unit's
+// process is still exiting, Start first waits for that process, because systemd would ignore the request.
 func (u *UnitFile) Start(ctx context.Context, held func() (bool, error)) error {
 	active, _, err := u.State(ctx)
 	if errors.Is(err, ErrUnreachable) {
@@ -153,12 +153,12 @@ func printStatus(e *env.Env, out daemonState, dir string) {
 			output.SafeLine(strings.Join(words, ", ")))
 	}
 	if len(out.Units) == 0 {
-		e.Sayf("the city has no service; `gcity daemon install` creates one")
+		e.Sayf("the city has no service; run `gcity daemon install` to create one")
 	}
 }
 
-// DaemonLogs prints the newest lines of the controller's log. For a service it also prints the command that shows
-// its journal.
+// DaemonLogs prints the newest lines of the controller's log. If the city has a service, it also prints the command
+// that shows the service's journal.
 func DaemonLogs(e *env.Env, lines int) error {
 	dir, err := e.CityDir()
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"gcity/cli/exit"
 )
 
-// CompleteService sets a service's fields that depend on the flags and the environment.
+// CompleteService sets the fields of a service that depend on the flags and the environment.
 func CompleteService(e *env.Env, s *unit, f ServiceFlags) error {
 	if f.user != "" && !f.system {
 		return exit.Usage("--user needs --system: a user unit always runs as you")
@@ -44,13 +44,13 @@ func CompleteService(e *env.Env, s *unit, f ServiceFlags) error {
 	return nil
 }
 
-// longName returns a unit name that is unique to the folder of the city or supervisor.
+// longName returns a unit name that is unique to the city's or supervisor's folder.
 func (s *unit) longName() string {
 	sum := sha256.Sum256([]byte(s.at))
 	return s.Name + "-" + hex.EncodeToString(sum[:4])
 }
 
-// serviceUser returns the user that a system unit runs as. By default that is the folder's owner.
+// serviceUser returns the user that a system unit runs as, which is the folder's owner by default.
 func serviceUser(s *unit, name string) (*user.User, error) {
 	owner, err := ownerOf(s.at)
 	if err != nil {
@@ -76,8 +76,8 @@ func serviceUser(s *unit, name string) (*user.User, error) {
 	return who, nil
 }
 
-// ownerOf returns the user ID of a folder's owner. If the folder does not exist yet, it uses the nearest existing
-// parent.
+// ownerOf returns the user ID of a folder's owner. If the folder does not exist yet, it uses the nearest parent that
+// does.
 func ownerOf(path string) (string, error) {
 	info, err := os.Stat(path)
 	if up := filepath.Dir(path); errors.Is(err, fs.ErrNotExist) && up != path {
@@ -92,8 +92,8 @@ func ownerOf(path string) (string, error) {
 	return strconv.Itoa(os.Getuid()), nil
 }
 
-// ThisProgram returns the path of this program. It prefers the path under which a shell finds it, because that
-// stays valid after an upgrade.
+// ThisProgram returns the path of this program. It prefers the path at which a shell finds the program, because that
+// path stays valid after an upgrade.
 func ThisProgram(path string) (string, error) {
 	exe, err := os.Executable()
 	if err == nil {

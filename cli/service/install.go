@@ -28,8 +28,8 @@ type ServiceFlags struct {
 	user                                     string
 }
 
-// ServiceKind describes what the commands of a group install: the city or the supervisor. Found returns the service
-// for the current folder. known returns only its folder, so that uninstall works even if nothing else can be read.
+// ServiceKind describes what a group of commands installs: the city or the supervisor. Found returns the service for
+// the current folder. known returns only that folder, so that uninstall works even if nothing else can be read.
 type ServiceKind struct {
 	Group string // the command group, for example "daemon"
 	What  string // the name in messages, for example "this city"
@@ -37,7 +37,7 @@ type ServiceKind struct {
 	known func() (kind, at string, err error)
 	// isRunning reports whether the city or supervisor is running, as a service or otherwise
 	isRunning  func(at string) (bool, error)
-	pid        func(at string) int // pid returns the process ID, or 0 if it is unknown
+	pid        func(at string) int // returns the process ID, or 0 if it is unknown
 	StopAdvice func(ctx context.Context, at string) (how, keeps string)
 	stop       string // the command that stops the city or supervisor
 	adopt      string // a clause that names the commands that take over the agents
@@ -142,8 +142,8 @@ func CityService(e *env.Env) ServiceKind {
 	}
 }
 
-// howToStop returns the command that stops a city's controller, and what happens to the agents. The agents keep running
-// if possible. If the supervisor runs the city, stopping the city also stops its agents.
+// howToStop returns the command that stops a city's controller, and what that does to the agents. It keeps the agents
+// running if possible. If the supervisor runs the city, stopping the city stops its agents too.
 func howToStop(s *city.Snapshot) (how, keeps string) {
 	if s.Mode == "headless" || s.Mode == "console" {
 		return fmt.Sprintf("kill -USR1 %d", s.PID), "stops it and leaves its agents to the " +
@@ -152,8 +152,8 @@ func howToStop(s *city.Snapshot) (how, keeps string) {
 	return "gcity stop", "stops it and its agents"
 }
 
-// supervisorStop is how long a supervisor's cities may take to stop. It is fixed, because the number of cities changes
-// while the supervisor is running.
+// supervisorStop is how long a supervisor's cities may take to stop. It is constant, because cities are added and
+// removed while the supervisor is running.
 const supervisorStop = 15 * time.Minute
 
 // SupervisorService describes the supervisor of this user's cities as a service. home returns its folder.
@@ -242,7 +242,7 @@ func install(ctx context.Context, e *env.Env, k ServiceKind, f ServiceFlags) err
 	return started
 }
 
-// writeUnit writes the unit. It does nothing if the file already has the same content.
+// writeUnit writes the unit, unless the file already has the same content.
 func writeUnit(s *unit, m *Manager, force bool) (*installed, error) {
 	have, err := m.own(s.mark())
 	if err != nil {
@@ -283,8 +283,8 @@ func writeUnit(s *unit, m *Manager, force bool) (*installed, error) {
 	return out, nil
 }
 
-// enable makes systemd enable the unit, and start it if now is set. After an error out.Next lists the remaining
-// steps.
+// enable makes systemd enable the unit, and start it if now is set. After an error, out.Next lists the steps that
+// remain.
 func (k ServiceKind) enable(ctx context.Context, out *installed, s *unit, m *Manager,
 	now bool) error {
 	_, err := m.Ask(ctx, "daemon-reload")

@@ -26,7 +26,7 @@ import (
 // awkward is a path with characters that are special in a unit, a property list or a shell.
 const awkward = `/srv/my %h "city" $HOME\x--é;&<'`
 
-var update = flag.Bool("update", false, "rewrite the units of the packages")
+var update = flag.Bool("update", false, "rewrite the packaged units")
 
 func services() []*unit {
 	env := []string{"PATH=/opt/a b/bin:/usr/bin", "GC_HOME=" + awkward, "LANG=C.UTF-8"}
@@ -65,7 +65,7 @@ func TestUnitsAreVerified(t *testing.T) {
 	}
 }
 
-// A unit keeps the agents on a restart, allows enough time for a stop, and quotes the command line correctly.
+// A unit keeps the agents running during a restart, allows enough time for a stop, and quotes the command line correctly.
 func TestUnitText(t *testing.T) {
 	odd := services()[1]
 	text, err := odd.UnitText()
@@ -79,7 +79,7 @@ func TestUnitText(t *testing.T) {
 	has := func(section, name, value string) {
 		t.Helper()
 		if !slices.ContainsFunc(options, func(o *sdunit.UnitOption) bool { return o.Section == section && o.Name == name && o.Value == value }) {
-			t.Errorf("there is no %s=%s in [%s]:\n%s", name, value, section, text)
+			t.Errorf("%s=%s is missing in [%s]:\n%s", name, value, section, text)
 		}
 	}
 	path := `"` + `/srv/my %%h \"city\" $HOME\\x--é;&<'` + `"`
@@ -92,7 +92,7 @@ func TestUnitText(t *testing.T) {
 	has("Service", "Environment", `"GC_HOME=`+path[1:])
 	has("Install", "WantedBy", "default.target")
 	if markIn(text) != markOf("city", awkward) || markIn(text) == markOf("city", "/srv/my") || markIn("[Unit]\n"+text) != "" {
-		t.Errorf("its mark is %q", markIn(text))
+		t.Errorf("the unit has the mark %q", markIn(text))
 	}
 	for _, word := range []string{"a\nb", "a\x00b", "a\x1bb", "a\xffb"} {
 		for _, s := range []*unit{{Exe: "/bin/sh", args: []string{word}}, {Exe: "/bin/sh", env: []string{"PATH=" + word}}} {
@@ -100,7 +100,7 @@ func TestUnitText(t *testing.T) {
 				t.Errorf("%q: %v", word, err)
 			}
 			if _, err := s.plistText(); err == nil {
-				t.Errorf("%q went into a property list", word)
+				t.Errorf("%q was accepted in a property list", word)
 			}
 		}
 	}
@@ -149,12 +149,12 @@ func TestServiceEnviron(t *testing.T) {
 	}
 	want = []string{"PATH=/home/bob/.local/bin:/home/bob/bin:/home/ann/.local/bin:/usr/bin", "LC_TIME=de_DE", "LANG=C"}
 	if got := serviceEnviron(environ, false, "/home/bob"); !slices.Equal(got, want) {
-		t.Errorf("of another: %q, want %q", got, want)
+		t.Errorf("for another user: %q, want %q", got, want)
 	}
 }
 
 // Two cities with the same name have separate units. A unit that gcity did not write is not overwritten.
-func TestUnitsOfOneName(t *testing.T) {
+func TestUnitsOfCitiesWithOneName(t *testing.T) {
 	m := &Manager{Folder: filepath.Join(t.TempDir(), "units")}
 	make := func(at string) *unit {
 		return &unit{kind: "city", group: "daemon", Name: "town", at: at, about: at, Exe: "/bin/sh"}
@@ -213,7 +213,7 @@ func TestSupervisorUnit(t *testing.T) {
 	}
 	for _, line := range []string{`# gcity-unit: supervisor "/srv/gc"`, "TimeoutStopSec=930"} {
 		if !strings.Contains(out.String(), line+"\n") {
-			t.Errorf("no %s in\n%s", line, out.String())
+			t.Errorf("%s is missing in:\n%s", line, out.String())
 		}
 	}
 	if !strings.Contains(out.String(), " supervisor run\n") {
@@ -252,7 +252,7 @@ func TestPackagedUnitsAreTheSame(t *testing.T) {
 }
 
 // The hint for stopping a controller never signals a process that runs several cities.
-func TestReleased(t *testing.T) {
+func TestHowToStop(t *testing.T) {
 	for mode, want := range map[string]string{"headless": "kill -USR1 7", "console": "kill -USR1 7", "supervised": "gcity stop", "": "gcity stop"} {
 		if how, keeps := howToStop(&city.Snapshot{Mode: mode, PID: 7}); how != want || strings.Contains(keeps, "leaves") != (how != "gcity stop") {
 			t.Errorf("%s: %s %s", mode, how, keeps)
@@ -276,9 +276,9 @@ func TestUnitRestartsCrashes(t *testing.T) {
 	prevented := strings.Fields(set["RestartPreventExitStatus"])
 	want := []string{strconv.Itoa(exit.CodeFailed), strconv.Itoa(exit.CodeConflict), strconv.Itoa(exit.CodeConfig)}
 	if set["Restart"] != "on-failure" || !slices.Equal(prevented, want) {
-		t.Errorf("Restart=%s but for %q, want on-failure but for %q", set["Restart"], prevented, want)
+		t.Errorf("Restart=%s except for %q, want on-failure except for %q", set["Restart"], prevented, want)
 	}
 	if set["RestartSec"] != "5" || set["StartLimitIntervalSec"] != "0" {
-		t.Errorf("it is started again after %s s, in bounds of %s", set["RestartSec"], set["StartLimitIntervalSec"])
+		t.Errorf("restarts after %s s, within StartLimitIntervalSec=%s", set["RestartSec"], set["StartLimitIntervalSec"])
 	}
 }

@@ -28,7 +28,7 @@ type Manager struct {
 
 const systemUnits = "/etc/systemd/system"
 
-// ManagerOf returns the system's systemd instance if system is set, otherwise the user's.
+// ManagerOf returns the system's systemd instance if system is set, and otherwise the user's.
 func ManagerOf(e *env.Env, system bool) (*Manager, error) {
 	m := &Manager{System: system, Folder: systemUnits, Environ: os.Environ()}
 	if system {
@@ -52,13 +52,13 @@ func ManagerOf(e *env.Env, system bool) (*Manager, error) {
 	return m, nil
 }
 
-// IsFolder reports whether a path is a folder.
+// IsFolder reports whether path is a folder.
 func IsFolder(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }
 
-// Line returns a systemctl command in the form in which a user types it.
+// Line returns a systemctl command as a user would type it.
 func (m *Manager) Line(args ...string) string {
 	if m.System {
 		return "sudo systemctl " + strings.Join(args, " ")
@@ -66,11 +66,11 @@ func (m *Manager) Line(args ...string) string {
 	return "systemctl --user " + strings.Join(args, " ")
 }
 
-// ErrUnreachable means that systemd is not installed, or that it cannot be reached, for example in a container,
-// after su, or in cron.
+// ErrUnreachable means that systemd is not installed or cannot be reached from here, for example in a container, after
+// su, or in cron.
 var ErrUnreachable = errors.New("systemd cannot be reached from here")
 
-// noBus matches the output of systemctl if systemd is not running. call sets the language of that output.
+// noBus matches systemctl's output if systemd is not running. The output is in English, because call sets the locale.
 var noBus = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`Failed to connect to .*\bbus\b|not been booted with systemd`)
 })
@@ -121,7 +121,7 @@ type UnitFile struct {
 // Name returns the unit's name.
 func (u *UnitFile) Name() string { return filepath.Base(u.Path) }
 
-// own returns the unit with this mark, or nil if it does not exist.
+// own returns the unit that has this mark, or nil.
 func (m *Manager) own(mark string) (*UnitFile, error) {
 	entries, err := os.ReadDir(m.Folder)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -15,7 +15,7 @@ import (
 	"gcity/cli/output"
 )
 
-// stopTimeout is the timeout for the command that stops a service. The unit itself contains the actual time limit.
+// stopTimeout is the timeout for the command that stops a service. The unit itself sets a shorter limit.
 const stopTimeout = time.Hour
 
 // removed is the JSON output of uninstall.
@@ -85,8 +85,7 @@ func uninstall(ctx context.Context, e *env.Env, k ServiceKind, f ServiceFlags) e
 	return nil
 }
 
-// end stops a unit's process. It returns what happened to the agents: "kept", "ended", or "" if no process was
-// running.
+// end stops a unit's process. It returns what happened to the agents: "kept", "ended", or "" if there was no process.
 func (k ServiceKind) end(ctx context.Context, e *env.Env, at string, u *UnitFile,
 	f ServiceFlags) (agents string, err error) {
 	active, pid, err := u.State(ctx)

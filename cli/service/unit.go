@@ -23,7 +23,7 @@ type unit struct {
 	args   []string
 	limit  time.Duration // how long the service may take to stop
 	log    string        // the log file for launchd
-	System bool          // a unit of the system, not of a user
+	System bool          // a system unit rather than a user unit
 	User   string        // the user of a system unit
 	Exe    string
 	env    []string // variables as "K=V"
@@ -37,11 +37,11 @@ func markOf(kind, at string) string {
 	return "gcity-unit: " + kind + " " + strings.ReplaceAll(strconv.Quote(at), "--", `-\x2d`)
 }
 
-// command returns the service's command line.
+// command returns the command line that the service runs.
 func (s *unit) command() []string { return append([]string{s.Exe}, s.args...) }
 
-// serviceSlack is added to the time limit for a stop, for scripts and requests that are still running, and for slow
-// machines.
+// serviceSlack is added to the time limit for a stop. It allows for scripts and requests that are still running, and
+// for slow machines.
 const serviceSlack = 30 * time.Second
 
 // UnitText returns the systemd unit.
@@ -145,7 +145,7 @@ func (s *unit) writeEnv(line func(format string, args ...any)) error {
 	return nil
 }
 
-// maxTasks is the limit on the number of processes and threads that a service's agents may have in total.
+// maxTasks limits the total number of processes and threads of a service's agents.
 const maxTasks = 32768
 
 // asRoot reports whether the service runs as root.
@@ -220,13 +220,13 @@ func unitSafe(name string) string {
 	return cmp.Or(strings.Trim(name[:min(len(name), 64)], "-."), "city")
 }
 
-// serviceVariables are the variables that install copies from its own environment, because a service manager sets
-// almost none.
+// serviceVariables are the variables that install copies from its own environment into the service, because a service
+// manager sets hardly any.
 var serviceVariables = []string{"LANG", "LANGUAGE", "TZ", "GC_HOME", "XDG_CONFIG_HOME",
 	"XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "TMUX_TMPDIR"}
 
-// serviceEnviron returns the environment for a service. own means that the service runs as the current user. Otherwise
-// home is the home folder of its user.
+// serviceEnviron returns the environment for a service. own means that the service runs as the current user. Otherwise,
+// home is the home folder of the service's user.
 func serviceEnviron(environ []string, own bool, home string) []string {
 	var out []string
 	for _, kv := range environ {
@@ -235,7 +235,7 @@ func serviceEnviron(environ []string, own bool, home string) []string {
 		case value == "":
 		case name == "PATH":
 			out = append(out, "PATH="+servicePath(value, own, home))
-		// the value may name one of the current user's folders
+		// the value may contain a path in the current user's folders
 		case !own && name != "LANG" && name != "TZ" && !strings.HasPrefix(name, "LC_"):
 		case strings.HasPrefix(name, "LC_"), slices.Contains(serviceVariables, name):
 			out = append(out, kv)
@@ -244,7 +244,7 @@ func serviceEnviron(environ []string, own bool, home string) []string {
 	return out
 }
 
-// servicePath returns a PATH without relative folders and without folders that exist only for one session.
+// servicePath returns path without relative folders and folders that exist only for one session.
 func servicePath(path string, own bool, home string) string {
 	var dirs []string
 	if !own && home != "" {

@@ -54,7 +54,7 @@ func TestKubernetesWithoutHelper(t *testing.T) {
 		t.Errorf("%s, %v", got, err)
 	}
 	if got := helperPath(); got != helperName {
-		t.Errorf("the helper is %s", got)
+		t.Errorf("helperPath() = %s", got)
 	}
 }
 

@@ -39,8 +39,8 @@ import (
 )
 
 // OpenSessions opens a city's session providers: those that its agents use, and those that still have sessions from an
-// earlier controller. A caller without the city's lock must set Observe. The caller must call the returned function to
-// close the providers.
+// earlier controller. A caller that does not hold the city's lock must set Observe. The caller must call the returned
+// function to close the providers.
 func OpenSessions(o SessionOptions) (session.Provider, func(), error) {
 	o.At = cmp.Or(o.At, o.Dir)
 	h := opener{SessionOptions: o}
@@ -54,7 +54,7 @@ func OpenSessions(o SessionOptions) (session.Provider, func(), error) {
 	return p, func() { p.Close(); h.clearUp() }, nil
 }
 
-// clearUp stops what an earlier controller left running for sessions that have ended.
+// clearUp stops leftovers of sessions that ended under an earlier controller.
 func (h *opener) clearUp() {
 	if h.Observe || h.tmux {
 		return
@@ -68,13 +68,13 @@ func (h *opener) clearUp() {
 // SessionOptions are the options for opening a city's sessions.
 type SessionOptions struct {
 	Dir     string
-	At      string      // a path to Dir that stays valid when the folder is moved; "" means Dir
+	At      string      // a path to Dir that stays valid if the folder is moved; "" means Dir
 	Grant   trust.Grant // permission to run provider scripts
-	Observe bool        // the caller does not have the city's lock
+	Observe bool        // the caller does not hold the city's lock
 	Logger  *slog.Logger
 	Broken  func(error) // receives panics from goroutines; if nil, a panic ends the program
-	// Group returns the control group in which sessions start. If Group is nil or returns "", sessions start in the
-	// control group of this process.
+	// Group returns the control group in which sessions start. If Group is nil or returns "", sessions start in this
+	// process's control group.
 	Group func() string
 }
 
@@ -84,8 +84,8 @@ type opener struct {
 	tmux bool // the tmux provider is open, and manages the tmux server itself
 }
 
-// survey returns the providers that may have sessions of the city: those in the configuration, and those that have
-// stored files in the city.
+// survey returns the providers that may have sessions of the city: those in the configuration, and those with stored
+// files in the city.
 func (h *opener) survey() []string {
 	names := []string{}
 	if c := folder.SourceOf(h.Dir).LoadPartial(); c != nil {
@@ -104,7 +104,7 @@ func (h *opener) survey() []string {
 	return names
 }
 
-// open opens the provider with this name in the configuration.
+// open opens the session provider with this name.
 func (h *opener) open(name string) (session.Provider, func(), error) {
 	switch name {
 	case "pty":
@@ -201,7 +201,7 @@ func (h *opener) external(name, kind, path string, settings json.RawMessage) (
 	return p, func() {}, nil
 }
 
-// find returns the absolute path of a provider's script or helper.
+// find returns the absolute path of a provider's script or helper program.
 func (h *opener) find(name, path string) (string, error) {
 	var err error
 	switch {
@@ -220,7 +220,7 @@ func (h *opener) find(name, path string) (string, error) {
 	return path, ownership.Check(path)
 }
 
-// holder returns the path of the program that holds sessions. It is this program.
+// holder returns the path of the program that holds sessions, which is this program.
 func (h *opener) holder() (string, error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -230,12 +230,12 @@ func (h *opener) holder() (string, error) {
 	return exe, nil
 }
 
-// EndLimit is the time for listing and stopping sessions, in addition to the agents' time between interrupt and
-// kill. A controller has the same limit.
+// EndLimit is the time allowed for listing and stopping sessions, in addition to the agents' time between interrupt and
+// kill. A controller's limit is the same.
 const EndLimit = 30 * time.Second
 
-// EndSessions stops sessions at the same time. It returns when all have ended, or after the agents' time between
-// interrupt and kill plus EndLimit. The error names all sessions that may still be running.
+// EndSessions stops sessions concurrently. It returns when all have ended, or after the agents' time between interrupt
+// and kill plus EndLimit. The error names every session that may still be running.
 func EndSessions(ctx context.Context, p session.Provider, these []session.Status,
 	grace time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, grace+EndLimit)
@@ -256,8 +256,8 @@ func EndSessions(ctx context.Context, p session.Provider, these []session.Status
 	return errors.Join(errs...)
 }
 
-// Vetter returns a function that returns the reason why a session provider cannot start any agent, or "" if none is
-// known. It checks each provider only once.
+// Vetter returns a function that returns why a session provider cannot start any agent, or "" if no reason is known. It
+// checks each provider only once.
 func Vetter(ctx context.Context, p session.Provider, slow env.Slowly) func(provider string) string {
 	known := map[string]string{}
 	return func(provider string) string {
@@ -272,9 +272,9 @@ func Vetter(ctx context.Context, p session.Provider, slow env.Slowly) func(provi
 	}
 }
 
-// Preflight runs the checks for a start on all agents at the same time, because a folder may not respond. It returns a
-// function that returns the reason why one of these agents cannot start, or "" if none is known. That function also
-// calls vet for the agent's session provider.
+// Preflight runs the checks that precede a start, for all agents concurrently, because a folder may not respond. It
+// returns a function that returns why an agent cannot start, or "" if no reason is known. That function also calls vet
+// for the agent's session provider.
 func Preflight(ctx context.Context, p session.Provider, all []agent.Want,
 	vet func(provider string) string) func(*agent.Want) string {
 	checker, found := preflight.New(p), make([]error, len(all))
@@ -297,7 +297,7 @@ func Preflight(ctx context.Context, p session.Provider, all []agent.Want,
 	}
 }
 
-// VetProvider returns an error if one of a city's session providers cannot start any agent.
+// VetProvider returns an error if the session provider with this name cannot start any agent.
 func VetProvider(ctx context.Context, p session.Provider, name string, slow env.Slowly) error {
 	m, ok := p.(session.MultiProvider)
 	if !ok {

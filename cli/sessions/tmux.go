@@ -30,7 +30,7 @@ func (h *opener) openTmux() (session.Provider, func(), error) {
 // usesTmux reports whether a city has ever had sessions in tmux.
 func usesTmux(dir string) bool { return tmux.Used(dir) }
 
-// TmuxRemedy returns advice if sessions cannot be listed because tmux is missing or too old. Otherwise it returns "".
+// TmuxRemedy returns advice if err means that tmux is missing or too old to list sessions. Otherwise it returns "".
 func TmuxRemedy(err error) string {
 	if errors.Is(err, tmux.ErrUnusable) {
 		return "install tmux 3.3 or newer (apt-get install tmux), or use a different session " +
@@ -39,8 +39,8 @@ func TmuxRemedy(err error) string {
 	return ""
 }
 
-// TmuxHint returns a clause that says how to see the sessions with tmux itself, or "" if the city has never had
-// sessions in tmux.
+// TmuxHint returns a clause that says how to see the sessions in tmux itself, or "" if the city has never had sessions
+// in tmux.
 func TmuxHint(dir string) string {
 	if !usesTmux(dir) {
 		return ""

@@ -57,8 +57,8 @@ func (f *beadFilter) flags(c *cobra.Command) {
 	c.Flags().VarP(env.Number(&f.limit, 0), "limit", "n", "list at most this many, 0 = all")
 }
 
-// query returns the query for the store. It leaves out messages and records of automation runs, which are not work,
-// unless the filter selects a type or label.
+// query returns the query for the store. It excludes messages and records of automation runs, which are not work,
+// unless the filter selects a type or a label.
 func (f *beadFilter) query() (beads.Query, error) {
 	q := beads.Query{Labels: f.labels, Type: f.kind, Assignee: f.assignee, Parent: f.parent,
 		Limit: f.limit}
@@ -140,8 +140,8 @@ belong to the molecule's owner, so they are listed only with --assignee OWNER or
 	return c
 }
 
-// withSteps removes the steps of owned molecules from ready work. If the query selects the work of an assignee,
-// withSteps adds the steps of the assignee's molecules. A list of the steps of one bead is not changed.
+// withSteps removes the steps of owned molecules from ready work. If the query selects an assignee, withSteps adds the
+// steps of the molecules that this assignee owns. It does not change a list of one bead's steps.
 func withSteps(ctx context.Context, d *depot.Store, q beads.Query,
 	ready []beads.Bead) ([]beads.Bead, error) {
 	if q.Parent != "" {
@@ -160,8 +160,8 @@ func withSteps(ctx context.Context, d *depot.Store, q beads.Query,
 	return ready, err
 }
 
-// printBeads prints the beads that match a query after pick has selected and ordered them. A nil pick leaves them as
-// they are.
+// printBeads prints the beads that match a query, selected and ordered by pick. If pick is nil, all are printed as they
+// are.
 func printBeads(ctx context.Context, e *env.Env, d *depot.Store, q beads.Query,
 	pick func(*depot.Store, []beads.Bead) ([]beads.Bead, int, error)) error {
 	all, err := d.List(ctx, q)
@@ -201,7 +201,8 @@ func printBeads(ctx context.Context, e *env.Env, d *depot.Store, q beads.Query,
 	return nil
 }
 
-// emptyList returns the message for an empty list. For a store without work it also says how to create some.
+// emptyList returns the message for an empty list. If the store has no work at all, the message says how to create
+// some.
 func emptyList(ctx context.Context, d *depot.Store, q beads.Query) string {
 	_, all := d.Store.(*depot.AllStores)
 	place := d.Title()

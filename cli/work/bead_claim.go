@@ -14,11 +14,11 @@ import (
 	"gcity/cli/exit"
 )
 
-// claimRetries is how many times a claim is tried when other changes to the bead interfere.
+// claimRetries is how often a claim is tried if other changes to the bead get in the way.
 const claimRetries = 20
 
-// claimBead assigns a bead to an agent or a person, unless it is already assigned to a different one. Only one of
-// several concurrent claims succeeds.
+// claimBead assigns a bead to an agent or a person, unless it is already assigned to another one. If several claim it
+// at the same time, only one succeeds.
 func claimBead(ctx context.Context, e *env.Env, d *depot.Store, id, who string) error {
 	var err error
 	for range claimRetries {

@@ -19,8 +19,8 @@ import (
 	"gcity/cli/workstore"
 )
 
-// textOf reads a bead's description from a file, or from standard input for "-". It returns an error if twice is set,
-// which means that the user has also given --description.
+// textOf reads a bead's description from a file, or from standard input if file is "-". twice means that the user has
+// also set --description, which is an error.
 func textOf(e *env.Env, file string, twice bool) (string, error) {
 	if twice {
 		return "", exit.Usage("--description and --description-file are mutually exclusive; use " +
@@ -32,7 +32,7 @@ func textOf(e *env.Env, file string, twice bool) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("cannot read the description: %w", err)
 		}
-		defer f.Close() // the file was only read, so an error from Close loses nothing
+		defer f.Close() // the file is only read, so an error from Close loses nothing
 		in = f
 	}
 	data, err := io.ReadAll(io.LimitReader(in, beads.MaxText+1))
@@ -46,7 +46,7 @@ func textOf(e *env.Env, file string, twice bool) (string, error) {
 	return strings.TrimRight(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n"), nil
 }
 
-// warnPools prints a warning for each label that assigns a bead to a pool that the configuration does not have.
+// warnPools prints a warning for each label that assigns a bead to an unknown pool.
 func warnPools(e *env.Env, d *depot.Store, labels []string) {
 	c, err := folder.LoadCity(d.City)
 	if err != nil {
@@ -72,7 +72,7 @@ func warnPools(e *env.Env, d *depot.Store, labels []string) {
 }
 
 // owned returns the first of the IDs that belongs to a bead in another store of the city, and that store. It returns
-// nil if no other store contains any of them.
+// nil if it finds none.
 func owned(ctx context.Context, e *env.Env, d *depot.Store, ids []string) (id string,
 	by *workstore.Place, err error) {
 	for i := range d.Places {
@@ -89,7 +89,7 @@ func owned(ctx context.Context, e *env.Env, d *depot.Store, ids []string) (id st
 	return "", nil, nil
 }
 
-// firstIn returns the first of the IDs for which a store contains a bead, or "".
+// firstIn returns the first of the IDs that belongs to a bead in the store, or "".
 func firstIn(ctx context.Context, e *env.Env, p workstore.Place, ids []string) (_ string,
 	err error) {
 	s, err := e.Store(p)
@@ -108,14 +108,14 @@ func firstIn(ctx context.Context, e *env.Env, p workstore.Place, ids []string) (
 	return "", nil
 }
 
-// linked contains the IDs in --needs and --parent.
+// linked contains the IDs given with --needs and --parent.
 type linked struct {
 	needs  []string
 	parent string
 }
 
-// elsewhere completes the error from a failed link. The new error names the link's flag, or, if the linked bead is in
-// another store of the city, that store.
+// elsewhere completes the error for a bead that could not be linked. The new error names the flag or, if the linked
+// bead is in another store of the city, that store.
 func elsewhere(ctx context.Context, e *env.Env, d *depot.Store, err error, links linked) error {
 	var invalid *beads.Invalid
 	if !errors.As(err, &invalid) {
@@ -143,7 +143,7 @@ func elsewhere(ctx context.Context, e *env.Env, d *depot.Store, err error, links
 	return err
 }
 
-// guard wraps a store for an import. It rejects beads that another store of the city contains.
+// guard wraps the target store of an import. It rejects beads that are already in another store of the city.
 type guard struct {
 	*depot.Store
 	a *env.Env
@@ -185,8 +185,8 @@ func closeSteps(ctx context.Context, e *env.Env, d *depot.Store, id string, p be
 	return nil
 }
 
-// checkSteps returns an error for a molecule that has open steps, unless with contains all of them, because they are
-// then closed too.
+// checkSteps returns an error if a bead is a molecule with open steps, unless with contains all of them, because then
+// they are closed too.
 func checkSteps(ctx context.Context, e *env.Env, d *depot.Store, id string, with []string) error {
 	b, has, closeOther, err := depot.Find(ctx, e, d, id)
 	if err != nil {

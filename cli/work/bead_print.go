@@ -27,7 +27,7 @@ func beadColor(s beads.Status) string {
 	}
 }
 
-// writeBeads writes a table of beads in the given order, and marks those that wait for one of the gates.
+// writeBeads writes a table of beads in the given order, and marks those that are waiting for one of the gates.
 func writeBeads(e *env.Env, w io.Writer, all []beads.Bead, gates city.Gates) error {
 	rows := make([][]output.Cell, 0, len(all))
 	for _, b := range all {

@@ -76,7 +76,7 @@ func beadCreate(e *env.Env) *cobra.Command {
 	return c
 }
 
-// changed reports a change to a bead to the user, and then to the city. It does not wait for the city to react.
+// changed reports a bead's change to the user, and then to the city. It does not wait for the city to react.
 func changed(ctx context.Context, e *env.Env, d *depot.Store, kind string, b beads.Bead) error {
 	if e.JSON {
 		if err := e.WriteJSON(b); err != nil {
@@ -91,7 +91,7 @@ func changed(ctx context.Context, e *env.Env, d *depot.Store, kind string, b bea
 	return depot.ReportChange(ctx, e, d, kind, b)
 }
 
-// changedBead is like changed for a bead that existed before. Its message lists the changes.
+// changedBead is like changed, for a bead that already existed. Its message lists what has changed.
 func changedBead(ctx context.Context, e *env.Env, d *depot.Store, old, b beads.Bead) error {
 	changes := city.ChangeText(&old, b)
 	if e.JSON || changes == "" {
@@ -217,7 +217,7 @@ func beadUpdate(e *env.Env) *cobra.Command {
 	return c
 }
 
-// onlyWhere reports whether the flags only select a store or an operation, and describe no change.
+// onlyWhere reports whether the given flags only select a store or name an operation, and do not change anything.
 func onlyWhere(c *cobra.Command) bool {
 	for _, flag := range []string{
 		"title", "status", "type", "priority", "assignee", "parent", "description",
@@ -230,7 +230,7 @@ func onlyWhere(c *cobra.Command) bool {
 	return true
 }
 
-// patchBead changes a bead and reports the change. A change that has no effect does not create an event.
+// patchBead changes a bead and reports the change. A change without an effect does not cause an event.
 func patchBead(ctx context.Context, e *env.Env, d *depot.Store, id string, p beads.Patch) error {
 	old, has, closeOther, err := depot.Find(ctx, e, d, id)
 	if err != nil {
@@ -238,7 +238,7 @@ func patchBead(ctx context.Context, e *env.Env, d *depot.Store, id string, p bea
 	}
 	defer closeOther()
 	if p.Status != nil && *p.Status == beads.StatusClosed && old.Status == beads.StatusClosed {
-		// closing a closed bead keeps the first reason
+		// if the bead is already closed, it keeps its first reason
 		delete(p.SetMetadata, beads.CloseReason)
 	}
 	return patchFound(ctx, e, has, old, p)
@@ -266,7 +266,7 @@ func patchFound(ctx context.Context, e *env.Env, has *depot.Store, old beads.Bea
 	}
 	switch {
 	case b.Rev == old.Rev && e.Op != "":
-		// an earlier attempt made this change, but its event may be missing
+		// an earlier attempt made this change, but may have failed to write the event
 		return changed(ctx, e, has, eventOf(b), b)
 	case b.Rev == old.Rev:
 		if e.JSON {
@@ -374,7 +374,7 @@ func (x *exporting) Write(p []byte) (int, error) {
 	return x.Writer.Write(p)
 }
 
-// exportTo writes all beads to a file atomically.
+// exportTo writes all beads to a file, which it replaces atomically.
 func exportTo(ctx context.Context, d *depot.Store, file string, progress *env.Progress) (int,
 	error) {
 	var all bytes.Buffer
@@ -397,12 +397,12 @@ func openInput(e *env.Env, name string) (io.Reader, func(), error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot read the import: %w", err)
 	}
-	// the file is only read, so an error from Close loses nothing
+	// the file is only read, so an error from Close can be ignored
 	return f, func() { _ = f.Close() }, nil
 }
 
-// imported returns the event for an import. There is one event for all beads, so that an import of thousands of beads
-// does not start thousands of automation runs.
+// imported returns the event for an import. All beads share one event, because otherwise an import of thousands of
+// beads could start thousands of automation runs.
 func imported(d *depot.Store, got beads.Imported, depth int) events.Event {
 	payload, err := json.Marshal(struct {
 		Rig string `json:"rig,omitempty"`

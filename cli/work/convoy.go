@@ -125,8 +125,8 @@ func joinable(ctx context.Context, e *env.Env, d *depot.Store, convoy string, id
 	return nil
 }
 
-// addToConvoy makes beads children of a convoy, and prints the convoy. If all its children are closed, addToConvoy
-// closes it.
+// addToConvoy makes beads children of a convoy and prints the convoy. If all of its children are closed, addToConvoy
+// closes the convoy.
 func addToConvoy(ctx context.Context, e *env.Env, d *depot.Store, convoy beads.Bead,
 	ids []string) error {
 	var before, now beads.Bead
@@ -147,7 +147,7 @@ func addToConvoy(ctx context.Context, e *env.Env, d *depot.Store, convoy beads.B
 		}
 		before, now = was, b
 	}
-	// this comes after all children are added, because a convoy is closed when all its children are closed
+	// do this only after all children are added, because the convoy closes when all its children are closed
 	if _, err := closeConvoy(ctx, e, d, before, now); err != nil {
 		return err
 	}
@@ -215,7 +215,7 @@ func convoyList(e *env.Env) *cobra.Command {
 	return c
 }
 
-// printConvoys lists the convoys in all stores, with the newest in each store first.
+// printConvoys lists the convoys in all stores. The newest convoy of each store comes first.
 func printConvoys(ctx context.Context, e *env.Env, d *depot.Store, closed bool) error {
 	q := beads.Query{Type: city.ConvoyType, Limit: -1}
 	if !closed {
@@ -233,7 +233,7 @@ func printConvoys(ctx context.Context, e *env.Env, d *depot.Store, closed bool) 
 		return e.WriteJSON(output.ListOf(out))
 	}
 	if len(out) == 0 {
-		e.Sayf("no open convoys; `gcity convoy create NAME BEAD…` creates one")
+		e.Sayf("no open convoys; run `gcity convoy create NAME BEAD…` to create one")
 		return nil
 	}
 	rows := make([][]output.Cell, 0, len(out))

@@ -1,3 +1,3 @@
-// Package work implements the commands for work: beads, mail, formulas, convoys, and the commands with which agents get
-// their work.
+// Package work implements the commands for work: beads, mail, formulas, convoys, and the commands that agents use to
+// get their work.
 package work

@@ -35,7 +35,7 @@ this order is used. "gcity help automations" describes how to write a formula.`
 	return c
 }
 
-// listedFormula is a formula in a list, with the file that it is read from, and the error in it if it is invalid.
+// listedFormula is a formula in a list, with the file that it comes from, and its error if it is invalid.
 type listedFormula struct {
 	Name        string   `json:"name"`
 	Description string   `json:"description,omitempty"`
@@ -48,8 +48,7 @@ type listedFormula struct {
 	Warnings    []string `json:"warnings,omitempty"`
 }
 
-// formulasOf returns the city's formulas. With a rig it returns those that apply in the rig: its own and the
-// city's.
+// formulasOf returns the city's formulas or, if rig is set, the formulas that apply in that rig.
 func formulasOf(e *env.Env, rig string) (*config.City, []formula.Source, error) {
 	dir, err := e.CityDir()
 	if err != nil {

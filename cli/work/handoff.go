@@ -40,7 +40,7 @@ records the result, and the wisp is closed and removed later. A wisp with open s
 stays open and assigned to the agent, and the message lists its progress. With --auto
 it only sends the message, for hooks in programs that compact their own context; the
 message may then be empty. Without a controller it does everything except the restart,
-and exits with status 3.`,
+and exits with code 3.`,
 		Example: `  gc handoff 'parser half done' 'gc-41: lexer works, see NOTES.md; next: errors'`,
 	}, true, func(ctx context.Context, l *env.Link, args []string) error {
 		me := e.Getenv("GC_AGENT")
@@ -58,7 +58,7 @@ and exits with status 3.`,
 		if !auto {
 			over, text = finishedWisps(ctx, e, l, me, text)
 		}
-		// the message is sent first, so that it exists even if a later step fails
+		// send the message first, so that it exists even if a later step fails
 		r, err := city.SendMail(ctx, l, mail.Message{
 			From: me, To: me, Subject: cmp.Or(f.subject, "handoff"), Text: text, Depth: e.Depth(),
 		})
@@ -98,7 +98,7 @@ func mayHandOff(ctx context.Context, l *env.Link, agent, message string, auto bo
 	return err
 }
 
-// heartbeat is the content of .gc/heartbeats/<agent>.json, from which a watchdog sees that the agent is working.
+// heartbeat is the content of .gc/heartbeats/<agent>.json. A watchdog reads it to see that the agent is working.
 type heartbeat struct {
 	Agent     string    `json:"agent"`
 	Timestamp time.Time `json:"timestamp"`

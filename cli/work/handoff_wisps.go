@@ -10,8 +10,8 @@ import (
 	"gcity/mail"
 )
 
-// finishedWisps returns an agent's finished wisps, and text with the progress of its other wisps appended. If the work
-// cannot be read, it prints the error and returns text unchanged.
+// finishedWisps returns an agent's finished wisps, and text with the progress of the agent's other wisps appended. If
+// the work cannot be read, it prints the error and returns text unchanged.
 func finishedWisps(ctx context.Context, e *env.Env, l *env.Link, me, text string) ([]city.Wisp,
 	string) {
 	all, err := city.Wisps(ctx, l, me)
@@ -35,8 +35,8 @@ func finishedWisps(ctx context.Context, e *env.Env, l *env.Link, me, text string
 	return over, text
 }
 
-// squash replaces finished wisps with digests. said is a clause about each replaced wisp. failed lists the other wisps,
-// which are not changed.
+// squash replaces finished wisps with digests. said has a clause for each wisp that was replaced. failed lists the
+// wisps that could not be replaced and are unchanged.
 func squash(ctx context.Context, l *env.Link, me string, over []city.Wisp, words string) (said,
 	failed string) {
 	for _, w := range over {
@@ -51,8 +51,8 @@ func squash(ctx context.Context, l *env.Link, me string, over []city.Wisp, words
 	return said, failed
 }
 
-// leftFor returns the messages that the previous session left for an agent, newest first. These are the unread
-// messages from the agent to itself.
+// leftFor returns the messages that the previous session left for an agent, newest first. They are the unread messages
+// from the agent to itself.
 func leftFor(ctx context.Context, e *env.Env, me string) ([]mail.Message, error) {
 	l, err := e.Open(ctx)
 	if err != nil {

@@ -109,13 +109,14 @@ func workOf(ctx context.Context, e *env.Env, args []string) (*foundWork, error) 
 	return out, out.find(ctx, l, w)
 }
 
-// explainer is a city that can show where the values of its configuration come from.
+// explainer is a city that can say where the values in its configuration come from.
 type explainer interface {
 	Explain(ctx context.Context, name string) (string, error)
 }
 
-// workInForce gets an agent's work from the controller. It is used if the configuration file is invalid and so not in
-// force, or if the agent was removed from it but still has work to finish. Without a controller it returns instead.
+// workInForce gets an agent's work from the controller. It is used when the configuration file is invalid and therefore
+// not in force, or when the agent was removed from the file but still has work to finish. If no controller is running,
+// it returns the error instead.
 func workInForce(ctx context.Context, e *env.Env, dir, name string, instead error) (*foundWork,
 	error) {
 	near, closeNear, err := e.Dial(dir)
@@ -150,7 +151,7 @@ func queryOf(c *config.City, w *agent.Want) string {
 	return ""
 }
 
-// runQuery runs a work_query. If the command fails without output, as grep does, it has found no work.
+// runQuery runs a work_query. A command that fails without any output, as grep does, has found no work.
 func runQuery(ctx context.Context, dir string, w *agent.Want, line string) (string, error) {
 	if err := folder.Trusted(dir, nil).Err(); err != nil {
 		return "", err
@@ -174,7 +175,7 @@ func runQuery(ctx context.Context, dir string, w *agent.Want, line string) (stri
 	return text, nil
 }
 
-// find fills in an agent's work, and the gates that it may be waiting for.
+// find sets the agent's work, and the gates that it may be waiting for.
 func (w *foundWork) find(ctx context.Context, c city.Control, want *agent.Want) (err error) {
 	if w.Items, err = workFor(ctx, c, want); err == nil {
 		w.gates, err = city.GatesFor(ctx, c.Beads, w.Items)
@@ -182,8 +183,8 @@ func (w *foundWork) find(ctx context.Context, c city.Control, want *agent.Want) 
 	return err
 }
 
-// workFor returns an agent's work, most urgent first: work in progress, otherwise ready work assigned to it, otherwise
-// ready and unassigned work of its pool. The steps of the agent's own work follow.
+// workFor returns an agent's work, most urgent first: its work in progress, otherwise ready work assigned to it,
+// otherwise its pool's ready and unassigned work. The steps of the agent's own work follow.
 func workFor(ctx context.Context, c city.Control, w *agent.Want) ([]beads.Bead, error) {
 	mine := beads.Query{Assignee: w.Name, NotType: city.NotWork(), Limit: -1}
 	begun, ready, pool := mine, mine, mine
@@ -214,7 +215,7 @@ func workFor(ctx context.Context, c city.Control, w *agent.Want) ([]beads.Bead, 
 	return []beads.Bead{}, nil
 }
 
-// printWork prints an agent's work. Without work it prints nothing and returns an error with exit code 1.
+// printWork prints an agent's work. Without work, it prints nothing and returns an error with exit code 1.
 func printWork(e *env.Env, w *foundWork) error {
 	var err error
 	switch {
@@ -231,7 +232,7 @@ func printWork(e *env.Env, w *foundWork) error {
 	return err
 }
 
-// shown returns text in the form in which it is printed: without control sequences on a terminal.
+// shown returns text as it is printed. On a terminal, control sequences are removed.
 func shown(e *env.Env, text string) string {
 	if e.OutTTY {
 		return output.SafeText(text)
@@ -239,7 +240,7 @@ func shown(e *env.Env, text string) string {
 	return text
 }
 
-// injectLimit is the maximum number of beads in the text for a model.
+// injectLimit is the maximum number of beads in a text for a model.
 const injectLimit = 10
 
 // injectWork prints an agent's work for a model.
@@ -247,7 +248,7 @@ func injectWork(e *env.Env, w *foundWork) error {
 	if w.none() {
 		return nil
 	}
-	// another member may claim a pool's work first
+	// unassigned work belongs to the pool, so another member may claim it first
 	text, contested := w.Text, len(w.Items) > 0 && w.Items[0].Assignee == ""
 	for i, b := range w.Items {
 		if i == injectLimit {

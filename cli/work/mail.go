@@ -43,7 +43,7 @@ all people.`
 	return c
 }
 
-// withMail sets RunE of a command that needs an open city. If changes is set, --read-only does not allow the command.
+// withMail sets RunE of a command that needs an open city. If changes is set, the command fails with --read-only.
 func withMail(e *env.Env, c *cobra.Command, changes bool,
 	run func(ctx context.Context, l *env.Link, args []string) error) *cobra.Command {
 	c.RunE = func(cmd *cobra.Command, args []string) error {
@@ -66,7 +66,7 @@ func withMail(e *env.Env, c *cobra.Command, changes bool,
 	return c
 }
 
-// writer returns the sender: an agent, an automation, or a person.
+// writer returns the sender of a message: an agent, an automation, or a person.
 func writer(e *env.Env) string {
 	return cmp.Or(e.Getenv("GC_AGENT"), e.Getenv("GC_AUTOMATION"), mail.Person)
 }
@@ -86,7 +86,7 @@ func (f *draftFlags) flags(c *cobra.Command) {
 		"also notify the recipient in its terminal")
 }
 
-// fill fills in the flags from the arguments, which are TEXT or SUBJECT TEXT.
+// fill completes the flags with the arguments, which are TEXT or SUBJECT TEXT.
 func (f *draftFlags) fill(a *env.Env, args []string) error {
 	switch {
 	case len(args) == 2 && f.subject == "" && f.text == "":
@@ -157,8 +157,8 @@ func unknownSender(s *city.Snapshot, from string) bool {
 	return err == nil && s.IsUserAddress(to)
 }
 
-// notified types a notification about a message into the terminal of its recipient, or of all running members of a
-// pool. It returns the result as text.
+// notified types a notification into the terminal of a message's recipient, or of all running members of a pool. It
+// returns what happened, as text.
 func notified(ctx context.Context, l *env.Link, m mail.Message) string {
 	whom := []string{m.To}
 	if pool, ok := strings.CutPrefix(m.To, mail.PoolPrefix); ok {
@@ -252,7 +252,7 @@ func mailMark(e *env.Env, name, short string, p beadPatch) *cobra.Command {
 		})
 }
 
-// receipts prints the results of several operations. A single result is printed like a receipt.
+// receipts prints the results of several operations. It prints a single result like any other receipt.
 func receipts(e *env.Env, all []city.Receipt) error {
 	if len(all) == 1 {
 		return e.Receipt(all[0])

@@ -95,7 +95,7 @@ func prime(ctx context.Context, e *env.Env, args []string) (primeShape, error) {
 	switch {
 	case err != nil && named:
 		return primeShape{}, err
-	case err != nil: // the caller is this agent, so it is running but no longer declared
+	case err != nil: // the caller is this agent, so it is running although it is no longer declared
 		return primeShape{Prompt: generic(dir)}, nil
 	}
 	text, err := folder.PromptOf(ctx, w)
@@ -108,8 +108,8 @@ func prime(ctx context.Context, e *env.Env, args []string) (primeShape, error) {
 	return primeShape{Agent: w.Name, File: w.Prompt.File, Prompt: text}, nil
 }
 
-// promptInForce gets an agent's prompt from the controller. It is used if the configuration on disk is invalid, because
-// the previous one is then still in force. Without a controller it returns invalid, the error in the configuration.
+// promptInForce gets an agent's prompt from the controller. It is used when the configuration on disk is invalid,
+// because the previous one is then still in force. If no controller is running, it returns the error invalid.
 func promptInForce(ctx context.Context, e *env.Env, dir, name string, invalid error) (primeShape,
 	error) {
 	near, closeNear, err := e.Dial(dir)
@@ -146,8 +146,8 @@ func unprompted(w *agent.Want) string {
 // generic returns the text for a caller that is not one of the city's agents.
 func generic(dir string) string {
 	if dir == "" {
-		return "This folder is not in a city: gcity init creates one, and --city DIR " +
-			"selects one.\n" +
+		return "This folder is not in a city: run gcity init to create one, or select one " +
+			"with --city DIR.\n" +
 			"Useful commands for agents in a city:\n\n" + agentCommands
 	}
 	return fmt.Sprintf("This is the city in %s. You are not one of its agents: gc prime AGENT "+

@@ -20,10 +20,10 @@ import (
 	"gcity/internal/suggest"
 )
 
-// slingLimit is the timeout for sling, which may open stores, create work from a formula and run a sling_query.
+// slingLimit is the timeout for sling, which may open stores, create work from a formula, and run a sling_query.
 const slingLimit = 2 * time.Minute
 
-// slingNeedsConfig is the reason why sling needs a valid configuration.
+// slingNeedsConfig says why sling needs a valid configuration.
 const slingNeedsConfig = "the configuration contains the rules for assigning work: fix the file, " +
 	"or assign the work with `gcity bead update ID --assignee NAME`"
 
@@ -106,7 +106,7 @@ sling fails if the work is closed, or is assigned to a different agent.`,
 	return c
 }
 
-// slingArgs returns a usage error if the work is missing. The target is optional, and with --stdin so is the work.
+// slingArgs returns a usage error if the work is missing. The target is optional, and so is the work if --stdin is set.
 func slingArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return exit.Usage("the work is missing: %s", cmd.UseLine())
@@ -157,8 +157,8 @@ func slings(ctx context.Context, e *env.Env, l *env.Link, f slingFlags,
 	return out, nil
 }
 
-// withTargetError returns wrong, an error about the work. If the target is unknown too, the returned error begins with
-// the error about the target.
+// withTargetError returns wrong, an error about the work. If the target is unknown as well, the returned error begins
+// with that.
 func withTargetError(ctx context.Context, l *env.Link, target string, wrong error) error {
 	if target == "" || !exit.IsNotFound(wrong) {
 		return wrong
@@ -177,7 +177,8 @@ func withTargetError(ctx context.Context, l *env.Link, target string, wrong erro
 	return &city.Error{Code: city.NotFound, Message: err.Error() + "; and " + wrong.Error()}
 }
 
-// slingOne determines what a word is: a bead, a formula, or, if it has several words, the title of a new bead.
+// slingOne determines what a single argument is: a bead, a formula or, if it has several words, the title of a new
+// bead.
 func slingOne(ctx context.Context, e *env.Env, l *env.Link, word string,
 	req *city.SlingRequest) error {
 	if strings.ContainsAny(word, " \t\n") {
@@ -222,7 +223,7 @@ func formulaNames(e *env.Env) ([]string, error) {
 	return names, nil
 }
 
-// slingInput returns a request with the bead that standard input describes.
+// slingInput returns a request to create the bead that standard input describes.
 func slingInput(e *env.Env, req city.SlingRequest) ([]city.SlingRequest, error) {
 	data, err := io.ReadAll(io.LimitReader(e.In, beads.MaxText+1))
 	if err != nil {

@@ -39,14 +39,14 @@ type (
 	StoreRecovered = sqlite.Recovered
 )
 
-// LostStore returns err if it says that a store is missing, empty or not the store that the city recorded,
-// otherwise nil.
+// LostStore returns err as a *sqlite.LostError if it means that a store is missing, empty, or not the store that the
+// city has recorded. Otherwise it returns nil.
 func LostStore(err error) *sqlite.LostError {
 	lost, _ := errors.AsType[*sqlite.LostError](err)
 	return lost
 }
 
-// scopeFile returns the name of the city or rig in .gc/stores and .gc/backups.
+// scopeFile returns the name under which the city or rig appears in .gc/stores and .gc/backups.
 func (p Place) scopeFile() string {
 	if p.Rig == "" {
 		return "city"
@@ -54,7 +54,7 @@ func (p Place) scopeFile() string {
 	return "rig-" + p.Rig
 }
 
-// Ledger returns the ledger in which the city records the identity of a place's store.
+// Ledger returns the ledger in which the city records which store belongs to a place.
 func (p Place) Ledger() sqlite.Ledger {
 	at, home := disk.Real(p.Dir), disk.Real(p.City)
 	if below, err := filepath.Rel(home, at); err == nil && filepath.IsLocal(below) {
@@ -81,7 +81,7 @@ func (p Place) BackupDir() string {
 	return filepath.Join(folder.StateDir(p.City), "backups", p.scopeFile())
 }
 
-// backupFile is a backup in a city's folder. Its file is named KIND-STORE-TIME.db.
+// backupFile is a backup in the city's folder. Its name is KIND-STORE-TIME.db.
 type backupFile struct {
 	path, kind, store string
 	at                time.Time
@@ -114,8 +114,8 @@ func (p Place) backups() ([]backupFile, error) {
 	return all, nil
 }
 
-// NewestBackup returns the newest backup of the store that the ledger names. If that store has no backup, it
-// returns the newest backup of any store.
+// NewestBackup returns the newest backup of the store that the ledger names. If that store has no backup, it returns
+// the newest backup of any store.
 func (p Place) NewestBackup() (string, error) {
 	all, err := p.backups()
 	if err != nil || len(all) == 0 {
@@ -150,8 +150,8 @@ func (p Place) BackUp(
 	return made, nil
 }
 
-// backUpDaily backs up a place's store if its automatic backup is due. Then it removes the oldest automatic backups of
-// the same store if there are more than backupsKept.
+// backUpDaily backs up a place's store if its automatic backup is due. It then removes the oldest automatic backups of
+// that store, so that backupsKept remain.
 func (p Place) backUpDaily(ctx context.Context, now time.Time) (err error) {
 	all, err := p.backups()
 	if err != nil {
@@ -184,8 +184,7 @@ func (p Place) backUpDaily(ctx context.Context, now time.Time) (err error) {
 	return err
 }
 
-// backUpAll makes those of a city's automatic backups that are due. It ignores lost stores, because other checks report
-// those.
+// backUpAll makes the automatic backups that are due. It ignores lost stores, because other checks report them.
 func backUpAll(ctx context.Context, all []Place, now time.Time) error {
 	var failed error
 	for _, p := range all {

@@ -12,7 +12,7 @@ import (
 	"gcity/cli/folder"
 )
 
-// shelf creates the store of a rig in a new city, with one bead in it, and returns its place.
+// shelf creates a rig's store in a new city, with one bead in it, and returns its place.
 func shelf(t *testing.T) Place {
 	t.Helper()
 	dir := t.TempDir()
@@ -74,14 +74,14 @@ func TestDailyBackups(t *testing.T) {
 		look()
 	}
 	if all, days := look(); strings.Join(days, " ") != "07 06 05 02" || !strings.HasPrefix(all[3], "manual-") {
-		t.Errorf("there are %v", all)
+		t.Errorf("the backups are %v", all)
 	}
 	if err := os.RemoveAll(filepath.Join(where.Dir, folder.WorkFolder)); err != nil {
 		t.Fatal(err)
 	}
 	now = now.Add(25 * time.Hour)
 	if all, _ := look(); len(all) != 4 {
-		t.Errorf("a store that is lost changed the backups: %v", all)
+		t.Errorf("a lost store changed the backups: %v", all)
 	}
 	s, err = where.embedded()
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"gcity/cli/folder"
 )
 
-// PlaceEnv returns the variables that set the city and the rig for a script that the controller runs.
+// PlaceEnv returns the variables that identify the city and the rig to a script that the controller runs.
 func PlaceEnv(p Place) []string {
 	state := filepath.Join(p.Dir, folder.WorkFolder)
 	own := []string{"GC_CITY=" + p.City, "GC_CITY_PATH=" + p.City, "BEADS_DIR=" + state,
@@ -19,7 +19,7 @@ func PlaceEnv(p Place) []string {
 	return own
 }
 
-// commandEnv returns PlaceEnv and the variables of the agent or automation that runs the command.
+// commandEnv returns PlaceEnv and the variables of the agent or automation that runs this command.
 func commandEnv(p Place, environ []string) []string {
 	own := PlaceEnv(p)
 	set := []string{"GC_CITY", "GC_CITY_PATH", "GC_RIG", "GC_RIG_PATH", "GC_EXEC_STATE_DIR"}

@@ -21,11 +21,11 @@ import (
 	"gcity/trust"
 )
 
-// OpenStore opens a place's store. The store is neither read nor created before the first operation.
+// OpenStore opens a place's store. It neither reads nor creates the store; the first operation does.
 func OpenStore(p Place) (Store, error) { return openFor(p, false, inForce(p)) }
 
-// openFor opens a store. serve means that the store stays open for as long as the city runs. A store that another
-// program manages requires the grant.
+// openFor opens a store. If serve is set, the store stays open for as long as the city runs. A store managed by another
+// program can be used only with the grant.
 func openFor(p Place, serve bool, grant trust.Grant) (Store, error) {
 	path, scripted := folder.ExternalScript(p.By.Provider)
 	if scripted || p.By.Provider == "bd" {
@@ -60,8 +60,8 @@ func openFor(p Place, serve bool, grant trust.Grant) (Store, error) {
 		p.By.Provider)
 }
 
-// AskStore checks whether a store that another program manages responds, and returns its unreadable records. It does
-// not change anything.
+// AskStore checks whether a store managed by another program responds, and returns its unreadable records. It changes
+// nothing.
 func AskStore(ctx context.Context, p Place) (unread []beads.Unreadable, err error) {
 	s, err := OpenStore(p)
 	if err != nil {
@@ -78,12 +78,11 @@ func AskStore(ctx context.Context, p Place) (unread []beads.Unreadable, err erro
 // Condition is the state of a store's file and folder.
 type Condition = sqlite.Condition
 
-// LargeLog is the minimum size in bytes at which a write-ahead log is reported, because it can no longer be
-// truncated.
+// LargeLog is the size in bytes from which a write-ahead log is reported, because it is no longer being truncated.
 const LargeLog = sqlite.LargeLog
 
-// ExamineStore checks a place's store without creating anything. unread contains the records that this program cannot
-// read, each with the reason.
+// ExamineStore checks a place's store without creating anything. unread contains the records that this version of gcity
+// cannot read, each with the reason.
 func ExamineStore(ctx context.Context, p Place) (c Condition, unread []beads.Unreadable,
 	err error) {
 	s, err := p.embedded()
@@ -98,8 +97,8 @@ func ExamineStore(ctx context.Context, p Place) (c Condition, unread []beads.Unr
 	return c, unread, err
 }
 
-// ProbeStore tests whether a place's store is writable. It creates the store if it is missing, and does not change
-// anything else.
+// ProbeStore tests whether a place's store is writable. It creates the store if it is missing, and changes nothing
+// else.
 func ProbeStore(ctx context.Context, p Place) (err error) {
 	s, err := p.embedded()
 	if err != nil {
@@ -109,7 +108,7 @@ func ProbeStore(ctx context.Context, p Place) (err error) {
 	return s.Probe(ctx)
 }
 
-// Stores contains the stores of a running city. They stay open until Close is called.
+// Stores contains a running city's stores. Each stays open until Close is called.
 type Stores struct {
 	Places func() []Place // returns the places in the configuration in force
 	Grant  trust.Grant
@@ -141,7 +140,7 @@ func (s *Stores) Of(rig string) (beads.Store, error) {
 // BackUp makes the automatic backups that are due.
 func (s *Stores) BackUp(ctx context.Context) error { return backUpAll(ctx, s.Places(), time.Now()) }
 
-// Close closes all stores. Scripts that manage a store may run until the shutdown deadline.
+// Close closes all stores. Scripts that manage a store may keep running until the shutdown deadline.
 func (s *Stores) Close(last *shutdown.Deadline, logger *slog.Logger) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"gcity/internal/deadline"
 )
 
-// Gone reports whether p is a rig and its folder does not exist. A folder that does not respond is treated as existing.
+// Gone reports whether p is a rig and its folder does not exist. A folder that does not respond is assumed to exist.
 func (p Place) Gone() bool {
 	lost, ok := deadline.New[bool](1).Do(context.Background(), p.Dir, time.Now(),
 		folder.ReadTimeout,
@@ -27,7 +27,7 @@ func (p Place) Gone() bool {
 	return p.Rig != "" && ok && lost
 }
 
-// ImportHint returns advice to import into the place's store, which already contains a bead.
+// ImportHint returns advice to import a bead into this place instead, because its store already contains the bead.
 func (p Place) ImportHint() string {
 	if p.Rig == "" {
 		return "import into the city's store"
@@ -64,7 +64,7 @@ func Places(c *config.City) []Place {
 	return out
 }
 
-// PlacesOf returns the city in dir and the rigs in its snapshot.
+// PlacesOf returns the places in a snapshot: the city in dir and its rigs.
 func PlacesOf(dir string, s *city.Snapshot) []Place {
 	named := config.City{Path: dir, Workspace: config.Workspace{Name: s.Name},
 		Beads: config.Beads{Provider: s.Store.Provider},
@@ -75,7 +75,7 @@ func PlacesOf(dir string, s *city.Snapshot) []Place {
 	return Places(&named)
 }
 
-// PlaceOf returns the place with the folder that BEADS_DIR names.
+// PlaceOf returns the place with the work folder that BEADS_DIR names.
 func PlaceOf(env string, all []Place) (Place, error) {
 	is, err := filepath.Abs(env)
 	if err != nil {

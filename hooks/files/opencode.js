@@ -1,4 +1,4 @@
-// An agent of a city is told here what it is for, and of its mail. Outside of a city this does nothing.
+// Gives an agent its prompt and its unread mail. Outside an agent's session it does nothing.
 import { execFile } from "node:child_process";
 
 const ask = (directory, ...args) =>

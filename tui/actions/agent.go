@@ -14,9 +14,9 @@ import (
 	"gcity/tui/widget"
 )
 
-// agentActions returns the verbs for agents. In any panel they act on the marked agents or, without marks, on the
+// agentActions returns the agent verbs. In any panel they act on the marked agents or, if none is marked, on the
 // selected agent. In Pools, restart, suspend, drain, details and attach act on the pool or a member. In Automations,
-// details acts on the automation. Other verbs are not available in either, because they do not show agents.
+// details acts on the automation. Other verbs are not available in these two panels, because neither lists agents.
 func agentActions() []state.Action {
 	global := []keymap.Zone{keymap.Everywhere}
 	return []state.Action{
@@ -82,7 +82,7 @@ func needSubject(m *state.Room) string {
 	return ""
 }
 
-// whyNotInPools returns the reason why verbs for agents are not available while Pools has the focus.
+// whyNotInPools returns the reason why agent verbs are not available while Pools has the focus.
 func whyNotInPools(m *state.Room) string {
 	k := m.Keys
 	return fmt.Sprintf("press %s for the agents; %s, %s, %s, %s, %s, %s and %s act on pools",
@@ -126,7 +126,7 @@ func needSession(m *state.Room) string {
 	}
 }
 
-// hasSession reports whether an agent has a session, or may have one, that can be killed.
+// hasSession reports whether an agent has, or may have, a session that can be killed.
 func hasSession(r *panel.AgentRow) bool {
 	return r.Running || r.State == city.Starting || r.State == city.Stopping ||
 		r.State == city.Unknown
@@ -283,7 +283,7 @@ func targetLines(m *state.Room, rows []*panel.AgentRow) []string {
 	return lines
 }
 
-// WhyNotHere returns the reason why verbs for agents are not available while the focused panel or the pane shows
+// WhyNotHere returns the reason why agent verbs are not available while the focused panel or the pane shows
 // something else.
 func WhyNotHere(m *state.Room) string {
 	if m.Focus != panel.IDPeek {

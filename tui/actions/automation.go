@@ -168,7 +168,7 @@ func obstacles(m *state.Room, r *panel.AutomationRow) []string {
 		return lines
 	case panel.AutomationRunning:
 		return append(lines, "A run is in progress "+r.DueText(m.Now).Full+
-			`. With overlap = "queue" a second run follows; otherwise the city rejects it.`)
+			`. With overlap = "queue" a second run follows; otherwise this request is rejected.`)
 	case panel.AutomationOff:
 		if len(lines) == 0 {
 			lines = append(lines, "The automation is disabled: "+r.Reason+".")

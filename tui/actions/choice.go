@@ -10,7 +10,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// question is a confirmation before an action.
+// question asks for confirmation before an action.
 type question struct {
 	title   string
 	targets []string // the targets, if the title does not name them
@@ -23,7 +23,7 @@ type question struct {
 	more    []state.Answer // answers after "yes"
 }
 
-// manyTargets is the smallest number of targets for which the user must type that number to confirm.
+// manyTargets is the smallest number of targets that the user must confirm by typing their number.
 const manyTargets = 5
 
 // askIfWanted runs an action that is harmless and reversible. It asks for confirmation only if the preference is

@@ -11,7 +11,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// SwitchCity offers the cities, or goes to the room of all cities if the program was started for all cities.
+// SwitchCity lists the cities to switch to, or goes to the all-cities room if the program was started for all cities.
 func SwitchCity(m *state.Room) []feed.Effect {
 	switch {
 	case !m.Directory:
@@ -38,7 +38,7 @@ func SwitchCity(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// noDirectory explains how other cities become available.
+// noDirectory explains how to make other cities available.
 func noDirectory(m *state.Room) []string {
 	if m.Directory {
 		return []string{"A supervisor is running now. After you " +
@@ -114,7 +114,7 @@ func RefreshCities(m *state.Room) {
 func visitCity(m *state.Room, name, path, agent string) []feed.Effect {
 	if !m.FleetRoom && name == m.At && (m.Folder == "" || path == m.Folder) &&
 		(m.OpenedAs == "" || m.OpenedAs == name) {
-		state.ShowSuccess(m, "this is "+widget.Plain(name))
+		state.ShowSuccess(m, "already in "+widget.Plain(name))
 		return nil
 	}
 	return startSwitch(m, feed.SwitchCity{Name: name, Path: path, Agent: agent})
@@ -125,7 +125,7 @@ func visitRow(m *state.Room, c *fleet.City, agent string) []feed.Effect {
 	if c.Unregistered && !state.IsHere(m, c) {
 		return startSwitch(m, feed.SwitchCity{Home: true, Name: c.Info.Name, Agent: agent})
 	} else if c.Unregistered {
-		state.ShowSuccess(m, "this is "+c.DisplayName)
+		state.ShowSuccess(m, "already in "+c.DisplayName)
 		return nil
 	}
 	return visitCity(m, c.Info.Name, c.Info.Path, agent)
@@ -148,7 +148,7 @@ func startSwitch(m *state.Room, t feed.SwitchCity) []feed.Effect {
 	return []feed.Effect{t}
 }
 
-// cityNames returns the other cities, for the palette.
+// cityNames returns the other cities as completions for the palette.
 func cityNames(m *state.Room, _ []string) []state.Word {
 	var all []state.Word
 	if m.Fleet == nil {
@@ -174,7 +174,7 @@ func cityLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	return visitCity(m, c.Info.Name, c.Info.Path, ""), ""
 }
 
-// needFleet returns the reason why the room of all cities is not available, or "".
+// needFleet returns the reason why the all-cities room is not available, or "".
 func needFleet(m *state.Room) string {
 	if !m.Directory {
 		return strings.TrimSuffix(noDirectory(m)[0], ".") + "; " + m.Keys.KeyText("city.switch") +

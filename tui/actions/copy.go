@@ -124,7 +124,7 @@ func noProgram(m *state.Room) string {
 	return ""
 }
 
-// copyText copies a value to the terminal's clipboard, which never confirms it, or with a clipboard program.
+// copyText copies a value with a clipboard program, or to the terminal's clipboard, which never confirms it.
 func copyText(m *state.Room, c panel.Copied, program bool) []feed.Effect {
 	m.CopiedLast = c
 	if program {
@@ -132,8 +132,8 @@ func copyText(m *state.Room, c panel.Copied, program bool) []feed.Effect {
 		return []feed.Effect{feed.Copy{ID: id, What: c.What, Text: c.Text, Program: true}}
 	}
 	if len(c.Text) > MaxCopy {
-		state.ShowFailure(m, fmt.Sprintf("the %s is too long for a terminal's clipboard: %d KB "+
-			"of at most %d",
+		state.ShowFailure(m, fmt.Sprintf("the %s is too long for a terminal's clipboard: %d KB, "+
+			"but the limit is %d KB",
 			c.What, len(c.Text)>>10, MaxCopy>>10))
 		return nil
 	}

@@ -30,8 +30,8 @@ func ofWholePools(m *state.Room) bool {
 	return state.ActsOn(m, panel.KindPool) && len(m.NamedAgents) == 0
 }
 
-// drainRows returns the targets of the drain verb. In Pools these are the members of the marked pools or, without
-// marks, of the pool under the cursor.
+// drainRows returns the targets of the drain verb. In Pools these are the members of the marked pools or, if none is
+// marked, of the pool under the cursor.
 func drainRows(m *state.Room) []*panel.AgentRow {
 	if !ofWholePools(m) {
 		return state.Targets(m)
@@ -78,7 +78,7 @@ func needDrain(m *state.Room) string {
 		rows[0].State.Is())
 }
 
-// surplusReason describes why a surplus member of a pool is draining, and how to keep it.
+// surplusReason explains why a surplus member of a pool is draining, and how to keep it.
 func surplusReason(m *state.Room, r *panel.AgentRow) string {
 	return fmt.Sprintf(
 		"%s is draining because pool %s is scaling down; to keep it, press %s, then %s",

@@ -71,8 +71,8 @@ func ShowEdit(m *state.Room) {
 	EditedConfig(m, e)
 }
 
-// EditedConfig shows the result of an edit and asks what to do with it. A draft about which the user has not decided is
-// kept for the next edit.
+// EditedConfig shows the result of an edit and asks what to do with it. Until the user decides, the
+// draft is kept for the next edit.
 func EditedConfig(m *state.Room, e feed.Edited) {
 	m.Draft = e.Draft
 	switch {

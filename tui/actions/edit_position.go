@@ -20,7 +20,7 @@ type declaration struct {
 	what string
 }
 
-// errorPosition returns the pattern for the position of an error at the beginning of a line.
+// errorPosition returns a pattern that matches the position of an error at the beginning of a line.
 var errorPosition = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^(\S.*?:\d+:\d+): `)
 })
@@ -37,8 +37,8 @@ func configError(m *state.Room) (feed.FileLine, bool) {
 	return state.PlaceOf(m, at[1])
 }
 
-// editSubject returns the agent or pool that an edit is about, and where it is declared and patched. If the name is "",
-// it is about neither.
+// editSubject returns the agent or pool that an edit is about, and where it is declared and patched. The name is ""
+// if it is about neither.
 func editSubject(m *state.Room) (name, source string, patched []string) {
 	name = m.Agents.SelectedKey
 	switch {
@@ -103,7 +103,7 @@ func askWhichFile(m *state.Room, all []declaration) {
 	if !slices.ContainsFunc(all, func(w declaration) bool { return w.File == "" }) {
 		all = append(all, declaration{what: "the city's own file"})
 	}
-	told := map[string]bool{}
+	shown := map[string]bool{}
 	for _, w := range all {
 		why := m.Files.ReadOnlyReason(w.File)
 		if why == "" {
@@ -115,10 +115,10 @@ func askWhichFile(m *state.Room, all []declaration) {
 			continue
 		}
 		c.Body = append(c.Body, placeName(m, w.FileLine)+" "+w.what+".")
-		if !told[why] {
+		if !shown[why] {
 			c.Body = append(c.Body, widget.PlainLines(why)...)
 		}
-		told[why] = true
+		shown[why] = true
 	}
 	c.Answers = append(c.Answers, state.Answer{Key: "n", Title: "none, cancel", Safe: true})
 	m.Dialogs.Open(c)

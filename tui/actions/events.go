@@ -59,7 +59,7 @@ func chooseOfEvent(m *state.Room) []feed.Effect {
 	return chooseNamed(m, agentOf(m, &m.Events.Selected().Event))
 }
 
-// chooseNamed selects an agent. If a filter hides the agent, it reports that.
+// chooseNamed selects an agent. If a filter hides the agent, the status line says so.
 func chooseNamed(m *state.Room, name string) []feed.Effect {
 	state.SelectAgent(m, name)
 	if m.Agents.SelectedKey == name && !state.VisibleIn(m, &m.Agents.List, name) {

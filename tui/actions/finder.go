@@ -29,7 +29,7 @@ func actionItem(m *state.Room, a *state.Action) state.Item {
 	return t
 }
 
-// nounsOf returns the nouns for an action that goes to a panel, to a list in a dialog, or to the cities.
+// nounsOf returns the nouns that find an action that goes to a panel, to a list in a dialog, or to the cities.
 func nounsOf(m *state.Room, a *state.Action) []string {
 	noun, verb, _ := strings.Cut(a.ID, ".")
 	switch {
@@ -153,7 +153,7 @@ func openPaletteAt(m *state.Room, text string) []feed.Effect {
 	return nil
 }
 
-// noteUnconfirmed records that a palette line acted without a question, or failed.
+// noteUnconfirmed records that a palette line acted without asking for confirmation, or failed.
 func noteUnconfirmed(m *state.Room, f *state.Finder, todo []feed.Effect) {
 	acts := func(e feed.Effect) bool { _, ok := e.(feed.SendCommands); return ok }
 	if m.Dialogs.Top() == nil && f.Palette != nil &&

@@ -14,7 +14,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// fleetActions returns the actions that go to other cities, and the actions in the room of all cities.
+// fleetActions returns the actions that go to other cities, and the actions in the all-cities room.
 func fleetActions() []state.Action {
 	f := []keymap.Zone{keymap.InFleet}
 	return append([]state.Action{
@@ -26,10 +26,10 @@ func fleetActions() []state.Action {
 
 		{ID: "fleet.open", Key: keymap.Bind("open the city, or select the agent in its city",
 			"enter", "@"),
-			Short: "opens", In: f, Why: needCityRow, Run: enterCity},
+			Short: "open", In: f, Why: needCityRow, Run: enterCity},
 		{ID: "fleet.next", Key: keymap.Bind("go to the agents that need attention, or back "+
 			"to the cities",
-			"tab", "shift+tab"), Short: "agents", In: f, Why: needNeeds, Run: switchFleetList},
+			"tab", "shift+tab"), Short: "agents", In: f, Why: needAttention, Run: switchFleetList},
 		{ID: "fleet.suspend", Key: keymap.Bind("suspend the whole city, or resume it", "s"),
 			Short: "suspend", In: f, Risk: keymap.Confirmed, Why: needRunningCity,
 			Run: suspendCity},
@@ -87,7 +87,7 @@ func fleetMoves() []state.Action {
 			"esc"), In: f, Run: backInFleet})
 }
 
-func needNeeds(m *state.Room) string {
+func needAttention(m *state.Room) string {
 	if !m.OnNeeds && len(state.AllNeeds(m)) == 0 {
 		return "no agent needs attention"
 	}
@@ -256,7 +256,7 @@ func filterCities(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// fleetMenu lists all actions in the room of all cities.
+// fleetMenu lists all actions in the all-cities room.
 func fleetMenu(m *state.Room) []feed.Effect {
 	f := &state.Finder{Title: "All cities", EmptyText: "No action matches.", Reasons: true}
 	for _, a := range m.Keys.ActionsIn(keymap.InFleet) {

@@ -227,7 +227,7 @@ func archive(m *state.Room, all ...mail.Message) []feed.Effect {
 	return askIfWanted(m, q)
 }
 
-// archiveListed archives the marked messages or, without marks, the message under the cursor.
+// archiveListed archives the marked messages or, if none is marked, the message under the cursor.
 func archiveListed(m *state.Room) []feed.Effect {
 	var all []mail.Message
 	for _, r := range m.Mail.Targets() {

@@ -19,7 +19,7 @@ type mailDraft struct {
 	repliesTo *mail.Message // message that this one replies to; nil = none
 }
 
-// draftKey returns the names that identify the draft of this mail.
+// draftKey returns the names that identify this mail's draft.
 func (e *mailDraft) draftKey() []string {
 	about := ""
 	if e.repliesTo != nil {

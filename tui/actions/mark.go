@@ -57,7 +57,7 @@ func mark(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// markRange marks from the last mark to the cursor. Without a visible mark it marks the row under the cursor.
+// markRange marks the rows from the last mark to the cursor. If no mark is visible, it marks the row under the cursor.
 func markRange(m *state.Room) []feed.Effect {
 	k := state.Marking(m)
 	from := k.List.Cursor
@@ -108,9 +108,9 @@ func sortActions(all []panel.Panel) []state.Action {
 func needSorted(m *state.Room) string {
 	switch o, _ := m.Focused().Sorting(m.Now); {
 	case o == nil:
-		return "this list has only one order"
+		return "this list has only one sort order"
 	case m.Focused().About().Subset:
-		return m.Focused().About().Title + " has the order of Agents; press " +
+		return m.Focused().About().Title + " is sorted like Agents; press " +
 			m.Keys.KeyText("focus.agents") + " and sort there"
 	}
 	return ""

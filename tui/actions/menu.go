@@ -91,7 +91,7 @@ func movesAbout(a *state.Action) bool {
 		slices.Contains([]string{"down", "up", "first", "last", "close", "refresh"}, last)
 }
 
-// alsoOfPools reports whether a verb for agents acts on the pool if Pools has the focus.
+// alsoOfPools reports whether an agent verb acts on the pool if Pools has the focus.
 func alsoOfPools(id string) bool {
 	return slices.Contains([]string{state.SuspendID, state.DrainID, "agent.attach", "agent.restart",
 		"agent.details", state.MailID, state.SlingID}, id)
@@ -109,8 +109,8 @@ func Elsewhere(m *state.Room, a *state.Action) bool {
 		!(p.Kind == panel.KindPool && alsoOfPools(a.ID))
 }
 
-// RankHere returns the rank of an action in the footer of a panel: its own actions first, then shared actions, then all
-// others.
+// RankHere returns the rank of an action in a panel's footer: the panel's own actions first, then shared actions, then
+// all others.
 func RankHere(m *state.Room, a *state.Action) int {
 	switch {
 	case a.ID == state.BackID:

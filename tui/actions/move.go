@@ -44,7 +44,7 @@ func moveActions(all []panel.Panel) []state.Action {
 	return moves
 }
 
-// markMoves marks actions that only move the cursor.
+// markMoves marks the given actions as actions that only move the cursor.
 func markMoves(all []state.Action) {
 	for i := range all {
 		all[i].Moves = true

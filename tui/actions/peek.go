@@ -85,7 +85,7 @@ func outputAgent(m *state.Room) *panel.AgentRow {
 func needOutputAgent(m *state.Room) string {
 	switch {
 	case state.ShowsRun(m) && m.Focus == panel.IDPeek:
-		return "this is already all stored output of the run"
+		return "the pane already shows all stored output of the run"
 	case state.ShowsRun(m):
 		return ""
 	case outputAgent(m) == nil:

@@ -226,8 +226,8 @@ func askLeaving(m *state.Room, q question, leaving []*panel.AgentRow) []feed.Eff
 	return nil
 }
 
-// MembersAt returns the running members of the pool under the cursor, the selected agent first and those that leave
-// last.
+// MembersAt returns the running members of the pool under the cursor. The selected agent comes first, and members that
+// are about to leave come last.
 func MembersAt(m *state.Room) []*panel.AgentRow {
 	p := m.Pools.Current()
 	if p == nil {

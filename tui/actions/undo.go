@@ -72,7 +72,7 @@ func messageActions() []state.Action {
 	}
 }
 
-// showMessages shows past messages, the newest last.
+// showMessages shows past messages, newest last.
 func showMessages(m *state.Room) []feed.Effect {
 	openReader(m, &state.Reader{Title: "Messages", Offset: widget.Unlimited,
 		Lines: func(w int) []string {

@@ -265,11 +265,11 @@ func UsesMouse(m *state.Room) bool {
 func toggleMouse(m *state.Room) []feed.Effect {
 	if UsesMouse(m) {
 		m.Mouse = "off"
-		state.ShowSuccess(m, "the terminal uses the mouse again, also in later sessions")
+		state.ShowSuccess(m, "the terminal handles the mouse again; this choice is saved")
 		return nil
 	}
 	m.Mouse = "on"
-	state.ShowSuccess(m, "the mouse clicks and scrolls here; hold shift to "+
+	state.ShowSuccess(m, "the mouse now works in gcity; hold shift to "+
 		"select text, "+m.Keys.MainKey("view.mouse")+" releases it")
 	return nil
 }

@@ -151,7 +151,7 @@ func askClose(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// closingNotes returns what a user should know before closing a bead: whether it waits, and what waits for it.
+// closingNotes returns what a user should know before closing a bead: whether it is blocked, and what it blocks.
 func closingNotes(all *panel.Work, r *panel.WorkRow) (notes []string) {
 	if r.State == panel.WorkBlocked {
 		notes = append(notes, "It is blocked: it waits for other work or for a gate.")

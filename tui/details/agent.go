@@ -13,7 +13,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Agent returns the details of an agent that are in the snapshot, the reasons first.
+// Agent returns an agent's details that are in the snapshot, reasons first.
 func Agent(src *Source, name string, w int) []string {
 	r := src.Agents.Find(name)
 	a, ok := src.Snap.Agent(name)
@@ -114,7 +114,7 @@ func hourFields(src *Source, name string, w int) (lines []string) {
 	return lines
 }
 
-// restartsText describes the number of restarts and of counted crashes.
+// restartsText describes the numbers of restarts and counted crashes.
 func restartsText(a *city.Agent, dot string) string {
 	text := "none"
 	if a.Restarts > 0 {
@@ -145,9 +145,9 @@ func stateFields(src *Source, r *panel.AgentRow, a *city.Agent) []string {
 	lines := []string{src.Look.Field("state", state),
 		src.Look.Field("why", widget.Plain(describe.Reason(a)))}
 	// whether the state line already shows the next event
-	told := r.NextChange(src.Env).Full != "" && a.Next != nil && a.Next.At != nil &&
+	shown := r.NextChange(src.Env).Full != "" && a.Next != nil && a.Next.At != nil &&
 		a.Next.At.Equal(r.Until)
-	if next := panel.NextText(a.Next, src.Now); next != "" && !told {
+	if next := panel.NextText(a.Next, src.Now); next != "" && !shown {
 		if a.Next.At != nil {
 			next += " (" + widget.Clock(*a.Next.At, src.Now) + ")"
 		}

@@ -38,7 +38,7 @@ func City(s *Source) []string {
 		s.Look.Field("config", fmt.Sprintf("revision %s, active since %s",
 			widget.Plain(c.Config.Revision), widget.Clock(c.Config.Loaded, s.Now))+
 			whileInvalid(c)),
-		s.Look.Field("patrol", fmt.Sprintf("every %s, the last %s ago", c.Patrol.Interval,
+		s.Look.Field("patrol", fmt.Sprintf("every %s, last %s ago", c.Patrol.Interval,
 			widget.Age(c.Patrol.Age(s.Now)))),
 		s.Look.Field("events", fmt.Sprintf("%d so far", c.Seq)),
 	)
@@ -64,8 +64,8 @@ func whileInvalid(c *city.Snapshot) string {
 	return "; it stays active while the one on disk is invalid"
 }
 
-// Held describes the effects of a held configuration, the most severe first. It names at most most of the agents that
-// stop.
+// Held describes the effects of a held configuration, most severe first. most is the
+// maximum number of stopping agents that it names.
 func Held(s *Source, h *city.Held, most int) []string {
 	who := ByPool(s.Lists, h.Removes)
 	if n := len(who) - most; n > 0 {

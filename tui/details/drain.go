@@ -18,11 +18,11 @@ func DrainEffects(pools *panel.Pools, rows []*panel.AgentRow) []string {
 		d := DrainTimeout(pools, r)
 		least, most, pooled = min(least, d), max(most, d), pooled || r.Pool != ""
 	}
-	told, deadline, then := "It is asked to finish and stops when it reports done",
+	asked, deadline, then := "It is asked to finish and stops when it reports done",
 		", or after "+widget.Duration(most)+".",
 		"Then it restarts, because it is declared in the configuration."
 	if len(rows) > 1 {
-		told, then = "They are asked to finish and stop when they report done",
+		asked, then = "They are asked to finish and stop when they report done",
 			"Then they restart, because they are declared in the configuration."
 	}
 	switch {
@@ -36,7 +36,7 @@ func DrainEffects(pools *panel.Pools, rows []*panel.AgentRow) []string {
 	} else if pooled {
 		then = "Agents in the configuration then restart; surplus members of pools do not."
 	}
-	return []string{told + deadline, then}
+	return []string{asked + deadline, then}
 }
 
 // DrainTimeout returns how long an agent has to finish; 0 means no limit.

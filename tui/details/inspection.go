@@ -80,7 +80,7 @@ func fieldLines(src *Source, label, text string) []string {
 	return lines
 }
 
-// crashSummary returns one line per crash, the newest first.
+// crashSummary returns one line per crash, newest first.
 func crashSummary(src *Source, all []city.Crash) []string {
 	if len(all) == 0 {
 		return nil

@@ -16,7 +16,7 @@ type Message struct {
 	Each  []string // result for each target, if there were several
 }
 
-// MessageLines returns past messages as lines of w columns, the newest last.
+// MessageLines returns past messages as lines of w columns, newest last.
 func MessageLines(k *widget.Styles, all []Message, now time.Time, w int) []string {
 	if len(all) == 0 {
 		return []string{k.Paint(themes.Dim, "No messages yet. Results of verbs are "+

@@ -8,7 +8,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// promptShown is the number of prompt lines in the details of an agent.
+// promptShown is the number of prompt lines in an agent's details.
 const promptShown = 8
 
 // Prompt returns the whole prompt.
@@ -30,7 +30,7 @@ func Prompt(src *Source, d *Inspection) []string {
 	return append(lines, promptText(d.About.Prompt)...)
 }
 
-// promptLines returns the beginning of a prompt for the details of an agent.
+// promptLines returns the beginning of a prompt for an agent's details.
 func promptLines(src *Source, in *city.Inspection) []string {
 	if in.Prompt == "" {
 		return nil

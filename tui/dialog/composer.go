@@ -29,7 +29,7 @@ const (
 // Composer is the input for a message to agents or for mail: one line at the bottom of the screen, or a sheet for
 // several lines.
 type Composer[T any] struct {
-	To      []string // the recipients; for mail, the key of the draft
+	To      []string // the recipients; for mail, the draft's key
 	Label   string   // describes the recipients
 	Sent    []string // earlier messages, oldest first
 	Problem string   // why the last action failed; reset by the next key
@@ -37,7 +37,7 @@ type Composer[T any] struct {
 
 	area         textarea.Model
 	pastes       []string // the pastes shown as placeholders
-	historyIndex int      // index of the shown text in the history; its length = none
+	historyIndex int      // index of the shown text in Sent; len(Sent) = none
 	draft        Unsent   // the text before the history was shown
 }
 
@@ -61,8 +61,8 @@ func NewComposer[T any](c *Composer[T], begun Unsent) *Composer[T] {
 	return c
 }
 
-// Composing returns the widget's keys: the keys of an input line, and a few for several lines. None of them reads the
-// clipboard.
+// Composing returns the widget's keys: the keys of an input line, and a few for text of several lines. None of them
+// reads the clipboard.
 func Composing() textarea.KeyMap {
 	e := widget.Editing()
 	return textarea.KeyMap{
@@ -111,10 +111,10 @@ func (c *Composer[T]) placeholder(i int) string {
 		widget.Bytes(len(c.pastes[i])))
 }
 
-// Text returns the text to send, without empty lines at both ends.
+// Text returns the text to send, without leading and trailing empty lines.
 func (c *Composer[T]) Text() string { return strings.Trim(c.expandedText(), "\n") }
 
-// expandedText returns the text with its pastes instead of their placeholders.
+// expandedText returns the text with each placeholder replaced by its paste.
 func (c *Composer[T]) expandedText() string {
 	var marks []string
 	for i, p := range c.pastes {

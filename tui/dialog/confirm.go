@@ -14,7 +14,7 @@ import (
 
 // Answer is one answer to a question.
 type Answer[T any] struct {
-	Key   string // letter that selects it immediately, "" = none
+	Key   string // letter that selects it immediately; "" = none
 	Title string
 	Safe  bool // the answer changes nothing, so it needs no typed text
 	Do    T    // the zero task does nothing
@@ -32,7 +32,7 @@ type Confirm[T any] struct {
 	AboutLeaving bool // the question is about leaving the program
 	OpenedByKey  bool // the user has opened it with a key
 
-	firstRow int    // row of the first answer in the latest picture
+	firstRow int    // row of the first answer in the last frame
 	rows     []int  // the index of the answer in each row, starting at firstRow
 	mismatch bool   // the typed text did not match; reset by the next change
 	note     string // why the last key did nothing; reset by the next answer
@@ -43,10 +43,10 @@ type Confirm[T any] struct {
 // Zone implements Dialog.
 func (c *Confirm[T]) Zone() keymap.Zone { return keymap.InChoice }
 
-// Accepts reports whether a key was meant for the question. Only keys that answer can come too early: a new question
-// rejects them for keymap.DialogGuard. If the user opened it with a key, it accepts the keys of its answers sooner.
-// After it has rejected an answer, it rejects all answers for keymap.DialogGuard, because the user has not seen the
-// rejection yet.
+// Accepts reports whether a key was meant for the question. A new question rejects keys that choose an answer for
+// keymap.DialogGuard, because they may be meant for the previous screen. If the user opened it with a key, it accepts
+// the keys of its answers sooner. After it has rejected an answer, it rejects all answers for keymap.DialogGuard, so
+// that the user sees the rejection first.
 func (c *Confirm[T]) Accepts(key string, takes bool, now time.Time) bool {
 	own := c.OpenedByKey && !takes
 	i := slices.IndexFunc(c.Answers, func(a Answer[T]) bool {
@@ -176,7 +176,7 @@ func (c *Confirm[T]) Draw(on Canvas) Frame {
 	for _, b := range c.Body {
 		body = append(body, widget.WrapHanging(b, inner)...)
 	}
-	space, hint := true, true // drop blank lines and the hint first
+	space, hint := true, true // drop empty lines and the hint first
 	rest := on.H - 2 - c.typedRows() - min(len(body), 1)
 	answers := c.answerLines(on, inner, true)
 	if len(answers)+len(body) > rest { // if that is not enough, drop explanations of answers
@@ -269,7 +269,7 @@ func (c *Confirm[T]) hints(on Canvas) []string {
 }
 
 const (
-	// answerIndent is the indentation of the continuation lines of an answer.
+	// answerIndent is the indentation of an answer's continuation lines.
 	answerIndent = 2
 	minWordWidth = 8 // the smallest width in columns that has room for words
 )

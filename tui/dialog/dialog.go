@@ -27,7 +27,7 @@ type Dialog[T any] interface {
 	Paste(text string)
 	// Wheel handles notches of the mouse wheel.
 	Wheel(notches int, c Canvas)
-	// Draw returns the dialog's picture.
+	// Draw returns the dialog as a frame.
 	Draw(c Canvas) Frame
 }
 
@@ -68,7 +68,7 @@ func (c Canvas) width(want int) int {
 
 // rows returns the number of text lines in a sheet.
 func (c Canvas) rows() int {
-	const low = 16 // minimum height of the screen for a visible row of background
+	const low = 16 // minimum screen height at which a row of background stays visible
 	if c.H < low {
 		return max(1, c.H-4)
 	}

@@ -20,7 +20,7 @@ import (
 
 // Item is one entry of a finder.
 type Item[T any] struct {
-	Keys  []string // keys with the same effect, the main one first
+	Keys  []string // keys with the same effect, main key first
 	Title string
 	Words string // searched in addition to the title
 	Line  string // its command line: for tab completion and the palette's history
@@ -123,14 +123,14 @@ type Finder[T any] struct {
 
 	Reasons     bool        // every row shows why it cannot run, not only the selected one
 	Copies      bool        // its entries can be copied
-	Verb        string      // what enter does to the entry under the cursor, "" = "runs it"
+	Verb        string      // what enter does to the entry under the cursor; "" = "runs it"
 	Palette     *Palette[T] // set if the finder is the palette
 	CursorMoved bool        // the user has moved the cursor
 	Problem     string      // why the typed text cannot run
 
 	offset       int
 	page         int // number of visible entries
-	historyIndex int // index of the shown line in the history; its length = none
+	historyIndex int // index of the shown line in the history; len(history) = none
 }
 
 // Palette is the part of a finder that accepts command lines.
@@ -244,7 +244,7 @@ func (f *Finder[T]) Step(n int) {
 	f.skipHeads(n)
 }
 
-// skipHeads moves the cursor from a heading to the nearest entry, first in the direction of n.
+// skipHeads moves the cursor from a heading to the nearest entry, looking in the direction of n first.
 func (f *Finder[T]) skipHeads(n int) {
 	for _, by := range []int{n, -n} {
 		for at := f.Cursor; at >= 0 && at < len(f.Found); {
@@ -310,8 +310,8 @@ func (f *Finder[T]) Search() {
 	}
 }
 
-// filterByNoun applies if the typed text is a noun such as "work". It then omits entries that only mention the noun in
-// their description, and entries that cannot run.
+// filterByNoun omits entries that cannot run, and entries that only mention the noun in their description. It does
+// nothing unless the typed text is a noun such as "work".
 func filterByNoun[T any](all []Item[T]) []Item[T] {
 	if len(all) == 0 || all[0].Rank != rankNoun {
 		return all
@@ -449,7 +449,7 @@ func commonPrefix(texts []string) string {
 	return strings.ToValidUTF8(first[:n], "")
 }
 
-// finderHead and finderFoot are the number of rows above and below the entries of a finder.
+// finderHead and finderFoot are the numbers of rows above and below a finder's entries.
 const finderHead, finderFoot = 2, 3
 
 // enterEffect describes the effect of enter on the entry under the cursor.
@@ -487,7 +487,7 @@ func (f *Finder[T]) Draw(c Canvas) Frame {
 	return Frame{Title: f.Title, Lines: lines, W: w, X: 2 + at}
 }
 
-// fullEntry returns the entry under the cursor in two lines if its row is too short.
+// fullEntry returns the entry under the cursor in two lines if it does not fit into its row.
 func (f *Finder[T]) fullEntry(c Canvas, w int) []string {
 	out := []string{"", ""}
 	t := f.Runnable()
@@ -534,7 +534,7 @@ func twoLines(c Canvas, token themes.Token, text string, w int) []string {
 	return out
 }
 
-// hint returns the last line: the problem of the typed text, or the keys, and the position of the cursor.
+// hint returns the last line: the problem with the typed text, or the keys and the position of the cursor.
 func (f *Finder[T]) hint(c Canvas, w int) string {
 	more := c.more()
 	full := widget.Width(f.whyNot()) > w // it is shown above, in two lines

@@ -38,7 +38,7 @@ func TestFinderSearches(t *testing.T) {
 	}
 	f.Type("anew")
 	if !f.Current().Similar {
-		t.Error("what only mentions the text is not marked as near")
+		t.Error("an entry that only mentions the text is not marked as similar")
 	}
 }
 
@@ -54,7 +54,7 @@ func TestASimilarEntryIsNotMarked(t *testing.T) {
 	}
 	for _, want := range []string{"agent.restart", "agent.resume"} {
 		if f.Down(); f.Runnable() == nil || f.Runnable().Line != want {
-			t.Errorf("down does not lead to %q", want)
+			t.Errorf("down does not select %q", want)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 // Prompt is an input line at the bottom of the screen.
 type Prompt[T any] struct {
 	Label        string
-	CurrentLabel func() string // returns the current label, nil = it is constant
+	CurrentLabel func() string // returns the current label; nil = it is constant
 	Hint         string
 	Edit         widget.Entry
 	// returns the reason why text is not accepted, or ""; nil = any text is accepted

@@ -25,7 +25,7 @@ func TestPromptRefuses(t *testing.T) {
 	closed := 0
 	leave := func() { closed++ }
 	if got := p.Submit(leave); got != nil || closed != 0 || p.problem == "" {
-		t.Errorf("4 is taken: %v, closed %d times, problem %q", got, closed, p.problem)
+		t.Errorf("4 is accepted: %v, closed %d times, problem %q", got, closed, p.problem)
 	}
 	p.Key(tuitest.KeyPress("backspace"), leave)
 	p.Paste("5\n")
@@ -59,11 +59,11 @@ func TestComposerRecallsSentTexts(t *testing.T) {
 		t.Errorf("two up: %q", got)
 	}
 	if got := c.DraftToKeep(); got.Text != "mine" {
-		t.Errorf("an earlier text that is only looked at leaves %q", got.Text)
+		t.Errorf("after an earlier text was shown, the draft is %q", got.Text)
 	}
 	c.Key(tuitest.KeyPress("x"), nil)
 	if got := c.DraftToKeep(); got.Text != "firstx" {
-		t.Errorf("an earlier text that is edited leaves %q", got.Text)
+		t.Errorf("after an earlier text was edited, the draft is %q", got.Text)
 	}
 	c.Key(tuitest.KeyPress("backspace"), nil)
 	c.Down()

@@ -19,7 +19,7 @@ type Reader[T any] struct {
 	Hints  func() []string // returns descriptions of the owner's keys; nil = no keys
 	Follow Follower        // scrolls the text automatically; nil = no automatic scrolling
 
-	length int // number of lines in the latest picture
+	length int // number of lines in the last frame
 }
 
 // Follower scrolls a growing text until the user scrolls it.

@@ -30,12 +30,12 @@ func (s *Stack[T]) Close(d Dialog[T]) {
 	s.open = slices.DeleteFunc(s.open, func(o Dialog[T]) bool { return o == d })
 }
 
-// CloseIn removes the dialog with a zone.
+// CloseIn removes the dialog with the given zone.
 func (s *Stack[T]) CloseIn(z keymap.Zone) {
 	s.open = slices.DeleteFunc(s.open, func(o Dialog[T]) bool { return o.Zone() == z })
 }
 
-// In returns the dialog with a zone, or nil if none is open.
+// In returns the open dialog with the given zone, or nil.
 func (s *Stack[T]) In(z keymap.Zone) Dialog[T] {
 	for _, d := range s.open {
 		if d.Zone() == z {

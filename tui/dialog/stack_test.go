@@ -20,20 +20,20 @@ func TestStack(t *testing.T) {
 	s.Open(text)
 	s.Open(question)
 	if s.Top() != Dialog[int](question) || s.In(keymap.InReader) != Dialog[int](text) {
-		t.Error("the question lies over the text")
+		t.Error("the question is not on top of the reader")
 	}
 	other := &Reader[int]{}
 	s.Open(other)
 	if s.Top() != Dialog[int](other) {
-		t.Error("what was opened last is not on top")
+		t.Error("the dialog that was opened last is not on top")
 	}
 	s.Close(other)
 	if s.Top() != Dialog[int](question) || s.In(keymap.InReader) != nil {
-		t.Error("the first text is still there")
+		t.Error("the replaced reader is still open")
 	}
 	s.CloseIn(keymap.InChoice)
 	if s.Top() != nil {
-		t.Error("the question is still there")
+		t.Error("the question is still open")
 	}
 }
 
@@ -47,13 +47,13 @@ func TestConfirm(t *testing.T) {
 		"": keymap.DialogGuard - 1} {
 		c.note, c.rejectedAt = "", time.Time{}
 		if c.Accepts(key, key != "y", now.Add(since)) || !strings.Contains(c.note, "too early") {
-			t.Errorf("%q after %s is taken: %q", key, since, c.note)
+			t.Errorf("%q after %s is accepted: %q", key, since, c.note)
 		}
 	}
 	rejected := now.Add(keymap.MaxTypeahead)
 	c.rejectedAt = rejected
 	if c.Accepts("y", false, rejected.Add(keymap.DialogGuard-1)) || c.Accepts("n", false, rejected.Add(1)) {
-		t.Error("an answer is taken before the user has seen that the previous one was rejected")
+		t.Error("an answer is accepted before the user has seen that the previous one was rejected")
 	}
 	if !c.Accepts("y", false, rejected.Add(keymap.DialogGuard)) {
 		t.Error("an answer is rejected although the user has seen the rejection")
@@ -65,7 +65,7 @@ func TestConfirm(t *testing.T) {
 	}
 	if c.OpenedByKey = false; c.Accepts("y", false, now.Add(keymap.DialogGuard-1)) ||
 		c.Accepts("n", false, now.Add(keymap.DialogGuard-1)) {
-		t.Error("a question that came by itself takes an early key")
+		t.Error("a question that opened by itself accepts an early key")
 	}
 	closed := 0
 	if got := c.Key(tuitest.KeyPress("x"), func() { closed++ }); got != nil || closed != 0 || !strings.Contains(c.note, "x is not an answer: press y") {
@@ -85,7 +85,7 @@ func TestConfirmTyped(t *testing.T) {
 	leave := func() { closed = true }
 	c.Paste("4")
 	if got := c.Accept(leave); got != nil || closed || !c.mismatch {
-		t.Errorf("4 is taken for 5: %v", got)
+		t.Errorf("4 is accepted instead of 5: %v", got)
 	}
 	c.Step(1)
 	if got := c.Accept(leave); len(got) != 1 || got[0] != 8 || !closed {

@@ -147,7 +147,7 @@ type attachResult struct {
 // dial requests the agent's terminal and stores it in v.term. It returns a message for the status line if the user
 // cancels. While it waits, it queues input for the agent, except the keys that cancel.
 func (v *attachment) dial(ctx context.Context, r *Runner) (string, error) {
-	// the deadline covers only the request, see city.Control
+	// the deadline covers only the request; see city.Control
 	ctx, cancel := context.WithTimeout(ctx, dialDeadline)
 	defer cancel()
 	result := make(chan attachResult)

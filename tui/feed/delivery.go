@@ -53,7 +53,7 @@ type runningSender struct {
 	done   chan struct{}
 }
 
-// Start starts to send the news of a room and stops the sender of the previous room. It does not wait.
+// Start starts sending a room's news, and stops the previous room's sender. It does not wait.
 func (p *Deliveries) Start(r *Runner) {
 	if p.stop != nil {
 		p.stop()

@@ -16,7 +16,7 @@ import (
 )
 
 // ConfigFile gives access to the city's configuration for editing. Users edit copies of its files, so that a
-// half-written file is never applied. Files are named as in the positions of errors: "teams/one.toml", or "" for
+// half-written file is never applied. Files are named as in error positions: "teams/one.toml", or "" for
 // city.toml. Check, Plan and Replace are called from one goroutine at a time and may read files; the other methods do
 // no I/O.
 type ConfigFile interface {
@@ -74,7 +74,7 @@ func (r *Runner) Discard(d DiscardDraft) {
 // planDeadline is the time limit for the plan of a draft.
 const planDeadline = 15 * time.Second
 
-// EditDraft runs the editor on a draft and returns the draft. Without a draft it creates one.
+// EditDraft runs the editor on a draft and returns the draft. If there is no draft yet, it creates one.
 func (r *Runner) EditDraft(ctx context.Context, o Terminal, what Edit) (d *Draft, err error) {
 	if d = what.Draft; d == nil {
 		if d, err = NewDraft(r.Config, what.At); err != nil {
@@ -115,7 +115,7 @@ func CheckDraft(ctx context.Context, config ConfigFile, d *Draft, failed error) 
 	return e
 }
 
-// draftAge is the age from which an abandoned draft is removed.
+// draftAge is the age at which an abandoned draft is removed.
 const draftAge = 7 * 24 * time.Hour
 
 // SweepDrafts removes abandoned drafts of a city's configuration. It keeps files that are not regular or are not named

@@ -52,7 +52,7 @@ func (l *foreground) Failed(err error) error {
 	case status == 126:
 		return fmt.Errorf("cannot run the %s %q%s", l.kind, l.commandLine, named)
 	}
-	return fmt.Errorf("the %s %q failed with exit status %d", l.kind, l.commandLine, status)
+	return fmt.Errorf("the %s %q failed with exit code %d", l.kind, l.commandLine, status)
 }
 
 // Editor returns the command in $VISUAL or $EDITOR, or otherwise an installed editor. Editors that are known to support

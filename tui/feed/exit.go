@@ -1,6 +1,6 @@
 package feed
 
-// Exit is the way in which the control room was left.
+// Exit says how the control room was left.
 type Exit int
 
 const (
@@ -22,7 +22,7 @@ const (
 	Interrupted
 )
 
-// String returns the name of the exit for logs.
+// String returns the exit's name for logs.
 func (e Exit) String() string {
 	return [...]string{"ended", "leave", "hand over", "keep agents", "stop city", "hangup",
 		"terminated", "interrupted"}[e]

@@ -35,7 +35,7 @@ func (n *News) Empty() bool {
 		len(n.HistoryPages) == 0 && n.Edited == nil && n.Fleet == nil && n.OpenedCity == nil
 }
 
-// MaxPending is the number of events kept while the model does not read. Temporarily there may be twice as many. Older
+// MaxPending is the number of events kept while the model does not read. There may briefly be twice as many. Older
 // events are dropped: the panel would not keep them, and the log contains all of them.
 const MaxPending = panel.MaxEvents
 
@@ -147,8 +147,8 @@ func (b *Mailbox) DropOutdated(newer *city.Snapshot) {
 	}
 }
 
-// Behind reports whether the mailbox has missed too many events. seq is the city's newest event. In that case it drops
-// the pending events, so that the backlog is loaded again.
+// Behind reports whether the mailbox has missed too many events before the city's newest event, seq. If it has, Behind
+// drops the pending events, so that the backlog is loaded again.
 func (b *Mailbox) Behind(seq uint64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

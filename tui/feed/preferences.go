@@ -9,7 +9,7 @@ import (
 // Preferences are the user's preferences. They may change while the room is open. The room never changes them. The zero
 // value sets no preferences.
 type Preferences struct {
-	// a name of Themes, AutoTheme, or ""; with "" the city's theme applies, or otherwise the theme of the Options
+	// name of a theme in Themes, or AutoTheme; "" = the city's theme or, if it has none, the theme in Options
 	Theme         string
 	Themes        []themes.Theme   // available themes; nil = the built-in ones
 	ASCII         *bool            // overrides the Options; nil = not set

@@ -71,7 +71,7 @@ func (r *Runner) LoadHistory(q LoadHistory) {
 			d.Problem = err.Error()
 		}
 		if err != nil {
-			r.Log.Warn("loading older events", "error", err)
+			r.Log.Warn("cannot load older events", "error", err)
 		}
 		for i := len(found) - 1; i >= 0; i-- { // the newest event is the first in found
 			d.Events = append(d.Events, found[i])
@@ -95,7 +95,7 @@ func (r *Runner) Inspect(q Inspect) {
 			in.Problem = err.Error()
 		}
 		if err != nil {
-			r.Log.Warn("inspecting an agent", "agent", q.Agent, "error", err)
+			r.Log.Warn("cannot inspect an agent", "agent", q.Agent, "error", err)
 		}
 		r.Mailbox.Put(func(n *News) { n.Inspected = append(n.Inspected, in) })
 	})
@@ -107,7 +107,7 @@ func (r *Runner) Save(s Save) {
 		res := Result{ID: s.ID, Title: "saving", Total: 1}
 		path, err := writeNew(s.Path, s.Text)
 		if err != nil {
-			r.Log.Warn("saving an agent's output", "error", err)
+			r.Log.Warn("cannot save an agent's output", "error", err)
 			res.Failures = []string{err.Error()}
 		} else {
 			res.Receipts = []string{fmt.Sprintf("saved %s to %s", widget.Count(s.Lines, "line"),

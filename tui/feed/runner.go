@@ -15,7 +15,8 @@ import (
 	"gcity/city"
 )
 
-// commandDeadline is the time limit for one command. It is longer than stopping an agent takes with the grace period.
+// commandDeadline is the time limit for one command. It is longer than it takes to stop an agent, including the grace
+// period.
 const commandDeadline = 60 * time.Second
 
 // maxConcurrent is the maximum number of commands that one action sends at the same time.
@@ -158,7 +159,7 @@ func (r *Runner) sendCommand(ctx context.Context, c city.Command) (receipt city.
 		return receipt, fmt.Sprintf("%s %s: no response within %s; the command may still take "+
 			"effect, see the events", c.Verb(), c.Target(), commandDeadline)
 	case err != nil:
-		r.Log.Warn("command failed", "verb", c.Verb(), "target", c.Target(), "error", err)
+		r.Log.Warn("a command failed", "verb", c.Verb(), "target", c.Target(), "error", err)
 		return receipt, err.Error()
 	case receipt.Message == "":
 		receipt.Message = fmt.Sprintf("%s %s: done", c.Verb(), c.Target())
@@ -187,7 +188,7 @@ func (r *Runner) QueryBeads(q QueryBeads) {
 			f.Problem = err.Error()
 		}
 		if err != nil {
-			r.Log.Warn("querying beads", "error", err)
+			r.Log.Warn("cannot query beads", "error", err)
 		}
 		r.Mailbox.putFound(f)
 	})

@@ -21,15 +21,15 @@ type SavedRoom struct {
 	Hidden  bool   `json:"pane_hidden,omitempty"`
 	// the pane is not in its default place (next to the lists, or below them over SSH)
 	Moved   bool              `json:"pane_moved,omitempty"`
-	Mouse   string            `json:"mouse,omitempty"`   // "on" or "off", "" = by the preferences
+	Mouse   string            `json:"mouse,omitempty"`   // "on" or "off"; "" = per preferences
 	Filters map[string]string `json:"filters,omitempty"` // by panel name
 	Orders  map[string]string `json:"orders,omitempty"`  // by panel name
-	// the keys of the rows under the cursors, by panel name, except for first rows
+	// keys of the rows under the cursors, by panel name; a cursor on the first row is omitted
 	Rows    map[string]string `json:"rows,omitempty"`
 	History []string          `json:"history,omitempty"` // lines of the palette, oldest first
 	// messages that were sent to agents, oldest first
 	Sent []string `json:"sent,omitempty"`
-	// the hint of the first visit was dismissed
+	// the hint for the first visit was dismissed
 	Greeted bool `json:"greeted,omitempty"`
 }
 
@@ -58,7 +58,7 @@ type SavedUserState struct {
 func userStateFile(path string) string { return filepath.Join(filepath.Dir(path), "room.json") }
 
 // ReadSavedRoom reads the city's file and the user's file. A missing file is treated as empty. The error says why the
-// city's file was ignored. A damaged user's file is treated as missing.
+// city's file was ignored. If the user's file is damaged, it is treated as missing.
 func ReadSavedRoom(path string) (SavedRoom, error) {
 	m, err := readRoomFile(path)
 	var user SavedUserState

@@ -26,7 +26,7 @@ func (r *Runner) ExitReason() (Exit, error) {
 	return Ended, nil
 }
 
-// EnvLookup returns a lookup function for a list of name=value.
+// EnvLookup returns a lookup function for a list of name=value pairs.
 func EnvLookup(list []string) func(string) string {
 	return func(name string) string {
 		for i := len(list) - 1; i >= 0; i-- {
@@ -89,7 +89,7 @@ func (r *Runner) Watch(w Watch) {
 		gap = 0
 	}
 	r.Mailbox.SetPaneGap(gap)
-	if r.Viewer != nil { // the room of all cities has no viewer
+	if r.Viewer != nil { // the all-cities room has no viewer
 		r.Viewer.Show(w)
 	}
 }

@@ -98,7 +98,7 @@ func (r *Runner) StreamEvents(ctx context.Context) {
 	}
 }
 
-// FollowPreferences calls take with each change of the preferences, until ctx ends or changes is closed.
+// FollowPreferences calls take each time the preferences change, until ctx ends or changes is closed.
 func (r *Runner) FollowPreferences(ctx context.Context, changes <-chan Preferences,
 	take func(Preferences)) {
 	for {

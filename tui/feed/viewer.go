@@ -16,8 +16,8 @@ const (
 	// SettleDelay is the delay before the pane opens a stream, so that it does not open one for every row that the
 	// cursor passes.
 	SettleDelay = 80 * time.Millisecond
-	// maxWrite is the maximum number of bytes that are interpreted at a time, so that readers of the screen do not wait
-	// long.
+	// maxWrite is the maximum number of bytes that are interpreted at a time. It is small so that readers of the
+	// screen do not wait long.
 	maxWrite = 8 << 10
 )
 

@@ -34,7 +34,7 @@ type City struct {
 }
 
 // UnregisteredCity returns the row of a city that is not registered, from a snapshot that was received at the time
-// seen. If s is nil, the city's state is unknown. heard is the LastResponse of the row.
+// seen. If s is nil, the city's state is unknown. heard is the row's LastResponse.
 func UnregisteredCity(name, path string, s *city.Snapshot, seen, heard time.Time) *City {
 	c := &City{Info: city.Info{Name: name, Path: path, Running: true, Status: city.CityRunning},
 		DisplayName: widget.Plain(name), LastResponse: heard, Unregistered: true}
@@ -130,7 +130,7 @@ func needOf(a *city.Agent, watched []city.Watchdog, now time.Time) (Need, bool) 
 	return n, r.Attention(now)
 }
 
-// Troubles returns the problems with a city as a whole, the most severe first, each as one safe line.
+// Troubles returns the problems with a city as a whole, most severe first, each as one safe line.
 func Troubles(s *city.Snapshot) []string {
 	var p []string
 	if s.ShutDown {
@@ -264,7 +264,7 @@ func (c *City) AttentionCount() int {
 	return n + len(c.Summary.Needs)
 }
 
-// Find returns the row of the city with a name, or nil.
+// Find returns the row of the city with the given name, or nil.
 func (f *List) Find(name string) *City {
 	if f == nil {
 		return nil
@@ -277,7 +277,7 @@ func (f *List) Find(name string) *City {
 	return nil
 }
 
-// NameOf returns the name of the registered city in a folder, or "".
+// NameOf returns the name of the registered city in the given folder, or "".
 func (f *List) NameOf(path string) string {
 	if f == nil || path == "" {
 		return ""

@@ -27,7 +27,7 @@ func (l *List) Details(of *City, look *widget.Styles, now time.Time) []string {
 	}
 	if c.Info.Crashes > 0 {
 		lines = append(lines, look.Field("crashes",
-			fmt.Sprintf("%d of the controller", c.Info.Crashes)))
+			"the controller crashed "+widget.Times(c.Info.Crashes)))
 	}
 	if c.Info.LeftoverSessions > 0 {
 		lines = append(lines, look.Field("left",

@@ -43,7 +43,7 @@ func dialogs() []Zone {
 // Dialog reports whether a zone belongs to a dialog.
 func (c Zone) Dialog() bool { return slices.Contains(dialogs(), c) }
 
-// Zones returns the zones in the order of docs: panels first, then dialogs.
+// Zones returns the zones in the order used in docs: panels first, then dialogs.
 func (r *Registry[H, E]) Zones() []Zone {
 	zones := []Zone{Everywhere, InLists, InPools, InAutomations, InEvents, InWatchdogs, InRigs,
 		InWork, InMail, InPeek}
@@ -57,7 +57,7 @@ func (r *Registry[H, E]) Zones() []Zone {
 	return append(zones, dialogs()...)
 }
 
-// ExcludesAgentVerbs reports whether verbs for agents do not apply to the rows of a zone's panel. In such a zone the
+// ExcludesAgentVerbs reports whether agent verbs do not apply to the rows of a zone's panel. In such a zone the
 // panel's own keys have priority.
 func (c Zone) ExcludesAgentVerbs() bool { return c == InRigs || c == InWork || c == InMail }
 
@@ -85,7 +85,7 @@ func (r Risk) String() string { return [...]string{"", "asks first", "type the n
 type Action[H, E any] struct {
 	ID    string
 	Key   key.Binding // with its description for help: "restart the agent"
-	Short string      // text in the footer, "" = not shown
+	Short string      // text in the footer; "" = not shown
 	In    []Zone
 	Risk  Risk
 	Moves bool           // only moves the cursor
@@ -93,7 +93,7 @@ type Action[H, E any] struct {
 	Run   func(H) []E
 }
 
-// Bind returns a binding with a description and keys, the main key first. Without keys, only the palette offers the
+// Bind returns a binding with a description and keys, main key first. Without keys, only the palette offers the
 // action.
 func Bind(description string, keys ...string) key.Binding {
 	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(strings.Join(keys, " "), description))
@@ -173,7 +173,7 @@ func (a *Action[H, E]) WhyUnavailable(h H) string {
 	return a.Why(h)
 }
 
-// KeyText returns the main key of an action for messages, or "the palette" if the action has no key.
+// KeyText returns an action's main key for use in messages, or "the palette" if the action has no key.
 func (r *Registry[H, E]) KeyText(id string) string {
 	return cmp.Or(r.MainKey(id), "the palette")
 }

@@ -36,7 +36,7 @@ func ParseKey(text string) (name, wrong string) {
 		return "",
 			fmt.Sprintf(
 				"invalid key %q: use a character, a name like enter, tab, space, pgdn or up, or "+
-					"ctrl+r, alt+x", text)
+					"a combination like ctrl+r or alt+x", text)
 	}
 	has := func(mod string) bool { return slices.Contains(mods, mod) }
 	if letter := []rune(base); len(letter) == 1 {
@@ -59,7 +59,7 @@ func ParseKey(text string) (name, wrong string) {
 
 func modifiers() []string { return []string{"ctrl", "alt", "shift", "meta", "hyper", "super"} }
 
-// baseKey returns a key without modifiers.
+// baseKey returns the canonical name of a key without modifiers.
 func baseKey(text string) (string, bool) {
 	if r, n := utf8.DecodeRuneInString(text); n == len(text) && r != utf8.RuneError &&
 		unicode.IsPrint(r) {
@@ -106,7 +106,7 @@ func unusable(k string) string {
 	return ""
 }
 
-// Binding assigns keys to an action, the main key first. If Keys is empty, the action has no key.
+// Binding assigns keys to an action, main key first. If Keys is empty, the action has no key.
 type Binding struct {
 	Action   string
 	Keys     []string

@@ -60,7 +60,7 @@ func (r *Registry[H, E]) Rebind(bindings []Binding) (problems []string) {
 	return problems
 }
 
-// ByID returns the action with an ID, or nil.
+// ByID returns the action with the given ID, or nil.
 func (r *Registry[H, E]) ByID(id string) *Action[H, E] {
 	for i := range r.Actions {
 		if r.Actions[i].ID == id {
@@ -84,7 +84,7 @@ func (r *Registry[H, E]) unknown(id string) string {
 		id)
 }
 
-// wanted returns the keys of a list that an action can have, and the problems of the other keys. If keys is nil, the
+// wanted returns the keys in list that the action can have, and the problems with the other keys. If keys is nil, the
 // action keeps its own keys.
 func (a *Action[H, E]) wanted(list []string) (keys, wrong []string) {
 	keys = []string{}
@@ -128,7 +128,7 @@ func orNone(keys string) string {
 	return keys
 }
 
-// whyUnfit returns the reason why an action cannot have a valid key, or "".
+// whyUnfit returns the reason why an action cannot have the key k, although k is valid, or "".
 func (a *Action[H, E]) whyUnfit(k string) string {
 	switch {
 	case k == "ctrl+s" && !slices.Contains(a.In, InPeek):

@@ -43,7 +43,7 @@ func SectionOf(id string) string {
 	return SectionScreen
 }
 
-// Help arranges the help entries. Entries for which here returns a rank come first, in the order of their ranks. The
+// Help arranges the help entries. Entries for which here returns a rank come first, in rank order. The
 // other entries follow by section.
 func Help[T any](title string, all []dialog.Item[T],
 	here func(id string) (rank int, ok bool)) []dialog.Item[T] {

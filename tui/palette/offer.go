@@ -11,7 +11,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// maxLines is the maximum number of rows with names of agents and other objects.
+// maxLines is the maximum number of rows that name agents or other objects.
 const maxLines = 200
 
 // Commands returns the verbs as rows that the user can complete.
@@ -63,8 +63,8 @@ func (t *Table[H, E]) complete(h H, l Line[H, E]) (found []Item[H, E]) {
 	return found
 }
 
-// memberWord returns the word that ends with a number, as the names of pool members do, or "" unless exactly one word
-// does.
+// memberWord returns the word that ends with the given number, as the names of pool members do, or "" unless there is
+// exactly one.
 func memberWord(words []Word, number string) string {
 	if _, err := strconv.ParseUint(number, 10, 32); err != nil {
 		return ""
@@ -93,7 +93,7 @@ func (v *Verb[H, E]) needsMore(h H, args []string) bool {
 	return len(v.Args(h, args)) > 0
 }
 
-// line returns the row of a line. If the line is not complete, the row has no Why and opens the palette again.
+// line returns the row for a command line. If the line is incomplete, the row has no Why and opens the palette again.
 func (t *Table[H, E]) line(h H, v *Verb[H, E], args []string, note string) Item[H, E] {
 	line := strings.Join(append([]string{v.Name}, args...), " ")
 	item := Item[H, E]{Keys: t.KeysOf(v.ID), Title: widget.Plain(line), Line: line,
@@ -187,7 +187,7 @@ func matchesWords(verb string, w Word, words []string) (exact, named, ok bool) {
 // recentShown is the maximum number of earlier lines at the top of the palette.
 const recentShown = 5
 
-// Recents returns the rows of earlier lines that can run again, the newest first. all contains the other rows.
+// Recents returns the rows of earlier lines that can run again, newest first. all contains the other rows.
 func (t *Table[H, E]) Recents(h H, history []string, all []Item[H, E]) (found []Item[H, E]) {
 	for _, line := range slices.Backward(history) {
 		if len(found) == recentShown {

@@ -69,7 +69,7 @@ func (t *Table[H, E]) FindVerb(name string) *Verb[H, E] {
 	return &t.Verbs[i]
 }
 
-// acceptsNoun reports whether a verb has arguments of a kind.
+// acceptsNoun reports whether a verb takes arguments of the given kind.
 func (v *Verb[H, E]) acceptsNoun(h H, noun string) bool {
 	return v.Args != nil && slices.ContainsFunc(v.Args(h, nil), func(w Word) bool {
 		return w.Noun == noun

@@ -43,8 +43,8 @@ func CannotRelease(r *panel.AgentRow) string {
 	return "there is nothing to release"
 }
 
-// FlaggedAlready returns a message if an object is already suspended, or not suspended, as wanted. Otherwise it returns
-// "".
+// FlaggedAlready returns a message if suspending or resuming an object would change nothing, because it is already in
+// the wanted state. Otherwise it returns "".
 func FlaggedAlready(shown string, is, wanted bool) string {
 	switch {
 	case is && wanted:

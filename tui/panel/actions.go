@@ -21,7 +21,7 @@ type Request struct {
 
 	Prompt, Yes   string // question before the commands, if needed, and the label of "yes"
 	Targets, Body []string
-	// number of targets, if the action is not harmless
+	// number of targets if the action may do harm
 	Count       int
 	Doing, What string // the progress text for the status line
 	Commands    []city.Command

@@ -155,7 +155,7 @@ func rank(a, b *AgentRow, now time.Time) int {
 
 func (r *AgentRow) Key() string { return r.Name }
 
-// agentSorts returns the sort orders of the Agents panel. The default order is by state, the most urgent first.
+// agentSorts returns the sort orders of the Agents panel. The default order is by state, most urgent first.
 func agentSorts(now time.Time) []widget.SortKey[AgentRow] {
 	names := func(a, b *AgentRow) int { return city.CompareNames(a.Name, b.Name) }
 	use := func(of func(*city.Usage) float64) func(a, b *AgentRow) int {

@@ -59,7 +59,7 @@ func newQuarantine(all *Agents) *Table[AgentRow, *AgentRow] {
 		},
 		Issues: func(*Env) (note string, alert bool) {
 			strays := len(q.List.Unmatched)
-			if strays > 0 { // released agents stay listed, so that the cursor stays
+			if strays > 0 { // released agents stay listed, so that the cursor does not move
 				note = fmt.Sprintf("%d released", strays)
 			}
 			return note, len(q.List.Shown) > strays
@@ -84,7 +84,7 @@ func (a *Agents) build(e *Env) []AgentRow {
 	return rows
 }
 
-// findName returns the name of the agent that equals a word except for case, or "".
+// findName returns the name of the agent that equals a word, ignoring case, or "".
 func (a *Agents) findName(word string) string {
 	for i := range a.Rows {
 		if word != "" && strings.EqualFold(a.Rows[i].Name, word) {
@@ -125,7 +125,7 @@ func AgentSign(l *widget.Styles, s city.State) (string, themes.Token) {
 	return l.Glyphs.Failed, themes.Bad
 }
 
-// ConditionOf returns the condition of an agent (its state, or stuck) as text with a symbol, and its color.
+// ConditionOf returns an agent's condition (its state, or stuck) as text with a symbol, and its color.
 func ConditionOf(k *widget.Styles, r *AgentRow) (string, themes.Token) {
 	sign, word, token := AgentCondition(k, r.State, r.Stuck != nil)
 	return sign + " " + word, token

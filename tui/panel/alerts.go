@@ -13,7 +13,7 @@ import (
 
 // Alert is a problem that is shown below the header, with the key that goes to it.
 type Alert struct {
-	Text    string // text, which may have several lines
+	Text    string // may have several lines
 	Key     string // key that goes to the problem; "" = none
 	Effect  string // text after the key: "shows the plan"; "" = the key goes to a panel
 	Warning bool   // a warning that needs no reaction
@@ -142,9 +142,9 @@ func alertLine(k *widget.Styles, all []Alert, w int, key, end string) string {
 	return widget.Crop(l.Fill(w), w)
 }
 
-// Alerts returns the problems with a city that responds, the worst first. rejected are those of an invalid
-// configuration. held is the reason why a configuration is held; "" = none is held. mistakes are errors in the
-// preferences.
+// Alerts returns the problems with a city that responds, worst first. rejected contains the errors in an invalid
+// configuration. held is the reason why a configuration is held; "" = none is held. mistakes contains the errors in
+// the preferences.
 func (l *Lists) Alerts(e *Env, rejected []Alert, held string, mistakes []string) (p []Alert) {
 	s := e.Snap
 	bad := func(text string) { p = append(p, Alert{Text: text}) }
@@ -270,9 +270,9 @@ func NoneSelected(e *Env, p Panel, here bool) string {
 	case shown > 0 || !here:
 		return none + "; press " + e.KeyOf("focus."+string(a.ID))
 	case p.Query().Active():
-		return none + ": the filter hides all; " + e.KeyOf("view.back") + " clears it"
+		return none + ": the filter hides all rows; " + e.KeyOf("view.back") + " clears it"
 	case e.Attention && !a.Always:
-		return fmt.Sprintf("%s: the attention filter hides all; %s shows all %d", none,
+		return fmt.Sprintf("%s: the attention filter hides all rows; %s shows all %d", none,
 			e.KeyOf("view.attention"), total)
 	}
 	return none

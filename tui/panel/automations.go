@@ -21,7 +21,7 @@ const (
 	AutomationRunning AutomationState = "running"
 	AutomationDue     AutomationState = "due"
 	AutomationIdle    AutomationState = "idle"
-	// idle; it is only fired by a user
+	// idle; only a user fires it
 	AutomationManual AutomationState = city.AutomationManual
 	AutomationOff    AutomationState = "off"
 )
@@ -231,7 +231,7 @@ func (a *Automations) problems() (text string, alert bool) {
 	return strings.Join(parts, ", "), failing+broken > 0
 }
 
-// automationSorts returns the sort orders of the Automations panel. The default order is by state, the most urgent
+// automationSorts returns the sort orders of the Automations panel. The default order is by state, most urgent
 // first. Gates are ordered by the next run.
 func automationSorts() []widget.SortKey[AutomationRow] {
 	next := func(a, b *AutomationRow) int {

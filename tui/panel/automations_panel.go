@@ -47,20 +47,20 @@ func newAutomations() *Automations {
 	return a
 }
 
-// Move moves the cursor by n rows. Afterwards, only the user moves the cursor.
+// Move moves the cursor by n rows. From then on, the cursor no longer moves by itself.
 func (a *Automations) Move(n int) {
 	a.moved = true
 	a.Table.Move(n)
 }
 
-// Select moves the cursor to an automation. Afterwards, only the user moves the cursor.
+// Select moves the cursor to an automation. From then on, the cursor no longer moves by itself.
 func (a *Automations) Select(id string) bool {
 	a.moved = true
 	return a.Table.Select(id)
 }
 
-// Entered moves the cursor to the first automation that needs attention, because the header refers to this panel for
-// it. It does nothing if the user has moved the cursor.
+// Entered moves the cursor to the first automation that needs attention, because the header tells the user to look for
+// it here. It does nothing if the user has moved the cursor.
 func (a *Automations) Entered() {
 	for at, i := range a.List.Shown {
 		if a.Rows[i].Attention() && !a.moved {

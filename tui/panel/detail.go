@@ -165,7 +165,7 @@ func stateLine(e *Env, r *AgentRow, l *widget.Line, clock bool) {
 	}
 }
 
-// Decisions lists decisions, the newest first.
+// Decisions lists decisions, newest first.
 func Decisions(e *Env, all []city.Decision) []string {
 	lines := []string{"", e.Look.Paint(themes.Title, "Last decisions")}
 	if len(all) == 0 {

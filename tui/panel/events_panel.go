@@ -167,8 +167,8 @@ func (t *Events) noteAtEnd(e *Env, tabs []widget.Tab) string {
 	return note
 }
 
-// NewText describes how much has arrived since a view was frozen, and the keys that follow new output again. before are
-// those that move the focus there.
+// NewText describes how much has arrived since a view was frozen, and the keys to press to follow new output again.
+// before contains the keys that move the focus there first.
 func (e *Env) NewText(n uint64, before string) string {
 	follows := before + e.KeyOf("move.last") + " follows"
 	if n == 0 {
@@ -275,8 +275,8 @@ func (e *shownEvent) Record(seq uint64, now time.Time) {
 // set records an event that the user has selected.
 func (e *shownEvent) set(seq uint64) { e.seq, e.seen = seq, seq }
 
-// target returns the index of the event that keys apply to. That is the event under the cursor. While new events
-// arrive, it is the last event that was visible long enough.
+// target returns the index of the event that keys apply to: the event under the cursor or, while new events arrive, the
+// last event that was visible long enough.
 func (t *Events) target() int {
 	if t.Frozen || t.Seen.seen == 0 {
 		return t.List.Cursor

@@ -78,7 +78,7 @@ func (f *Fetch) Take(id int, found []beads.Bead, problem string) (all [][]beads.
 	return f.found, true, true
 }
 
-// pager is the Fetch of a list that is requested in pages, the newest rows first.
+// pager is the Fetch of a list that is requested in pages, newest rows first.
 type pager struct {
 	Fetch
 	size, max int // rows per page, and in all pages

@@ -16,7 +16,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Mail is requested in pages, the newest messages first. Moving to the end requests more, up to maxMail.
+// Mail is requested in pages, newest messages first. Moving to the end requests more, up to maxMail.
 const (
 	MailPage = 500
 	maxMail  = 4 * MailPage
@@ -314,7 +314,7 @@ func (k *Mail) help(e *Env, w int) []string {
 	return e.Look.Notes(w, text)
 }
 
-// summary returns a message, its text first: the place may have few lines.
+// summary returns a message, text first, because there may be room for only a few lines.
 func (k *Mail) summary(e *Env, r *MailRow, w int) []string {
 	all := append(MailDetails(e, &r.Message), "")
 	text := slices.Index(all, "")

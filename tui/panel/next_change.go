@@ -7,7 +7,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// soon is how long before a restart the row of an idle agent announces it.
+// soon is how long before an idle agent restarts its row announces the restart.
 const soon = time.Minute
 
 // NextChange describes what will happen to an agent if no user intervenes.
@@ -77,5 +77,5 @@ func NextText(n *city.Next, now time.Time) string {
 	return "in " + widget.Remaining(n.At.Sub(now)) + ": " + widget.Plain(n.What)
 }
 
-// CheckSlack is how much longer than the patrol's interval a check of the sessions may take.
+// CheckSlack is how much longer than the patrol's interval a session check may take.
 const CheckSlack = 5 * time.Second

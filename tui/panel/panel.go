@@ -114,7 +114,7 @@ type About struct {
 	Kind     Kind
 	Opens    string   // ID of the action for a double click
 	Details  string   // ID of the action that shows details
-	Nouns    []string // prefixes of the IDs of actions on its rows
+	Nouns    []string // ID prefixes of the actions on its rows
 	Optional bool     // hidden while it is empty and not focused
 	InSlot   bool     // on a wide screen, it replaces Events after it has had the focus
 	// it shows a subset of another panel's rows, with that panel's filter, order and marks

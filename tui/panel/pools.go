@@ -47,7 +47,7 @@ type PoolRow struct {
 	Source    string
 	restart   string    // the progress of its restart; "" = it is not restarting
 	drained   int       // number of members that a user is draining
-	short     time.Time // since when unmet returns true; zero = unmet returns false
+	short     time.Time // when unmet became true; zero = it is false
 }
 
 func NewPoolRow(p *city.Pool) PoolRow {

@@ -55,7 +55,7 @@ func (p *Pools) actions() []Action {
 		}}}}
 }
 
-// build returns the rows for a snapshot. It keeps the time since which a pool has had too few members.
+// build returns the rows for a snapshot. It keeps the time at which a pool became short of members.
 func (p *Pools) build(e *Env) []PoolRow {
 	rows := make([]PoolRow, 0, len(e.Snap.Pools))
 	for i := range e.Snap.Pools {
@@ -189,7 +189,7 @@ func (r *PoolRow) reason(now time.Time, w int) widget.Reason {
 	return b
 }
 
-// sizeText returns the number of running and of desired members.
+// sizeText returns the numbers of running and desired members: "2/3".
 func (r *PoolRow) sizeText() string { return fmt.Sprintf("%d/%d", r.Size, r.Desired) }
 
 func (r *PoolRow) Bounds() string { return fmt.Sprintf("%d-%d", r.Min, r.Max) }
@@ -392,5 +392,5 @@ func lastLine(text string) string {
 	return ""
 }
 
-// Sizes describes the number of running and of desired members: "2 of 3 wanted".
+// Sizes describes the numbers of running and desired members: "2 of 3 wanted".
 func (r *PoolRow) Sizes() string { return fmt.Sprintf("%d of %d wanted", r.Size, r.Desired) }

@@ -39,7 +39,7 @@ type RigRow struct {
 	Agents  int
 	Running int
 	Work    *city.RigWork // nil = not counted
-	counts  []string      // its agents by state, the most urgent first: "2 running"
+	counts  []string      // its agents by state, most urgent first: "2 running"
 }
 
 func newRigRow(r *city.Rig, agents []AgentRow, now time.Time) RigRow {
@@ -120,7 +120,7 @@ func (r *RigRow) Matches(f *widget.Filter) bool {
 	})
 }
 
-// rigSorts returns the sort orders of the Rigs panel. The default order is by state, the most urgent first.
+// rigSorts returns the sort orders of the Rigs panel. The default order is by state, most urgent first.
 func rigSorts() []widget.SortKey[RigRow] {
 	return []widget.SortKey[RigRow]{
 		{Name: "state", Desc: true, Cmp: func(a, b *RigRow) int {

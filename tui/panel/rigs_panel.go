@@ -68,7 +68,7 @@ func (g *Rigs) problems() (text string, alert bool) {
 	return fmt.Sprintf("%d need attention", n), true
 }
 
-// actions returns the actions for the marked rigs or, without marks, for the rig under the cursor.
+// actions returns the actions for the marked rigs or, if none is marked, for the rig under the cursor.
 func (g *Rigs) actions() []Action {
 	return []Action{
 		{Action: Key{ID: "rig.details", Key: keymap.Bind("show details of the rig: folder, "+
@@ -86,7 +86,7 @@ func (g *Rigs) actions() []Action {
 	}
 }
 
-// Suspended reports whether all marked rigs or, without marks, the rig under the cursor are suspended.
+// Suspended reports whether all marked rigs or, if none is marked, the rig under the cursor are suspended.
 func (g *Rigs) Suspended() bool {
 	return !slices.ContainsFunc(g.Targets(), func(r *RigRow) bool {
 		return r.State != rigSuspended
@@ -147,7 +147,7 @@ func rigLines(rows []*RigRow) []string {
 	return []string{text}
 }
 
-// members returns the agents in some rigs in natural order.
+// members returns the agents in the given rigs in natural order.
 func (g *Rigs) members(rigs ...*RigRow) []*AgentRow {
 	var rows []*AgentRow
 	for i := range g.agents.Rows {
@@ -293,7 +293,7 @@ func rigWidths(rows []*RigRow, w int) rigColumns {
 	return c
 }
 
-// runText returns the number of running and of all agents.
+// runText returns the numbers of running agents and all agents: "2/3".
 func (r *RigRow) runText() string { return fmt.Sprintf("%d/%d", r.Running, r.Agents) }
 
 // workCell returns the number of unfinished beads.

@@ -6,7 +6,7 @@ import (
 	"gcity/city"
 )
 
-// Starts maps the agents that an action starts to the times of their last exits before it.
+// Starts maps each agent that an action starts to the time of its last exit before the action.
 type Starts map[string]time.Time
 
 // StartsOf returns the agents that commands start.

@@ -124,7 +124,7 @@ func (t *Table[R, P]) Select(id string) bool {
 // Has reports whether a row with the key id exists.
 func (t *Table[R, P]) Has(id string) bool { return t.Find(id) != nil }
 
-// Targets returns the rows that a verb acts on: the marked rows or, without marks, the row under the cursor.
+// Targets returns the rows that a verb acts on: the marked rows or, if none is marked, the row under the cursor.
 func (t *Table[R, P]) Targets() []P {
 	if r := t.Row(); r != nil && len(t.Marks) == 0 {
 		return []P{r}
@@ -139,7 +139,7 @@ func (t *Table[R, P]) Targets() []P {
 }
 
 // Cursor returns the index of the cursor among the visible rows, the index of the first row on the screen, and the
-// number of visible and of all rows.
+// numbers of visible rows and all rows.
 func (t *Table[R, P]) Cursor() (at, offset, shown, total int) {
 	return t.List.Cursor, t.List.Offset, len(t.List.Shown), len(t.Rows)
 }
@@ -422,7 +422,7 @@ type Column[P any] struct {
 	Head  string
 	Order string // name of its sort order; "" = the heading
 	W     int
-	Gap   int  // number of blanks before it
+	Gap   int  // number of spaces before it
 	Right bool // the heading is right-aligned
 	Cell  func(l *widget.Line, r P, s widget.RowState)
 }
@@ -562,7 +562,7 @@ func (k *Marking) Cursor() string {
 	return ""
 }
 
-// Prune returns the marks without those of rows that no longer exist.
+// Prune returns the marks on rows that still exist.
 func Prune(marks map[string]bool, known func(id string) bool) map[string]bool {
 	for id := range marks {
 		if !known(id) {

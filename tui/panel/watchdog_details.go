@@ -103,7 +103,7 @@ func safe(j *city.Judgement) *city.Judgement {
 	return &c
 }
 
-// judgements lists a watchdog's recent decisions, the newest first.
+// judgements lists a watchdog's recent decisions, newest first.
 func judgements(e *Env, w *city.Watchdog) []string {
 	all := make([]city.Decision, 0, len(w.Recent))
 	for i := range w.Recent {

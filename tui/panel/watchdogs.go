@@ -152,7 +152,7 @@ func (d *Watchdogs) problems() (text string, alert bool) {
 	return strings.Join(parts, ", "), ill > 0
 }
 
-// AddCall adds a watchdog's call for attention to the row of the agent.
+// AddCall adds a watchdog's call for attention to the agent's row.
 func (r *AgentRow) AddCall(w *city.Watchdog) {
 	r.HasCall = true
 	r.Why = strings.TrimSuffix("watchdog "+widget.Plain(w.Name)+" calls: "+

@@ -53,7 +53,7 @@ func newWatchdogs(all *Agents) *Watchdogs {
 	return d
 }
 
-// actions returns the actions for the watchdog under the cursor. In this panel, verbs for agents act on the watched
+// actions returns the actions for the watchdog under the cursor. In this panel, agent verbs act on the watched
 // agent.
 func (d *Watchdogs) actions() []Action {
 	const details = "show details of the watchdog: heartbeat, last checks with their reasons"
@@ -187,7 +187,7 @@ func (d *Watchdogs) Columns(e *Env, rows []*WatchdogRow, w int) []Column[*Watchd
 	})...)
 }
 
-// reason returns the reason for a watchdog's condition, and when its next check is.
+// reason returns the reason for a watchdog's condition, and the time of its next check.
 func (r *WatchdogRow) reason(now time.Time) widget.Reason {
 	b := widget.Reason{Text: r.Why(now), Token: themes.Text, Next: r.nextCheck(now),
 		NextToken: themes.Dim}

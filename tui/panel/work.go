@@ -26,7 +26,7 @@ func (s workState) urgency() int {
 	return slices.Index([]workState{workBusy, workOpen, WorkBlocked, workClosed}, s)
 }
 
-// WorkRow is a bead ready to be drawn. All its strings outside of Bead are sanitized.
+// WorkRow is a bead ready to be drawn. All its strings except those in Bead are sanitized.
 type WorkRow struct {
 	Bead  beads.Bead
 	Shown string // title of the bead
@@ -92,7 +92,7 @@ func workRows(s *city.Snapshot, unclosed, closed []beads.Bead, ready map[string]
 	return rows
 }
 
-// rigOfBead returns the rig with a bead in its store, according to the prefix of the bead's ID, or "".
+// rigOfBead returns the rig whose store contains a bead, according to the prefix of the bead's ID, or "".
 func rigOfBead(s *city.Snapshot, id string) string {
 	if s == nil {
 		return ""
@@ -136,7 +136,7 @@ func (r *WorkRow) Matches(f *widget.Filter) bool {
 	})
 }
 
-// workSorts returns the sort orders of the Work panel. The default order is by state, the most urgent first.
+// workSorts returns the sort orders of the Work panel. The default order is by state, most urgent first.
 func workSorts() []widget.SortKey[WorkRow] {
 	urgent := func(a, b *WorkRow) int { return beads.ByUrgency(a.Bead, b.Bead) }
 	return []widget.SortKey[WorkRow]{

@@ -229,7 +229,7 @@ func (k *Work) columns(e *Env, rows []*WorkRow, w int) []Column[*WorkRow] {
 	})...)
 }
 
-// titleCell draws the title, and that the bead is waiting for a gate.
+// titleCell draws the title and, if the bead is waiting for a gate, a note about the gate.
 func (r *WorkRow) titleCell(e *Env, l *widget.Line, s widget.RowState, w int) {
 	token := s.NameToken()
 	if r.State == workClosed {

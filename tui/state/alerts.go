@@ -53,17 +53,17 @@ func NoController(m *Room) string {
 			"; this is its last known state"
 	}
 	if m.Unreachable == feed.Exited || m.Unreachable == feed.NotRunning {
-		run := "`gcity`"
+		run := "`gcity` again"
 		if m.OpenedAs != "" {
-			run = "`gcity start`"
+			run = "`gcity start` in its folder"
 		}
-		return "no controller for " + since + "; agents keep running. Run " + run + " there"
+		return "no controller for " + since + "; agents keep running. Run " + run
 	}
 	return "no response for " + since + ": " + m.Unreachable + restartHint(m) +
 		"; the data shown is outdated"
 }
 
-// Alerts returns the problems with the city as a whole, the worst first.
+// Alerts returns the problems with the city as a whole, worst first.
 func Alerts(m *Room) []panel.Alert {
 	var p []panel.Alert
 	bad := func(text string) { p = append(p, panel.Alert{Text: text}) }
@@ -103,15 +103,15 @@ func rejectedConfig(m *Room) []panel.Alert {
 	return []panel.Alert{a}
 }
 
-// restartHint returns a hint how to start a city that does not respond, or "".
+// restartHint returns a hint on how to start a city that does not respond, or "".
 func restartHint(m *Room) string {
 	switch {
 	case !Uncontrollable(m) || m.Unreachable == feed.NoResponseYet:
 		return ""
 	case m.OpenedAs != "":
-		return "; run `gcity start` there to start it again"
+		return "; run `gcity start` in its folder to start it again"
 	}
-	return "; run `gcity` there to start it again"
+	return "; run `gcity` again to start it"
 }
 
 // AlertLines returns the rows below the header.

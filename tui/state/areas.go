@@ -75,7 +75,7 @@ func PeekRows(m *Room, h int) int {
 	return max(1, h-1)
 }
 
-// DismissHint returns the hint how to dismiss a failure in the status line.
+// DismissHint returns the hint on how to dismiss a failure in the status line.
 func DismissHint(m *Room) string { return "  " + m.Keys.KeyText("view.back") + " dismisses" }
 
 // FailureParts wraps the failure in the status line into rows, or returns nil if the status line shows none.

@@ -71,7 +71,7 @@ func IsHere(m *Room, c *fleet.City) bool {
 	return c.Info.Name == m.At && m.At != ""
 }
 
-// StepFleet moves the cursor by n rows in the list that has the focus in the room of all cities.
+// StepFleet moves the cursor by n rows in the list that has the focus in the all-cities room.
 func StepFleet(m *Room, n int) {
 	if m.OnNeeds {
 		MoveNeeds(m, n)
@@ -103,7 +103,7 @@ type fleetNeed struct {
 	Need *fleet.Need
 }
 
-// AllNeeds returns the agents of all cities that need attention, the most urgent first.
+// AllNeeds returns the agents of all cities that need attention, most urgent first.
 func AllNeeds(m *Room) []fleetNeed {
 	var all []fleetNeed
 	for i := range m.Cities.Rows {

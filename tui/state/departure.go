@@ -35,15 +35,15 @@ func DropUndrained(m *Room, r *feed.Result) {
 	if d.Total == 0 || d.ID != r.ID {
 		return
 	}
-	var told []string
+	var draining []string
 	for i, name := range d.Draining {
 		if slices.Contains(r.FailedIndexes, i) {
 			delete(d.Sessions, name)
 		} else {
-			told = append(told, name)
+			draining = append(draining, name)
 		}
 	}
-	d.Draining, d.responded = told, true
+	d.Draining, d.responded = draining, true
 	if d.canceled {
 		m.Todo = append(m.Todo, CancelDeparture(m)...)
 	}

@@ -29,8 +29,8 @@ func Step(m *Room, n int) {
 	}
 }
 
-// SelectBestMatch moves the focused panel's cursor to the row with the name that matches a filter best: a filter also
-// finds words in other columns, and a verb may follow before the user has looked at the cursor.
+// SelectBestMatch moves the focused panel's cursor to the row with the name that best matches a filter. A filter also
+// finds words in other columns, and the user may run a verb before looking at the cursor.
 func SelectBestMatch(m *Room, filter string) {
 	words, p := strings.Fields(strings.ToLower(filter)), m.Focused()
 	if len(words) == 0 || m.Focus == panel.IDPeek || m.Focus == panel.IDEvents {
@@ -50,7 +50,7 @@ func SelectBestMatch(m *Room, filter string) {
 	Step(m, best-at)
 }
 
-// nameRank returns how well a name matches a word, smaller is better.
+// nameRank returns how well a name matches a word; smaller is better.
 func nameRank(name, word string) int {
 	name = strings.ToLower(name)
 	_, bare, _ := strings.Cut(name, "/")

@@ -206,7 +206,7 @@ func sharedPanel(m *Room) panel.ID {
 	return panel.IDEvents
 }
 
-// TabsRoom returns the width for the titles in the rule of a panel. The rule of Events may end with a note about its
+// TabsRoom returns the width for the titles in a panel's rule. The rule of Events may end with a note about its
 // filter.
 func TabsRoom(m *Room, id panel.ID, w int) int {
 	const said = 28

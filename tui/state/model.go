@@ -40,8 +40,8 @@ type Appearance struct {
 	Theme             themes.Theme // theme in use
 	ASCII             bool
 	BackgroundQueried bool     // the terminal was asked for its background
-	ChosenTheme       string   // the theme chosen in the palette, "" = none
-	PreviewedTheme    string   // the theme that the finder previews, "" = none
+	ChosenTheme       string   // the theme chosen in the palette; "" = none
+	PreviewedTheme    string   // the theme that the finder previews; "" = none
 	Unbound           []string // problems of the user's key bindings
 }
 
@@ -70,8 +70,8 @@ type ScreenState struct {
 	Focus         panel.ID
 	PreviousFocus panel.ID // the focus to go back to
 	FilterSource  panel.ID // the panel from which a filtered list was opened; "" = none
-	Led           panel.ID // the list that such a row has filtered; "" = none
-	lastShared    panel.ID // the panel with Shared set that had the focus last
+	Led           panel.ID // the list that was filtered from FilterSource; "" = none
+	lastShared    panel.ID // the panel in a shared place that had the focus last
 	Zoomed        bool
 	Hidden        bool // the pane is hidden
 	Below         bool // the pane is below the lists, on wide screens
@@ -79,7 +79,7 @@ type ScreenState struct {
 	LogsFromList  bool // the logs were opened from a list, so that the same key goes back to it
 
 	OnlyAttention bool  // only what needs attention is shown
-	FilledAt      int64 // the Unix time of the last fill of the lists
+	FilledAt      int64 // the Unix time when the lists were last filled
 }
 
 // paneState is the pane and its content.
@@ -96,8 +96,8 @@ type outgoing struct {
 	SendingMail []SendingMail  // mail that is being sent
 	Sent        []string       // messages that were sent to agents, oldest first
 	Following   []followedText // sent messages that are being followed, oldest first
-	followed    int            // ID of the action with the messages in the status line
-	// time of the last key of text that was typed although sending was not possible; zero = none
+	followed    int            // ID of the action that sent the messages in the status line
+	// when text was last typed although sending was not possible; zero = never
 	RejectedTextAt time.Time
 }
 
@@ -120,7 +120,7 @@ type inputState struct {
 	NamedAgents    []string  // agents named for the current verb
 	selectedBefore string    // the agent selected before Quarantine got the focus; "" = none
 	LastKey        time.Time // time of the last key
-	Mouse          string    // the user's choice: "on" or "off"; "" = by the preferences
+	Mouse          string    // the user's choice: "on" or "off"; "" = per preferences
 	Pressed        Press
 	UnaskedAt      time.Time // time of the last action that can ask a question but did not
 	// the session ended during the last attach, and the user may still be typing to it
@@ -135,7 +135,7 @@ type Room struct {
 	Mode          Mode
 	Look          widget.Styles
 	Keys          *Registry
-	ReducedMotion bool // reduced motion
+	ReducedMotion bool
 	Remote        bool // over SSH
 	Confirm       Confirm
 
@@ -198,7 +198,7 @@ type otherCities struct {
 	Fleet     *fleet.List // nil = not received yet
 	FleetRoom bool        // the room shows all cities and belongs to none
 	All       bool        // the program was started for all cities
-	At        string      // the city's name in the list, "" = not listed
+	At        string      // the city's name in the list; "" = not listed
 	OpenedAs  string      // its name when it was opened from the list; "" = not from the list
 	Folder    string      // folder of the city, without symbolic links; "" = unknown
 	// name of the home city, for which the program was started, if the room shows a different city
@@ -208,7 +208,7 @@ type otherCities struct {
 	HomeSeen   time.Time
 	HomeFolder string          // folder of the home city; "" = started for all cities
 	HostsHome  bool            // home is set, and this program runs the home city's controller
-	OpenedFrom feed.SwitchCity // the room from which the user opened the room of all cities
+	OpenedFrom feed.SwitchCity // the room from which the user opened the all-cities room
 	Switch     CitySwitch
 	ArrivedAt  time.Time
 

@@ -26,7 +26,7 @@ type followedText struct {
 // maxFollowed is the maximum total size of the followed messages, in bytes.
 const maxFollowed = 4 << 20
 
-// FollowTexts starts to follow messages that were just sent.
+// FollowTexts starts following messages that were just sent.
 func FollowTexts(m *Room, r feed.Result) {
 	if m.Snap == nil {
 		return
@@ -76,18 +76,18 @@ func updateFollowed(m *Room) {
 	if len(m.Following) == 0 || m.Snap == nil {
 		return
 	}
-	told := false
+	changed := false
 	for i := range m.Following {
 		l := &m.Following[i]
 		if !l.update(m.Snap) {
 			continue
 		}
-		told = told || l.action == m.followed && !l.unsending
+		changed = changed || l.action == m.followed && !l.unsending
 		if l.Send.Stage == city.GivenUp && !l.unsending {
 			ShowFailure(m, widget.Plain(l.Agent)+": "+l.stateText())
 		}
 	}
-	if told {
+	if changed {
 		showFollowed(m)
 	}
 	m.Following = slices.DeleteFunc(m.Following, func(l followedText) bool { return l.missing })

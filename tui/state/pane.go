@@ -65,8 +65,8 @@ func UpdatePane(m *Room) {
 	}
 }
 
-// watchingRun returns the run with output that is visible in the pane or in the details of an automation. ok is false
-// if the pane shows an agent.
+// watchingRun returns the run that is visible in the pane or in an automation's details. ok is false if the pane shows
+// an agent.
 func watchingRun(m *Room) (w feed.Watch, ok bool) {
 	r := m.Automations.Current()
 	switch {
@@ -97,6 +97,6 @@ func RunLines(m *Room, run *city.Run) []string {
 	return lines
 }
 
-// AgentVerbsUnavailable reports whether verbs for agents are not available, because the focused panel or the pane shows
+// AgentVerbsUnavailable reports whether agent verbs are not available, because the focused panel or the pane shows
 // something else.
 func AgentVerbsUnavailable(m *Room) bool { return ShowsRun(m) || m.Zone().ExcludesAgentVerbs() }

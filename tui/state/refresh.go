@@ -60,7 +60,7 @@ func (m *Room) chooseVisible() {
 		return
 	}
 	if Selected(m) == nil ||
-		m.Focus != panel.IDPeek && !m.Focused().About().Follows && !m.looksOn() &&
+		m.Focus != panel.IDPeek && !m.Focused().About().Follows && !m.followsWhileFocused() &&
 			!m.Visible(m.Agents.SelectedKey) {
 		selectInAll(m, r.Name)
 	}
@@ -90,16 +90,16 @@ func (m *Room) FollowSubject() {
 	}
 	switch {
 	case name == m.Agents.SelectedKey || !m.Agents.Has(name) || m.Focus != p.About().ID:
-	case m.looksOn():
+	case m.followsWhileFocused():
 		ShowAgent(m, name)
 	case p.About().Follows:
 		SelectAgent(m, name)
 	}
 }
 
-// looksOn reports whether the pane follows the focused panel for as long as that has the focus: in Pools, and in Events
-// while the cursor is on a chosen event.
-func (m *Room) looksOn() bool {
+// followsWhileFocused reports whether the pane follows the focused panel's cursor only until the panel loses the focus:
+// in Pools, and in Events while the cursor is on a chosen event.
+func (m *Room) followsWhileFocused() bool {
 	return m.Focus == panel.IDPools ||
 		m.Focus == panel.IDEvents && m.Events.Frozen && !m.Events.Only
 }

@@ -35,4 +35,5 @@ const SuspendID = "agent.suspend"
 // AutoTheme follows the terminal: dark or light. While its background is unknown, the theme of Options applies.
 const AutoTheme = "auto"
 
+// ThemeID is the prefix of the IDs of the actions that choose a theme.
 const ThemeID = "theme."

@@ -43,7 +43,7 @@ func SavedRoomOf(m *Room) feed.SavedRoom {
 }
 
 // rowsUnderCursors returns the keys of the rows under the cursors by panel name. If a cursor is on the first row, the
-// key is omitted, so that the next visit starts at the first row again, which is the worst problem.
+// key is omitted, so that the next visit starts at the first row again, which shows the worst problem.
 func rowsUnderCursors(m *Room) map[string]string {
 	rows := map[string]string{}
 	for _, p := range m.Panels {

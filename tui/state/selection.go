@@ -62,8 +62,8 @@ func Automation(m *Room) *panel.AutomationRow {
 	return m.Automations.Current()
 }
 
-// AutomationTargets returns the automations that a verb acts on: the marked ones or, without marks, the one under the
-// cursor.
+// AutomationTargets returns the automations that a verb acts on: the marked ones or, if none is marked, the one under
+// the cursor.
 func AutomationTargets(m *Room) []*panel.AutomationRow {
 	if Automation(m) == nil {
 		return nil
@@ -74,7 +74,7 @@ func AutomationTargets(m *Room) []*panel.AutomationRow {
 // Marking returns the marks of the focused list, or the marks of Agents if no list has the focus.
 func Marking(m *Room) panel.Marking { return m.Focused().Marking() }
 
-// Unmark clears the marks of a list if commands act on a marked row of it.
+// Unmark clears a list's marks if commands act on one of its marked rows.
 func Unmark(m *Room, commands []city.Command) {
 	for _, c := range commands {
 		if m.Agents.Marks[c.Target()] {
@@ -100,7 +100,7 @@ func SelectAgent(m *Room, name string) {
 	selectInAll(m, name)
 }
 
-// ShowAgent selects an agent while the focused panel has the focus. Afterwards the earlier selection is restored.
+// ShowAgent selects an agent until the focused panel loses the focus. Then the earlier selection is restored.
 func ShowAgent(m *Room, name string) {
 	m.selectedBefore = cmp.Or(m.selectedBefore, m.Agents.SelectedKey)
 	selectInAll(m, name)
@@ -146,7 +146,7 @@ func Rig(m *Room) *city.Rig {
 	return nil
 }
 
-// FindRig returns the rig with a name, or nil.
+// FindRig returns the rig with the given name, or nil.
 func FindRig(m *Room, name string) *city.Rig {
 	if name == "" || m.Snap == nil {
 		return nil

@@ -75,8 +75,8 @@ func noteCrash(m *Room) {
 	}
 }
 
-// UntilConfigValid returns how long a failure is shown: if the city rejects its configuration for the reason that the
-// failure states, until it does not. Other failures stay.
+// UntilConfigValid returns the Status.While of a failure. A failure that states why the city rejects its configuration
+// is shown until the city accepts its configuration. Other failures stay.
 func UntilConfigValid(text string) func(m *Room) bool {
 	caused := false
 	return func(m *Room) bool {

@@ -20,7 +20,7 @@ type Undo struct {
 	Commands []city.Command
 	Restore  func(m *Room) // undoes changes that exist only in this room
 	Until    time.Time
-	drained  map[string]string // agents that drain, with the sessions whose end ends the drain
+	drained  map[string]string // draining agents and their sessions, by name
 }
 
 // reversal returns the commands that undo the given commands, in the same order, or nil if one of them cannot be
@@ -106,7 +106,7 @@ func RenewUndo(m *Room, r *feed.Result) {
 	u.Commands, u.Until = kept, m.Now.Add(UndoDuration)
 }
 
-// Possible returns the undo commands that still have an effect. It omits drains that have ended, and surplus pool
+// Possible returns the undo commands that would still have an effect. It omits drains that have ended, and surplus pool
 // members, because these keep draining.
 func (u *Undo) Possible(m *Room) []city.Command {
 	var all []city.Command

@@ -35,7 +35,7 @@ func EndVisit(m *Room, now time.Time, s Visit) {
 	m.Relist()
 }
 
-// excludeOwnView subtracts a past visit of the user from the viewers of an agent.
+// excludeOwnView subtracts the user's own past visit from an agent's viewers.
 func excludeOwnView(m *Room) {
 	r := m.Agents.Find(m.LastVisit.Agent)
 	if r == nil || r.Session == nil || r.Session.ID != m.LastVisit.session ||

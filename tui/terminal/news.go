@@ -9,7 +9,7 @@ type Screen interface {
 	Size() (cols, rows int)
 	Lines(w, h int) []string // returns h lines, cut to w columns, with only text and SGR
 	Cursor() (x, y int, visible bool)
-	Shot(past int) screen.Shot // returns a consistent state of the screen
+	Shot(past int) screen.Shot // returns a consistent copy of the screen
 	Alt() bool
 	Version() uint64
 	Close()

@@ -356,7 +356,7 @@ func (p *Pane) ScrollColumns(n, w int) {
 }
 
 // Back ends the search. Without a search, it returns to the newest output, or otherwise to the first column. It reports
-// whether it did one of these.
+// whether it did anything.
 func (p *Pane) Back() bool {
 	switch {
 	case p.Search.Re != nil:

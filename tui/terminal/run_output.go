@@ -21,7 +21,7 @@ type RunOutput struct {
 func (p *RunOutput) Add(piece city.Piece) {
 	if piece.Dropped > 0 {
 		p.open = false
-		p.line(fmt.Sprintf("[%d bytes are left out]", piece.Dropped))
+		p.line(fmt.Sprintf("[%d bytes omitted]", piece.Dropped))
 		p.open = false
 		piece.Text = strings.TrimPrefix(piece.Text, "\n")
 	}

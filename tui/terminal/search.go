@@ -26,7 +26,7 @@ type Hit struct{ Line, From, To int }
 const MaxHits = 9999
 
 // NewSearch compiles the typed text as a regular expression if it is valid, and as literal text otherwise. Text in
-// lower case matches upper and lower case.
+// lower case matches both cases.
 func NewSearch(text string) Search {
 	if text == "" {
 		return Search{}

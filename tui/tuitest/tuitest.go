@@ -51,12 +51,12 @@ func OnlyText(t testing.TB, l string) {
 		if r == 0x1b {
 			end := strings.IndexByte(l[i:], 'm')
 			if end < 0 || strings.Trim(l[i+1:i+end], "[0123456789;:") != "" {
-				t.Fatalf("an escape sequence other than SGR: %q", l[i:])
+				t.Fatalf("the line has an escape sequence other than SGR: %q", l[i:])
 			}
 			continue
 		}
 		if r < 0x20 || r >= 0x7f && r < 0xa0 || r == 0x202e || r == 0x200b {
-			t.Fatalf("a control character %U: %q", r, l)
+			t.Fatalf("the line has the control character %U: %q", r, l)
 		}
 	}
 }

@@ -13,14 +13,14 @@ import (
 	"gcity/tui/widget"
 )
 
-// FleetPlan is the layout for the room of all cities: each part's number of rows including its title; 0 = hidden.
+// FleetPlan is the layout for the all-cities room: each part's number of rows including its title; 0 = hidden.
 type FleetPlan struct {
 	Header, Cities, Needs int // Header is the number of rows above the lists
 	detail                int // details of the city under the cursor
 	tabs                  bool
 }
 
-// PlanFleet computes the layout for the room of all cities.
+// PlanFleet computes the layout for the all-cities room.
 func PlanFleet(m *state.Room) FleetPlan {
 	p := FleetPlan{Header: 1}
 	if fleetProblem(m) != "" {
@@ -84,7 +84,7 @@ func fleetProblem(m *state.Room) string {
 		"; the list is outdated"
 }
 
-// fleetHeader draws the first row in the room of all cities, with the number of cities by health, the most urgent
+// fleetHeader draws the first row in the all-cities room, with the number of cities by health, most urgent
 // first.
 func fleetHeader(m *state.Room, w int) string {
 	l := widget.Line{Styles: &m.Look}
@@ -116,7 +116,7 @@ func fleetHeader(m *state.Room, w int) string {
 	return widget.Crop(l.Fill(w), w)
 }
 
-// fleetCounts returns the number of cities by health, the most urgent first, after the number of agents that need
+// fleetCounts returns the number of cities by health, most urgent first, after the number of agents that need
 // attention.
 func fleetCounts(m *state.Room) []widget.Counter {
 	var parts []widget.Counter
@@ -234,7 +234,7 @@ func selectedCitySummary(m *state.Room, w, h int) []string {
 	return widget.FillRows(lines, w, h)
 }
 
-// fleetFooter returns the keys that work in the room of all cities.
+// fleetFooter returns the keys that work in the all-cities room.
 func fleetFooter(m *state.Room, w int) string {
 	l := widget.Line{Styles: &m.Look}
 	l.Space(1)

@@ -126,7 +126,7 @@ func Footer(m *state.Room, w int) string {
 	if m.Typing() || m.Dialogs.Covers() {
 		return l.Fill(w)
 	}
-	room := w + 2 // no blanks follow the last key
+	room := w + 2 // no spaces follow the last key
 	for _, a := range tail {
 		if alwaysShown(m, a, w) {
 			room -= footWidth(m, a)
@@ -225,7 +225,7 @@ func footText(m *state.Room, a *state.Action) string {
 	return a.Short
 }
 
-// statusOffersUndo reports whether the status line names the verb that can be undone. A narrow footer then does not.
+// statusOffersUndo reports whether the status line names the verb that can be undone. A narrow footer then omits it.
 func statusOffersUndo(m *state.Room) bool {
 	return m.Undo.ID == m.Status.ID && m.Status.Text != "" && state.IsFresh(m)
 }

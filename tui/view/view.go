@@ -1,4 +1,4 @@
-// Package view draws the control room from its state: header, panels, dialogs, footer, and the room of all cities. It
+// Package view draws the control room from its state: header, panels, dialogs, footer, and the all-cities room. It
 // changes only cached lines and list offsets.
 package view
 

@@ -24,14 +24,14 @@ func (c *Cache) Lines(key CacheKey, draw func() []string) []string {
 	return c.kept
 }
 
-// RowCache keeps the terminal rows of the last picture, so that each line is cropped only once while it moves up the
+// RowCache keeps the terminal rows of the last frame, so that each line is cropped only once while it moves up the
 // pane.
 type RowCache struct {
 	w    int
 	kept map[string]string
 }
 
-// Cropper returns a function that crops the rows of the next picture to w columns.
+// Cropper returns a function that crops the rows of the next frame to w columns.
 func (c *RowCache) Cropper(w int) func(string) string {
 	old := c.kept
 	if c.w != w {

@@ -81,7 +81,7 @@ func HardWrap(s string, w int) []string {
 	return append(rows, row.String())
 }
 
-// SkipColumns returns a line without its first n columns. If the cut splits a wide character, a blank replaces its
+// SkipColumns returns a line without its first n columns. If the cut splits a wide character, a space replaces its
 // second half.
 func SkipColumns(s string, n int) string {
 	if n <= 0 {
@@ -111,7 +111,7 @@ type Span struct {
 }
 
 // Overlay paints ranges of a line, given in order, over its styles. A range after the end of the line is painted on
-// a blank.
+// a space.
 func Overlay(s string, all ...Span) string {
 	var out strings.Builder
 	var p pen

@@ -12,7 +12,7 @@ import (
 
 const family = "👨‍👩‍👧‍👦"
 
-func TestChop(t *testing.T) {
+func TestHardWrap(t *testing.T) {
 	for _, c := range []struct {
 		in   string
 		w    int
@@ -27,12 +27,12 @@ func TestChop(t *testing.T) {
 		{"世", 1, []string{"世"}}, // a wide character is not split
 	} {
 		if got := HardWrap(c.in, c.w); strings.Join(got, "|") != strings.Join(c.want, "|") {
-			t.Errorf("chop(%q, %d) = %q, want %q", c.in, c.w, got, c.want)
+			t.Errorf("HardWrap(%q, %d) = %q, want %q", c.in, c.w, got, c.want)
 		}
 	}
 }
 
-func TestFrom(t *testing.T) {
+func TestSkipColumns(t *testing.T) {
 	for _, c := range []struct {
 		in   string
 		n    int
@@ -46,12 +46,12 @@ func TestFrom(t *testing.T) {
 		{family + "x", 2, "x"},
 	} {
 		if got := SkipColumns(c.in, c.n); got != c.want {
-			t.Errorf("from(%q, %d) = %q, want %q", c.in, c.n, got, c.want)
+			t.Errorf("SkipColumns(%q, %d) = %q, want %q", c.in, c.n, got, c.want)
 		}
 	}
 }
 
-func TestOver(t *testing.T) {
+func TestOverlay(t *testing.T) {
 	on := "\x1b[7m"
 	for _, c := range []struct {
 		in   string
@@ -69,7 +69,7 @@ func TestOver(t *testing.T) {
 		{"ab", nil, "ab"},
 	} {
 		if got := Overlay(c.in, c.all...); got != c.want {
-			t.Errorf("over(%q, %v) = %q, want %q", c.in, c.all, got, c.want)
+			t.Errorf("Overlay(%q, %v) = %q, want %q", c.in, c.all, got, c.want)
 		}
 	}
 }
@@ -96,7 +96,7 @@ func FuzzCells(f *testing.F) {
 		}
 		if got, want := ansi.StringWidth(SkipColumns(line, n)),
 			max(0, ansi.StringWidth(line)-n); got != want {
-			t.Fatalf("from(%q, %d) has %d columns, want %d", line, n, got, want)
+			t.Fatalf("SkipColumns(%q, %d) has %d columns, want %d", line, n, got, want)
 		}
 		painted := Overlay(line, Span{n, n + w, "\x1b[7m"})
 		tuitest.OnlyText(t, painted)

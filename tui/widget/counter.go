@@ -23,7 +23,7 @@ func CountersWidth(all []Counter) int {
 	return n
 }
 
-// FitCounters returns the counters that fit into w columns, the urgent ones first. If some do not fit, the total
+// FitCounters returns the counters that fit into w columns, urgent ones first. If some do not fit, the total
 // follows: "4 running of 12". If the urgent counters do not fit, it returns their sum, or nil if that does not fit
 // either.
 func FitCounters(urgent, rest []Counter, w int) []Counter {
@@ -58,7 +58,7 @@ func FitCounters(urgent, rest []Counter, w int) []Counter {
 	return urgent
 }
 
-// NoneOf returns a sentence that none of n rows matches: "None of 5 pools matches".
+// NoneOf returns a sentence that says that none of n rows matches: "None of 5 pools matches".
 func NoneOf(n int, noun string) string {
 	if n == 1 {
 		return "The only " + noun + " does not match"

@@ -94,7 +94,7 @@ func (e *Entry) send(msg tea.Msg) bool {
 	return e.input.Value() != before
 }
 
-// SingleLine converts text to one line: line breaks and tabs become blanks, and characters that cannot be typed are
+// SingleLine converts text to one line: line breaks and tabs become spaces, and characters that cannot be typed are
 // removed.
 func SingleLine(s string) string {
 	return strings.Map(func(r rune) rune {
@@ -145,7 +145,7 @@ func Window(runes []rune, at, w int) (string, int) {
 }
 
 // DropUntypable returns text without the characters that cannot be typed. Every line end becomes a line feed. Tabs
-// become blanks, because the receiving program may complete a word on a tab.
+// become spaces, because the receiving program may complete a word on a tab.
 func DropUntypable(s string) string {
 	s = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\t", "    ").Replace(s)
 	return strings.Map(func(r rune) rune {

@@ -41,7 +41,7 @@ func TestEntryEdits(t *testing.T) {
 }
 
 // Key reports whether the text changed, so that only a change starts a new search.
-func TestEntryTellsWhetherTheTextChanged(t *testing.T) {
+func TestEntryReportsChanges(t *testing.T) {
 	e := NewEntry("ab")
 	for _, c := range []struct {
 		key  string
@@ -58,7 +58,7 @@ func TestEntryTellsWhetherTheTextChanged(t *testing.T) {
 func TestEntryRunsNothingToPaste(t *testing.T) {
 	e := NewEntry("")
 	if _, cmd := e.input.Update(tuitest.KeyPress("ctrl+v")); cmd != nil {
-		t.Error("ctrl+v asks for something to be run")
+		t.Error("ctrl+v returns a command")
 	}
 }
 

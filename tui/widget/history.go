@@ -110,7 +110,7 @@ func cpuLevel(tenths uint16) int {
 type Charts struct {
 	CPU, Memory, Restarts string
 	Peak                  *city.Usage // the greatest values; nil = no data
-	RestartCount          int         // number of restarts
+	RestartCount          int
 }
 
 // Hour draws an agent's last hour in n columns.

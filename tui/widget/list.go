@@ -70,7 +70,7 @@ func (l *List) AllMatch(holds func(id string) bool) bool {
 	return true
 }
 
-// Select moves the cursor to the row with an ID. It reports whether the list shows that row.
+// Select moves the cursor to the row with the given ID. It reports whether the list shows that row.
 func (l *List) Select(rs Rows, id string) bool {
 	for i, j := range l.Shown {
 		if rs.ID(j) == id {
@@ -115,8 +115,8 @@ func ScrollTo(at, offset, h, n int) int {
 	return max(0, min(offset, n-h))
 }
 
-// CountText returns the number of shown rows and of all rows: "3 of 10".
+// CountText returns the numbers of shown rows and all rows: "3 of 10".
 func (l *List) CountText() string { return fmt.Sprintf("%d of %d", len(l.Shown), l.total) }
 
-// Unlimited exceeds every number of rows.
+// Unlimited is greater than any number of rows.
 const Unlimited = 1 << 30

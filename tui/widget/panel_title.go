@@ -16,7 +16,7 @@ type Tab struct {
 	Key       string
 	Name      string
 	Search    string // active search, shown before the number of matches
-	Count     string // a count
+	Count     string
 	CountNote string // optional part of the count
 	Hidden    string // number of rows above and below the window
 	Active    bool
@@ -58,7 +58,7 @@ func (k *Styles) Title(w int, focus bool, tabs []Tab, end string) string {
 	return l.String()
 }
 
-// fitParts drops parts from the end of text until it fits into w columns. Two blanks separate the parts. Only the first
+// fitParts drops parts from the end of text until it fits into w columns. Two spaces separate the parts. Only the first
 // part may be cut, because "1 of 1" would be wrong for "1 of 10".
 func fitParts(text string, w int, more string) string {
 	const least = 8

@@ -21,7 +21,7 @@ func (s *RowState) NameToken() themes.Token {
 	return themes.Text
 }
 
-// RowStart returns a line that begins with the cursor, the mark and a blank.
+// RowStart returns a line that begins with the cursor, the mark and a space.
 func (k *Styles) RowStart(s RowState) Line {
 	l := Line{Styles: k}
 	if s.Cursor && s.Focus {

@@ -36,11 +36,11 @@ func TestSparkLevels(t *testing.T) {
 	}
 	p.Observe([]city.Agent{printing("a", "2", 10, now)}, now, 30*time.Second)
 	if got := slices.Max(slices.Clone(levelsOf(p.agents["a"], now))); got != 1 {
-		t.Errorf("a new life begins with %d", got)
+		t.Errorf("a new session begins with level %d", got)
 	}
 	p.Observe(nil, now, 30*time.Second)
 	if len(p.agents) > 0 {
-		t.Error("who is gone is kept")
+		t.Error("a removed agent is kept")
 	}
 }
 

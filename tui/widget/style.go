@@ -128,7 +128,7 @@ func (l *Line) Badge(background, s string) {
 // String returns the line so far.
 func (l *Line) String() string { return string(l.Text) }
 
-// Space appends n blanks in the base style.
+// Space appends n spaces in the base style.
 func (l *Line) Space(n int) {
 	if n > 0 {
 		l.Add(themes.Text, Spaces(n))

@@ -6,8 +6,8 @@ import (
 
 // ShortTabs shortens the titles of panels that share one place to w columns. The visible panel keeps its name, search
 // and counts. Other panels keep their keys as long as there is room. Names, notes and counts of the other panels are
-// added if they fit, the panels nearest to the visible one first. So the titles scroll with the visible panel. The
-// number of hidden rows may replace a name of a panel without problems, but nothing else.
+// added if they fit, the panels nearest to the visible one first, so the titles scroll with the visible panel. The
+// number of hidden rows may replace the name of a panel without problems, but nothing else.
 func ShortTabs(all []Tab, w int, more string) []Tab {
 	if TabsWidth(all) <= w {
 		return all

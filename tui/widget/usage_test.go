@@ -28,6 +28,6 @@ func TestUsageTexts(t *testing.T) {
 		}
 	}
 	if CPU(nil) != "-" || Memory(nil) != "-" {
-		t.Error("what is not measured is a dash")
+		t.Error("unmeasured usage is not shown as a dash")
 	}
 }

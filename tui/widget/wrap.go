@@ -33,7 +33,7 @@ func WrapHanging(s string, w int) []string {
 }
 
 // textBegins returns the column after the first gap if a label or time can end there. Otherwise it returns the column
-// after the leading blanks or symbol.
+// after the leading spaces or symbol.
 func textBegins(s string) int {
 	const furthest = 18
 	col, begin, gap := 0, -1, 0
@@ -59,7 +59,7 @@ func textBegins(s string) int {
 	return max(0, begin)
 }
 
-// Wrap breaks text at blanks. It breaks a word only if the word is wider than a line. Styles continue in the next line.
+// Wrap breaks text at spaces. It breaks a word only if the word is wider than a line. Styles continue in the next line.
 func Wrap(s string, w int) []string {
 	if Width(s) > w && w >= 4 {
 		const whole = "\u2011" // a hyphen at which lipgloss does not break lines
@@ -69,7 +69,7 @@ func Wrap(s string, w int) []string {
 	return strings.Split(strings.ReplaceAll(s, NBSP, " "), "\n")
 }
 
-// NBSP is a blank at which no line breaks.
+// NBSP is a space at which no line breaks.
 const NBSP = "\u00a0"
 
 // Hints returns key hints in one line of w columns. Hints that do not fit are dropped from the end. The last hint,

@@ -1,5 +1,5 @@
-// Processes is a helper of the session protocol: it runs agents as processes of this machine, without a terminal.
-// Build it with `go build ./examples/providers/processes`, and name it in city.toml: [session] provider =
+// Processes is a helper program for the session protocol. It runs agents as processes on this machine, without a
+// terminal. Build it with `go build ./examples/providers/processes`, and select it in city.toml: [session] provider =
 // "plugin:./processes".
 package main
 
@@ -14,7 +14,7 @@ import (
 )
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == "hold" { // this program is also the holder of each agent
+	if len(os.Args) > 1 && os.Args[1] == "hold" { // this program also acts as each agent's holder
 		os.Exit(pty.Hold())
 	}
 	if err := protocol.Serve(context.Background(), open); err != nil {
@@ -23,7 +23,7 @@ func main() {
 	}
 }
 
-// open creates the provider of a city. Agents outlive it, and the next provider adopts them.
+// open opens the provider for a city. Agents keep running after the provider has exited, and the next one adopts them.
 func open(_ context.Context, r protocol.OpenRequest) (protocol.Opened, error) {
 	exe, err := os.Executable()
 	if err != nil {
