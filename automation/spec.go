@@ -46,9 +46,9 @@ func specOf(doc *toml.Doc) (s spec, ok bool) {
 		noTable(root)
 		return s, false
 	}
-	root.RefuseUnknown("automation", "order")
+	root.RejectUnknown("automation", "order")
 	t, ok := root.Table(name)
-	t.RefuseUnknown(keys()...)
+	t.RejectUnknown(keys()...)
 	s = spec{table: name, place: map[string]toml.Place{"": t.Place("")}, text: map[string]string{}}
 	for _, key := range t.Keys() {
 		s.place[key] = t.Place(key)
@@ -87,7 +87,7 @@ func noTable(root toml.Table) {
 		root.Wrong(written[0], "belongs to [automation]; add that table above this line")
 		return
 	}
-	root.RefuseUnknown("automation", "order")
+	root.RejectUnknown("automation", "order")
 }
 
 // Parse parses an automation's file. The automation's name is the name of the folder that contains the file. local is

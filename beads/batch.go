@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// Batch is a list of beads to create together, all or none. A Batcher calls NewBatch, then checks that the IDs in
-// ExternalLinks exist and those in GivenIDs do not, and then calls AssignIDs.
+// Batch is a list of beads to create in one operation: either all of them are created, or none. A Batcher calls
+// NewBatch, checks that the beads in ExternalLinks exist and that the IDs in GivenIDs are unused, and then calls
+// AssignIDs.
 type Batch struct {
 	beads []Bead
 	names map[string]int // index into beads, by "$name" or by an ID that the caller chose
@@ -57,8 +58,7 @@ func (x *Batch) label(i, n int) string {
 	return fmt.Sprintf("bead %d of %d", i+1, n)
 }
 
-// take validates and normalizes one bead and registers its name. Links to "$name" are checked in the same way as links
-// to IDs.
+// take validates and normalizes a bead and registers its name. It checks links to a "$name" like links to an ID.
 func (x *Batch) take(i int, b Bead) (Bead, error) {
 	plain := b.Clone()
 	if name, ok := strings.CutPrefix(b.ID, "$"); ok {
@@ -126,7 +126,8 @@ func Cycle(ids []string, next func(id string) []string) []string {
 
 func arrows(path []string) string { return strings.Join(path, " → ") }
 
-// AddedLinks returns the IDs that changed links to and old does not. The store must check that they exist.
+// AddedLinks returns the IDs that the changed bead links to but the old bead does not. The store must check that they
+// exist.
 func AddedLinks(old, changed Bead) []string {
 	had := links(old)
 	if old.ParentID != changed.ParentID {
@@ -137,8 +138,8 @@ func AddedLinks(old, changed Bead) []string {
 	})
 }
 
-// LinksChanged reports whether a change may have formed a cycle. A cycle can form without a new ID, if the former
-// parent becomes a need.
+// LinksChanged reports whether a change could have formed a cycle. A change can form a cycle without adding an ID:
+// the old parent may have become a need.
 func LinksChanged(old, changed Bead) bool {
 	return old.ParentID != changed.ParentID || !slices.Equal(old.Needs, changed.Needs)
 }
@@ -163,7 +164,7 @@ func CycleError(changed []string, field string, path []string) error {
 // Len returns the number of beads in the batch.
 func (x *Batch) Len() int { return len(x.beads) }
 
-// ExternalLinks returns the linked IDs outside the batch. The store must check that they exist.
+// ExternalLinks returns the linked IDs that are not in the batch. The store must check that they exist.
 func (x *Batch) ExternalLinks() []string {
 	var out []string
 	seen := map[string]bool{}
@@ -200,8 +201,8 @@ func (x *Batch) GivenIDs() []string {
 	return out
 }
 
-// AssignIDs assigns IDs to the beads without an ID and replaces all "$name" links with IDs. The creation times start at
-// now and are one nanosecond apart. The caller owns the result.
+// AssignIDs assigns IDs to the beads without an ID and replaces all "$name" links with IDs. The creation times start
+// at now and are one nanosecond apart, so that the beads keep their order. The caller owns the result.
 func (x *Batch) AssignIDs(now time.Time, next func() string) []Bead {
 	out := make([]Bead, len(x.beads))
 	ids := map[string]string{}

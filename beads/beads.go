@@ -2,7 +2,7 @@
 // the Store interface, and the rules that do not depend on a store. Subpackages implement the stores: sqlite is the
 // embedded store, and fake is for tests. Package beadstest is the test suite that all stores pass.
 //
-// A bead is never changed in place: a store returns copies, accepts a Patch, and counts the revisions.
+// A bead is never changed in place. A store returns copies, applies a Patch, and counts revisions.
 package beads
 
 import (
@@ -16,7 +16,7 @@ import (
 	"gcity/internal/suggest"
 )
 
-// Bead is one piece of work. A bead that a store returns is normalized (see Prepare) and belongs to the caller.
+// Bead is one piece of work. A bead from a store is normalized (see Prepare) and belongs to the caller.
 type Bead struct {
 	// "<prefix>-<number>", or the ID of an imported bead
 	ID     string `json:"id"`
@@ -27,7 +27,7 @@ type Bead struct {
 	Priority Priority `json:"priority"`
 	Assignee string   `json:"assignee,omitempty"`
 	ParentID string   `json:"parent_id,omitempty"`
-	// the formula, or the step of a formula, from which the bead was created
+	// the formula or formula step from which the bead was created
 	Ref string `json:"ref,omitempty"`
 	// IDs of beads that must be closed first; see Ready
 	Needs       []string          `json:"needs,omitempty"`
@@ -42,31 +42,31 @@ type Bead struct {
 	Rev uint64 `json:"rev"`
 }
 
-// Types with a special meaning. All other types are also valid.
+// Types with a special meaning. Callers may also use other types.
 const (
 	DefaultType  = "task"
 	TypeMolecule = "molecule" // the root of a molecule, with the steps as children
 )
 
-// CloseReason is the metadata key for the reason why a bead was closed. The key is removed when the bead is reopened.
+// CloseReason is the metadata key for the reason a bead was closed. Reopening the bead removes the key.
 const CloseReason = "close_reason"
 
 // Status is the progress of a bead.
 type Status string
 
-// All valid statuses. StatusOf maps the statuses of other tools to them.
+// The valid statuses. StatusOf maps other tools' statuses to them.
 const (
 	StatusOpen       Status = "open"
 	StatusInProgress Status = "in_progress"
 	StatusClosed     Status = "closed"
 )
 
-// Valid reports whether s is one of the valid statuses.
+// Valid reports whether s is a valid status.
 func (s Status) Valid() bool {
 	return s == StatusOpen || s == StatusInProgress || s == StatusClosed
 }
 
-// StatusOf converts the status of another tool. known reports whether it is the same status here.
+// StatusOf converts another tool's status. known reports whether gcity has a status with the same name.
 func StatusOf(foreign string) (s Status, known bool) {
 	switch foreign {
 	case "hooked":
@@ -116,7 +116,7 @@ func (b Bead) equalContent(o Bead) bool {
 type Store interface {
 	// Get returns the bead with this ID. It fails with ErrNotFound if the ID is unknown.
 	Get(ctx context.Context, id string) (Bead, error)
-	// List returns beads, newest first by CreatedAt. Of several beads with the same time, the bead written last comes
+	// List returns beads, newest first by CreatedAt. Among beads with the same time, the one written last comes
 	// first. List omits records that this program cannot read; see Auditor.
 	List(ctx context.Context, q Query) ([]Bead, error)
 	// Create writes a new bead. The store sets the times and Rev, and the ID if it is empty. Create fails with *Invalid
@@ -128,7 +128,7 @@ type Store interface {
 	Update(ctx context.Context, id string, p Patch) (Bead, error)
 }
 
-// Optional abilities of stores. A caller uses a type assertion and reports a missing ability.
+// Optional abilities of stores. Callers use a type assertion and report an ability that is missing.
 type (
 	// Batcher creates several beads, or none if one of them cannot be created. The result is in the same order. Within
 	// the batch, Needs and ParentID may refer to a bead with the ID "$name"; the store replaces these names with IDs.
@@ -148,21 +148,21 @@ type (
 		Tally(ctx context.Context, q Query) ([]Share, error)
 	}
 
-	// Purger removes the beads that match the query and were closed before a time, with all their descendants. It keeps
-	// a bead with a descendant that is open or was closed later. It ignores the query's Status, Ready, Before and
-	// Limit. It returns the number of removed beads. A need for a removed bead counts as met.
+	// Purger removes the beads that match the query and were closed before a time, with all their descendants. It
+	// keeps a bead if a descendant is open or was closed later. It ignores the query's Status, Ready, Before and
+	// Limit. It returns the number of removed beads. Other beads no longer wait for a removed bead.
 	Purger interface {
 		Purge(ctx context.Context, q Query, before time.Time) (int, error)
 	}
 
-	// Versioner returns a number that changes with every change by any process. It costs one lookup, regardless of the
-	// size of the store. The version of a store without any writes is 0.
+	// Versioner returns a number that changes with every change by any process. The call costs one lookup, regardless
+	// of the size of the store. A store that has never been written has version 0.
 	Versioner interface {
 		Version(ctx context.Context) (uint64, error)
 	}
 
-	// Prober checks with the smallest possible write whether the store is currently writable. It changes no visible
-	// data, but may create the files that the first write would create.
+	// Prober makes the smallest possible write to check whether the store is writable. It changes no visible data,
+	// but may create the files that the first real write would create.
 	Prober interface {
 		Probe(ctx context.Context) error
 	}
@@ -173,8 +173,8 @@ type (
 		Restore(ctx context.Context, all []Bead) (Restored, error)
 	}
 
-	// CallLimiter returns the timeout for one call. It is for stores that call another program, because the default
-	// timeout is shorter.
+	// CallLimiter returns the timeout for one call. Stores that run another program implement it, because the default
+	// timeout is too short for them.
 	CallLimiter interface {
 		CallLimit() time.Duration
 	}
@@ -199,8 +199,8 @@ type Unreadable struct {
 	Reason string `json:"reason"`
 }
 
-// Errors that callers distinguish. Stores wrap them with the bead and the cause. Any other error, except an *Invalid,
-// is a failure of the store itself.
+// Errors that callers distinguish. Stores wrap them with the bead and the cause. An *Invalid is an error in the
+// request. Any other error is a failure of the store itself.
 var (
 	ErrNotFound   = errors.New("not found")
 	ErrConflict   = errors.New("conflict with the current state")

@@ -64,7 +64,7 @@ func TestPriority(t *testing.T) {
 		}
 	}
 	if (Priority(7)).Valid() || (Bead{}).Priority != Normal {
-		t.Error("the usual priority is not the usual")
+		t.Error("wrong default priority")
 	}
 }
 
@@ -92,7 +92,7 @@ func TestReady(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	if Ready(nil) != nil {
-		t.Error("something is ready of nothing")
+		t.Error("Ready of an empty list returns beads")
 	}
 }
 
@@ -116,7 +116,7 @@ func TestNext(t *testing.T) {
 			t.Errorf("next is %q, %v, want %q", got.ID, ok, want)
 		}
 		if !cmp.Equal(all, given) {
-			t.Error("Next changed what it was given")
+			t.Error("Next changed its argument")
 		}
 	}
 }
@@ -139,7 +139,7 @@ func TestByUrgency(t *testing.T) {
 }
 
 // If the clock is set back, the times of a bead never move back.
-func TestPatchWhenTheClockGoesBack(t *testing.T) {
+func TestPatchWithClockSetBack(t *testing.T) {
 	b, err := Closing().Apply(bead("gc-1", StatusOpen), noon.Add(-time.Hour))
 	if err != nil || !b.UpdatedAt.Equal(noon) || !b.ClosedAt.Equal(noon) {
 		t.Errorf("%+v, %v", b, err)

@@ -22,10 +22,10 @@ const (
 
 // Invalid is the error for an invalid bead or request. Its text is for users.
 type Invalid struct {
-	// the invalid bead of several: its ID, or "bead 3 of 7"; "" = there is only one bead
+	// which of several beads is invalid: its ID, or "bead 3 of 7"; "" if there is only one bead
 	Which  string
-	Field  string // JSON name of the field, or a part of the field: `label "x"`
-	Reason string // continues the sentence after the field's name: "is empty"
+	Field  string // JSON name of the field, or a part of it, such as `label "x"`
+	Reason string // the rest of the sentence after the field's name, such as "is empty"
 }
 
 func (e *Invalid) Error() string {
@@ -40,15 +40,15 @@ func invalid(field, reason string, args ...any) error {
 	return &Invalid{Field: field, Reason: fmt.Sprintf(reason, args...)}
 }
 
-// Prepare returns a new bead in the form in which a store writes it: with defaults, normalized, validated, and created
-// at now. It does not set the ID. The store must check that the parent and the needs exist.
+// Prepare returns a new bead as a store writes it: normalized and validated, with defaults, and created at now. It
+// does not set the ID. The store must check that the parent and the needs exist.
 func Prepare(b Bead, now time.Time) (Bead, error) {
 	b.CreatedAt, b.UpdatedAt, b.ClosedAt, b.Rev = now, now, nil, 1
 	b = normalize(b)
 	return b, Check(b)
 }
 
-// normalize returns a normalized deep copy of a bead. Stores keep beads in this form.
+// normalize returns a deep copy of a bead in the form that stores keep.
 func normalize(b Bead) Bead {
 	b = b.Clone()
 	if b.Status == "" {
@@ -82,7 +82,7 @@ func normalize(b Bead) Bead {
 	return b
 }
 
-// lineEnds replaces CRLF by LF.
+// lineEnds replaces CRLF with LF.
 func lineEnds(s string) string {
 	if !strings.Contains(s, "\r\n") {
 		return s
@@ -108,8 +108,8 @@ func words(list []string) []string {
 	return out
 }
 
-// Check validates a normalized bead and returns an *Invalid or nil. An empty ID is valid, because a new bead does not
-// have an ID yet.
+// Check validates a normalized bead and returns an *Invalid or nil. An empty ID is valid, because a new bead has no
+// ID yet.
 func Check(b Bead) error {
 	if b.ID != "" {
 		if err := CheckID(b.ID); err != nil {
@@ -225,7 +225,7 @@ func checkMetadata(b Bead) error {
 	return nil
 }
 
-// about adds the name of a label or a key to an error.
+// about adds a label or metadata key to an error.
 func about(err error, what string) error {
 	if i, ok := err.(*Invalid); ok {
 		return &Invalid{Which: i.Which, Field: i.Field + " " + quote(what), Reason: i.Reason}
@@ -280,7 +280,7 @@ func checkID(field, id string) error {
 	return nil
 }
 
-// CheckPrefix returns an error if a string is not a valid prefix for the bead IDs of a store.
+// CheckPrefix returns an error if a string is not a valid prefix for bead IDs.
 func CheckPrefix(prefix string) error {
 	if err := checkID("prefix", prefix); err != nil || len(prefix) > 32 {
 		return fmt.Errorf("%s is not a valid prefix of bead IDs: use 1 to 32 letters, digits, . "+

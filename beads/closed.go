@@ -1,6 +1,7 @@
 package beads
 
-// ClosedError is the error for a call to a store that failed repeatedly. The store is not called until the next probe.
+// ClosedError is returned for calls to a store that has failed repeatedly. gcity does not call the store until the
+// next probe.
 type ClosedError struct {
 	Text string
 	Why  error

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// An issue is a piece of work in the format of the tool `bd`. Issue fields without an equivalent in a bead are stored
-// in the bead's metadata, under the prefix foreign, and Export restores them. Bead fields without an equivalent in an
-// issue are stored in the issue's metadata.
+// An issue is a piece of work in the format of the tool `bd`. Issue fields that beads do not have are stored in the
+// bead's metadata, with the prefix foreign, and Export restores them. Bead fields that issues do not have are stored
+// in the issue's metadata.
 const (
 	// prefix of a metadata key, followed by the name of the issue's field
 	foreign       = "bd."
@@ -83,8 +83,8 @@ func put(out map[string]any, field string, v any, have bool) {
 	}
 }
 
-// mappedStatus reports whether StatusOf converts an issue's status to the bead's status, so that Export can write the
-// original status.
+// mappedStatus reports whether StatusOf converts an issue's status to the bead's status. If so, Export can write the
+// issue's original status.
 func mappedStatus(b Bead, status string) bool {
 	s, known := StatusOf(status)
 	return s == b.Status && !known && status != statusDeleted
@@ -104,7 +104,7 @@ func otherLinks(b Bead, text string) []json.RawMessage {
 	return all
 }
 
-// foreignField reports whether a field of an issue has no equivalent in a bead and is not a computed field.
+// foreignField reports whether an issue's field is neither a bead's field nor computed by bd.
 func foreignField(name string) bool {
 	own := []string{
 		"_type", "id", "title", "status", "priority", "issue_type", "created_at", "updated_at",

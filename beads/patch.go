@@ -18,7 +18,7 @@ type Patch struct {
 	Ref         *string   `json:"ref,omitempty"`
 	Needs       *[]string `json:"needs,omitempty"` // replaces all needs
 	Description *string   `json:"description,omitempty"`
-	// labels that the bead already has keep their positions
+	// labels to add; a label that the bead already has keeps its position
 	AddLabels    []string          `json:"add_labels,omitempty"`
 	RemoveLabels []string          `json:"remove_labels,omitempty"`
 	SetMetadata  map[string]string `json:"set_metadata,omitempty"` // keys to set; "" removes a key
@@ -29,8 +29,8 @@ type Patch struct {
 // Closing returns the patch that closes a bead.
 func Closing() Patch { return Patch{Status: new(StatusClosed)} }
 
-// Apply returns the patched bead. If nothing changes, the revision does not change either. The store must check that a
-// new parent and new needs exist.
+// Apply returns the patched bead. If the patch changes nothing, the revision stays the same. The store must check
+// that a new parent and new needs exist.
 func (p Patch) Apply(b Bead, now time.Time) (Bead, error) {
 	if p.IfRev != nil && *p.IfRev != b.Rev {
 		return Bead{}, Conflict("bead %s was changed in the meantime (revision %d, not %d); "+
@@ -65,7 +65,7 @@ func (p Patch) Apply(b Bead, now time.Time) (Bead, error) {
 		delete(n.Metadata, CloseReason)
 	}
 	maps.Copy(n.Metadata, p.SetMetadata)
-	if now = normalTime(now); now.Before(b.UpdatedAt) { // the clock was set back
+	if now = normalTime(now); now.Before(b.UpdatedAt) { // the system clock was set back
 		now = b.UpdatedAt
 	}
 	if n.Status == StatusClosed && b.Status != StatusClosed {

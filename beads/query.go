@@ -48,8 +48,8 @@ func (q Query) Check() error {
 	return nil
 }
 
-// Match reports whether a query selects a bead. It uses only the bead itself, so it ignores Before and Limit, and the
-// needs if Ready is set.
+// Match reports whether a query selects a bead. It looks only at the bead itself, so it ignores Before and Limit.
+// With Ready, it does not check whether the needs are met.
 func (q Query) Match(b Bead) bool {
 	is := func(want, have string) bool { return want == "" || want == have }
 	for _, l := range q.Labels {

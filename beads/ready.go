@@ -2,9 +2,9 @@ package beads
 
 import "slices"
 
-// Ready returns the open beads without unmet needs, in the given order. A need is met if its bead is closed or missing,
-// because only closed beads are purged. Therefore all must contain every bead that is not closed, and may contain
-// others.
+// Ready returns the open beads without unmet needs, in the given order. A need is met if its bead is closed, or
+// missing because it was purged. Therefore all must contain every bead that is not closed, and may contain closed
+// ones.
 func Ready(all []Bead) []Bead {
 	unclosed := unclosed(all)
 	var ready []Bead
@@ -17,7 +17,7 @@ func Ready(all []Bead) []Bead {
 }
 
 // Next returns the first open step of a molecule that has no unmet needs, and reports whether such a step exists.
-// molecule has the steps in List's order, with or without the root. Needs outside the molecule count as met.
+// molecule contains the steps in List's order, with or without the root. Needs outside the molecule count as met.
 func Next(molecule []Bead) (Bead, bool) {
 	steps := slices.DeleteFunc(slices.Clone(molecule), func(b Bead) bool {
 		return b.Type == TypeMolecule

@@ -35,9 +35,9 @@ func (r *Restored) Count(o Outcome) {
 	}
 }
 
-// Merge decides how to store a restored bead. have is the bead with the same ID in the store, or nil. If both exist,
-// the bead that was updated later is stored. Missing (zero) times are taken from have, or are set to now. Every error
-// is an *Invalid.
+// Merge decides which version of a restored bead to store. have is the store's bead with the same ID, or nil. If both
+// exist, Merge chooses the one that was updated later. Missing (zero) times are taken from have, or are set to now.
+// Every error is an *Invalid.
 func Merge(have *Bead, b Bead, now time.Time) (Bead, Outcome, error) {
 	if have != nil && b.CreatedAt.IsZero() {
 		b.CreatedAt = have.CreatedAt

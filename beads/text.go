@@ -8,7 +8,7 @@ import (
 	"gcity/internal/screen"
 )
 
-// checkLine rejects a string that a terminal would not show unchanged, so that all readers see the same string.
+// checkLine rejects a string that a terminal cannot display unchanged, so that every reader sees the same text.
 func checkLine(field, s string, most int) error {
 	if len(s) > most {
 		return invalid(field, "has %d bytes, but at most %d are allowed", len(s), most)
@@ -22,7 +22,7 @@ func checkLine(field, s string, most int) error {
 	if err := checkText(field, s, most); err != nil {
 		return err
 	}
-	// the replacement for characters that a terminal cannot show; emoji may be shortened, but not replaced
+	// replacement for characters that a terminal cannot display; emoji sequences may be shortened, but not replaced
 	const unshown = string(utf8.RuneError)
 	if strings.Count(screen.Plain(s), unshown) != strings.Count(s, unshown) {
 		return invalid(field, "contains characters that cannot be displayed: %s", quote(s))
@@ -53,8 +53,8 @@ func checkText(field, s string, most int) error {
 	return nil
 }
 
-// Text returns a string in the form in which beads store it. It rejects a string with invisible characters, or with
-// characters that change how other characters are displayed.
+// Text returns a string in the form that beads store. It rejects invisible characters and characters that change how
+// others are displayed.
 func Text(field, s string, most int) (string, error) {
 	s = lineEnds(s)
 	return s, checkText(field, s, most)

@@ -125,7 +125,7 @@ type Console struct {
 	// name of the theme for users who have not chosen one; "" = none
 	Theme string `json:"theme,omitempty"`
 	// color of the city: a number from 0 to 255, or "#rrggbb"
-	Colour string `json:"colour,omitempty"`
+	Color string `json:"colour,omitempty"`
 }
 
 // Patrol shows whether the controller's loop is running.

@@ -25,7 +25,7 @@ const maxFragments = 200
 // agentFileCache caches prompts and overlays, so that each file and folder is read only once.
 type agentFileCache struct {
 	files           map[string]prompt.File   // files by path
-	fileErrors      map[string]error         // errors from reading files, by path
+	fileErrors      map[string]error         // read errors, by path
 	fragments       map[string][]prompt.File // fragments by folder
 	parsed          map[string]*prompt.Template
 	promptErrors    map[string]string // why prompts could not be parsed, by the prompt's key
@@ -47,8 +47,8 @@ func newAgentFileCache() agentFileCache {
 // agentFileReader reads the prompts and overlays of agents.
 type agentFileReader struct{ *loading }
 
-// checkResponds returns an error if a folder does not respond. It checks each folder only once, before it is read,
-// because a read from a hung file system may never return.
+// checkResponds returns an error if a folder does not respond. Callers check a folder before they read it, because a
+// read from a hung file system may never return. Each folder is checked only once.
 func (d agentFileReader) checkResponds(folder string) error {
 	unresponsive, known := d.agentFiles.unresponsive[folder]
 	if !known {
@@ -63,7 +63,7 @@ func (d agentFileReader) checkResponds(folder string) error {
 	return nil
 }
 
-// read resolves the prompt and the files that an agent receives when it starts.
+// read reads the prompt and the files that an agent receives when it starts.
 func (d agentFileReader) read(a *Agent) {
 	a.PromptTemplate, a.OverlayDir = d.pathOf(a, "prompt_template", a.PromptTemplate),
 		d.pathOf(a, "overlay_dir", a.OverlayDir)
@@ -136,7 +136,7 @@ func (d agentFileReader) prompt(a *Agent) {
 	}
 }
 
-// needsTopology reports whether a prompt depends on the fragments in a topology. It uses only files already read.
+// needsTopology reports whether a prompt uses fragments from a topology. It reads no additional files.
 func (d agentFileReader) needsTopology(a *Agent, t *prompt.Template, shared string,
 	own, appended []string) bool {
 	if len(d.agentFiles.fragments[shared]) == 0 || slices.Contains(own, shared) {
@@ -286,7 +286,8 @@ func (d agentFileReader) overlay(a *Agent) {
 	}
 }
 
-// addStartProblem records a warning that one agent cannot be started. The rest of the city is not affected.
+// addStartProblem records a warning that an agent cannot be started. It does not prevent the rest of the city from
+// starting.
 func addStartProblem(d *loading, a *Agent, at Origin, key, msg string) {
 	p := Problem{Origin: at, Key: visible(key), Message: visible(msg)}
 	if a.Fault == "" {
@@ -296,7 +297,8 @@ func addStartProblem(d *loading, a *Agent, at Origin, key, msg string) {
 	addWarning(d, p)
 }
 
-// addUnusable records a problem with a file that an agent needs. It is an error if another user can change the file.
+// addUnusable records a problem with a file that an agent needs. The problem is an error if another user can change
+// the file.
 func addUnusable(d *loading, a *Agent, key, what string, err error) {
 	_, file := errors.AsType[files.ForeignOwner](err)
 	_, folder := errors.AsType[*ownership.Fault](err)
@@ -349,7 +351,7 @@ func lenientPrompt(d *loading, a *Agent, main prompt.File, more []prompt.File,
 	return t
 }
 
-// errNoOverlay is the error for an overlay folder that does not exist.
+// errNoOverlay is returned for an overlay folder that does not exist.
 var errNoOverlay = errors.New("does not exist")
 
 // scanOverlay reads an overlay. It first checks that the folder responds.

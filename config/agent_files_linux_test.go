@@ -10,7 +10,7 @@ import (
 )
 
 // A prompt or overlay in a folder that does not respond is reported and does not block loading.
-func TestPromptsAndOverlaysThatDoNotAnswer(t *testing.T) {
+func TestHungPromptsAndOverlays(t *testing.T) {
 	if !hungfs.InNamespace(t) {
 		return
 	}

@@ -13,7 +13,7 @@ import (
 func renderedPrompt(t *testing.T, a *Agent) string {
 	t.Helper()
 	if a.Prompt == nil {
-		t.Fatalf("%s is told nothing", a.Qualified())
+		t.Fatalf("%s has no prompt", a.Qualified())
 	}
 	text, err := a.Prompt.Render(t.Context(), prompt.Values{AgentName: a.Qualified(), Env: a.Env})
 	if err != nil {
@@ -22,7 +22,7 @@ func renderedPrompt(t *testing.T, a *Agent) string {
 	return text
 }
 
-func TestPromptIsPutTogether(t *testing.T) {
+func TestComposedPrompt(t *testing.T) {
 	dir := folderOf(t, map[string]string{
 		FileName: `include = ["team/more.toml"]
 [workspace]
@@ -56,7 +56,7 @@ pool = { max = 3 }
 		}
 	}
 	if m := c.Member(&c.Agents[0], 2); m.Prompt != c.Agents[0].Prompt {
-		t.Error("the members of a pool do not share what they are told")
+		t.Error("the members of a pool do not share their prompt")
 	}
 	if want := "prompts/a.md.tmpl:1:1: {{.MODE}} is neither a prompt value nor set in the env of " +
 		"c, so it stays empty"; len(c.Warnings) != 1 || c.Warnings[0].String() != want {
@@ -65,7 +65,7 @@ pool = { max = 3 }
 	for _, file := range []string{"prompts/a.md.tmpl", "prompts/shared/all.md.tmpl",
 		"team/p.md.tmpl", "team/shared/aim.template.md"} {
 		if !slices.Contains(c.Sources, filepath.Join(dir, file)) {
-			t.Errorf("%s is no source: %q", file, c.Sources)
+			t.Errorf("%s is not a source: %q", file, c.Sources)
 		}
 	}
 }
@@ -121,10 +121,10 @@ func TestPromptAndOverlayProblems(t *testing.T) {
 		for i := range c.Agents {
 			a := &c.Agents[i]
 			if (a.Fault != "") != strings.HasSuffix(want, failed) {
-				t.Errorf("%q: %s has the fault %q", tt.text, a.Name, a.Fault)
+				t.Errorf("%q: the fault of %s is %q", tt.text, a.Name, a.Fault)
 			}
 			if a.Fault == "" && a.PromptTemplate != "" && renderedPrompt(t, a) != tt.prompt {
-				t.Errorf("%q: %s is told %q", tt.text, a.Name, renderedPrompt(t, a))
+				t.Errorf("%q: the prompt of %s is %q", tt.text, a.Name, renderedPrompt(t, a))
 			}
 		}
 	}

@@ -39,7 +39,7 @@ func (d checker) checkCity() {
 	c.topologyPrompts = map[string]bool{}
 	d.agentFiles = newAgentFileCache()
 	if len(c.Agents) == 0 {
-		// checks the template even if there are no agents
+		// check the template even if there are no agents
 		d.sessionOf(&Agent{Name: "agent"}, sessions)
 	}
 	agentFileReader(d).warnUnusedFragments()
@@ -66,7 +66,6 @@ func (d checker) checkCity() {
 	}
 }
 
-// agent derives values from an agent's own values.
 func (d checker) agent(a *Agent, sessions map[string]string) {
 	d.sessionOf(a, sessions)
 	e, problems := d.city.Expand(a)
@@ -76,7 +75,7 @@ func (d checker) agent(a *Agent, sessions map[string]string) {
 	d.script(a, e.Script)
 }
 
-// cityName sets the city's name to the name of its folder if no file sets the name.
+// cityName sets the city's name to the folder's name if no file sets it.
 func (d checker) cityName() {
 	c := d.city
 	if c.Workspace.Name != "" {
@@ -90,7 +89,7 @@ func (d checker) cityName() {
 	}
 }
 
-// sessionOf derives the name of an agent's sessions. It reports an invalid template only once.
+// sessionOf sets the name of an agent's sessions. It reports an invalid template only once.
 func (d checker) sessionOf(a *Agent, taken map[string]string) {
 	const key = "workspace.session_template"
 	if d.failed("workspace.name") || keys.CheckName(d.city.Workspace.Name) != "" {

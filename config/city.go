@@ -37,8 +37,8 @@ func (c *City) Rig(name string) *Rig {
 	return nil
 }
 
-// Prefix returns the ID prefix of the city's own beads. It is derived from the city's name, and differs from the
-// prefixes of the rigs.
+// Prefix returns the ID prefix of the city's own beads. It is derived from the city's name and differs from every
+// rig's prefix.
 func (c *City) Prefix() string {
 	p := strings.ToLower(prefixOf(c.Workspace.Name))
 	if p == "" || strings.ContainsFunc(p, func(r rune) bool {
@@ -49,7 +49,7 @@ func (c *City) Prefix() string {
 	return p
 }
 
-// PrefixOf returns the ID prefix of a rig's beads. For "" and an unknown rig, it returns the city's prefix.
+// PrefixOf returns the ID prefix of a rig's beads. If rig is "" or unknown, it returns the city's prefix.
 func (c *City) PrefixOf(rig string) string {
 	if r := c.Rig(rig); r != nil {
 		return r.Prefix
@@ -57,8 +57,8 @@ func (c *City) PrefixOf(rig string) string {
 	return c.Prefix()
 }
 
-// RigAgents returns the qualified names of the agents and pools that are declared for a rig. It omits agents from the
-// rig's topologies, which are removed together with the rig.
+// RigAgents returns the qualified names of the agents and pools that the configuration declares for a rig. It omits
+// agents from the rig's topologies, because removing the rig also removes those.
 func (c *City) RigAgents(rig string) []string { return c.agentsOf(rig, false) }
 
 // RigTopologyAgents returns the qualified names of the agents and pools that come from a rig's topologies.
@@ -74,7 +74,7 @@ func (c *City) agentsOf(rig string, fromTopology bool) []string {
 	return out
 }
 
-// SessionOf returns the session name of the agent with a qualified name, even if this agent is not declared.
+// SessionOf returns the session name for a qualified agent name, even if no such agent is declared.
 func (c *City) SessionOf(name string) string {
 	for i := range c.Agents {
 		a := &c.Agents[i]
@@ -118,8 +118,8 @@ func (c *City) ownFragments(a *Agent) []string {
 	return out
 }
 
-// Member returns the i-th member of an agent's pool as a separate agent. i is from 1 to Max. Only the name and the
-// values that depend on the name differ from a. If the pool has only one member, or the agent has no pool, Member
+// Member returns member i of an agent's pool as a separate agent, for i from 1 to Max. It differs from a only in the
+// name and in values that depend on the name. If the pool has only one member, or the agent has no pool, Member
 // returns the agent itself.
 func (c *City) Member(a *Agent, i int) Agent {
 	m := *a
@@ -132,7 +132,7 @@ func (c *City) Member(a *Agent, i int) Agent {
 	return m
 }
 
-// TriageOf returns the watchdog that uses an agent for triage, or nil.
+// TriageOf returns the watchdog that has the agent as its triage agent, or nil.
 func (c *City) TriageOf(agent string) *Watchdog {
 	for i := range c.Watchdogs {
 		if c.Watchdogs[i].Triage == agent {
@@ -142,8 +142,8 @@ func (c *City) TriageOf(agent string) *Watchdog {
 	return nil
 }
 
-// Parts returns the files of a configuration in the order in which they were read, followed by the folders of its
-// topologies. Some of the files are in these folders.
+// Parts returns the configuration's files in the order in which they were read, followed by the folders of its
+// topologies. Some of the files can be in these folders.
 func (c *City) Parts() []Part {
 	var out []Part
 	for _, path := range c.Sources {
@@ -155,7 +155,8 @@ func (c *City) Parts() []Part {
 	return out
 }
 
-// remote returns the topology with this name, or adds it. Several files may declare parts of the same topology.
+// remote returns the topology with this name, and adds it if necessary. Several files can declare parts of the same
+// topology.
 func (c *City) remote(name string, at Origin) *Remote {
 	i := slices.IndexFunc(c.Remotes, func(r Remote) bool { return r.Name == name })
 	if i < 0 {

@@ -13,7 +13,7 @@ import (
 	"gcity/topology"
 )
 
-// composer adds the agents, providers, watchdogs and formulas of topologies to the city and its rigs.
+// composer adds the topologies' agents, providers, watchdogs and formulas to the city and its rigs.
 type composer struct{ *loading }
 
 func (d composer) compose() {
@@ -40,7 +40,7 @@ type entry struct {
 	at   Origin
 }
 
-// references returns the references in three keys of a table.
+// references returns the references to topologies in a table, which has three keys for them.
 func (d composer) references(table string, origins map[string]Origin, one string, more,
 	includes []string) []entry {
 	var out []entry
@@ -61,7 +61,7 @@ func (d composer) references(table string, origins map[string]Origin, one string
 	return out
 }
 
-// topologyDir returns the folder of a topology. base is the folder of the file with the reference.
+// topologyDir returns a topology's folder. base is the folder of the file that contains the reference.
 func (d composer) topologyDir(base, word string) (dir string, err error) {
 	c := d.city
 	for i := range c.Remotes {
@@ -84,7 +84,7 @@ func (d composer) topologyDir(base, word string) (dir string, err error) {
 	return dir, err
 }
 
-// apply adds the agents of topologies to the city or a rig, and returns the topologies' formula layers.
+// apply adds the topologies' agents to the city or a rig, and returns the topologies' formula layers.
 func (d composer) apply(entries []entry, r *Rig) []formula.Layer {
 	var layers []formula.Layer
 	var done []*pack
@@ -99,7 +99,7 @@ func (d composer) apply(entries []entry, r *Rig) []formula.Layer {
 		}
 		if d.failedSources.files && !strings.Contains(e.text, "/") && !files.IsDir(dir) {
 			d.failedSources.addTopology(r)
-			continue // a file that could not be read may declare a table with this name
+			continue // an unreadable file may declare a table with this name
 		}
 		p := d.topology(dir, e.key, []packRef{{dir, e.text, e.at}})
 		if p == nil || p.partial {
@@ -159,7 +159,7 @@ func layerOf(p *pack, r *Rig) formula.Layer {
 }
 
 // cityNames returns the names of the agents that topologies declare for the city. It returns nil if no topology
-// distinguishes between city and rig.
+// distinguishes between agents for the city and for rigs.
 func cityNames(packs []*pack) map[string]bool {
 	var out map[string]bool
 	for _, p := range packs {
@@ -192,7 +192,7 @@ func (d composer) copyAgents(p *pack, ofCity map[string]bool, e entry, r *Rig) (
 			continue
 		}
 		if n++; len(c.Agents) > keys.MaxAgents {
-			return n // sizes reports this error
+			return n // checkPools reports this error
 		}
 		a.Topology, a.Origins, a.Env = p.dir, maps.Clone(a.Origins), maps.Clone(a.Env)
 		if a.Pool != nil {
@@ -215,7 +215,7 @@ func (d composer) copyAgents(p *pack, ofCity map[string]bool, e entry, r *Rig) (
 	return n
 }
 
-// addProviders adds the providers of a topology. Keys set by the city or by earlier topologies take precedence.
+// addProviders adds a topology's providers. Keys that the city or an earlier topology has set take precedence.
 func (d composer) addProviders(p *pack) {
 	c := d.city
 	if d.providersAdded[p] {
@@ -260,7 +260,7 @@ func (d composer) remotes() {
 	}
 }
 
-// Remotes returns the topologies of a city that come from repositories, fetched or not.
+// Remotes returns the city's topologies that come from repositories, whether they are fetched or not.
 func (s Source) Remotes() (dir string, _ []topology.Remote, _ error) {
 	dir, err := Canonical(s.Dir)
 	if err != nil {

@@ -174,7 +174,7 @@ session = "fake"
 }
 
 // The revision covers every file of a topology, except files that running agents and git write there.
-func TestTopologyIsWatched(t *testing.T) {
+func TestTopologyRevision(t *testing.T) {
 	dir := folderOf(t, map[string]string{
 		FileName: "[workspace]\ntopology = \"p\"\n", "more.toml": "[daemon]\nmax_restarts = 1\n",
 		"p/scripts/deep/x.sh": "1",
@@ -192,7 +192,7 @@ func TestTopologyIsWatched(t *testing.T) {
 			t.Errorf("%s: loaded %v, and the revision is %s", what, err, r)
 		}
 		if (r != last) != want {
-			t.Errorf("%s: another revision: %t", what, r != last)
+			t.Errorf("%s: revision changed: %t", what, r != last)
 		}
 		last = r
 	}
@@ -235,7 +235,7 @@ func TestTopologyIsWatched(t *testing.T) {
 // A topology from a repository is read from its local copy. The lock file is part of the configuration.
 func TestRemoteTopology(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("there is no git")
+		t.Skip("git is not installed")
 	}
 	repo := folderOf(t, map[string]string{"deep/topology.toml": "[topology]\nname = \"far\"\n" +
 		"schema = 1\nincludes = [\"../low\"]\n[[agents]]\nname = \"one\"\n",

@@ -44,7 +44,7 @@ func FuzzTopology(f *testing.F) {
 				if p.File == "p/topology.toml" &&
 					(p.Line < 0 || p.Line > len(lines) || p.Line > 0 &&
 						(p.Column < 1 || p.Column > len(lines[p.Line-1])+1)) {
-					t.Fatalf("%s is outside of the file", p)
+					t.Fatalf("%s is outside the file", p)
 				}
 			}
 			return
@@ -60,10 +60,10 @@ func FuzzTopology(f *testing.F) {
 		text := strings.ReplaceAll(c.TOML(), "ConfigDir", "CityRoot")
 		again, err := Parse(dir, []byte(text))
 		if err != nil {
-			t.Fatalf("what is in force cannot be read again: %v\n%s", err, text)
+			t.Fatalf("the output of TOML cannot be loaded: %v\n%s", err, text)
 		}
 		if len(again.Agents) != len(c.Agents) {
-			t.Fatalf("what is in force reads differently\n%s", text)
+			t.Fatalf("the output of TOML has different values\n%s", text)
 		}
 	})
 }

@@ -101,6 +101,6 @@ func TestProviderOfCityAndTopology(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	if _, err := Parse(dir, []byte(c.TOML())); err != nil {
-		t.Errorf("what is in force cannot be read again: %v\n%s", err, c.TOML())
+		t.Errorf("the output of TOML cannot be loaded: %v\n%s", err, c.TOML())
 	}
 }

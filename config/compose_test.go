@@ -124,6 +124,6 @@ suspended = true
 			c.Agents[i].SessionSetupScript = nil, nil, "", ""
 	}
 	if was, is := values(c), values(again); was != is {
-		t.Errorf("written down and read again it is\n%s\nand was\n%s", is, was)
+		t.Errorf("the output of TOML has the values\n%s\nwant\n%s", is, was)
 	}
 }

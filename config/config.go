@@ -45,7 +45,7 @@ type City struct {
 	// the files that were read, as absolute paths; the configuration itself is first
 	Sources  []string
 	Warnings []Problem // problems that are not errors
-	// positions of the keys that are not in lists of tables, by path: "daemon.patrol_interval"
+	// positions of the keys outside lists of tables, by path such as "daemon.patrol_interval"
 	Origins map[string]Origin
 
 	Remotes []Remote // topologies from git repositories
@@ -93,16 +93,16 @@ type Workspace struct {
 	InstallAgentHooks []string // kinds of hook files, for agents that do not set this key
 	GlobalFragments   []string // fragments that are appended to every prompt
 
-	Topology string // a topology before all others
+	Topology string // a topology that comes before all others
 }
 
-// StartProblems contains the reasons why one agent cannot be started; "" = none.
+// StartProblems contains the reasons why an agent cannot be started; "" = none.
 type StartProblems struct {
 	ScriptProblem string // why the agent's session_setup_script cannot be read
-	Fault         string // any other problem with this agent, and its position
+	Fault         string // any other problem with the agent, and its position
 }
 
-// patches contains the tables that change other declarations.
+// patches contains the tables that change declarations in other places.
 type patches struct {
 	agents    []patch
 	rigs      []rigPatch
@@ -176,7 +176,7 @@ type Routing struct {
 	DefaultSlingFormula   string
 }
 
-// Derived contains values that are derived while the configuration is loaded.
+// Derived contains values that are computed while the configuration is loaded.
 type Derived struct {
 	// SessionName and ScriptHash are empty for a pool of several members. Each member has its own; see City.Member.
 	SessionName string
@@ -263,7 +263,7 @@ type Beads struct {
 	Provider string // "" or "file" = the built-in store; "bd"; "exec:SCRIPT"
 }
 
-// Keeper returns the provider, or "" for the built-in store.
+// Keeper returns the provider of the store, or "" for the built-in store.
 func (b Beads) Keeper() string {
 	if b.Provider == "file" {
 		return ""
@@ -278,7 +278,8 @@ type Dolt struct {
 	Managed bool // gcity starts and stops the server
 }
 
-// Server returns the address of the server. Missing parts are set to their defaults, even if gcity runs the server.
+// Server returns the server's address. Parts that are not set have their defaults, whether or not gcity runs the
+// server.
 func (d Dolt) Server() (host string, port int) {
 	if !d.Managed && d.Host == "" && d.Port == 0 {
 		return "", 0
@@ -327,10 +328,10 @@ type Events struct {
 // Console is the [console] table.
 type Console struct {
 	Theme  string // theme of the control room for users who have not chosen one; "" = none
-	Colour string // color of the city, as accepted by colour.Parse; "" = none
+	Colour string // color of the city, as accepted by color.Parse; "" = none
 }
 
-// defaultProvider is the session provider if none is configured.
+// defaultProvider is the session provider that is used if none is configured.
 const defaultProvider = "pty"
 
 // API is the [api] table: the city's TCP listener.
@@ -350,7 +351,7 @@ func (a API) Equal(b API) bool {
 		a.Token == b.Token && a.TokenFile == b.TokenFile && a.ReadFile == b.ReadFile
 }
 
-// Local reports whether a bind address can be reached only from this machine.
+// Local reports whether a bind address is reachable only from this machine.
 func Local(bind string) bool {
 	if bind == "localhost" {
 		return true

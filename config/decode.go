@@ -66,7 +66,8 @@ func (d decoder) unknown(n *toml.Node, table string) {
 	}
 }
 
-// inner returns a table inside this table that contains the key name, or "". At the top level it searches [[agents]].
+// inner returns a table inside this table that has a key with the given name, or "". At the top level, it searches
+// [[agents]].
 func (d decoder) inner(table, name string) string {
 	if table == "" {
 		if k := d.schema.ByPath[keys.Join("agents", name)]; k != nil &&
@@ -83,7 +84,7 @@ func (d decoder) inner(table, name string) string {
 	return ""
 }
 
-// tableWith returns a supported table that contains the key name, or "".
+// tableWith returns a supported table that has a key with the given name, or "".
 func (d decoder) tableWith(name string) string {
 	for _, table := range []string{"agents", "agents.pool", "workspace", "daemon", "session",
 		"events", "api", "rigs", "providers.*", "automations", "watchdogs"} {
@@ -94,7 +95,7 @@ func (d decoder) tableWith(name string) string {
 	return ""
 }
 
-// supportedKeys returns the names of the supported keys in a table. If the table has none, it returns all names.
+// supportedKeys returns the names of the supported keys in a table. If no key is supported, it returns all names.
 func (d decoder) supportedKeys(table string) []string {
 	var out []string
 	for _, k := range d.schema.Tables[table] {

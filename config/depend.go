@@ -41,9 +41,9 @@ func (d dependencies) depend() {
 	d.checkCycles()
 }
 
-// needed returns the agent or pool that name refers to. The agent's own rig takes precedence over the city. If the name
-// is invalid, the agent is nil and the string is the reason. The string is "" if a file that could not be read may
-// declare the name.
+// needed returns the agent or pool that name refers to. The agent's own rig takes precedence over the city. If the
+// name is invalid, the agent is nil and the string is the reason. The reason is "" if the name could be declared in a
+// file that could not be read.
 func (d dependencies) needed(a *Agent, name string) (*Agent, string) {
 	var at []string // where the name may be declared
 	if a.Rig != "" && !strings.Contains(name, "/") {
@@ -66,7 +66,7 @@ func (d dependencies) needed(a *Agent, name string) (*Agent, string) {
 	}
 	rig, _ := cutRig(name)
 	if !self && d.failedSources.affects("", a.Rig, rig) {
-		return nil, "" // a file that could not be read may declare it
+		return nil, "" // an unreadable file may declare it
 	}
 	if self {
 		return nil, "is this agent itself; remove it"
@@ -74,7 +74,7 @@ func (d dependencies) needed(a *Agent, name string) (*Agent, string) {
 	return nil, "is neither an agent nor a pool" + d.suggestion(name, a)
 }
 
-// suggestion returns an existing name: one with a similar spelling, or the same name in a rig.
+// suggestion returns advice that names an existing agent with a similar name, or with the same name in a rig.
 func (d dependencies) suggestion(name string, asker *Agent) string {
 	_, bare := cutRig(name)
 	var same, spelled []string
@@ -104,7 +104,7 @@ func cutRig(name string) (rig, bare string) {
 	return "", name
 }
 
-// checkCycles reports agents that depend on each other in a cycle. If cycles overlap, it may not report all of them.
+// checkCycles reports agents that depend on each other in a cycle. If cycles overlap, it can miss some of them.
 func (d dependencies) checkCycles() {
 	const (
 		open = 1 + iota

@@ -73,7 +73,7 @@ func (c printer) cityRows(s keys.Schema, a *Agent) []row {
 func (c printer) derivedRows(a *Agent, member bool) []row {
 	var out []row
 	single := member || a.Spec().Max == 1
-	e, _ := c.Expand(a) // Load has rejected invalid templates, so the problems are ignored
+	e, _ := c.Expand(a) // Load has rejected invalid templates
 	if single {
 		out = append(out, row{"session", toml.Quote(a.SessionName), ""})
 	}
@@ -111,7 +111,7 @@ func (c printer) derivedRows(a *Agent, member bool) []row {
 	return out
 }
 
-// noPreset returns no preset, so the program is chosen on the machine on which the agent starts.
+// noPreset selects no preset, because the preset depends on the machine on which the agent starts.
 func noPreset([]Preset) string { return "" }
 
 // explainProgram writes the values that an agent inherits from its provider.

@@ -2,7 +2,8 @@ package config
 
 import "slices"
 
-// failedSources records sources that could not be read. They may declare any name, so unknown names are not errors.
+// failedSources records sources that could not be read. They could declare any name, so an unknown name is not
+// reported as an error.
 type failedSources struct {
 	// a file that is included or given on the command line could not be read
 	files bool
@@ -10,7 +11,7 @@ type failedSources struct {
 	topologies map[string]bool
 }
 
-// affects reports whether a source for one of these rigs could not be read. The name "" means the city.
+// affects reports whether a source that one of these rigs uses could not be read. The name "" means the city.
 func (u *failedSources) affects(rigs ...string) bool {
 	return u.files || slices.ContainsFunc(rigs, func(r string) bool { return u.topologies[r] })
 }

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// place is where decoded values are stored and printed values are read: a table of the city, or an element of a list.
+// place is the struct that contains a table's values: one of the city's tables, or an element of a list. Decoding
+// writes to it, and printing reads from it.
 type place struct {
 	city *City
 
@@ -95,7 +96,7 @@ func (p place) values() any {
 	return p.city
 }
 
-// fieldName returns the name of a key in the spelling that fieldIndexes uses. Dots are kept.
+// fieldName returns a key's name in the spelling that fieldIndexes uses: without underscores, but with dots.
 func fieldName(key string) string { return strings.ReplaceAll(key, "_", "") }
 
 // fieldIndexes returns the indexes of fields by fieldName, for each type that values returns.

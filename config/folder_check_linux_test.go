@@ -13,7 +13,7 @@ import (
 
 // A rig whose folder does not respond gets a problem, and other rigs are not affected. The folder is not accessed twice
 // at the same time. When it responds again, the problem goes away.
-func TestRigsFolderDoesNotAnswer(t *testing.T) {
+func TestHungRigFolder(t *testing.T) {
 	if !hungfs.InNamespace(t) {
 		return
 	}
@@ -39,12 +39,12 @@ func TestRigsFolderDoesNotAnswer(t *testing.T) {
 			t.Errorf("%q, want %q; %q", c.Rigs[0].Problem, want, c.Rigs[1].Problem)
 		}
 		if revision != "" && c.Revision != revision {
-			t.Error("the configuration is another one at each look")
+			t.Error("the revision changes with each load")
 		}
 		revision = c.Revision
 		under := files.PendingChecks()
 		if under > 2 { // the reader in the background may be accessing the other folder
-			t.Errorf("%d looks are under way", under)
+			t.Errorf("%d checks are in progress", under)
 		}
 	}
 	free()

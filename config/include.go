@@ -93,7 +93,7 @@ func (d decoder) read(path string) ([]byte, error) {
 	return files.ReadSource(path)
 }
 
-// sameFile reports whether two paths lead to the same existing file.
+// sameFile reports whether two paths refer to the same existing file.
 func sameFile(a, b string) bool {
 	one, err := os.Stat(a)
 	other, otherErr := os.Stat(b)
@@ -129,7 +129,8 @@ func (d decoder) readIncluded(path string) ([]byte, error) {
 	return data, nil
 }
 
-// decodePart decodes a file other than city.toml. It appends to lists, and replaces other values from earlier files.
+// decodePart decodes a file other than city.toml. It appends to lists, and overwrites other values from earlier
+// files.
 func (d decoder) decodePart(path string) error {
 	data, err := d.readIncluded(path)
 	if err != nil {
@@ -155,8 +156,8 @@ func (d decoder) decodePart(path string) error {
 	return nil
 }
 
-// sortByPosition sorts the agents from index first on by their position, because the parser returns [[agent]] and
-// [[agents]] as separate lists.
+// sortByPosition sorts the agents by position, starting at index first. The parser returns [[agent]] and [[agents]]
+// as separate lists.
 func (d decoder) sortByPosition(first int) {
 	slices.SortStableFunc(d.city.Agents[first:], func(a, b Agent) int {
 		return cmp.Or(cmp.Compare(a.Origin.Line, b.Origin.Line),

@@ -64,7 +64,7 @@ func TestInclude(t *testing.T) {
 	}
 	if e, _ := again.Expand(&again.Agents[1]); e.Script != flat+"/teams/b.sh" ||
 		again.Rigs[0].Path != dir+"/teams/src" {
-		t.Errorf("written down and read again: %q, %q", e.Script, again.Rigs[0].Path)
+		t.Errorf("the output of TOML has the values %q, %q", e.Script, again.Rigs[0].Path)
 	}
 }
 
@@ -93,7 +93,7 @@ func TestIncludeFromOutside(t *testing.T) {
 }
 
 // All includes that fail are reported together, with their places. Problems that may cause other problems come first.
-func TestIncludeRefuses(t *testing.T) {
+func TestIncludeErrors(t *testing.T) {
 	dir := folderOf(t, map[string]string{
 		FileName: `include = [
 	"none.toml", "../up.toml", "city.toml", "good.toml", "./good.toml", "rooms",
@@ -158,7 +158,7 @@ func TestIncludesTogetherAreLimited(t *testing.T) {
 }
 
 // Source.Contents checks a text as if it were the content of an included or topology file, without writing it.
-func TestInsteadOfAFile(t *testing.T) {
+func TestSourceContents(t *testing.T) {
 	was := map[string]string{
 		FileName: "include = [\"team.toml\"]\n[workspace]\nname = \"app\"\n" +
 			"topology = \"crew\"\n",
@@ -200,7 +200,7 @@ func TestInsteadOfAFile(t *testing.T) {
 }
 
 // An agent lists the places that change it, in order of application. An agent without changes lists none.
-func TestWhereAnAgentIsChanged(t *testing.T) {
+func TestPatchOrigins(t *testing.T) {
 	dir := folderOf(t, map[string]string{
 		FileName: "include = [\"team.toml\", \"more.toml\"]\n[workspace]\nname = \"app\"\n" +
 			"[[rigs]]\nname = \"demo\"\npath = \"src\"\ntopology = \"crew\"\n" +

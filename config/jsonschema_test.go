@@ -200,18 +200,18 @@ func TestSchemaAgrees(t *testing.T) {
 			shape := j.check(j.tableOf(k.Table()).Props[k.Name()], path, values[sample])
 			switch {
 			case msg == "" && shape != "":
-				t.Errorf("%s = %s is right, and the schema says: %s", path, sample, shape)
+				t.Errorf("%s = %s is valid, but the schema rejects it: %s", path, sample, shape)
 			case msg == "":
 				good++
 			case shape != "":
 				bad++
 			case k.Enum != nil || k.Within != nil || k.Pattern != "" || k.Kind == keys.Bool ||
 				k.Kind == keys.Env || k.Kind == keys.Int || k.Kind == keys.Millis:
-				t.Errorf("%s = %s is wrong (%s), and the schema takes it", path, sample, msg)
+				t.Errorf("%s = %s is invalid (%s), but the schema accepts it", path, sample, msg)
 			}
 		}
 		if good == 0 || bad == 0 {
-			t.Errorf("%s: %d values are right for both, %d wrong for both", path, good, bad)
+			t.Errorf("%s: both accept %d values and reject %d", path, good, bad)
 		}
 	}
 }
@@ -250,13 +250,13 @@ func TestSchemaOfTables(t *testing.T) {
 			t.Errorf("%s\ngot %q, want %q", text, msg, want)
 		}
 		if _, err := Parse("/srv/app", []byte(text)); (err == nil) != (want == "") {
-			t.Errorf("%s\nthe parser says %v", text, err)
+			t.Errorf("%s\nerror from Parse: %v", text, err)
 		}
 	}
 }
 
 // An included file may have every key except include. A topology has its own keys. Every kind of file has a schema.
-func TestSchemaOfAPart(t *testing.T) {
+func TestSchemaOfOtherFiles(t *testing.T) {
 	for of, texts := range map[string]map[string]bool{
 		"include": {
 			"[[agent]]\nname = \"a\"\n[[rigs]]\nname = \"r\"\npath = \"r\"\n":         true,
@@ -285,7 +285,7 @@ func TestSchemaOfAPart(t *testing.T) {
 		}
 	}
 	if keys.JSONSchema("nothing") != nil {
-		t.Error("there is a schema of nothing")
+		t.Error("there is a schema for an unknown kind of file")
 	}
 }
 
@@ -302,7 +302,7 @@ func FuzzSchema(f *testing.F) {
 			return
 		}
 		if msg := j.check(j.root, "", asEditor(t, string(toml.BlankBOM([]byte(text))))); msg != "" {
-			t.Errorf("%q is a configuration, and the schema says: %s", text, msg)
+			t.Errorf("%q is valid, but the schema rejects it: %s", text, msg)
 		}
 	})
 }

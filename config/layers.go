@@ -11,8 +11,8 @@ import (
 	"gcity/internal/toml"
 )
 
-// Layers returns the folders with formulas and automations of the city, lowest precedence first. Built-in formulas are
-// not included. The layers of rigs come after the city's.
+// Layers returns the folders with the city's formulas and automations, lowest precedence first, followed by those of
+// the rigs. It does not include built-in formulas.
 func (c *City) Layers() []formula.Layer {
 	dir, _ := resolve(c.Path, c.Path, c.Formulas.Dir) // Load has rejected invalid paths
 	out := append(slices.Clone(c.formulaLayers), formula.Layer{Dir: dir, Title: "city"})
@@ -27,8 +27,8 @@ func (c *City) Layers() []formula.Layer {
 	return out
 }
 
-// AutomationOptions returns the configuration's settings for automations. Schedules without a time zone use the time
-// zone of this machine. The caller owns the result.
+// AutomationOptions returns the configuration's settings for automations. Schedules without a time zone use this
+// machine's. The caller owns the result.
 func (c *City) AutomationOptions() automation.Options {
 	a, pools := &c.Automations, []string{}
 	for i := range c.Agents {
@@ -42,7 +42,7 @@ func (c *City) AutomationOptions() automation.Options {
 		Local: time.Local}
 }
 
-// place converts an origin to a position in the form that other packages use.
+// place converts an origin to a toml.Place.
 func (o Origin) place() toml.Place {
 	return toml.Place{File: o.File, Line: o.Line, Column: o.Column}
 }
@@ -54,7 +54,7 @@ type override struct {
 	origins map[string]Origin
 }
 
-// checkWork checks the keys for work. It runs after all files are read.
+// checkWork checks the keys for formulas, automations and wisps. It runs after all files are read.
 func (d checker) checkWork() {
 	c := d.city
 	at := c.Origins["formulas.dir"]
@@ -77,7 +77,7 @@ const (
 	defaultWispTTL        = 24 * time.Hour
 )
 
-// wispDefault sets one of two wisp keys to its default if only the other key is set. It also adds a warning.
+// wispDefault sets a wisp key to its default if only the other key is set, and adds a warning.
 func wispDefault(d *loading, one, other string, value *time.Duration, def time.Duration) {
 	at, written := d.city.Origins["daemon."+one]
 	_, both := d.city.Origins["daemon."+other]
@@ -115,7 +115,7 @@ func (d checker) override(o *override) {
 	c.Automations.Overrides = append(c.Automations.Overrides, o.Override)
 }
 
-// poolOf adds a warning if an override names a pool that does not exist.
+// poolOf adds a warning if the pool in an override does not exist.
 func (d checker) poolOf(o *override) {
 	target := automation.Definition{Rig: o.Rig, Pool: *o.Pool}.Target()
 	var names []string

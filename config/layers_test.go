@@ -17,7 +17,7 @@ import (
 func TestLayers(t *testing.T) {
 	if got, want := load(t, "[workspace]\n").Layers(), "/.gc/formulas"; len(got) != 1 ||
 		filepath.Base(filepath.Dir(got[0].Dir)) != ".gc" || got[0].Title != "city" {
-		t.Errorf("%+v, want one that ends in %s", got, want)
+		t.Errorf("%+v, want a layer that ends in %s", got, want)
 	}
 	dir := folderOf(t, map[string]string{
 		FileName: "include = [\"teams/one.toml\"]\n[formulas]\ndir = \"recipes\"\n[[rigs]]\nname " +

@@ -45,7 +45,7 @@ func Find(start string) (string, error) {
 	}
 }
 
-// WasCity reports whether a folder without a configuration was a city, and may still have running agents.
+// WasCity reports whether a folder without a configuration was a city. If so, agents may still be running.
 func WasCity(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, ".gc", "controller.lock"))
 	return err == nil
@@ -68,7 +68,7 @@ func cityError(dir, msg string) *Error {
 	return &Error{Path: dir, Problems: []Problem{{Origin: Origin{File: FileName}, Message: msg}}}
 }
 
-// Overriding returns the entries of an environment that take precedence over the files.
+// Overriding returns the environment entries that take precedence over the files.
 func Overriding(environ []string) []string {
 	var out []string
 	for _, kv := range environ {
@@ -79,7 +79,8 @@ func Overriding(environ []string) []string {
 	return out
 }
 
-// overridden returns the key that an environment entry overrides, and the value. For other entries path is "".
+// overridden returns the path of the key that an environment entry overrides, and its value. path is "" for all other
+// entries.
 func overridden(kv string) (path, value string) {
 	name, value, _ := strings.Cut(kv, "=")
 	return map[string]string{"GC_SESSION": "session.provider", "GC_BEADS": "beads.provider",
@@ -104,9 +105,9 @@ func (d decoder) environment(environ []string) {
 	}
 }
 
-// revision returns a hash of the sources and of the topology, fragment and overlay folders. The hash covers which rig
-// folders are missing, because creating them changes the effect of the configuration. A source that cannot be read has
-// no hash; its key reports the error.
+// revision returns a hash of the sources, and of the topology, fragment and overlay folders. It also covers which rig
+// folders are missing, because creating them changes the effect of the configuration. It omits sources that cannot be
+// read, which are reported as errors.
 func (d *loading) revision() string {
 	h := sha256.New()
 	for _, path := range d.city.Sources {

@@ -328,7 +328,7 @@ func TestFind(t *testing.T) {
 		}
 	}
 	if _, err := Find("/proc/self/fd"); err == nil || !strings.Contains(err.Error(), "gcity init") {
-		t.Errorf("no next step: %v", err)
+		t.Errorf("the error does not say what to do: %v", err)
 	}
 	if _, err := Find(filepath.Join(dir, "nowhere")); err == nil {
 		t.Error("found from a folder that does not exist")
@@ -336,7 +336,7 @@ func TestFind(t *testing.T) {
 }
 
 // A city without a name gets the name of its folder if that is a valid name.
-func TestNameOfTheFolder(t *testing.T) {
+func TestDefaultCityName(t *testing.T) {
 	if c, err := Parse("/srv/app.1", []byte("[workspace]\n")); err != nil ||
 		c.Workspace.Name != "app.1" {
 		t.Errorf("%v, %v", c, err)
@@ -363,7 +363,7 @@ func TestLoadResolvesLinks(t *testing.T) {
 }
 
 // A missing file, a folder in its place and a file that is too large each have their own error.
-func TestLoadRefuses(t *testing.T) {
+func TestLoadErrors(t *testing.T) {
 	gone, other := folder(t, ""), folder(t, "")
 	path := filepath.Join(gone, FileName)
 	var e *Error
@@ -396,7 +396,7 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-// Input that exceeds a limit is refused before it uses much time or memory.
+// Input that exceeds a limit is rejected before it uses much time or memory.
 func TestLimits(t *testing.T) {
 	var many strings.Builder
 	for i := range keys.MaxAgents + 1 {
@@ -443,7 +443,7 @@ func TestLimits(t *testing.T) {
 }
 
 // The number of reported problems is limited.
-func TestProblemsAreCapped(t *testing.T) {
+func TestMaxProblems(t *testing.T) {
 	var b strings.Builder
 	for i := range 3 * maxProblems {
 		fmt.Fprintf(&b, "k%d = 1\n", i)
@@ -456,7 +456,7 @@ func TestProblemsAreCapped(t *testing.T) {
 	}
 }
 
-func TestEnvironmentBeatsTheFile(t *testing.T) {
+func TestEnvironmentOverridesFile(t *testing.T) {
 	const text = "[session]\nprovider = \"pty\"\n"
 	if b := load(t, text, "GC_BEADS=file"); b.Beads.Provider != "file" ||
 		b.Origins["beads.provider"].String() != "environment GC_BEADS" {
@@ -502,12 +502,12 @@ session = "exec:bin/screen"
 		c := load(t, text, environ)
 		for i, want := range []string{city, "tmux", "pty", "exec:bin/screen"} {
 			if got := c.ProviderOf(&c.Agents[i]); got != want {
-				t.Errorf("%s: %s runs by %q, want %q", environ, c.Agents[i].Name, got, want)
+				t.Errorf("%s: the provider of %s is %q, want %q", environ, c.Agents[i].Name, got, want)
 			}
 		}
 	}
 	if c := load(t, "[[agents]]\nname = \"a\"\n"); c.ProviderOf(&c.Agents[0]) != "pty" {
-		t.Error("nothing is said, and the provider is not the one built in")
+		t.Error("the default provider is not the built-in one")
 	}
 }
 
@@ -524,7 +524,7 @@ func TestRevision(t *testing.T) {
 			t.Fatal(err)
 		}
 		if c, err := Load(dir); err == nil && c.Revision != rev {
-			t.Errorf("%s: Load says %s, Revision %s", name, c.Revision, rev)
+			t.Errorf("%s: Load returns the revision %s, Revision %s", name, c.Revision, rev)
 		}
 		if seen[rev] != "" {
 			t.Errorf("%s has the revision of %s", name, seen[rev])
@@ -545,12 +545,12 @@ func TestRevision(t *testing.T) {
 	put(t, path, text)
 	put(t, script, "true\n")
 	if rev, err := (Source{Dir: dir}).Revision(); err != nil || seen[rev] != "a script" {
-		t.Errorf("back where it was, but the revision is of %q, %v", seen[rev], err)
+		t.Errorf("after undoing the changes, the revision is that of %q, %v", seen[rev], err)
 	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := (Source{Dir: dir}).Revision(); err == nil {
-		t.Error("a file that is gone has a revision")
+		t.Error("a missing file has a revision")
 	}
 }

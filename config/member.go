@@ -7,7 +7,7 @@ import (
 	"gcity/pool"
 )
 
-// derived contains values that are derived for one pool member while the configuration is loaded.
+// derived contains the values that Load computes for one pool member.
 type derived struct{ session, scriptHash, scriptProblem string }
 
 // Spec returns the limits of an agent's pool. An agent without a pool is treated as a pool with one permanent member.
@@ -18,7 +18,8 @@ func (a *Agent) Spec() pool.Spec {
 	return pool.Spec{Name: a.Qualified(), Min: a.Pool.Min, Max: a.Pool.Max}
 }
 
-// checkPools checks the limits of the pools, and reports whether the city's total number of agents is permitted.
+// checkPools checks the limits of the pools, and reports whether the city's total number of agents is within the
+// limit.
 func (d checker) checkPools() bool {
 	c, total := d.city, 0
 	defer func() { d.rigChecked = nil }()
@@ -54,7 +55,7 @@ func (d checker) checkPools() bool {
 	return true
 }
 
-// allNames yields the names that an agent uses: its own name and the names of its pool's members.
+// allNames yields the names that an agent occupies: its own, and those of its pool's members.
 func (a *Agent) allNames(yield func(name string) bool) {
 	s := a.Spec()
 	if !yield(s.Name) || s.Max < 2 {

@@ -74,7 +74,7 @@ plain gc-app-plain CITY`
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), want)
 	}
 	if len(hashes) != 3 {
-		t.Errorf("%d hashes of two scripts and one that is not there", len(hashes))
+		t.Errorf("%d hashes of two scripts and a missing one", len(hashes))
 	}
 	if len(c.Sources) != 4 {
 		t.Errorf("each member's script is a source: %q", c.Sources)

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// warnsOnDuplicate reports whether a warning is needed if two files set the same key of a table. In other tables the
-// last file silently takes precedence.
+// warnsOnDuplicate reports whether a warning is needed if two files set this key. For other keys, the last file
+// silently takes precedence.
 func (d decoder) warnsOnDuplicate(key string) bool {
 	table, _, _ := strings.Cut(key, ".")
 	return slices.Contains([]string{"workspace", "providers", "topologies"}, table)
@@ -42,7 +42,7 @@ func (d decoder) mergedTable(field any, by map[string]string) map[string]string 
 	return out
 }
 
-// withoutApplied omits the keys that are already reflected in other values.
+// withoutApplied omits the keys with an effect that other values already show.
 func withoutApplied(s keys.Schema, table string, all []row) []row {
 	return slices.DeleteFunc(all, func(r row) bool {
 		k := s.ByPath[keys.Join(table, r.key)]

@@ -14,7 +14,7 @@ import (
 	"gcity/topology"
 )
 
-// Names of a topology's file. Each topology has one of the two.
+// File names of a topology. Each topology has exactly one of these files.
 const (
 	TopologyFile = topology.File
 	PackFile     = topology.PackFile
@@ -28,7 +28,7 @@ type pack struct {
 	file string // path of the file, in the form used in origins
 
 	Topology packTable
-	Formulas Formulas // the folder is first as written, and later absolute; "" = none
+	Formulas Formulas // the folder as written, later made absolute; "" = none
 
 	agents    []Agent
 	providers []Provider
@@ -68,8 +68,8 @@ type packRef struct {
 	at        Origin // position of the reference that leads to it
 }
 
-// topology reads the topology in a folder, at most once. It reports an invalid topology and returns nil. chain contains
-// the references to the topology, ending with the current one.
+// topology reads the topology in a folder, unless it was already read. For an invalid topology, it reports an error
+// and returns nil. chain contains the references that led to the topology, ending with the current one.
 func (d composer) topology(dir, key string, chain []packRef) *pack {
 	ref := chain[len(chain)-1]
 	if i := slices.IndexFunc(chain[:len(chain)-1], func(r packRef) bool {
@@ -115,7 +115,7 @@ func (d composer) topology(dir, key string, chain []packRef) *pack {
 	return p
 }
 
-// openPack reads a topology's file, without the topologies that it includes.
+// openPack reads a topology's file, but not the topologies that it includes.
 func (d composer) openPack(dir, key string, ref packRef) *pack {
 	path, data, err := d.packFile(dir)
 	if err != nil {

@@ -35,7 +35,7 @@ func FuzzParse(f *testing.F) {
 				}
 				if p.Line < 0 || p.Line > len(lines) || p.Line > 0 &&
 					(p.Column < 1 || p.Column > len(lines[p.Line-1])+1) {
-					t.Fatalf("%s is outside of the file", p)
+					t.Fatalf("%s is outside the file", p)
 				}
 			}
 			return
@@ -54,13 +54,13 @@ func FuzzParse(f *testing.F) {
 		}
 		again, err := Parse("/srv/app", []byte(c.TOML()))
 		if err != nil {
-			t.Fatalf("what is in force cannot be read again: %v\n%s", err, c.TOML())
+			t.Fatalf("the output of TOML cannot be loaded: %v\n%s", err, c.TOML())
 		}
 		for i := range min(len(c.Agents), len(again.Agents)) { // the texts of faults contain places, which differ
 			c.Agents[i].Fault, again.Agents[i].Fault = "", ""
 		}
 		if was, is := values(c), values(again); was != is && !strings.Contains(c.TOML(), `"***"`) {
-			t.Fatalf("what is in force reads differently\n%s\n%s", was, is)
+			t.Fatalf("the output of TOML has different values\n%s\n%s", was, is)
 		}
 	})
 }

@@ -40,7 +40,7 @@ func TestLoadPartial(t *testing.T) {
 			"[topology]\nname = \"staff\"\nschema = 1\n[[agents]]\nname = \"bob\"\nscope = "+
 				"\"city\"\nstart_command = \"x\"\nidle_timeout = \"soon\"\n")
 		if _, err := Load(dir); err == nil {
-			t.Fatalf("it is not refused: %s", text)
+			t.Fatalf("the configuration is valid: %s", text)
 		}
 		c := Source{Dir: dir}.LoadPartial()
 		if (c != nil) != legible {

@@ -42,7 +42,7 @@ func (d patcher) patchAgents() {
 		}
 		at := slices.IndexFunc(called[p.name], p.matches)
 		if at < 0 && d.failedSources.affects("", nameOf(c.Rig(p.dir))) {
-			continue // a file that could not be read may declare it
+			continue // an unreadable file may declare it
 		}
 		if at < 0 {
 			d.addError(p.origins["name"], p.table+".name",
@@ -122,7 +122,6 @@ func (d patcher) changePool(p *patch, a *Agent) bool {
 	return d.copyValues(p, a, "agents.pool") || fresh
 }
 
-// where describes, for messages, the dir of a patch.
 func (p *patch) where() string {
 	if p.dir == "" {
 		return ""
@@ -166,8 +165,8 @@ func (d patcher) unknownAgent(p *patch) string {
 	return "; remove this patch, or declare the agent"
 }
 
-// unknownDir returns advice about a patch with a dir that is neither a rig, which may have been removed, nor an agent's
-// folder.
+// unknownDir returns advice about a patch with a dir that is neither a rig nor an agent's folder. The rig may have
+// been removed.
 func (d patcher) unknownDir(p *patch) string {
 	c := d.city
 	var rigs []string
@@ -203,7 +202,7 @@ func (d patcher) patchProviders() {
 		done[p.Name] = p.Origin
 		if msg := c.unknownProvider(p.Name); msg != "" {
 			if d.failedSources.any() {
-				continue // a file that could not be read may declare it
+				continue // an unreadable file may declare it
 			}
 			d.addError(p.Origins["name"], key+".name", msg)
 			continue

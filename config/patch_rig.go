@@ -20,7 +20,7 @@ func (d patcher) patchRigs() {
 		case p.Name == "": // already reported
 			continue
 		case r == nil && d.failedSources.files:
-			continue // a file that could not be read may declare it
+			continue // an unreadable file may declare it
 		case r == nil:
 			d.addError(p.Origins["name"], "patches.rigs.name", c.noRig(p.Name, "patch"))
 			continue
@@ -73,7 +73,7 @@ func (d patcher) rigOverrides() {
 			}
 			a := theirs[c.Rigs[i].Name][o.name]
 			if a == nil && d.failedSources.affects(c.Rigs[i].Name) {
-				continue // a file that could not be read may declare it
+				continue // an unreadable file may declare it
 			}
 			if a == nil {
 				d.addError(o.origins["name"], "rigs.overrides.name",

@@ -40,6 +40,6 @@ suspended = false
 		t.Fatal(err)
 	}
 	if values(c) != values(again) {
-		t.Errorf("written down and read again it is\n%s\nand was\n%s", values(again), values(c))
+		t.Errorf("the output of TOML has the values\n%s\nwant\n%s", values(again), values(c))
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// folderOf returns the absolute folder of the file with this origin, the base of the relative paths in this file.
+// folderOf returns the absolute folder of the origin's file. Relative paths in the file start there.
 func (c *City) folderOf(o Origin) string {
 	if filepath.IsAbs(o.File) {
 		return filepath.Dir(o.File)
@@ -14,8 +14,8 @@ func (c *City) folderOf(o Origin) string {
 	return filepath.Join(c.Path, filepath.Dir(o.File))
 }
 
-// PathOf returns the absolute path for a path in an agent's key. A relative path is relative to the file that contains
-// the key. That file declares the agent, belongs to a topology, or contains a patch.
+// PathOf returns the absolute path for a path in an agent's key. A relative path is relative to the file that
+// contains the key. It may be the file that declares the agent, a topology's file, or a file with a patch.
 func (c *City) PathOf(a *Agent, key, path string) (string, error) {
 	at, written := a.Origins[key]
 	if !written {
@@ -28,8 +28,8 @@ func (c *City) PathOf(a *Agent, key, path string) (string, error) {
 	return out, err
 }
 
-// enclosed returns an error if a path in a file of a fetched topology leads out of the topology's copy. Symbolic links
-// that lead out are rejected when the topology is fetched.
+// enclosed returns an error if a path in a fetched topology's file points outside the topology's copy. Symbolic links
+// that point outside are rejected when the topology is fetched.
 func (c *City) enclosed(folder, written, path string) error {
 	copies := filepath.Join(c.Path, ".gc", "topologies")
 	rel, err := filepath.Rel(copies, folder)

@@ -25,7 +25,7 @@ type Preset struct {
 // Dialog is a question that a program may ask when it starts.
 type Dialog struct {
 	Name string `toml:"name"`
-	// if all these strings are on the screen, the question is too; white space in a string matches any white space
+	// the question is on the screen if all these strings are; white space in a string matches any white space
 	Says []string `toml:"says"`
 	Keys []string `toml:"keys"` // keys that answer the question, in the form of session.Keyer
 }
@@ -48,10 +48,11 @@ type presetTable struct {
 	Dialogs           []Dialog          `toml:"dialogs"`
 }
 
-// Presets returns the presets in the order of the search for their programs. The caller must not change the result.
+// Presets returns the presets in the order in which gcity looks for their programs. The caller must not change the
+// result.
 func Presets() []Preset { return presets() }
 
-// presets reads presets.toml at the first call.
+// presets reads presets.toml on the first call.
 var presets = sync.OnceValue(readPresets)
 
 func readPresets() []Preset {
@@ -104,7 +105,6 @@ func presetNamed(all []Preset, name string) *Preset {
 	return &all[i]
 }
 
-// presetNames joins the names of the presets: "claude, codex and gemini".
 func presetNames(all []Preset) []string {
 	var names []string
 	for i := range all {
@@ -113,7 +113,7 @@ func presetNames(all []Preset) []string {
 	return names
 }
 
-// FirstWord returns the program that a provider's command starts, or "" if only a shell can determine it.
+// FirstWord returns the program in a provider's command, or "" if only a shell can determine it.
 func (p *Provider) FirstWord() string {
 	word, _, _ := strings.Cut(strings.TrimSpace(p.Command), " ")
 	if strings.ContainsAny(word, "\t\n'\"\\$`;&|<>(){}[]*?~#=!") {

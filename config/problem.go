@@ -25,7 +25,7 @@ func (p Problem) String() string {
 	return out
 }
 
-// Error contains all errors in a configuration: first those about unreadable files, then all others in file order.
+// Error contains all errors in a configuration: those about unreadable files first, then the others in file order.
 type Error struct {
 	Path     string // the city's folder
 	Problems []Problem
@@ -40,7 +40,7 @@ func (e *Error) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// visible escapes characters that a terminal would interpret or hide.
+// visible escapes the characters that a terminal would interpret or hide.
 func visible(s string) string {
 	shown := func(r rune) bool { return strconv.IsPrint(r) }
 	if !strings.ContainsFunc(s, func(r rune) bool { return !shown(r) }) && utf8.ValidString(s) {

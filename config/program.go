@@ -69,7 +69,7 @@ func (c *City) ProgramOf(a *Agent, first func(presets []Preset) string) Program 
 	case !p.EmitsPermissionWarning:
 		p.Dialogs = withoutAnswers(p.Dialogs)
 	case len(p.Dialogs) == 0:
-		// a program has the dialogs of its preset, even if another key sets the command
+		// the preset's dialogs apply even if another key sets the command
 		for _, known := range presets() {
 			p.Dialogs = append(p.Dialogs, known.Dialogs...)
 		}
@@ -77,7 +77,7 @@ func (c *City) ProgramOf(a *Agent, first func(presets []Preset) string) Program 
 	return p
 }
 
-// CommandLine returns the shell line: the start_command unchanged, or the command with quoted arguments.
+// CommandLine returns the shell line: the start_command, or the command with quoted arguments.
 func (p *Program) CommandLine() string {
 	if p.Line != "" {
 		return p.Line
@@ -90,7 +90,7 @@ func (p *Program) CommandLine() string {
 	return b.String()
 }
 
-// setAgentValues applies the agent's own values, which override the provider's.
+// setAgentValues overrides the provider's values with the agent's own.
 func (p *Program) setAgentValues(a *Agent) {
 	p.merge(&Provider{Startup: a.Startup, Origins: a.Origins}, isAgentKey)
 	if p.Line != "" {
@@ -112,7 +112,7 @@ func defaultPrompt(p *Program, a *Agent) string {
 	return "arg"
 }
 
-// isAgentKey reports whether agents and providers both have a key. For env it returns false.
+// isAgentKey reports whether a provider's key is also an agent's key. It returns false for env.
 func isAgentKey(key string) bool {
 	switch key {
 	case "args", "prompt_mode", "prompt_flag", "ready_delay_ms", "ready_prompt_prefix",
@@ -168,7 +168,8 @@ func (p *Provider) merge(other *Provider, applies func(key string) bool) {
 	}
 }
 
-// withoutAnswers returns the dialogs without their answers, so that gcity recognizes them but the user answers them.
+// withoutAnswers returns the dialogs without their keys: gcity recognizes the questions but leaves the answers to the
+// user.
 func withoutAnswers(all []Dialog) []Dialog {
 	out := slices.Clone(all)
 	for i := range out {
@@ -213,7 +214,8 @@ func (c *City) providerNames() []string {
 	return names
 }
 
-// provider returns the provider with this name, or adds it. Several files may declare parts of the same provider.
+// provider returns the provider with this name, and adds it if necessary. Several files can declare parts of the same
+// provider.
 func (c *City) provider(name string, at Origin) *Provider {
 	i := slices.IndexFunc(c.Providers, func(p Provider) bool { return p.Name == name })
 	if i < 0 {

@@ -117,7 +117,7 @@ func TestEveryKeyOfPrograms(t *testing.T) {
 	}
 	again, err := Parse(c.Path, []byte(c.TOML()))
 	if err != nil || values(c) != values(again) {
-		t.Errorf("written down and read again, %v, it is\n%s\nand was\n%s", err, values(again),
+		t.Errorf("the output of TOML (error %v) has the values\n%s\nwant\n%s", err, values(again),
 			values(c))
 	}
 }
@@ -179,7 +179,7 @@ func fill(v reflect.Value) {
 
 // The program of an agent is merged key by key. The agent's value takes precedence over the table's, and the table's
 // over the preset's. Every value has an origin.
-func TestProgramIsPutTogether(t *testing.T) {
+func TestMergedProgram(t *testing.T) {
 	c := load(t, `
 [workspace]
 provider = "claude"
@@ -232,7 +232,7 @@ env = { MODEL = "small", REGION = "eu" }
 }
 
 // A start_command is run unchanged. It gets no prompt unless the agent itself sets how to pass a prompt.
-func TestStartCommandStands(t *testing.T) {
+func TestStartCommandIsUnchanged(t *testing.T) {
 	for own, want := range map[string]string{
 		`start_command = "sh -i"`:                          "agents.start_command|sh -i|none|",
 		"start_command = \"sh -i\"\nargs = [\"x\"]":        "agents.start_command|sh -i|none|",
@@ -344,7 +344,7 @@ func TestPresets(t *testing.T) {
 	}
 }
 
-// Dialogs are answered only if the configuration requests it. Otherwise they are only recognised.
+// Dialogs are answered only if the configuration requests it. Otherwise they are only recognized.
 func TestDialogsAreAnsweredIfConfigured(t *testing.T) {
 	c := load(t, `
 [[agents]]
@@ -383,7 +383,7 @@ emits_permission_warning = true
 	}
 	for _, p := range Presets() {
 		if p.EmitsPermissionWarning {
-			t.Errorf("the preset %s answers by itself", p.Name)
+			t.Errorf("the preset %s answers dialogs by default", p.Name)
 		}
 	}
 }
@@ -500,7 +500,7 @@ from the city
 }
 
 // If two files patch the same provider, the last file takes precedence, key by key.
-func TestPatchesOfAProviderInTwoFiles(t *testing.T) {
+func TestProviderPatchesInTwoFiles(t *testing.T) {
 	c, err := Load(folderOf(t, map[string]string{
 		FileName: "include = [\"one.toml\"]\n[[agents]]\nname = \"a\"\n[[patches.providers]]\n" +
 			"name = \"claude\"\ncommand = \"one\"\nprompt_mode = \"typed\"\n",

@@ -10,7 +10,7 @@ import (
 )
 
 // docs/config.md is up to date with the table of keys.
-func TestReferenceIsFresh(t *testing.T) {
+func TestReferenceIsCurrent(t *testing.T) {
 	const path = "../docs/config.md"
 	if *update {
 		if err := os.WriteFile(path, []byte(reference()), 0o644); err != nil {
@@ -31,27 +31,27 @@ func TestSchemaIsComplete(t *testing.T) {
 	seen := map[string]bool{}
 	for path, k := range keys.City().ByPath {
 		if seen[path] {
-			t.Errorf("%s is there twice", path)
+			t.Errorf("%s occurs twice", path)
 		}
 		seen[path] = true
 		table := k.Kind == keys.Table || k.Kind == keys.Tables || k.Kind == keys.Named
 		switch {
 		case k.Status != keys.Supported && (k.HasValue() || k.Doc != ""):
-			t.Errorf("%s is not supported and pretends to be", path)
+			t.Errorf("%s is not supported, but has a default, field or documentation", path)
 		case k.Status == keys.Supported && k.Doc == "":
-			t.Errorf("%s has no doc", path)
+			t.Errorf("%s has no documentation", path)
 		case k.Status == keys.Supported && !table && !k.HasValue():
-			t.Errorf("%s goes nowhere", path)
+			t.Errorf("%s has no field", path)
 		case k.Def != "" && k.Kind == keys.String != strings.HasPrefix(k.Def, `"`) &&
 			k.Kind != keys.Duration:
-			t.Errorf("%s: default %s is of another kind", path, k.Def)
+			t.Errorf("%s: the default %s has the wrong kind", path, k.Def)
 		}
 		if k.Status == keys.Supported && k.Def != "" && k.Check != nil {
 			p := placeFor(k.Table())
 			d := decoder{&loading{schema: keys.City(), city: p.city}}
 			d.defaults(k.Table(), p)
 			if s := (printer{&City{}}).shown(p.field(k)); s == "" {
-				t.Errorf("%s: default does not show", path)
+				t.Errorf("%s: the default is not shown", path)
 			}
 		}
 	}
@@ -143,11 +143,10 @@ func writeRowsOf(b *strings.Builder, s keys.Schema, table string) {
 	b.WriteString("\n")
 }
 
-// writeLater lists the tables that are refused, and the keys without effect.
+// writeLater lists the keys that are rejected, and those without effect.
 func writeLater(b *strings.Builder, s keys.Schema) {
-	b.WriteString("## Not supported yet\n\nThese keys are known but refused, with " +
-		"their position, " +
-		"until they are implemented. No key is ignored silently.\n\n" +
+	b.WriteString("## Not supported yet\n\ngcity knows these keys but does not support them yet. It " +
+		"rejects them with an error, and never ignores a key silently.\n\n" +
 		"| table | keys |\n|---|---|\n")
 	var gone []string
 	for _, k := range keys.LaterKeys() {
@@ -169,7 +168,7 @@ func writeLater(b *strings.Builder, s keys.Schema) {
 			fmt.Fprintf(b, "| %s | %s |\n", head, strings.Join(names, " "))
 		}
 	}
-	fmt.Fprintf(b, "\nAccepted with a warning, without effect: %s.\n\n", toml.List(gone))
+	fmt.Fprintf(b, "\ngcity accepts these keys with a warning, but they have no effect: %s.\n\n", toml.List(gone))
 }
 
 // The example on the page is a valid configuration, and the page shows it unchanged.
@@ -189,7 +188,7 @@ func TestReferenceExample(t *testing.T) {
 	}
 	for _, name := range []string{"`shop/db`", "`shop/worker-1` to `shop/worker-5`", "`notes`"} {
 		if !strings.Contains(referenceExample, name) {
-			t.Errorf("the page does not speak of %s", name)
+			t.Errorf("the page does not mention %s", name)
 		}
 	}
 }
@@ -231,7 +230,7 @@ This creates the agents ` + "`shop/db`" + `, ` + "`shop/worker-1` to `shop/worke
 
 const referenceHead = `# city.toml
 
-A folder with a ` + "`city.toml`" + ` is a city. This page is generated from the table of keys with which gcity reads the file. Do not edit it: change the
+A folder with a ` + "`city.toml`" + ` is a city. This page is generated from the table of keys that gcity uses to read the file. Do not edit the page: change the
 table and run ` + "`go test ./config -update`" + `.
 
 - If a file is invalid, all its errors are reported together, each with file, line and column, and a running city keeps
@@ -239,7 +238,7 @@ table and run ` + "`go test ./config -update`" + `.
 - A duration is a string in Go's syntax: ` + "`\"500ms\"`, `\"30s\"`, `\"1h30m\"`" + `; at most one year.
 - A name consists of letters, digits, ` + "`.`, `_` and `-`" + `, starts with a letter or digit, and has at most 64 characters.
 - A relative path starts at the folder of the file that contains the key, or with ` + "`//`" + ` at the city's folder, and must not leave the city
-  with ` + "`..`" + `. An absolute path may lead anywhere. ` + "`dir`" + ` is always relative to the city's folder. Symbolic links are followed. ` + "`~`" + ` is not expanded.
+  with ` + "`..`" + `. An absolute path may point anywhere. ` + "`dir`" + ` is always relative to the city's folder. Symbolic links are followed. ` + "`~`" + ` is not expanded.
 - All files together have at most 10 MB, and a city has at most 10,000 agents. A file has at most 200,000 keys and 32 levels. It is UTF-8, with or without a byte order mark; lines may end in CRLF.
 
 `
@@ -262,29 +261,29 @@ const referenceTail = `## Templates
 
 Templates support a subset of Go's text/template: fields, ` + "`if`, `with`, `else`, `and`, `or`, `not`, `eq`, `ne`, `lt`, `le`, `gt`, `ge`, `len`, `index`, `slice`, `print`, " +
 	"`html`, `js`, `urlquery`" + `. Loops, variables and definitions
-are refused, and an expansion may have at most 64 KiB. In a shell command, put fields in quotes, because the name of a folder may contain spaces. In
+are rejected, and an expansion has at most 64 KiB. In a shell command, put fields in quotes, because the name of a folder may contain spaces. In
 ` + "`session_template`" + ` values are escaped for file names: ` + "`_` as `__`, `/` as `_s`, `.` as `_d`" + `.
 
 ## Command and environment of an agent
 
-The command is ` + "`agents.start_command`, else that of `agents.provider`, else of `workspace.provider`, else `workspace.start_command`" + `, else that
-of the first preset whose program is on the agent's ` + "`PATH`" + `. If there is no command, or the provider's program is not found, the agent
-is not started and reports what gcity looked for; other agents start. A ` + "`start_command`" + ` is run unchanged. An agent's keys override those of its
-provider, key by key. Each argument of a provider is one word to the shell, no matter what it contains.
+The command is the first of these that is set: ` + "`agents.start_command`, the command of `agents.provider`, the command of `workspace.provider`, `workspace.start_command`" + `.
+If none of them is set, it is the command of the first preset with a program on the agent's ` + "`PATH`" + `. If there is no command, or the program
+is not found, the agent does not start, and its reason says what gcity looked for; other agents start. A ` + "`start_command`" + ` is run unchanged. An agent's keys override those of its
+provider, key by key. Each of a provider's arguments is passed to the program as one word, no matter what it contains.
 
 The environment consists of these variables; later ones override earlier ones:
 
 1. the environment of the controller, without ` + "`GC_*`, `TMUX*`, `COLUMNS`, `LINES`, `OLDPWD`" + ` and what systemd
    passes to services (` + "`NOTIFY_SOCKET`, `WATCHDOG_*`, `LISTEN_*`, `INVOCATION_ID`, `JOURNAL_STREAM`, `SYSTEMD_EXEC_PID`, `MANAGERPID`, `MANAGERPIDFDID`, `MEMORY_PRESSURE_*`" + `);
    ` + "`TERM` is `xterm-256color`" + `;
-2. the provider's ` + "`env`, then `agents.env`" + `, with ` + "`$NAME` and `${NAME}`" + ` replaced by the controller's variables (empty if it has none);
+2. the provider's ` + "`env`, then `agents.env`" + `, with ` + "`$NAME` and `${NAME}`" + ` replaced with the controller's variables (or nothing, if a variable is not set);
 3. ` + "`GC_AGENT`, `GC_CITY` and `GC_CITY_PATH`" + ` (the city's folder), ` + "`GC_CITY_NAME`, `GC_SESSION_NAME`, `GC_SESSION_ID`, `GC_DIR` and `PWD`" + ` (the working
    folder), ` + "`BEADS_DIR`, in a rig `GC_RIG` and `GC_RIG_PATH`" + `; and ` + "`.gc/bin`" + ` is the first folder on ` + "`PATH`" + `.
 
-A pool's check has the same, with the pool's name as ` + "`GC_AGENT`" + ` and without a session's variables.
+A pool's check has the same environment, but ` + "`GC_AGENT`" + ` is the pool's name, and the variables of a session are not set.
 
 An agent is restarted when one of these changes: the command and its arguments, the ` + "`env`" + ` of the agent or its provider (as written, so the controller's
 environment does not matter), ` + "`pre_start`, `session_setup`, `session_setup_script`" + ` and the content of that script. Other changes do not restart it:
-for example a change to the readiness keys, or another preset that is found first.
+for example a change to the readiness keys, or a different preset that gcity now finds first.
 ` + "`GC_SESSION`" + ` in the environment of the controller takes precedence over ` + "`session.provider`" + `.
 `

@@ -37,7 +37,7 @@ type loading struct {
 	agentsByName map[string]*Agent // agents, pools and members of pools, by qualified name
 
 	problems    []Problem
-	problemInfo []problemInfo // information about each problem
+	problemInfo []problemInfo // information about the problem with the same index
 	truncated   bool          // more than maxProblems were found
 	// rig of the agent that is being checked, "" = the city; nil = no agent is being checked
 	rigChecked *string
@@ -80,14 +80,14 @@ func (d *loading) withoutRig(msg string) string {
 		" the city").Replace(msg)
 }
 
-// markCauses marks the problems from index from on as problems that may cause other errors.
+// markCauses marks the problems at index from and above as possible causes of other errors.
 func (d *loading) markCauses(from int) {
 	for i := from; i < len(d.problemInfo); i++ {
 		d.problemInfo[i].cause = true
 	}
 }
 
-// affected returns a list of the rigs with a problem, or "" if only one rig has it.
+// affected describes the rigs that have a problem, or returns "" if only one rig has it.
 func (a *problemInfo) affected() string {
 	const most = 12
 	if len(a.rigs) < 2 {
@@ -120,7 +120,7 @@ func (d *loading) problem(at int, key, format string, args ...any) {
 	d.addError(d.origin(at), key, fmt.Sprintf(format, args...))
 }
 
-// addError adds an error. It escapes text from the file, because a key may contain any characters. An error in a
+// addError adds an error. It escapes the message, because text from a file can contain any characters. An error in a
 // topology that several rigs use is reported only once.
 func (d *loading) addError(o Origin, key, msg string) {
 	p := Problem{Origin: o, Key: visible(key), Message: visible(msg)}
@@ -179,7 +179,7 @@ func (d *loading) failed(key string) bool {
 	return slices.ContainsFunc(d.problems, func(p Problem) bool { return p.Key == key })
 }
 
-// failure returns all problems as one error: first those that may cause others, then all others in file order.
+// failure returns all problems as one error: possible causes of other errors first, then the rest in file order.
 func (d *loading) failure() *Error {
 	order := make([]int, len(d.problems))
 	for i := range order {
@@ -210,8 +210,8 @@ func (d *loading) failure() *Error {
 	return &Error{Path: d.city.Path, Problems: d.problems, Warnings: d.city.Warnings}
 }
 
-// addTopologyError reports once why a topology cannot be read. Errors in the lock file are reported at their position
-// in that file.
+// addTopologyError reports why a topology cannot be read, but only once per topology. Errors in the lock file are
+// reported at their position in that file.
 func (d *loading) addTopologyError(at Origin, key, known string, err error) {
 	before := len(d.problems)
 	if wrong, is := errors.AsType[toml.Problems](err); is {

@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// maxRigs is the maximum number of rigs. It is limited because loading checks the folder of each rig.
+// maxRigs is the maximum number of rigs. There is a limit because loading checks every rig's folder.
 const maxRigs = 1000
 
 // rigChecker checks the rigs and their folders.
@@ -25,7 +25,7 @@ func (d rigChecker) rigs() {
 		return
 	}
 	names, taken := make(map[string]*Rig, len(c.Rigs)), make(map[string]*Rig, len(c.Rigs))
-	var looking []*Rig // the folders are checked at the same time, because some may hang
+	var looking []*Rig // the folders are checked concurrently, because some may hang
 	began := time.Now()
 	prefixes := map[string]*Rig{c.Prefix(): nil} // nil means the city
 	for i := range c.Rigs {
@@ -55,7 +55,7 @@ func (d rigChecker) rigs() {
 	}
 }
 
-// prefix determines the prefix of a rig and checks that it is unique.
+// prefix determines a rig's prefix and checks that it is unique.
 func (d rigChecker) prefix(r *Rig, taken map[string]*Rig) {
 	at, how, key := r.Origins["prefix"], "", "rigs.prefix"
 	if r.Prefix == "" {
@@ -94,7 +94,7 @@ func unusedPrefix(name string, taken map[string]*Rig) string {
 	}
 }
 
-// prefixOf derives a prefix from the name of a rig or a city.
+// prefixOf derives a prefix from a rig's or city's name.
 func prefixOf(name string) string {
 	for _, end := range []string{"-go", "-py"} {
 		if rest, ok := strings.CutSuffix(name, end); ok && rest != "" {
@@ -146,7 +146,7 @@ func (d rigChecker) folder(r *Rig) bool {
 	return true
 }
 
-// checkedFolder evaluates the check of a rig's folder, and compares the folder with those of other rigs.
+// checkedFolder waits for the check of a rig's folder, and reports a folder that another rig already uses.
 func (d rigChecker) checkedFolder(r *Rig, since time.Time, taken map[string]*Rig) {
 	saw, _ := files.CheckFolder(r.Path, since)
 	r.Problem = visible(saw.Problem)
@@ -159,7 +159,6 @@ func (d rigChecker) checkedFolder(r *Rig, since time.Time, taken map[string]*Rig
 	taken[saw.Real] = r
 }
 
-// checkFormulas makes a rig's formulas_dir absolute.
 func (d rigChecker) checkFormulas(r *Rig) {
 	if r.FormulasDir == "" {
 		return

@@ -70,7 +70,7 @@ func TestRigsInOneFolder(t *testing.T) {
 }
 
 // A rig's folder that cannot be used is reported as the rig's problem. The city still loads.
-func TestRigsFolder(t *testing.T) {
+func TestUnusableRigFolder(t *testing.T) {
 	dir := folder(t, "")
 	put(t, filepath.Join(dir, "file"), "")
 	locked := filepath.Join(dir, "locked")

@@ -19,10 +19,10 @@ import (
 	"gcity/restart"
 )
 
-// TOML returns the effective configuration: every value that is set or has a default, with its origin as a comment. The
-// result is one file that can be loaded, with included files, topologies and patches merged. Comments mark the parts
-// that cannot be expressed: secrets, which are printed as ***, and the formulas and automations of topologies. Other
-// such parts are prompts that use fragments from a topology, and {{.ConfigDir}} in files in other folders.
+// TOML returns the effective configuration: every value that is set or has a default, with its origin as a comment.
+// The result is one file that can be loaded, in which included files, topologies and patches are merged. Comments
+// mark what a single file cannot express: secrets (printed as ***), the topologies' formulas and automations, prompts
+// that use fragments from a topology, and {{.ConfigDir}} in files in other folders.
 func (c *City) TOML() string {
 	body := printer{c}.tables()
 	var b strings.Builder
@@ -39,7 +39,7 @@ func (c *City) TOML() string {
 	return b.String()
 }
 
-// Revealed returns a copy that shows secrets in the output of TOML and Explain. Show it only to the city's owner.
+// Revealed returns a copy for which TOML and Explain include secrets. The output is only for the city's owner.
 func (c *City) Revealed() *City {
 	open := *c
 	open.showSecrets = true
@@ -91,7 +91,6 @@ func (c printer) writeNamed(b *strings.Builder, s keys.Schema, t *keys.Key) {
 	}
 }
 
-// writeInner writes a table inside another table if it has values.
 func (c printer) writeInner(b *strings.Builder, s keys.Schema, t *keys.Key) {
 	if t.Kind != keys.Table || t.Status != keys.Supported {
 		return
@@ -195,7 +194,7 @@ func rows(s keys.Schema, table string, p place) []row {
 	return out
 }
 
-// scriptFromHere returns an agent's session_setup_script as a path relative to city.toml.
+// scriptFromHere returns the path of an agent's session_setup_script relative to city.toml.
 func (c printer) scriptFromHere(a *Agent) string {
 	at, written := a.Origins["session_setup_script"]
 	if !written {
@@ -252,7 +251,7 @@ func (c printer) shown(field any) string {
 	return ""
 }
 
-// redacted returns the value of a field without its secrets.
+// redacted returns a field's value without secrets.
 func redacted(field any) any {
 	switch f := field.(type) {
 	case *string:
@@ -300,7 +299,6 @@ func writeRows(b *strings.Builder, indent string, rows []row) {
 	}
 }
 
-// tomlKey returns a key in TOML, quoted if necessary.
 func tomlKey(s string) string {
 	bare := strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
 		""

@@ -110,7 +110,7 @@ func TestShow(t *testing.T) {
 			t.Errorf("%s\n got:\n%s\nwant:\n%s", name, got, want)
 		}
 		if strings.Contains(got, "hunter2") || strings.Contains(got, "\x1b") {
-			t.Errorf("%s shows what it must not", name)
+			t.Errorf("%s shows a secret", name)
 		}
 	}
 	for name, want := range map[string]string{
@@ -186,7 +186,7 @@ func TestShowKubernetes(t *testing.T) {
 	}
 	plain, err := Parse(dir, []byte("[workspace]\nname = \"app\"\n"))
 	if err != nil || strings.Contains(plain.TOML(), "k8s") {
-		t.Errorf("a city without it shows it, %v", err)
+		t.Errorf("a city without the table shows it, %v", err)
 	}
 }
 
@@ -247,7 +247,7 @@ inject_fragments = ["manners"]
 		t.Fatalf("%v\n%s", err, shown)
 	}
 	if len(again.Agents) != len(c.Agents) || len(c.Agents) != 7 {
-		t.Fatalf("%d agents, and were %d", len(again.Agents), len(c.Agents))
+		t.Fatalf("%d agents, want %d", len(again.Agents), len(c.Agents))
 	}
 	told := 0
 	for i := range c.Agents {
@@ -264,7 +264,7 @@ inject_fragments = ["manners"]
 			}
 			told++
 		} else if is.Prompt == nil || was.Prompt.Hash() != is.Prompt.Hash() {
-			t.Errorf("%s is told something else", was.Qualified())
+			t.Errorf("the prompt of %s differs", was.Qualified())
 		}
 	}
 	for _, want := range []string{"# secrets are shown as ***", "# this file does not contain the formulas and automations from the " +
@@ -272,11 +272,11 @@ inject_fragments = ["manners"]
 		"# prompt_template = ", "# its prompt uses fragments from the topology",
 		"# in this file {{.ConfigDir}} is a different folder: pre_start"} {
 		if !strings.Contains(shown, want) {
-			t.Errorf("%q is not said in\n%s", want, shown)
+			t.Errorf("%q is missing in\n%s", want, shown)
 		}
 	}
 	if told != 4 {
-		t.Errorf("%d are told otherwise", told)
+		t.Errorf("%d prompts differ", told)
 	}
 }
 
@@ -292,7 +292,7 @@ func TestShowOfTownCanBeLoaded(t *testing.T) {
 		t.Fatalf("%v\n%s", err, c.TOML())
 	}
 	if len(again.Agents) != len(c.Agents) {
-		t.Fatalf("%d agents, and were %d", len(again.Agents), len(c.Agents))
+		t.Fatalf("%d agents, want %d", len(again.Agents), len(c.Agents))
 	}
 	for i := range c.Agents {
 		was, is := &c.Agents[i], &again.Agents[i]
@@ -340,6 +340,6 @@ args = ["--api-key", "hunter2", "--model", "y"]
 	}
 	if got := c.Revealed().TOML(); strings.Count(got, "hunter2") != 5 ||
 		strings.Contains(got, "# secrets are shown as") {
-		t.Errorf("shows its owner\n%s", got)
+		t.Errorf("the output for the owner is\n%s", got)
 	}
 }

@@ -12,7 +12,8 @@ var mark = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\{\{ *\.ConfigDir *\}\}`)
 })
 
-// movedRows returns the rows of an agent in the form for city.toml, and notes about values that are lost there.
+// movedRows returns an agent's rows as they must be written in city.toml, and notes about values that cannot be
+// written there.
 func (c printer) movedRows(a *Agent, all []row) (out []row, notes []string) {
 	folder := c.folderOf(a.Origin)
 	quoted := strings.Trim(toml.Quote(folder), `"`)
@@ -40,7 +41,7 @@ func (c printer) movedRows(a *Agent, all []row) (out []row, notes []string) {
 	return out, notes
 }
 
-// omittedParts returns notes about the parts of a city that its TOML does not contain.
+// omittedParts returns notes about the parts of a city that the result of TOML does not contain.
 func (c printer) omittedParts(secrets bool) []string {
 	var out []string
 	if secrets {

@@ -14,7 +14,7 @@ import (
 	"slices"
 )
 
-// Source selects the files of a configuration and how they are read.
+// Source says which files a configuration consists of and how to read them.
 type Source struct {
 	Dir    string   // folder of the city
 	Files  []string // absolute paths of files that are read after the included files
@@ -32,7 +32,7 @@ func Load(dir string, environ ...string) (*City, error) {
 	return Source{Dir: dir, Environ: environ}.Load()
 }
 
-// Parse is like Load, but data is the content of city.toml. It does not resolve links in dir.
+// Parse is like Load, but takes the content of city.toml. It does not resolve symbolic links in dir.
 func Parse(dir string, data []byte, environ ...string) (*City, error) {
 	return Source{Dir: dir, Environ: environ}.Parse(data)
 }
@@ -57,8 +57,8 @@ func (s Source) Load() (*City, error) {
 	return s.Parse(data)
 }
 
-// Parse is like Load, but data is the content of city.toml. All other files are read from disk. Links in the path of
-// the city's folder are not resolved.
+// Parse is like Load, but takes the content of city.toml. It reads all other files from disk. It does not resolve
+// symbolic links in the path of the city's folder.
 func (s Source) Parse(data []byte) (*City, error) {
 	if marks := packmodel.OfFile(s.Dir, data); len(marks) > 0 {
 		return nil, cityError(s.Dir, packmodel.Problem(s.Dir, marks))
@@ -90,7 +90,7 @@ func (s Source) Revision() (string, error) {
 	return s.decode(data).revision(), nil
 }
 
-// isDataOnly reports whether it is certain that the configuration consists of data only.
+// isDataOnly reports whether the configuration certainly refers to no other file that has to be read.
 func (s Source) isDataOnly(data []byte) bool {
 	keys := []string{"session_setup_script", "rigs", "include", "topolog", "pack",
 		"prompt_template", "overlay_dir"}
@@ -111,7 +111,7 @@ func (s Source) decode(data []byte) *loading {
 	return d
 }
 
-// parseCity opens city.toml. The root is nil if the file is invalid.
+// parseCity parses city.toml. The root is nil if the file is invalid.
 func (s Source) parseCity(data []byte) (*loading, *toml.Node) {
 	path := filepath.Join(s.Dir, FileName)
 	d := &loading{schema: keys.City(), hashes: map[string]string{path: files.Sum(data)},
@@ -137,7 +137,7 @@ func (d decoder) decodeAll(root *toml.Node, more []string) {
 type Inputs struct {
 	Files   []string // city.toml is first; some files may be unreadable
 	Trees   []string // folders of topologies, with all their files
-	Rigs    []string // folders of rigs; only their existence matters
+	Rigs    []string // folders of rigs; only whether they exist matters
 	Folders []string // folders of fragments and overlays, sorted; they may be missing
 }
 

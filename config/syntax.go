@@ -11,7 +11,8 @@ import (
 // ParseTOML parses the content of a city.toml as TOML.
 func ParseTOML(data []byte) (*toml.Node, []*toml.Fault) { return parseTOML(data, cityNeeds) }
 
-// parseTOML parses a file: encoding and size, syntax, structure. needs is the message for a file without keys.
+// parseTOML parses a file and checks its encoding, size, syntax and structure. needs is the message for a file
+// without keys.
 func parseTOML(data []byte, needs string) (*toml.Node, []*toml.Fault) {
 	if len(data) > files.MaxSize {
 		return nil, []*toml.Fault{files.TooLarge()}

@@ -20,7 +20,7 @@ var (
 	ErrAmbiguous = errors.New("the name is ambiguous")
 )
 
-// Target is the agent, pool, rig or city to which a suspended key applies. An agent or pool is given by its qualified
+// Target is the agent, pool, rig or city that a suspended key applies to. An agent or pool is given by its qualified
 // name, or by its name if that is unique. If both fields are empty, the target is the whole city.
 type Target struct{ Agent, Rig string }
 
@@ -106,8 +106,8 @@ func (c *City) flagOfRig(name string) (Flag, error) {
 	return Flag{File: r.Origin.File, List: "rigs", Name: name, On: r.Suspended}, nil
 }
 
-// find returns the agent or pool with this name, which is a qualified name or a unique last part. For the name of a
-// member it returns the pool and the member's qualified name.
+// find returns the agent or pool with this name, which is qualified, or unique without its rig. For a member's name,
+// it returns the pool and the member's qualified name.
 func (c *City) find(name string) (a *Agent, member string, err error) {
 	type match struct {
 		agent *Agent
@@ -180,7 +180,7 @@ func (c *City) rigNames() []string {
 	return names
 }
 
-// noRig returns the error for a table about a rig that does not exist.
+// noRig returns the error for a table that names a rig that does not exist.
 func (c *City) noRig(name, table string) string {
 	if near := keys.Suggest(name, c.rigNames()); near != "" {
 		return fmt.Sprintf("rig %q not found; did you mean %q?", name, near)

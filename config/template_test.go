@@ -40,7 +40,7 @@ func FuzzExpand(f *testing.F) {
 	})
 }
 
-func TestExpandRefusesValuesWithoutAValue(t *testing.T) {
+func TestExpandWithoutValue(t *testing.T) {
 	for text, want := range map[string]string{
 		"[[agents]]\nname = \"a\"\ndir = " +
 			"\"x/{{.WorkDir}}\"\n": "city.toml:3:7: agents.dir: uses {{.WorkDir}}, which " +

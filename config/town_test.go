@@ -32,7 +32,7 @@ func exampleTown(tb testing.TB) string {
 }
 
 // Every value of a composed city has an origin, and the key is at that place.
-func TestEachValueHasAnOrigin(t *testing.T) {
+func TestEveryValueHasAnOrigin(t *testing.T) {
 	dir := exampleTown(t)
 	c, err := Load(dir)
 	if err != nil || len(c.Warnings) > 0 {
@@ -58,7 +58,7 @@ func TestEachValueHasAnOrigin(t *testing.T) {
 		}
 		part := place.FindStringSubmatch(origin)
 		if part == nil {
-			t.Errorf("%s is said to come from %q", key, origin)
+			t.Errorf("the origin of %s is %q", key, origin)
 			continue
 		}
 		from[part[1]]++
@@ -67,7 +67,7 @@ func TestEachValueHasAnOrigin(t *testing.T) {
 		}
 		if got := lineOf(t, filepath.Join(dir, part[1]), part[2]); !strings.Contains(got,
 			key[strings.LastIndexByte(key, '.')+1:]) {
-			t.Errorf("%s is said to come from %s, where stands %q", key, origin, got)
+			t.Errorf("the origin of %s is %s, which contains %q", key, origin, got)
 		}
 	}
 	for _, file := range []string{"default", "city.toml", "rigs.toml",
@@ -83,11 +83,11 @@ func TestEachValueHasAnOrigin(t *testing.T) {
 		}
 	}
 	if got := named(c, "mill/joiner").Description; !strings.HasPrefix(got, "assembles what the mill's") {
-		t.Errorf("the patch does not count: %q", got)
+		t.Errorf("the patch has no effect: %q", got)
 	}
 	if mill, ferry := named(c, "mill/hand").Pool.Max, named(c, "ferry/hand").Pool.Max; mill != 3 ||
 		ferry != 1 {
-		t.Errorf("the override counts for %d and %d", mill, ferry)
+		t.Errorf("the override has the effects %d and %d", mill, ferry)
 	}
 }
 

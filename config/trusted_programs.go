@@ -59,7 +59,7 @@ func (r *programList) file(path string) {
 	}
 }
 
-// declaredIn records the files in these origins as files that declare the newest program.
+// declaredIn records that the files in these origins declare the newest program.
 func (r *programList) declaredIn(origins map[string]Origin) {
 	last := &r.all[len(r.all)-1]
 	for _, at := range origins {
@@ -134,8 +134,8 @@ func (r *programList) agent(a *Agent) {
 	r.provider("session provider of "+name, at("session"), a.Session)
 }
 
-// envOf returns an environment as one line, sorted by name. The line is shown to the user, because variables such as
-// PATH and LD_PRELOAD determine which programs run.
+// envOf returns an environment as one line, sorted by name. Users see the line when they decide whether to trust the
+// city: variables such as PATH and LD_PRELOAD determine which programs run.
 func envOf(env map[string]string) string {
 	var pairs []string
 	for _, name := range slices.Sorted(maps.Keys(env)) {

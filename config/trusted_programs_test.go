@@ -41,7 +41,7 @@ func TestProgramsCoverEveryKey(t *testing.T) {
 			continue // the keys that these tables change are covered by this test
 		}
 		if text && !slices.Contains(programs, k.Path) && !slices.Contains(others, k.Path) {
-			t.Errorf("%s: if it names a program, Runs has to list it; else name it in this test",
+			t.Errorf("%s: if it names a program, Programs has to list it; otherwise add it to this test",
 				k.Path)
 		}
 	}
@@ -121,7 +121,7 @@ escalate_command = "VALUE-s"
 				return
 			}
 		}
-		t.Errorf("%s changed, and no sum did", what)
+		t.Errorf("%s changed, but no checksum did", what)
 	}
 	for _, letter := range "abcdefghijklmnopqrs" {
 		value := "VALUE-" + string(letter)
@@ -129,7 +129,7 @@ escalate_command = "VALUE-s"
 	}
 	if len(sums(text+"[[agents]]\nname = \"three\"\ndescription = \"x\"\nsuspended = true\n"+
 		"start_command = \"x\"\n")) != len(before)+1 {
-		t.Error("one more agent is not one more program")
+		t.Error("an additional agent does not add a program")
 	}
 	write("script", "2")
 	news("a script", text)

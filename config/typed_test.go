@@ -9,7 +9,7 @@ import (
 )
 
 // A text that is too long to be typed is reported at its place in the file.
-func TestTextsThatAreTooLongToBeTyped(t *testing.T) {
+func TestTextTooLongToType(t *testing.T) {
 	const city = "[[agents]]\nname = \"a\"\nstart_command = \"sh\"\n"
 	for _, c := range []struct{ before, key, at string }{
 		{city + "[[watchdogs]]\nname = \"w\"\nwatches = \"a\"\nwake = ", "watchdogs.wake", "7:8"},
@@ -21,7 +21,7 @@ func TestTextsThatAreTooLongToBeTyped(t *testing.T) {
 	} {
 		text := strings.Repeat("x", session.MaxText)
 		if got := said(c.before + `"` + text + `"`); strings.Contains(got, "bytes") {
-			t.Errorf("%s: what can be typed is refused: %.300s", c.key, got)
+			t.Errorf("%s: a text that can be typed is rejected: %.300s", c.key, got)
 		}
 		want := fmt.Sprintf("city.toml:%s: %s: has %d bytes; at most %d can be typed",
 			c.at, c.key, session.MaxText+1, session.MaxText)

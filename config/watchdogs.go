@@ -10,7 +10,7 @@ import (
 	"gcity/session"
 )
 
-// HeartbeatFile returns the path, relative to the city, of the file to which `gc heartbeat` writes.
+// HeartbeatFile returns the path of the file that `gc heartbeat` writes, relative to the city.
 func HeartbeatFile(agent string) string {
 	return filepath.Join(".gc", "heartbeats", session.Encode(agent)+".json")
 }
@@ -96,7 +96,7 @@ func (d watchdogChecker) agentsOf(w *Watchdog) {
 }
 
 // invalidAgent returns the reason why a name does not refer to a single agent that always runs. It returns "" if the
-// name is valid, or if a file that could not be read may declare it.
+// name is valid, or could be declared in a file that could not be read.
 func (d watchdogChecker) invalidAgent(w *Watchdog, name string) string {
 	a := d.agentsByName[name]
 	rig, _ := cutRig(name)
@@ -114,7 +114,6 @@ func (d watchdogChecker) invalidAgent(w *Watchdog, name string) string {
 	return ""
 }
 
-// heartbeat makes the path of a watchdog's heartbeat file absolute.
 func (d watchdogChecker) heartbeat(w *Watchdog) {
 	at, written := w.Origins["heartbeat"]
 	if !written {
@@ -131,7 +130,7 @@ func (d watchdogChecker) heartbeat(w *Watchdog) {
 	w.Heartbeat = path
 }
 
-// checkDependencies reports dependencies on triage agents, because these do not run all the time.
+// checkDependencies reports dependencies on triage agents, which do not run all the time.
 func (d watchdogChecker) checkDependencies(triageAgents map[string]*Watchdog) {
 	for i := range d.city.Agents {
 		a := &d.city.Agents[i]

@@ -37,7 +37,7 @@ func (d composer) checkWatched(p *pack, names []string) {
 	}
 }
 
-// copyWatchdogs copies the watchdogs in one topology for agents that belong to the city or to a rig.
+// copyWatchdogs copies a topology's watchdogs, if their agents belong to the city or to the rig.
 func (d composer) copyWatchdogs(p *pack, ofCity map[string]bool, e entry, r *Rig) {
 	for i := range p.watchdogs {
 		w := p.watchdogs[i]
@@ -69,7 +69,7 @@ func (d patcher) patchWatchdogs() {
 			return w.Name == p.Name && w.Rig == p.Rig
 		})
 		if at < 0 && (d.failedSources.affects("", p.Rig) || d.reportedWatchdogs[p.Name]) {
-			// a file that could not be read may declare the watchdog, or its error is already reported
+			// an unreadable file may declare the watchdog, or its error is already reported
 			continue
 		}
 		if at < 0 {
@@ -123,8 +123,8 @@ func (d watchdogChecker) qualifyAddress(w *Watchdog, to string) string {
 	return d.qualify(w, to)
 }
 
-// heartbeatOf makes the path of a heartbeat file absolute. The path may be relative to the file that contains it, the
-// rig or the city. Nothing is written into the folder of a topology, because topologies are shared.
+// heartbeatOf makes the path of a heartbeat file absolute. The path is relative to the file that contains it, to the
+// rig, or to the city. It is never in a topology's folder, because topologies are shared.
 func (d watchdogChecker) heartbeatOf(w *Watchdog, at Origin) (string, error) {
 	c := d.city
 	if w.Topology == "" || at.File != w.Origin.File || strings.HasPrefix(w.Heartbeat, "//") ||

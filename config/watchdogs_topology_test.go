@@ -74,7 +74,7 @@ func TestWatchdogsOfTopologies(t *testing.T) {
 		t.Errorf("%v %v", south.Origins, south.Origin)
 	}
 	if c.Watchdogs[2].Origins["every"].File != "packs/lane/topology.toml" {
-		t.Errorf("a patch of one rig's touches the other's: %v", c.Watchdogs[2].Origins)
+		t.Errorf("a patch for one rig's watchdog changes the other's: %v", c.Watchdogs[2].Origins)
 	}
 	text, err := c.Explain("south/witness")
 	if err != nil || !strings.Contains(text, "watched by the watchdog south/care, "+
@@ -107,7 +107,7 @@ func TestWatchdogsOfTopologies(t *testing.T) {
 
 // A problem with a watchdog of a topology is reported at its place in the file, once for all rigs that use the
 // topology.
-func TestProblemsOfTopologiesWatchdogs(t *testing.T) {
+func TestTopologyWatchdogProblems(t *testing.T) {
 	const lane = "packs/lane/topology.toml"
 	for name, c := range map[string]struct{ file, from, to, want string }{
 		"nobody there": {lane, `watches = "witness"`, `watches = "witnes"`,
@@ -150,7 +150,7 @@ func TestProblemsOfTopologiesWatchdogs(t *testing.T) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 		if err != nil && c.file == lane && strings.Contains(err.Error(), "there is no watchdog") {
-			t.Errorf("%s: the patch leads to another error: %v", name, err)
+			t.Errorf("%s: the patch causes a different error: %v", name, err)
 		}
 	}
 }

@@ -284,7 +284,7 @@ func wrap(name string, err error) error {
 	case errors.Is(err, session.ErrNotFound):
 		return &city.Error{Code: city.Conflict,
 			Message: fmt.Sprintf("agent %s currently has no session", name)}
-	case errors.Is(err, session.ErrRefused):
+	case errors.Is(err, session.ErrRejected):
 		return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("agent %s: %v", name, err)}
 	}
 	return &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("agent %s: %v", name, err)}

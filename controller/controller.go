@@ -34,7 +34,7 @@ import (
 	"gcity/controller/perform"
 	"gcity/controller/pulse"
 	"gcity/events"
-	"gcity/internal/colour"
+	"gcity/internal/color"
 	"gcity/internal/disk"
 	"gcity/internal/shutdown"
 	"gcity/session"
@@ -242,7 +242,7 @@ func (c *Controller) translate(cfg *config.City) *effect.Configuration {
 	if text := FewFiles(c.o.OpenFiles, len(wants)); text != "" {
 		warnings = append(warnings, text)
 	}
-	own, _ := colour.Parse(cfg.Console.Colour) // already validated; "" = the default
+	own, _ := color.Parse(cfg.Console.Colour) // already validated; "" = the default
 	host, port := cfg.Dolt.Server()
 	automations := cfg.AutomationOptions()
 	automations.Local = time.Local
@@ -257,7 +257,7 @@ func (c *Controller) translate(cfg *config.City) *effect.Configuration {
 		OnDisk:  cfg.Daemon.CrashHistory == "disk",
 		Store:   city.WorkStore{Provider: cfg.Beads.Keeper(), Host: host, Port: port},
 		API:     c.listenerOf(cfg),
-		Console: city.Console{Theme: cfg.Console.Theme, Colour: own},
+		Console: city.Console{Theme: cfg.Console.Theme, Color: own},
 		Patrol:  cfg.Daemon.PatrolInterval, Grace: cfg.Daemon.ShutdownTimeout,
 		Window: cfg.Daemon.RestartWindow,
 	}

@@ -129,7 +129,7 @@ func TestMistakesAreReportedAndIgnored(t *testing.T) {
 func TestOwnThemesMistakes(t *testing.T) {
 	p := Load(home(t, map[string]string{"config.toml": `theme = "mine"`, "themes/mine.toml": "[styles]\nacent = 'red'\nbad = 'reddish'"}), Prefs{})
 	all := strings.Join(p.Problems, "\n")
-	for _, want := range []string{`mine.toml:2:1: styles.acent: unknown key; did you mean "accent"?`, `mine.toml:3:7: styles.bad: invalid colour "reddish"`,
+	for _, want := range []string{`mine.toml:2:1: styles.acent: unknown key; did you mean "accent"?`, `mine.toml:3:7: styles.bad: invalid color "reddish"`,
 		`config.toml:1:9: theme: unknown value "mine"`} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q lacks %q", all, want)

@@ -38,7 +38,7 @@ func (c cityList) Cities(context.Context) ([]city.Info, error) {
 	return all, nil
 }
 
-// Watch implements city.Directory. It yields the list again whenever the tape's time changes.
+// Watch implements city.Directory. It yields the list whenever the tape's time changes.
 func (c cityList) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 	return func(yield func([]city.Info, error) bool) {
 		for all, err := c.Cities(ctx); yield(all, err); all, err = c.Cities(ctx) {

@@ -50,10 +50,10 @@ func newPen() (*pen, error) {
 		plain: plain, bold: bold, width: advance.Round(), height: (m.Ascent + m.Descent).Ceil() + 1,
 		ascent: m.Ascent.Ceil(),
 		lines:  lineSigns(),
-		dark: palette{rgb(0x16181d), rgb(0xc9ccd3), colours(
+		dark: palette{rgb(0x16181d), rgb(0xc9ccd3), colors(
 			0x16181d, 0xd9626d, 0x86b26d, 0xd7a75c, 0x6a9fd8, 0xb383cf, 0x5fb3b3, 0xc9ccd3,
 			0x6b7280, 0xf07a85, 0x9fcb84, 0xf0c674, 0x86b7ec, 0xcb9be6, 0x7fd0d0, 0xf4f5f7)},
-		lightPal: palette{rgb(0xfbfaf7), rgb(0x2e3138), colours(
+		lightPal: palette{rgb(0xfbfaf7), rgb(0x2e3138), colors(
 			0x2e3138, 0xb3303c, 0x3f7d2a, 0x9a6a00, 0x1f5fa8, 0x7d3fa3, 0x1d7a7a, 0xd8d8d4,
 			0x7a7d85, 0xc9404c, 0x4f9138, 0xb07d10, 0x2f73c0, 0x9052b8, 0x2a8f8f, 0x101114)},
 	}, nil
@@ -75,7 +75,7 @@ func face(name string) (font.Face, error) {
 
 func rgb(v uint32) color.RGBA { return color.RGBA{uint8(v >> 16), uint8(v >> 8), uint8(v), 255} }
 
-func colours(all ...uint32) (out [16]color.RGBA) {
+func colors(all ...uint32) (out [16]color.RGBA) {
 	for i, v := range all {
 		out[i] = rgb(v)
 	}
@@ -127,12 +127,12 @@ func (p *pen) line(img *image.RGBA, line string, y int, pal palette) {
 		}
 		at := image.Pt(margin+x*p.width, margin+y*p.height)
 		box := image.Rect(at.X, at.Y, at.X+width*p.width, at.Y+p.height)
-		p.cell(img, seq, box, st.colours(pal), st)
+		p.cell(img, seq, box, st.colors(pal), st)
 		x += width
 	}
 }
 
-func (s style) colours(pal palette) (c [2]color.RGBA) {
+func (s style) colors(pal palette) (c [2]color.RGBA) {
 	c = [2]color.RGBA{pal.text, pal.back}
 	if s.fore != nil {
 		c[0] = *s.fore
@@ -235,8 +235,8 @@ func (s *style) simple(n int, pal palette) {
 	}
 }
 
-// extended parses a color from the 256-color palette or an RGB color. It returns the color and the number of parameters
-// that it used.
+// extended parses a color of the 256-color palette or an RGB color. It returns the color and the number of parameters
+// used.
 func extended(codes []string, pal palette) (*color.RGBA, int) {
 	num := func(i int) int {
 		if i >= len(codes) {

@@ -9,11 +9,12 @@ import (
 // cellStyle contains the SGR parameters of a cell.
 type cellStyle struct{ fore, back, weight, line, reverse string }
 
-// seen reports whether a blank in this style looks different from an empty cell.
+// seen reports whether a blank in this style differs visibly from an empty cell.
 func (i cellStyle) seen() bool { return i.back != "" || i.line != "" || i.reverse != "" }
 
-// canonical returns a normal form of a line that looks the same. Normal forms are needed because the earlier content of
-// the screen determines which blanks a program writes or skips, and in which style.
+// canonical returns a normal form of a line: lines that look the same have the same normal form. Without it, the
+// result would depend on the earlier content of the screen, which determines the blanks that a program writes or
+// skips, and their style.
 func canonical(line string) string {
 	var out strings.Builder
 	var now, set cellStyle

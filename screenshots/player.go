@@ -28,7 +28,7 @@ func newPlayer(t *recording, at time.Time) *player {
 	return &player{tape: t, at: at, moved: make(chan struct{})}
 }
 
-// now returns the recorded city's time. It has the signature of a clock.
+// now returns the recorded city's time. It can be passed as a clock.
 func (p *player) now() time.Time {
 	at, _ := p.look()
 	return at
@@ -80,7 +80,7 @@ func (p *player) Inspect(_ context.Context, agent string) (*city.Inspection, err
 	if a := upTo(p.tape.About[agent], p.now()); a != nil {
 		return a, nil
 	}
-	return nil, &city.Error{Code: city.NotFound, Message: "there is no agent " + agent}
+	return nil, &city.Error{Code: city.NotFound, Message: "agent " + agent + " not found"}
 }
 
 // Output implements city.Control.
@@ -202,7 +202,8 @@ func until[T any](all []T, at time.Time, when func(T) time.Time) int {
 	return n
 }
 
-// opening joins the output of a terminal since its last start into one frame. open is false if the terminal has closed.
+// opening joins a terminal's output since its last start into one frame. open is false if the terminal has been
+// closed.
 func opening(all []timedFrame) (f city.Frame, open bool) {
 	for _, s := range all {
 		switch {
@@ -226,7 +227,8 @@ func (p *player) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece
 	return func(yield func(city.Piece, error) bool) {
 		all, known := p.tape.Runs[run]
 		if !known {
-			yield(city.Piece{}, &city.Error{Code: city.NotFound, Message: "there is no run " + run})
+			yield(city.Piece{}, &city.Error{Code: city.NotFound,
+				Message: "run " + run + " not found"})
 			return
 		}
 		for next := 0; ; {
@@ -257,7 +259,7 @@ func (p *player) Attach(context.Context, string, city.Viewer) (city.Terminal, er
 		"terminal to attach to"}
 }
 
-// Do implements city.Control. It returns the recorded receipt at the recorded time.
+// Do implements city.Control. It waits for the recorded time and returns the recorded receipt.
 func (p *player) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	body, err := city.Encode(c)
 	if err != nil {

@@ -21,7 +21,7 @@ func testRecording(t *testing.T) *recording {
 }
 
 // The committed tape can be read, and shows the expected states at the times of the pictures.
-func TestTapeHasTheMomentsOfThePictures(t *testing.T) {
+func TestTapeContainsShots(t *testing.T) {
 	kept := testRecording(t)
 	p := newPlayer(kept, kept.Began)
 	see := func(second float64) *city.Snapshot {
@@ -53,7 +53,7 @@ func TestTapeHasTheMomentsOfThePictures(t *testing.T) {
 }
 
 // A terminal that is opened late shows the same output as a terminal that was open from the start.
-func TestATerminalSeenLateIsTheSame(t *testing.T) {
+func TestLateViewerSeesSameTerminal(t *testing.T) {
 	kept := testRecording(t)
 	for agent, all := range kept.Frames {
 		for _, second := range []time.Duration{5, 30, 80} {

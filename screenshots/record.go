@@ -22,7 +22,7 @@ import (
 // length is the duration of a recording.
 const length = 110 * time.Second
 
-// cues are the user actions in the recorded city, with their times since the start of the recording.
+// cues contains the user actions in the recorded city, with their times since the start of the recording.
 var cues = []struct {
 	at time.Duration
 	do city.Command
@@ -43,7 +43,7 @@ type recorder struct {
 	err   error
 }
 
-// record runs a copy of the demo city for some time and records it.
+// record runs and records a copy of the demo city.
 func record(ctx context.Context, bin, demo, file string) (err error) {
 	box, err := os.MkdirTemp("", "demo-")
 	if err != nil {
@@ -179,7 +179,7 @@ func (r *recorder) events(ctx context.Context) {
 			return
 		}
 		r.note(func(t *recording, _ time.Time) { t.Events = append(t.Events, e) })
-		// the log already has the event, so an inspection shows it
+		// the event is already in the log, so an inspection includes it
 		if strings.HasPrefix(e.Type, "agent.") {
 			r.wg.Go(func() { r.about(ctx, e.Subject) })
 		}

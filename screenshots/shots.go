@@ -21,7 +21,7 @@ type shot struct {
 	steps []step
 }
 
-// Interesting times of the tape, in seconds since its start.
+// Useful times on the tape, in seconds since its start.
 const (
 	calm = 77.6 // one agent is in quarantine, two are draining, an automation is failing
 	busy = 49.9 // a run is also in progress

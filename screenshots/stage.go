@@ -21,8 +21,7 @@ import (
 
 const (
 	patience = 30 * time.Second // time limit for each wait
-	// a frame is complete after this time without output; that is longer than the interval between two updates of a
-	// pane
+	// a frame is complete after this time without output, which is longer than the interval between updates of a pane
 	quiet = 600 * time.Millisecond
 )
 
@@ -77,7 +76,7 @@ func openRoom(ctx context.Context, tapeFile string, s shot) (*terminalRoom, erro
 	return st, st.order(0)
 }
 
-// read updates the screen, and responds to queries for the terminal's background.
+// read updates the screen from the terminal's output, and replies to queries for the terminal's background.
 func (s *terminalRoom) read() {
 	buf := make([]byte, 32<<10)
 	for {
@@ -125,7 +124,7 @@ func (s *terminalRoom) close() error {
 	return err
 }
 
-// order makes the control room show the given number of seconds later.
+// order advances the time in the control room by a number of seconds.
 func (s *terminalRoom) order(seconds float64) error {
 	s.at += seconds
 	_, err := io.WriteString(s.orders, strconv.FormatFloat(s.at, 'f', 3, 64)+"\n")
@@ -142,7 +141,7 @@ func (s *terminalRoom) look() (lines []string, more chan struct{}, err error) {
 	return s.screen.Lines(s.cols, s.rows), s.more, err
 }
 
-// sees waits until the screen shows want and then does not change for a moment.
+// sees waits until the screen shows want and has stopped changing.
 func (s *terminalRoom) sees(want string) error {
 	late := time.After(patience)
 	rest := time.NewTimer(quiet)

@@ -15,7 +15,7 @@ import (
 	"gcity/events"
 )
 
-// recording is a recording of a city over a few minutes. Each entry contains its time.
+// recording is a recording of a city over a few minutes. Each entry has a time.
 type recording struct {
 	Began  time.Time               `json:"began"`
 	Ended  time.Time               `json:"ended"`
@@ -81,8 +81,8 @@ func upTo[T any](all []timedEvent[T], at time.Time) (it T) {
 	return it
 }
 
-// anonymous returns a copy of the tape without strings that identify the machine on which it was made. pairs alternates
-// old and new strings.
+// anonymous returns a copy of the tape without strings that identify the machine on which it was recorded. pairs
+// contains old and new strings alternately.
 func (t *recording) anonymous(pairs ...string) (*recording, error) {
 	raw, err := json.Marshal(t)
 	if err != nil {

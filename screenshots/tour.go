@@ -44,8 +44,8 @@ func script() []tourAction {
 	}
 }
 
-// tour writes an animation in version 2 of the asciicast format: the lines that change in each step, with their times
-// on the tape.
+// tour writes an animation in version 2 of the asciicast format. It contains the lines that change in each step, with
+// their times on the tape.
 func tour(ctx context.Context, tapeFile, file string) (err error) {
 	s := shot{cols: 120, rows: 36, at: tourFrom}
 	st, err := openRoom(ctx, tapeFile, s)

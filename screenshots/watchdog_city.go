@@ -8,10 +8,10 @@ import (
 	"gcity/city"
 )
 
-// watchdogCity is the recorded city with invented watchdogs, because the demo has none.
+// watchdogCity adds invented watchdogs to the recorded city, because the demo has no watchdogs.
 type watchdogCity struct{ *player }
 
-// watched adds the invented watchdogs to a snapshot.
+// watched returns a snapshot with the invented watchdogs.
 func watched(s *city.Snapshot) *city.Snapshot {
 	now := s.Patrol.Last
 	ago := func(d time.Duration) *time.Time { t := now.Add(-d); return &t }

@@ -6,7 +6,7 @@ import "errors"
 var (
 	ErrNotFound    = errors.New("no such session")
 	ErrExists      = errors.New("a session with this name is alive")
-	ErrRefused     = errors.New("refused")
+	ErrRejected    = errors.New("refused")
 	ErrUnsupported = errors.New("the session provider does not support that")
 	ErrBusy        = errors.New("another user is typing")
 	// ErrCommand is the error from a start that failed because of the agent's settings: its command, its

@@ -169,7 +169,7 @@ type Provider interface {
 	// acknowledged. An error means that the state is unknown.
 	List(ctx context.Context) ([]Status, error)
 	// Send types text and submits it. If the program has enabled bracketed paste, the text is one paste. Send
-	// returns when the terminal has accepted everything. An ErrRefused explains why the text cannot be typed.
+	// returns when the terminal has accepted everything. An ErrRejected explains why the text cannot be typed.
 	Send(ctx context.Context, name, text string) error
 	// Output returns the last lines of the terminal as plain text; lines <= 0 means the visible screen.
 	Output(ctx context.Context, name string, lines int) (string, error)

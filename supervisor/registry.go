@@ -76,10 +76,10 @@ func readFile(path string) ([]byte, error) {
 func parseRegistry(file string, data []byte) ([]Entry, error) {
 	d := toml.Read(file, data, maxRegistry)
 	root := d.Root()
-	root.RefuseUnknown("cities")
+	root.RejectUnknown("cities")
 	var all []Entry
 	for _, t := range root.Tables("cities") {
-		t.RefuseUnknown("path", "name")
+		t.RejectUnknown("path", "name")
 		e := Entry{Path: t.Text("path"), Name: t.Text("name")}
 		switch {
 		case !t.Has("path"):

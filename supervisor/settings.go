@@ -76,10 +76,10 @@ func ReadSettings(h Home) (Settings, error) {
 }
 
 func readSettings(h Home, root toml.Table) Settings {
-	root.RefuseUnknown("supervisor", "tenants")
+	root.RejectUnknown("supervisor", "tenants")
 	s := Defaults(h)
 	if t, ok := root.Table("supervisor"); ok {
-		t.RefuseUnknown("port", "bind", "patrol_interval", "token", "token_file", "read_token_file",
+		t.RejectUnknown("port", "bind", "patrol_interval", "token", "token_file", "read_token_file",
 			"hosts")
 		s.AnyPort = !t.Has("port") && !t.Has("bind")
 		if t.Has("port") {
@@ -132,7 +132,7 @@ func (h Home) tokens(t toml.Table, s *Settings) {
 }
 
 func (h Home) tenant(name string, t toml.Table) Tenant {
-	t.RefuseUnknown("cities", "token", "token_file", "socket", "max_agents", "max_cities",
+	t.RejectUnknown("cities", "token", "token_file", "socket", "max_agents", "max_cities",
 		"max_cpus", "max_memory", "resource_limit")
 	if wrong := checkName("tenant", name); wrong != "" {
 		t.Wrong("", "%s", wrong)

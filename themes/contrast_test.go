@@ -50,7 +50,7 @@ func TestContrastOfBlackAndWhite(t *testing.T) {
 	}
 }
 
-// contrast returns the contrast ratio of two colours, from 1 to 21.
+// contrast returns the contrast ratio of two colors, from 1 to 21.
 func contrast(a, b color.Color) float64 {
 	la, lb := luminance(a), luminance(b)
 	return (max(la, lb) + 0.05) / (min(la, lb) + 0.05)

@@ -1,6 +1,6 @@
 package themes
 
-// Glyphs are the symbols that the control room draws, each one column wide.
+// Glyphs contains the symbols that the control room draws. Each is one column wide.
 type Glyphs struct {
 	Running, Suspended, Exited           string
 	Failed, Starting, Waiting            string
@@ -12,17 +12,17 @@ type Glyphs struct {
 
 	// Thin and Heavy are horizontal lines; Heavy is for the focused panel. Bar is a vertical line.
 	Thin, Heavy, Bar string
-	// Join contains the symbols for the places where the vertical bar meets the lines on its left and right: 0 none, 1
-	// thin, 2 heavy. Top contains the symbols for the top of a bar.
+	// Join contains the symbols for a vertical bar that meets lines on its left and right, by the weights of these
+	// lines: 0 none, 1 thin, 2 heavy. Top contains the symbols for the top of a bar.
 	Join, Top [3][3]string
-	Foot      [3]string // bottom of a bar: on no line, a thin line or a heavy line
+	Foot      [3]string // bottom of a bar: on no line, on a thin line, on a heavy line
 	// HeavyBar and Corner frame dialogs: top left, top right, bottom left, bottom right.
 	HeavyBar string
 	Corner   [4]string
-	// Spark contains the symbols for two adjacent bars of a small chart, by their heights: 0 nothing, 1 the base line,
-	// up to 4.
+	// Spark contains the symbols for two adjacent bars of a small chart, by their heights: from 0 (nothing) and 1
+	// (the base line) to 4.
 	Spark [5][5]string
-	// Blocks are the bars of a chart, by their heights.
+	// Blocks contains the bars of a chart, by height.
 	Blocks [8]string
 }
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"gcity/internal/colour"
+	"gcity/internal/color"
 )
 
 // Style is the appearance of a token. The zero value changes nothing.
@@ -20,7 +20,7 @@ type Style struct {
 // 256-color palette, or #rrggbb.
 func parse(style string) (Style, error) {
 	var s Style
-	paint := &s.Text // paint points to s.Ground after the word "on"
+	paint := &s.Text // &s.Ground after the word "on"
 	for _, word := range strings.Fields(style) {
 		if word == "on" {
 			paint = &s.Ground
@@ -30,7 +30,7 @@ func parse(style string) (Style, error) {
 			*flag = true
 			continue
 		}
-		code, err := colour.Parse(word)
+		code, err := color.Parse(word)
 		if err != nil {
 			return Style{}, fmt.Errorf("%w; attributes are bold, faint, italic, underline "+
 				"and reverse", err)

@@ -1,5 +1,5 @@
-// Package themes defines the appearance of the control room: a dozen styles, named by their meaning, and the glyphs. A
-// theme is a small TOML file. The built-in themes are embedded.
+// Package themes defines the appearance of the control room: a dozen styles that are named by their meaning, and the
+// glyphs. A theme is a small TOML file. The built-in themes are embedded.
 package themes
 
 import (
@@ -107,10 +107,10 @@ func read(name string, doc *toml.Doc) (Theme, error) {
 	t := Theme{Name: name}
 	known := names()
 	root := doc.Root()
-	root.RefuseUnknown("description", "styles")
+	root.RejectUnknown("description", "styles")
 	t.Description = root.Text("description")
 	if styles, ok := root.Table("styles"); ok {
-		styles.RefuseUnknown(known[:]...)
+		styles.RejectUnknown(known[:]...)
 		for i, key := range known {
 			style, err := parse(styles.Text(key))
 			if err != nil {
@@ -125,8 +125,8 @@ func read(name string, doc *toml.Doc) (Theme, error) {
 	return t, nil
 }
 
-// Colorless returns the theme without colors: only bold, faint and reversed text. Except for the selected row, all its
-// distinctions are also visible in words or glyphs.
+// Colorless returns the theme without colors, which uses only bold, faint and reversed text. Except for the selected
+// row, words or glyphs also show everything that these styles distinguish.
 func Colorless() Theme {
 	t := Theme{Name: "colorless", Description: "bold, faint and reversed text only"}
 	t.styles[Select].Reverse = true

@@ -28,8 +28,8 @@ func TestEmbeddedThemesLoad(t *testing.T) {
 	}
 }
 
-// The default theme fits any terminal: it uses only the sixteen basic colours and sets no background.
-func TestDefaultStaysWithTheTerminal(t *testing.T) {
+// The default theme fits any terminal: it uses only the sixteen basic colors and sets no background.
+func TestDefaultUsesTerminalColors(t *testing.T) {
 	th, err := Load("")
 	if err != nil {
 		t.Fatal(err)
@@ -63,8 +63,8 @@ func TestParseStyle(t *testing.T) {
 	}
 }
 
-func TestParseRefusesWhatItDoesNotKnow(t *testing.T) {
-	for _, in := range []string{"[styles]\nborder = 'red'", "colours = 1", "[styles]\ntext = 'reddish'", "="} {
+func TestParseErrors(t *testing.T) {
+	for _, in := range []string{"[styles]\nborder = 'red'", "colors = 1", "[styles]\ntext = 'reddish'", "="} {
 		if _, err := Parse("x", []byte(in)); err == nil || !strings.Contains(err.Error(), `theme "x"`) {
 			t.Errorf("%q: %v", in, err)
 		}

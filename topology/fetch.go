@@ -253,7 +253,7 @@ func (g git) run(ctx context.Context, limit time.Duration, args ...string) (stri
 		"-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "credential.interactive=false",
 		"-c", "init.defaultBranch=none"}
 	got, err := shell.Call(ctx, shell.Program{Path: "git", Args: append(safe, args...), Dir: g.dir,
-		Env: g.env, Most: 1 << 20})
+		Env: g.env, MaxStdout: 1 << 20})
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
 		return "", errors.New("git not found on PATH; install it, or use the path of a folder " +

@@ -84,14 +84,14 @@ func ReadLock(city string) (Lock, error) {
 	}
 	out := Lock{}
 	root := doc.Root()
-	root.RefuseUnknown("topologies")
+	root.RejectUnknown("topologies")
 	all, _ := root.Table("topologies")
 	for _, name := range all.Keys() {
 		t, ok := all.Table(name)
 		if !ok {
 			continue
 		}
-		t.RefuseUnknown("source", "ref", "commit")
+		t.RejectUnknown("source", "ref", "commit")
 		p := Pin{t.Text("source"), t.Text("ref"), t.Text("commit")}
 		if !isCommit(p.Commit) {
 			t.Wrong("commit", "is not a commit; remove the table, and run `gcity topology fetch` "+

@@ -63,8 +63,8 @@ func TestWarningsAreQuieter(t *testing.T) {
 	if bad == warn {
 		t.Fatal("both have the same style")
 	}
-	colour := strings.Split(bad, s.m.Look.Glyphs.Alert)[0]
-	if !strings.Contains(lines[0], colour) || strings.Contains(lines[1], colour) {
+	color := strings.Split(bad, s.m.Look.Glyphs.Alert)[0]
+	if !strings.Contains(lines[0], color) || strings.Contains(lines[1], color) {
 		t.Errorf("%q\n%q", lines[0], lines[1])
 	}
 	s.press("c")

@@ -150,19 +150,19 @@ func TestPreferencesAreReloadedInAnOpenRoom(t *testing.T) {
 func TestCityBadge(t *testing.T) {
 	s := demo(t, 120, 40)
 	before := view.Draw(s.m).Lines[0]
-	s.change(func(n *city.Snapshot) { n.Console.Colour = "5" })
+	s.change(func(n *city.Snapshot) { n.Console.Color = "5" })
 	after := view.Draw(s.m).Lines[0]
 	if before == after || !strings.Contains(after, "35") || widget.Width(after) != 120 {
 		t.Errorf("the header with a color, %d columns: %q", widget.Width(after), after)
 	}
-	s.change(func(n *city.Snapshot) { n.Console.Colour = "\x1b[2J" })
+	s.change(func(n *city.Snapshot) { n.Console.Color = "\x1b[2J" })
 	if got := view.Draw(s.m).Lines[0]; strings.Contains(got, "2J") {
 		t.Errorf("an invalid color is painted: %q", got)
 	}
 	plainly := newStage(t, Options{NoColor: true})
 	plainly.size(120, 40)
 	plainly.hear(feed.News{Snap: demoSnapshot(epoch)})
-	plainly.change(func(n *city.Snapshot) { n.Console.Colour = "5" })
+	plainly.change(func(n *city.Snapshot) { n.Console.Color = "5" })
 	if got := view.Draw(plainly.m).Lines[0]; strings.Contains(got, "35") {
 		t.Errorf("NO_COLOR and a color: %q", got)
 	}

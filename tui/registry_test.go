@@ -106,9 +106,9 @@ func keysDoc(r *state.Registry) string {
 		"terminal.\n\n" +
 		"An action applies to the marked rows, or to the selected row if none is marked. Actions on agents work in most panels:\n\n" +
 		"- In Pools `s`, `r`, `D`, `d`, `W` and `B` apply to the pool, and `a` attaches to a member. Other actions on agents are\n" +
-		"  refused; `1` goes to Agents.\n" +
+		"  not possible there; `1` goes to Agents.\n" +
 		"- In Watchdogs the keys for agents apply to the watched agent, and `u` acknowledges a call.\n" +
-		"- In Rigs, Work and Mail the keys of the panel take precedence, and other actions on agents are refused.\n" +
+		"- In Rigs, Work and Mail the keys of the panel take precedence, and other actions on agents are not possible.\n" +
 		"- Elsewhere the keys for agents apply, even while another panel has the focus. `s` also applies to marked pools, and `t` to\n" +
 		"  marked automations.\n")
 	for _, c := range r.Zones() {
@@ -139,7 +139,7 @@ func keysDoc(r *state.Registry) string {
 	for _, v := range actions.Verbs() {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.TrimSpace(v.Name+" "+strings.ReplaceAll(v.Usage, "|", "\\|")), v.Description)
 	}
-	b.WriteString("\nIn a question, the letter next to an answer chooses it, even at once. A new question refuses all other keys for its first\n0.3 seconds, and says so.\n")
+	b.WriteString("\nIn a question, the letter next to an answer chooses it immediately. In its first 0.3 seconds, a new question ignores all other keys and\nsays so.\n")
 	b.WriteString("\nTo change a key, set its action's ID from the tables above under `[keys]` in the file that `gcity prefs path` prints; see\n[room.md](room.md#preferences).\n")
 	return b.String()
 }

@@ -1,10 +1,9 @@
-// Package bd implements a bead store on top of the tool bd (Beads). It calls the tool once per operation, with
-// arguments and without a shell, and reads JSON. A call takes half a second or more, so this package avoids calls for
-// single beads.
+// Package bd implements a bead store on top of the tool bd (Beads). Each operation runs the tool directly, without a
+// shell, and parses its JSON output. A call takes half a second or more, so the package avoids one call per bead.
 //
 // bd has no revisions, so a bead's revision is a hash of its content. A conditional change first checks that the
-// content is unchanged. Between the check and the change, the lock excludes only writers that use gcity. bd itself sets
-// the update and close times.
+// content is unchanged. Between the check and the change, a lock excludes other writers that use gcity, but not
+// direct users of bd. bd itself sets the update and close times.
 package bd
 
 import (
@@ -46,8 +45,7 @@ type Options struct {
 	Prefix string // prefix of new IDs, used when the database is created
 	Actor  string // the author of changes in bd; "" = bd's default
 
-	// Environ is the environment from which the tool's variables are selected: those for the user, programs, language
-	// and time, and those of bd.
+	// Environ is the caller's environment. bd receives only a few of its variables; see environment.
 	Environ []string
 
 	Host string // host of the database server for bd; "" = bd's own setting
@@ -68,7 +66,7 @@ func Open(o Options) (*Store, error) {
 		filepath.Join(at, "gcity.lock"))}, nil
 }
 
-// Close does nothing, because bd needs no cleanup.
+// Close does nothing: every call is a separate process.
 func (s *Store) Close() error { return nil }
 
 // CallLimit implements beads.CallLimiter.
@@ -81,8 +79,8 @@ type backend struct {
 	env []string
 }
 
-// environment returns the environment of the tool. It has few variables, so that the caller's environment does not
-// affect the tool.
+// environment returns the environment for the tool. It passes on only a few variables, so that the caller's
+// environment does not change how the tool behaves.
 func environment(o Options, at string) []string {
 	names := []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "SSL_CERT_FILE",
 		"SSL_CERT_DIR", "BEADS_DOLT_PASSWORD"}
@@ -126,7 +124,7 @@ func (k *backend) Ready(context.Context) error {
 	return nil
 }
 
-// begin makes bd create its database if necessary.
+// begin creates bd's database if it does not exist.
 func (k *backend) begin(ctx context.Context) error {
 	there, err := k.exists()
 	if there || err != nil {
@@ -139,7 +137,7 @@ func (k *backend) begin(ctx context.Context) error {
 	return nil
 }
 
-// call calls the tool and returns its stdout.
+// call runs the tool and returns its stdout.
 func (k *backend) call(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
 	own, cancel := context.WithTimeout(ctx, CallLimit)
 	defer cancel()
@@ -158,7 +156,7 @@ func (k *backend) call(ctx context.Context, stdin []byte, args ...string) ([]byt
 	return got.Stdout, nil
 }
 
-// named returns the IDs of the beads in the arguments of a call, and the IDs to which the call links them.
+// named returns the IDs of the beads that a call is about, and the IDs of the beads that it links them to.
 func named(args []string) (about, links []string) {
 	switch args[0] {
 	case "show", "update", "close":
@@ -180,8 +178,8 @@ func named(args []string) (about, links []string) {
 	return about, links
 }
 
-// missing returns the error for a call that names a missing bead, or nil if bd reports another problem. bd's message
-// does not always contain the ID.
+// missing returns the error for a call that names a missing bead, or nil if bd reports another problem. It takes the
+// ID from the arguments, because bd's message does not always contain it.
 func missing(args []string, why string) error {
 	about, links := named(args)
 	unknown := func(id string) bool { return foreign.IsNotFound(why, id) }
@@ -206,7 +204,7 @@ func missing(args []string, why string) error {
 }
 
 // failure returns the error for a failed call. bd reports the reason as JSON on stdout or stderr, or as text.
-func failure(args []string, got shell.Answer) error {
+func failure(args []string, got shell.CallResult) error {
 	why := ""
 	for _, out := range [][]byte{got.Stdout, []byte(got.Stderr)} {
 		var said struct {
@@ -221,7 +219,7 @@ func failure(args []string, got shell.Answer) error {
 			break
 		}
 	}
-	if why == "" { // the error comes after warnings
+	if why == "" { // stderr has the error after warnings
 		why = got.Stderr + "\n" + string(got.Stdout)
 		if i := strings.Index(why, "Error"); i >= 0 {
 			why = why[i:]
@@ -238,7 +236,7 @@ func failure(args []string, got shell.Answer) error {
 	case why == "":
 		why = "it printed nothing"
 	}
-	return fmt.Errorf("bd %s failed (exit status %d): %s", args[0], got.Code,
+	return fmt.Errorf("bd %s failed (exit code %d): %s", args[0], got.Code,
 		foreign.FirstLine(why))
 }
 
@@ -316,7 +314,7 @@ func (k *backend) Get(ctx context.Context, id string) (beads.Bead, error) {
 		if err != nil && !errors.Is(err, beads.ErrNotFound) {
 			return beads.Bead{}, err
 		}
-		// bd also accepts the beginning of an ID
+		// bd also accepts a prefix of an ID
 		if i := slices.IndexFunc(all, func(b beads.Bead) bool { return b.ID == id }); i >= 0 {
 			return all[i], nil
 		}
@@ -324,7 +322,7 @@ func (k *backend) Get(ctx context.Context, id string) (beads.Bead, error) {
 	return beads.Bead{}, beads.NotFound(id)
 }
 
-// Find implements foreign.Backend. It uses options that make bd show hidden issues.
+// Find implements foreign.Backend. Its options make bd include issues that it hides by default.
 func (k *backend) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	if there, err := k.exists(); !there || err != nil {
 		return nil, errors.Join(err, ctx.Err())
@@ -334,7 +332,7 @@ func (k *backend) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 		!q.Ready {
 		args = append(args, "--all")
 	}
-	if q.Ready { // Ready needs all beads, because any of them may block another
+	if q.Ready { // any bead can block another, so beads.Ready needs all of them
 		all, err := k.issues(ctx, nil, args...)
 		return slices.DeleteFunc(beads.Ready(all), held), err
 	}
@@ -350,7 +348,7 @@ func (k *backend) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 	return k.issues(ctx, nil, args...)
 }
 
-// held reports whether bd considers a bead not ready, although its status is open in gcity.
+// held reports whether bd does not consider a bead ready although its status in gcity is open.
 func held(b beads.Bead) bool {
 	status := b.Metadata[statusKey]
 	return status == "blocked" || status == "deferred" || status == "pinned"

@@ -20,7 +20,7 @@ import (
 // real is the path of the real tool, or "" if it is not installed.
 var real, _ = exec.LookPath(bd.Program)
 
-// TestMain makes the test binary act as the tool. Every bd in these tests is this binary, except in TestTheToolItself.
+// TestMain makes the test binary act as the tool. Every bd in these tests is this binary, except in TestRealTool.
 func TestMain(m *testing.M) {
 	if os.Getenv("PLAY_BD") != "" {
 		os.Exit(playTool(os.Args[1:]))
@@ -61,7 +61,7 @@ func lacks() map[string]string {
 		"labels in the order in which they came: bd sorts them",
 		"times and revisions of gcity's own"
 	return map[string]string{
-		"ids are counted": ids, "an explicit ID": ids, "created beads are stored": order,
+		"ids have consecutive numbers": ids, "an explicit ID": ids, "created beads are stored": order,
 		"a patch changes only its fields": order,
 		"labels append":                   order, "defaults": times, "closing a closed bead has no effect": times,
 		"links cannot form a cycle": "two links between the same two beads",
@@ -91,12 +91,12 @@ func TestSuite(t *testing.T) {
 }
 
 // The real tool passes the suite, if it is installed.
-func TestTheToolItself(t *testing.T) {
+func TestRealTool(t *testing.T) {
 	if real == "" {
-		t.Skip("bd is not on the PATH: what it does is taken from what is written of it")
+		t.Skip("bd is not on the PATH")
 	}
 	if os.Getenv("GCITY_REAL_BD") == "" {
-		t.Skip("bd takes a second for each call, and all of this a quarter of an hour: " +
+		t.Skip("each bd call takes a second, and the suite a quarter of an hour: " +
 			"GCITY_REAL_BD=1 runs it")
 	}
 	suite(t)
@@ -119,7 +119,7 @@ func calls(t *testing.T, dir string) []string {
 }
 
 // Fields that the suite cannot check are stored in bd's own form. No operation calls bd more often than necessary.
-func TestABeadAsBdKeepsIt(t *testing.T) {
+func TestBeadInBd(t *testing.T) {
 	with(t, noting)
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, ".beads"), 0o700); err != nil {
@@ -127,7 +127,7 @@ func TestABeadAsBdKeepsIt(t *testing.T) {
 	}
 	s := open(t, dir)
 	if all, err := s.List(t.Context(), beads.Query{}); err != nil || len(all) != 0 {
-		t.Errorf("before there is anything: %v, %v", all, err)
+		t.Errorf("List of an empty store: %v, %v", all, err)
 	}
 	root, err := s.Create(t.Context(), beads.Bead{Title: "-root", Type: "run",
 		Labels: []string{"of the root"}})
@@ -158,7 +158,7 @@ func TestABeadAsBdKeepsIt(t *testing.T) {
 	got := calls(t, dir)
 	if len(got) != 4 || !strings.HasPrefix(got[2], "update "+child.ID+
 		" --json --remove-label=of the root") {
-		t.Errorf("the labels of the parent: %q", got)
+		t.Errorf("labels of the parent: %q", got)
 	}
 	if read, err := s.Get(t.Context(), child.ID); err != nil || !read.Same(child) ||
 		read.Rev != child.Rev || child.Ref != "r/1" ||
@@ -166,11 +166,11 @@ func TestABeadAsBdKeepsIt(t *testing.T) {
 		!slices.Equal(child.Needs, []string{first.ID}) ||
 		child.Metadata["n"] != "3" || child.Metadata["s"] != "x y" ||
 		child.Description != "two  lines" || child.Priority != beads.High {
-		t.Errorf("made %+v\nread %+v, %v", child, read, err)
+		t.Errorf("created %+v\nread %+v, %v", child, read, err)
 	}
 	all, err := s.List(t.Context(), beads.Query{Parent: root.ID})
 	if err != nil || len(all) != 1 || all[0].Rev != child.Rev {
-		t.Errorf("a list shows another revision than a look at the one: %+v, %v", all, err)
+		t.Errorf("List and Get return different revisions: %+v, %v", all, err)
 	}
 	calls(t, dir)
 	p := beads.Closing()
@@ -188,20 +188,20 @@ func TestABeadAsBdKeepsIt(t *testing.T) {
 		t.Errorf("closed twice: %+v, %v", again, err)
 	}
 	if _, err := s.Update(t.Context(), child.ID, p); !errors.Is(err, beads.ErrConflict) {
-		t.Errorf("a change of what has changed: %v", err)
+		t.Errorf("update of a changed bead: %v", err)
 	}
 }
 
 func same(t *testing.T, what string, got, want []string) {
 	t.Helper()
 	if !slices.Equal(got, want) {
-		t.Errorf("%s: bd was called so:\n%s\nwant\n%s", what, strings.Join(got, "\n"),
+		t.Errorf("%s: calls of bd:\n%s\nwant\n%s", what, strings.Join(got, "\n"),
 			strings.Join(want, "\n"))
 	}
 }
 
 // A molecule is created completely, and in the order of its needs.
-func TestAMoleculeAsBdKeepsIt(t *testing.T) {
+func TestMoleculeInBd(t *testing.T) {
 	with(t, "")
 	s := open(t, t.TempDir())
 	made, err := s.CreateAll(t.Context(), []beads.Bead{
@@ -226,7 +226,7 @@ func TestAMoleculeAsBdKeepsIt(t *testing.T) {
 }
 
 // bd's own statuses and values are converted. Output that cannot be parsed is an error that shows the output.
-func TestErrorsOfBd(t *testing.T) {
+func TestOutputOfBd(t *testing.T) {
 	const one = `{"id":"b-1","title":"x","priority":2,"issue_type":"task","created_at":"2026-04-01T10:00:00Z","updated_at":"2026-04-01T10:00:00Z"`
 	for said, want := range map[string]string{
 		`note: hello` + "\n[" + one + `,"status":"hooked"}]`:                       "in_progress",
@@ -248,7 +248,7 @@ func TestErrorsOfBd(t *testing.T) {
 			got = err.Error()
 		}
 		if !strings.Contains(got, want) {
-			t.Errorf("%s\nis taken for %q, want %q", said, got, want)
+			t.Errorf("%s\ngives %q, want %q", said, got, want)
 		}
 	}
 }
@@ -266,16 +266,16 @@ func initialised(t *testing.T) string {
 	return dir
 }
 
-// If bd is missing, fails or does not answer, the result is an error and never an empty store.
-func TestABdThatMisbehaves(t *testing.T) {
+// If bd is missing, fails or does not respond, the result is an error and never an empty store.
+func TestFailingBd(t *testing.T) {
 	dir := initialised(t)
 	for first, want := range map[string]string{
-		`echo '{"error":"database is locked"}'; exit 1`: "bd list failed (exit status " +
+		`echo '{"error":"database is locked"}'; exit 1`: "bd list failed (exit code " +
 			"1): database is locked",
 		`echo '{"schema_version":1,"error":"no access"}' >&2; exit 1`: "no access",
-		`echo plain words >&2; exit 3`:                                "(exit status 3): plain words",
+		`echo plain words >&2; exit 3`:                                "(exit code 3): plain words",
 		`exit 1`:                                                      "it printed nothing",
-		`echo '[]' ; kill -9 $$`:                                      "exit status -1",
+		`echo '[]' ; kill -9 $$`:                                      "exit code -1",
 		`echo '{"schema_version":1,"data":{"error":"within"}}'; exit 1`: "within",
 	} {
 		with(t, first)

@@ -8,7 +8,7 @@ import (
 )
 
 // Understand returns the beads that the store reads from one answer of bd, or an error.
-func Understand(args []string, got shell.Answer) ([]beads.Bead, error) {
+func Understand(args []string, got shell.CallResult) ([]beads.Bead, error) {
 	if got.Code != 0 {
 		return nil, failure(args, got)
 	}

@@ -12,10 +12,10 @@ import (
 	"gcity/beads/foreign"
 )
 
-// Metadata keys: in an issue for fields that only beads have, and in a bead for values that differ in bd.
+// Metadata keys. In an issue, they store fields that only beads have. In a bead, they store values that differ in bd.
 const (
 	refKey = "gc.ref"
-	// the exact creation time; bd stores whole seconds, in which several beads may be created
+	// the exact creation time; bd stores whole seconds, which would not keep the order of beads
 	createdKey = "gc.created_at"
 	statusKey  = "bd.status"
 	ownKeys    = "bd."
@@ -42,7 +42,7 @@ type issue struct {
 	Links       []link                     `json:"dependencies"`
 }
 
-// link is a dependency. The output of list contains IDs, and the output of show contains the linked issue itself.
+// link is a dependency. "bd list" prints the linked issue's ID, and "bd show" prints the linked issue itself.
 type link struct {
 	Issue string `json:"issue_id"`
 	On    string `json:"depends_on_id"`
@@ -73,7 +73,7 @@ func read(text []byte) (beads.Bead, error) {
 		if at == nil {
 			continue
 		}
-		// the output of create has more precise times than bd stores
+		// "bd create" prints more precise times than bd stores
 		if *at = at.Round(time.Second); at.Before(b.CreatedAt) {
 			*at = b.CreatedAt
 		}
@@ -93,7 +93,7 @@ func read(text []byte) (beads.Bead, error) {
 	return b, err
 }
 
-// metadata sets the metadata of a bead, and the bead's fields that gcity stores in the issue's metadata.
+// metadata sets a bead's metadata, and the fields that gcity keeps in the issue's metadata.
 func (in *issue) metadata(b *beads.Bead) {
 	for k, raw := range in.Metadata {
 		var s string
@@ -113,7 +113,7 @@ func (in *issue) metadata(b *beads.Bead) {
 	}
 }
 
-// links sets the needs and the parent of a bead.
+// links sets a bead's needs and parent.
 func (in *issue) links(b *beads.Bead) {
 	for _, l := range in.Links {
 		on, kind := l.On, l.Type
@@ -132,8 +132,8 @@ func (in *issue) links(b *beads.Bead) {
 	slices.Sort(b.Needs)
 }
 
-// creationTime returns the creation time of a bead: gcity's exact time from the metadata, or bd's time if the two
-// differ too much.
+// creationTime returns a bead's creation time. It is the exact time in the metadata, unless that differs from bd's
+// time by too much.
 func creationTime(text string, at time.Time) time.Time {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if d := t.Sub(at); err != nil || d.Abs() > time.Minute {

@@ -51,7 +51,7 @@ func (r *recording) what() string {
 // sets.
 func understood(t *testing.T, r *recording) string {
 	t.Helper()
-	all, err := bd.Understand(r.Args, shell.Answer{Code: r.Code, Stdout: []byte(r.Stdout), Stderr: r.Stderr})
+	all, err := bd.Understand(r.Args, shell.CallResult{Code: r.Code, Stdout: []byte(r.Stdout), Stderr: r.Stderr})
 	switch {
 	case errors.Is(err, beads.ErrNotFound):
 		return "not found"
@@ -119,9 +119,9 @@ func TestRecordings(t *testing.T) {
 	}
 }
 
-// The simulated tool answers like bd. For the same calls it returns the same exit codes, and the store reads the same
+// The simulated tool behaves like bd. For the same calls it returns the same exit codes, and the store reads the same
 // beads.
-func TestBenchToolMeasuresRight(t *testing.T) {
+func TestSimulatedToolMatchesBd(t *testing.T) {
 	with(t, "")
 	city := t.TempDir()
 	t.Setenv("SECRET", "")
@@ -163,7 +163,7 @@ func TestBenchToolMeasuresRight(t *testing.T) {
 			continue // error texts may differ
 		}
 		if diff := cmp.Diff(sortedLines(want), sortedLines(got)); diff != "" {
-			t.Errorf("%s: the tool is not as bd:\n%s", r.what(), diff)
+			t.Errorf("%s: the simulated tool differs from bd:\n%s", r.what(), diff)
 		}
 	}
 }
@@ -177,7 +177,7 @@ func sortedLines(text string) []string {
 // made returns the ID of the bead that a call has created.
 func made(t *testing.T, r *recording) string {
 	t.Helper()
-	all, err := bd.Understand(r.Args, shell.Answer{Stdout: []byte(r.Stdout), Stderr: r.Stderr})
+	all, err := bd.Understand(r.Args, shell.CallResult{Stdout: []byte(r.Stdout), Stderr: r.Stderr})
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%s: %+v, %v", r.what(), all, err)
 	}

@@ -25,15 +25,15 @@ import (
 const (
 	doltProgram   = "dolt"
 	responseLimit = 2 * time.Second
-	// upLimit is how long a started server may take until it first responds.
+	// upLimit is the time limit for a new server to become ready.
 	upLimit = 30 * time.Second
-	// downLimit is how long a server may take to exit after a signal before it is killed.
+	// downLimit is the time limit for a server to exit after a signal. After that, it is killed.
 	downLimit = 5 * time.Second
 	largeLog  = 10 << 20
 )
 
-// Server is a Dolt SQL server that gcity starts and stops for bd. It serves the databases of a city and its rigs. It
-// outlives the process that started it. Another Server with the same State controls the same process.
+// Server is a Dolt SQL server that gcity starts and stops for bd. It serves the databases of a city and its rigs, and
+// keeps running when the process that started it exits. Another Server with the same State controls the same process.
 type Server struct {
 	Data string // folder for the databases
 	// folder for the server's configuration, its log, and the file that identifies its process
@@ -42,19 +42,19 @@ type Server struct {
 	Port    int
 	Environ []string // environment from which the server's variables are selected
 
-	// goroutines that wait until started servers exit
+	// goroutines that wait for the started servers to exit
 	waits sync.WaitGroup
 }
 
-// process identifies the server's process. It is stored for later processes of gcity.
+// process identifies the server's process. It is saved so that later gcity processes can find the server.
 type process struct {
 	PID   int    `json:"pid"`
 	Start uint64 `json:"start"` // start time of the process, in the kernel's units
 	Boot  string `json:"boot"`
 }
 
-// LocalServer returns the address of the Dolt server on this machine, read from bd's own configuration in a city's
-// folder. ok is false if no port is configured, because bd then chooses a port and starts the server itself.
+// LocalServer reads the address of the Dolt server on this machine from bd's own configuration in a city's folder. ok
+// is false if no port is configured: bd then chooses a port and starts the server itself.
 func LocalServer(dir string) (host string, port int, ok bool) {
 	var m struct {
 		Mode string `json:"dolt_mode"`
@@ -69,7 +69,7 @@ func LocalServer(dir string) (host string, port int, ok bool) {
 	return cmp.Or(m.Host, "127.0.0.1"), m.Port, true
 }
 
-// IsLocal reports whether a configured host is this machine. An empty host is this machine, too.
+// IsLocal reports whether a configured host is this machine. The empty host is also local.
 func IsLocal(host string) bool {
 	if ip := net.ParseIP(host); ip != nil {
 		return ip.IsLoopback()
@@ -77,7 +77,7 @@ func IsLocal(host string) bool {
 	return host == "" || host == "localhost"
 }
 
-// Ping returns nil if a MySQL server responds at an address.
+// Ping returns nil if a MySQL server responds at the address.
 func Ping(ctx context.Context, host string, port int) error {
 	ctx, cancel := context.WithTimeout(ctx, responseLimit)
 	defer cancel()
@@ -141,7 +141,8 @@ func (s *Server) read() (p process, err error) {
 	return p, err
 }
 
-// start starts the server in a separate session. died receives the server's exit error.
+// start starts the server in its own session, so that signals to gcity's terminal do not reach it. died receives the
+// server's exit error.
 func (s *Server) start() (died <-chan error, err error) {
 	exe, err := exec.LookPath(doltProgram)
 	if err != nil {
@@ -231,7 +232,7 @@ func (s *Server) awaitResponse(ctx context.Context, died <-chan error) error {
 
 func exitReason(err error) error {
 	if err == nil {
-		return errors.New("exit status 0")
+		return errors.New("exit code 0")
 	}
 	return err
 }
@@ -245,7 +246,7 @@ func (s *Server) lastLine() string {
 	return foreign.FirstLine(string(data[max(0, len(data)-300):]))
 }
 
-// Stop stops the server if gcity started it. It does not stop any other server. It reports whether it stopped a server.
+// Stop stops the server if gcity started it, and reports whether it did.
 func (s *Server) Stop(ctx context.Context) (stopped bool, err error) {
 	p, err := s.read()
 	switch {

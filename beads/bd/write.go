@@ -15,12 +15,12 @@ import (
 	"gcity/beads/foreign"
 )
 
-// maxArgument is the maximum length of one command-line argument, in bytes. A longer description is passed on stdin,
-// but longer metadata is an error.
+// maxArgument is the maximum length of one command-line argument, in bytes. A longer description is passed on stdin.
+// Longer metadata is an error.
 const maxArgument = 100 << 10
 
-// Create implements foreign.Backend. bd creates only open issues, and adds the parent's labels to its children. If the
-// new bead differs from the requested bead, a second call corrects it. If the second call fails, the bead is closed.
+// Create implements foreign.Backend. bd creates only open issues, and copies the parent's labels to its children. A
+// second call corrects such differences. If it fails, the new bead is closed.
 func (k *backend) Create(ctx context.Context, want beads.Bead) (beads.Bead, error) {
 	if err := k.begin(ctx); err != nil {
 		return beads.Bead{}, err
@@ -59,8 +59,8 @@ func (k *backend) Create(ctx context.Context, want beads.Bead) (beads.Bead, erro
 	return k.closeIncomplete(ctx, got, err)
 }
 
-// linked reads a bead that was created with links, because the output of create does not contain the links. It also
-// corrects other differences from the requested bead.
+// linked reads a bead that was created with links, because "bd create" does not print them. It also corrects other
+// differences from the requested bead.
 func (k *backend) linked(ctx context.Context, want, got beads.Bead) (beads.Bead, error) {
 	guess := got
 	guess.ParentID, guess.Needs = want.ParentID, want.Needs
@@ -79,7 +79,7 @@ func (k *backend) linked(ctx context.Context, want, got beads.Bead) (beads.Bead,
 	return after, nil
 }
 
-// closeIncomplete closes a bead that was created but differs from the requested bead.
+// closeIncomplete closes a new bead that differs from the requested bead.
 func (k *backend) closeIncomplete(ctx context.Context, got beads.Bead, err error) (beads.Bead,
 	error) {
 	if _, own := k.call(ctx, nil, "close", got.ID, "--force", "--reason=only partly created",
@@ -89,7 +89,7 @@ func (k *backend) closeIncomplete(ctx context.Context, got beads.Bead, err error
 	return got, fmt.Errorf("bead %s was created, but not completely: %w", got.ID, err)
 }
 
-// creation returns the arguments and the stdin for the call that creates a bead.
+// creation returns the arguments and stdin of the call that creates a bead.
 func creation(b beads.Bead) (args []string, stdin []byte, err error) {
 	args = []string{"create", "--title=" + b.Title, "-t", b.Type, "-p",
 		strconv.Itoa(b.Priority.Level()), "--json"}
@@ -128,7 +128,7 @@ func described(args []string, text string) ([]string, []byte) {
 	return append(args, "--description="+text), nil
 }
 
-// checkArguments returns an error if an argument is too long to be passed to a process.
+// checkArguments returns an error if an argument is too long for the operating system.
 func checkArguments(args []string) error {
 	for _, arg := range args {
 		if len(arg) > maxArgument+1<<10 {
@@ -140,7 +140,7 @@ func checkArguments(args []string) error {
 	return nil
 }
 
-// stored returns the metadata for a bead's issue.
+// stored returns the metadata of the issue that stores a bead.
 func stored(b beads.Bead) map[string]string {
 	meta := map[string]string{}
 	for key, value := range b.Metadata {
@@ -175,7 +175,7 @@ func (k *backend) admitType(ctx context.Context, kind string) error {
 	return err
 }
 
-// changed makes a call and returns the only issue in its output.
+// changed makes a call that prints exactly one issue, and returns that issue.
 func (k *backend) changed(ctx context.Context, stdin []byte, args ...string) (beads.Bead, error) {
 	all, err := k.issues(ctx, stdin, args...)
 	if err == nil && len(all) != 1 {
@@ -187,8 +187,8 @@ func (k *backend) changed(ctx context.Context, stdin []byte, args ...string) (be
 	return all[0], nil
 }
 
-// Update implements foreign.Backend. It updates most fields in one call, then changes the links, and closes the bead
-// last.
+// Update implements foreign.Backend. It updates most fields in one call, then changes the links, and finally closes
+// the bead if necessary.
 func (k *backend) Update(ctx context.Context, was, now beads.Bead) (beads.Bead, error) {
 	closing := now.Status == beads.StatusClosed && was.Status != beads.StatusClosed
 	args, stdin, err := update(was, now, closing)
@@ -213,7 +213,7 @@ func (k *backend) Update(ctx context.Context, was, now beads.Bead) (beads.Bead, 
 		}
 	}
 	if closing {
-		// --force closes the bead even with open needs, because gcity has already decided that it may be closed
+		// without --force, bd rejects a bead that has open needs, which gcity allows
 		args := []string{"close", now.ID, "--json", "--force"}
 		if why := now.Metadata[beads.CloseReason]; why != "" {
 			args = append(args, "--reason="+why)
@@ -234,8 +234,8 @@ func (k *backend) Update(ctx context.Context, was, now beads.Bead) (beads.Bead, 
 	return got, nil
 }
 
-// update returns the arguments and the stdin for the call that changes the bead was into now. It omits the needs and
-// the closing, which take separate calls.
+// update returns the arguments and stdin of the call that changes the bead was into now. Changing needs and closing
+// the bead take separate calls.
 func update(was, now beads.Bead, closing bool) (args []string, stdin []byte, err error) {
 	for _, name := range foreign.Changed(was, now) {
 		switch name {
@@ -281,11 +281,11 @@ func update(was, now beads.Bead, closing bool) (args []string, stdin []byte, err
 	return args, stdin, checkArguments(args)
 }
 
-// removeAtOnce is the maximum number of IDs in one call, which limits the length of the arguments.
+// removeAtOnce is the maximum number of IDs in one call. It keeps the command line short enough.
 const removeAtOnce = 500
 
-// Remove implements foreign.Remover. If bd fails because some of the beads no longer exist, it removes the remaining
-// ones.
+// Remove implements foreign.Remover. If bd fails because some of the beads no longer exist, Remove removes the
+// others.
 func (k *backend) Remove(ctx context.Context, ids []string) error {
 	for some := range slices.Chunk(ids, removeAtOnce) {
 		err := k.remove(ctx, some)

@@ -39,7 +39,7 @@ func Cases() []Case {
 		{"a new store is empty", newIsEmpty},
 		{"created beads are stored", createIsStored},
 		{"defaults", defaults},
-		{"ids are counted", idsAreCounted},
+		{"ids have consecutive numbers", idsAreCounted},
 		{"an explicit ID", ownID},
 		{"unknown ids", unknownIDs},
 		{"an invalid bead is rejected and not stored", invalidIsRejected},
@@ -187,7 +187,7 @@ func full() beads.Bead {
 		Title: "paint the fence", Status: beads.StatusInProgress, Type: "chore",
 		Priority: beads.High, Assignee: "yard/painter-2", Ref: "fence/paint",
 		Description: "all of it,\n\tboth sides",
-		Labels:      []string{"pool:yard/painter", "colour:green"},
+		Labels:      []string{"pool:yard/painter", "color:green"},
 		Metadata:    map[string]string{"cans": "3", "a.b/c": "{}"},
 	}
 }

@@ -35,7 +35,7 @@ func patchChanges(t *testing.T, h Harness) {
 	want.UpdatedAt, want.Rev = bare.UpdatedAt, 3
 	same(t, "emptied", get(t, s, a.ID), want)
 	titles(t, s, beads.Query{Parent: root.ID}, "")
-	titles(t, s, beads.Query{Labels: []string{"colour:green"}}, "")
+	titles(t, s, beads.Query{Labels: []string{"color:green"}}, "")
 }
 
 func patchWithoutChanges(t *testing.T, h Harness) {

@@ -1,5 +1,5 @@
-// Package fake implements an in-memory bead store for tests. It provides the guarantees of beads.Store in the simplest
-// path. Tests can make it fail.
+// Package fake implements an in-memory bead store for tests. It is the simplest implementation of beads.Store's
+// guarantees. Tests can make it fail or hang.
 package fake
 
 import (
@@ -47,7 +47,7 @@ func (s *Store) Break(err error) {
 	s.broken = err
 }
 
-// Hang makes every call wait until its context ends or the returned function is called.
+// Hang makes every call block until its context ends or the returned function is called.
 func (s *Store) Hang() (release func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -220,7 +220,7 @@ func (s *Store) undo(err *error) func() {
 	}
 }
 
-// reserveNumber ensures that the number in an imported ID is not reused.
+// reserveNumber ensures that the number in an imported ID is not used for a new bead.
 func (s *Store) reserveNumber(id string) {
 	if i := strings.LastIndexByte(id, '-'); i >= 0 {
 		if n, err := strconv.Atoi(id[i+1:]); err == nil && n < 1e15 {
@@ -384,7 +384,7 @@ func (s *Store) restore(all []beads.Bead, done *beads.Restored) error {
 	return s.checkCycles(ids...)
 }
 
-// Unreadable implements beads.Auditor. It returns nothing, because this store can read all its beads.
+// Unreadable implements beads.Auditor. It returns nothing, because this store never has unreadable records.
 func (s *Store) Unreadable(ctx context.Context) ([]beads.Unreadable, error) {
 	if err := s.enter(ctx); err != nil {
 		return nil, err

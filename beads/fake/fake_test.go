@@ -16,7 +16,7 @@ func TestSuite(t *testing.T) {
 }
 
 // A broken store returns an error, and a hung store blocks until the caller's deadline. No data is lost.
-func TestTrouble(t *testing.T) {
+func TestBreakAndHang(t *testing.T) {
 	s := fake.New("gc")
 	if _, err := s.Create(t.Context(), beads.Bead{Title: "a"}); err != nil {
 		t.Fatal(err)

@@ -21,9 +21,9 @@ func (s *Store) Create(ctx context.Context, b beads.Bead) (beads.Bead, error) {
 	return beads.CreateOne(ctx, s, b)
 }
 
-// CreateAll implements beads.Batcher. The beads are created one after the other, unless the backend is a Cooker. After
-// a failure, the beads created so far are closed, so that no agent works on an incomplete batch, and the error names
-// them.
+// CreateAll implements beads.Batcher. The beads are created one after the other, unless the backend is a Cooker.
+// After a failure, it closes the beads created so far, so that no agent works on an incomplete batch. The error names
+// these beads.
 func (s *Store) CreateAll(ctx context.Context, all []beads.Bead) ([]beads.Bead, error) {
 	batch, err := beads.NewBatch(all)
 	if err != nil || batch.Len() == 0 {
@@ -55,8 +55,8 @@ func (s *Store) CreateAll(ctx context.Context, all []beads.Bead) ([]beads.Bead, 
 	return m.made, nil
 }
 
-// checkBatch rejects a batch with links to beads that do not exist, or with IDs that are in use. It makes one call: for
-// a single linked bead it looks up the bead, and otherwise it lists all beads.
+// checkBatch rejects a batch with links to beads that do not exist, or with IDs that are in use. It makes one call to
+// the backend: Get for a single linked bead, and Find for all beads otherwise.
 func (s *Store) checkBatch(ctx context.Context, batch *beads.Batch) error {
 	external, given := batch.ExternalLinks(), batch.GivenIDs()
 	if len(external)+len(given) == 0 {
@@ -98,11 +98,11 @@ type batchWriter struct {
 	s    *Store
 	want []beads.Bead // beads to create; their IDs may still be names such as "$1"
 	real map[string]string
-	made []beads.Bead // created beads, by the same index; a bead without an ID does not exist yet
+	made []beads.Bead // created beads, at the same indexes; a bead without an ID does not exist yet
 }
 
-// run creates each bead after the beads to which it links. If beads of the batch link to each other, one of them is
-// created without these links, which are added at the end.
+// run creates each bead after the beads that it links to. If that is impossible because beads link to each other, it
+// creates one of them without these links and adds the links at the end.
 func (m *batchWriter) run(ctx context.Context) error {
 	var later []int
 	for range m.want {
@@ -137,8 +137,8 @@ func (m *batchWriter) run(ctx context.Context) error {
 	return nil
 }
 
-// next returns the index of a bead that is not created yet, or -1. If whole is set, all beads to which this bead links
-// already exist.
+// next returns the index of a bead that does not exist yet, or -1. If whole is set, it skips beads that link to beads
+// of the batch that do not exist yet.
 func (m *batchWriter) next(whole bool) int {
 	for i := range m.want {
 		parent, needs := m.links(m.want[i])
@@ -150,7 +150,7 @@ func (m *batchWriter) next(whole bool) int {
 	return -1
 }
 
-// links returns the IDs of the existing beads to which a bead links.
+// links returns the IDs of those linked beads that exist.
 func (m *batchWriter) links(b beads.Bead) (parent string, needs []string) {
 	ids := make([]string, 0, 1+len(b.Needs))
 	for _, id := range append([]string{b.ParentID}, b.Needs...) {

@@ -12,8 +12,8 @@ import (
 	"gcity/beads"
 )
 
-// Normalize normalizes a bead from another program. A missing time is derived from the other times, or set to 1970. The
-// error for an invalid bead wraps beads.ErrUnreadable.
+// Normalize normalizes a bead from another program. It derives a missing time from the other times, or sets it to
+// 1970. The error for an invalid bead wraps beads.ErrUnreadable.
 func Normalize(b beads.Bead) (beads.Bead, error) {
 	id := b.ID
 	b, _, err := beads.Merge(nil, b, time.Unix(0, 0))
@@ -23,8 +23,8 @@ func Normalize(b beads.Bead) (beads.Bead, error) {
 	return b, nil
 }
 
-// ContentHash returns a hash of a bead's content, which is the revision for programs that do not count revisions. It is
-// small enough for every JSON reader to represent exactly.
+// ContentHash returns a hash of a bead's content. It serves as the revision in programs that do not count revisions.
+// The hash fits in a JSON number without loss of precision.
 func ContentHash(b beads.Bead) uint64 {
 	b.Rev = 0
 	text, err := json.Marshal(b)
@@ -36,7 +36,7 @@ func ContentHash(b beads.Bead) uint64 {
 	return h.Sum64()>>11 | 1
 }
 
-// Mismatched returns the names of the fields that another program did not store as requested. It ignores times,
+// Mismatched returns the names of the fields that the other program did not store as requested. It ignores times,
 // revisions and the order of labels.
 func Mismatched(want, got beads.Bead) []string {
 	var out []string
@@ -59,7 +59,7 @@ func Mismatched(want, got beads.Bead) []string {
 	return out
 }
 
-// Changed returns the names of the fields in which two beads differ, by the rules of Mismatched.
+// Changed returns the names of the fields that differ between two beads. It compares them like Mismatched.
 func Changed(was, now beads.Bead) []string { return Mismatched(now, was) }
 
 // Intersection returns the strings that are in both lists.
@@ -91,8 +91,8 @@ func Difference(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(w string) bool { return slices.Contains(b, w) })
 }
 
-// IsNotFound reports whether a tool's message says that a bead does not exist. "not found" alone may also refer to a
-// program or a database. It counts only if the message also contains the ID, or nothing else.
+// IsNotFound reports whether a tool's message says that a bead does not exist. The words "not found" can also refer
+// to a program or a database, so the message must also contain the ID, or nothing else.
 func IsNotFound(why, id string) bool {
 	low := strings.ToLower(why)
 	if strings.Contains(low, "no such bead") || strings.Contains(low, "no issue found") ||
@@ -113,7 +113,7 @@ func IsNotFound(why, id string) bool {
 	}
 }
 
-// FirstLine returns the beginning of a program's error output as one line, for a message.
+// FirstLine returns the beginning of a program's error output as one line, for use in a message.
 func FirstLine(text string) string {
 	const most = 300
 	text = strings.Join(strings.Fields(text), " ")

@@ -1,11 +1,11 @@
-// Package foreign implements a beads.Store on top of another program. Such a program only has to list, find, create and
-// change beads. This package adds the remaining guarantees of beads.Store: validation, links that exist and have no
-// cycles, pages, ready work, complete batches, and protection against lost updates.
+// Package foreign implements a beads.Store on top of another program. The program only has to list, find, create and
+// change beads. This package implements the rest of beads.Store: validation, checks for missing links and cycles,
+// paging, ready work, batches, and protection against lost updates.
 //
 // # Concurrency
 //
-// A write reads, decides and writes under a lock that all gcity processes on this machine share. Programs that write
-// without gcity do not take this lock, so gcity may overwrite their simultaneous writes.
+// A write reads the current state, decides and writes while it holds a lock that all gcity processes on this machine
+// share. Other programs do not take this lock, so gcity can overwrite their concurrent changes.
 package foreign
 
 import (
@@ -24,19 +24,19 @@ import (
 	"gcity/internal/disk"
 )
 
-// Backend is the other program. Its methods may be called concurrently, but only one writing method at a time. It
+// Backend is the other program. Its methods may be called concurrently, except that only one write runs at a time. It
 // returns normalized beads; see Normalize.
 type Backend interface {
 	// Ready is called before any other method, until it has succeeded once.
 	Ready(ctx context.Context) error
-	// Get returns a bead, or ErrNotFound. The ID has a valid form.
+	// Get returns a bead or ErrNotFound. The ID is syntactically valid.
 	Get(ctx context.Context, id string) (beads.Bead, error)
 	// Find returns, in any order, all beads that the query selects, and possibly others. For a query for ready beads,
 	// it returns either exactly these beads or all beads that are not closed. It ignores Before and Limit.
 	Find(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 	// Create stores the new bead b and returns it as stored. The beads that b links to must exist. b.ID may be empty.
 	Create(ctx context.Context, b beads.Bead) (beads.Bead, error)
-	// Update replaces the bead was by now, which has the same ID, and returns the bead as stored.
+	// Update replaces the bead was with now, which has the same ID, and returns the bead as stored.
 	Update(ctx context.Context, was, now beads.Bead) (beads.Bead, error)
 }
 
@@ -56,10 +56,10 @@ type Remover interface {
 type Store struct {
 	backend Backend
 	lock    string
-	turn    chan struct{} // token of the goroutine in this process that is writing
+	turn    chan struct{} // semaphore of one token, held by the goroutine that is writing
 
 	ready   atomic.Bool
-	readies chan struct{} // token of the goroutine that is running Backend.Ready
+	readies chan struct{} // semaphore of one token, held by the goroutine that runs Backend.Ready
 }
 
 var (
@@ -75,7 +75,8 @@ func New(k Backend, lock string) *Store {
 		readies: make(chan struct{}, 1)}
 }
 
-// begin ensures that Backend.Ready has succeeded. One caller runs it; other callers wait until their own deadlines.
+// begin ensures that Backend.Ready has succeeded. One caller runs it; the others wait for it until their own
+// deadlines.
 func (s *Store) begin(ctx context.Context) error {
 	if s.ready.Load() {
 		return nil
@@ -98,7 +99,7 @@ func (s *Store) begin(ctx context.Context) error {
 // lockPoll is the polling interval for a lock that another process holds.
 const lockPoll = 10 * time.Millisecond
 
-// acquire waits for the write lock and takes it.
+// acquire waits until it holds the write lock.
 func (s *Store) acquire(ctx context.Context) (release func(), err error) {
 	if err := s.begin(ctx); err != nil {
 		return nil, err

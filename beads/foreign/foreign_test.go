@@ -98,7 +98,7 @@ func TestSuite(t *testing.T) {
 
 // A caller that waits for the program to be ready waits until its own deadline, not that of the first caller. Once the
 // program is ready, it is not checked again.
-func TestWaitingUntilItIsReady(t *testing.T) {
+func TestWaitForReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, k := open(t, "")
 		k.getReady = func(ctx context.Context) error {
@@ -125,7 +125,7 @@ func TestWaitingUntilItIsReady(t *testing.T) {
 			t.Error(err)
 		}
 		if _, err := s.Get(t.Context(), "fo-1"); !errors.Is(err, beads.ErrNotFound) || k.readies.Load() != 1 {
-			t.Errorf("%v, asked %d times", err, k.readies.Load())
+			t.Errorf("%v, %d calls of Ready", err, k.readies.Load())
 		}
 	})
 }
@@ -153,7 +153,7 @@ func TestBatchFailsPartway(t *testing.T) {
 }
 
 // No operation makes one call per bead. Several beads are read with one call.
-func TestHowOftenItAsks(t *testing.T) {
+func TestNumberOfCalls(t *testing.T) {
 	s, k := open(t, "")
 	var needs []string
 	for i := range 5 {
@@ -164,14 +164,14 @@ func TestHowOftenItAsks(t *testing.T) {
 		needs = append(needs, b.ID)
 	}
 	if k.found != 0 {
-		t.Errorf("beads without links had it look around %d times", k.found)
+		t.Errorf("creating beads without links called Find %d times", k.found)
 	}
 	b, err := s.Create(t.Context(), beads.Bead{Title: "all", Needs: needs})
 	if err != nil || k.found != 1 {
-		t.Errorf("a bead with five needs: %d times, %v", k.found, err)
+		t.Errorf("a bead with five needs: %d calls of Find, %v", k.found, err)
 	}
 	if _, err := s.Update(t.Context(), b.ID, beads.Patch{Needs: &[]string{}, ParentID: &needs[0]}); err != nil || k.found != 2 {
-		t.Errorf("other links: %d times, %v", k.found, err)
+		t.Errorf("other links: %d calls of Find, %v", k.found, err)
 	}
 	if _, err := s.Purge(t.Context(), beads.Query{}, time.Now()); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("a purge: %v", err)
@@ -180,7 +180,7 @@ func TestHowOftenItAsks(t *testing.T) {
 
 // Beads with different contents have different revisions, and beads with equal contents have equal revisions. A
 // revision is small enough for every JSON reader.
-func TestPrint(t *testing.T) {
+func TestContentHash(t *testing.T) {
 	a, err := foreign.Normalize(beads.Bead{ID: "a-1", Title: "x", Metadata: map[string]string{"k": "v", "l": "w"}})
 	if err != nil {
 		t.Fatal(err)
@@ -192,7 +192,7 @@ func TestPrint(t *testing.T) {
 	}
 	b.Metadata["k"] = "V"
 	if foreign.ContentHash(a) == foreign.ContentHash(b) {
-		t.Error("another content has the same print")
+		t.Error("different contents have the same hash")
 	}
 	if _, err := foreign.Normalize(beads.Bead{ID: "a-1", Title: "\x1b[2J"}); !errors.Is(err, beads.ErrUnreadable) {
 		t.Errorf("%v", err)

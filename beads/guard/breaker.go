@@ -5,13 +5,14 @@ import "time"
 const (
 	// breakAfter is the number of consecutive failures that open the breaker.
 	breakAfter = 3
-	// The breaker probes a failing store after minBroken. The interval then doubles each time, up to maxBroken.
+	// The first probe of a failing store is due after minBroken. The interval then doubles each time, up to
+	// maxBroken.
 	minBroken = time.Second
 	maxBroken = time.Minute
 )
 
-// Breaker is a circuit breaker. It decides whether calls to a failing store are allowed. It has no clock, because the
-// caller passes the time. The zero Breaker allows every call.
+// Breaker is a circuit breaker for calls to a store that may fail. It has no clock; the caller passes the time. The
+// zero Breaker allows every call.
 type Breaker struct {
 	fails  int       // number of consecutive failures
 	since  time.Time // time of the first of these failures
@@ -27,8 +28,8 @@ func (b *Breaker) Open() bool { return !b.until.IsZero() }
 // Due reports whether it is time for a probe.
 func (b *Breaker) Due(now time.Time) bool { return b.Open() && !b.trying && !now.Before(b.until) }
 
-// Enter reports whether a call is permitted. The caller must pass the end of a permitted call to Ended. probe means
-// that the call is a probe of the store.
+// Enter reports whether a call is allowed, and whether the call serves as a probe. If it is allowed, the caller must
+// report its end with Ended.
 func (b *Breaker) Enter(now time.Time) (in, probe bool) {
 	if !b.Open() {
 		return true, false
@@ -40,25 +41,25 @@ func (b *Breaker) Enter(now time.Time) (in, probe bool) {
 	return true, true
 }
 
-// verdict classifies the end of a call.
+// verdict says what the end of a call reveals about the store.
 type verdict int
 
 const (
-	AnsweredCall verdict = iota // the call succeeded, or the store rejected it
-	FailedCall
-	unknownEnd // nothing is known about the store, because the caller's deadline was too short
+	StoreWorks verdict = iota // the call succeeded, or the store rejected the request
+	StoreFailed
+	inconclusive // the caller's deadline was too short
 )
 
-// Ended records the end of a call, and reports whether the visible state of the breaker has changed. If the call
-// started before the breaker opened, only a success has an effect.
+// Ended records the end of a call, and reports whether the breaker's visible state has changed. For a call that
+// started before the breaker opened, only success has an effect.
 func (b *Breaker) Ended(now time.Time, probe bool, v verdict, why error) (changed bool) {
 	if probe {
 		b.trying = false
 	}
 	switch {
-	case v == unknownEnd:
+	case v == inconclusive:
 		return false
-	case v == AnsweredCall:
+	case v == StoreWorks:
 		changed = b.Open()
 		*b = Breaker{trying: b.trying}
 		return changed

@@ -17,19 +17,20 @@ import (
 
 const (
 	// callLimit is the timeout for one call to a store.
-	callLimit = 10 * time.Second // for stores that are not beads.CallLimiter
+	callLimit = 10 * time.Second // for stores that do not implement beads.CallLimiter
 	// beadLimit is added to the timeout for each bead of a batch.
 	beadLimit = 5 * time.Millisecond
 	// probeLimit is the timeout for a probe.
-	probeLimit = 3 * time.Second // for stores that are not beads.CallLimiter
-	// minFailedCall is how long a call must have run so that the caller's timeout counts as a failure of the store.
+	probeLimit = 3 * time.Second // for stores that do not implement beads.CallLimiter
+	// minFailedCall is the minimum duration of a call for the caller's timeout to count as a failure of the store.
 	minFailedCall = 2 * time.Second
 )
 
-// Guards protect the stores, one for each scope. They set a deadline for every call, and reject calls to a store that
-// fails repeatedly. Reads and writes have separate breakers, because a file lock may block only one of them.
+// Guards contains the guarded store of each scope. A guard sets a deadline for every call, and rejects calls while
+// the store keeps failing. Reads and writes have separate breakers, because a file lock can block one and not the
+// other.
 type Guards struct {
-	// called whenever the problems change, from any goroutine
+	// called from any goroutine when the problems change
 	notify func(Report)
 	Took   func(scope string, writes bool, d time.Duration) // receives the duration of each call
 
@@ -67,7 +68,8 @@ func New(notify func(Report)) *Guards {
 		by: map[string]*Store{}}
 }
 
-// StoreFor returns the guarded store of a scope. For a replaced store it returns a new guard with closed breakers.
+// StoreFor returns the guarded store of a scope. If the scope has a different store than before, the guard is new and
+// its breakers are closed.
 func (gs *Guards) StoreFor(scope string, store beads.Store) *Store {
 	gs.mu.Lock()
 	g := gs.by[scope]
@@ -135,7 +137,7 @@ func (gs *Guards) troubles(now time.Time) Report {
 	return in
 }
 
-// TroubleIn describes the problem of the store with these breakers. Text is "" if the store works.
+// TroubleIn describes the problem of a store with these breakers. Text is "" if the store works.
 func TroubleIn(now time.Time, scope string, reads, writes *Breaker) Trouble {
 	t := Trouble{Scope: scope, Reads: reads.Open(), Writes: writes.Open()}
 	what, b := "read", reads
@@ -166,7 +168,7 @@ func moment(now, t time.Time) string {
 	return t.Format(time.DateTime)
 }
 
-// rejection returns the error for a call that the breaker rejects, or for a failure that opened the breaker. It returns
+// rejection returns the error for a call that the breaker rejects, and for the failed call that opened it. It returns
 // nil if the breaker is closed.
 func (g *Store) rejection(now time.Time, b *Breaker) error {
 	if !b.Open() {
@@ -184,8 +186,7 @@ func (g *Store) limit() time.Duration {
 	return callLimit
 }
 
-// probe returns the timeout for a probe. For a store that is slow in normal operation it returns the store's own
-// timeout.
+// probe returns the timeout for a probe. A store with its own call timeout is probed with that timeout.
 func (g *Store) probe() time.Duration {
 	if _, ok := g.store.(beads.CallLimiter); ok {
 		return max(probeLimit, g.limit())
@@ -193,7 +194,7 @@ func (g *Store) probe() time.Duration {
 	return probeLimit
 }
 
-// guarded makes one call to a store through a breaker.
+// guarded calls a store through a breaker.
 func guarded[T any](ctx context.Context, g *Store, b *Breaker, limit time.Duration,
 	call func(context.Context) (T, error)) (T, error) {
 	var none T
@@ -212,12 +213,12 @@ func guarded[T any](ctx context.Context, g *Store, b *Breaker, limit time.Durati
 	now := time.Now()
 	gs.Took(g.scope, b == &g.writes, now.Sub(began))
 	v := judged(err)
-	if v == FailedCall && ctx.Err() != nil && now.Sub(began) < minFailedCall {
-		v = unknownEnd
+	if v == StoreFailed && ctx.Err() != nil && now.Sub(began) < minFailedCall {
+		v = inconclusive
 	}
 	gs.mu.Lock()
 	changed := b.Ended(now, probe, v, err)
-	if closed := g.rejection(now, b); v == FailedCall && closed != nil {
+	if closed := g.rejection(now, b); v == StoreFailed && closed != nil {
 		err = closed
 	}
 	var report Report
@@ -231,18 +232,17 @@ func guarded[T any](ctx context.Context, g *Store, b *Breaker, limit time.Durati
 	return got, err
 }
 
-// Answered reports whether the store answered the call that returned this error. A rejection by the store is also an
-// answer.
-func Answered(err error) bool { return judged(err) == AnsweredCall }
+// Rejected reports whether err is the rejection of a request by a store that works, and not a failure of the store.
+func Rejected(err error) bool { return err != nil && judged(err) == StoreWorks }
 
-// judged distinguishes rejections, which are answers, from failures of the store.
+// judged distinguishes rejected requests from failures of the store.
 func judged(err error) verdict {
 	var invalid *beads.Invalid
 	switch {
 	case err == nil, errors.Is(err, beads.ErrNotFound), errors.Is(err, beads.ErrConflict),
 		errors.Is(err, beads.ErrUnreadable),
 		errors.Is(err, errors.ErrUnsupported), errors.As(err, &invalid):
-		return AnsweredCall
+		return StoreWorks
 	}
-	return FailedCall
+	return StoreFailed
 }

@@ -38,8 +38,8 @@ func (a *asked) Version(ctx context.Context) (uint64, error) { a.note(); return 
 
 func (a *asked) Probe(ctx context.Context) error { a.note(); return a.Store.Probe(ctx) }
 
-// A call to a hung store fails at its deadline. After three such calls the guard refuses further calls immediately.
-func TestGuardOfAHungStore(t *testing.T) {
+// A call to a hung store fails at its deadline. After three such calls the guard rejects further calls immediately.
+func TestHungStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []Report
 		gs := New(func(in Report) { told = append(told, in) })
@@ -56,7 +56,7 @@ func TestGuardOfAHungStore(t *testing.T) {
 			}
 		}
 		if took := time.Since(began); took != breakAfter*callLimit {
-			t.Errorf("they took %v", took)
+			t.Errorf("recorded durations: %v", took)
 		}
 		for range 100 {
 			if err := create(); err == nil || !strings.HasPrefix(err.Error(), "the work of the city cannot be written (failing since ") || !strings.Contains(err.Error(), "; retries at ") {
@@ -64,21 +64,21 @@ func TestGuardOfAHungStore(t *testing.T) {
 			}
 		}
 		if time.Since(began) != breakAfter*callLimit || store.calls() != breakAfter {
-			t.Errorf("a closed store was asked: %d calls", store.calls())
+			t.Errorf("the breaker is open, but the store got %d calls", store.calls())
 		}
 		if _, err := other.Create(t.Context(), beads.Bead{Title: "y"}); err != nil {
-			t.Errorf("another store: %v", err)
+			t.Errorf("a replaced store: %v", err)
 		}
 		if len(told) != 1 || len(told[0].Stores) != 1 || !told[0].Stores[0].Writes || told[0].Stores[0].Reads {
 			t.Fatalf("told %+v", told)
 		}
 		if _, writes := gs.Due(time.Now()); len(writes) != 0 {
-			t.Error("it is due at once")
+			t.Error("a probe is due immediately")
 		}
 		time.Sleep(minBroken)
 		_, writes := gs.Due(time.Now())
 		if len(writes) != 1 {
-			t.Fatal("it is not due")
+			t.Fatal("no probe is due")
 		}
 		release()
 		writes[0].TryWrite(t.Context())
@@ -91,9 +91,9 @@ func TestGuardOfAHungStore(t *testing.T) {
 	})
 }
 
-// A refusal by the store is a valid answer. A timeout due to a short deadline of the caller proves nothing. A missing
+// A rejection by the store is not a failure. A timeout due to the caller's short deadline proves nothing. A missing
 // ability is not a failure.
-func TestGuardIgnoresRefusals(t *testing.T) {
+func TestRejectionsAreNotFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gs := New(func(in Report) { t.Errorf("told %+v", in) })
 		store := fake.New("gc")
@@ -108,7 +108,7 @@ func TestGuardIgnoresRefusals(t *testing.T) {
 				t.Error(err)
 			}
 			if _, err := g.Create(t.Context(), beads.Bead{}); err == nil {
-				t.Error("a bead of nothing was made")
+				t.Error("an empty bead was created")
 			}
 			if _, err := g.Update(t.Context(), b.ID, beads.Patch{IfRev: new(uint64(7))}); !errors.Is(err, beads.ErrConflict) {
 				t.Error(err)
@@ -129,7 +129,7 @@ func TestGuardIgnoresRefusals(t *testing.T) {
 }
 
 // A replaced store starts with closed breakers, and a removed store has no trouble.
-func TestGuardOfAnotherStore(t *testing.T) {
+func TestReplacedStore(t *testing.T) {
 	var told []Report
 	gs := New(func(in Report) { told = append(told, in) })
 	broken := fake.New("gc")
@@ -137,7 +137,7 @@ func TestGuardOfAnotherStore(t *testing.T) {
 	spoil := func(scope string) {
 		for range breakAfter {
 			if _, err := gs.StoreFor(scope, broken).Get(t.Context(), "gc-1"); err == nil {
-				t.Fatal("a broken store answered")
+				t.Fatal("a broken store returned no error")
 			}
 		}
 	}
@@ -146,7 +146,7 @@ func TestGuardOfAnotherStore(t *testing.T) {
 		t.Fatalf("told %+v", told)
 	}
 	if _, err := gs.StoreFor("yard", fake.New("gc")).Get(t.Context(), "gc-1"); !errors.Is(err, beads.ErrNotFound) || len(told) != 2 || len(told[1].Stores) != 0 {
-		t.Errorf("%v, told %+v", err, told)
+		t.Errorf("%v, reported %+v", err, told)
 	}
 	spoil("shed")
 	gs.Keep([]string{"", "yard"})
@@ -176,7 +176,7 @@ func (s *patient) List(ctx context.Context, _ beads.Query) ([]beads.Bead, error)
 }
 
 // A store with a longer timeout is used again as soon as it works.
-func TestASlowStoreHeals(t *testing.T) {
+func TestSlowStoreRecovers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &patient{down: true}
 		g := New(func(Report) {}).StoreFor("", store)
@@ -195,12 +195,12 @@ func TestASlowStoreHeals(t *testing.T) {
 }
 
 // A store that is slow in normal operation sets its own timeout. Other stores have the default timeout.
-func TestLimitOfACall(t *testing.T) {
+func TestCallTimeout(t *testing.T) {
 	gs := New(func(Report) {})
 	if slow := gs.StoreFor("rig", &patient{}).limit(); slow != 30*time.Second {
-		t.Errorf("a call of a slow store may take %v", slow)
+		t.Errorf("the timeout for a slow store is %v", slow)
 	}
 	if limit := gs.StoreFor("", fake.New("x")).limit(); limit != callLimit {
-		t.Errorf("a call may take %v", limit)
+		t.Errorf("the default timeout is %v", limit)
 	}
 }

@@ -93,7 +93,7 @@ func (g *Store) Purge(ctx context.Context, q beads.Query, before time.Time) (int
 	})
 }
 
-// TryRead probes whether the store can be read again.
+// TryRead probes whether the store is readable again.
 func (g *Store) TryRead(ctx context.Context) {
 	// guarded has recorded the result
 	_, _ = guarded(ctx, g, &g.reads, g.probe(), func(ctx context.Context) (uint64, error) {
@@ -105,7 +105,7 @@ func (g *Store) TryRead(ctx context.Context) {
 	})
 }
 
-// TryWrite probes whether the store can be written again. If the store is not a Prober, the next write is the
+// TryWrite probes whether the store is writable again. If the store is not a Prober, the next write serves as the
 // probe.
 func (g *Store) TryWrite(ctx context.Context) {
 	s, ok := g.store.(beads.Prober)

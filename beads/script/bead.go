@@ -35,7 +35,7 @@ type wire struct {
 // statusKey is the metadata key for a status that is not valid in gcity.
 const statusKey = "script.status"
 
-// read converts a script's JSON to a bead. After an error only the ID of the bead is valid, and it may be empty.
+// read converts a script's JSON to a bead. After an error, only the bead's ID is valid, and it may be empty.
 func read(text []byte) (beads.Bead, error) {
 	var w wire
 	if err := json.Unmarshal(text, &w); err != nil {
@@ -92,8 +92,8 @@ func moment(text string, to *time.Time) (err error) {
 	return nil
 }
 
-// one parses output with one bead: an object, or an array with one object. there is false for empty output, null and
-// [].
+// one parses the output for one bead: an object, or an array with one object. there is false if the output is empty,
+// null or [].
 func one(out []byte) (b beads.Bead, there bool, err error) {
 	out = bytes.TrimSpace(out)
 	var list []json.RawMessage
@@ -112,7 +112,7 @@ func one(out []byte) (b beads.Bead, there bool, err error) {
 	return b, true, nil
 }
 
-// shown returns the beginning of a script's output, for a message.
+// shown returns the beginning of a script's output for use in a message.
 func shown(out []byte) string {
 	if text := foreign.FirstLine(string(out)); text != "" {
 		return text
@@ -147,8 +147,8 @@ func createInput(b beads.Bead) map[string]any {
 	return out
 }
 
-// updateInput returns the JSON for a script's update operation, which contains only the fields that change. The labels
-// in labels are added, and those in remove_labels are removed. An empty metadata value removes its key.
+// updateInput returns the JSON for a script's update operation, which contains only the fields that change. The
+// script adds the labels in "labels" and removes those in "remove_labels". An empty metadata value removes its key.
 func updateInput(was, now beads.Bead) map[string]any {
 	out := map[string]any{"rev": now.Rev, "updated_at": now.UpdatedAt, "closed_at": now.ClosedAt}
 	full := createInput(now)

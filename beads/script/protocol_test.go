@@ -13,7 +13,7 @@ import (
 	"gcity/beads/script"
 )
 
-// told creates a script that logs its calls and answers by the given cases.
+// told creates a script that logs its calls and handles the given cases.
 func told(t *testing.T, cases string) (s *script.Store, log func() string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -45,7 +45,7 @@ func TestScriptSupportsFewOperations(t *testing.T) {
 		}
 	}
 	if want := began + "ready\nlist\nlist\n"; log() != want {
-		t.Errorf("it was called so:\n%swant\n%s", log(), want)
+		t.Errorf("calls:\n%swant\n%s", log(), want)
 	}
 	if _, err := s.Create(t.Context(), beads.Bead{Title: "z"}); !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "create") {
 		t.Errorf("a script that cannot create: %v", err)
@@ -56,7 +56,7 @@ func TestScriptSupportsFewOperations(t *testing.T) {
 }
 
 // A script gets the operation and the IDs as arguments, and all other values as JSON.
-func TestEnvironmentOfAScript(t *testing.T) {
+func TestScriptInput(t *testing.T) {
 	s, log := told(t, `get) cat "$BEADS_DIR/../bead" ;;
 create|update|close|set-metadata) cat >>"$BEADS_DIR/../log"; echo >>"$BEADS_DIR/../log"
   printf '{"id":"a-1","title":"x","type":"task","labels":["m","l"],"status":"%s"}' "$([ "$1" = close ] && echo closed || echo open)" | tee "$BEADS_DIR/../bead" ;;`)
@@ -65,17 +65,17 @@ create|update|close|set-metadata) cat >>"$BEADS_DIR/../log"; echo >>"$BEADS_DIR/
 		t.Fatalf("%+v, %v", a, err)
 	}
 	if _, err := s.Update(t.Context(), a.ID, beads.Patch{SetMetadata: map[string]string{"k": "a value\nof two lines"}, IfRev: &a.Rev}); err != nil {
-		t.Errorf("metadata that a script does not show: %v", err)
+		t.Errorf("metadata that a script never returns: %v", err)
 	}
 	if b, err := s.Update(t.Context(), a.ID, beads.Closing()); err != nil || b.Status != beads.StatusClosed {
 		t.Errorf("%+v, %v", b, err)
 	}
 	if _, err := s.Update(t.Context(), a.ID, beads.Patch{Title: new("y"), IfRev: &a.Rev}); !errors.Is(err, beads.ErrConflict) {
-		t.Errorf("a change of what has changed: %v", err)
+		t.Errorf("update of a changed bead: %v", err)
 	}
 	_, err = s.Update(t.Context(), a.ID, beads.Patch{Assignee: new("ann")})
 	if !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "without its assignee") {
-		t.Errorf("what a script does not keep: %v", err)
+		t.Errorf("fields that a script does not store: %v", err)
 	}
 	got := log()
 	for _, want := range []string{"\ncreate\n{", `"labels":["l","m"]`, `"type":"task"`, "\nupdate a-1\n{", "\nset-metadata a-1 k\na value\nof two lines\n", "\nclose a-1\n{"} {
@@ -99,10 +99,10 @@ close) ;; get) echo '{"id":"a-1","title":"x"}' ;;`)
 }
 
 // Every error of a script is reported with its cause, and never looks like an empty store.
-func TestScriptsThatMisbehave(t *testing.T) {
+func TestFailingScripts(t *testing.T) {
 	for cases, want := range map[string]string{
 		`list) echo null ;;`: "it must print a JSON array", `list) ;;`: "but printed nothing", `list) echo '{}' ;;`: "JSON array",
-		`list) echo "no disk" >&2; exit 1 ;;`: "failed during list (exit status 1): no disk", `list) kill -9 $$ ;;`: "killed by a signal",
+		`list) echo "no disk" >&2; exit 1 ;;`: "failed during list (exit code 1): no disk", `list) kill -9 $$ ;;`: "killed by a signal",
 		`ensure-ready) echo "no server" >&2; exit 3 ;;`: "no server", `get) ;;`: "does not support the operation list",
 	} {
 		s, _ := told(t, cases)
@@ -118,7 +118,7 @@ func TestScriptsThatMisbehave(t *testing.T) {
 	}
 	gone := open(t, "/no/such/script", t.TempDir())
 	if _, err := gone.Get(t.Context(), "a-1"); err == nil || errors.Is(err, beads.ErrNotFound) || !strings.Contains(err.Error(), "make it executable") {
-		t.Errorf("a script that is not there: %v", err)
+		t.Errorf("a missing script: %v", err)
 	}
 	for _, answer := range []string{"null", "", "[]"} {
 		s, _ := told(t, `get) echo '`+answer+`' ;;`)
@@ -128,7 +128,7 @@ func TestScriptsThatMisbehave(t *testing.T) {
 	}
 }
 
-// "not found" about anything other than the bead is a failure, not an answer.
+// "not found" about anything other than the bead is a failure of the store.
 func TestNotFound(t *testing.T) {
 	for said, gone := range map[string]bool{
 		"bead a-1 not found": true, "Not found.": true, "no such bead": true, `issue not found: "a-1"`: true,
@@ -142,7 +142,7 @@ func TestNotFound(t *testing.T) {
 }
 
 // A bead that cannot be parsed stays unchanged, is reported, and does not affect other beads.
-func TestBeadsThatCannotBeRead(t *testing.T) {
+func TestUnreadableBeads(t *testing.T) {
 	s, _ := told(t, `list) echo '[{"id":"a-1","title":"x"},{"id":"a-2","title":"\u001b[31m"},{"id":"a-3","title":"t","created_at":"noon"},3]' ;;
 get) echo '{"id":"a-2","title":""}' ;;`)
 	all, err := s.List(t.Context(), beads.Query{})
@@ -160,7 +160,7 @@ get) echo '{"id":"a-2","title":""}' ;;`)
 
 // A script may create a molecule in its own way. If the script exits with 2, the molecule is created step by step,
 // which TestSuite checks.
-func TestAScriptThatCooks(t *testing.T) {
+func TestMolCook(t *testing.T) {
 	s, log := told(t, `mol-cook) cat >>"$BEADS_DIR/../log"; echo a-1 ;;
 get) echo '{"id":"a-1","title":"paint","type":"molecule","ref":"paint"}' ;;
 children) echo '[{"id":"a-2","title":"dry","ref":"dry","parent_id":"a-1","needs":["a-3"]},{"id":"a-3","title":"brush","ref":"brush","parent_id":"a-1"}]' ;;`)

@@ -1,11 +1,11 @@
-// Package script implements a bead store on top of a script in the city: `exec:<script>`. It calls the script once per
-// operation, as `<script> OPERATION [ARGUMENT…]`, without a shell. The script reads JSON from stdin and writes JSON to
-// stdout. Exit status 0 means success, and 2 means that the script does not support the operation. Any other status
-// means a failure, which stderr explains.
+// Package script implements a bead store on top of a script in the city: `exec:<script>`. It calls the script once
+// per operation, as `<script> OPERATION [ARGUMENT…]`, without a shell. The script reads JSON from stdin and writes
+// JSON to stdout. Exit code 0 means success, and 2 means that the script does not support the operation. Any other
+// exit code means failure, and stderr contains the reason.
 //
-// The script must implement create, get, update and list. If it exits with status 2 for other operations, gcity
-// implements them with these four. A script may drop fields of a bead, but not silently: if a written field cannot be
-// read back, the error names the field.
+// The script must implement create, get, update and list. gcity implements the other operations with these four if
+// the script exits with code 2. A script may support only some of a bead's fields: if a field that was written cannot
+// be read back, gcity reports an error that names it.
 package script
 
 import (
@@ -29,7 +29,7 @@ import (
 // CallLimit is the timeout for one call to the script.
 const CallLimit = 30 * time.Second
 
-// unsupported is the exit status for an operation that the script does not support.
+// unsupported is the exit code for an operation that the script does not support.
 const unsupported = 2
 
 // Options configure a store.
@@ -39,10 +39,10 @@ type Options struct {
 	Prefix string   // prefix of new IDs, if the script supports it
 	Env    []string // variables that gcity sets for the script
 
-	// environment of this process, nil = os.Environ(). shell.ScriptEnv selects the variables for the script.
+	// environment of this process; nil means os.Environ(). shell.ScriptEnv selects the variables for the script.
 	Environ []string
 
-	// set by processes that keep the store open: Close calls the script's shutdown operation
+	// Close calls the script's shutdown operation. Processes that keep the store open set this.
 	Serve bool
 }
 
@@ -132,7 +132,7 @@ func (k *backend) call(ctx context.Context, stdin []byte, op string, args ...str
 	switch {
 	case errors.Is(err, shell.ErrTooMuch):
 		return nil, fmt.Errorf("the store script %s printed more than %d bytes during %s, so "+
-			"it was killed", k.o.Script, shell.MaxAnswer, op)
+			"it was killed", k.o.Script, shell.MaxStdout, op)
 	case err != nil && ctx.Err() != nil:
 		return nil, fmt.Errorf("the store script did not respond to %s: %w", op, err)
 	case err != nil:
@@ -163,13 +163,13 @@ func (k *backend) unsupported(op string) error {
 		errors.ErrUnsupported)
 }
 
-// ofOne reports whether the first argument of an operation is the ID of a bead.
+// ofOne reports whether an operation's first argument is a bead ID.
 func ofOne(op string) bool {
 	return slices.Contains([]string{"get", "update", "close", "set-metadata", "children"}, op)
 }
 
-// failure returns the error for a non-zero exit status. A message about a missing bead becomes ErrNotFound.
-func (k *backend) failure(op string, args []string, got shell.Answer) error {
+// failure returns the error for a non-zero exit code. A message about a missing bead becomes ErrNotFound.
+func (k *backend) failure(op string, args []string, got shell.CallResult) error {
 	why := foreign.FirstLine(got.Stderr)
 	if why == "" {
 		why = foreign.FirstLine(string(got.Stdout))
@@ -185,7 +185,7 @@ func (k *backend) failure(op string, args []string, got shell.Answer) error {
 			op,
 			why)
 	}
-	return fmt.Errorf("the store script %s failed during %s (exit status %d): %s", k.o.Script,
+	return fmt.Errorf("the store script %s failed during %s (exit code %d): %s", k.o.Script,
 		op, got.Code,
 		why)
 }
@@ -230,7 +230,7 @@ func (k *backend) Get(ctx context.Context, id string) (beads.Bead, error) {
 	return b, nil
 }
 
-// maxLabelled is a limit that allows all beads. It is not 0, because some scripts then return no beads.
+// maxLabelled is a limit high enough for all beads. Some scripts return no beads if the limit is 0.
 const maxLabelled = "1000000"
 
 // Find implements foreign.Backend. It uses the operation with the smallest result that contains the requested beads.
@@ -251,7 +251,7 @@ func (k *backend) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 	return all, err
 }
 
-// beads makes a call that returns beads. unreadable contains the beads that cannot be parsed.
+// beads makes a call that returns beads. Beads that cannot be parsed are in unreadable.
 func (k *backend) beads(ctx context.Context, op ...string) (all []beads.Bead,
 	unreadable []beads.Unreadable, err error) {
 	out, err := k.call(ctx, nil, op[0], op[1:]...)

@@ -60,7 +60,7 @@ func TestEnviron(t *testing.T) {
 	got, err := os.ReadFile(filepath.Join(dir, "environ"))
 	for _, want := range []string{"AWS_PROFILE=work\n", "GC_CITY_PATH=/town\n", "GC_AGENT=me\n"} {
 		if err != nil || !strings.Contains(string(got), want) || strings.Contains(string(got), "of-a-session") {
-			t.Errorf("no %q, or too much, in %s (%v)", want, got, err)
+			t.Errorf("want exactly one %q in %s (%v)", want, got, err)
 		}
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"gcity/beads/foreign"
 )
 
-// Create implements foreign.Backend. If the script drops parts of a new bead, Create sends them again as a change. If
-// they are still missing, Create closes the bead and returns an error that names the missing parts.
+// Create implements foreign.Backend. If the script drops fields of a new bead, Create sends them again as an update.
+// If they are still missing, Create closes the bead and returns an error that names them.
 func (k *backend) Create(ctx context.Context, want beads.Bead) (beads.Bead, error) {
 	in, err := encode(createInput(want))
 	if err != nil {
@@ -47,7 +47,7 @@ func (k *backend) Create(ctx context.Context, want beads.Bead) (beads.Bead, erro
 	return got, err
 }
 
-// made parses the output of create, which is the bead or its ID.
+// made parses the output of the create operation, which is the bead or its ID.
 func (k *backend) made(ctx context.Context, out []byte) (beads.Bead, error) {
 	id := strings.TrimSpace(string(out))
 	var text string
@@ -93,8 +93,9 @@ func (k *backend) Update(ctx context.Context, was, now beads.Bead) (beads.Bead, 
 	return got, nil
 }
 
-// change changes a bead. It calls update, unless closing the bead is the only change. It calls set-metadata if update
-// did not store the metadata. It calls close separately, because update may not support the status "closed".
+// change changes a bead. It calls the update operation unless it only has to close the bead. If update did not store
+// the metadata, it calls set-metadata. It calls close separately, because a script's update may not support the
+// status "closed".
 func (k *backend) change(ctx context.Context, was, now beads.Bead) (got beads.Bead, err error) {
 	diff := updateInput(was, now)
 	closing := now.Status == beads.StatusClosed && was.Status != beads.StatusClosed
@@ -118,7 +119,7 @@ func (k *backend) change(ctx context.Context, was, now beads.Bead) (got beads.Be
 		"closed_at": now.ClosedAt}, "close", now.ID)
 }
 
-// put makes a call that changes a bead, and returns the bead afterwards.
+// put makes a call that changes a bead, and returns the changed bead.
 func (k *backend) put(ctx context.Context, in map[string]any, op, id string) (beads.Bead, error) {
 	text, err := encode(in)
 	if err != nil {
@@ -134,8 +135,8 @@ func (k *backend) put(ctx context.Context, in map[string]any, op, id string) (be
 	return k.Get(ctx, id)
 }
 
-// setMetadata sets the metadata that an update did not store. If a script never returns metadata, gcity assumes that it
-// was stored.
+// setMetadata sets the metadata that an update did not store. If a script never returns metadata, gcity assumes that
+// it has stored them.
 func (k *backend) setMetadata(ctx context.Context, was, now, got beads.Bead) (beads.Bead, error) {
 	set := setting(was, now)
 	maps.DeleteFunc(set, func(key, value string) bool { return got.Metadata[key] == value })
@@ -186,7 +187,7 @@ func (k *backend) Cook(ctx context.Context, want []beads.Bead) ([]beads.Bead, er
 	return k.below(ctx, out, want)
 }
 
-// below finds the steps of a created molecule by their parent, ref and title, if the script returned only the root.
+// below finds the steps of a new molecule by parent, ref and title. It is used if the script returned only the root.
 func (k *backend) below(ctx context.Context, out []byte, want []beads.Bead) ([]beads.Bead, error) {
 	root, err := k.made(ctx, out)
 	if err != nil {

@@ -17,10 +17,10 @@ import (
 // backupLimit is the time limit for a backup or a restore if the context has no deadline.
 const backupLimit = 2 * time.Minute
 
-// ErrNone is the error for a backup of a store that does not exist yet.
-var ErrNone = errors.New("there is no bead store yet")
+// ErrNone is returned for a backup of a store that does not exist yet.
+var ErrNone = errors.New("the bead store does not exist yet")
 
-// errDamaged is the error for a file that SQLite can read but that is inconsistent.
+// errDamaged is returned for a file that SQLite can open but that has inconsistent content.
 var errDamaged = errors.New("it is damaged")
 
 // BackupInfo describes a file that contains all beads of a store.
@@ -30,8 +30,8 @@ type BackupInfo struct {
 	Beads int
 }
 
-// Backup writes a consistent copy of the store to a file. The file appears complete or not at all, and replaces an
-// existing file. Backup and writers do not wait for each other, except on a network file system.
+// Backup writes a consistent copy of the store to a file. The file either appears complete or not at all, and
+// replaces an existing file. A backup does not block writers, or the reverse, except on a network file system.
 func (s *Store) Backup(ctx context.Context, path string) (BackupInfo, error) {
 	ctx, cancel := limited(ctx, backupLimit)
 	defer cancel()
@@ -66,7 +66,7 @@ func gone(err error) error {
 	return err
 }
 
-// duplicate copies a store file to a new file on stable storage, calls edit for the copy, and checks the copy. It only
+// duplicate copies a store file to a new file, calls edit for the copy, checks it, and syncs it to disk. It only
 // reads the source.
 func duplicate(ctx context.Context, from, to string,
 	edit func(*sql.DB) error) (c BackupInfo, err error) {
@@ -99,7 +99,7 @@ func duplicate(ctx context.Context, from, to string,
 	return c, disk.SyncFile(to)
 }
 
-// with opens a database, calls use, and closes the database.
+// with opens a database, calls use with it, and closes it.
 func with(path, option string, use func(*sql.DB) error) error {
 	db, err := pool(path, 1, option)
 	if err != nil {
@@ -108,7 +108,7 @@ func with(path, option string, use func(*sql.DB) error) error {
 	return errors.Join(use(db), db.Close())
 }
 
-// inspect reads the identity of a store file and the number of its beads. It returns an error if the file is damaged.
+// inspect reads a store file's identity and the number of its beads. It returns an error if the file is damaged.
 func inspect(ctx context.Context, path string) (c BackupInfo, err error) {
 	if info, err := os.Stat(path); err != nil {
 		return c, err
@@ -147,7 +147,7 @@ func inspect(ctx context.Context, path string) (c BackupInfo, err error) {
 	})
 }
 
-// setAside returns an unused file name under which a restore keeps the existing file.
+// setAside returns an unused file name for the file that a restore replaces.
 func setAside(path string) (string, error) {
 	for n := 1; ; n++ {
 		name := fmt.Sprintf("%s.old-%d", path, n)
@@ -159,7 +159,7 @@ func setAside(path string) (string, error) {
 	}
 }
 
-// isOwn reports whether a file in the store's folder is part of the store, or was kept by a restore.
+// isOwn reports whether a file in the store's folder is part of the store, or is an old file that a restore has kept.
 func isOwn(name string) bool {
 	return name == File || strings.HasPrefix(name, File+"-") ||
 		strings.HasPrefix(name, File+".old-")

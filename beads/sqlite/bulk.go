@@ -8,7 +8,8 @@ import (
 	"gcity/beads"
 )
 
-// trees is the number of beads that a purge examines in one transaction. It limits how long other writers wait.
+// trees is the number of beads that a purge examines in one transaction. It limits how long a purge blocks other
+// writers.
 const trees = 200
 
 // Purge implements beads.Purger. It uses several transactions, and an error does not undo the earlier ones.
@@ -82,8 +83,8 @@ func (t *txn) purge(roots []string, before time.Time) (gone int, err error) {
 	return gone, t.exec(`UPDATE store SET version = version + 1`)
 }
 
-// tree returns a bead and all its descendants. It returns nothing if one of them is not closed, was closed too late, or
-// cannot be read.
+// tree returns a bead and all its descendants. It returns nothing if one of them is not closed, was not closed before
+// the given time, or is unreadable.
 func (t *txn) tree(id string, before time.Time) (seqs []int64, err error) {
 	rows, err := t.query(`WITH RECURSIVE below (seq, id) AS (SELECT seq, id FROM beads WHERE id = ?
 		UNION SELECT b.seq, b.id FROM below JOIN beads b ON b.parent = below.id)

@@ -76,8 +76,8 @@ func TestThirtyProcessesEditOneBead(t *testing.T) {
 	}
 }
 
-// In a read-only folder an existing store can be read, or the error explains what to do. The store never looks empty,
-// and changes are refused.
+// In a read-only folder, an existing store can be read, or the error explains what to do. The store never looks empty,
+// and changes fail.
 func TestReadOnlyFolder(t *testing.T) {
 	at := t.TempDir()
 	s := open(t, at)
@@ -94,7 +94,7 @@ func TestReadOnlyFolder(t *testing.T) {
 		}
 	})
 	if all, err := s.List(t.Context(), beads.Query{}); err == nil && len(all) != 1 {
-		t.Errorf("there are %v", all)
+		t.Errorf("the store contains %v", all)
 	}
 }
 
@@ -111,7 +111,7 @@ func lock(t *testing.T, at, folder string) {
 		return
 	}
 	if err := unix.Mount(at, at, "", unix.MS_BIND, ""); err != nil {
-		t.Skipf("root writes everywhere, and nothing can be mounted here: %v", err)
+		t.Skipf("root can write everywhere, and mounts are not possible here: %v", err)
 	}
 	t.Cleanup(func() {
 		if err := unix.Unmount(at, unix.MNT_DETACH); err != nil {
@@ -119,6 +119,6 @@ func lock(t *testing.T, at, folder string) {
 		}
 	})
 	if err := unix.Mount("", at, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
-		t.Skipf("root writes everywhere, and nothing can be mounted read-only here: %v", err)
+		t.Skipf("root can write everywhere, and read-only mounts are not possible here: %v", err)
 	}
 }

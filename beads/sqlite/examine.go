@@ -15,19 +15,19 @@ type Condition struct {
 	Schema       int      // version of the file's schema
 	Damage       []string // the first few problems found in the file
 	Log          int64    // size of the write-ahead log in bytes
-	Exposed      []string // files that other users can access, each with its mode
+	Exposed      []string // files with permissions for other users, each with its mode
 	ForeignFiles []string // files in the folder that do not belong to the store, sorted
 }
 
 // LargeLog is the size in bytes at which a write-ahead log is suspicious, because it has not been checkpointed for a
-// long time. Without readers the log is truncated to journal_size_limit.
+// long time. SQLite truncates the log to journal_size_limit when no process is reading.
 const LargeLog = 64 << 20
 
 // maxDamage is the maximum number of reported problems.
 const maxDamage = 5
 
-// Examine reads the whole store and checks it for damage. It creates nothing. A file from another program is an error
-// and is not changed. After an error, the condition contains the problems found before the error.
+// Examine reads the whole store and checks it for damage. It changes and creates nothing. A file from another program
+// is an error. After an error, the condition contains the problems that were found before it.
 func (s *Store) Examine(ctx context.Context) (Condition, error) {
 	type found struct {
 		c   Condition
@@ -94,7 +94,7 @@ func (s *Store) inspectFolder() (c Condition, err error) {
 	}
 	for _, e := range entries {
 		name := e.Name()
-		// formulas contains links to formulas for other tools
+		// gcity creates the folder formulas for other tools, with links to formulas
 		if name == ".gitignore" || name == "formulas" {
 			continue
 		}

@@ -33,10 +33,10 @@ func TestExamine(t *testing.T) {
 	}
 	strangers := []string{"config.yaml", "metadata.json"}
 	if c, err := s.Examine(t.Context()); err != nil || !cmp.Equal(c, Condition{ForeignFiles: strangers}) {
-		t.Errorf("another's folder: %+v, %v", c, err)
+		t.Errorf("a folder of another program: %+v, %v", c, err)
 	}
 	if _, err := os.Stat(s.path); err == nil {
-		t.Error("it made a store in another's folder")
+		t.Error("Examine created a store in another program's folder")
 	}
 	create(t, s, "a")
 	c, err := s.Examine(t.Context())

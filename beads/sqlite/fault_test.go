@@ -38,7 +38,7 @@ func titles(t *testing.T, s *Store, want string) {
 		got = append(got, b.Title)
 	}
 	if strings.Join(got, " ") != want {
-		t.Errorf("there are %v, want %v", got, want)
+		t.Errorf("the store contains %v, want %v", got, want)
 	}
 }
 
@@ -93,7 +93,7 @@ func tamper(t *testing.T, s *Store, statement string, args ...any) {
 	}
 }
 
-func TestReadingLeavesNoTrace(t *testing.T) {
+func TestReadsCreateNothing(t *testing.T) {
 	at := t.TempDir()
 	s := open(t, at)
 	titles(t, s, "")
@@ -131,7 +131,7 @@ func TestFiles(t *testing.T) {
 	s = open(t, there)
 	create(t, s, "a")
 	if _, err := os.Stat(filepath.Join(s.folder, ".gitignore")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a folder that was there got a .gitignore: %v", err)
+		t.Errorf("an existing folder got a .gitignore: %v", err)
 	}
 }
 
@@ -150,7 +150,7 @@ func TestStrangePaths(t *testing.T) {
 		}
 	}
 	if s, err := Open(t.TempDir(), "a b"); err == nil {
-		t.Errorf("a bad prefix was taken: %v", s)
+		t.Errorf("an invalid prefix was accepted: %v", s)
 	}
 }
 
@@ -235,7 +235,7 @@ func content(t *testing.T, s *Store) []byte {
 }
 
 // Unreadable records stay unchanged, are reported, and do not affect other records.
-func TestSetAside(t *testing.T) {
+func TestUnreadableRecords(t *testing.T) {
 	s := open(t, t.TempDir())
 	want := map[string]string{
 		"paused":   "its status is",
@@ -287,17 +287,17 @@ func TestSetAside(t *testing.T) {
 	}
 	if n, err := s.Purge(t.Context(), beads.Query{}, time.Now().Add(time.Hour)); n != 0 ||
 		err != nil {
-		t.Errorf("a purge took %d, %v", n, err)
+		t.Errorf("a purge removed %d, %v", n, err)
 	}
 	ready, err := s.List(t.Context(), beads.Query{Ready: true})
 	if err != nil || !cmp.Equal(ready, []beads.Bead{fine}) {
-		t.Errorf("%v, %v: %s needs something that is not known to be done", ready, err, waiting.ID)
+		t.Errorf("%v, %v: %s has a need with an unknown status", ready, err, waiting.ID)
 	}
 }
 
 // Another process holds the lock, for example because a debugger has stopped it. A writer gets an error at its
 // deadline, and readers do not wait.
-func TestLockedByAnother(t *testing.T) {
+func TestLockedByOtherProcess(t *testing.T) {
 	at := t.TempDir()
 	s := open(t, at)
 	create(t, s, "a")
@@ -429,7 +429,7 @@ func TestProbeOnAFullDisk(t *testing.T) {
 	create(t, s, "c")
 	titles(t, s, "c a")
 	if left, err := filepath.Glob(filepath.Join(s.folder, ".probe*")); err != nil || len(left) > 0 {
-		t.Errorf("files of probes are left: %v, %v", left, err)
+		t.Errorf("probes left files: %v, %v", left, err)
 	}
 }
 
@@ -484,7 +484,7 @@ func TestClose(t *testing.T) {
 	}
 	entries, err := os.ReadDir(s.folder)
 	if err != nil || len(entries) != 2 {
-		t.Errorf("it left %v, %v", entries, err)
+		t.Errorf("Close left %v, %v", entries, err)
 	}
 }
 
@@ -498,7 +498,7 @@ func TestJournalMode(t *testing.T) {
 		}
 	}
 	if _, err := journalMode(filepath.Join(t.TempDir(), "gone")); err == nil {
-		t.Error("a folder that is not there has a file system")
+		t.Error("a missing folder has a file system")
 	}
 	s := open(t, t.TempDir())
 	create(t, s, "a")

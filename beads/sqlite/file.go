@@ -19,7 +19,7 @@ import (
 
 // file is the open database, with one connection for writing and a few for reading.
 type file struct {
-	is    os.FileInfo // the file that was opened, for comparison with the file on disk
+	is    os.FileInfo // the file that was opened, to detect that another file has replaced it
 	write writer
 
 	read  *sql.DB
@@ -81,8 +81,8 @@ func (s *Store) open(ctx context.Context, create bool) (*file, error) {
 	return f, nil
 }
 
-// makeFile creates an empty file that only its user can read. It never opens the file. Closing the file would release
-// the locks that this process holds on it through other stores.
+// makeFile creates an empty file that only its owner can read. It does not open the file, because closing it would
+// release the locks that this process holds on it through other stores.
 func (s *Store) makeFile() error {
 	if err := disk.OwnFolder(s.folder); err != nil {
 		return err
@@ -96,7 +96,7 @@ func (s *Store) makeFile() error {
 func (s *Store) connect(ctx context.Context, is os.FileInfo) (*file, error) {
 	f := &file{is: is, reads: map[string]*sql.Stmt{}, write: writer{turn: make(chan struct{}, 1)}}
 	f.write.turn <- struct{}{}
-	for _, end := range []string{"-wal", "-shm", "-journal"} { // SQLite writes to all these files
+	for _, end := range []string{"-wal", "-shm", "-journal"} { // SQLite's additional files
 		if _, err := disk.CheckFile(s.path + end); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("cannot open the bead store: %w", err)
 		}
@@ -114,8 +114,8 @@ func (s *Store) connect(ctx context.Context, is os.FileInfo) (*file, error) {
 	return f, nil
 }
 
-// pool prepares at most n connections. SQLite waits only briefly for other processes, because its wait cannot be
-// interrupted; attempt retries until the time limit.
+// pool returns a connection pool of at most n connections. SQLite itself waits only briefly for a lock, because that
+// wait cannot be interrupted; attempt retries until the time limit.
 func pool(path string, n int, option string) (*sql.DB, error) {
 	name := url.URL{Scheme: "file", Path: path, RawQuery: option +
 		"_pragma=busy_timeout(25)&_pragma=foreign_keys(1)&_pragma=synchronous(2)&" +
@@ -130,7 +130,7 @@ func pool(path string, n int, option string) (*sql.DB, error) {
 	return db, nil
 }
 
-// close waits until no write is in progress, so that no write is interrupted.
+// close closes the database after any write in progress has finished.
 func (f *file) close(ctx context.Context) error {
 	select {
 	case <-f.write.turn:
@@ -162,8 +162,8 @@ func (f *file) reader(ctx context.Context, text string) (*sql.Stmt, error) {
 	return st, nil
 }
 
-// ready ensures that the file is a store with a supported version and the right journal mode. It uses only one
-// connection, because the mode cannot be changed while other connections exist.
+// ready ensures that the file is a store with a supported version and the right journal mode. It must be called
+// before there is a second connection, because the mode could then not be changed.
 func (s *Store) ready(t *txn) error {
 	var app, version, tables int
 	const look = `SELECT a.application_id, v.user_version, (SELECT count(*) FROM sqlite_schema)

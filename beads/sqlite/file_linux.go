@@ -17,9 +17,9 @@ func mknod(path string) error {
 
 // remedy returns advice about an unusable folder, or an unusable file in it.
 func remedy(folder string, err error) string {
-	wrong := syscall.Access(folder, 2|1) // the bits are W_OK and X_OK
+	wrong := syscall.Access(folder, 2|1) // W_OK|X_OK
 	var st syscall.Statfs_t
-	// SQLite reports only "I/O error"
+	// for a full disk, SQLite may report only "I/O error"
 	full := syscall.Statfs(folder, &st) == nil && st.Blocks > 0 &&
 		st.Bavail*uint64(st.Bsize) < 1<<20
 	switch {
@@ -38,13 +38,13 @@ func remedy(folder string, err error) string {
 	return "check the permissions of " + folder + " and of the files in it"
 }
 
-// noSpace reports whether an error means that the disk or a quota is full.
+// noSpace reports whether an error means that the disk is full or a quota is reached.
 func noSpace(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// journalMode returns "wal" for a folder on a local disk, and "delete" for a folder on a network file system. The index
-// of a write-ahead log is in memory that all processes share, which network file systems do not support.
+// journalMode returns "wal" for a folder on a local disk, and "delete" for a folder on a network file system. A
+// write-ahead log needs memory that all processes share, which network file systems do not support.
 func journalMode(folder string) (string, error) {
 	var st syscall.Statfs_t
 	if err := syscall.Statfs(folder, &st); err != nil {
@@ -56,7 +56,8 @@ func journalMode(folder string) (string, error) {
 	return "wal", nil
 }
 
-// remote reports whether a type from statfs(2) is a network file system. FUSE counts as one, because it may be one.
+// remote reports whether a type from statfs(2) is a network file system. A FUSE file system is treated as remote,
+// because it can be.
 func remote(kind int64) bool {
 	switch uint32(kind) {
 	case 0x6969, // nfs

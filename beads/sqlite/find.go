@@ -16,9 +16,9 @@ type selection struct {
 	order string
 }
 
-// find translates a query. It selects the index itself, because SQLite's planner does not know what data is typical.
-// One parent or formula has few beads, and a label has fewer than an assignee. Without any of these, find reads all
-// beads, newest first.
+// find translates a query to SQL. It chooses the index itself, because SQLite's planner has no statistics. A parent
+// or formula typically has few beads, and a label has fewer than an assignee. Without these conditions, the query
+// scans all beads, newest first.
 func find(q beads.Query) selection {
 	x := selection{order: `b.created DESC, b.seq DESC`}
 	labels := q.Labels
@@ -96,7 +96,7 @@ func (x *selection) in(what string, values []string) {
 	x.and(what+` (?`+strings.Repeat(`, ?`, len(values)-1)+`)`, args...)
 }
 
-// after excludes the bead with these values, and all beads newer than it.
+// after selects only beads that are older than the bead with these values.
 func (x *selection) after(created, seq int64) {
 	created1, seq1, _ := strings.Cut(strings.ReplaceAll(x.order, " DESC", ""), ", ")
 	x.and(fmt.Sprintf(`(%s, %s) < (?, ?)`, created1, seq1), created, seq)

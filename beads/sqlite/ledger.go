@@ -12,7 +12,7 @@ import (
 	"gcity/internal/proc"
 )
 
-// reserve is how many ID numbers are reserved in the ledger at a time, so that few writes of beads also write the
+// reserve is how many ID numbers the ledger reserves at a time, so that most new beads do not require a write to the
 // ledger.
 const reserve = 64
 
@@ -25,27 +25,27 @@ const (
 	identityRow = `INSERT OR IGNORE INTO identity (one, id) VALUES (1, lower(hex(randomblob(16))))`
 )
 
-// Identity distinguishes a store from all other stores.
+// Identity identifies a store.
 type Identity struct {
 	ID   string `json:"id"`   // random ID, created with the store; "" = unknown
-	Last int64  `json:"last"` // at least the highest number in any bead ID of the store
+	Last int64  `json:"last"` // upper bound of the numbers in the store's bead IDs
 }
 
 // Ledger is a file outside the store's folder that records the identity of the store. With a ledger, a missing, empty
-// or replaced store is an error (*LostError), and ID numbers are never reused. The zero value records nothing.
+// or replaced store is an error (*LostError), and ID numbers are never reused. The zero Ledger records nothing.
 type Ledger struct {
 	File    string // path of the ledger file; its folder is created if necessary
 	Folder  string // name of the store's folder; an entry for another folder is ignored
 	Restore string // command that restores the store, for error messages
 }
 
-// entry is the content of a ledger's file.
+// entry is the content of a ledger file.
 type entry struct {
 	Folder string `json:"folder"`
 	Identity
 }
 
-// LostError means that the store at Path is not the store in the ledger.
+// LostError means that the store at Path is missing, or is not the store in the ledger.
 type LostError struct {
 	Path string
 	Why  string // "is missing", …
@@ -59,7 +59,7 @@ func (e *LostError) Error() string {
 		e.Path, e.Why, e.How, e.How, e.Last)
 }
 
-// Read returns the identity in the ledger. ok is false if the ledger has none for its folder. An error means that
+// Read returns the identity in the ledger. ok is false if the ledger has no entry for its folder. An error means that
 // the file exists but cannot be read.
 func (l Ledger) Read() (id Identity, ok bool, err error) {
 	if l.File == "" {
@@ -84,7 +84,7 @@ func (l Ledger) Read() (id Identity, ok bool, err error) {
 	return e.Identity, e.Folder == l.Folder, nil
 }
 
-// write replaces the identity in the ledger. The caller holds the store's lock for writing.
+// write replaces the identity in the ledger. The caller holds the store's write lock.
 func (l Ledger) write(id Identity) error {
 	if l.File == "" || id.ID == "" {
 		return nil
@@ -104,8 +104,8 @@ func (s *Store) lost(why string, last int64) error {
 	return &LostError{Path: s.path, Why: why, Last: last, How: s.ledger.Restore}
 }
 
-// missing returns an error if the ledger has an entry for the store but the file is missing. A damaged ledger is
-// treated as if it had an entry.
+// missing returns an error if the store's file is missing although the ledger has an entry for it. A damaged ledger
+// is assumed to have one.
 func (s *Store) missing(why string) error {
 	id, ok, err := s.ledger.Read()
 	switch {
@@ -119,8 +119,8 @@ func (s *Store) missing(why string) error {
 	return nil
 }
 
-// identify compares an open store with the ledger. It gives an identity to a store that has none. If a store is an
-// older copy of itself, identify raises its last ID number.
+// identify compares an open store with the ledger. It creates an identity for a store that has none. If the file is
+// an older copy of the store, identify raises the last ID number to the ledger's.
 func (s *Store) identify(t *txn) error {
 	if s.ledger.File == "" {
 		return nil
@@ -136,7 +136,7 @@ func (s *Store) identify(t *txn) error {
 	if have.ID == "" {
 		if err := t.atomic(func(t *txn) error { return t.name() }); err != nil {
 			if code(err) == codeReadOnly {
-				return nil // the first process with write access sets the identity
+				return nil // the first write transaction creates the identity
 			}
 			return err
 		}
@@ -149,8 +149,9 @@ func (s *Store) identify(t *txn) error {
 	return nil
 }
 
-// note writes the store's identity and some reserved ID numbers to the ledger. It runs in a transaction that is about
-// to be committed. An error from the ledger file does not prevent the write, because `gcity doctor` reports it.
+// note writes the store's identity to the ledger and reserves ID numbers in it. It is called at the end of a
+// transaction, before the commit. The transaction is committed even if the ledger cannot be written, because `gcity
+// doctor` reports that.
 func (s *Store) note(t *txn) error {
 	if s.ledger.File == "" {
 		return nil
@@ -195,8 +196,8 @@ func (t *txn) identity() (id Identity, err error) {
 	return id, err
 }
 
-// name gives the store an identity, unless another process has already done so. The new table does not change the
-// schema version, because older versions of gcity ignore the table.
+// name creates the store's identity, unless another process has already done so. The additional table does not need a
+// new schema version, because older versions of gcity ignore it.
 func (t *txn) name() error {
 	if err := t.exec(identityTable); err != nil {
 		return err

@@ -70,7 +70,7 @@ func TestLost(t *testing.T) {
 				})
 			}
 			if _, err := os.Stat(s.path); name == "missing" && err == nil {
-				t.Error("a store was made")
+				t.Error("a store was created")
 			}
 		})
 	}
@@ -179,7 +179,7 @@ func TestIDsNeverRepeat(t *testing.T) {
 			recover(t, s, copy)
 			for _, s := range []*Store{s, known(t, dir(s))} {
 				if b := create(t, s, "late"); used[b.ID] {
-					t.Errorf("%s was given out twice", b.ID)
+					t.Errorf("the ID %s was used twice", b.ID)
 				}
 			}
 			if s, err := s.Examine(t.Context()); err != nil || len(s.ForeignFiles) > 0 {
@@ -204,7 +204,7 @@ func TestRecoverDamaged(t *testing.T) {
 		t.Error("a damaged backup was restored")
 	}
 	if now, err := os.ReadFile(s.path); err != nil || string(now) != string(junk) {
-		t.Error("the store was touched by a restore that failed", err)
+		t.Error("a failed restore changed the store", err)
 	}
 	got, err := s.Recover(t.Context(), copy, false)
 	if err != nil {

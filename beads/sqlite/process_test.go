@@ -138,13 +138,13 @@ func TestSeveralProcesses(t *testing.T) {
 	for w := range writers {
 		for id := range strings.FieldsSeq(said[w].String()) {
 			if by[id] != fmt.Sprint("by:w", w) {
-				t.Errorf("%s was given to w%d and is of %q", id, w, by[id])
+				t.Errorf("%s was created by writer %d but has the label %q", id, w, by[id])
 			}
 		}
 	}
 	for i := range writers * each {
 		if id := fmt.Sprint("gc-", i+1); by[id] == "" {
-			t.Errorf("%s was never given out", id)
+			t.Errorf("no bead has the ID %s", id)
 		}
 	}
 }
@@ -183,7 +183,7 @@ func TestKilledWriters(t *testing.T) {
 	}
 	s := open(t, at)
 	if len(made) < rounds {
-		t.Fatalf("hardly anything was written: %v", made)
+		t.Fatalf("too little was written: %v", made)
 	}
 	for id := range made {
 		root, err := s.Get(t.Context(), id)
@@ -191,7 +191,7 @@ func TestKilledWriters(t *testing.T) {
 			t.Fatal(err)
 		}
 		if closed[id] && root.Status != beads.StatusClosed {
-			t.Errorf("%s was closed and is %s", id, root.Status)
+			t.Errorf("%s was closed but is %s", id, root.Status)
 		}
 	}
 	roots, err := s.List(t.Context(), beads.Query{Type: beads.TypeMolecule, Limit: -1})

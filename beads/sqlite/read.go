@@ -9,8 +9,8 @@ import (
 	"gcity/beads"
 )
 
-// reading calls work with the open file, and retries while other processes lock the file. If the file does not exist,
-// it returns the zero value and absent.
+// reading calls work with the open file, and retries while other processes lock it. If the file does not exist, it
+// returns the zero value and the error absent.
 func reading[T any](ctx context.Context, s *Store, absent error,
 	work func(context.Context, *file) (T, error)) (T, error) {
 	return call(ctx, s, func(ctx context.Context) (got T, err error) {
@@ -51,7 +51,7 @@ func (s *Store) Get(ctx context.Context, id string) (beads.Bead, error) {
 	return *b, nil
 }
 
-// only reads a result with at most one row. A row that is not a valid bead is an error.
+// only reads a result that has at most one row. A row that is not a valid bead is an error.
 func only(rows *sql.Rows, err error) (*beads.Bead, error) {
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func noPage(id string) error {
 	return fmt.Errorf("the page after bead %q: %w", id, beads.ErrNotFound)
 }
 
-// place returns the sort key of a bead in the order of List.
+// place returns the key by which List sorts a bead.
 func (f *file) place(ctx context.Context, id string) (created, seq int64, err error) {
 	st, err := f.reader(ctx, `SELECT created, seq FROM beads WHERE id = ?`)
 	if err == nil {

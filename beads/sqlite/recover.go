@@ -20,8 +20,8 @@ type Recovered struct {
 	Kept string // new path of the previous file; "" = no file existed
 }
 
-// Recover replaces the store with a backup. The previous file is kept under another name. If other processes have the
-// store open, their later writes go to the restored store. ID numbers in the ledger are not reused. An intact store is
+// Recover replaces the store with a backup. It keeps the previous file under another name. Other processes that have
+// the store open write to the restored store afterwards. ID numbers in the ledger are not reused. An intact store is
 // replaced only if force is set.
 func (s *Store) Recover(ctx context.Context, from string, force bool) (Recovered, error) {
 	ctx, cancel := limited(ctx, backupLimit)
@@ -77,8 +77,8 @@ func raise(ctx context.Context, db *sql.DB, last int64) error {
 	return err
 }
 
-// install moves a copy to the store's path. locks means that the old file is a database, which install locks against
-// writers.
+// install moves a copy to the store's path. locks means that the old file is a database, which install locks so that
+// no process writes to it.
 func (s *Store) install(ctx context.Context, fresh BackupInfo,
 	locks bool) (done Recovered, err error) {
 	if !locks {
@@ -101,8 +101,8 @@ func (s *Store) install(ctx context.Context, fresh BackupInfo,
 	return done, errors.Join(err, disk.SyncDir(s.folder))
 }
 
-// swap installs the copy and keeps the old file and its log under another name. last is the highest ID number of the
-// old file, or 0 if it cannot be read.
+// swap installs the copy and keeps the old file and its log under another name. last is the old file's highest ID
+// number, or 0 if it cannot be read.
 func (s *Store) swap(ctx context.Context, fresh BackupInfo,
 	last int64) (done Recovered, err error) {
 	known, _, _ := s.ledger.Read() // a damaged ledger is replaced
@@ -139,15 +139,15 @@ func (s *Store) swap(ctx context.Context, fresh BackupInfo,
 	return done, os.Rename(fresh.Path, s.path)
 }
 
-// Accept records in the ledger that the file at the store's path is the city's store. If the file does not exist,
-// Accept creates an empty store. ID numbers in the ledger are not reused.
+// Accept records the file at the store's path in the ledger as the city's store. If the file does not exist, Accept
+// creates an empty store. ID numbers in the ledger are not reused.
 func (s *Store) Accept(ctx context.Context) (Recovered, error) {
 	return call(ctx, s, func(ctx context.Context) (Recovered, error) {
 		known, named, _ := s.ledger.Read()
 		now, broken := inspect(ctx, s.path)
 		if broken == nil && named && now.ID == known.ID {
-			return Recovered{}, beads.Conflict("the bead store %s is the one in the city's "+
-				"ledger, so there is no new one to accept", s.path)
+			return Recovered{}, beads.Conflict("the bead store %s is already the one in the "+
+				"city's ledger; nothing needs to be accepted", s.path)
 		}
 		plain, err := OpenKnown(filepath.Dir(s.folder), s.prefix, Ledger{})
 		if err != nil {

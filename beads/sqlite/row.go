@@ -11,17 +11,17 @@ import (
 	"gcity/beads"
 )
 
-// record is the current format of rows. A row with a higher number is set aside.
+// record is the current format of rows. Rows with a higher number are unreadable.
 const record = 1
 
 const columns = `b.seq, b.id, b.record, b.rev, b.title, b.status, b.type, b.priority,
 	coalesce(b.assignee, ''), coalesce(b.parent, ''), coalesce(b.ref, ''), b.needs,
 		b.description, b.labels, b.metadata, b.created, b.updated, b.closed`
 
-// readable excludes the rows that SQL can recognize as unreadable. row.bead checks all other rows.
+// readable excludes unreadable rows as far as SQL can recognize them. row.bead checks the others.
 const readable = `b.record <= 1 AND b.status IN ('open', 'in_progress', 'closed')`
 
-// row is a bead as it is stored in a table row.
+// row is a bead as stored in the table.
 type row struct {
 	beads.Bead
 	seq      int64
@@ -42,7 +42,7 @@ func (r *row) into() []any {
 		&r.needs, &r.Description, &r.labels, &r.metadata, &r.created, &r.updated, &r.closed}
 }
 
-// bead decodes the row. The error is the reason why it cannot be decoded.
+// bead decodes the row. The error says why it cannot be decoded.
 func (r *row) bead() (beads.Bead, error) {
 	b := r.Bead
 	if r.record > record {
@@ -71,7 +71,7 @@ func (r *row) bead() (beads.Bead, error) {
 	return b, beads.Check(b)
 }
 
-// scan reads all rows. It passes valid beads to take and all other rows to aside.
+// scan reads all rows. It passes valid beads to take and unreadable rows to aside.
 func scan(rows *sql.Rows, take func(*row, beads.Bead), aside func(*row, error)) (err error) {
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {

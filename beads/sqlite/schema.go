@@ -10,9 +10,9 @@ const (
 	newest      = 1          // newest version of the schema that this gcity supports
 )
 
-// Lists (labels, needs) are stored twice: in the bead's row, one per line, for reading, and in a separate table for
-// searching. Times are nanoseconds since 1970. Empty values of indexed columns are NULL, so that they need no space in
-// the index.
+// Labels and needs are stored twice: in the bead's row, one per line, for reading, and in a separate table for
+// searching. Times are nanoseconds since 1970. Empty values of indexed columns are NULL, so that the partial indexes
+// omit them.
 const schema = `
 CREATE TABLE store (
 	one     INTEGER PRIMARY KEY CHECK (one = 1),

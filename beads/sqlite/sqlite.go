@@ -1,11 +1,11 @@
-// Package sqlite implements the embedded bead store: one SQLite file in a folder ".beads". Any number of processes can
-// use it at the same time, without a server. The first call opens the file, and the first write creates it.
+// Package sqlite implements the embedded bead store: one SQLite file in a folder ".beads". Any number of processes
+// can use it at the same time, without a server. The file is opened by the first call and created by the first write.
 //
 // # Concurrency
 //
-// Each call runs in a goroutine that the store owns, so that a hung disk delays the caller only until its deadline;
-// Close waits for these goroutines. Writers in one process queue for one connection. Writers in several processes queue
-// for the file's lock. Readers and writers do not wait for each other, except on a network file system.
+// Each call runs in a goroutine that the store owns, so that a hung disk delays the caller only until its deadline.
+// Close waits for these goroutines. Writers in the same process wait for one connection. Writers in different
+// processes wait for the file's lock. Readers and writers do not block each other, except on a network file system.
 package sqlite
 
 import (
@@ -31,9 +31,9 @@ const (
 	patience = 10 * time.Second
 	// each is the additional time limit for each bead of a batch.
 	each = 5 * time.Millisecond
-	// queue is how long a call waits for other processes to release the file.
+	// queue is how long a call waits for other processes to release the file's lock.
 	queue = 5 * time.Second
-	// grace is how long a call may take to return its error after its deadline.
+	// grace is how long a caller waits after its deadline, so that the call can return its own error.
 	grace = 100 * time.Millisecond
 )
 
@@ -45,7 +45,7 @@ type Store struct {
 	// returns SQLite's journal mode for a file in the given folder
 	journal func(folder string) (string, error)
 
-	gate chan struct{} // semaphore with one token, which guards file
+	gate chan struct{} // semaphore of one token that guards file
 	file *file         // nil = not open
 
 	calls   sync.WaitGroup
@@ -53,7 +53,7 @@ type Store struct {
 	running int      // number of calls in progress
 	noted   Identity // last known content of the ledger
 	closed  bool
-	idle    chan struct{} // closed when Close was called and the last call has ended
+	idle    chan struct{} // closed when the last call after Close has ended
 }
 
 var (
@@ -68,8 +68,8 @@ var (
 )
 
 // Open returns the store of the city or rig in the folder dir, which must exist at the first call. New IDs are
-// prefix-1, prefix-2, …; several stores of one file may have different prefixes. Open does not access the disk. The
-// caller must close the store.
+// prefix-1, prefix-2, and so on. Several Stores with different prefixes may use one file. Open does not access the
+// disk. The caller must close the store.
 func Open(dir, prefix string) (*Store, error) { return OpenKnown(dir, prefix, Ledger{}) }
 
 // OpenKnown is like Open, but for a store with a ledger.
@@ -91,8 +91,8 @@ func OpenKnown(dir, prefix string, ledger Ledger) (*Store, error) {
 // Path returns the path of the store's file.
 func (s *Store) Path() string { return s.path }
 
-// Close closes the store, and later calls fail. It waits a few seconds at most for calls in progress, and returns an
-// error if some of them hang. It may be called twice.
+// Close closes the store, and later calls fail. It waits at most a few seconds for calls in progress, and returns an
+// error if some of them hang. It may be called more than once.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	first := !s.closed
@@ -119,7 +119,7 @@ func (s *Store) Close() error {
 type outcome[T any] struct {
 	value T
 	err   error
-	fault error // a panic, which is passed to the caller
+	fault error // a panic, which is raised again in the caller
 }
 
 func (o outcome[T]) get() (T, error) {
@@ -137,7 +137,7 @@ func limited(ctx context.Context, limit time.Duration) (context.Context, context
 	return context.WithTimeout(ctx, limit)
 }
 
-// call runs work until the context ends, and then returns without waiting for work.
+// call runs work. If the context ends first, call returns without waiting for work.
 func call[T any](ctx context.Context, s *Store, work func(context.Context) (T, error)) (T, error) {
 	var none T
 	ctx, cancel := limited(ctx, patience)
@@ -168,7 +168,7 @@ func call[T any](ctx context.Context, s *Store, work func(context.Context) (T, e
 	}
 }
 
-// begin starts work in a goroutine unless the store is closed.
+// begin starts work in a goroutine, unless the store is closed.
 func (s *Store) begin(work func()) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -187,7 +187,7 @@ func (s *Store) begin(work func()) bool {
 	return true
 }
 
-// attempt repeats try until no other process blocks the file.
+// attempt repeats try while other processes lock the file.
 func (s *Store) attempt(ctx context.Context, try func() error) error {
 	pause, waited := time.Millisecond, false
 	for end := time.Now().Add(queue); ; pause = min(2*pause, 20*time.Millisecond) {
@@ -211,13 +211,13 @@ func (s *Store) attempt(ctx context.Context, try func() error) error {
 	}
 }
 
-// locked returns the error for a call that waited for another process until its deadline.
+// locked returns the error for a call that waited until its deadline for another process's lock.
 func (s *Store) locked(over error) error {
 	text := fmt.Sprintf("the bead store %s is locked by another process", s.path)
 	return &timeoutError{text, over}
 }
 
-// timeoutError is the error for a call that missed its deadline. Its text is for users, and it wraps the cause.
+// timeoutError is the error for a call that missed its deadline. Its text is for users. It wraps the cause.
 type timeoutError struct {
 	text string
 	by   error

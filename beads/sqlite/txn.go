@@ -11,7 +11,7 @@ import (
 
 // writer is the process's connection for writing.
 type writer struct {
-	turn  chan struct{} // semaphore with one token, which guards the fields below
+	turn  chan struct{} // semaphore of one token that guards the fields below
 	db    *sql.DB
 	conn  *sql.Conn            // nil = not connected
 	stmts map[string]*sql.Stmt // prepared statements of conn, by text
@@ -24,8 +24,8 @@ type txn struct {
 	now time.Time
 }
 
-// change runs work in a transaction that holds the file's lock from its start. If other processes prevent the
-// transaction, change may run work again.
+// change runs work in a transaction that locks the file from the start. It can run work several times, because it
+// retries a transaction that another process's lock has prevented.
 func (s *Store) change(ctx context.Context, work func(*txn) error) error {
 	for {
 		f, err := s.open(ctx, true)
@@ -46,8 +46,8 @@ func (s *Store) change(ctx context.Context, work func(*txn) error) error {
 // errMoved means that the open file was replaced by another file. Nothing was written.
 var errMoved = errors.New("the bead store was replaced")
 
-// within runs work in a transaction if its file is still the store. A restore needs the same lock to replace the
-// file, so the file cannot change before the commit.
+// within runs work in a transaction, if the open file is still the store. A restore replaces the file under the same
+// lock, so the file cannot be replaced before the commit.
 func (s *Store) within(t *txn, f *file, work func(*txn) error) error {
 	if is, err := os.Stat(s.path); err != nil || !os.SameFile(is, f.is) {
 		return errMoved
@@ -58,7 +58,7 @@ func (s *Store) within(t *txn, f *file, work func(*txn) error) error {
 	return s.note(t)
 }
 
-// hold waits until the connection is free, and runs work with it.
+// hold waits until the connection is free and then runs work with it.
 func (w *writer) hold(ctx context.Context, work func(*txn) error) error {
 	select {
 	case <-w.turn:
@@ -90,7 +90,7 @@ func (w *writer) drop() error {
 	for _, st := range w.stmts {
 		errs = append(errs, st.Close())
 	}
-	// ErrBadConn prevents the pool from reusing the connection
+	// ErrBadConn makes the pool discard the connection
 	err := w.conn.Raw(func(any) error { return driver.ErrBadConn })
 	if !errors.Is(err, driver.ErrBadConn) && !errors.Is(err, sql.ErrConnDone) {
 		errs = append(errs, err)
@@ -120,8 +120,8 @@ func (t *txn) atomic(work func(*txn) error) error {
 	return errors.Join(err, t.w.drop())
 }
 
-// stmt returns a prepared statement, and prepares it only once. Statements are short and are not interrupted; the
-// context is checked between them.
+// stmt returns a statement that is prepared on first use. Statements are short and are not interrupted: the context
+// is checked between them.
 func (w *writer) stmt(text string) (*sql.Stmt, error) {
 	if st := w.stmts[text]; st != nil {
 		return st, nil
@@ -156,7 +156,7 @@ func (t *txn) query(text string, args ...any) (*sql.Rows, error) {
 	return st.Query(args...)
 }
 
-// one reads the first row of a result and reports whether the row exists.
+// one scans the first row of a result and reports whether there is one.
 func (t *txn) one(text string, args []any, to ...any) (bool, error) {
 	st, err := t.stmt(text)
 	if err == nil {

@@ -86,7 +86,7 @@ func (t *txn) last() (last int64, err error) {
 	return last, err
 }
 
-// changed updates the store's version and last ID number. Every transaction that has changed beads ends with it.
+// changed updates the store's version and last ID number. Every transaction that changes beads calls it last.
 func (t *txn) changed(last int64) error {
 	return t.exec(`UPDATE store SET last = ?, version = version + 1`, last)
 }
@@ -119,7 +119,7 @@ func (t *txn) insert(b beads.Bead) error {
 	return t.index(seq, b)
 }
 
-// index adds a bead to the label and need tables.
+// index adds a bead to the tables of labels and needs.
 func (t *txn) index(seq int64, b beads.Bead) error {
 	for _, l := range b.Labels {
 		if err := t.exec(`INSERT INTO labels (label, created, seq) VALUES (?, ?, ?)`, l,
@@ -162,12 +162,12 @@ func (t *txn) replace(have, b beads.Bead) error {
 	return t.index(seq, b)
 }
 
-// get reads a bead in the transaction. It returns nil if the bead does not exist.
+// get reads a bead in the transaction, or returns nil if it does not exist.
 func (t *txn) get(id string) (*beads.Bead, error) {
 	return only(t.query(`SELECT `+columns+` FROM beads b WHERE b.id = ?`, id))
 }
 
-// checkCycles rejects links that form a cycle. It follows the links from these beads only.
+// checkCycles returns an error if a cycle can be reached from one of these beads.
 func (t *txn) checkCycles(ids ...string) error {
 	for _, way := range []struct{ field, text string }{
 		{"parent", `SELECT coalesce(parent, '') FROM beads WHERE id = ?`},
@@ -243,8 +243,8 @@ func (t *txn) update(id string, p beads.Patch) (beads.Bead, error) {
 	return b, t.exec(`UPDATE store SET version = version + 1`)
 }
 
-// Probe implements beads.Prober. On a full disk SQLite can still overwrite existing data, so Probe also checks that the
-// store can grow.
+// Probe implements beads.Prober. On a full disk, SQLite can still overwrite existing data, so Probe also checks that
+// the file can grow.
 func (s *Store) Probe(ctx context.Context) error {
 	_, err := call(ctx, s, func(ctx context.Context) (struct{}, error) {
 		if err := s.change(ctx, func(t *txn) error {
@@ -257,11 +257,11 @@ func (s *Store) Probe(ctx context.Context) error {
 	return err
 }
 
-// probeSize is the free space in bytes that a writable store needs: enough for a few changes of typical beads.
+// probeSize is the free space in bytes that a writable store needs. It is enough for a few typical changes.
 const probeSize = 64 << 10
 
-// grows returns an error if the disk has no space for the next changes. It ignores other errors, because the changes
-// themselves report them.
+// grows returns an error if the disk is too full for the next changes. It ignores all other errors, because the
+// changes themselves report them.
 func (s *Store) grows() error {
 	f, err := os.CreateTemp(s.folder, ".probe-*")
 	if err == nil {

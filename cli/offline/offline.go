@@ -289,7 +289,7 @@ func AsProblem(err error) error {
 		return err
 	case errors.Is(err, session.ErrNotFound):
 		code = city.NotFound
-	case errors.Is(err, session.ErrRefused):
+	case errors.Is(err, session.ErrRejected):
 		code = city.Invalid
 	}
 	return &city.Error{Code: code, Message: err.Error()}

@@ -13,11 +13,11 @@ import (
 	"gcity/internal/toml"
 )
 
-// addedName is the name of the file in .gc with the lines that gcity has added to files to suspend agents, rigs or the
-// city. Resuming removes only these lines, because users wrote all others.
+// addedName is the name of a file in .gc. It records the lines that gcity has added to the city's files to suspend
+// agents, rigs or the city. Resuming removes only these lines, because users wrote all others.
 const addedName = "suspended.json"
 
-// addedLines contains the recorded lines, by the position of the setting. It is read and written while edits are
+// addedLines contains the recorded lines, by the setting's position. It is read and written only while edits are
 // locked. It only determines whether resuming removes a setting or sets it to false, so an unreadable file is treated
 // as empty.
 type addedLines map[string]string
@@ -49,8 +49,8 @@ func (a addedLines) write(dir string) error {
 	return nil
 }
 
-// note records the text that an edit has added to a file to suspend a target. If the edit added nothing, note removes
-// the entry.
+// note records the text that an edit has added to suspend a target. If the edit added nothing, note removes the
+// entry.
 func (a addedLines) note(key string, before, after []byte) {
 	front := 0
 	for front < len(before) && before[front] == after[front] {
@@ -63,8 +63,8 @@ func (a addedLines) note(key string, before, after []byte) {
 	}
 }
 
-// without returns a file without the text that suspending has added, or nil if the text was changed later. again
-// suspends the target in the resulting file. If this does not produce data, the text was changed.
+// without returns a file without the text that suspending added, or nil if the text was changed later. To detect a
+// change, it suspends the target again in the resulting file with again, and compares the result with data.
 func (a addedLines) without(key string, data []byte, flag toml.Span,
 	again func(left []byte) ([]byte, error)) []byte {
 	text := a[key]
@@ -85,7 +85,7 @@ func (a addedLines) without(key string, data []byte, flag toml.Span,
 	return nil
 }
 
-// key returns the key in addedLines for the setting's position.
+// key returns the setting's key in addedLines.
 func (s flagPlace) key(path string) string {
 	return strings.Join([]string{path, s.List, s.Rig + s.Dir, s.Name}, "\n")
 }

@@ -18,8 +18,7 @@ func placeOf(c *config.City, t config.Target) (flagPlace, error) {
 	return flagPlace{f}, err
 }
 
-// set returns data with the setting at its position set to on. It returns an error if the edit would change anything
-// else.
+// set returns data with the setting set to on. It returns an error if the edit would change anything else.
 func (s flagPlace) set(data []byte, on bool) ([]byte, error) {
 	root, faults := config.ParseTOML(data)
 	if len(faults) > 0 {
@@ -38,7 +37,7 @@ func (s flagPlace) set(data []byte, on bool) ([]byte, error) {
 	return after, nil
 }
 
-// patch adds a [[patches.agents]] block in the notation of the file's existing blocks.
+// patch adds a [[patches.agents]] block, in the same notation as the file's existing blocks.
 func (s flagPlace) patch(data []byte, root *toml.Node, on bool) []byte {
 	keys := []string{"name = " + toml.Quote(s.Name), "suspended = " + strconv.FormatBool(on)}
 	if s.Dir != "" {
@@ -85,13 +84,13 @@ func splice(data []byte, t *toml.Node, on bool) []byte {
 	case t.Inline:
 		return cut(data, toml.Span{Start: t.Value.Start + 1, End: t.Value.Start + 1}, " "+flag+" ")
 	case near != nil && (t.Get("name") == near || !t.Header):
-		prefix := string(data[near.Line.Start:near.At]) // the first part of a dotted key
+		prefix := string(data[near.Line.Start:near.At]) // indentation and dotted path
 		return insertLine(data, near.Line, prefix+flag)
 	}
 	return insertLine(data, t.Value, flag)
 }
 
-// cut replaces a span of the data.
+// cut replaces a span of data with by.
 func cut(data []byte, s toml.Span, by string) []byte {
 	out := make([]byte, 0, len(data)+len(by))
 	out = append(out, data[:s.Start]...)
@@ -115,7 +114,7 @@ func insertLine(data []byte, s toml.Span, text string) []byte {
 	return cut(data, toml.Span{Start: end + 1, End: end + 1}, indent+text+eol)
 }
 
-// appendTable appends a table at the end of the file, so that no keys move to another table.
+// appendTable appends a table at the end of the file. In any other place, it could capture the keys that follow.
 func appendTable(data []byte, header, text string) []byte {
 	eol := lineBreak(data)
 	gap := eol
@@ -157,7 +156,7 @@ func (s flagPlace) table(root *toml.Node) *toml.Node {
 	return nil
 }
 
-// override returns the table with the setting from the overrides of its rig.
+// override returns the table with the setting in its rig's overrides.
 func (s flagPlace) override(root *toml.Node) *toml.Node {
 	for _, r := range toml.TablesOf(root.Get("rigs")) {
 		for _, t := range toml.TablesOf(r.Get("overrides")) {

@@ -39,12 +39,12 @@ func TestOverrides(t *testing.T) {
 	}
 	want(nil)
 	if _, err := os.Stat(filepath.Join(dir, ".gc", OverridesFile)); !os.IsNotExist(err) {
-		t.Errorf("an empty file is left: %v", err)
+		t.Errorf("an empty file remains: %v", err)
 	}
 }
 
 // An overrides file that cannot be parsed is not overwritten.
-func TestOverridesByAnotherProgram(t *testing.T) {
+func TestInvalidOverridesFile(t *testing.T) {
 	for _, text := range []string{"[pools", "[pools]\na = \"three\"\n", "[pool]\na = 3\n"} {
 		dir := t.TempDir()
 		path := filepath.Join(dir, ".gc", OverridesFile)

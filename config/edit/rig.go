@@ -39,7 +39,7 @@ func (u *InvalidRig) Error() string {
 
 // AddRig declares a rig in city.toml and returns the new configuration. Nothing else in the file changes. If the
 // current configuration is invalid, the error is a *config.Error. If the new one would be invalid, the error is an
-// *InvalidRig and nothing is written. AddRig rejects the city's own folder, and a folder in which agents cannot work.
+// *InvalidRig and nothing is written. AddRig rejects the city's own folder, and any folder that agents cannot use.
 func AddRig(src config.Source, n NewRig) (*config.City, error) {
 	keys := []string{"name = " + toml.Quote(n.Name), "path = " + toml.Quote(n.Path)}
 	block := map[string]any{"name": n.Name, "path": n.Path}
@@ -78,7 +78,7 @@ func AddRig(src config.Source, n NewRig) (*config.City, error) {
 		return after, differ(data, after, func(was, is map[string]any) {
 			was["rigs"] = append(decodedTables(was["rigs"]), block)
 			is["rigs"] = decodedTables(is["rigs"])
-			// in an array the new rig comes first
+			// in an array, insert the new rig before the others
 			if rigs := root.Get("rigs"); rigs != nil && rigs.Shape == toml.ShapeArray {
 				all := was["rigs"].([]map[string]any)
 				was["rigs"] = append([]map[string]any{block}, all[:len(all)-1]...)
@@ -106,7 +106,7 @@ func rigAt(c *config.City, path string) string {
 	return ""
 }
 
-// appendRig returns data with an additional rig, in the notation of the existing rigs.
+// appendRig returns data with an additional rig, in the same notation as the existing rigs.
 func appendRig(data []byte, root *toml.Node, keys []string) []byte {
 	rigs := root.Get("rigs")
 	if rigs == nil || rigs.Shape != toml.ShapeArray {
@@ -212,8 +212,8 @@ func editCity(
 	return c, replace(path, before, after)
 }
 
-// differ returns an error if an edit changed too much. It decodes the file before and after the edit. Its parser
-// differs from the parser that found the positions. even removes the intended change from both results.
+// differ returns an error if an edit changed too much. It decodes the file before and after the edit, with a
+// different parser than the one that found the positions. even removes the intended change from both results.
 func differ(before, after []byte, even func(was, is map[string]any)) error {
 	was, err := toml.Values(before)
 	var is map[string]any

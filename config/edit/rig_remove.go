@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// rigTables returns the tables of a file that are about only one rig.
+// rigTables returns the tables in a file that affect only this rig.
 func rigTables(root *toml.Node, rig string) []*toml.Node {
 	var out []*toml.Node
 	pick := func(n *toml.Node, key string) {
@@ -30,7 +30,7 @@ func rigTables(root *toml.Node, rig string) []*toml.Node {
 	return out
 }
 
-// withoutRig removes from a decoded file the tables that rigTables finds, and the lists that are then empty.
+// withoutRig removes the tables that rigTables finds from a decoded file, and then any empty lists.
 func withoutRig(m map[string]any, rig string) {
 	drop := func(in map[string]any, list, key string) {
 		if in == nil {
@@ -59,7 +59,7 @@ func withoutRig(m map[string]any, rig string) {
 	}
 }
 
-// without returns data without some tables. It keeps one gap of the blank lines around each table.
+// without returns data without some tables. Of the blank lines before and after a table, it keeps only one group.
 func without(data []byte, tables []*toml.Node) ([]byte, error) {
 	var gone []toml.Span
 	for _, t := range tables {
@@ -69,7 +69,7 @@ func without(data []byte, tables []*toml.Node) ([]byte, error) {
 		}
 		gone = append(gone, chunks(data, t)...)
 	}
-	// cut from last to first, so that earlier positions remain valid
+	// cut from the last to the first, so that the remaining positions stay valid
 	slices.SortFunc(gone, func(a, b toml.Span) int { return cmp.Compare(b.Start, a.Start) })
 	for _, s := range gone {
 		data = cut(data, withBlank(s, data), "")
@@ -77,7 +77,7 @@ func without(data []byte, tables []*toml.Node) ([]byte, error) {
 	return data, nil
 }
 
-// chunks returns the lines of a table, from its header to its last key, and the lines of subtables with their own
+// chunks returns the lines of a table, from its header to its last key, and those of subtables with their own
 // headers.
 func chunks(data []byte, t *toml.Node) []toml.Span {
 	end := t.Value.End
@@ -103,8 +103,8 @@ func chunks(data []byte, t *toml.Node) []toml.Span {
 	return append(out, toml.Span{Start: start, End: end})
 }
 
-// withBlank extends a span of lines by the blank lines before it. It does this only if blank lines or the end of the
-// file follow, so that one gap remains.
+// withBlank extends a span of lines to include the blank lines before it. It does so only if blank lines or the end
+// of the file follow the span, so that one group of blank lines remains.
 func withBlank(s toml.Span, data []byte) toml.Span {
 	rest := data[s.End:]
 	if line := bytes.TrimSpace(rest[:toml.LineEnd(rest)]); len(line) > 0 {

@@ -48,14 +48,14 @@ func TestAddRig(t *testing.T) {
 			}
 			if r := c.Rig("demo"); r == nil || r.Path != filepath.Join(dir, tt.rig.Path) ||
 				r.Suspended != tt.rig.Suspended {
-				t.Errorf("the configuration has %+v", r)
+				t.Errorf("the configuration contains %+v", r)
 			}
 		})
 	}
 }
 
 // AddRig refuses a rig that would make the configuration invalid, with the same message, and leaves the file unchanged.
-func TestAddRigRefused(t *testing.T) {
+func TestAddRigErrors(t *testing.T) {
 	const before = "[workspace]\nname = \"town\"\n[[rigs]]\nname = \"demo\"\npath = \"/p/demo\"\n"
 	for want, rig := range map[string]NewRig{
 		`another rig already has the name "demo", at city.toml:4:8`: {Name: "demo",
@@ -94,7 +94,7 @@ func TestAddRigRefused(t *testing.T) {
 	dir := cityIn(t, "[workspace]\nnme = 1\n")
 	if _, err := AddRig(config.Source{Dir: dir}, NewRig{Name: "x", Path: "/x"}); !isConfigError(
 		err) {
-		t.Errorf("what is wrong already is said as: %v", err)
+		t.Errorf("the error for an invalid configuration: %v", err)
 	}
 }
 
@@ -146,14 +146,14 @@ func TestRemoveRig(t *testing.T) {
 				t.Errorf("got\n%q\nwant\n%q", got, tt.after)
 			}
 			if c.Rig("demo") != nil || len(c.RigAgents("demo")) > 0 {
-				t.Error("the configuration has it still")
+				t.Error("the configuration still contains the rig")
 			}
 		})
 	}
 }
 
 // RemoveRig refuses if the rig is in use or if part of it is declared in another file.
-func TestRemoveRigRefused(t *testing.T) {
+func TestRemoveRigErrors(t *testing.T) {
 	const rig = "[[rigs]]\nname = \"demo\"\npath = \"/d\"\n"
 	const agent = "[[agents]]\nname = \"a\"\ndir = \"demo\"\n"
 	for name, tt := range map[string]struct {
@@ -206,7 +206,7 @@ func FuzzRigs(f *testing.F) {
 		if _, err := AddRig(config.Source{Dir: dir},
 			NewRig{Name: "fuzz-rig", Path: "/tmp", Prefix: "fuzzy"}); err != nil {
 			if got := textIn(t, dir); got != before {
-				t.Fatalf("refused, and written all the same: %q", got)
+				t.Fatalf("the edit failed but changed the file: %q", got)
 			}
 			return
 		}
@@ -242,7 +242,7 @@ func textIn(t *testing.T, dir string) string {
 }
 
 // Edits of city.toml consider the other files of the configuration.
-func TestEditRigBesideOtherFiles(t *testing.T) {
+func TestEditRigWithOtherFiles(t *testing.T) {
 	const before = "[workspace]\n[[agents]]\nname = \"a\"\nprovider = \"own\"\n[[rigs]]\nname = " +
 		"\"demo\"\npath = \"/d\"\n"
 	dir, other := cityIn(t, before), filepath.Join(t.TempDir(), "night.toml")
@@ -252,11 +252,11 @@ func TestEditRigBesideOtherFiles(t *testing.T) {
 	}
 	src := config.Source{Dir: dir, Files: []string{other}}
 	if _, err := RemoveRig(src, "demo", false); !errors.Is(err, ErrInUse) {
-		t.Errorf("it has an agent of another file: %v", err)
+		t.Errorf("a rig with an agent in another file: %v", err)
 	}
 	if _, err := RemoveRig(src, "demo", true); err == nil ||
 		!strings.Contains(err.Error(), "its agent demo/n is declared at "+other) {
-		t.Errorf("its agent of another file: %v", err)
+		t.Errorf("a rig's agent in another file: %v", err)
 	}
 	if got := textIn(t, dir); got != before {
 		t.Errorf("the file is now %q", got)
@@ -266,6 +266,6 @@ func TestEditRigBesideOtherFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	if is, err := src.Load(); err != nil || is.Revision != c.Revision {
-		t.Errorf("its revision is another one: %v", err)
+		t.Errorf("the revision differs: %v", err)
 	}
 }

@@ -22,15 +22,15 @@ var (
 // lockWait is how long an edit waits for another edit to finish. An edit takes milliseconds.
 const lockWait = 5 * time.Second
 
-// SetSuspended sets the suspended setting of a target in city.toml, or for a rig in the file that declares the rig. For
-// an agent from an included file or a topology it adds a [[patches.agents]] block to city.toml, or changes an existing
+// SetSuspended sets a target's suspended setting. It edits city.toml, or for a rig the file that declares it. For an
+// agent from an included file or a topology it adds a [[patches.agents]] block to city.toml, or changes an existing
 // patch. Nothing else in the file changes: comments, order, blank lines and line endings remain. Resuming removes the
-// text that suspending has added, unless the text was changed later. Any other setting is set to false. If the setting
-// already has the value, the file is not written.
+// text that suspending has added, unless that text was changed later. Otherwise, resuming sets the setting to false.
+// If the setting already has the value, the file is not written.
 //
-// If the configuration is invalid, the error is a *config.Error. Edits by gcity wait for each other. If another program
-// edits the file at the same time, the error is ErrChanged. The error is ErrNoAgent or ErrNoRig for an unknown name,
-// ErrMember for the name of a member, and ErrAmbiguous for an ambiguous name.
+// If the configuration is invalid, the error is a *config.Error. Only one gcity process edits at a time; if another
+// program edits the file at the same time, the error is ErrChanged. The error is ErrNoAgent or ErrNoRig for an
+// unknown name, ErrMember for the name of a member, and ErrAmbiguous for an ambiguous name.
 func SetSuspended(src config.Source, t config.Target, on bool) error {
 	dir, err := config.Canonical(src.Dir)
 	if err != nil {
@@ -88,11 +88,11 @@ func SetSuspended(src config.Source, t config.Target, on bool) error {
 	return nil
 }
 
-// externalChange returns the error for a setting in a file that other cities may use too.
+// externalChange returns the error for a setting in a file that other cities may also use.
 func (s flagPlace) externalChange(on bool) error {
 	what := fmt.Sprintf("the %s %q is declared", strings.TrimSuffix(s.List, "s"), s.Name)
 	if s.List == "workspace" || strings.HasPrefix(s.List, "patches.") || s.Rig != "" {
-		// these settings do not declare an agent or rig: they are the city's own or part of a patch
+		// these settings are not in an agent's or rig's declaration: they belong to the city or to a patch
 		what = "suspended is set"
 	}
 	return fmt.Errorf("%s in %s, which other cities may use, so gcity does not edit it; set "+
@@ -143,7 +143,7 @@ func replace(path string, before, after []byte) error {
 	return nil
 }
 
-// lockEdits ensures that only one process edits a city at a time.
+// lockEdits takes the lock that allows only one process to edit a city.
 func lockEdits(dir string) (unlock func(), err error) {
 	state := filepath.Join(dir, ".gc")
 	if err := disk.MkdirAll(state, 0o700); err != nil {

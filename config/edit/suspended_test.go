@@ -87,7 +87,7 @@ func TestSuspendedSplice(t *testing.T) {
 
 // Resuming removes only a line that suspending has added. A flag that the user wrote or edited later stays, and its
 // value changes.
-func TestResumeTakesOutOnlyWhatSuspendAdded(t *testing.T) {
+func TestResumeRemovesOnlyAddedLines(t *testing.T) {
 	const plain = "[[agents]]\nname          = \"a\"\nstart_command = \"sh\"\n\n[[agents]]\nname = \"b\"\n"
 	const flagged = "[[agents]]\nname          = \"a\"\nsuspended = true\nstart_command = \"sh\"\n\n[[agents]]\nname = \"b\"\n"
 	for _, tt := range []struct {
@@ -135,14 +135,14 @@ func TestResumeTakesOutOnlyWhatSuspendAdded(t *testing.T) {
 				t.Errorf("got:\n%q\nwant:\n%q", got, tt.after)
 			}
 			if _, err := os.Stat(filepath.Join(dir, ".gc", addedName)); !os.IsNotExist(err) {
-				t.Errorf("something is remembered still: %v", err)
+				t.Errorf("an entry remains: %v", err)
 			}
 		})
 	}
 }
 
 // If the record of added lines is unreadable or wrong, resuming sets the flag to false and changes nothing else.
-func TestResumeWithoutAMemory(t *testing.T) {
+func TestResumeWithoutRecord(t *testing.T) {
 	for _, memory := range []string{"", "{", "null", "[]", `{"city.toml\nagents\n\na":"name = \"a\"\nsuspended = true\n"}`, `{"city.toml\nagents\n\na":"true"}`} {
 		dir := folder(t, "[[agents]]\nname = \"a\"\nsuspended = true\n")
 		if err := os.MkdirAll(filepath.Join(dir, ".gc"), 0o700); err != nil {
@@ -158,7 +158,7 @@ func TestResumeWithoutAMemory(t *testing.T) {
 	}
 }
 
-func TestSetSuspendedRefuses(t *testing.T) {
+func TestSetSuspendedErrors(t *testing.T) {
 	tests := []struct{ name, text, agent, want string }{
 		{"a typo", "[[agents]]\nname = \"worker\"\n", "wroker", "agent \"wroker\" not found; did you mean \"worker\"? Run `gcity agent list` to see all"},
 		{"a stranger", "[[agents]]\nname = \"worker\"\n", "x", "agent \"x\" not found; run `gcity agent list` to see all"},
@@ -219,7 +219,7 @@ func TestSetSuspendedKeepsLinkAndPermissions(t *testing.T) {
 }
 
 // Concurrent edits, even from several processes, are all applied.
-func TestSetSuspendedTakesTurns(t *testing.T) {
+func TestConcurrentSetSuspended(t *testing.T) {
 	if dir := os.Getenv("CONFIG_TEST_EDIT"); dir != "" {
 		if err := SetSuspended(config.Source{Dir: dir}, config.Target{Agent: os.Getenv("CONFIG_TEST_AGENT")}, true); err != nil {
 			t.Fatal(err)
@@ -241,7 +241,7 @@ func TestSetSuspendedTakesTurns(t *testing.T) {
 				}
 				return
 			}
-			cmd := exec.Command(os.Args[0], "-test.run", "^TestSetSuspendedTakesTurns$")
+			cmd := exec.Command(os.Args[0], "-test.run", "^TestConcurrentSetSuspended$")
 			cmd.Env = append(os.Environ(), "CONFIG_TEST_EDIT="+dir, "CONFIG_TEST_AGENT="+n)
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Errorf("%v\n%s", err, out)
@@ -255,7 +255,7 @@ func TestSetSuspendedTakesTurns(t *testing.T) {
 	}
 	for _, a := range c.Agents {
 		if !a.Suspended {
-			t.Errorf("the edit of %s is lost", a.Name)
+			t.Errorf("the edit of %s was lost", a.Name)
 		}
 	}
 }
@@ -305,7 +305,7 @@ func FuzzSetSuspended(f *testing.F) {
 			t.Fatalf("refused: %v\n%q", err, data)
 		}
 		if kept(data, after) < len(data)-len("false") {
-			t.Fatalf("text was lost\n%q\n%q", data, after)
+			t.Fatalf("text is missing\n%q\n%q", data, after)
 		}
 		if s.File != config.FileName {
 			return // the combined result cannot be parsed from this file alone
@@ -323,12 +323,12 @@ func FuzzSetSuspended(f *testing.F) {
 			memo.note(s.key(s.File), data, after)
 			left := now.unset(config.Source{Dir: dir}, target, after, memo)
 			if wrote := s.NoTable || s.table(treeOf(data)).Get("suspended") == nil; wrote != (left != nil) || wrote && !bytes.Equal(left, data) {
-				t.Fatalf("taken out again: %q\n%q\n%q", left, data, after)
+				t.Fatalf("removing the line: %q\n%q\n%q", left, data, after)
 			}
 		}
 		*flagOf(edited, target) = s.On
 		if a, b := values(c), values(edited); a != b {
-			t.Fatalf("more has changed\n%s\n%s", a, b)
+			t.Fatalf("other values changed\n%s\n%s", a, b)
 		}
 	})
 }
@@ -372,7 +372,7 @@ func kept(a, b []byte) int {
 }
 
 // An edit is refused if the file changed during the edit.
-func TestSetSuspendedRefusesAConcurrentEdit(t *testing.T) {
+func TestSetSuspendedDetectsConcurrentEdit(t *testing.T) {
 	const mine, theirs = "[[agents]]\nname = \"a\"\n", "[[agents]]\nname = \"a\"\n# theirs\n"
 	dir := folder(t, mine)
 	path := filepath.Join(dir, config.FileName)
@@ -382,6 +382,6 @@ func TestSetSuspendedRefusesAConcurrentEdit(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if got, _ := os.ReadFile(path); string(got) != theirs {
-		t.Errorf("their edit is lost: %q", got)
+		t.Errorf("the other program's edit was lost: %q", got)
 	}
 }

@@ -20,7 +20,7 @@ func readAll(t testing.TB, path string) string {
 }
 
 // Suspending and resuming any target in a realistic file of 300 lines changes only the line with the flag.
-func TestALongFileStaysAsItIs(t *testing.T) {
+func TestSetSuspendedInLongFile(t *testing.T) {
 	long := readAll(t, "testdata/long.toml")
 	if n := strings.Count(long, "\n"); n < 300 {
 		t.Fatalf("%d lines", n)
@@ -86,14 +86,14 @@ func edited(t *testing.T, text, breaks, old, new, below string) string {
 		at, by = breaks+below+breaks, breaks+below+breaks+new+breaks
 	}
 	if old != "suspended = true" && strings.Count(text, at) != 1 {
-		t.Fatalf("%q is there %d times", at, strings.Count(text, at))
+		t.Fatalf("%q occurs %d times", at, strings.Count(text, at))
 	}
 	last := strings.LastIndex(text, at)
 	return text[:last] + by + text[last+len(at):]
 }
 
 // An agent that is declared in an included file is suspended from city.toml. The included file stays unchanged.
-func TestSetSuspendedOfAnIncludedAgent(t *testing.T) {
+func TestSuspendIncludedAgent(t *testing.T) {
 	const head = "include = [\"team.toml\"] # all of it\n"
 	for _, tt := range []struct {
 		name, before, agent string
@@ -139,7 +139,7 @@ func TestSetSuspendedOfAnIncludedAgent(t *testing.T) {
 }
 
 // A rig cannot be patched. Its flag is set where the rig is declared, unless that is outside the city's folder.
-func TestSetSuspendedOfAnIncludedRig(t *testing.T) {
+func TestSuspendIncludedRig(t *testing.T) {
 	const root = "include = [\"team.toml\"]\n"
 	dir := folderOf(t, map[string]string{config.FileName: root, "team.toml": teamOfTwo})
 	for _, on := range []bool{true, false} {
@@ -169,7 +169,7 @@ func TestSetSuspendedOfAnIncludedRig(t *testing.T) {
 	}
 }
 
-func TestSetSuspendedFindsTheName(t *testing.T) {
+func TestSuspendByName(t *testing.T) {
 	const text = `[[rigs]]
 name = "demo"
 path = "/usr"

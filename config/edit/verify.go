@@ -9,7 +9,7 @@ import (
 )
 
 // verifyChange returns an error if an edit changed anything except the setting. It decodes the file before and after
-// the edit. Its parser differs from the parser that found the position.
+// the edit, with a different parser than the one that found the position.
 func (s flagPlace) verifyChange(before, after []byte, on bool) error {
 	was, err := toml.Values(before)
 	if err != nil {
@@ -75,7 +75,7 @@ func (s flagPlace) decoded(m map[string]any) []map[string]any {
 	})
 }
 
-// inside returns a table inside a decoded table, and creates the inner table if it is missing.
+// inside returns a table inside a decoded table, and creates it if it is missing.
 func inside(m map[string]any, key string) map[string]any {
 	t, ok := m[key].(map[string]any)
 	if !ok {

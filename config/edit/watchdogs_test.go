@@ -31,7 +31,7 @@ func watchdogCity(t *testing.T) map[string]string {
 }
 
 // Removing a rig also removes its watchdogs and their patches.
-func TestWatchdogsGoWithTheirRig(t *testing.T) {
+func TestRemoveRigWithWatchdogs(t *testing.T) {
 	files := watchdogCity(t)
 	files["city.toml"] += "\n[[watchdogs]]\nname = \"more\"\nrig = \"south\"\nwatches = \"judge\"\n"
 	files["packs/lane/topology.toml"] = strings.Replace(files["packs/lane/topology.toml"], `triage = "judge"`, "", 1)

@@ -20,8 +20,8 @@ const maxChecks = 3000
 // respond.
 const checkTimeout = time.Second
 
-// folders contains the checks in progress. All configuration readers in this process share them, because each check of
-// a hung folder occupies a thread until the folder responds.
+// folders contains the checks in progress. All readers of configurations in this process share it, because each check
+// of a hung folder occupies a thread until the folder responds.
 var folders = deadline.New[folderCheck](maxChecks)
 
 // folderCheck is the result of checking a folder.
@@ -70,7 +70,7 @@ func checkFolder(path string) folderCheck {
 
 // unusable returns the reason why a folder cannot be used as a working folder, or "" if it can.
 func unusable(path string) string {
-	const enter = 1 // the mode X_OK of access(2)
+	const enter = 1 // X_OK
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

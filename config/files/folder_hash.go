@@ -21,11 +21,11 @@ func IsDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// isIgnored reports whether folders with this name are ignored in topologies, because programs store their state there.
+// isIgnored reports whether folders with this name in a topology are ignored. Programs store their state in them.
 func isIgnored(name string) bool { return name == ".git" || name == ".gc" || name == ".beads" }
 
-// HashFolder returns one hash of all files below a folder: names, contents, execute permissions, and link targets. If
-// the folder is too large, HashFolder hashes only the first files, and more is true.
+// HashFolder returns a hash of all files below a folder: their names, contents, execute permissions and link targets.
+// If the folder is too large, HashFolder hashes only the first files, and more is true.
 func HashFolder(dir string) (hash string, more bool) {
 	h := sha256.New()
 	files, size := 0, int64(0)

@@ -27,7 +27,7 @@ func ReadSource(path string) ([]byte, error) {
 	return data, err
 }
 
-// ForeignOwner is the error for a file that another user can change. It wraps a *toml.Fault.
+// ForeignOwner is returned for a file that another user can change. It wraps a *toml.Fault.
 type ForeignOwner struct{ *toml.Fault }
 
 func (f ForeignOwner) Unwrap() error { return f.Fault }

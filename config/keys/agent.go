@@ -105,7 +105,7 @@ func poolKeys() []Key {
 				"have. It runs at every patrol with the agent's environment. It runs in the " +
 				"rig's folder. For an agent without a rig, it runs in `dir`, or in the city's " +
 				"folder if `dir` is not set or contains `{{`. If it fails, the size does not " +
-				"change and the reason is shown. `grep -c` prints 0 and exits with status 1 if " +
+				"change and the reason is shown. `grep -c` prints 0 and exits with code 1 if " +
 				"nothing matches, so use `grep -c … || true`. Default: the size is the number " +
 				"of beads in the store that are open or in progress and have the label " +
 				"`pool:NAME`."},

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"gcity/internal/colour"
+	"gcity/internal/color"
 	"gcity/internal/passthrough"
 	"gcity/internal/toml"
 	"gcity/session"
@@ -42,8 +42,8 @@ func CheckName(v any) string {
 
 const nameRule = "use letters, digits, \".\", \"_\" and \"-\", and begin with a letter or digit"
 
-// shortened returns the valid name that is most similar to name. This is name itself if it is valid. If no valid name
-// is similar, shortened returns "".
+// shortened returns the valid name that is most similar to name, which is name itself if it is valid. If no valid
+// name is similar, it returns "".
 func shortened(name string) string {
 	s := strings.Map(func(r rune) rune {
 		switch {
@@ -60,7 +60,7 @@ func shortened(name string) string {
 	return s[:min(len(s), MaxName)]
 }
 
-// MaxPrefix is the maximum length of a prefix. It is small, because every ID starts with a prefix.
+// MaxPrefix is the maximum length of a prefix. It is short, because every ID starts with one.
 const MaxPrefix = 16
 
 func checkPrefix(v any) string {
@@ -78,8 +78,8 @@ func checkFilled(v any) string {
 	return ""
 }
 
-func checkColour(v any) string {
-	if _, err := colour.Parse(v.(string)); err != nil {
+func checkColor(v any) string {
+	if _, err := color.Parse(v.(string)); err != nil {
 		return err.Error()
 	}
 	return ""
@@ -184,8 +184,8 @@ func sizeBounds() *bounds {
 	}}
 }
 
-// sessionProviders returns the valid session providers. "exec:" is the prefix of a script, "plugin:" of a helper
-// program.
+// sessionProviders returns the valid session providers. "exec:" is the prefix for a script, and "plugin:" for a
+// helper program.
 func sessionProviders() []string {
 	return []string{"pty", "tmux", "subprocess", "exec:", "plugin:", "k8s", "fake", "fail"}
 }

@@ -10,7 +10,7 @@ import (
 	"gcity/topology"
 )
 
-// compatibleWith is the version of Gas City with which this program is compatible.
+// compatibleWith is the version of Gas City that this program is compatible with.
 const compatibleWith = "0.13.0"
 
 func checkSource(v any) string {
@@ -86,7 +86,7 @@ func checkRequires(v any) string {
 	return ""
 }
 
-// comparison splits a requirement into its operator and version. Without an operator the version is the minimum.
+// comparison splits a requirement into its operator and version. The default operator is ">=".
 func comparison(part string) (op, number string) {
 	for _, op := range []string{">=", "<=", "!=", "==", ">", "<", "=", "^", "~"} {
 		if rest, ok := strings.CutPrefix(part, op); ok {

@@ -121,7 +121,7 @@ func consoleKeys() []Key {
 			Doc: "Theme for users who have not chosen one: `terminal`, `dark`, `light`, " +
 				"`high-contrast`, `colour-blind`, `auto`, or the name of a user's own theme. A " +
 				"user without that theme sees a message and keeps the current one."},
-		{Path: "console.colour", Kind: String, Check: checkColour,
+		{Path: "console.colour", Kind: String, Check: checkColor,
 			Doc: "Color behind the city's name in the header, to distinguish cities: a color " +
 				"name such as `red` or `bright-red`, a number from 0 to 255, or `#rrggbb`."},
 	}

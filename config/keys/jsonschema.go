@@ -10,7 +10,7 @@ import (
 	"gcity/topology"
 )
 
-// SchemaNode is a JSON Schema of draft 7, limited to the parts that this package uses.
+// SchemaNode is a JSON Schema (draft 7), limited to the parts that this package uses.
 type SchemaNode struct {
 	Schema string `json:"$schema,omitempty"`
 	Title  string `json:"title,omitempty"`
@@ -47,7 +47,7 @@ const cityFile = "city.toml"
 type document struct {
 	name, title, doc string
 	keys             Schema
-	without          string // the only key of keys that is not allowed; "" = all keys are allowed
+	without          string // a key that these files must not contain; "" = none
 }
 
 // documents returns all kinds of files with a schema.
@@ -71,9 +71,9 @@ func Schemas() []string {
 }
 
 // JSONSchema returns a JSON Schema (draft 7) for a kind of file, for editors. It returns nil if the kind is unknown.
-// The schema is generated from the table that Parse uses, so Parse rejects everything that the schema rejects. Parse
-// also rejects contradictions between keys, and invalid schedules and templates. The schema omits keys that are not
-// supported yet.
+// The schema is generated from the same table that Parse uses, so Parse rejects everything that the schema rejects.
+// Parse also checks what the schema cannot express: contradictions between keys, schedules and templates. The schema
+// omits keys that are not supported yet.
 func JSONSchema(of string) []byte {
 	all := documents()
 	i := slices.IndexFunc(all, func(d document) bool { return d.name == of })
@@ -136,7 +136,7 @@ func (s Schema) shape(t *Key) *SchemaNode {
 	return out
 }
 
-// use returns the schema for the places where a table is used.
+// use returns a reference to a table's schema: the table itself, or an array of such tables.
 func (k *Key) use() *SchemaNode {
 	ref := &SchemaNode{Ref: "#/definitions/" + k.Path}
 	if k.Kind == Tables {

@@ -41,7 +41,7 @@ func Parse(n *toml.Node, k *Key) (any, string) {
 	return nil, wrong
 }
 
-// maxDuration is the maximum duration of a key. With this limit, sums of durations and times cannot overflow.
+// maxDuration is the maximum value for a duration. It ensures that sums of durations and times do not overflow.
 const maxDuration = 365 * 24 * time.Hour
 
 func nul(s string) string {

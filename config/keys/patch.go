@@ -2,7 +2,7 @@ package keys
 
 import "strings"
 
-// ChangeKeys returns the keys of a table that changes agents: all keys of an agent except those that identify it.
+// ChangeKeys returns the keys of a table that changes agents: all of an agent's keys except those that identify it.
 func ChangeKeys(table string, all []Key) []Key {
 	var out []Key
 	for i := range all {
@@ -45,7 +45,7 @@ func PatchKeys() []Key {
 				"change agents from included files with such patches, because they do not edit " +
 				"included files."},
 		{Path: "patches.agents.dir", Kind: String, Check: checkPath,
-			Doc: "The agent's `dir`, as it is declared. It can be omitted unless it is a rig."},
+			Doc: "The agent's `dir`, as declared. It can be omitted unless it names a rig."},
 		{Path: "patches.agents.name", Kind: String, Require: true, Check: CheckName,
 			Doc: "The agent's `name`. An unknown agent is an error."},
 		{Path: "patches.providers", Kind: Tables, Doc: "Changes one provider, key by key and " +

@@ -1,8 +1,8 @@
 package keys
 
-// ProgramKeys returns the keys that select an agent's program and determine how the program receives its prompt.
+// ProgramKeys returns the keys that select an agent's program and how it receives its prompt.
 func ProgramKeys() []Key {
-	const over = " It takes precedence over the provider's."
+	const over = " This key takes precedence over the provider's."
 	return []Key{
 		{Path: "workspace.provider", Kind: String, Check: checkProgram,
 			Doc: "Provider for agents that have neither a `start_command` nor a `provider`; see " +
@@ -25,8 +25,9 @@ func ProgramKeys() []Key {
 			Doc: "The flag before the prompt, for `prompt_mode = \"flag\"`. If `prompt_mode` is " +
 				"omitted, this key implies `flag`." + over},
 		{Path: "agents.process_names", Kind: Strings, Check: checkLines,
-			Doc: "Names that the program's process may have, for a script that runs its session " +
-				"(`session = \"exec:…\"`). Other session providers do not need them." + over},
+			Doc: "Names that the program's process can have. gcity passes them to a script that " +
+				"runs the session (`session = \"exec:…\"`). Other session providers do not use " +
+				"them." + over},
 		{Path: "agents.emits_permission_warning", Kind: Bool,
 			Doc: "Known questions that the program asks on startup (whether the folder is " +
 				"trusted, whether it may work without asking for permission) are answered " +

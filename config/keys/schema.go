@@ -42,7 +42,7 @@ func (k Kind) example() string {
 		"a table", "a list of tables, each under its own [[…]]", "a table of tables", "a value"}[k]
 }
 
-// Status is the level of support for a key. It determines how the use of the key is handled.
+// Status is the level of support for a key.
 type Status int
 
 const (
@@ -52,7 +52,7 @@ const (
 )
 
 // Key describes one key. Parsing, defaults, suggestions, errors, docs/config.md and the output of `config show` are
-// based on it.
+// all derived from it.
 type Key struct {
 	Path    string // "agents.restart"; "providers.*.command" below a table of named tables
 	Kind    Kind
@@ -69,8 +69,8 @@ type Key struct {
 	// Enum and Within restrict the value. Both the parser and the JSON Schema use them.
 	Enum   []string // one of these words
 	Within *bounds  // range of a number
-	// known and Pattern are only for the JSON Schema, because Check is more exact. known lists the possible words; a
-	// word that ends in ":" is a prefix. Pattern is a regular expression that matches all valid values.
+	// known and Pattern describe the value in the JSON Schema, which cannot express Check. known lists the possible
+	// words; a word that ends in ":" is a prefix. Pattern is a regular expression that matches all valid values.
 	known   []string
 	Pattern string
 }
@@ -103,7 +103,7 @@ func (k *Key) Invalid(v any) string {
 	return k.Check(v)
 }
 
-// HasValue reports whether the key has a checked value and is not a table.
+// HasValue reports whether the key has a value that is checked. Tables do not.
 func (k *Key) HasValue() bool { return !k.IsTable() && k.Kind != Any }
 
 func (k *Key) Name() string  { return k.Path[strings.LastIndexByte(k.Path, '.')+1:] }
@@ -185,7 +185,7 @@ func Suggest(name string, candidates []string) string {
 	return begins[0]
 }
 
-// Header returns the TOML header of the key's table.
+// Header returns the table's header in TOML.
 func (k *Key) Header() string {
 	path := strings.ReplaceAll(k.Path, "*", "NAME")
 	if k.Kind == Tables {

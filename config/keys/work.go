@@ -71,7 +71,7 @@ func overrideKeys() []Key {
 			Doc: "For `cron`: a line of five fields, or `@hourly`, `@daily`, `@weekly`, " +
 				"`@monthly`, `@yearly`."},
 		{Path: "automations.overrides.check", Kind: String, Check: checkFilled,
-			Doc: "For `condition`: a shell line that exits with status 0 if the automation is " +
+			Doc: "For `condition`: a shell line that exits with code 0 if the automation is " +
 				"due."},
 		{Path: "automations.overrides.on", Kind: String, Check: checkOn,
 			Doc: "For `event`: an event type, or a prefix of event types followed by `*`."},

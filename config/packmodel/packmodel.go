@@ -17,8 +17,8 @@ import (
 const packFile = "pack.toml"
 
 // Marks returns the features that show that a city uses Gas City's pack format: tables in its city.toml, and files in
-// its folder. root is the tree of city.toml, or nil if the file is missing. A city that gcity can read has none of
-// these features.
+// its folder. root is the tree of city.toml, or nil if the file is missing. A city in the format that gcity reads has
+// none of them.
 func Marks(dir string, root *toml.Node) []string {
 	var marks []string
 	if root != nil {
@@ -60,7 +60,7 @@ func OfFile(dir string, data []byte) []string {
 	return Marks(dir, root)
 }
 
-// packTables returns the tables and keys of a city.toml that exist only in the pack format.
+// packTables returns the tables and keys in a city.toml that exist only in the pack format.
 func packTables(root *toml.Node) []string {
 	var marks []string
 	for key, mark := range map[string]string{
@@ -87,7 +87,7 @@ func packTables(root *toml.Node) []string {
 	return marks
 }
 
-// isPackModel reports whether a pack.toml is in the pack format. alone means that its folder has no city.toml.
+// isPackModel reports whether a pack.toml is in the pack format. alone reports that its folder has no city.toml.
 func isPackModel(data []byte, alone bool) bool {
 	root, faults := toml.Parse(toml.BlankBOM(data))
 	if len(faults) > 0 || root == nil {

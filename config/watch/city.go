@@ -11,13 +11,13 @@ import (
 	"gcity/config"
 )
 
-// City returns a channel that receives a value after a city's configuration has changed. The value is sent after no
-// further change for o.Quiet. The watch covers the configuration's files and the files in topologies, even if city.toml
-// is removed or invalid. It also covers the creation and removal of rig folders. Other files are ignored. Call City
-// before config.Load, or set o.First, so that no change is missed in between. Values that are not received are merged.
-// The channel is closed after ctx has ended and the watch has stopped.
+// City returns a channel that receives a value when a city's configuration has changed and has then been stable for
+// o.Quiet. The watch covers the configuration's files and the files in topologies, even if city.toml is removed or
+// invalid. It also covers the creation and removal of rig folders. Call City before config.Load, or set o.First, so
+// that no change in between is missed. The channel holds at most one value. It is closed when ctx has ended and the
+// watch has stopped.
 //
-// If the kernel has no watches left, or the folder is missing, the files are polled every o.Poll.
+// If the kernel has no watches left, or the folder is missing, City polls the files every o.Poll.
 func City(ctx context.Context, s config.Source, o Options) (<-chan struct{}, error) {
 	dir, err := config.Canonical(s.Dir)
 	if err != nil {
@@ -82,7 +82,7 @@ func (s *cityFiles) folders() map[string]bool {
 		}
 	}
 	for f := range parents {
-		s.files[f] = true // removing the folder ends its watch, so that event matters too
+		s.files[f] = true // removing a folder ends the watch on it, so that event matters too
 	}
 	return parents
 }
@@ -108,7 +108,7 @@ func (s *cityFiles) rigs(parents map[string]bool) {
 // optional adds watches for folders that may not exist yet.
 func (s *cityFiles) optional(parents map[string]bool) {
 	began := time.Now()
-	// the last folder that responded; a folder below it is not checked again
+	// the last folder that responded; folders below it need no further check
 	responsive := "/\x00"
 	for _, p := range s.inputs.Folders {
 		if !strings.HasPrefix(p, responsive+"/") {
@@ -125,7 +125,8 @@ func (s *cityFiles) optional(parents map[string]bool) {
 	}
 }
 
-// state returns more than the revision. A file that was changed and changed back may have been read in between.
+// state returns more than the revision, because a file that is changed and changed back may have been read in
+// between.
 func (s *cityFiles) state() string {
 	state := stats(s.inputs.Files) + fmt.Sprintln(s.writes)
 	revision, err := s.from.Revision()

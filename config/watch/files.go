@@ -9,10 +9,10 @@ import (
 	"syscall"
 )
 
-// Files returns a channel that receives a value after a file was written, created or removed. The value is sent after
-// no further change for o.Quiet. Files watches the given files, and all files in the given folders. The paths are
-// absolute and may be missing. Values that are not received are merged. The channel is closed after ctx has ended and
-// the watch has stopped.
+// Files returns a channel that receives a value when a file has been written, created or removed and there has then
+// been no change for o.Quiet. Files watches the given files, and all files in the given folders. The paths are
+// absolute; they need not exist. The channel holds at most one value. It is closed when ctx has ended and the watch
+// has stopped.
 func Files(ctx context.Context, files, folders []string, o Options) <-chan struct{} {
 	return start(ctx, &fileSet{paths: files, dirs: folders}, o, nil)
 }
@@ -74,7 +74,7 @@ func (l *fileSet) state() string {
 	return state
 }
 
-// stats returns one line with the metadata of each path that exists.
+// stats returns one line of metadata for each path that exists.
 func stats(paths []string) string {
 	var b strings.Builder
 	for _, path := range paths {

@@ -16,12 +16,12 @@ import (
 	"gcity/formula"
 )
 
-// Folders returns a channel that receives a value after a formula or an automation was written, created or removed. The
-// value is sent after no further change for o.Quiet. Folders watches the given folders, in the form that City.Layers
-// returns, and ignores other files in them. A folder may be missing. A folder that does not respond is ignored until it
-// responds. others delivers lists of folders that replace the current list, and may be nil. A new list counts as a
-// change if the content of the folders differs. Values that are not received are merged. The channel is closed after
-// ctx has ended and the watch has stopped.
+// Folders returns a channel that receives a value when a formula or an automation has been written, created or
+// removed and there has then been no change for o.Quiet. Folders watches the given folders, as City.Layers returns
+// them, and ignores other files in them. A folder need not exist. A folder that does not respond is ignored until it
+// does. others delivers lists of folders that replace the current list; it may be nil. A new list counts as a change
+// if the content of the folders differs. The channel holds at most one value. It is closed when ctx has ended and the
+// watch has stopped.
 func Folders(
 	ctx context.Context, folders []string, others <-chan []string, o Options,
 ) (<-chan struct{}, error) {
@@ -46,7 +46,7 @@ type formulaFolders struct {
 	watched map[string]bool // folders for the kernel to watch
 	files   map[string]bool // paths with relevant events
 	open    map[string]bool // folders in which every event matters
-	// set of existing formula and automation files, with symbolic links resolved
+	// existing formula and automation files, with symbolic links resolved
 	known map[string]bool
 }
 
@@ -115,7 +115,7 @@ func (r *formulaFolders) await(path string) {
 	}
 }
 
-// resolveLinks watches the symbolic links in a path, and returns the path with them resolved.
+// resolveLinks watches the symbolic links in a path, and returns the resolved path.
 func (r *formulaFolders) resolveLinks(path string) string {
 	chain := linkChain(path)
 	for _, link := range chain[:len(chain)-1] {
@@ -142,8 +142,7 @@ func (r *formulaFolders) state() string {
 	return b.String()
 }
 
-// responsive returns the folders that respond. The folders in hung do not respond, and must be neither watched nor
-// read.
+// responsive returns the folders that respond. Those in hung do not, and must be neither watched nor read.
 func (r *formulaFolders) responsive() (responsive, hung []string) {
 	began := time.Now()
 	for _, dir := range r.dirs {
@@ -161,7 +160,7 @@ func (r *formulaFolders) responsive() (responsive, hung []string) {
 	return responsive, hung
 }
 
-// paths returns the paths of the formulas and automations in some folders, existing or not.
+// paths returns the paths of the formulas and automations in the folders, whether or not they exist.
 func paths(dirs []string) []string {
 	var out []string
 	for _, dir := range dirs {

@@ -79,7 +79,7 @@ func (k *watchedFolders) await(want string) (count int) {
 				return count
 			}
 		case <-deadline:
-			k.t.Fatalf("no poke brought %q after %d; there is %q", want, count, k.has())
+			k.t.Fatalf("%q was not found after %d pokes; found %q", want, count, k.has())
 		}
 	}
 }
@@ -98,7 +98,7 @@ func plant(t *testing.T, path, text string) string {
 	return path
 }
 
-func TestWatchFoldersSeesEveryWayOfWriting(t *testing.T) {
+func TestFoldersReportsEveryKindOfWrite(t *testing.T) {
 	for _, polling := range []bool{false, true} {
 		t.Run(fmt.Sprintf("polling=%t", polling), func(t *testing.T) {
 			poll := time.Hour // inotify reports every change
@@ -157,7 +157,7 @@ func TestWatchFoldersSeesEveryWayOfWriting(t *testing.T) {
 }
 
 // Folders and files may be symbolic links, even to places that do not exist yet.
-func TestWatchFoldersFollowsLinks(t *testing.T) {
+func TestFoldersFollowsLinks(t *testing.T) {
 	dir, shared := folder(t, ""), folder(t, "")
 	link := func(to, at string) {
 		t.Helper()
@@ -196,7 +196,7 @@ func TestWatchFoldersFollowsLinks(t *testing.T) {
 }
 
 // A rewrite with the same size and modification time is noticed.
-func TestWatchFoldersSeesAQuickRewrite(t *testing.T) {
+func TestFoldersReportsQuickRewrite(t *testing.T) {
 	city := folder(t, "")
 	path := plant(t, filepath.Join(city, automation.Folder, "a", automation.FileName),
 		action("one"))
@@ -212,7 +212,7 @@ func TestWatchFoldersSeesAQuickRewrite(t *testing.T) {
 }
 
 // When the configuration changes, the watch switches to the new folders.
-func TestWatchFoldersTakesOthers(t *testing.T) {
+func TestFoldersReplacesList(t *testing.T) {
 	for name, o := range map[string]Options{
 		"told":    {Quiet: 20 * time.Millisecond, Poll: time.Hour},
 		"polling": {Quiet: 20 * time.Millisecond, Poll: 20 * time.Millisecond, Polling: true},
@@ -239,7 +239,7 @@ func TestWatchFoldersTakesOthers(t *testing.T) {
 
 // Other files in the watched folders cause no pokes. A changed automation does not wake the watch of the configuration,
 // and a changed configuration does not wake the watch of automations.
-func TestWatchFoldersIgnoresTheRest(t *testing.T) {
+func TestFoldersIgnoresOtherFiles(t *testing.T) {
 	dir := folder(t, agents(1))
 	city := filepath.Join(dir, ".gc", "formulas")
 	file := plant(t, filepath.Join(city, automation.Folder, "a", automation.FileName),
@@ -266,7 +266,7 @@ func TestWatchFoldersIgnoresTheRest(t *testing.T) {
 	}
 	select {
 	case <-k.pokes:
-		t.Error("the configuration poked for formulas")
+		t.Error("a changed formula woke the watch of the configuration")
 	default:
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // A folder that does not respond does not prevent other folders from being watched.
-func TestWatchFoldersThatDoNotAnswer(t *testing.T) {
+func TestHungFolder(t *testing.T) {
 	if !hungfs.InNamespace(t) {
 		return
 	}
@@ -32,13 +32,13 @@ func TestWatchFoldersThatDoNotAnswer(t *testing.T) {
 	case pokes = <-begun:
 	case <-late:
 		free()
-		t.Fatal("the watch does not begin")
+		t.Fatal("the watch does not start")
 	}
 	put(t, filepath.Join(dir, "a.formula.toml"), "")
 	select {
 	case <-pokes:
 	case <-late:
-		t.Error("a change beside it is not seen")
+		t.Error("a change in the other folder is not reported")
 	}
 	cancel()
 	for open := true; open; {
@@ -46,7 +46,7 @@ func TestWatchFoldersThatDoNotAnswer(t *testing.T) {
 		case _, open = <-pokes:
 		case <-late:
 			free()
-			t.Fatal("the watch does not end")
+			t.Fatal("the watch does not stop")
 		}
 	}
 }

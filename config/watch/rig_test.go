@@ -11,7 +11,7 @@ import (
 
 // A watch notices without polling that a rig's folder is created or removed. Its agents can only be started while the
 // folder exists.
-func TestWatchSeesTheFoldersOfRigs(t *testing.T) {
+func TestCityReportsRigFolders(t *testing.T) {
 	dir := folder(t, "")
 	project := filepath.Join(folder(t, ""), "src", "mine", "demo")
 	put(t, filepath.Join(dir, config.FileName), agents(1)+"[[rigs]]\nname = \"demo\"\npath = \""+
@@ -43,7 +43,7 @@ func TestWatchSeesTheFoldersOfRigs(t *testing.T) {
 	expect(project + " is not a folder; use a different path")
 }
 
-func TestComing(t *testing.T) {
+func TestMissingAncestor(t *testing.T) {
 	dir := folder(t, "")
 	for path, want := range map[string]string{"/": "/", dir: dir, dir + "/a": dir + "/a",
 		dir + "/a/b/c": dir + "/a", "/usr/none": "/usr/none"} {

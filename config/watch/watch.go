@@ -1,5 +1,5 @@
 // Package watch reports changes to files: a city's configuration, formulas and automations, or individual files. It
-// only compares files with their earlier state. The receiver decides whether a change is relevant.
+// only detects that files differ from their earlier state. The receiver decides whether a change is relevant.
 //
 // # Concurrency
 //
@@ -29,12 +29,12 @@ type Options struct {
 	Quiet   time.Duration // time without changes before a change is reported; 0 = 200 ms
 	Poll    time.Duration // interval of polls if the kernel cannot report changes; 0 = 2 s
 	Polling bool          // always poll, for network file systems
-	// report a change immediately, for a caller that has loaded the files before and may have missed a change
+	// report a change immediately, for callers that loaded the files before the watch began
 	First   bool
 	OnPanic func(error) // receives a panic that ended the watch; if nil, a panic ends the program
 }
 
-// start starts watching a subject. others delivers new folders for a subject that consists of folders; it may be nil.
+// start starts a watch. others delivers new folders for a subject that consists of folders; it may be nil.
 func start(ctx context.Context, s subject, o Options, others <-chan []string) <-chan struct{} {
 	if o.Log == nil {
 		o.Log = slog.Default()
@@ -65,7 +65,7 @@ func start(ctx context.Context, s subject, o Options, others <-chan []string) <-
 type subject interface {
 	// refresh updates the subject's list of files.
 	refresh()
-	// folders returns the folders that the kernel should watch. The value is true if changes could be missed without
+	// folders returns the folders that the kernel should watch. The value is true if changes would be missed without
 	// that watch.
 	folders() map[string]bool
 	// isChange reports whether an event for a path may be a change.
@@ -76,8 +76,8 @@ type subject interface {
 	String() string
 }
 
-// watcher compares the state of a subject with its last known state. After the start only the goroutine of run uses the
-// watcher.
+// watcher compares a subject's state with its last known state. After the start, only the goroutine that executes run
+// uses it.
 type watcher struct {
 	subject subject
 	o       Options
@@ -127,7 +127,7 @@ func (w *watcher) run(ctx context.Context) {
 		case folders := <-w.others:
 			if s, ok := w.subject.(interface{ replaceFolders([]string) }); ok {
 				s.replaceFolders(folders)
-				// add watches again before the quiet time, so that no change during it is missed
+				// add watches before the quiet time, so that no change during it is missed
 				w.addWatches()
 				quiet.Reset(w.o.Quiet)
 			}
@@ -141,7 +141,7 @@ func (w *watcher) run(ctx context.Context) {
 func (w *watcher) check() {
 	w.addWatches()
 	w.subject.refresh()
-	for range 5 { // later rounds find changes from before a watch existed
+	for range 5 { // later rounds find changes that were made before a watch existed
 		if !w.addWatches() {
 			break
 		}
@@ -193,8 +193,8 @@ func (w *watcher) addWatches() (added bool) {
 	return added
 }
 
-// warnPolling records that the watch has to poll. It does not log a missing or unreadable folder, because the reader of
-// the folder reports it.
+// warnPolling records that the watch has to poll, and logs a warning. It does not log a missing or unreadable folder,
+// because the code that reads the folder reports it.
 func (w *watcher) warnPolling(err error) {
 	w.unwatched = true
 	if w.warned || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
@@ -206,8 +206,8 @@ func (w *watcher) warnPolling(err error) {
 		"or max_user_watches", "every", w.o.Poll, "err", err)
 }
 
-// missingAncestor returns the first part of a path that does not exist, or the whole path if it exists. The creation of
-// this part is the next event to wait for.
+// missingAncestor returns the path of the first folder on the way to a path that does not exist, or the path itself
+// if all exist. The watch waits for its creation.
 func missingAncestor(path string) string {
 	for {
 		up := filepath.Dir(path)
@@ -218,8 +218,8 @@ func missingAncestor(path string) string {
 	}
 }
 
-// linkChain returns every symbolic link in the path of a file, followed by the path of the file itself. The folder of
-// each returned path contains no links.
+// linkChain returns every symbolic link on the way to a file, followed by the path of the file itself. Only the last
+// element of a returned path can be a link.
 func linkChain(path string) []string {
 	var out []string
 	done, rest := "/", strings.TrimPrefix(filepath.Clean(path), "/")

@@ -48,7 +48,7 @@ func await(t *testing.T, pokes <-chan struct{}, dir string, agents int) (count i
 				return count
 			}
 		case <-deadline:
-			t.Fatalf("no poke brought the change after %d pokes", count)
+			t.Fatalf("the change was not found after %d pokes", count)
 		}
 	}
 }
@@ -97,7 +97,7 @@ func folder(t *testing.T, text string) string {
 	return dir
 }
 
-func TestWatchSeesEveryWayOfWriting(t *testing.T) {
+func TestCityReportsEveryKindOfWrite(t *testing.T) {
 	for _, polling := range []bool{false, true} {
 		t.Run(fmt.Sprintf("polling=%t", polling), func(t *testing.T) {
 			dir := folder(t, agents(1))
@@ -123,7 +123,7 @@ func TestWatchSeesEveryWayOfWriting(t *testing.T) {
 }
 
 // A file that is written byte by byte or rewritten 1,000 times causes only a few pokes, and the last content is read.
-func TestWatchIsCalm(t *testing.T) {
+func TestCityMergesChanges(t *testing.T) {
 	t.Run("byte by byte", func(t *testing.T) {
 		dir := folder(t, agents(1))
 		pokes := watching(t, dir, Options{})
@@ -160,7 +160,7 @@ func TestWatchIsCalm(t *testing.T) {
 
 // city.toml is a link through a linked folder. The watch notices a change of that link and a change of the file behind
 // it.
-func TestWatchFollowsLinks(t *testing.T) {
+func TestCityFollowsLinks(t *testing.T) {
 	dir, elsewhere := folder(t, ""), folder(t, "")
 	for i, v := range []string{"v1", "v2"} {
 		if err := os.Mkdir(filepath.Join(elsewhere, v), 0o755); err != nil {
@@ -193,7 +193,7 @@ func TestWatchFollowsLinks(t *testing.T) {
 }
 
 // A watch continues after its folder is removed and created again, as in a clean checkout.
-func TestWatchSurvivesItsFolder(t *testing.T) {
+func TestCitySurvivesFolderRemoval(t *testing.T) {
 	dir := filepath.Join(folder(t, ""), "city")
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
@@ -215,7 +215,7 @@ func TestWatchSurvivesItsFolder(t *testing.T) {
 }
 
 // A script that an agent uses is a source: a change is noticed immediately.
-func TestWatchSeesScripts(t *testing.T) {
+func TestCityReportsScripts(t *testing.T) {
 	dir := folder(t, "")
 	if err := os.Mkdir(filepath.Join(dir, "scripts"), 0o755); err != nil {
 		t.Fatal(err)
@@ -245,7 +245,7 @@ func TestWatchSeesScripts(t *testing.T) {
 }
 
 // Other files that are written in the city cause no pokes.
-func TestWatchIgnoresTheRest(t *testing.T) {
+func TestCityIgnoresOtherFiles(t *testing.T) {
 	dir := folder(t, agents(1))
 	pokes := watching(t, dir, Options{Quiet: 20 * time.Millisecond})
 	if err := os.Mkdir(filepath.Join(dir, ".gc"), 0o700); err != nil {
@@ -291,7 +291,7 @@ func TestWatchWithoutInotify(t *testing.T) {
 			GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}}
 		out, err := cmd.CombinedOutput()
 		if bytes.Contains(out, []byte("--- SKIP")) || (err != nil && len(out) == 0) {
-			t.Skipf("user namespaces with limits of their own are not to be had here: %v %s", err,
+			t.Skipf("user namespaces with their own limits are not available: %v %s", err,
 				out)
 		}
 		if err != nil {
@@ -325,7 +325,7 @@ func TestWatchWithoutInotify(t *testing.T) {
 }
 
 // An included file is watched like city.toml as soon as a file names it, even if it does not exist yet.
-func TestWatchSeesIncludedFiles(t *testing.T) {
+func TestCityReportsIncludedFiles(t *testing.T) {
 	dir := folder(t, agents(1))
 	pokes := watching(t, dir, Options{Quiet: 20 * time.Millisecond})
 	put(t, filepath.Join(dir, config.FileName), "include = [\"team.toml\"]\n"+agents(1))
@@ -366,7 +366,7 @@ func TestWatchSeesIncludedFiles(t *testing.T) {
 }
 
 // A topology is watched as a whole: its file, the files that its agents use, and new files in its folder.
-func TestCitySeesTopologies(t *testing.T) {
+func TestCityReportsTopologies(t *testing.T) {
 	dir := folder(t, "include = [\"more.toml\"]\n[workspace]\ntopology = \"p\"\n"+
 		"[topologies.far]\nsource = \"/none\"\n")
 	put(t, filepath.Join(dir, "more.toml"), "[daemon]\n")
@@ -390,7 +390,7 @@ func TestCitySeesTopologies(t *testing.T) {
 }
 
 // Prompts, fragments and overlays are part of the configuration, so every change in them is noticed.
-func TestWatchSeesPromptsAndOverlays(t *testing.T) {
+func TestCityReportsPromptsAndOverlays(t *testing.T) {
 	dir := folder(t, "[[agents]]\nname = \"a\"\nprompt_template = \"in/p.md.tmpl\"\noverlay_dir "+
 		"= \"over\"\n")
 	for name, text := range map[string]string{
@@ -429,7 +429,7 @@ func TestWatchSeesPromptsAndOverlays(t *testing.T) {
 			select {
 			case <-pokes:
 			case <-seen.C:
-				t.Fatalf("%s is not seen", change.what)
+				t.Fatalf("%s is not reported", change.what)
 			}
 			c, err := config.Load(dir)
 			if err != nil {
@@ -437,7 +437,7 @@ func TestWatchSeesPromptsAndOverlays(t *testing.T) {
 			}
 			on, err := config.Source{Dir: dir}.Revision()
 			if err != nil || on != c.Revision {
-				t.Fatalf("%s: the revision is %s, and that of what is loaded %s, %v", change.what,
+				t.Fatalf("%s: the revision is %s, that of the loaded configuration %s, %v", change.what,
 					on, c.Revision, err)
 			}
 			if c.Revision != revision { // otherwise the poke was sent before the change

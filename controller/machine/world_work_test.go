@@ -246,9 +246,9 @@ func (w *world) workEffect(f effect.Effect) (in effect.Input, ok bool) {
 // called makes one call to the city's store. It notifies the machine if the store's health has changed.
 func (w *world) called(probe bool) {
 	fl := &w.floor
-	v := guard.AnsweredCall
+	v := guard.StoreWorks
 	if fl.dead != "" {
-		v = guard.FailedCall
+		v = guard.StoreFailed
 	}
 	if !fl.store.Ended(w.now, probe, v, errors.New(fl.dead)) {
 		return

@@ -80,7 +80,7 @@ func (s *Stores) Bead(ctx context.Context, id string) (b beads.Bead, err error) 
 		}
 		switch {
 		case errors.Is(err, beads.ErrNotFound):
-		case err == nil || guard.Answered(err):
+		case err == nil || guard.Rejected(err):
 			return b, city.WorkError(err)
 		case lost == nil:
 			lost = err

@@ -141,7 +141,7 @@ func branches(ctx context.Context, w *agent.Want) (now, main string) {
 		env := append(w.Spec.Env[:len(w.Spec.Env):len(w.Spec.Env)], "GIT_TERMINAL_PROMPT=0",
 			"GIT_OPTIONAL_LOCKS=0")
 		got, err := shell.Call(ctx, shell.Program{Path: "git", Args: args, Dir: w.Spec.Dir,
-			Env: env, Most: 4 << 10})
+			Env: env, MaxStdout: 4 << 10})
 		if err != nil || got.Code != 0 {
 			return ""
 		}

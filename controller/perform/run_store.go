@@ -68,7 +68,7 @@ func (s *Stores) update(ctx context.Context, c city.UpdateBead, in *effect.BeadC
 		}
 		switch {
 		case errors.Is(err, beads.ErrNotFound):
-		case err == nil || guard.Answered(err):
+		case err == nil || guard.Rejected(err):
 			if err != nil {
 				return err
 			}

@@ -122,7 +122,7 @@ func (o *Options) call(ctx context.Context, stdin []byte, op string) ([]byte, er
 	}
 	env := shell.ScriptEnv(environ, o.Env...)
 	got, err := shell.Call(ctx, shell.Program{Path: o.Script, Args: []string{op}, Dir: o.Dir,
-		Env: env, Stdin: stdin, Most: 1 << 20})
+		Env: env, Stdin: stdin, MaxStdout: 1 << 20})
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("the event script failed at %s: %w", op, err)

@@ -138,7 +138,7 @@ func TestDocumentedImports(t *testing.T) {
 			continue
 		}
 		if _, known := doors[from]; !known {
-			t.Errorf("%s: there is no room %q in ARCHITECTURE.md", f.path, from)
+			t.Errorf("%s: ARCHITECTURE.md has no entry for %q", f.path, from)
 			continue
 		}
 		for _, imp := range f.imports() {
@@ -149,26 +149,26 @@ func TestDocumentedImports(t *testing.T) {
 				continue
 			}
 			if to, _ := room(strings.TrimPrefix(strings.TrimPrefix(imp, module), "/")); !open(from, to) {
-				t.Errorf("%s imports %s: there is no door from %s to %s", f.path, imp, from, to)
+				t.Errorf("%s imports %s, but %s may not import %s", f.path, imp, from, to)
 			}
 		}
 	}
 	for dir, libs := range foreign {
 		from, _ := room(dir)
 		if most, basic := libraries[from]; basic && len(libs) > most {
-			t.Errorf("%s uses %d libraries (%s), at most %d in a basic room", dir, len(libs), strings.Join(libs, ", "), most)
+			t.Errorf("%s uses %d libraries (%s), but a basic package may use at most %d", dir, len(libs), strings.Join(libs, ", "), most)
 		}
 	}
 }
 
-// The program does not import packages with an initialisation that slows down every command. go.mod replaces the
+// The program does not import packages with an initialization that slows down every command. go.mod replaces the
 // last of these packages.
 func TestNoCostlyImports(t *testing.T) {
 	costly := []string{"net/http/pprof", "expvar", "github.com/dustin/go-humanize", "github.com/atotto/clipboard"}
 	for _, f := range sources(t) {
 		for _, imp := range f.imports() {
 			if slices.Contains(costly, imp) {
-				t.Errorf("%s imports %s, which every command pays for at its start", f.path, imp)
+				t.Errorf("%s imports %s, which slows down the start of every command", f.path, imp)
 			}
 		}
 	}
@@ -187,7 +187,7 @@ func TestOneTOMLReader(t *testing.T) {
 }
 
 // Roles are configuration: the program contains no role names.
-func TestNoCharacters(t *testing.T) {
+func TestNoRoleNames(t *testing.T) {
 	for _, f := range sources(t) {
 		ast.Inspect(f.tree, func(n ast.Node) bool {
 			lit, ok := n.(*ast.BasicLit)
@@ -196,7 +196,7 @@ func TestNoCharacters(t *testing.T) {
 			}
 			if text, err := strconv.Unquote(lit.Value); err == nil {
 				if who := character(text); who != "" {
-					t.Errorf("%s: the role %q is written into the program", f.fset.Position(lit.Pos()), who)
+					t.Errorf("%s: the program contains the role name %q", f.fset.Position(lit.Pos()), who)
 				}
 			}
 			return true
@@ -250,7 +250,7 @@ func TestRulesFindViolations(t *testing.T) {
 		}
 	}
 	if len(sources(t)) < 10 {
-		t.Error("hardly any source was read: the walk is broken")
+		t.Error("too few files were read: the walk is broken")
 	}
 }
 

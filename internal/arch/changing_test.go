@@ -23,7 +23,7 @@ func TestChangingNamesFiles(t *testing.T) {
 		title, _, _ := strings.Cut(recipe, "\n")
 		named := filesNamed(recipe)
 		if steps := len(step.FindAllString(recipe, -1)); title == "A verb" && steps > 4 {
-			t.Errorf("%s: takes %d files, and was to take 4", title, steps)
+			t.Errorf("%s: has %d steps, want at most 4", title, steps)
 		}
 		if len(named) == 0 {
 			t.Errorf("%s: names no file", title)

@@ -57,7 +57,7 @@ func TestRelease(t *testing.T) {
 	}
 	b := r.Builds[0]
 	if b.Main != "." || !slices.Contains(b.Flags, "-trimpath") || !slices.Contains(b.Flags, "-tags=holder") || !strings.Contains(strings.Join(b.Ldflags, " "), "-X main.version=") || !slices.Contains(b.Env, "CGO_ENABLED=0") {
-		t.Errorf("it is not built as the Makefile does: %+v", b)
+		t.Errorf("the build differs from that of the Makefile: %+v", b)
 	}
 	if !slices.Equal(r.Archives[0].Formats, []string{"tar.gz"}) || !slices.Equal(r.NFPMs[0].Formats, []string{"deb", "rpm"}) {
 		t.Errorf("%v, %v", r.Archives[0].Formats, r.NFPMs[0].Formats)
@@ -66,7 +66,7 @@ func TestRelease(t *testing.T) {
 	for _, c := range r.NFPMs[0].Contents {
 		files = append(files, c.Src)
 		if !path.IsAbs(c.Dst) {
-			t.Errorf("%s goes to %q", c.Src, c.Dst)
+			t.Errorf("%s is installed as %q", c.Src, c.Dst)
 		}
 	}
 	for _, f := range files {
@@ -74,12 +74,12 @@ func TestRelease(t *testing.T) {
 			continue
 		}
 		if found, err := filepath.Glob(filepath.Join("../..", f)); err != nil || len(found) == 0 {
-			t.Errorf("there is no %s, %v", f, err)
+			t.Errorf("%s is missing: %v", f, err)
 		}
 	}
 	for _, want := range []string{"/usr/share/man/man1/", "/usr/share/bash-completion/completions/gcity", "/usr/lib/systemd/user/gcity@.service"} {
 		if !strings.Contains(string(text), "dst: "+want+"\n") {
-			t.Errorf("nothing goes to %s", want)
+			t.Errorf("nothing is installed as %s", want)
 		}
 	}
 	makefile, err := os.ReadFile("../../Makefile")
@@ -88,12 +88,12 @@ func TestRelease(t *testing.T) {
 	}
 	for dir, target := range made {
 		if !strings.Contains(string(makefile), "\n"+target+":") || !strings.Contains(string(makefile), dir) {
-			t.Errorf("no target %s makes %s", target, dir)
+			t.Errorf("no target %s creates %s", target, dir)
 		}
 	}
 	for _, hook := range r.Before.Hooks {
 		if target, ok := strings.CutPrefix(hook, "make "); !ok || !strings.Contains(string(makefile), "\n"+target+":") {
-			t.Errorf("there is no %q", hook)
+			t.Errorf("the hook %q is missing", hook)
 		}
 	}
 }

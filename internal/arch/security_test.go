@@ -37,12 +37,12 @@ func TestSecurityPageNamesTests(t *testing.T) {
 	named := regexp.MustCompile("`((?:Test|Fuzz)[A-Za-z0-9]+)[`:]").FindAllStringSubmatch(string(page), -1)
 	for _, m := range named {
 		if !strings.Contains(code.String(), "func "+m[1]+"(") {
-			t.Errorf("docs/security.md names %s, and there is no such test", m[1])
+			t.Errorf("docs/security.md names the test %s, which does not exist", m[1])
 		}
 	}
 	for _, m := range regexp.MustCompile(`([a-z_]+\.txtar)`).FindAllString(string(page), -1) {
 		if !scripts[m] {
-			t.Errorf("docs/security.md names %s, and there is no such script", m)
+			t.Errorf("docs/security.md names the script %s, which does not exist", m)
 		}
 	}
 	if len(named) < 20 {

@@ -33,7 +33,7 @@ func TestNoTestSleeps(t *testing.T) {
 		}
 		read++
 		for _, n := range sleeps(string(text)) {
-			t.Errorf("%s:%d: a test that sleeps to wait: wait for the thing itself, or by internal/eventually; if it is no wait, say there what it is", p, n)
+			t.Errorf("%s:%d: the test sleeps: wait for the event itself, or poll with internal/eventually; if the sleep is not a wait, add a comment with its reason", p, n)
 		}
 		return nil
 	})
@@ -41,7 +41,7 @@ func TestNoTestSleeps(t *testing.T) {
 		t.Fatal(err)
 	}
 	if read < 10 {
-		t.Error("hardly any test was read: the walk is broken")
+		t.Error("too few tests were read: the walk is broken")
 	}
 }
 

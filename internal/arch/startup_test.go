@@ -15,7 +15,7 @@ import (
 func TestNothingIsCompiledAtStartup(t *testing.T) {
 	for _, f := range sources(t) {
 		for _, call := range compiled(f.tree) {
-			t.Errorf("%s is called at every start: use sync.OnceValue", f.fset.Position(call.Pos()))
+			t.Errorf("%s is called whenever the program starts: use sync.OnceValue", f.fset.Position(call.Pos()))
 		}
 	}
 }

@@ -84,13 +84,13 @@ func TestStateIsOpenedByDisk(t *testing.T) {
 			}
 		}
 		for _, call := range found {
-			t.Errorf("%s: %s may follow a link in .gc or .beads: use package disk, or say in byPath what is opened",
+			t.Errorf("%s: %s may follow a link in .gc or .beads: use package disk, or add an entry to byPath with the reason",
 				f.fset.Position(call.Pos()), call.Sel.Name)
 		}
 	}
 	for entry := range byPath {
 		if !used[entry] {
-			t.Errorf("%s opens nothing: take it out of byPath", entry)
+			t.Errorf("%s opens nothing: remove it from byPath", entry)
 		}
 	}
 }

@@ -12,8 +12,8 @@ import (
 // idleCommand is the command of an idle agent: a process that does nothing.
 const idleCommand = "sleep 1000000"
 
-// settle is the pause between the start and the first measurement, because runit delays the restart of services that
-// have just started.
+// settle is the pause between the start and the first measurement. It is necessary because runit delays the restart
+// of services that have just started.
 const settle = 1500 * time.Millisecond
 
 // idleSettle is the pause between the last start and the first idle window.
@@ -76,7 +76,7 @@ func bench(ctx context.Context, o options) (err error) {
 	return nil
 }
 
-// size measures all peers with n agents, one after the other in each run.
+// size measures all peers with n agents. In each run, it measures them one after the other.
 func (b *benchmark) size(ctx context.Context, t *table, found []peer, n int) {
 	for run := range b.runs {
 		for _, p := range found {
@@ -164,7 +164,7 @@ func (b *benchmark) replacements(ctx context.Context, s *session) ([]float64, er
 	return took, nil
 }
 
-// pause waits for d. It returns the cause if ctx ends first.
+// pause waits for d. If ctx ends first, it returns the cause.
 func pause(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):

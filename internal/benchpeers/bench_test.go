@@ -120,6 +120,6 @@ func TestSweep(t *testing.T) {
 		t.Error("the process was not killed")
 	}
 	if _, err := os.Stat(dead.dir); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the group of a run that is gone is still there: %v", err)
+		t.Errorf("the group of the killed run still exists: %v", err)
 	}
 }

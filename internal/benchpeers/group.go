@@ -16,7 +16,7 @@ import (
 // groupPrefix is the prefix of this program's control group names. The program's pid follows it.
 const groupPrefix = "gcity-bench-"
 
-// killLimit is how long the processes in a group may take to exit after SIGKILL.
+// killLimit is the time limit for the processes in a group to exit after SIGKILL.
 const killLimit = 30 * time.Second
 
 // groups is the control group in which a run creates one group for each manager.
@@ -61,7 +61,7 @@ func ownGroup(mounts, own string) (string, bool) {
 	return "", false
 }
 
-// sweep removes groups that earlier runs left behind because they were killed, and kills the processes in them.
+// sweep removes the groups that earlier runs left behind when they were killed, and kills the processes in them.
 func sweep(parent string) {
 	old, _ := filepath.Glob(filepath.Join(parent, groupPrefix+"*")) // the pattern is valid
 	for _, dir := range old {
@@ -158,7 +158,8 @@ func (g *group) remove() error {
 	return os.Remove(g.dir)
 }
 
-// field returns the number for a name from a file. Each line consists of a name, a space or colon, and a number.
+// field returns the number for a name in a file. Each line of the file consists of a name, a space or colon, and a
+// number.
 func field(path, name string) (int64, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

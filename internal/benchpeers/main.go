@@ -1,5 +1,5 @@
 // Command benchpeers compares gcity with other process managers: runit, tmux, supervisord and process-compose, if
-// they are installed, and a floor that only forks, executes and waits.
+// they are installed, and with the floor: a program that only forks, executes and waits.
 //
 //	make bench-peers                              # 100 and 500 agents, three runs
 //	make bench-peers N=100 RUNS=1 PEERS=gcity,floor,tmux
@@ -24,7 +24,7 @@ import (
 	"time"
 )
 
-// options are the command line options.
+// options contains the command line options.
 type options struct {
 	gcity   string
 	sizes   []int
@@ -59,7 +59,7 @@ func main() {
 	os.Exit(status)
 }
 
-// report prints an error and returns the exit status for it.
+// report prints an error and returns the exit code for it.
 func report(err error) int {
 	if err == nil || errors.Is(err, flag.ErrHelp) {
 		return 0

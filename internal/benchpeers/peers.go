@@ -92,7 +92,7 @@ func runitPeer() peer {
 				if err := os.MkdirAll(s.path("sv", name), 0o755); err != nil {
 					return err
 				}
-				// a service cannot have arguments, so its script is the agent
+				// runit passes no arguments to a service, so the service's script is the agent
 				if err := s.script(filepath.Join("sv", name, "run"), name); err != nil {
 					return err
 				}

@@ -152,7 +152,7 @@ func (s *session) await(ctx context.Context, n int, limit time.Duration) (last b
 // errMissed means that an agent was not replaced in time.
 var errMissed = fmt.Errorf("not replaced within %s", replaceLimit)
 
-// replace kills an agent and returns how long it took until its replacement reported its start.
+// replace kills an agent and returns the time until its replacement reported its start.
 func (s *session) replace(ctx context.Context, name string) (time.Duration, error) {
 	killed := time.Now()
 	if err := syscall.Kill(s.pids[name], syscall.SIGKILL); err != nil {
@@ -193,7 +193,7 @@ func (s *session) command(ctx context.Context, args []string) (string, time.Dura
 	return string(out), took, err
 }
 
-// stop makes the manager stop its agents and exit. It returns how long it took until no process was left.
+// stop makes the manager stop its agents and exit. It returns the time until no process was left.
 func (s *session) stop(ctx context.Context) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, stopLimit)
 	defer cancel()

@@ -34,7 +34,7 @@ func TestQuantileAndMedian(t *testing.T) {
 		t.Error("quantile sorted its argument")
 	}
 	if !math.IsNaN(quantile(nil, 0.5)) || !math.IsNaN(median(nil)) {
-		t.Error("no values have a median")
+		t.Error("an empty list has a median")
 	}
 }
 

@@ -31,7 +31,7 @@ func (b *benchmark) status(ctx context.Context, t *table, s *session) error {
 	return nil
 }
 
-// stopAll measures how long a manager takes to stop when its agents exit on the first signal.
+// stopAll measures how long a manager takes to stop if its agents exit on the first signal.
 func (b *benchmark) stopAll(ctx context.Context, t *table, s *session) error {
 	if s.peer.stop == nil {
 		return nil
@@ -44,8 +44,8 @@ func (b *benchmark) stopAll(ctx context.Context, t *table, s *session) error {
 	return nil
 }
 
-// idle runs all managers at the same time and measures their resource usage while nothing happens. Processor time
-// is measured per manager. New processes are counted for the whole machine, so that row is the same for all.
+// idle runs all managers at the same time and measures the resources that they use while nothing happens. Processor
+// time is measured per manager. New processes are counted for the whole machine, so that row has only one value.
 func (b *benchmark) idle(ctx context.Context, t *table, found []peer, n int) (forks []float64) {
 	var all []*session
 	for _, p := range found {
@@ -98,7 +98,7 @@ func machineForks() int64 {
 }
 
 // peeks measures the command that shows an agent's screen while all agents print 200 lines per second. It also
-// measures the processor time that the manager and the agents use meanwhile.
+// measures the processor time that the manager and the agents use in that time.
 func (b *benchmark) peeks(ctx context.Context, t *table, p peer) (err error) {
 	s, err := b.open(ctx, p, b.noisy, b.self+" noise")
 	if err != nil {

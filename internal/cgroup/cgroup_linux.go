@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Limits are the limits for all processes of a group together. Zero means unlimited.
+// Limits contains the limits for all processes in a group together. Zero means unlimited.
 type Limits struct {
 	CPUs   float64 // number of processors
 	Memory int64   // bytes of memory
@@ -32,7 +32,7 @@ type Tree struct {
 // period is the period of the processor limit, in microseconds.
 const period = 100_000
 
-// leaf is the group for this program if systemd has delegated a whole scope to it.
+// leaf is the group into which this program moves itself if systemd has delegated a whole scope to it.
 const leaf = "supervisor"
 
 // Own returns the tree that is delegated to this program, or an error that says what is missing.
@@ -112,8 +112,8 @@ func delegated(dir string) bool {
 	return false
 }
 
-// retreat moves all processes in a delegated scope to a group below it, because a group with enabled controllers must
-// not contain processes.
+// retreat moves all processes in a delegated scope to a group below it. The kernel allows no processes in a group
+// that enables controllers for its children.
 func (t *Tree) retreat() error {
 	to := filepath.Join(t.dir, leaf)
 	if err := os.Mkdir(to, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -132,7 +132,7 @@ func (t *Tree) retreat() error {
 	return nil
 }
 
-// control enables the controllers for the groups in the tree.
+// control enables the CPU and memory controllers for the groups in the tree.
 func (t *Tree) control() error {
 	have, err := os.ReadFile(filepath.Join(t.dir, "cgroup.controllers"))
 	if err != nil {

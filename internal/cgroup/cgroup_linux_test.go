@@ -92,8 +92,8 @@ func TestScope(t *testing.T) {
 	}
 }
 
-// TestRefused checks that the error says what is missing.
-func TestRefused(t *testing.T) {
+// TestErrors checks that the error says what is missing.
+func TestErrors(t *testing.T) {
 	yes, no := func(string) bool { return true }, func(string) bool { return false }
 	if _, err := at("/x/a.service", no); err == nil ||
 		!strings.Contains(err.Error(), "not delegated by systemd") {
@@ -105,6 +105,6 @@ func TestRefused(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := at(filepath.Join(t.TempDir(), "x"), yes); err == nil {
-		t.Error("a folder that is no control group is used")
+		t.Error("a folder that is not a control group is accepted")
 	}
 }

@@ -4,7 +4,7 @@ package cgroup
 
 import "errors"
 
-// Limits are the limits for all processes of a group together.
+// Limits contains the limits for all processes in a group together.
 type Limits struct {
 	CPUs   float64
 	Memory int64

@@ -1,6 +1,6 @@
-// Package deadline runs calls that may never return, such as system calls on a dead network file system, and gives
-// up waiting after a time limit. An abandoned call keeps a thread until it returns, so each name has at most one
-// call at a time.
+// Package deadline runs calls that may never return, such as system calls on a dead network file system, and stops
+// waiting for them after a time limit. An abandoned call occupies a thread until it returns, so there is at most one
+// call at a time for each name.
 package deadline
 
 import (
@@ -17,7 +17,7 @@ type Calls[T any] struct {
 
 	mu      sync.Mutex
 	pending map[string]*call[T] // calls in progress, by name
-	fault   error               // panic of a call; the next caller that waits panics with it
+	fault   error               // panic of a call; it is raised again in the next caller that waits
 }
 
 // call is the state of one call.
@@ -34,12 +34,12 @@ func New[T any](limit int) *Calls[T] {
 	return &Calls[T]{limit: limit, pending: map[string]*call[T]{}}
 }
 
-// ErrTooMany reports that a call was not started because too many calls are pending.
+// ErrTooMany means that a call was not started because too many calls are pending.
 var ErrTooMany = errors.New("too many calls are pending that have not returned")
 
-// Start starts a call unless a call of that name is pending. It returns ErrTooMany if the maximum number of calls is
-// pending. f runs in its own goroutine for as long as it takes, so other goroutines must not write to anything that f
-// reads.
+// Start starts a call, unless a call with that name is pending. It returns ErrTooMany if the maximum number of calls
+// is pending. f runs in its own goroutine and may still run long after the caller has given up, so nothing that f
+// reads may be modified.
 func (c *Calls[T]) Start(name string, f func() T) error {
 	if c.start(name, f).done == nil {
 		return ErrTooMany
@@ -71,9 +71,9 @@ func (c *Calls[T]) start(name string, f func() T) *call[T] {
 	return k
 }
 
-// Do returns the result of a call of that name that started at or after since. It starts a call if necessary. ok is
-// false if too many calls are pending, or if the call does not return within limit of its start (0 = no limit) or
-// before ctx ends.
+// Do returns the result of a call with that name that started at or after since. It starts the call if necessary. ok
+// is false if too many calls are pending, if the call does not return within limit after its start (0 = no limit), or
+// if ctx ends first.
 func (c *Calls[T]) Do(
 	ctx context.Context, name string, since time.Time, limit time.Duration, f func() T,
 ) (_ T, ok bool) {
@@ -104,7 +104,7 @@ func (c *Calls[T]) Pending() int {
 	return len(c.pending)
 }
 
-// wait waits until the call returns, and reports whether it did so in time.
+// wait waits for the call to return, and reports whether it returned in time.
 func (k *call[T]) wait(ctx context.Context, limit time.Duration) bool {
 	if k.done == nil {
 		return false

@@ -1,4 +1,5 @@
-// Package detach implements the key that leaves an attached terminal: how users write it, and how terminals send it.
+// Package detach implements the key that detaches a user from an attached terminal: how users write the key, and how
+// terminals send it.
 package detach
 
 import (
@@ -6,22 +7,22 @@ import (
 	"strings"
 )
 
-// Key is a key that leaves an attached terminal. The zero value is Default.
+// Key is a detach key. The zero value is Default.
 type Key struct{ letter byte }
 
 // Default is the default detach key.
 const Default = "ctrl+q"
 
-// Parse parses a key such as "ctrl+q". Letters and \ ] ^ _ are valid, except for keys that a terminal cannot
-// distinguish from other keys, and keys that every program needs. The error says which keys are valid. Parse("")
-// returns Default.
+// Parse parses a key such as "ctrl+q". Letters and \ ] ^ _ are valid, except those that terminals cannot distinguish
+// from other keys, and those that every program needs. The error says which keys are valid. Parse("") returns
+// Default.
 func Parse(text string) (Key, error) {
 	if text == "" {
 		text = Default
 	}
 	rest, ok := strings.CutPrefix(strings.ToLower(text), "ctrl+")
 	if !ok || len(rest) != 1 || !strings.Contains(`abcdefghijklmnopqrstuvwxyz\]^_`, rest) {
-		return Key{}, fmt.Errorf("%q cannot be the key that leaves a terminal; use ctrl+ and a "+
+		return Key{}, fmt.Errorf("%q cannot be the detach key; use ctrl+ and a "+
 			"letter or one of \\ ] ^ _, like %q", text, Default)
 	}
 	k := Key{rest[0]}
@@ -38,7 +39,7 @@ func Parse(text string) (Key, error) {
 // String returns the key as users write it: "ctrl+q".
 func (k Key) String() string { return "ctrl+" + string(rune(k.code())) }
 
-// code returns the character that is pressed together with ctrl.
+// code returns the character to press together with ctrl.
 func (k Key) code() byte {
 	if k.letter == 0 {
 		return 'q'

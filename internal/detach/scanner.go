@@ -6,9 +6,9 @@ import (
 )
 
 // Scanner searches typed input for a Key. It recognizes the key as a byte (0x11 for ctrl+q). It also recognizes the
-// forms that terminals use if a program has requested more exact keys: CSI 113;5u and CSI 27;5;113~. It ignores the
-// key within a paste. Scanner passes all other bytes unchanged. It holds back only the beginning of an escape
-// sequence, until the sequence is complete or Flush is called. It must not be used concurrently.
+// sequences that terminals send if a program has enabled extended keys: CSI 113;5u and CSI 27;5;113~. It ignores the
+// key within a paste. All other bytes pass unchanged. Scanner holds back only the beginning of an escape sequence,
+// until the sequence is complete or Flush is called. It must not be used concurrently.
 type Scanner struct {
 	Key Key
 
@@ -17,7 +17,7 @@ type Scanner struct {
 	marked  int // number of bytes that match the beginning of the next paste mark (start or end)
 }
 
-// maxHeld is longer than the sequence of any key. A longer sequence is not a key.
+// maxHeld is longer than any key's sequence, so a longer sequence is not a key.
 const maxHeld = 48
 
 // Feed takes typed bytes. It returns the bytes to pass on and whether the key was pressed. It drops the bytes after the
@@ -56,16 +56,16 @@ func (s *Scanner) Feed(p []byte) (out []byte, leave bool) {
 	return out, false
 }
 
-// Flush returns the bytes that are held back. The caller calls it if no byte has followed them, so they are a key by
-// themselves.
+// Flush returns the bytes that are held back. The caller calls it if no further bytes arrive, because the bytes are
+// then a complete key, such as Escape.
 func (s *Scanner) Flush() []byte {
 	out := s.held
 	s.held = nil
 	return out
 }
 
-// follow searches all typed bytes for the marks around a paste, including bytes that Flush has returned. On a slow line
-// a mark may arrive in pieces.
+// follow looks for the marks around a paste in all typed bytes, including those that Flush has returned: on a slow
+// line, a mark can arrive in pieces.
 func (s *Scanner) follow(b byte) {
 	mark := "\x1b[200~"
 	if s.pasting {

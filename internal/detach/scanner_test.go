@@ -62,21 +62,21 @@ func TestPasteInPieces(t *testing.T) {
 				out, leave := s.Feed([]byte(piece))
 				got = append(append(got, out...), s.Flush()...)
 				if leave {
-					t.Fatalf("%q: a paste leaves", pieces)
+					t.Fatalf("%q: the key detaches within a paste", pieces)
 				}
 			}
 			if want := strings.Join(pieces, ""); string(got) != want {
 				t.Errorf("%q, want %q", got, want)
 			}
 			if _, leave := s.Feed([]byte("\x11")); !leave {
-				t.Errorf("%q: the key does not leave any more", pieces)
+				t.Errorf("%q: the key does not detach after the paste", pieces)
 			}
 		}
 	}
 }
 
-// A different detach key is recognised in the same forms, and the default key then does not detach.
-func TestAnotherKey(t *testing.T) {
+// A different detach key is recognized in the same forms, and the default key then does not detach.
+func TestOtherKey(t *testing.T) {
 	for text, forms := range map[string][]string{
 		"ctrl+]": {"\x1d", "\x1b[93;5u", "\x1b[27;5;93~"}, `ctrl+\`: {"\x1c", "\x1b[92;5u"}, "Ctrl+A": {"\x01", "\x1b[97;5u"}, "": {"\x11"},
 	} {
@@ -92,15 +92,15 @@ func TestAnotherKey(t *testing.T) {
 		}
 		s := Scanner{Key: k}
 		if out, leave := s.Feed([]byte("\x11")); text != "" && (leave || string(out) != "\x11") {
-			t.Errorf("%s leaves with ctrl+q too", k)
+			t.Errorf("%s: ctrl+q also detaches", k)
 		}
 	}
 }
 
-func TestParseRefuses(t *testing.T) {
+func TestParseErrors(t *testing.T) {
 	for _, text := range []string{"q", "ctrl+", "ctrl+m", "ctrl+i", "ctrl+c", "ctrl+[", "alt+q", "ctrl+qq", "ctrl+é", "f1", "\x11"} {
 		if k, err := Parse(text); err == nil || !strings.Contains(err.Error(), Default) {
-			t.Errorf("%q is %s, %v; want an error that names a key that is possible", text, k, err)
+			t.Errorf("%q is %s, %v; want an error that names a valid key", text, k, err)
 		}
 	}
 }

@@ -16,7 +16,7 @@ const dialRetry = 50 * time.Millisecond
 func DialSocket(ctx context.Context, path string) (net.Conn, error) {
 	var d net.Dialer
 	for {
-		// connecting to a unix socket never blocks, and the deadline of ctx would start a timer
+		// connecting to a unix socket does not block here, and passing ctx would start a timer
 		conn, err := d.Dial("unix", FindSocket(path))
 		if !errors.Is(err, syscall.EAGAIN) {
 			return conn, err
@@ -48,8 +48,8 @@ func NewIdleConn() IdleConn { return IdleConn{make(chan idleConn, 1)} }
 // Put stores a connection. It must be called only while no connection is stored.
 func (s IdleConn) Put(conn net.Conn) { s.conn <- idleConn{conn, time.Now()} }
 
-// Take removes and returns the stored connection, or returns nil if there is none. It closes a connection that is too
-// old, and then also returns nil.
+// Take removes and returns the stored connection. It returns nil if no connection is stored. If the connection is too
+// old, it closes the connection and returns nil.
 func (s IdleConn) Take() net.Conn {
 	select {
 	case c := <-s.conn:

@@ -1,5 +1,5 @@
 // Package disk writes files atomically, opens the files of .gc and .beads without following links or blocking
-// (state.go), takes locks that the kernel releases at the end of the process, and provides short paths for sockets.
+// (state.go), takes locks that the kernel releases when the process exits, and provides short paths for sockets.
 package disk
 
 import (
@@ -27,8 +27,8 @@ func WriteFile(path string, data []byte, perm fs.FileMode) error {
 		renameio.WithTempDir(filepath.Dir(path)))
 }
 
-// MkdirIn creates a folder below root, with its parents, but never root itself. A root that was moved or removed is
-// not created again at its old path.
+// MkdirIn creates a folder below root, with its parents, but never root itself, so that a root that was moved or
+// removed does not reappear at its old path.
 func MkdirIn(root, path string, perm fs.FileMode) error {
 	if _, err := os.Stat(root); err != nil {
 		return err
@@ -37,7 +37,7 @@ func MkdirIn(root, path string, perm fs.FileMode) error {
 }
 
 // OwnFolder creates a folder that only the user can enter, with a .gitignore that keeps it out of repositories. It
-// does not change an existing folder, and returns an error if the path is anything but a folder. The parent must
+// does not change an existing folder. It returns an error if the path exists and is not a folder. The parent must
 // exist.
 func OwnFolder(path string) error {
 	return in(path, func(d *parent) error {
@@ -54,15 +54,15 @@ func OwnFolder(path string) error {
 		}
 		if err := d.root.WriteFile(filepath.Join(d.name, ".gitignore"), []byte("*\n"),
 			0o600); err != nil {
-			// otherwise the next call would treat it as the user's own folder
+			// otherwise the next call would treat it as an existing folder of the user and add no .gitignore
 			return errors.Join(err, d.root.Remove(d.name))
 		}
 		return nil
 	})
 }
 
-// MakePrivate creates a folder and its parents below .gc, and sets the folder's mode to 0700. It returns an error for
-// a link and for a folder that belongs to a different user.
+// MakePrivate creates a folder and its parents below .gc, and sets the folder's mode to 0700. It returns an error if
+// the path is a link or a folder of a different user.
 func MakePrivate(path string) error {
 	if err := MkdirAll(path, 0o700); err != nil {
 		return err
@@ -93,8 +93,8 @@ type Lock struct {
 	path string
 }
 
-// TryLock takes the lock without waiting. It creates the file (0600) if necessary. Nothing removes the file, because
-// two processes could then lock two files with the same name.
+// TryLock takes the lock without waiting. It creates the file (0600) if necessary. gcity never removes the file: two
+// processes could then lock different files with the same name.
 func TryLock(path string) (*Lock, error) {
 	f, err := OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -110,8 +110,8 @@ func TryLock(path string) (*Lock, error) {
 	return &Lock{f, path}, nil
 }
 
-// AtPath reports whether the path still names the locked file. If not, the file was removed, and another process can
-// lock a new file at the path.
+// AtPath reports whether the path still refers to the locked file. If it does not, another process can lock a new
+// file at the path.
 func (l *Lock) AtPath() bool {
 	held, err := l.f.Stat()
 	if err != nil {
@@ -133,7 +133,7 @@ func (l *Lock) Moved() error {
 	return nil
 }
 
-// Release releases the lock. Releasing it twice is harmless.
+// Release releases the lock. It may be called more than once.
 func (l *Lock) Release() error {
 	if err := l.f.Close(); !errors.Is(err, os.ErrClosed) {
 		return err

@@ -24,7 +24,7 @@ func TestWriteFileKeepsLinkAndPermissions(t *testing.T) {
 			t.Fatal(name, err)
 		}
 		if got, _ := os.ReadFile(real); string(got) != "new" {
-			t.Errorf("%s: the file behind the link says %q", name, got)
+			t.Errorf("%s: the link's target contains %q", name, got)
 		}
 		if info, _ := os.Lstat(link); info.Mode()&os.ModeSymlink == 0 {
 			t.Errorf("%s: the link became a file", name)
@@ -53,10 +53,10 @@ func TestOwnFolder(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat(filepath.Join(there, ".gitignore")); err == nil {
-		t.Error("a folder that was there got a .gitignore")
+		t.Error("an existing folder got a .gitignore")
 	}
 	if OwnFolder(filepath.Join(dir, "none", "made")) == nil {
-		t.Error("its parent was made too")
+		t.Error("the parent was created")
 	}
 }
 
@@ -75,11 +75,11 @@ func TestReplaceLeavesNothingBehind(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := Replace(filepath.Join(dir, "sub"), []byte("x"), 0o600); err == nil {
-		t.Error("a folder was replaced by a file")
+		t.Error("a folder was replaced with a file")
 	}
 	entries, _ := os.ReadDir(dir)
 	if len(entries) != 2 {
-		t.Errorf("temporary files stay behind: %v", entries)
+		t.Errorf("temporary files remain: %v", entries)
 	}
 }
 
@@ -93,7 +93,7 @@ func TestLockIsExclusive(t *testing.T) {
 		t.Fatalf("a second lock: %v", err)
 	}
 	if !first.AtPath() {
-		t.Error("the lock is taken for removed")
+		t.Error("AtPath is false for a held lock")
 	}
 	if err := first.Release(); err != nil {
 		t.Fatal(err)
@@ -107,7 +107,7 @@ func TestLockIsExclusive(t *testing.T) {
 		t.Fatal(err)
 	}
 	if second.AtPath() {
-		t.Error("a removed lock is taken for held")
+		t.Error("AtPath is true for a removed lock")
 	}
 }
 
@@ -134,7 +134,7 @@ func TestLongSocketPaths(t *testing.T) {
 	c.Close()
 }
 
-func TestForeignRuntimeFolderIsRefused(t *testing.T) {
+func TestForeignRuntimeFolder(t *testing.T) {
 	base := t.TempDir()
 	t.Setenv("XDG_RUNTIME_DIR", base)
 	if err := os.Mkdir(filepath.Join(base, "gcity"), 0o777); err != nil {
@@ -144,6 +144,6 @@ func TestForeignRuntimeFolderIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := SocketPath("/" + strings.Repeat("x", 200)); err == nil {
-		t.Error("a folder that everybody may write to was taken")
+		t.Error("a folder that every user can write to was accepted")
 	}
 }

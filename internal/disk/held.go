@@ -11,10 +11,11 @@ import (
 	"syscall"
 )
 
-// ownDescriptors is the folder in which the kernel lists the open files of this process.
+// ownDescriptors is the folder in which the kernel lists this process's open files.
 const ownDescriptors = "/proc/self/fd/"
 
-// Real returns the current path for a path below a StablePath, for messages. It returns other paths unchanged.
+// Real converts a path below a StablePath to the folder's current path, for messages. It returns other paths
+// unchanged.
 func Real(path string) string {
 	rest, ok := strings.CutPrefix(path, ownDescriptors)
 	if !ok {
@@ -38,7 +39,7 @@ type Held struct {
 	info fs.FileInfo
 }
 
-// MovedError reports that a folder or file is no longer at its path.
+// MovedError means that a folder or file is no longer at its path.
 type MovedError struct {
 	Path string
 	To   string // new path; "" = it was removed
@@ -51,8 +52,9 @@ func (e *MovedError) Error() string {
 	return fmt.Sprintf("%s was moved to %s", e.Path, e.To)
 }
 
-// Hold opens a folder and locks it against another Hold, without waiting. On a file system that cannot lock folders
-// it takes no lock. The kernel closes and unlocks the folder when the process ends.
+// Hold opens and locks a folder without waiting. Until it is closed, another Hold of the folder fails with ErrLocked.
+// On file systems that cannot lock folders, Hold takes no lock. The kernel closes and unlocks the folder when the
+// process exits.
 func Hold(path string) (*Held, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_DIRECTORY, 0)
 	if err != nil {
@@ -68,7 +70,7 @@ func Hold(path string) (*Held, error) {
 	return &Held{f, path, info}, nil
 }
 
-// StablePath returns a path to the folder that stays valid if the folder is moved. It is valid in this process only.
+// StablePath returns a path to the folder that stays valid if the folder is moved. Only this process can use it.
 func (h *Held) StablePath() string { return ownDescriptors + strconv.Itoa(int(h.f.Fd())) }
 
 // CheckPath returns a *MovedError if the folder is no longer at its path. It returns other errors if the path cannot be

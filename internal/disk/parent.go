@@ -21,11 +21,11 @@ type parent struct {
 
 func (d *parent) Close() error { return d.root.Close() }
 
-// isState reports whether a name is that of a folder that belongs to gcity.
+// isState reports whether a name is that of a folder in which gcity keeps its files.
 func isState(name string) bool { return name == ".gc" || name == ".beads" }
 
-// split divides a path at its last .gc or .beads: into the folder that contains it, which the user chose, and the
-// names from there on, which gcity chose. A path with neither is a single name in a folder that the user chose.
+// split divides a path at its last .gc or .beads. base is the folder that contains it, which the user chose. below
+// contains the remaining names, which gcity chose. If the path contains neither, below is only its last name.
 func split(path string) (base string, below []string) {
 	path = filepath.Clean(path)
 	dir, name := filepath.Split(path)
@@ -46,7 +46,7 @@ func split(path string) (base string, below []string) {
 	}
 }
 
-// walk opens a folder below base. It returns an error if any of the names is a link.
+// walk opens a folder below base. It returns an error if one of the names is a link.
 func walk(base string, below []string) (*os.Root, error) {
 	root, err := os.OpenRoot(base)
 	for i := 0; err == nil && i < len(below); i++ {
@@ -55,7 +55,7 @@ func walk(base string, below []string) (*os.Root, error) {
 	return root, err
 }
 
-// enter opens the last of the names in root, which must be a folder, and closes root.
+// enter opens the last of names, which must be a folder in root, and closes root.
 func enter(root *os.Root, base string, names []string) (*os.Root, error) {
 	defer root.Close()
 	name := names[len(names)-1]
@@ -91,7 +91,7 @@ func openParent(path string) (*parent, error) {
 	return &parent{root: root, name: below[last], path: path}, nil
 }
 
-// in opens the folder of a file and calls do with it.
+// in opens the folder of the file at path and calls do.
 func in(path string, do func(*parent) error) error {
 	d, err := openParent(path)
 	if err != nil {
@@ -103,11 +103,11 @@ func in(path string, do func(*parent) error) error {
 
 const noFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK | syscall.O_NOCTTY
 
-// openTries is the number of attempts to open a file that another process keeps replacing.
+// openTries is the maximum number of attempts to open a file that other processes keep replacing.
 const openTries = 16
 
-// open opens the file with this name. It checks that it opened that file, because os.Root may follow a link to a
-// different file in the same folder.
+// open opens the file. It then checks that it has opened the right one, because os.Root follows links to other files
+// in the same folder.
 func (d *parent) open(flag int, perm fs.FileMode) (*os.File, error) {
 	for range openTries {
 		was, err := d.root.Lstat(d.name)
@@ -134,8 +134,8 @@ func (d *parent) open(flag int, perm fs.FileMode) (*os.File, error) {
 	return nil, fmt.Errorf("%s is replaced too often to be opened", Real(d.path))
 }
 
-// check examines an open file, and truncates it if flag contains os.O_TRUNC. again is true if the name now belongs to a
-// different file.
+// check examines an open file, and truncates it if flag contains os.O_TRUNC. again is true if the name now refers to
+// a different file, so that the caller must open it again.
 func (d *parent) check(f *os.File, flag int) (again bool, err error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -162,8 +162,8 @@ func (d *parent) regular(info fs.FileInfo) error {
 	return d.unsafe(d.is(info) + ", but it must be a regular file")
 }
 
-// fit returns an error if an open file is not regular. Before a write, the file must also belong to the user or to
-// root and have a single hard link.
+// fit returns an error if an open file must not be used. It must be regular. For writing, it must also belong to the
+// user or root and have a single hard link.
 func (d *parent) fit(info fs.FileInfo, write bool) error {
 	if err := d.regular(info); err != nil || !write {
 		return err
@@ -182,7 +182,7 @@ func (d *parent) fit(info fs.FileInfo, write bool) error {
 	return nil
 }
 
-// is describes what is at the path, as a clause without a subject.
+// is describes what is at the path, as a clause without a subject, such as "is a named pipe".
 func (d *parent) is(info fs.FileInfo) string {
 	var what string
 	switch info.Mode().Type() {

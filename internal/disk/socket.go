@@ -12,12 +12,13 @@ import (
 	"syscall"
 )
 
-// maxSocket is the maximum length of a path for a unix socket: sun_path has 108 bytes with the final NUL.
+// maxSocket is the maximum length of a unix socket's path: sun_path has 108 bytes, including the final NUL.
 const maxSocket = 107
 
-// SocketPath returns the path at which to bind the socket for path. This is path itself if it is short enough.
-// Otherwise it is a short name in the user's runtime folder, and a pointer file at path contains that name. The folder
-// is created with mode 0700. SocketPath returns an error if the folder belongs to a different user.
+// SocketPath returns the path at which to bind the socket for path. If path is short enough, that is path itself.
+// Otherwise, it is a short path in the user's runtime folder, and SocketPath writes a file next to path that contains
+// it (the pointer file). SocketPath creates the folder with mode 0700, and returns an error if it belongs to a
+// different user.
 func SocketPath(path string) (string, error) {
 	if len(path) <= maxSocket {
 		if err := Remove(pointer(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -41,8 +42,8 @@ func SocketPath(path string) (string, error) {
 	return short, Replace(pointer(path), []byte(short+"\n"), 0o600)
 }
 
-// FindSocket returns the path at which the socket for path is bound. It reads the pointer file and checks nothing
-// else.
+// FindSocket returns the path at which the socket for path is bound. It only reads the pointer file, and does not
+// check the socket.
 func FindSocket(path string) string {
 	if len(path) <= maxSocket {
 		return path

@@ -17,19 +17,21 @@ import (
 // path up to the folder that contains .gc or .beads. From there on they follow no symbolic link, and open only
 // regular files, without blocking.
 
-// UnsafeError reports that one of gcity's files or folders is not as gcity creates it, so that using it may be unsafe.
+// UnsafeError means that one of gcity's files or folders is not as gcity creates it, so that using it could be
+// unsafe.
 type UnsafeError struct {
 	Path   string
 	Reason string // what was found, as a clause without a subject
-	Fix    string // the command that corrects it
+	Fix    string // a command that corrects it
 }
 
 func (e *UnsafeError) Error() string {
 	return fmt.Sprintf("%s %s, so gcity does not use it; run `%s`", e.Path, e.Reason, e.Fix)
 }
 
-// Named returns the error for a write to a file that the user named. The user may need what is there, so instead of
-// a command that moves it, the message of an *UnsafeError advises to choose a different file.
+// Named converts the error from a write to a file that the user has chosen. An *UnsafeError suggests a command that
+// moves the file away, but the user may need that file. The converted error advises the user to choose a different
+// one.
 func Named(err error) error {
 	if unsafe, ok := errors.AsType[*UnsafeError](err); ok {
 		return fmt.Errorf("%s %s; choose a different file", unsafe.Path, unsafe.Reason)
@@ -66,8 +68,8 @@ func Save(path string, data []byte, perm fs.FileMode) error {
 	return replace(path, data, perm, true)
 }
 
-// Replace is Save without durability: the new content may be lost in a power failure, but not if a process dies. It
-// does not flush the disk.
+// Replace is like Save, but does not sync the disk. The new content can be lost in a power failure, but not if the
+// process dies.
 func Replace(path string, data []byte, perm fs.FileMode) error {
 	return replace(path, data, perm, false)
 }
@@ -109,10 +111,10 @@ func replace(path string, data []byte, perm fs.FileMode, durable bool) error {
 	return nil
 }
 
-// MkdirAll creates a folder and its parents below .gc or .beads. It creates .gc or .beads only if path ends there, and
-// never the folders above, so that a moved or removed city is not created again at its old path. An existing folder
-// keeps its permissions, and a link is an error. For a path that contains neither name, MkdirAll creates all parents,
-// as os.MkdirAll does.
+// MkdirAll creates a folder and its parents below .gc or .beads. It creates .gc or .beads itself only if path ends
+// there, and never the folders above, so that a moved or removed city does not reappear at its old path. An existing
+// folder keeps its permissions, and a link is an error. For a path that contains neither name, MkdirAll creates all
+// parents, as os.MkdirAll does.
 func MkdirAll(path string, perm fs.FileMode) error { return mkdirAll(path, perm, false) }
 
 // MkdirState is like MkdirAll, but also creates a missing .gc or .beads above path. The caller must ensure that the
@@ -129,7 +131,7 @@ func mkdirAll(path string, perm fs.FileMode, state bool) error {
 		return err
 	}
 	for i, name := range below {
-		// a .gc or .beads above path is only entered, so a missing one is an error
+		// a .gc or .beads above path is not created, so it is an error if it is missing
 		if !isState(name) || i == len(below)-1 || state {
 			if err = root.Mkdir(name, perm); err != nil && !errors.Is(err, fs.ErrExist) {
 				at := filepath.Join(append([]string{base}, below[:i+1]...)...)
@@ -182,8 +184,8 @@ func StatFile(path string) (info fs.FileInfo, err error) {
 	return info, nil
 }
 
-// CheckFile describes a regular file, and returns an error if OpenFile would not open it for writing. It is for
-// files that a library opens by path.
+// CheckFile describes a regular file, and returns an error if OpenFile would not open it for writing. It is for files
+// that a library opens itself.
 func CheckFile(path string) (info fs.FileInfo, err error) {
 	err = in(path, func(d *parent) error {
 		if info, err = d.root.Lstat(d.name); err != nil {
@@ -217,7 +219,7 @@ func ReadDir(path string) (entries []fs.DirEntry, err error) {
 	return entries, err
 }
 
-// SyncDir makes the names in a folder durable. It ignores file systems that do not support that.
+// SyncDir makes the names in a folder durable. On a file system that does not support this, it does nothing.
 func SyncDir(path string) error { return in(filepath.Join(path, "x"), (*parent).sync) }
 
 // SyncFile makes the content of a file durable.

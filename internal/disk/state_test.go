@@ -63,10 +63,10 @@ func TestOnlyRegularFilesAreOpened(t *testing.T) {
 			go func() { done <- open(path) }()
 			err := eventually.Receive(t, "an open that does not wait for a pipe", done)
 			if unsafe, ok := errors.AsType[*UnsafeError](err); !ok || !strings.HasPrefix(unsafe.Reason, kind) || unsafe.Path != path {
-				t.Errorf("%s of what %s: %v", way, kind, err)
+				t.Errorf("%s of a path that %s: %v", way, kind, err)
 			}
 			if got, _ := os.ReadFile(outside); string(got) != "mine" {
-				t.Errorf("%s of what %s: the file outside says %q", way, kind, got)
+				t.Errorf("%s of a path that %s: the file outside contains %q", way, kind, got)
 			}
 		}
 	}
@@ -87,13 +87,13 @@ func TestAFileWithTwoNamesIsNotWritten(t *testing.T) {
 		t.Error(err)
 	}
 	if got, _ := os.ReadFile(outside); string(got) != "mine" {
-		t.Errorf("the file outside says %q", got)
+		t.Errorf("the file outside contains %q", got)
 	}
 }
 
 func TestAFileOfAnotherUserIsNotWritten(t *testing.T) {
 	if os.Getuid() != 0 {
-		t.Skip("only root may give a file away")
+		t.Skip("only root can give a file to another user")
 	}
 	gc, _ := hostile(t)
 	path := filepath.Join(gc, "events.jsonl")
@@ -134,7 +134,7 @@ func TestNoFolderIsALink(t *testing.T) {
 			}
 		}
 		if there, _ := os.ReadDir(target); len(there) != 2 {
-			t.Errorf("outside are %v", there)
+			t.Errorf("files outside: %v", there)
 		}
 	}
 }
@@ -155,7 +155,7 @@ func TestLinksAboveTheCityAreFollowed(t *testing.T) {
 	}
 }
 
-func TestMkdirAllMakesNoCity(t *testing.T) {
+func TestMkdirAllDoesNotCreateCity(t *testing.T) {
 	gc, _ := hostile(t)
 	if err := MkdirAll(filepath.Join(gc, "a", "b"), 0o700); err != nil {
 		t.Fatal(err)
@@ -182,7 +182,7 @@ func TestMkdirAllMakesNoCity(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := os.Stat(filepath.Dir(gc)); !errors.Is(err, fs.ErrNotExist) {
-		t.Error("the city was made again at its old path", err)
+		t.Error("the city was created again at its old path", err)
 	}
 }
 

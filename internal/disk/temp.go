@@ -23,9 +23,9 @@ var temp = sync.OnceValue(func() *regexp.Regexp {
 func Temp(name string) string { return path.Join(path.Dir(name), ".gcity-"+rand.Text()) }
 
 // SweepTemps removes temporary files, with names from Temp, that killed writers have left in a folder below root. It
-// keeps files that are young or not regular. It ignores errors.
+// keeps recent files and files that are not regular. It ignores errors.
 func SweepTemps(root *os.Root, dir string) {
-	// O_DIRECTORY makes opening a named pipe fail instead of block
+	// with O_DIRECTORY, opening a named pipe fails instead of blocking
 	f, err := root.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY, 0)
 	if err != nil {
 		return

@@ -52,21 +52,21 @@ func TestEveryEventOnce(t *testing.T) {
 	for i := range n {
 		switch k := seen["n"+strconv.Itoa(i)+"n"]; {
 		case k > 1:
-			t.Errorf("event %d was dealt with %d times", i, k)
+			t.Errorf("event %d was handled %d times", i, k)
 		case k == 0:
 			lost++
 		}
 	}
 	interrupted := strings.Count(c.gcity(0, "automation", "history", "deal", "--limit", "200"), "interrupted")
 	if interrupted == 0 && lost > 0 || interrupted > kills {
-		t.Errorf("%d events were not dealt with, and %d runs were interrupted", lost, interrupted)
+		t.Errorf("%d events were not handled, and %d runs were interrupted", lost, interrupted)
 	}
 	c.config("[broken") // the previous configuration stays in force
-	c.until("the file is refused", func() bool {
+	c.until("the file is rejected", func() bool {
 		return strings.Contains(c.gcity(0, "events", "--type", "controller.config_rejected"), "old configuration")
 	})
 	c.gcity(0, "event", "emit", "deploy.done", "--message", "n99n")
-	c.until("the event is dealt with all the same", func() bool { return dealt()["n99n"] == 1 })
+	c.until("the event is handled nevertheless", func() bool { return dealt()["n99n"] == 1 })
 	c.config(whole)
 	c.gcity(0, "bead", "create", "one", "--label", "pool:w")
 	c.gcity(0, "bead", "create", "two", "--label", "pool:w")

@@ -74,18 +74,18 @@ func TestExampleChain(t *testing.T) {
 	t.Parallel()
 	c := exampleChain(t)
 	c.run()
-	c.until("all is well", func() bool {
+	c.until("the chain is healthy", func() bool {
 		w := c.link()
 		return w.Last != nil && w.Last.Decision == city.RemedyNothing && w.Last.By == "boot" && w.Freshness == city.Fresh
 	})
 
 	c.put("deacon-dozes", "")
 	c.gcity(0, "mail", "send", "deacon", "hello")
-	c.until("it is nudged, or woken", func() bool { return c.decided(city.RemedyNudge, "boot") || c.decided(city.RemedyWake, "boot") })
-	c.until("it goes on", func() bool { return !c.has("deacon-dozes") && c.link().Freshness == city.Fresh })
+	c.until("the agent is nudged or woken", func() bool { return c.decided(city.RemedyNudge, "boot") || c.decided(city.RemedyWake, "boot") })
+	c.until("its heartbeat is fresh again", func() bool { return !c.has("deacon-dozes") && c.link().Freshness == city.Fresh })
 	c.until("it has read its mail", func() bool { return !strings.Contains(c.gcity(0, "mail", "inbox", "deacon"), "hello") })
 
-	c.until("it is woken", func() bool {
+	c.until("the agent is woken", func() bool {
 		up := !c.has("deacon-dozes")
 		woken := c.decided(city.RemedyWake, "boot")
 		// The agent is awake, although no wake was sent. An earlier nudge may have ended the doze, because
@@ -95,10 +95,10 @@ func TestExampleChain(t *testing.T) {
 		}
 		return woken
 	})
-	c.until("it goes on again", func() bool { return !c.has("deacon-dozes") && c.link().Freshness == city.Fresh })
+	c.until("its heartbeat is fresh again", func() bool { return !c.has("deacon-dozes") && c.link().Freshness == city.Fresh })
 
 	killed := c.signal("deacon", syscall.SIGKILL)
-	c.until("it lives again", func() bool { a := c.byName()["deacon"]; return a.State == "running" && a.PID != killed })
+	c.until("the agent runs again", func() bool { a := c.byName()["deacon"]; return a.State == "running" && a.PID != killed })
 
 	stopped := c.signal("north/witness", syscall.SIGSTOP)
 	c.sees("deacon", "north/witness has no new heartbeat: nudged")

@@ -33,7 +33,7 @@ func TestOnlyOneClaimSucceeds(t *testing.T) {
 		case 0:
 			done++
 			if b := c.beads()[0]; b.Assignee != fmt.Sprint("w-", i) {
-				t.Errorf("w-%d was told that it has it, and %q does", i, b.Assignee)
+				t.Errorf("the claim of w-%d succeeded, but the assignee is %q", i, b.Assignee)
 			}
 		case 4:
 		default:
@@ -41,6 +41,6 @@ func TestOnlyOneClaimSucceeds(t *testing.T) {
 		}
 	}
 	if done != 1 {
-		t.Errorf("%d have it: %v", done, codes)
+		t.Errorf("%d claims succeeded: %v", done, codes)
 	}
 }

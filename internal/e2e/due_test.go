@@ -28,10 +28,10 @@ func TestHundredAutomationsDueAtOnce(t *testing.T) {
 			"set -- going/*\necho >counts/$#\nuntil [ -e go ]; do sleep 0.02; done\nmv going/$GC_AUTOMATION went/'''\n")
 	}
 	c.run()
-	c.until("as many go as may", func() bool { return c.files("going") >= most })
+	c.until("the maximum number of runs is in progress", func() bool { return c.files("going") >= most })
 	c.patrols(4) // the interval of the first runs has passed
 	if k := c.files("going"); k != most {
-		t.Errorf("%d go at once", k)
+		t.Errorf("%d automations run at the same time", k)
 	}
 	c.put("go", "")
 	var fired struct{ Items []struct{ Subject string } }
@@ -44,11 +44,11 @@ func TestHundredAutomationsDueAtOnce(t *testing.T) {
 		times[e.Subject]++
 	}
 	if len(times) < n-most { // runs are recorded concurrently, so the order of a few may differ
-		t.Errorf("only %d automations had a part in the first %d runs", len(times), n)
+		t.Errorf("only %d automations took part in the first %d runs", len(times), n)
 	}
 	for k := most + 1; k <= n; k++ {
 		if c.has("counts/" + strconv.Itoa(k)) {
-			t.Errorf("%d went at once", k)
+			t.Errorf("%d automations ran at the same time", k)
 		}
 	}
 	for i := range n {
@@ -75,9 +75,9 @@ func TestOneHungCondition(t *testing.T) {
 	c.automation("a-hung", "gate = \"condition\"\ncheck = 'echo $$ >>hung; exec sleep 100000'\ncheck_timeout = \"1h\"\nexec = \"echo >ran/never\"\n")
 	c.automation("a-long", "gate = \"condition\"\ncheck = \"echo >>checked\"\nexec = 'echo x >>long; until [ -e go ]; do sleep 0.05; done'\n")
 	c.run()
-	c.until("the check hangs and the run goes", func() bool { return c.has("hung") && c.has("long") })
+	c.until("the check hangs and the run is in progress", func() bool { return c.has("hung") && c.has("long") })
 	c.put("open", "")
-	c.until("all others went", func() bool { return c.files("ran") == n-2 })
+	c.until("all other automations have run", func() bool { return c.files("ran") == n-2 })
 	if err := os.Remove(filepath.Join(c.dir, "open")); err != nil {
 		t.Fatal(err)
 	}
@@ -86,20 +86,20 @@ func TestOneHungCondition(t *testing.T) {
 		t.Errorf("the hung check does not hang: %v", hung)
 	}
 	if long := c.words("long"); len(long) != 1 {
-		t.Errorf("the long run went %d times", len(long))
+		t.Errorf("the long run started %d times", len(long))
 	}
 	c.put("go", "")
-	c.until("it goes again when it has ended", func() bool { return len(c.words("long")) > 1 })
+	c.until("the automation runs again after the run has ended", func() bool { return len(c.words("long")) > 1 })
 	c.gcity(0, "stop")
 	c.nothingLeft()
 	if c.alive(c.words("hung")[0]) {
-		t.Error("the hung check outlived the city")
+		t.Error("the hung check is still running after the stop")
 	}
 }
 
-// TestWispsGo checks that only closed wisps are removed, after wisp_ttl. A cooldown does not restart when the records
+// TestWispsAreRemoved checks that only closed wisps are removed, after wisp_ttl. A cooldown does not restart when the records
 // of its runs are removed.
-func TestWispsGo(t *testing.T) {
+func TestWispsAreRemoved(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")
 	c.config("[workspace]\nname = \"town\"\n[daemon]\npatrol_interval = \"200ms\"\nwisp_gc_interval = \"200ms\"\nwisp_ttl = \"1s\"\n")
@@ -135,21 +135,21 @@ func TestWispsGo(t *testing.T) {
 	}
 	c.gcity(0, append([]string{"bead", "close", "--force", mine, openStep, steps[openStep][0]}, steps[openRoot]...)...)
 	c.gcity(0, append([]string{"bead", "close", done}, steps[done]...)...)
-	c.until("the one that is done goes", func() bool { return !c.known(done) })
-	c.until("the records of runs go", func() bool { return strings.Contains(c.gcity(0, "automation", "history", "tick"), "never run") })
+	c.until("the closed wisp is removed", func() bool { return !c.known(done) })
+	c.until("the records of runs are removed", func() bool { return strings.Contains(c.gcity(0, "automation", "history", "tick"), "never run") })
 	for _, root := range []string{untouched, openRoot, openStep} {
 		for _, id := range append(steps[root], root) {
 			if !c.known(id) {
-				t.Errorf("%s of %s is gone", id, root)
+				t.Errorf("%s of %s was removed", id, root)
 			}
 		}
 	}
 	if !c.known(mine) {
-		t.Error("what no automation made is gone")
+		t.Error("a bead that no automation created was removed")
 	}
 	for _, id := range steps[done] {
 		if c.known(id) {
-			t.Errorf("%s, of the one that is done, is there", id)
+			t.Errorf("%s, a step of the closed wisp, still exists", id)
 		}
 	}
 	if err := ctl.Process.Kill(); err != nil {
@@ -159,9 +159,9 @@ func TestWispsGo(t *testing.T) {
 	c.run()
 	c.until("the next one answers", c.answers)
 	c.gcity(0, "bead", "close", openRoot, steps[openStep][1])
-	c.until("those go too that are closed now", func() bool { return !c.known(openRoot) && !c.known(openStep) })
+	c.until("the wisps that are closed now are removed too", func() bool { return !c.known(openRoot) && !c.known(openStep) })
 	if ticks := c.words("ticks"); len(ticks) != 1 {
-		t.Errorf("the cooldown of an hour was over %d times", len(ticks))
+		t.Errorf("the automation with a cooldown of an hour ran %d times", len(ticks))
 	}
 	c.gcity(0, "stop")
 	c.nothingLeft()
@@ -255,6 +255,6 @@ func (c *town) patrolled() (n int) {
 			return n
 		}
 	}
-	c.t.Fatalf("nothing says how many patrols there were: %s, %v", answer.Status, lines.Err())
+	c.t.Fatalf("the metrics have no number of patrols: %s, %v", answer.Status, lines.Err())
 	return 0
 }

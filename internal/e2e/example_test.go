@@ -44,10 +44,10 @@ func exampleTown(t *testing.T, more string) *town {
 	return c
 }
 
-// TestWorkIsPassedOn gives orders to the steward of the example town, and kills the controller while a hand works on
+// TestWorkIsHandedOn gives orders to the steward of the example town, and kills the controller while a hand works on
 // one. Hook, sling and mail alone carry each order to its rig, a hand, the joiner and back to the steward, exactly
 // once. The next controller adopts all agents, and no other agent starts.
-func TestWorkIsPassedOn(t *testing.T) {
+func TestWorkIsHandedOn(t *testing.T) {
 	t.Parallel()
 	const staff = 8
 	c := exampleTown(t, passing)
@@ -65,13 +65,13 @@ func TestWorkIsPassedOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	first.Wait()
-	c.until("work goes on without a controller", func() bool { return len(c.ledger("mill")) == len(orders["mill"]) })
+	c.until("work continues without a controller", func() bool { return len(c.ledger("mill")) == len(orders["mill"]) })
 	if c.answers() {
-		t.Error("there is a controller")
+		t.Error("a controller is running")
 	}
 
 	c.run()
-	c.until("the next controller has them all", func() bool { return c.count("running") == staff })
+	c.until("the next controller has adopted all agents", func() bool { return c.count("running") == staff })
 	c.gcity(0, "sling", "steward", "ferry: fetch the doctor")
 	orders["ferry"] = append(orders["ferry"], "fetch the doctor")
 	c.until("all orders are done", func() bool {
@@ -82,21 +82,21 @@ func TestWorkIsPassedOn(t *testing.T) {
 		slices.Sort(got)
 		slices.Sort(all)
 		if !slices.Equal(got, all) {
-			t.Errorf("the ledger of the %s has %q, ordered were %q", rig, got, all)
+			t.Errorf("the ledger of %s has %q, want %q", rig, got, all)
 		}
 		if made := c.beads("--rig", rig, "--limit", "0"); len(made) != len(all) {
-			t.Errorf("%d pieces of work for %d orders of the %s", len(made), len(all), rig)
+			t.Errorf("%d beads for %d orders of %s", len(made), len(all), rig)
 		}
 	}
 	if n := strings.Count(c.gcity(0, "mail", "inbox", "steward", "--all", "--json"), `"done: `); n != 4 {
-		t.Errorf("the steward got %d letters about 4 orders", n)
+		t.Errorf("the steward got %d messages about 4 orders", n)
 	}
 	if len(c.births) > 0 || len(c.pids) != staff {
-		t.Errorf("born besides: %d; all: %v", len(c.births), c.pids)
+		t.Errorf("additional starts: %d; all agents: %v", len(c.births), c.pids)
 	}
 	for _, a := range c.agents() {
 		if a.PID != c.pids[a.Name] {
-			t.Errorf("%s is pid %d now, and was born as %d", a.Name, a.PID, c.pids[a.Name])
+			t.Errorf("%s has pid %d, but started as %d", a.Name, a.PID, c.pids[a.Name])
 		}
 	}
 	c.gcity(0, "stop")

@@ -187,12 +187,12 @@ func (l *fleetTest) same(c *town) {
 	l.t.Helper()
 	for len(c.births) > 0 {
 		if b := <-c.births; c.pids[b.agent] != b.pid {
-			l.t.Errorf("%s of %s was born as %d, and again as %d", b.agent, c.dir, c.pids[b.agent], b.pid)
+			l.t.Errorf("%s of %s started as %d and again as %d", b.agent, c.dir, c.pids[b.agent], b.pid)
 		}
 	}
 	for _, pid := range c.pids {
 		if !lives(pid) {
-			l.t.Errorf("process %d of %s does not live", pid, c.dir)
+			l.t.Errorf("process %d of %s is not running", pid, c.dir)
 		}
 	}
 }
@@ -224,15 +224,15 @@ func TestSupervisorIsKilled(t *testing.T) {
 	}
 	for _, c := range l.towns {
 		for len(c.births) > 0 {
-			t.Errorf("born at the end: %+v", <-c.births)
+			t.Errorf("an agent has restarted: %+v", <-c.births)
 		}
 		c.nothingLeft()
 	}
 }
 
-// TestCitiesComeAndGo edits the registry, breaks one city and removes the folder of another. The other cities are not
+// TestCitiesAreAddedAndRemoved edits the registry, breaks one city and removes the folder of another. The other cities are not
 // affected.
-func TestCitiesComeAndGo(t *testing.T) {
+func TestCitiesAreAddedAndRemoved(t *testing.T) {
 	t.Parallel()
 	l := newFleetTest(t, 4)
 	still, broken, moved, lost := l.towns[0], l.towns[1], l.towns[2], l.towns[3]

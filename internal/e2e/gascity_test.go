@@ -320,7 +320,7 @@ func (d *dashboard) suspends() {
 	state("/agent/shop/hand", "running", "true")
 	was := d.ok("GET", "/agent/shop/hand", "").text("pid")
 	d.has("restart", d.ok("POST", "/rig/shop/restart", ""), "status", "ok", "restarted.0", "shop/hand")
-	d.until("the rig's agent is another process", func() bool {
+	d.until("the rig's agent has a new process", func() bool {
 		_, o := d.call("GET", "/agent/shop/hand", "")
 		return o.text("running") == "true" && o.text("pid") != was
 	})

@@ -29,7 +29,7 @@ func (c *town) standings() string {
 }
 
 // L6: a control room that keeps the city running hands over backoffs, quarantines and drains. Nothing starts.
-func TestTheRoomHandsOver(t *testing.T) {
+func TestRoomHandsOver(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")
 	c.put("city.toml", `[workspace]

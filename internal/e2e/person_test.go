@@ -76,7 +76,7 @@ func TestHangup(t *testing.T) {
 			v.shows("1 running")
 			v.cmd.Process.Signal(syscall.SIGHUP)
 			if runs.controller {
-				c.until("it goes on without a screen", func() bool { return strings.Contains(c.gcity(0, "status"), "headless") })
+				c.until("the city runs without a control room", func() bool { return strings.Contains(c.gcity(0, "status"), "headless") })
 			} else {
 				v.ends(0)
 			}

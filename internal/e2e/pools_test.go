@@ -56,11 +56,11 @@ func TestOneCheckDelaysNoOther(t *testing.T) {
 		s := c.snapshot()
 		for _, i := range []int{7, 8} {
 			if p := s.Pools[i]; p.Check.Running == nil || p.Desired != 1 {
-				t.Errorf("%s is not at it any more, or has another size: %+v", p.Name, p)
+				t.Errorf("the check of %s is not running, or the pool has a different size: %+v", p.Name, p)
 			}
 		}
 		if !s.Patrol.Last.After(before) {
-			t.Error("the loop does not turn")
+			t.Error("the loop is blocked")
 		}
 	}
 	c.gcity(0, "stop")
@@ -82,7 +82,7 @@ func TestDrainOutlivesTheController(t *testing.T) {
 	c.until("three members run", func() bool { return c.count("running") == 3 })
 	before := c.byName()
 	c.put("size", "2")
-	c.until("w-3 has been told", func() bool { return c.has("told.w-3") })
+	c.until("w-3 has been asked to finish", func() bool { return c.has("told.w-3") })
 	if err := first.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
@@ -90,19 +90,19 @@ func TestDrainOutlivesTheController(t *testing.T) {
 	c.run()
 	c.until("the next one answers", func() bool { return c.count("running") == 2 })
 	if a := c.byName()["w-3"]; a.State != "draining" || a.PID != before["w-3"].PID {
-		t.Errorf("w-3 was pid %d; now: %+v", before["w-3"].PID, a)
+		t.Errorf("w-3 had pid %d, now: %+v", before["w-3"].PID, a)
 	}
 	c.put("size", "3")
-	c.until("w-3 has heard that it may go on", func() bool { return c.has("lifted.w-3") })
+	c.until("w-3 knows that the drain was canceled", func() bool { return c.has("lifted.w-3") })
 	c.until("all run", func() bool { return c.count("running") == 3 })
 	after := c.byName()
 	for name, a := range before {
 		if after[name].PID != a.PID || after[name].State != "running" {
-			t.Errorf("%s was pid %d, and is %+v", name, a.PID, after[name])
+			t.Errorf("%s had pid %d, now: %+v", name, a.PID, after[name])
 		}
 	}
 	if c.has("told.w-1") || c.has("told.w-2") {
-		t.Error("somebody else was told too")
+		t.Error("another member was drained too")
 	}
 	c.gcity(0, "stop")
 	c.nothingLeft()
@@ -121,16 +121,16 @@ func TestDrainEnds(t *testing.T) {
 	c.run()
 	c.until("all run", func() bool { return c.count("running") == 5 })
 	c.put("size", "0")
-	c.until("none of the members is left", func() bool { return len(c.agents()) == 1 })
+	c.until("no member is left", func() bool { return len(c.agents()) == 1 })
 	why := c.gcity(0, "events", "--type", "agent.stopped")
 	for _, line := range []string{"reported done", "not finished within 1s"} {
 		if strings.Count(why, line) != 2 {
-			t.Errorf("%q is not there twice:\n%s", line, why)
+			t.Errorf("%q does not occur twice:\n%s", line, why)
 		}
 	}
 	pid := c.byName()["stays"].PID
 	c.gcity(0, "agent", "drain", "stays")
-	c.until("it has begun anew", func() bool { a := c.byName()["stays"]; return a.State == "running" && a.PID != pid })
+	c.until("the member has restarted", func() bool { a := c.byName()["stays"]; return a.State == "running" && a.PID != pid })
 	c.gcity(0, "stop")
 	c.nothingLeft()
 }
@@ -154,7 +154,7 @@ func TestAThousandMembers(t *testing.T) {
 			}
 		}
 	}()
-	c.until("no holder is left beside the controller", func() bool { return len(c.running()) == 1 })
+	c.until("only the controller is left", func() bool { return len(c.running()) == 1 })
 	c.gcity(0, "stop")
 	c.nothingLeft()
 }

@@ -21,16 +21,16 @@ func inNamespace(t *testing.T, test func(t *testing.T)) {
 }
 
 // The kill loop with agents of other providers (L10, L11): the next controller finds all of them.
-func TestKillLoopElsewhere(t *testing.T) {
+func TestKillLoopWithOtherProviders(t *testing.T) {
 	inNamespace(t, func(t *testing.T) { killLoop(t, 10, min(*kills, 12)) })
 }
 
 // A stop leaves no process, even if agents ignore signals.
-func TestNothingIsLeftElsewhere(t *testing.T) { inNamespace(t, nothingIsLeft) }
+func TestNothingIsLeftWithOtherProviders(t *testing.T) { inNamespace(t, nothingIsLeft) }
 
 // A crash loop ends in quarantine and is reported once, and a release starts the agent again. The other agent is not
 // affected.
-func TestCrashLoopElsewhere(t *testing.T) { inNamespace(t, crashLoop) }
+func TestCrashLoopWithOtherProviders(t *testing.T) { inNamespace(t, crashLoop) }
 
 func crashLoop(t *testing.T) {
 	c := newTown(t, 0, "")
@@ -42,13 +42,13 @@ func crashLoop(t *testing.T) {
 	quarantines := func() int { return strings.Count(c.gcity(0, "events", "--type", "agent.quarantined"), "falls") }
 	c.until("it is in quarantine", func() bool { return c.count("quarantined") == 1 })
 	if why := c.gcity(0, "why", "falls"); quarantines() != 1 || !strings.Contains(why, "crashed 3×") || !strings.Contains(why, "exit 3") {
-		t.Errorf("%d quarantines are told, and why says:\n%s", quarantines(), why)
+		t.Errorf("%d quarantine events; output of why:\n%s", quarantines(), why)
 	}
 	c.gcity(0, "agent", "release", "falls")
-	c.until("it is there again", func() bool { return quarantines() == 2 && c.count("quarantined") == 1 })
+	c.until("the agent is in quarantine again", func() bool { return quarantines() == 2 && c.count("quarantined") == 1 })
 	for _, a := range c.agents() {
 		if a.Name == "stands" && (a.PID != c.pids["stands"] || syscall.Kill(a.PID, 0) != nil) {
-			t.Errorf("the other one was pid %d and is %d", c.pids["stands"], a.PID)
+			t.Errorf("the other agent had pid %d and now has %d", c.pids["stands"], a.PID)
 		}
 	}
 	c.gcity(0, "stop")

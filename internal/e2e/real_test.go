@@ -58,7 +58,7 @@ func TestRealPrograms(t *testing.T) {
 
 	for i, a := range c.agents() {
 		if a.PID != before[i].PID || a.State != "running" {
-			t.Errorf("%s was pid %d and is pid %d, %s", a.Name, before[i].PID, a.PID, a.State)
+			t.Errorf("%s had pid %d and now has pid %d, %s", a.Name, before[i].PID, a.PID, a.State)
 		}
 	}
 }
@@ -149,10 +149,10 @@ func (v *viewer) ends(code int) {
 	select {
 	case <-v.done:
 	case <-time.After(patience):
-		v.c.t.Fatal("the viewer does not leave")
+		v.c.t.Fatal("the viewer does not detach")
 	}
 	v.cmd.Wait()
 	if got := v.cmd.ProcessState.ExitCode(); got != code {
-		v.c.t.Errorf("the viewer left with exit %d:\n%s", got, v.seen.String())
+		v.c.t.Errorf("the viewer exited with code %d:\n%s", got, v.seen.String())
 	}
 }

@@ -37,7 +37,7 @@ func TestAttachOutlivesTheController(t *testing.T) {
 	}
 
 	c.ctl = c.begin()
-	c.until("it is taken over", func() bool { return c.answers() && c.count("running") == 1 })
+	c.until("the next controller runs the agent", func() bool { return c.answers() && c.count("running") == 1 })
 	v = c.attach("shell")
 	v.types("echo again $((1000+3))\r")
 	v.until("again 1003")

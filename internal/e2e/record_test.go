@@ -37,7 +37,7 @@ func TestEverythingIsRecordedOnce(t *testing.T) {
 	}
 	before := len(c.recorded())
 	c.run()
-	c.until("a run of the last controller begins", func() bool { return c.firesAfter(before) })
+	c.until("the last controller has started a run", func() bool { return c.firesAfter(before) })
 	c.gcity(0, "stop")
 	c.nothingLeft()
 	log := c.recorded()
@@ -133,15 +133,15 @@ func (c *town) livesAreRecorded(log []logLine) {
 		agent, id, _ := strings.Cut(strings.TrimSpace(line), " ")
 		lives++
 		if n := len(ends[id]); n == 0 {
-			c.t.Errorf("the log has no end of the life %s of %s, the last of which are %v", id, agent, newest(log, agent))
+			c.t.Errorf("the log has no end of session %s of %s; the last lines are %v", id, agent, newest(log, agent))
 		}
 	}
 	for id, all := range ends {
 		if len(all) > 1 {
-			c.t.Errorf("the log has %d ends of the life %s: %+v", len(all), id, all)
+			c.t.Errorf("the log has %d ends of session %s: %+v", len(all), id, all)
 		}
 	}
-	c.t.Logf("%d lives, %d ends", lives, len(ends))
+	c.t.Logf("%d sessions, %d ends", lives, len(ends))
 }
 
 // newest returns the last lines of the log about an agent.
@@ -172,12 +172,12 @@ func (c *town) runsAreRecorded(log []logLine) {
 		}
 		for _, r := range list.Items {
 			if runs++; r.Outcome != "void" && (fired[r.ID] != 1 || ended[r.ID] != 1) {
-				c.t.Errorf("the log has %d beginnings and %d ends of run %s of %s (%s)", fired[r.ID], ended[r.ID], r.ID, name, r.Outcome)
+				c.t.Errorf("the log has %d starts and %d ends of run %s of %s (%s)", fired[r.ID], ended[r.ID], r.ID, name, r.Outcome)
 			}
 		}
 	}
 	if runs == 0 {
-		c.t.Error("nothing has run")
+		c.t.Error("no automation has run")
 	}
 	c.t.Logf("%d runs", runs)
 }

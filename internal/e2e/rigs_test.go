@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// TestARigsOwnAutomations gives a city and its rig automations with the same names. Each has its own folder, run,
+// TestRigAutomations gives a city and its rig automations with the same names. Each has its own folder, run,
 // cooldown and store. A pool that the rig's automation names is the rig's.
-func TestARigsOwnAutomations(t *testing.T) {
+func TestRigAutomations(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")
 	if err := os.MkdirAll(filepath.Join(c.dir, "demo", "own"), 0o755); err != nil {
@@ -30,36 +30,36 @@ func TestARigsOwnAutomations(t *testing.T) {
 	c.idle("tick", "tick:rig:demo", "cook:rig:demo")
 	rig := filepath.Join(c.dir, "demo")
 	if got := c.words("demo/ticks"); !slices.Equal(got, []string{"tick:rig:demo", rig, rig + "/.beads"}) {
-		t.Errorf("the rig's ran with %v", got)
+		t.Errorf("the rig's automation ran with %v", got)
 	}
 	if got := c.words("ticks"); !slices.Equal(got, []string{"tick", c.dir, c.dir + "/.beads"}) {
-		t.Errorf("the city's ran with %v", got)
+		t.Errorf("the city's automation ran with %v", got)
 	}
 	c.gcity(0, "automation", "run", "tick", "--rig", "demo", "--wait")
 	if city, rig := len(c.words("ticks")), len(c.words("demo/ticks")); city != 3 || rig != 6 {
-		t.Errorf("the rig's was run by hand: %d and %d words", city, rig)
+		t.Errorf("after a manual run in the rig: %d and %d words", city, rig)
 	}
 	if n := strings.Count(c.gcity(0, "automation", "history", "tick", "--rig", "demo"), "ok "); n != 2 {
-		t.Errorf("the rig's has %d runs in its history", n)
+		t.Errorf("the rig's automation has %d runs in its history", n)
 	}
 	c.gcity(0, "automation", "run", "cook", "--wait")
 	var made beadsView
 	c.ask("beads?label=pool:demo/w", &made)
 	if len(made.Items) != 1 || !strings.HasPrefix(made.Items[0].ID, "de-") {
-		t.Errorf("made for the rig's pool: %v", made.Items)
+		t.Errorf("beads for the rig's pool: %v", made.Items)
 	}
-	c.until("the rig's pool has a member for it", func() bool { p := c.pools(); return len(p) == 1 && p[0].Name == "demo/w" && p[0].Size == 1 })
+	c.until("the rig's pool has a member for the work", func() bool { p := c.pools(); return len(p) == 1 && p[0].Name == "demo/w" && p[0].Size == 1 })
 	c.gcity(0, "rig", "suspend", "demo")
-	c.until("the rig's rest, the city's do not", func() bool {
+	c.until("the rig's automations are suspended, the city's are not", func() bool {
 		return c.automations()["tick:rig:demo"].State == "off" && c.automations()["tick"].State == "idle"
 	})
 	c.gcity(0, "stop")
 	c.nothingLeft()
 }
 
-// TestAutomationsAreChangedFromOutside edits [automations] in city.toml. A skipped automation is off, and an overridden
+// TestAutomationSettings edits [automations] in city.toml. A skipped automation is off, and an overridden
 // one has another gate. A run that exceeds max_timeout is killed with all its processes.
-func TestAutomationsAreChangedFromOutside(t *testing.T) {
+func TestAutomationSettings(t *testing.T) {
 	t.Parallel()
 	const city = "[workspace]\nname = \"town\"\n[daemon]\npatrol_interval = \"200ms\"\n"
 	c := newTown(t, 0, "")
@@ -71,37 +71,37 @@ func TestAutomationsAreChangedFromOutside(t *testing.T) {
 	c.run()
 	c.idle("calm", "loud", "slow")
 	c.put("open", "")
-	c.until("the condition lets it go", func() bool { return c.has("loud") })
+	c.until("the condition allows a run", func() bool { return c.has("loud") })
 
 	c.config(city + "[automations]\nskip = [\"loud\"]\nmax_timeout = \"3s\"\n" +
 		"[[automations.overrides]]\nname = \"calm\"\ngate = \"cooldown\"\ninterval = \"1h\"\n")
-	c.until("it is skipped", func() bool { return c.automations()["loud"].State == "off" })
-	c.until("the override counts", func() bool {
+	c.until("the automation is skipped", func() bool { return c.automations()["loud"].State == "off" })
+	c.until("the override has taken effect", func() bool {
 		a := c.automations()["calm"]
 		return a.Gate == "cooldown" && a.State == "idle" && c.has("calm")
 	})
 	before := len(c.words("loud"))
-	c.until("the slow one has begun all that it begins before its time is over", func() bool {
+	c.until("the slow run has started all its processes", func() bool {
 		_ = os.Remove(filepath.Join(c.dir, "pids")) // it may not exist yet
 		c.gcity(124, "automation", "run", "slow", "--wait")
 		pids := c.words("pids")
 		for _, pid := range pids {
 			if c.alive(pid) {
-				t.Errorf("process %s outlived the run", pid)
+				t.Errorf("process %s is still running after the run", pid)
 			}
 		}
 		return len(pids) == 4
 	})
 	c.patrols(3)
 	if n := len(c.words("loud")); n != before {
-		t.Errorf("the skipped one ran %d times", n-before)
+		t.Errorf("the skipped automation ran %d times", n-before)
 	}
 
 	c.config(city)
-	c.until("it goes again", func() bool { return len(c.words("loud")) > before })
-	c.until("the override is gone", func() bool { return c.automations()["calm"].Gate == "manual" })
+	c.until("the automation runs again", func() bool { return len(c.words("loud")) > before })
+	c.until("the override is removed", func() bool { return c.automations()["calm"].Gate == "manual" })
 	if n := len(c.words("calm")); n != 1 {
-		t.Errorf("the cooldown of an hour was over %d times", n)
+		t.Errorf("the automation with a cooldown of an hour ran %d times", n)
 	}
 	c.gcity(0, "stop")
 	c.nothingLeft()

@@ -30,9 +30,9 @@ func TestTextWaitsForADraft(t *testing.T) {
 	}
 	c.gcity(0, "agent", "unsend", "echo")
 	if out := c.gcity(0, "agent", "nudge", "echo", "after it"); strings.Contains(out, "accepted the nudge") {
-		t.Errorf("a text beside a draft: %s", out)
+		t.Errorf("nudge during a draft: %s", out)
 	}
-	c.until("it is shown why it waits", func() bool {
+	c.until("the reason for the wait is shown", func() bool {
 		out := c.gcity(0, "agent", "show", "echo")
 		return strings.Contains(out, "queued since") && strings.Contains(out, "after it (8 bytes); a user's draft is on the input line")
 	})
@@ -47,7 +47,7 @@ func TestTextWaitsForADraft(t *testing.T) {
 		got = append(got, line)
 	}
 	if !slices.Equal(got, []string{"half a line", "after it", "the last"}) || strings.Contains(screen, "never") {
-		t.Errorf("it has read\n%s", screen)
+		t.Errorf("the agent has read\n%s", screen)
 	}
 
 	v.types("left, ")
@@ -57,6 +57,6 @@ func TestTextWaitsForADraft(t *testing.T) {
 	c.gcity(0, "agent", "nudge", "echo", "at once", "--now")
 	c.sees("echo", "got <left, at once>")
 	if out := c.gcity(0, "events", "--type", "agent.nudge_dropped"); !strings.Contains(out, "canceled by operator") {
-		t.Errorf("the log says\n%s", out)
+		t.Errorf("the event log is\n%s", out)
 	}
 }

@@ -16,9 +16,9 @@ import (
 	_ "modernc.org/sqlite"
 )
 
-// TestStoreLockedByAnother holds a lock on the city's store outside the controller. The agents are not affected.
+// TestStoreLockedByOtherProcess holds a lock on the city's store outside the controller. The agents are not affected.
 // Status and the automation's details show the reason. When the lock is released, due automations run again.
-func TestStoreLockedByAnother(t *testing.T) {
+func TestStoreLockedByOtherProcess(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")
 	c.config("[workspace]\nname = \"bench\"\n[daemon]\npatrol_interval = \"200ms\"\nshutdown_timeout = \"100ms\"\nmax_restarts = 0\n" +
@@ -32,38 +32,38 @@ func TestStoreLockedByAnother(t *testing.T) {
 	for range 3 {
 		posts.Go(func() {
 			if code, says := c.post("beads", `{"title":"late"}`); code != http.StatusServiceUnavailable || !strings.Contains(says, "locked by another process") {
-				t.Errorf("a bead for a store that is locked: %d %s", code, says)
+				t.Errorf("create in a locked store: %d %s", code, says)
 			}
 		})
 	}
 	posts.Wait()
 	const wrong = "the work of the city cannot be written (failing since "
-	c.until("status says so", func() bool { return strings.Contains(c.gcity(0, "status"), wrong) })
+	c.until("status shows the reason", func() bool { return strings.Contains(c.gcity(0, "status"), wrong) })
 	c.until("the automation waits for it", func() bool {
 		list := c.gcity(0, "automation", "show", "tick")
 		return strings.Contains(list, "cannot start: "+wrong)
 	})
-	c.until("a bead is refused at once", func() bool { // unless it is the probe of the store
+	c.until("a new bead is rejected immediately", func() bool { // unless it is the probe of the store
 		code, says := c.post("beads", `{"title":"late"}`)
 		if code != http.StatusServiceUnavailable {
-			t.Errorf("a bead for a store that is known to be locked: %d %s", code, says)
+			t.Errorf("create while the store is paused: %d %s", code, says)
 		}
 		return strings.Contains(says, "retries at ")
 	})
 	if out := c.gcity(0, "bead", "list", "--type", "run"); !strings.Contains(out, "run of tick") {
-		t.Errorf("what can be read is not shown:\n%s", out)
+		t.Errorf("readable work is not shown:\n%s", out)
 	}
 	if err := syscall.Kill(agent.pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	if next := c.born(1); next.pid == agent.pid {
-		t.Error("the same agent again")
+		t.Error("an agent has restarted")
 	}
 	if out := c.gcity(0, "status"); !strings.Contains(out, wrong) {
-		t.Errorf("it healed while it was locked:\n%s", out)
+		t.Errorf("store.healed was written while the store was locked:\n%s", out)
 	}
 	unlock()
-	c.until("status has nothing to say", func() bool { return !strings.Contains(c.gcity(0, "status"), wrong) })
+	c.until("status shows no problem", func() bool { return !strings.Contains(c.gcity(0, "status"), wrong) })
 	before := c.gcity(0, "bead", "list", "--type", "run", "--limit", "0")
 	c.until("the automation runs again", func() bool { return c.gcity(0, "bead", "list", "--type", "run", "--limit", "0") != before })
 	if out := c.gcity(0, "events", "--type", "store.*"); strings.Count(out, "store.failing") != 1 || strings.Count(out, "store.healed") != 1 {

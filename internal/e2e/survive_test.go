@@ -56,22 +56,22 @@ func killLoop(t *testing.T, n, kills int) {
 	}
 	c.run()
 	c.until("the controller answers", func() bool { return c.answers() }) // until then, lists show only saved state
-	c.until("every agent runs, and as which process is known", func() bool {
+	c.until("every agent runs, and its pid is known", func() bool {
 		known := func(a agentView) bool { return a.State == "running" && a.PID > 0 }
 		return len(slices.DeleteFunc(c.agents(), func(a agentView) bool { return !known(a) })) == n
 	})
-	c.until("the last births are told of", func() bool { return len(c.births) >= n })
+	c.until("the last starts are reported", func() bool { return len(c.births) >= n })
 	first := map[string]int{}
 	for len(c.births) > 0 {
 		b := <-c.births
 		if first[b.agent] != 0 {
-			t.Errorf("%s was born twice: pid %d, then %d", b.agent, first[b.agent], b.pid)
+			t.Errorf("%s started twice: pid %d, then %d", b.agent, first[b.agent], b.pid)
 		}
 		first[b.agent] = b.pid
 	}
 	for _, a := range c.agents() {
 		if a.PID != first[a.Name] {
-			t.Errorf("%s is pid %d now, and was born as %d", a.Name, a.PID, first[a.Name])
+			t.Errorf("%s has pid %d, but started as %d", a.Name, a.PID, first[a.Name])
 		}
 	}
 	if report := c.gcity(0, "doctor"); strings.Contains(report, "\nbad ") {
@@ -105,11 +105,11 @@ func TestHoldersDie(t *testing.T) {
 		c.until("the old process is gone", func() bool { return !lives(old) })
 	}
 	if c.pids["plain"] != before["plain"] {
-		t.Error("the other one was restarted too")
+		t.Error("the other agent was restarted too")
 	}
 	for _, a := range c.agents() {
 		if a.Crashes != 0 {
-			t.Errorf("%s is said to have crashed %d times", a.Name, a.Crashes)
+			t.Errorf("%s has %d crashes", a.Name, a.Crashes)
 		}
 	}
 	c.gcity(0, "stop")
@@ -135,11 +135,11 @@ func nothingIsLeft(t *testing.T) {
 	c.run()
 	c.born(6)
 	var tree []int
-	c.until("all have what they begin beside them", func() bool { tree = c.descendants(); return len(tree) >= 10 })
+	c.until("all agents have started their child processes", func() bool { tree = c.descendants(); return len(tree) >= 10 })
 	c.gcity(0, "stop")
 	for _, pid := range tree {
 		if lives(pid) {
-			t.Errorf("process %d lives: %s", pid, cmdline(pid))
+			t.Errorf("process %d is running: %s", pid, cmdline(pid))
 		}
 	}
 	c.nothingLeft()
@@ -167,7 +167,7 @@ func TestAnotherShell(t *testing.T) {
 	}
 	for _, a := range c.agents() {
 		if a.PID != c.pids[a.Name] {
-			t.Errorf("%s was pid %d and is %d", a.Name, c.pids[a.Name], a.PID)
+			t.Errorf("%s had pid %d and now has %d", a.Name, c.pids[a.Name], a.PID)
 		}
 	}
 }

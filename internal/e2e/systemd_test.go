@@ -58,7 +58,7 @@ read -r _ || :`
 func newUserManager(t *testing.T) *userManager {
 	t.Helper()
 	if os.Getuid() != 0 {
-		t.Skip("only root may make the namespaces that a systemd of its own needs")
+		t.Skip("only root can create the namespaces for a separate systemd")
 	}
 	manager := "/lib/systemd/systemd"
 	if _, err := os.Stat(manager); err != nil {
@@ -99,7 +99,7 @@ func newUserManager(t *testing.T) *userManager {
 		hold.Close()
 		_, _ = io.Copy(io.Discard, said)
 		_ = cmd.Wait() // its output says more than its exit code
-		t.Skipf("no namespaces for a systemd of its own: %s", e.out)
+		t.Skipf("cannot create namespaces for a separate systemd: %s", e.out)
 	}
 	e.root = child(child(cmd.Process.Pid))
 	e.until("systemd answers", func() bool { _, err := e.try("systemctl", "--user", "show-environment"); return err == nil })
@@ -255,14 +255,14 @@ func TestSystemd(t *testing.T) {
 		s.gcity(s.group, "install", "--now")
 		s.born(1)
 		s.has()
-		e.until("its agent has become what it stays", func() bool { was[s] = s.people(); return len(was[s]) > 0 })
+		e.until("the agent has executed its program", func() bool { was[s] = s.people(); return len(was[s]) > 0 })
 		for pid := range was[s] {
 			env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 			if err != nil || bytes.Contains(env, []byte("INVOCATION_ID=")) || bytes.Contains(env, []byte("NOTIFY_SOCKET=")) {
-				t.Errorf("%s: process %d takes itself for the service, %v", s.unit, pid, err)
+				t.Errorf("%s: process %d has the environment of the service, %v", s.unit, pid, err)
 			}
 		}
-		e.until("it says how it is", func() bool { return strings.HasPrefix(s.show("StatusText"), "1 of 1 ") })
+		e.until("the service reports its status", func() bool { return strings.HasPrefix(s.show("StatusText"), "1 of 1 ") })
 		if out := s.gcity("doctor"); !strings.Contains(out, "service "+strings.TrimSuffix(s.unit, ".service")) || strings.Contains(out, "bad ") {
 			t.Errorf("%s", out)
 		}
@@ -272,7 +272,7 @@ func TestSystemd(t *testing.T) {
 		pid := s.show("MainPID")
 		e.systemctl("reload", s.unit)
 		if now := s.show("MainPID"); now != pid {
-			t.Errorf("%s: a reload made %s of process %s", s.unit, now, pid)
+			t.Errorf("%s: a reload changed the main process to %s, want %s", s.unit, now, pid)
 		}
 		e.systemctl("restart", s.unit)
 		s.anew(pid)
@@ -291,7 +291,7 @@ func TestSystemd(t *testing.T) {
 		}
 	}
 	if n := daemon.show("NRestarts"); n == "0" || n == "1" {
-		t.Errorf("begun anew %s times", n)
+		t.Errorf("the service restarted %s times", n)
 	}
 
 	for _, s := range both {
@@ -311,7 +311,7 @@ func TestSystemd(t *testing.T) {
 			out, _ := e.try(s.bin, "--city", s.dir, "doctor") // doctor fails, because it finds problems
 			for _, want := range []string{"the service has failed, and the configuration is invalid", "`gcity daemon start` takes over the sessions"} {
 				if !strings.Contains(out, want) {
-					t.Errorf("doctor does not say %q:\n%s", want, out)
+					t.Errorf("the output of doctor does not contain %q:\n%s", want, out)
 				}
 			}
 		} else if err != nil {
@@ -343,7 +343,7 @@ func TestSystemd(t *testing.T) {
 		t.Errorf("%s", out)
 	}
 	daemon.gcity("stop")
-	e.until("it is stopped for good", func() bool { return daemon.show("ActiveState")+" "+daemon.show("Result") == "inactive success" })
+	e.until("the service is stopped", func() bool { return daemon.show("ActiveState")+" "+daemon.show("Result") == "inactive success" })
 	daemon.gcity("daemon", "uninstall")
 	for _, s := range both {
 		if left := s.people(); len(left) > 0 {
@@ -375,20 +375,20 @@ func TestUserManagerLeavesNoProcess(t *testing.T) {
 		group = string(path)
 	})
 	if inside == 0 {
-		t.Skip("there was none")
+		t.Skip("the manager has no control group")
 	}
 	if !strings.Contains(group, "/gcity-test-") {
-		t.Errorf("it was in %q", group)
+		t.Errorf("the manager was in the group %q", group)
 	}
 	if left := processes(func(pid int) bool {
 		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
 		return err == nil && slices.Contains(strings.Split(string(data), "\n"), "0::"+group)
 	}); len(left) > 0 {
-		t.Errorf("processes %v are left in %s", left, group)
+		t.Errorf("processes %v remain in %s", left, group)
 	}
 	for _, mount := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/unified"} {
 		if _, err := os.Stat(mount + group); err == nil {
-			t.Errorf("%s%s is left", mount, group)
+			t.Errorf("%s%s still exists", mount, group)
 		}
 	}
 }

@@ -40,7 +40,7 @@ func TestInterruptWhileAttaching(t *testing.T) {
 	if err := syscall.Kill(holder, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	c.until("the holder stands still", func() bool {
+	c.until("the holder is stopped", func() bool {
 		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", holder))
 		return err == nil && bytes.Contains(data, []byte(") T "))
 	})
@@ -115,7 +115,7 @@ func TestFrozenTerminals(t *testing.T) {
 		select {
 		case <-ended:
 		case <-time.After(patience):
-			t.Fatal("a frozen terminal keeps the process")
+			t.Fatal("a frozen terminal blocks the exit of the process")
 		}
 		if v.modes().Lflag&(unix.ICANON|unix.ECHO|unix.ISIG) != unix.ICANON|unix.ECHO|unix.ISIG {
 			t.Errorf("the modes of the terminal are %+v", v.modes())

@@ -17,7 +17,7 @@ import (
 func onTmux(t *testing.T) {
 	t.Helper()
 	if _, err := exec.LookPath("tmux"); err != nil {
-		t.Skip("there is no tmux here")
+		t.Skip("tmux is not installed")
 	}
 	dir, err := os.MkdirTemp("", "gct-") // t.TempDir is too long for a socket
 	if err != nil {
@@ -32,7 +32,7 @@ func onTmux(t *testing.T) {
 		}
 		for _, s := range sockets {
 			if answers(s) {
-				t.Errorf("the server %s outlives its city", filepath.Base(s))
+				t.Errorf("the server %s is still running after its city stopped", filepath.Base(s))
 				exec.Command("tmux", "-S", s, "kill-server").Run()
 			}
 		}
@@ -57,10 +57,10 @@ func TestCityOnTmux(t *testing.T) {
 		t.Error("not restarted")
 	}
 	if why := c.gcity(0, "why", agentName(0)); !strings.Contains(why, "SIGSEGV") {
-		t.Errorf("why does not say how it ended:\n%s", why)
+		t.Errorf("the output of why does not say how the agent ended:\n%s", why)
 	}
 	if doctor := c.gcity(0, "doctor"); !strings.Contains(doctor, "tmux -L gcity-") || strings.Contains(doctor, "bad ") {
-		t.Errorf("the doctor says:\n%s", doctor)
+		t.Errorf("the output of doctor is:\n%s", doctor)
 	}
 	for _, pid := range c.parents("tmux: server") {
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
@@ -71,7 +71,7 @@ func TestCityOnTmux(t *testing.T) {
 	c.until("all run again", func() bool { return c.count("running") == 3 })
 	for _, a := range c.agents() {
 		if a.Crashes != 0 {
-			t.Errorf("%s is said to have crashed %d times", a.Name, a.Crashes)
+			t.Errorf("%s has %d crashes", a.Name, a.Crashes)
 		}
 	}
 	c.gcity(0, "stop")
@@ -81,7 +81,7 @@ func TestCityOnTmux(t *testing.T) {
 // The tmux server exits after its last session. It exits immediately if a controller is running. If the controller was
 // killed during the swap, it exits at the next stop, even if the controller had already recorded that tmux has no
 // sessions (L10).
-func TestTmuxServerGoes(t *testing.T) {
+func TestTmuxServerExits(t *testing.T) {
 	onTmux(t)
 	t.Setenv("GC_SESSION", "")
 	marks := func(c *town) string {
@@ -111,8 +111,8 @@ func TestTmuxServerGoes(t *testing.T) {
 	first := server()
 	swap("pty")
 	c.born(1)
-	c.until("the server is gone while the city goes on", func() bool { return !lives(first) })
-	c.until("nobody looks there", func() bool { return marks(c) == "" })
+	c.until("the server has exited while the city runs", func() bool { return !lives(first) })
+	c.until("no session provider is listed", func() bool { return marks(c) == "" })
 	swap("tmux")
 	second := server()
 	swap("pty")
@@ -120,7 +120,7 @@ func TestTmuxServerGoes(t *testing.T) {
 	ctl.Process.Kill()
 	ctl.Wait()
 	c.gcity(0, "stop") // the controller may have been killed at any step
-	c.until("the server is gone after a stop without a controller", func() bool { return !lives(second) })
+	c.until("the server has exited after a stop without a controller", func() bool { return !lives(second) })
 	c.nothingLeft()
 
 	swap("tmux")
@@ -139,7 +139,7 @@ func TestTmuxServerGoes(t *testing.T) {
 	}
 	c.parentless(third)
 	c.gcity(3, "stop")
-	c.until("a server that nobody looks at is gone after a stop", func() bool { return !lives(third) })
+	c.until("an unlisted server has exited after a stop", func() bool { return !lives(third) })
 }
 
 // parentless kills the sessions in a tmux server, and checks that the server continues.
@@ -153,7 +153,7 @@ func (c *town) parentless(server int) {
 		c.t.Fatalf("%v: %s", err, out)
 	}
 	if !lives(server) {
-		c.t.Fatal("the server goes by itself")
+		c.t.Fatal("the server exits on its own")
 	}
 }
 

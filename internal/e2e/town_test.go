@@ -177,7 +177,7 @@ func (c *town) born(n int) birth {
 		case last = <-c.births:
 			c.pids[last.agent] = last.pid
 		case <-deadline:
-			c.t.Fatal("not all agents were born")
+			c.t.Fatal("not all agents started")
 		}
 	}
 	return last

@@ -49,7 +49,7 @@ func (c *town) care() *city.Watchdog {
 	}
 	w, ok := s.Watchdog("care")
 	if !ok {
-		c.t.Fatal("there is no watchdog")
+		c.t.Fatal("the city has no watchdog")
 	}
 	return w
 }
@@ -65,7 +65,7 @@ func TestWatchdog(t *testing.T) {
 	c := newTown(t, 0, "")
 	c.watched("")
 	c.run()
-	c.until("it is heard of", func() bool {
+	c.until("its heartbeat has arrived", func() bool {
 		w := c.care()
 		return w.Last != nil && w.Last.Decision == city.RemedyNothing && strings.HasPrefix(w.Last.Reason, "its heartbeat is") && w.Freshness == city.Fresh
 	})
@@ -73,7 +73,7 @@ func TestWatchdog(t *testing.T) {
 	c.gcity(0, "mail", "send", "patrol", "go", "on", "--from", "ann")
 	c.sees("patrol", "told <you have mail>")
 	c.sees("patrol", "told <wake up>")
-	c.until("a person is called", func() bool {
+	c.until("a user is called", func() bool {
 		return c.care().Escalated != nil && c.has("called") && strings.Contains(c.gcity(0, "mail", "inbox", "ann"), "patrol is unhealthy")
 	})
 	env, err := os.ReadFile(filepath.Join(c.dir, "called"))
@@ -88,16 +88,16 @@ func TestWatchdog(t *testing.T) {
 	})
 
 	stopped := c.signal("patrol", syscall.SIGSTOP)
-	c.until("that it is stopped is said", func() bool { return c.said("watchdog.acted", fmt.Sprintf("kill -CONT %d", stopped)) })
+	c.until("the process is reported as stopped", func() bool { return c.said("watchdog.acted", fmt.Sprintf("kill -CONT %d", stopped)) })
 	if err := syscall.Kill(stopped, syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	c.until("it goes on", func() bool { return c.care().Freshness == city.Fresh })
+	c.until("its heartbeat is fresh again", func() bool { return c.care().Freshness == city.Fresh })
 
 	if err := syscall.Kill(stopped, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	c.until("it lives again", func() bool {
+	c.until("the agent runs again", func() bool {
 		a := c.byName()["patrol"]
 		return a.State == "running" && a.PID != stopped && c.said("watchdog.acted", "start patrol: starting")
 	})
@@ -119,13 +119,13 @@ func TestTriage(t *testing.T) {
 		}
 		return beat, string(data)
 	}
-	c.until("it is asked", func() bool { beat, _ := asked(); return beat != "" })
+	c.until("the triage agent is started", func() bool { beat, _ := asked(); return beat != "" })
 	beat, said := asked()
 	if !strings.HasPrefix(said, "care patrol "+beat+" alive ") {
-		t.Errorf("it was asked %q", said)
+		t.Errorf("the triage agent was started with %q", said)
 	}
 	if facts, err := os.ReadFile(filepath.Join(c.dir, "facts.json")); err != nil || !strings.Contains(string(facts), `"beat": "`+beat+`"`) {
-		t.Errorf("it was given %s, %v", facts, err)
+		t.Errorf("the triage agent got the facts %s, %v", facts, err)
 	}
 
 	if err := ctl.Process.Kill(); err != nil {
@@ -133,7 +133,7 @@ func TestTriage(t *testing.T) {
 	}
 	ctl.Wait()
 	c.run()
-	c.until("it is asked anew", func() bool { next, _ := asked(); return next != beat })
+	c.until("the triage agent is started again", func() bool { next, _ := asked(); return next != beat })
 	alone := func() bool {
 		n := 0
 		for _, pid := range c.marked() {
@@ -143,7 +143,7 @@ func TestTriage(t *testing.T) {
 		}
 		return n <= 1
 	}
-	c.until("there is one of it", alone)
+	c.until("at most one triage agent is running", alone)
 
 	cl, err := client.Dial(c.socket())
 	if err != nil {
@@ -151,25 +151,25 @@ func TestTriage(t *testing.T) {
 	}
 	defer cl.Close()
 	if _, err := cl.Do(t.Context(), city.Decide{Watchdog: "care", Decision: city.RemedyWake, Reason: "late", Beat: beat}); err == nil || !strings.Contains(err.Error(), "check "+beat+" of watchdog care is over") {
-		t.Errorf("a word about a beat that is over: %v", err)
+		t.Errorf("a decision about an earlier beat: %v", err)
 	}
 	beat, _ = asked()
 	if _, err := cl.Do(t.Context(), city.Decide{Watchdog: "care", Decision: city.RemedyWake, Reason: "it hangs", Beat: beat}); err != nil {
 		t.Fatal(err)
 	}
 	c.sees("patrol", "told <wake up>")
-	c.until("it is told", func() bool {
+	c.until("the decision is carried out", func() bool {
 		return c.said("watchdog.triaged", "wake: it hangs") && c.said("watchdog.acted", "wake patrol: typed; it hangs")
 	})
-	c.until("it is ended, and the next beat has its own", func() bool { next, _ := asked(); return next != beat })
+	c.until("the triage agent is stopped, and the next check starts a new one", func() bool { next, _ := asked(); return next != beat })
 
 	c.put("crash", "")
 	c.gcity(0, "agent", "kill", "scout")
-	c.until("it crashes, and the thresholds judge", func() bool {
+	c.until("the triage agent crashes, and the thresholds decide", func() bool {
 		w := c.care()
 		return strings.Contains(w.Degraded, "ended without a decision: exit 3") && w.Last != nil && w.Last.By == "thresholds"
 	})
 	if scout := c.byName()["scout"]; scout.State == "quarantined" || scout.Crashes > 0 {
-		t.Errorf("its ends are crashes of the city's: %+v", scout)
+		t.Errorf("its exits count as crashes: %+v", scout)
 	}
 }

@@ -37,34 +37,34 @@ func TestNoWorkIsStranded(t *testing.T) {
 			"no matching work")
 	}
 	if !some("--assignee", "w-2", "--status", "in_progress") {
-		t.Fatal("w-2 has begun nothing")
+		t.Fatal("w-2 has no work in progress")
 	}
 	c.put("size", "1")
-	c.until("what w-2 had begun is nobody's", func() bool { return !some("--assignee", "w-2") })
+	c.until("the work of w-2 is unassigned", func() bool { return !some("--assignee", "w-2") })
 	if !some("--assignee", "w-1", "--status", "in_progress") {
-		t.Error("what w-1 was at was taken from it")
+		t.Error("the work of w-1 was taken away")
 	}
 	if !some("--label", "pool:w", "--status", "open") {
-		t.Error("it is not open for its pool")
+		t.Error("the work is not open for its pool")
 	}
 	c.put("go.w-1", "")
-	c.until("the other has done both", func() bool {
+	c.until("w-1 has done both", func() bool {
 		return !some("--status", "open") && !some("--status", "in_progress")
 	})
 	if c.has("done.w-2") {
-		t.Error("w-2 has done some, after it had left")
+		t.Error("w-2 has done work after it left")
 	}
 	if out := c.gcity(0, "events", "--type", "pool.work_returned"); strings.Count(out,
 		"w-2 has left the pool") != 1 {
-		t.Errorf("it is not told once:\n%s", out)
+		t.Errorf("want exactly one event about w-2:\n%s", out)
 	}
 	c.gcity(0, "stop")
 	c.nothingLeft()
 }
 
-// TestTheIdleLeaveFirst has two members: w-1 is idle and w-2 is working. When the pool shrinks to one, the idle member
+// TestIdleMembersLeaveFirst has two members: w-1 is idle and w-2 is working. When the pool shrinks to one, the idle member
 // leaves.
-func TestTheIdleLeaveFirst(t *testing.T) {
+func TestIdleMembersLeaveFirst(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")
 	c.config("[workspace]\nname = \"hands\"\n[daemon]\npatrol_interval = \"200ms\"\n" +
@@ -82,7 +82,7 @@ func TestTheIdleLeaveFirst(t *testing.T) {
 	c.put("size", "1")
 	c.until("one is left", func() bool { return len(c.agents()) == 1 && c.count("running") == 1 })
 	if a := c.byName()["w-2"]; a.PID != pid || a.State != "running" {
-		t.Errorf("w-2 was pid %d and at work, and is %+v", pid, a)
+		t.Errorf("w-2 had pid %d and was working; now: %+v", pid, a)
 	}
 	c.gcity(0, "stop")
 	c.nothingLeft()

@@ -1,4 +1,4 @@
-// Package eventually waits for conditions that can only be polled, for tests.
+// Package eventually helps tests wait for conditions that can only be polled.
 package eventually
 
 import (
@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// Timeout bounds every wait. A test waits this long only if it fails, so it is long enough for a busy machine.
+// Timeout limits every wait. It is long enough for a busy machine, because only a failing test waits this long.
 const Timeout = 2 * time.Minute
 
-// maxPause is the longest pause between two polls. A poll may start a process.
+// maxPause is the longest pause between two polls. It is not shorter because a poll may start a process.
 const maxPause = 50 * time.Millisecond
 
-// True polls cond until it is true. If it is still false after Timeout, the test fails and reports what and the
-// results of state.
+// True polls cond until it is true. If cond is still false after Timeout, the test fails with what and the results of
+// state.
 func True(t testing.TB, what string, cond func() bool, state ...func() string) {
 	t.Helper()
 	if !Poll(cond) {
@@ -36,7 +36,7 @@ func Receive[T any](t testing.TB, what string, from <-chan T, state ...func() st
 	}
 }
 
-// Poll reports whether cond becomes true within Timeout. It is for tests that clean up before they fail.
+// Poll reports whether cond becomes true within Timeout. It is for tests that have to clean up before they fail.
 func Poll(cond func() bool) bool {
 	pause := time.Millisecond
 	for end := time.Now().Add(Timeout); !cond(); time.Sleep(pause) {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// options are the command line options for a campaign.
+// options contains the command line options for a campaign.
 type options struct {
 	gcity     string // absolute path of the program under test
 	seed      uint64
@@ -32,8 +32,8 @@ type state struct {
 	breaches []string
 }
 
-// settleLimit is how long it may take after a fault until every agent is running again: two patrols of one second
-// each, plus a reserve for a busy machine.
+// settleLimit is the time limit for all agents to be running again after a fault: two patrols of one second each,
+// plus a reserve for a busy machine.
 const settleLimit = 60 * time.Second
 
 // mostBreaches is the number of breaches after which a campaign ends, because later breaches are often consequences of

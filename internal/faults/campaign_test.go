@@ -44,7 +44,7 @@ func TestEventLogObeysTheLaws(t *testing.T) {
 	}
 	whole := eventLog{records: []record{life(1, "agent.started", "a"), life(2, "agent.crashed", "a")}}
 	if got := whole.check(); len(got) != 0 {
-		t.Errorf("a whole log: %v", got)
+		t.Errorf("an intact log: %v", got)
 	}
 	for name, l := range map[string]eventLog{
 		"a gap":      {records: []record{life(1, "agent.started", "a"), life(3, "agent.crashed", "a")}},
@@ -54,7 +54,7 @@ func TestEventLogObeysTheLaws(t *testing.T) {
 		"two starts": {records: []record{life(1, "agent.started", "a"), life(2, "agent.started", "a"), life(3, "agent.stopped", "a")}},
 	} {
 		if len(l.check()) == 0 {
-			t.Errorf("%s is not seen", name)
+			t.Errorf("%s is not detected", name)
 		}
 	}
 }

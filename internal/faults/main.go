@@ -4,8 +4,8 @@
 //
 //	go run ./internal/faults -gcity bin/gcity -minutes 60
 //
-// It prints its seed; -seed repeats a run as far as the machine's timing allows. Exit status 1 means that a
-// guarantee was broken.
+// It prints its seed; -seed repeats a run as far as the machine's timing allows. Exit code 1 means that a guarantee
+// was broken.
 package main
 
 import (
@@ -33,7 +33,7 @@ func main() {
 	os.Exit(run(o))
 }
 
-// run runs a campaign in a new folder and returns the exit status.
+// run runs a campaign in a new folder and returns the exit code.
 func run(o options) int {
 	gcity, err := filepath.Abs(o.gcity)
 	if err != nil {

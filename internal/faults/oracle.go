@@ -63,8 +63,8 @@ func (c *state) difference() string {
 	return ""
 }
 
-// single checks that no agent has processes from two sessions (L11). Processes of a session that is being replaced may
-// still exist, so two sessions are a breach only if several lists in a row show them.
+// single checks that no agent has processes from two sessions (L11). While a session is being replaced, some of its
+// processes may still exist. Two sessions are therefore a breach only if several consecutive lists show them.
 func (c *state) single(after string) {
 	pairs := c.pairs()
 	for range 3 {

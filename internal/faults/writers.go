@@ -8,7 +8,7 @@ import (
 )
 
 // writers emit events and create beads during the whole campaign, and record which of them were acknowledged with
-// exit status 0.
+// exit code 0.
 type writers struct {
 	over chan struct{}
 	wg   sync.WaitGroup
@@ -16,7 +16,7 @@ type writers struct {
 	mu         sync.Mutex
 	events     []string // subjects of acknowledged events
 	beads      []string // titles of acknowledged beads
-	unexpected []string // commands with an exit status that means neither success nor failure
+	unexpected []string // commands with an exit code that means neither success nor failure
 }
 
 // perKind is the number of concurrent writers of each kind.

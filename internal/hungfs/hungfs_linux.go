@@ -16,8 +16,8 @@ import (
 const inner = "GCITY_TEST_HUNGFS"
 
 // InNamespace runs the calling test again in a child process that has its own mount namespace. It returns true in the
-// child. In the parent it returns false after the child has exited and its result has been reported; the test must
-// then return. The test must not be a subtest.
+// child. In the parent, it reports the child's result and returns false; the test must then return. The test must not
+// be a subtest.
 func InNamespace(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(inner) != "" {
@@ -42,8 +42,8 @@ func InNamespace(t *testing.T) bool {
 	return false
 }
 
-// Mount mounts a file system on which system calls block until release is called, and then fail. A blocked process can
-// be killed unless unkillable is set. If unkillable is set, blocked is closed when the first call blocks.
+// Mount mounts a file system on which system calls block until release is called, and then fail. A blocked process
+// can be killed unless unkillable is set. In that case, blocked is closed when the first call blocks.
 func Mount(t *testing.T, unkillable bool) (dir string, blocked <-chan struct{}, release func()) {
 	t.Helper()
 	dir = t.TempDir()
@@ -65,7 +65,7 @@ func Mount(t *testing.T, unkillable bool) (dir string, blocked <-chan struct{}, 
 	var once sync.Once
 	release = func() {
 		once.Do(func() {
-			f.Close() // aborts the file system
+			f.Close() // aborts the connection, so that blocked calls fail
 			serving.Wait()
 		})
 	}

@@ -1,5 +1,5 @@
-// Package ownership checks that only the user and root can change a file: by the owner and the mode of the file and
-// of every folder above it, as sshd's StrictModes does.
+// Package ownership checks that only the user and root can change a file. It looks at the owner and the mode of the
+// file and of every folder above it, as sshd's StrictModes does.
 package ownership
 
 import (
@@ -16,7 +16,7 @@ import (
 	"gcity/internal/shell"
 )
 
-// Fault is the error for a file or folder that another user can change.
+// Fault is returned for a file or folder that another user can change.
 type Fault struct {
 	Path  string // the file or folder that another user can change
 	Owner string // the name of its owner
@@ -30,7 +30,7 @@ func (f *Fault) Error() string {
 		f.Path, f.Owner, perm(f.Mode), f.Fix)
 }
 
-// perm returns a mode in the form of chmod.
+// perm returns a mode as the number that chmod uses.
 func perm(m fs.FileMode) uint32 {
 	out := uint32(m.Perm())
 	if m&fs.ModeSticky != 0 {
@@ -39,9 +39,9 @@ func perm(m fs.FileMode) uint32 {
 	return out
 }
 
-// Check returns a *Fault if another user can change the file or folder at path, or the target of path. It also
-// checks the folders above, up to the user's home or the root. A path that cannot be examined is not a Fault:
-// reading it fails as well.
+// Check returns a *Fault if another user can change the file or folder at path, or the target of a link at path. It
+// also checks the folders above, up to the user's home or the root. For a path that cannot be examined, Check returns
+// no Fault: reading the file will fail anyway.
 func Check(path string) error {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -77,8 +77,8 @@ func checkAncestors(path string) error {
 	}
 }
 
-// judge checks one file or folder. above means that path is a folder above the file of interest. Such a folder may be
-// writable by others if its sticky bit protects that entry.
+// judge checks one file or folder. above means that path is a folder above the file to check. Other users may write
+// to such a folder if its sticky bit protects the file.
 func judge(path string, info fs.FileInfo, above bool) error {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -86,7 +86,7 @@ func judge(path string, info fs.FileInfo, above bool) error {
 	}
 	f := &Fault{Path: path, Owner: nameOf(st.Uid), Mode: info.Mode()}
 	uid, mode := uint32(os.Geteuid()), info.Mode()
-	// root started by sudo may use files of the user who called sudo
+	// under sudo, root may use the files of the user who ran sudo
 	caller := uid == 0 && decimal(st.Uid) == os.Getenv("SUDO_UID")
 	switch sticky := above && mode&fs.ModeSticky != 0; {
 	case st.Uid != uid && st.Uid != 0 && !caller:
@@ -104,8 +104,8 @@ func judge(path string, info fs.FileInfo, above bool) error {
 	return f
 }
 
-// privateTo reports whether a group has no member except one user: many distributions create such a group for each
-// user.
+// privateTo reports whether a group has no members other than one user. Many distributions create such a group for
+// each user.
 func privateTo(gid, uid uint32, groups map[uint32]group) bool {
 	g, known := groups[gid]
 	if !known {

@@ -56,11 +56,11 @@ func TestPrivateGroups(t *testing.T) {
 		}
 	}
 	if privateTo(13, 12346, groups) {
-		t.Error("a group of the user's name with another member is private")
+		t.Error("a group with the user's name and another member is private")
 	}
 }
 
-// A file of another user is refused, and the error contains the command that changes the owner.
+// A file of another user is rejected, and the error contains the command that changes the owner.
 func TestCheckForeignOwner(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give a file to another user")
@@ -76,7 +76,7 @@ func TestCheckForeignOwner(t *testing.T) {
 	}
 	t.Setenv("SUDO_UID", "65534")
 	if err := Check(path); err != nil {
-		t.Errorf("root by sudo of the owner: %v", err)
+		t.Errorf("root under sudo, started by the owner: %v", err)
 	}
 	if st, err := os.Stat(path); err != nil || st.Sys().(*syscall.Stat_t).Uid != nobody {
 		t.Error("the check changed the owner")

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// verdict is the class of a string, if the beginning of its body determines the class.
+// verdict is the class of a string, as far as the beginning of its body determines it.
 type verdict struct {
 	class Set // class of the string; 0 means that it passes every filter
 	known bool
 }
 
-// more is the verdict if the class depends on bytes that have not arrived.
+// more is the verdict if the class depends on bytes that have not arrived yet.
 var more = verdict{}
 
 func is(class Set) verdict { return verdict{class, true} }
@@ -77,8 +77,7 @@ func sets(params []byte, mode int) bool {
 	return false
 }
 
-// number returns the value of the digits at the beginning of b. If it is too large, the result is some number above
-// 65535.
+// number returns the value of the digits at the beginning of b, or some number above 65535 if the value is too large.
 func number(b []byte) int {
 	n := 0
 	for _, c := range b {
@@ -108,8 +107,8 @@ func dcsClass(body []byte) verdict {
 	return is(DCS)
 }
 
-// drawing lists the OSC numbers that draw, describe what is drawn, or query a colour. They are for colours, working
-// folder, link, pointer, notification, prompt marks, application ID, context, and the colour stack.
+// drawing lists the OSC numbers that draw, describe what is drawn, or query a color. They are for colors, working
+// folder, link, pointer, notification, prompt marks, application ID, context, and the color stack.
 var drawing = [...]int{4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 21, 22, 66, 99, 104,
 	105, 106, 110, 111, 112, 113, 114,
 	115, 116, 117, 118, 119, 133, 176, 633, 3008, 30001, 30101}
@@ -125,7 +124,7 @@ func oscClass(body []byte, ended bool) verdict {
 	case digits == len(body) && !ended && digits <= 10:
 		return more
 	case digits == 0 && len(body) > 0 && strings.IndexByte("PRlL", body[0]) >= 0:
-		// the Linux console's colours, and old forms of titles
+		// the Linux console's colors, and old forms of titles
 		return is(0)
 	case digits == 0 || digits > 10 || digits < len(body) && body[digits] != ';':
 		return is(never)
@@ -157,8 +156,8 @@ func oscClass(body []byte, ended bool) verdict {
 	}
 }
 
-// beginning returns yes if the payload begins with want, and no if it does not. If the payload is still too short
-// to decide, it returns more.
+// beginning returns yes if the payload begins with want, no if it does not, and more if the payload is still too
+// short to decide.
 func beginning(payload string, ended bool, want string, yes, no Set) verdict {
 	switch {
 	case strings.HasPrefix(payload, want):

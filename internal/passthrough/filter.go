@@ -5,10 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// Filter removes sequences that its Set does not allow from a stream of terminal output. The result does not depend on
-// how the stream is divided into pieces. It also drops sequences that are incomplete or interrupted by control
-// characters. A terminal would not execute such a sequence, but the bytes after it could complete it. It must not be
-// used concurrently.
+// Filter removes sequences that its Set does not allow from a stream of terminal output. The result does not depend
+// on how the stream is divided into pieces. It also drops sequences that are incomplete or interrupted by control
+// characters. A terminal would not execute such a sequence by itself, but the bytes that follow could complete it. A
+// Filter must not be used concurrently.
 type Filter struct {
 	Allow Set
 
@@ -49,7 +49,8 @@ const (
 	st  = 0x9c
 )
 
-// Append appends to dst the bytes of the stream up to p that pass, and holds back the bytes that are not decided yet.
+// Append processes p, the next bytes of the stream. It appends the bytes that pass to dst, and holds back those that
+// depend on later bytes.
 func (f *Filter) Append(dst, p []byte) []byte {
 	for len(p) > 0 {
 		if f.state == ground && len(f.held) == 0 {
@@ -73,7 +74,7 @@ func (f *Filter) Flush(dst []byte) []byte {
 	return dst
 }
 
-// text returns the length of the beginning of p that is ordinary text and always passes.
+// text returns the length of the ordinary text at the beginning of p, which always passes.
 func (f *Filter) text(p []byte) int {
 	for i := 0; i < len(p); {
 		b := p[i]
@@ -97,7 +98,7 @@ func (f *Filter) reset(s state) {
 	f.state, f.held, f.long, f.end = s, f.held[:0], false, false
 }
 
-// pass appends the held bytes and returns to text.
+// pass appends the held bytes to dst and returns to the ground state.
 func (f *Filter) pass(dst []byte) []byte {
 	dst = append(dst, f.held...)
 	f.reset(ground)
@@ -140,7 +141,7 @@ func (f *Filter) inText(dst []byte, b byte) []byte {
 		}
 		return f.character(dst, r)
 	}
-	// The first byte does not begin a character, so each byte is a character of its own.
+	// The first byte does not begin a valid character, so each byte is processed separately.
 	rest := [utf8.UTFMax]byte{}
 	n = copy(rest[:], f.held[1:])
 	f.held = f.held[:1]
@@ -151,7 +152,7 @@ func (f *Filter) inText(dst []byte, b byte) []byte {
 	return dst
 }
 
-// character processes a complete character.
+// character processes a character of text.
 func (f *Filter) character(dst []byte, r rune) []byte {
 	f.body = len(f.held)
 	switch r {
@@ -272,8 +273,9 @@ func (f *Filter) inString(dst []byte, b byte) []byte {
 	return f.step(dst, b)
 }
 
-// inEnd processes the byte after an ESC in the header of an OSC string. Only ESC \ ends the string. With any other byte
-// a new sequence begins, and the header is dropped, because the bytes after that sequence must not complete the string.
+// inEnd processes the byte after an ESC in the header of an OSC string. Only ESC \ ends the string. Any other byte
+// begins a new sequence, and the header is dropped, because the bytes after that sequence must not complete the
+// string.
 func (f *Filter) inEnd(dst []byte, b byte) []byte {
 	body := f.held[f.body : len(f.held)-1]
 	switch {

@@ -77,10 +77,10 @@ func TestFilter(t *testing.T) {
 				continue
 			}
 			if got := filtered(c.class, c.in[:cut], c.in[cut:]); got != c.in && c.what != "clipboard, in a title" {
-				t.Errorf("%s, admitted, cut at %d: %q", c.what, cut, got)
+				t.Errorf("%s, allowed, cut at %d: %q", c.what, cut, got)
 			}
 			if got := filtered((1<<len(names)-1)&^c.class, c.in[:cut], c.in[cut:]); strings.HasPrefix(got, c.in) {
-				t.Errorf("%s passes because of another class, cut at %d: %q", c.what, cut, got)
+				t.Errorf("%s passes although only another class is allowed, cut at %d: %q", c.what, cut, got)
 			}
 		}
 	}
@@ -180,7 +180,7 @@ func TestParse(t *testing.T) {
 		}
 	}
 	if TitleReport != 1<<(len(names)-1) {
-		t.Error("there are more classes than names, or fewer")
+		t.Error("the numbers of classes and names differ")
 	}
 	if _, err := Parse([]string{"clipboard", "all"}); err == nil || !strings.Contains(err.Error(), "title-report") {
 		t.Errorf("%v", err)
@@ -188,7 +188,7 @@ func TestParse(t *testing.T) {
 }
 
 func BenchmarkFilter(b *testing.B) {
-	for name, text := range map[string]string{"text": strings.Repeat("a line of a log with words\r\n", 1000), "colours": strings.Repeat("\x1b[38;2;1;2;3mx\x1b[0m ä", 1000)} {
+	for name, text := range map[string]string{"text": strings.Repeat("a line of a log with words\r\n", 1000), "colors": strings.Repeat("\x1b[38;2;1;2;3mx\x1b[0m ä", 1000)} {
 		b.Run(name, func(b *testing.B) {
 			var f Filter
 			out := bytes.Repeat([]byte{0}, 2*len(text))

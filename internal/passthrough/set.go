@@ -3,12 +3,12 @@
 //
 // The filter drops these sequences unless a Set allows them, and changes no other byte:
 //
-//   - A sequence is dropped if its answer contains text that the program has chosen, or text from the user's screen or
-//     clipboard. The answer could reach the user's shell after the attachment has ended.
-//   - Queries with a fixed form of answer pass: device attributes, cursor position, modes, sizes, and colours (OSC 4,
-//     10, 11 and others with "?"). Programs need them when they start, and the answer cannot contain a command.
-//   - OSC and DCS sequences pass only if they are known to draw or to describe: titles, colours, links, notifications,
-//     prompt marks, images. Every other number is dropped, because terminals may give it any meaning.
+//   - A query is dropped if the terminal's reply contains text that the program has chosen, or text from the user's
+//     screen or clipboard. The reply could reach the user's shell after the attachment has ended.
+//   - Queries with a reply of a fixed form pass: device attributes, cursor position, modes, sizes, and colors (OSC 4,
+//     10, 11 and others with "?"). Programs need them when they start, and the reply cannot contain a command.
+//   - OSC and DCS sequences pass only if they are known to draw or to describe: titles, colors, links, notifications,
+//     prompt marks, images. All other numbers are dropped, because terminals can give them any meaning.
 //   - A sequence that would change how the terminal reads bytes (encodings other than UTF-8, VT52, Tektronix) never
 //     passes, because the filter and the terminal would interpret the following bytes differently.
 package passthrough
@@ -18,7 +18,7 @@ import (
 	"strings"
 )
 
-// Set is a set of classes of sequences that pass although they do more than draw. The zero value allows no class.
+// Set is a set of classes of sequences that pass although they do more than draw. The zero Set is empty.
 type Set uint16
 
 // Classes of sequences.

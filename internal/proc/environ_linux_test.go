@@ -32,12 +32,12 @@ func TestHiddenEnvironment(t *testing.T) {
 		return !mayHide(c.Process.Pid)
 	})
 	if env := Environ(c.Process.Pid); len(env) > 0 {
-		t.Errorf("one that was given nothing: %q", env)
+		t.Errorf("a process without an environment: %q", env)
 	}
 }
 
 // A process that calls exec repeatedly shows its whole environment at every read.
-func TestEnvironOfAProcessThatKeepsExecuting(t *testing.T) {
+func TestEnvironDuringExecs(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "again")
 	if err := os.WriteFile(script, []byte("#!/bin/sh\nexec \"$0\"\n"), 0o755); err != nil {
 		t.Fatal(err)
@@ -50,7 +50,7 @@ func TestEnvironOfAProcessThatKeepsExecuting(t *testing.T) {
 	t.Cleanup(func() { c.Process.Kill(); c.Wait() })
 	for i := range 3000 {
 		if env := Environ(c.Process.Pid); !HasEnv(env, "LAST=1", false) {
-			t.Fatalf("at look %d only %d bytes are seen", i, len(env))
+			t.Fatalf("read %d returned only %d bytes", i, len(env))
 		}
 	}
 }

@@ -12,9 +12,9 @@ import (
 // ErrLocked means that another process holds the lock.
 var ErrLocked = errors.New("locked by another process")
 
-// Lock takes an exclusive flock on a file and retries until the deadline. It creates the file (0600) if necessary. The
-// lock belongs to the descriptor and to every copy of it that a child inherits. If the file is removed while Lock
-// waits, Lock opens the path again.
+// Lock takes an exclusive flock on a file and retries until the deadline. It creates the file (0600) if necessary.
+// The lock belongs to the descriptor and to the copies that child processes inherit. If the file is removed while
+// Lock waits, Lock opens the path again.
 func Lock(path string, deadline time.Time) (fd int, err error) {
 	for {
 		fd, err := unix.Open(path, unix.O_RDWR|unix.O_CREAT|unix.O_CLOEXEC|unix.O_NOFOLLOW|
@@ -37,7 +37,7 @@ func Lock(path string, deadline time.Time) (fd int, err error) {
 	}
 }
 
-// SameFile reports whether path names the file that is open as fd.
+// SameFile reports whether path refers to the file that is open as fd.
 func SameFile(fd int, path string) bool {
 	var a, b unix.Stat_t
 	return unix.Fstat(fd, &a) == nil && unix.Stat(path, &b) == nil && a.Dev == b.Dev &&
@@ -54,9 +54,8 @@ func Inode(path string) (dev, ino uint64, err error) {
 	return st.Dev, st.Ino, nil
 }
 
-// Raise moves a descriptor to the lowest free number that is at least min, and makes it inheritable. If the descriptor
-// limit is too low for that, Raise uses the lowest free number that is at least 64, or at least 10. It always closes
-// fd.
+// Raise moves a descriptor to the lowest free number that is not below min, and makes it inheritable. If the
+// descriptor limit is too low for that, Raise uses 64 or 10 as the minimum. It always closes fd.
 func Raise(fd, min int) (int, error) {
 	defer unix.Close(fd)
 	for _, from := range []int{min, 64, 10} {

@@ -10,7 +10,7 @@ import (
 // A process in a container has its own PID namespace.
 func TestSharesPIDs(t *testing.T) {
 	if !SharesPIDs(os.Getpid()) {
-		t.Error("this process does not share its own namespace")
+		t.Error("SharesPIDs is false for this process")
 	}
 	cmd := exec.Command("sleep", "100")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID}
@@ -22,6 +22,6 @@ func TestSharesPIDs(t *testing.T) {
 		_ = cmd.Wait()         // it was killed
 	}()
 	if SharesPIDs(cmd.Process.Pid) {
-		t.Error("a process in another namespace shares this one")
+		t.Error("SharesPIDs is true for a process in another namespace")
 	}
 }

@@ -44,7 +44,8 @@ func All() ([]int, error) {
 	return pids, err
 }
 
-// SharesPIDs reports whether a process is in this process's PID namespace. Processes in containers usually are not.
+// SharesPIDs reports whether a process is in the same PID namespace as this process. Processes in containers usually
+// are not.
 func SharesPIDs(pid int) bool {
 	its, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/ns/pid")
 	if err != nil {
@@ -54,7 +55,7 @@ func SharesPIDs(pid int) bool {
 	return err == nil && its == own
 }
 
-// execPatience is how long an exec may take. A busy machine, or reading the program from a disk, can make it slow.
+// execPatience is how long Environ waits for an exec, which can be slow on a busy machine or disk.
 const execPatience = time.Second
 
 // Environ returns a process's environment as of its last exec. Each entry "K=V" is followed by a NUL. Environ returns
@@ -77,7 +78,7 @@ func Environ(pid int) []byte {
 // readEnviron reads an environment with one system call. With two calls, an exec between them would look like the
 // end of the file.
 func readEnviron(pid int) ([]byte, error) {
-	const most = 8 << 20 // more than an exec allows
+	const most = 8 << 20 // more than the kernel allows
 	for size := 16 << 10; ; size *= 8 {
 		fd, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/environ", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 		if err != nil {
@@ -104,10 +105,10 @@ func mayHide(pid int) bool {
 	return err == nil && st.mayHide(pid)
 }
 
-// mayHide reports whether the environment may be incomplete. The process may not have received it yet, or may have
-// called exec between open and read, which makes the file look empty. If a process has an empty environment, its
-// address range has length zero. The same is true during an exec, but then the code address is still zero. Zombies and
-// kernel threads have no environment.
+// mayHide reports whether the environment may look empty although it is not. That happens during an exec, before the
+// process has received its environment, and if the process calls exec between open and read. A really empty
+// environment has an address range of length zero. So does a process during an exec, but its code address is also
+// zero. Zombies and kernel threads have no environment.
 func (st Stat) mayHide(pid int) bool {
 	const kthreadd = 2
 	none := st.State == 'Z' || st.State == 'X' || pid == kthreadd || st.PPID == kthreadd
@@ -157,8 +158,8 @@ func HoldsFile(pid int, dev, ino uint64) bool {
 	return false
 }
 
-// Signal pins the process with this pid and sends it a signal if still returns true for it. It reports whether the
-// signal was sent.
+// Signal opens a pidfd for the process with this pid, and sends the process a signal if still then returns true. It
+// reports whether the signal was sent.
 func Signal(pid int, sig syscall.Signal, still func(pid int) bool) bool {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 // Stat contains some fields of /proc/<pid>/stat.
 type Stat struct {
 	State byte // 'R', 'S', 'T', 'Z', …
-	PPID  int  // parent of the process; threads of a process have the same parent
+	PPID  int  // the parent process
 	// process group, session, and the foreground group of its terminal; 0 = none
 	Group, Session, Foreground int
 	// clock ticks since boot; together with the boot ID it distinguishes processes with the same pid
@@ -29,7 +29,7 @@ type Stat struct {
 	Code uint64
 }
 
-// tick is the kernel's unit of processor time in /proc. It is the same on all platforms that Go supports.
+// tick is the unit of processor time in /proc. It is the same on all platforms that Go supports.
 const tick = 10 * time.Millisecond
 
 // Indexes of the fields of /proc/<pid>/stat that follow the command name.
@@ -49,7 +49,7 @@ const (
 	fieldEnvEnd = 48
 )
 
-// ReadStat reads a process's state. If the process does not exist, Gone reports true for the error.
+// ReadStat reads a process's state. If the process does not exist, Gone returns true for the error.
 func ReadStat(pid int) (Stat, error) {
 	data, err := slurp("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {

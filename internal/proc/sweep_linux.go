@@ -10,15 +10,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Sweep kills every process that match accepts, including those that start meanwhile, until none is left or the
-// deadline has passed. It never passes the calling process to match. It returns the number of killed processes and the
-// pids that are still alive.
+// Sweep kills every process that match accepts, including new ones, until no such process is left or the deadline has
+// passed. It never calls match for its own process. It returns the number of killed processes and the pids that are
+// still alive.
 func Sweep(match func(pid int) bool, deadline time.Time) (killed int, left []int, err error) {
 	return sweep(All, match, deadline)
 }
 
-// SweepSince is like Sweep, but only for processes that started after the one with this pid. If only a few processes
-// have started since then, it does not list all processes. The pid must be that of a recently started process, because
+// SweepSince is like Sweep, but only for processes that started after the one with pid first. If few processes have
+// started since, it does not have to list all processes. first must be the pid of a recently started process, because
 // the kernel reuses pids after it has reached the highest one.
 func SweepSince(first int, match func(pid int) bool, deadline time.Time) (killed int, left []int,
 	err error) {
@@ -57,7 +57,7 @@ func sweep(list func() ([]int, error), match func(pid int) bool, deadline time.T
 // fewPIDs is the number of pids up to which trying each pid is cheaper than listing all processes.
 const fewPIDs = 256
 
-// since returns pids that include all processes that started after the one with this pid.
+// since returns a list of pids that contains all processes that started after the one with pid first.
 func since(first int) ([]int, error) {
 	newest, ok := newestPID()
 	if !ok || newest < first || newest > first+fewPIDs {
@@ -70,8 +70,8 @@ func since(first int) ([]int, error) {
 	return pids, nil
 }
 
-// newestPID returns the last pid that the kernel assigned. In a container, a different file may be mounted over the
-// kernel's. Its content may be outdated, so ok is then false.
+// newestPID returns the last pid that the kernel assigned. ok is false if another file is mounted over the kernel's,
+// as in some containers, because its content may be outdated.
 func newestPID() (pid int, ok bool) {
 	fd, err := unix.Open("/proc/loadavg", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -30,7 +30,7 @@ func TestSinceFindsAllLaterProcesses(t *testing.T) {
 		}
 		for _, pid := range later {
 			if !slices.Contains(pids, pid) {
-				t.Errorf("%d began after %d and is not among %d pids", pid, first, len(pids))
+				t.Errorf("%d started after %d but is not among %d pids", pid, first, len(pids))
 			}
 		}
 		for range fewPIDs { // more pids than since tests one by one
@@ -40,12 +40,12 @@ func TestSinceFindsAllLaterProcesses(t *testing.T) {
 		}
 	}
 	if pids, err := since(1 << 30); err != nil || !slices.Contains(pids, first) {
-		t.Errorf("a count begun anew: %v, %v", pids, err)
+		t.Errorf("after the pids have wrapped around: %v, %v", pids, err)
 	}
 }
 
 // SweepSince also kills a process that starts new ones during the sweep.
-func TestSweepOfAProcessThatRespawns(t *testing.T) {
+func TestSweepOfRespawningProcess(t *testing.T) {
 	mark := fmt.Sprintf("GC_TEST=%d", os.Getpid())
 	first, out := line(t, "export "+mark+"; (setsid sh -c 'printf up; while :; do setsid sleep "+
 		"1000; done' &)")
@@ -61,7 +61,7 @@ func TestSweepOfAProcessThatRespawns(t *testing.T) {
 	}
 	for _, pid := range all {
 		if match(pid) {
-			t.Errorf("%d lives on", pid)
+			t.Errorf("process %d is still running", pid)
 		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Descendants returns the running processes below root, parents before children, without zombies. It is a snapshot: it
-// may miss processes that are forked meanwhile, which the next call returns.
+// Descendants returns the running processes below root, parents before children, without zombies. The result is a
+// snapshot. It may miss processes that are forked during the call; the next call returns them.
 func Descendants(root int) []int {
 	var found []int
 	queue := []int{root}
@@ -60,8 +60,8 @@ func childrenOf(pid int) (children []int, ok bool) {
 	return children, true
 }
 
-// slurp reads a small file in /proc. It needs a third of os.ReadFile's system calls, which add to the duration of an
-// agent's restart.
+// slurp reads a small file in /proc. It makes a third of os.ReadFile's system calls, because these calls delay each
+// restart of an agent.
 func slurp(path string) ([]byte, error) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -133,8 +133,8 @@ func SignalTree(root int, sig syscall.Signal) int {
 	return n
 }
 
-// KillTree kills every descendant of root, which must be a subreaper that keeps reaping. It returns true when none is
-// left, and false at the deadline if a process survives SIGKILL (state D).
+// KillTree kills every descendant of root, which must be a subreaper that keeps reaping. It returns true when no
+// descendant is left. It returns false at the deadline if a process in state D has survived SIGKILL.
 func KillTree(root int, deadline time.Time) bool {
 	pause := 500 * time.Microsecond
 	for {

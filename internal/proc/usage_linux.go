@@ -20,15 +20,14 @@ type Tree struct {
 // Root is a process below which Trees measures.
 type Root struct {
 	Start uint64 // its start time; see Stat
-	// The caller knows that the process stays alive during the whole pass. Trees then does not read its stat, which
-	// the kernel computes more slowly the more threads the process has.
+	// The caller guarantees that the process stays alive during the whole pass. Trees then does not read its stat,
+	// which takes the kernel longer the more threads the process has.
 	Alive bool
 }
 
 // Trees measures the processes below each root in one pass over all processes. roots maps pids to roots. Trees does
-// not count the roots themselves. A process below two roots counts for the nearer one. The result contains no tree for
-// a root that has exited. The pass is not atomic: a process that forks or exits meanwhile may be missed until the next
-// pass.
+// not count the roots themselves. A process below two roots counts for the nearer one. The result contains no tree
+// for a root that has exited. The pass is not atomic: it may miss processes that start or exit while it runs.
 func Trees(ctx context.Context, roots map[int]Root) (map[int]Tree, error) {
 	d, err := os.Open("/proc")
 	if err != nil {
@@ -131,7 +130,7 @@ func (w *processTable) owner(i int) int {
 	if p.known {
 		return p.owner
 	}
-	// ends the recursion if parents that changed during the pass form a cycle
+	// this ends the recursion if parents that changed during the pass form a cycle
 	p.known, p.owner = true, noRoot
 	if j := w.parent(i); j != noRoot {
 		if w.procs[j].root {
@@ -143,8 +142,8 @@ func (w *processTable) owner(i int) int {
 	return p.owner
 }
 
-// parent returns the index of a process's parent, or noRoot. If the parent exited during the pass, the process has a
-// new parent, and the old pid may belong to a new process, which is younger than the child.
+// parent returns the index of a process's parent, or noRoot. If the parent has exited during the pass, its pid may
+// already belong to a new process. Such a process is younger than the child.
 func (w *processTable) parent(i int) int {
 	p := &w.procs[i]
 	for again := range 2 {

@@ -41,7 +41,7 @@ func says(t *testing.T, out io.Reader, word string) {
 	t.Helper()
 	buf := make([]byte, len(word))
 	if _, err := io.ReadFull(out, buf); err != nil || string(buf) != word {
-		t.Fatalf("it said %q, %v; want %q", buf, err, word)
+		t.Fatalf("the line printed %q, %v; want %q", buf, err, word)
 	}
 }
 
@@ -79,15 +79,15 @@ func TestTreesCountGrandchildrenAndTheirMemory(t *testing.T) {
 }
 
 // The CPU time of exited commands is counted for the process that waited for them, even if it has called exec since.
-func TestTreesCountWhatIsOver(t *testing.T) {
+func TestTreesCountExitedChildren(t *testing.T) {
 	_, out := line(t, "sh -c '"+spin+"'; printf done; exec sleep 1000")
 	says(t, out, "done")
 	if tree := belowUs(t); tree.CPU < tick {
-		t.Errorf("an ended child's work is lost: %+v", tree)
+		t.Errorf("the CPU time of an exited child is missing: %+v", tree)
 	}
 }
 
-func TestTreesSeeWorkGrow(t *testing.T) {
+func TestTreesCPUGrows(t *testing.T) {
 	first := belowUs(t)
 	line(t, "while :; do :; done")
 	eventually.True(t, "a tenth of a second of work", func() bool {
@@ -96,7 +96,7 @@ func TestTreesSeeWorkGrow(t *testing.T) {
 }
 
 // The name of a process may contain any characters.
-func TestTreesUnderstandAnyName(t *testing.T) {
+func TestTreesWithAnyProcessName(t *testing.T) {
 	sleep, err := exec.LookPath("sleep")
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func TestTreesUnderstandAnyName(t *testing.T) {
 	}
 }
 
-func TestTreesBelongToTheNearestRoot(t *testing.T) {
+func TestTreesOfNestedRoots(t *testing.T) {
 	outer, out := line(t, "sh -c 'sleep 1000 & echo $$; wait' & wait")
 	var inner int
 	if _, err := fmt.Fscan(out, &inner); err != nil {
@@ -140,7 +140,7 @@ func TestTreesBelongToTheNearestRoot(t *testing.T) {
 	roots[inner] = Root{Start: roots[inner].Start, Alive: true}
 	alive, err := Trees(t.Context(), roots)
 	if err != nil || alive[inner].Procs != 1 || alive[outer].Procs != 0 {
-		t.Errorf("a root that is not read: %+v, %v", alive, err)
+		t.Errorf("a root with Alive set: %+v, %v", alive, err)
 	}
 	roots[inner] = Root{Start: roots[inner].Start + 1} // another process has the pid now
 	trees, err = Trees(t.Context(), roots)
@@ -150,7 +150,7 @@ func TestTreesBelongToTheNearestRoot(t *testing.T) {
 }
 
 // Processes that start and exit during the measurement cause no error and are counted for the right root.
-func TestTreesInAStorm(t *testing.T) {
+func TestTreesDuringStartsAndExits(t *testing.T) {
 	_, out := line(t, "printf up; while :; do /bin/true & /bin/true | /bin/true; done")
 	says(t, out, "up")
 	quiet, out := line(t, "sleep 1000 & printf up; wait")
@@ -170,7 +170,7 @@ func TestTreesInAStorm(t *testing.T) {
 	wg.Wait()
 }
 
-func TestTreesObeyTheContext(t *testing.T) {
+func TestTreesCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if trees, err := Trees(ctx, nil); !errors.Is(err, context.Canceled) {
@@ -179,7 +179,7 @@ func TestTreesObeyTheContext(t *testing.T) {
 }
 
 // Parents that change during the measurement may form a cycle. A process in a cycle has no owner.
-func TestOwnersInACircle(t *testing.T) {
+func TestOwnersInCycle(t *testing.T) {
 	w := &processTable{dir: -1, at: map[int]int{}}
 	for i, ppid := range []int{2, 3, 1, 3, 6, 0, 6} { // 1 → 2 → 3 → 1, 4 → 3, 5 and 7 → 6
 		w.at[i+1] = i

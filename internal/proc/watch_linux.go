@@ -6,11 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Watched is a process that Wait waits for without blocking a thread. It need not be a child.
+// Watched is a process to wait for without blocking a thread. It need not be a child process.
 type Watched struct{ f *os.File }
 
-// Watch pins the process with this pid and start time. It fails if the process has exited, or if the system does
-// not support pidfds.
+// Watch opens a pidfd for the process with this pid and start time. It fails if the process has exited, or if the
+// system does not support pidfds.
 func Watch(pid int, start uint64) (*Watched, error) {
 	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
 	if err != nil {
@@ -38,8 +38,8 @@ func (w *Watched) Wait() error {
 // Close stops watching the process and makes Wait return.
 func (w *Watched) Close() error { return w.f.Close() }
 
-// Marked returns a function that accepts processes with this entry, "K=V", in their environment. It also accepts
-// processes that have the file open that is currently at path.
+// Marked returns a function that accepts processes with the entry "K=V" in their environment, and processes that have
+// the file at path open.
 func Marked(entry, path string) func(pid int) bool {
 	dev, ino, err := Inode(path)
 	locked := err == nil

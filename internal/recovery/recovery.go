@@ -1,4 +1,4 @@
-// Package recovery turns a panic into an error for the goroutine's owner, so that one fault does not end the whole
+// Package recovery converts a panic to an error for the goroutine's owner, so that one bug does not end the whole
 // program.
 package recovery
 
@@ -24,7 +24,8 @@ func (p *Panic) Unwrap() error { err, _ := p.Value.(error); return err }
 // Stack returns the stack of the goroutine at the panic.
 func (p *Panic) Stack() []byte { return p.stack }
 
-// Catch calls f and returns a *Panic if f panics, else nil. A *Panic that is raised again is returned unchanged.
+// Catch calls f. It returns a *Panic if f panics, and nil otherwise. If f panics with a *Panic, Catch returns that
+// value unchanged.
 func Catch(f func()) (err error) {
 	defer func() {
 		switch v := recover().(type) {
@@ -47,7 +48,7 @@ func Try(f func() error) (err error) {
 	return err
 }
 
-// Fatal returns report, or if report is nil a function that ends the program like an unrecovered panic.
+// Fatal returns report. If report is nil, it returns a function that ends the program like an unrecovered panic.
 func Fatal(report func(error)) func(error) {
 	if report != nil {
 		return report
@@ -60,7 +61,7 @@ func Fatal(report func(error)) func(error) {
 	}
 }
 
-// Group is a sync.WaitGroup that handles panics in its goroutines. The zero value is ready.
+// Group is a sync.WaitGroup that handles panics in its goroutines. The zero Group is ready to use.
 type Group struct {
 	// OnPanic is called with a panic, in the goroutine that panicked, before Wait returns. If it is nil, Wait
 	// panics instead.
@@ -105,7 +106,7 @@ func (g *Group) Wait() {
 // running.
 func (g *Group) WaitFor(d time.Duration) bool {
 	over := make(chan struct{})
-	go func() { // ends with the slowest goroutine
+	go func() { // exits when the last goroutine ends
 		defer close(over)
 		g.wg.Wait()
 	}()

@@ -31,7 +31,7 @@ func TestCatch(t *testing.T) {
 		t.Error(err)
 	}
 	if _, ok := errors.AsType[*Panic](Try(func() error { faulty(); return io.EOF })); !ok {
-		t.Error("the panic is lost")
+		t.Error("the panic was lost")
 	}
 }
 
@@ -63,10 +63,10 @@ func TestWaitFor(t *testing.T) {
 	end := make(chan struct{})
 	g.Go(func() { <-end })
 	if g.WaitFor(time.Millisecond) {
-		t.Error("WaitFor returned true before the end")
+		t.Error("WaitFor returned true while the goroutine is running")
 	}
 	close(end)
 	if !g.WaitFor(time.Minute) {
-		t.Error("WaitFor returned false after the end")
+		t.Error("WaitFor returned false after the goroutine has ended")
 	}
 }

@@ -23,7 +23,7 @@ func Text(s string) string {
 	return r.out.String()
 }
 
-// Args is like Text for a list of arguments. Each argument is one word.
+// Args is like Text, but for a list of arguments, each of which is one word.
 func Args(args []string) []string {
 	if args == nil {
 		return nil
@@ -48,7 +48,7 @@ func Args(args []string) []string {
 	return out
 }
 
-// following is the meaning of the word after the current one.
+// following says what the word after the current one means.
 type following uint8
 
 const (
@@ -195,8 +195,8 @@ func (r *reader) login(w string) {
 	r.out.WriteString(user + ":" + Hidden)
 }
 
-// within writes a word that is not entirely a secret. It hides the values of secret parameters in the word and treats
-// quoted parts as text.
+// within writes a word that is not itself a secret. It hides the values of secret parameters in the word, and applies
+// Text's rules to quoted parts.
 func (r *reader) within(w string) {
 	for i := 0; i < len(w); i++ {
 		switch c := w[i]; c {
@@ -248,7 +248,7 @@ func (r *reader) quoted(w string, i, n int) {
 	r.within(rest)
 }
 
-// valueLength returns the length of the value at the beginning of s, which is similar to JSON.
+// valueLength returns the length of the value at the beginning of s, which has a form similar to JSON.
 func valueLength(s string) int {
 	if s != "" && (s[0] == '"' || s[0] == '\'') {
 		if n := quoteLength(s); n > 1 {

@@ -44,7 +44,7 @@ func TestText(t *testing.T) {
 		"": "",
 	} {
 		if got := Text(text); got != want {
-			t.Errorf("%s\nis  %s\nnot %s", text, got, want)
+			t.Errorf("%s\ngot  %s\nwant %s", text, got, want)
 		}
 	}
 }
@@ -59,7 +59,7 @@ func TestArgs(t *testing.T) {
 		{[]string{"", "it's", "https://a:b@h"}, []string{"", "it's", "https://…@h"}},
 	} {
 		if got := Args(c.args); !slices.Equal(got, c.want) {
-			t.Errorf("%q is %q, not %q", c.args, got, c.want)
+			t.Errorf("%q is %q, want %q", c.args, got, c.want)
 		}
 	}
 }

@@ -1,6 +1,6 @@
 // Package redact hides secrets in output: in values of variables, in command lines, and in messages. It recognizes
 // names (API_KEY, --token, Authorization), URLs with a user, and known prefixes of access tokens. When in doubt, it
-// hides too much. Secrets without such a mark stay visible, for example mysql's -pPASSWORD.
+// hides too much. Secrets that it cannot recognize stay visible, for example mysql's -pPASSWORD.
 package redact
 
 import (
@@ -62,9 +62,9 @@ func words(name string) []string {
 	})
 }
 
-// Value returns a variable's value without the secrets in it. It is for variables that are not marked as secret by
-// their name. It hides access tokens, the user of a URL (which may be a token), and the values of parameters with a
-// secret's name. Such a value ends at an "&" or at the end of the text.
+// Value returns a variable's value without the secrets in it. It is for variables that Name does not mark as secret.
+// It hides access tokens, the user of a URL (which may be a token), and the values of parameters with a secret's
+// name. Such a value ends at an "&" or at the end of the text.
 func Value(value string) string { return withoutTokens(withoutParameters(withoutUsers(value))) }
 
 // withoutUsers hides the part before the host in URLs: "postgres://…@db/x".
@@ -86,8 +86,9 @@ func withoutUsers(s string) string {
 	}
 }
 
-// userLength returns how many bytes after the slashes of a URL precede the @, or 0 if the URL has no user. A slash in a
-// password is invalid in a URL, but users write it. Therefore, text that cannot be a port is treated as a password.
+// userLength returns how many bytes after the slashes of a URL precede the @, or 0 if the URL has no user. A slash in
+// a password is invalid in a URL, but users do write it. Therefore, text that cannot be a port is treated as part of
+// a password.
 func userLength(s string) int {
 	if end := strings.IndexAny(s, " \t\r\n"); end >= 0 {
 		s = s[:end]

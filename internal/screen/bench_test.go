@@ -8,14 +8,14 @@ import (
 )
 
 func BenchmarkWrite(b *testing.B) {
-	var colour, paint strings.Builder
+	var color, paint strings.Builder
 	for i := range 500 {
-		fmt.Fprintf(&colour, "\x1b[32mok\x1b[0m   the quick brown fox jumps over the lazy dog %d\r\n", i)
+		fmt.Fprintf(&color, "\x1b[32mok\x1b[0m   the quick brown fox jumps over the lazy dog %d\r\n", i)
 		fmt.Fprintf(&paint, "\x1b[%d;%dH\x1b[1;3%dm%d\x1b[m\x1b[K", i%40+1, i%80+1, i%8, i)
 	}
 	for _, c := range []struct{ name, in string }{
 		{"yes", strings.Repeat("y\r\n", 4000)},
-		{"log", colour.String()},
+		{"log", color.String()},
 		{"paint", paint.String()},
 		{"wide", strings.Repeat("世界 ", 2000)},
 		{"osc", "\x1b]0;" + strings.Repeat("x", 10000)},

@@ -11,17 +11,18 @@ const maxLine = 4096
 
 const ellipsis = "…"
 
-// Clean returns any text as one line that is safe for a terminal. The line has only printable characters and SGR,
-// expanded tabs, a reset at the end if a style is on, and at most 4 KiB. Control characters are replaced by their
-// pictures (␊). Invisible characters, characters that change the direction of text, and invalid UTF-8 are replaced by
-// U+FFFD. Escape sequences other than SGR are dropped, and so is a line end at the end. Clean is idempotent.
+// Clean returns any text as one line that is safe for a terminal. The line contains only printable characters and
+// SGR, and at most 4 KiB. Tabs are expanded, and a style that is still on is reset at the end. Control characters are
+// replaced with their pictures (␊). Invisible characters, characters that change the direction of text, and invalid
+// UTF-8 are replaced with U+FFFD. Escape sequences other than SGR are dropped, and so is a final line break. Clean is
+// idempotent.
 func Clean(s string) string { return clean(s, true) }
 
 // Plain is like Clean but also drops SGR.
 func Plain(s string) string { return clean(s, false) }
 
-// FirstItem shortens a list with one item per line to one line. It returns the first item, cleaned as by Plain, and a
-// suffix such as " and 3 more", or "" if there are no more items.
+// FirstItem shortens a list with one item per line to a single line. It returns the first item as Plain returns it,
+// and a suffix such as " and 3 more". The suffix is "" if there is only one item.
 func FirstItem(s string) (one, others string) {
 	first, rest, _ := strings.Cut(strings.Trim(s, "\r\n"), "\n")
 	more := 0
@@ -66,14 +67,14 @@ func isPlainASCII(s string) bool {
 	return true
 }
 
-// cleaner is the sink that writes a cleaned line.
+// cleaner is a sink that builds a cleaned line.
 type cleaner struct {
 	style      bool
 	out        []byte
-	pending    []byte // characters that are not yet divided into clusters
+	pending    []byte // characters that are not divided into clusters yet
 	col        int
 	styleOn    bool // whether a style is on
-	cutAt      int  // length of out that leaves space for an ellipsis and a reset
+	cutAt      int  // length at which to cut out, so that an ellipsis and a reset fit
 	cutStyleOn bool
 }
 

@@ -14,8 +14,8 @@ func TestClean(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"text", "hello", "hello"},
 		{"line end", "hello\r\n", "hello"},
-		{"colour", "\x1b[31mred", "\x1b[31mred\x1b[m"},
-		{"colour closed", "\x1b[1;31mred\x1b[0m.", "\x1b[1;31mred\x1b[0m."},
+		{"color", "\x1b[31mred", "\x1b[31mred\x1b[m"},
+		{"color closed", "\x1b[1;31mred\x1b[0m.", "\x1b[1;31mred\x1b[0m."},
 		{"tab", "a\tb\t\tc", "a       b               c"},
 		{"tab after wide", "世\tb", "世      b"},
 		{"newline inside", "a\nb", "a␊b"},
@@ -29,7 +29,7 @@ func TestClean(t *testing.T) {
 		{"apc pm sos", "\x1b_a\x1b\\\x1b^b\x1b\\\x1bXc\x1b\\x", "x"},
 		{"reset", "\x1bcx", "x"},
 		{"query", "\x1b[6n\x1b[>c\x1b[?1049h\x1b[2Jx", "x"},
-		{"kitty keyboard is not colour", "\x1b[>4;1mx\x1b[?1mx", "xx"},
+		{"kitty keyboard is not color", "\x1b[>4;1mx\x1b[?1mx", "xx"},
 		{"c1 byte", "\x9b31mx", "\ufffd31mx"},
 		{"c1 character", "\u009b31mx", "\ufffd31mx"},
 		{"bad UTF-8", "\xff\xc3x", "\ufffd\ufffdx"},
@@ -61,7 +61,7 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-func TestCleanCuts(t *testing.T) {
+func TestCleanTruncates(t *testing.T) {
 	got := Clean("\x1b[31m" + strings.Repeat("世", 3000))
 	if len(got) > maxLine || !strings.HasSuffix(got, "世…\x1b[m") {
 		t.Errorf("%d bytes, ends in %q", len(got), got[len(got)-12:])
@@ -143,7 +143,7 @@ func TestWidthOfPlaceholders(t *testing.T) {
 	}
 }
 
-func TestLead(t *testing.T) {
+func TestFirstItem(t *testing.T) {
 	for in, want := range map[string]string{
 		"": "", "one": "one", "one\n": "one", "one\r\ntwo": "one and 1 more", "\none\n\ntwo\nthree\n": "one and 2 more", "\x1b[31ma\tb\nc": "a       b and 1 more",
 	} {

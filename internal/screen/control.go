@@ -36,7 +36,7 @@ func (s *Screen) control(c byte) {
 	s.changed = true
 }
 
-// sequence passes a sequence that moves the cursor or edits cells to the emulator.
+// sequence passes a sequence to the emulator that moves the cursor or edits cells.
 func (s *Screen) sequence(seq string) {
 	s.cur.out = append(s.cur.out, seq...)
 	s.cur.wrap = false
@@ -162,7 +162,7 @@ func (s *Screen) goTo(x, y int) {
 	s.changed = true
 }
 
-// rowOf converts a line number from a program to a row of the screen, counted from 0.
+// rowOf converts a program's line number to a row of the screen, counted from 0.
 func (s *Screen) rowOf(n int) int {
 	if s.origin {
 		return clamp(s.cur.top+max(n, 1)-1, s.cur.top, s.cur.bottom)

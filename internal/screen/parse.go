@@ -4,7 +4,7 @@ import "unicode/utf8"
 
 // sink receives the elements of a terminal stream.
 type sink interface {
-	// printable ASCII, never empty; run is valid only during the call
+	// printable ASCII characters, at least one; run is valid only during the call
 	ascii(run []byte)
 	wide(r rune)              // one character beyond ASCII; utf8.RuneError for invalid UTF-8
 	control(c byte)           // C0 controls except ESC, and DEL
@@ -29,8 +29,8 @@ const (
 // maxCSI is the maximum length of the parameters of a control sequence. Longer sequences are dropped.
 const maxCSI = 256
 
-// parser splits a byte stream into the elements of a sink, independent of how the stream is divided into writes. In a
-// UTF-8 terminal, raw C1 bytes are invalid UTF-8, not control characters.
+// parser splits a byte stream into elements and passes them to a sink. The result does not depend on how the stream
+// is divided into writes. In a UTF-8 terminal, raw C1 bytes are invalid UTF-8, not control characters.
 type parser struct {
 	state  state
 	inter  byte
@@ -64,7 +64,7 @@ func (p *parser) end(to sink) (open bool) {
 	return open
 }
 
-// step consumes some bytes and returns their number. 0 means that the last character is incomplete.
+// step consumes some of the bytes and returns their number. It returns 0 if the last character is incomplete.
 func (p *parser) step(b []byte, to sink) int {
 	switch p.state {
 	case ground:

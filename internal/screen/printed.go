@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// maxPrinted bounds the output that printedText accepts, so that its lines always fit into the history of a Screen.
+// maxPrinted limits the output that printedText accepts, so that its lines always fit into the history of a Screen.
 const maxPrinted = 1 << 20
 
-// printedText returns the result of replay for output that only prints lines. Such output has only characters of one
-// cell, colours, and movements to the right and to the next line. ok is false for all other output. printedText takes
-// a hundredth of a replay's time and needs no cells.
+// printedText returns the result of replay for output that only prints lines. Such output consists of characters of
+// one cell, colors, and movements to the right and to the next line. For any other output, ok is false. printedText
+// is a hundred times faster than a replay and needs no cells.
 func printedText(raw []byte, cols, rows, lines int) (text string, ok bool) {
 	if len(raw) > maxPrinted {
 		return "", false
@@ -31,7 +31,7 @@ func printedText(raw []byte, cols, rows, lines int) (text string, ok bool) {
 	return p.end(clamp(rows, 1, maxRows), lines), true
 }
 
-// lineCollector is the sink that collects lines. It handles the cursor as Screen does.
+// lineCollector is a sink that collects lines. It handles the cursor as Screen does.
 type lineCollector struct {
 	cols        int
 	text        []byte // the text of all rows
@@ -39,7 +39,7 @@ type lineCollector struct {
 	width       int    // cells of the last row
 	x           int    // column of the cursor, which is always in the last row
 	wrap        bool   // the next character goes to the next row
-	unsupported bool   // the output does more than print lines
+	unsupported bool   // the output contains more than printed lines
 }
 
 // end returns the text of the screen, or the last lines of history and screen together.
@@ -88,8 +88,8 @@ func (p *lineCollector) wide(r rune) {
 	}
 }
 
-// oneCell reports whether a character beyond ASCII is always one cell wide and never joins its neighbours. It accepts
-// only the most frequent characters of this kind.
+// oneCell reports whether a character beyond ASCII is always one cell wide and never joins its neighbors. It knows
+// only the most common characters of this kind.
 func oneCell(r rune) bool {
 	switch {
 	case r > 0xa0 && r < 0x300: // Latin

@@ -76,11 +76,11 @@ func (p *program) until(ok func(text string) bool) {
 		select {
 		case b, alive := <-p.out:
 			if !alive {
-				p.t.Fatalf("it ended; the screen:\n%s", p.Text())
+				p.t.Fatalf("the program exited; the screen:\n%s", p.Text())
 			}
 			p.Write(b)
 		case <-deadline:
-			p.t.Fatalf("not seen in time; the screen:\n%s", p.Text())
+			p.t.Fatalf("timeout; the screen:\n%s", p.Text())
 		}
 	}
 }
@@ -112,11 +112,11 @@ func TestEditor(t *testing.T) {
 		p.send(":redraw! | echo '" + drawn + "'\r")
 		p.untilLine(drawn)
 		if d := cmp.Diff(p.Lines(80, 23), differences); d != "" {
-			t.Fatalf("after %q the screen is not what the editor means (-means +is):\n%s", do, d)
+			t.Fatalf("after %q the screen differs from a full redraw (-want +got):\n%s", do, d)
 		}
 	}
 	if !p.Alt() {
-		t.Error("an editor takes the alternate screen")
+		t.Error("the editor does not use the alternate screen")
 	}
 	p.send(":qa!\r")
 	for b := range p.out {

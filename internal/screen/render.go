@@ -71,7 +71,7 @@ func (s *Screen) line(y, w int) string {
 	return s.render()
 }
 
-// render draws the cells in scratch. Halves of wide characters that editing has left are blank.
+// render draws the cells in scratch. If editing has left only half of a wide character, that cell is blank.
 func (s *Screen) render() string {
 	row := s.scratch
 	end := len(row)
@@ -142,7 +142,7 @@ func Text(raw []byte, cols, rows, lines int) string {
 	return fastText(tail(raw, rows, lines), cols, rows, lines)
 }
 
-// fastText returns the result of replay, without a replay if possible.
+// fastText returns the result of replay, but avoids a replay if possible.
 func fastText(raw []byte, cols, rows, lines int) string {
 	if text, ok := printedText(raw, cols, rows, lines); ok {
 		return text
@@ -150,8 +150,9 @@ func fastText(raw []byte, cols, rows, lines int) string {
 	return replay(raw, cols, rows, lines)
 }
 
-// TextOfEnd is like Text, but raw is only the end of a longer output. raw must begin outside any sequence, with the
-// main screen and the modes of a new terminal. ok is false if the text depends on earlier output.
+// TextOfEnd is like Text, but raw is only the end of a longer output. At the start of raw, no sequence may be in
+// progress, the main screen must be active, and the modes must be those of a new terminal. ok is false if the text
+// depends on earlier output.
 func TextOfEnd(raw []byte, cols, rows, lines int) (text string, ok bool) {
 	lines = min(lines, maxReplay)
 	end, ok := cutTail(raw, rows, lines)

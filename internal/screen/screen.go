@@ -1,9 +1,9 @@
-// Package screen makes the output of programs safe to display: a terminal's screen as lines of text and colour,
+// Package screen makes the output of programs safe to display: a terminal's screen as lines of text and color,
 // replays of stored output, and single lines without everything that a terminal would interpret. Its results
 // contain no control characters and no escape sequences other than SGR (law L12).
 //
-// The cells, their styles and the editing functions are those of charmbracelet/x/vt. It gets only a small dialect
-// that this package generates, because x/vt (of September 2026), when given a program's bytes directly,
+// The cells, their styles and the editing functions are those of charmbracelet/x/vt, but this package sends it only a
+// small set of sequences. If x/vt (of September 2026) receives a program's output directly, it
 //
 //   - panics on margins below the screen, and loops for long on large counts;
 //   - answers queries into a pipe that blocks without a reader;
@@ -15,8 +15,8 @@
 //   - does not support SO and SI, CSI u, ESC E, insert mode and soft reset;
 //   - copies every cell for every line that scrolls: 32 µs a line.
 //
-// So this package implements parsing, characters and their widths, wrapping, modes, margins, character sets, the
-// choice of screen and the history, and requests scrolling once for many lines.
+// Therefore this package itself implements parsing, characters and their widths, wrapping, modes, margins, character
+// sets, the two screens and the history, and scrolls many lines in one step.
 package screen
 
 import (
@@ -49,10 +49,10 @@ type Screen struct {
 
 	cur  *page
 	main page
-	alt  page // created at its first use
+	alt  page // created on first use
 
 	modes
-	// the newest characters, held back because a combining mark may follow; see text.go
+	// the newest characters, which are held back because a combining mark may follow; see text.go
 	pending []byte
 	last    []byte     // the newest cluster, which REP repeats
 	scratch []*uv.Cell // the row that is being drawn
@@ -79,8 +79,8 @@ type modes struct {
 	shifted                 bool    // G1 is used in place of G0
 }
 
-// New creates a blank screen with up to scrollback lines of history. A size below
-// 1×1 or above 1000×500 is changed to that limit.
+// New creates a blank screen with up to scrollback lines of history. The size is limited to the range from 1×1 to
+// 1000×500.
 func New(cols, rows, scrollback int) *Screen {
 	s := &Screen{cols: clamp(cols, 1, maxCols), rows: clamp(rows, 1, maxRows),
 		maxHistoryLines: max(0, scrollback)}
@@ -93,7 +93,7 @@ func clamp(v, lo, hi int) int { return max(lo, min(v, hi)) }
 
 func (p *page) init(cols, rows int) {
 	*p = page{emulator: vt.NewEmulator(cols, rows), bottom: rows - 1}
-	// Replies are not used. A closed pipe makes writing them fail instead of block.
+	// Replies are not used. With a closed pipe, writing them fails instead of blocking.
 	if c, ok := p.emulator.InputPipe().(io.Closer); ok {
 		_ = c.Close()
 	}
@@ -111,7 +111,7 @@ func (s *Screen) Write(p []byte) (int, error) {
 	if s.cur == nil {
 		return len(p), nil
 	}
-	const piece = 4096 // limits the output that a panic of the emulator can lose
+	const piece = 4096 // limits how much output is lost if the emulator panics
 	for rest := p; len(rest) > 0; {
 		n := min(len(rest), piece)
 		s.recoverEmulator(func() { s.parse.feed(rest[:n], s) })
@@ -224,7 +224,7 @@ func (s *Screen) HistoryLen() int {
 func (s *Screen) past() []string { return s.history[max(0, len(s.history)-s.maxHistoryLines):] }
 
 // History returns up to n lines that have scrolled off the screen, starting with line from; line 0 is the oldest.
-// They have the form of Lines but are not cropped.
+// They have the same form as those of Lines but are not cropped.
 func (s *Screen) History(from, n int) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

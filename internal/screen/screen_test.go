@@ -23,7 +23,7 @@ func TestText(t *testing.T) {
 		{"wrap", "abcdefghijk", "abcdefghij\nk"},
 		{"full line then newline", "abcdefghij\r\nk", "abcdefghij\nk"},
 		{"full line then carriage return", "abcdefghij\rX", "Xbcdefghij"},
-		{"colour does not end the wait at the margin", "abcdefghij\x1b[31mk", "abcdefghij\nk"},
+		{"color does not end the wait at the margin", "abcdefghij\x1b[31mk", "abcdefghij\nk"},
 		{"no wrap", "\x1b[?7labcdefghijk", "abcdefghik"},
 		{"wide fills the line", "世界世界世X", "世界世界世\nX"},
 		{"wide does not fit", "abcdefghi世", "abcdefghi\n世"},
@@ -121,21 +121,21 @@ func TestHistory(t *testing.T) {
 	}
 	s.Write([]byte("\x1b[?1049h" + strings.Repeat("full screen\r\n", 50) + "\x1b[?1049l\x1b[2J"))
 	if got := s.History(99, 1)[0]; !strings.Contains(got, "997") {
-		t.Errorf("the alternate screen or an erase went to the history: %q", got)
+		t.Errorf("the alternate screen or an erased line is in the history: %q", got)
 	}
 	s.Write([]byte("\x1b[3J"))
 	if s.HistoryLen() != 0 {
-		t.Error("ED 3 left the history")
+		t.Error("ED 3 did not clear the history")
 	}
 	none := New(10, 3, 0)
 	none.Write([]byte(strings.Repeat("x\r\n", 100)))
 	if none.HistoryLen() != 0 {
-		t.Error("a screen without history has some")
+		t.Error("a screen without history has lines in it")
 	}
 }
 
 // Lines that are scrolled in one step leave the same screen and history as lines that are scrolled one by one.
-func TestScrollingAtOnce(t *testing.T) {
+func TestScrollingInOneStep(t *testing.T) {
 	var in strings.Builder
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range 500 {
@@ -195,15 +195,15 @@ func TestVersion(t *testing.T) {
 	v := s.Version()
 	s.Write([]byte("\x1b]0;a title\x07"))
 	if s.Version() != v {
-		t.Error("a title is not visible")
+		t.Error("a title changed the version")
 	}
 	s.Write([]byte("y"))
 	if s.Version() <= v {
-		t.Error("a character is")
+		t.Error("a character did not change the version")
 	}
 }
 
-func TestClosed(t *testing.T) {
+func TestClosedScreen(t *testing.T) {
 	s := newScreen("x", 10, 4)
 	s.Close()
 	if n, err := s.Write([]byte("more")); n != 4 || err != nil {
@@ -216,7 +216,7 @@ func TestClosed(t *testing.T) {
 }
 
 // A panic in the emulator neither ends the process nor loses text.
-func TestGuard(t *testing.T) {
+func TestEmulatorPanic(t *testing.T) {
 	s := newScreen("before\r\n", 10, 4)
 	s.recoverEmulator(func() { panic("as x/vt might") })
 	s.Write([]byte("\x1b[2;1Hafter"))
@@ -226,7 +226,7 @@ func TestGuard(t *testing.T) {
 }
 
 // Sequences that never end need a bounded amount of memory.
-func TestEndless(t *testing.T) {
+func TestEndlessSequences(t *testing.T) {
 	s := New(80, 24, 100)
 	for _, in := range []string{"\x1b]0;" + strings.Repeat("a", 1<<16), "\x1bP" + strings.Repeat("b", 1<<16),
 		"\x1b[" + strings.Repeat("1;", 1<<15), "\x18e" + strings.Repeat("\u0301", 1<<15), strings.Repeat("👩\u200d", 1<<12)} {
@@ -267,10 +267,10 @@ func FuzzScreen(f *testing.F) {
 		}
 		lines := whole.Lines(w, h)
 		if d := cmp.Diff(lines, pieces.Lines(w, h)); d != "" {
-			t.Fatalf("depends on the pieces:\n%s", d)
+			t.Fatalf("the screen depends on how the output is divided:\n%s", d)
 		}
 		if d := cmp.Diff(whole.History(0, 30), pieces.History(0, 30)); d != "" {
-			t.Fatalf("the history depends on the pieces:\n%s", d)
+			t.Fatalf("the history depends on how the output is divided:\n%s", d)
 		}
 		checkBounds(t, whole, w, h)
 		whole.Resize(r.IntN(60), r.IntN(30))

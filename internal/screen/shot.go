@@ -2,7 +2,7 @@ package screen
 
 import "slices"
 
-// Shot is the content of a screen at one moment.
+// Shot is a snapshot of a screen.
 type Shot struct {
 	Cols, Rows int
 	Lines      []string // all rows of the screen, in the form of Lines
@@ -37,8 +37,8 @@ func (s *Screen) Shot(past int) Shot {
 	}
 }
 
-// maxHistory limits the size of the history in bytes, in addition to the number of its lines. A line may have a
-// thousand cells, each with its own colour.
+// maxHistory limits the size of the history in bytes, in addition to the number of lines: a line can have a thousand
+// cells, each with its own color.
 const maxHistory = 16 << 20
 
 // remember adds lines to the history and drops the oldest.

@@ -20,15 +20,15 @@ func TestShot(t *testing.T) {
 		t.Errorf("%+v", shot)
 	}
 	if n := len(s.Shot(1000).Past); n != 5 {
-		t.Errorf("%d lines of history, 5 are kept", n)
+		t.Errorf("%d lines of history, want 5", n)
 	}
 	fmt.Fprint(s, "\x1b[?1049h\x1b[?25lfull")
 	if shot := s.Shot(1000); !shot.Alt || shot.Cursor || len(shot.Past) != 5 || shot.Lines[2] != "full" {
-		t.Errorf("of a full-screen program: %+v", shot)
+		t.Errorf("a full-screen program: %+v", shot)
 	}
 	s.Close()
 	if shot := s.Shot(5); len(shot.Lines)+len(shot.Past) != 0 {
-		t.Errorf("of a closed screen: %+v", shot)
+		t.Errorf("a closed screen: %+v", shot)
 	}
 }
 
@@ -41,12 +41,12 @@ func TestHistoryIsBoundedInBytes(t *testing.T) {
 	}
 	fmt.Fprintf(s, "%s\r\n\r\n", line.String())
 	if len(s.history) != 1 {
-		t.Fatalf("%d lines have gone by", len(s.history))
+		t.Fatalf("%d lines have scrolled off", len(s.history))
 	}
 	for i := range 1200 {
 		s.remember(s.history[:1:1])
 		if s.historyBytes > maxHistory+1<<20 {
-			t.Fatalf("after %d lines %d bytes are held", i, s.historyBytes)
+			t.Fatalf("after %d lines, the history has %d bytes", i, s.historyBytes)
 		}
 	}
 	held := 0

@@ -6,16 +6,16 @@ import (
 )
 
 // Stream makes text that arrives in pieces safe to display: its results contain only printable characters and line
-// ends. It treats each line like Plain, but without a limit on its length. A carriage return within a line starts a new
-// line, so that overwritten text remains readable. The joined result does not depend on how the text was divided. The
-// zero value is at the start of a line. A Stream must not be used concurrently.
+// ends. It treats each line like Plain, but without a limit on its length. A carriage return within a line starts a
+// new line, so that overwritten text remains readable. The joined result does not depend on how the text was divided.
+// The zero Stream is at the start of a line. A Stream must not be used concurrently.
 type Stream struct {
 	p       parser
 	cleaner streamCleaner
 }
 
-// Clean returns the text that a piece adds. An incomplete character or escape sequence at its end is added with the
-// next piece.
+// Clean returns the cleaned text of the next piece. An incomplete character or escape sequence at its end is held
+// back until the next call.
 func (s *Stream) Clean(piece []byte) string {
 	s.p.feed(piece, &s.cleaner)
 	return s.cleaner.take()
@@ -35,7 +35,7 @@ func (s *Stream) End() string {
 type streamCleaner struct {
 	out     []byte
 	pending []byte // characters that are not yet divided into clusters
-	last    []byte // the last cluster of out, which a following mark may extend; empty = none
+	last    []byte // the last cluster of out, which a following mark can extend; empty = none
 	col     int
 	afterCR bool // the last character was a carriage return
 }
@@ -127,7 +127,7 @@ func (f *streamCleaner) flush() {
 	f.pending = f.pending[:0]
 }
 
-// keep stores a cluster, truncated if it is too long.
+// keep stores the last cluster, truncated if it is too long.
 func (f *streamCleaner) keep(head []byte) {
 	head = head[:min(len(head), 2*maxCluster)]
 	for !utf8.Valid(head) {

@@ -23,7 +23,7 @@ func inPieces(s string, ends ...int) string {
 func TestStream(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"lines", "one\ntwo\r\nthree", "one\ntwo\nthree"},
-		{"colour", "\x1b[31mred\x1b[0m and \x1b]0;title\x07plain\n", "red and plain\n"},
+		{"color", "\x1b[31mred\x1b[0m and \x1b]0;title\x07plain\n", "red and plain\n"},
 		{"a bar painted over itself", "\r10%\r20%\x1b[K\r\r\n30%\r", "10%\n20%\n30%"},
 		{"tab", "a\tb\n\tc", "a       b\n        c"},
 		{"tab after wide", "世\tb", "世      b"},
@@ -63,7 +63,7 @@ func TestStream(t *testing.T) {
 }
 
 // The stream returns complete characters immediately. It does not hold them back for a combining mark that may follow.
-func TestStreamHoldsNothingBack(t *testing.T) {
+func TestStreamReturnsCharactersImmediately(t *testing.T) {
 	var s Stream
 	for _, piece := range []string{"a", "b:", "\n", "世", "é "} {
 		if got := s.Clean([]byte(piece)); got != piece {
@@ -85,7 +85,7 @@ func FuzzStream(f *testing.F) {
 			for line := range strings.SplitSeq(text, "\n") {
 				checkSafe(t, line)
 				if strings.Contains(line, "\x1b") {
-					t.Fatalf("a sequence is left: %q", line)
+					t.Fatalf("a sequence remains: %q", line)
 				}
 			}
 		}

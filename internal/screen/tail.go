@@ -1,15 +1,15 @@
 package screen
 
-// tail returns an end of a program's output that is replayed to the same last lines as the whole output. A replay
-// takes a hundred times as long as the scan for the start of that end.
+// tail returns the end of a program's output that is sufficient for the last lines: its replay produces the same last
+// lines as a replay of the whole output. Searching for the start of that end is a hundred times faster than a replay.
 //
-// The position is the newest one that fulfils all of these conditions. Without such a position, tail returns the whole
-// output:
+// The result starts at the latest position that meets all of these conditions. Without such a position, tail returns
+// the whole output.
 //   - It is after a carriage return and a line feed, outside any sequence.
 //   - The modes are those of a new terminal, and the main screen is active.
-//   - After it the modes do not change, and the cursor moves only within its row and by line feeds.
-//   - It is followed by 2×rows line feeds, and by one more for each wanted line. The first rows of these scroll away
-//     everything that was on the screen before. Up to rows blank rows below the last line are not part of the text.
+//   - After it, the modes do not change, and the cursor moves only within its row or by line feeds.
+//   - At least 2×rows line feeds follow, plus one for each requested line. The first rows line feeds scroll away
+//     everything that was on the screen before. Up to rows blank rows at the bottom are not part of the text.
 func tail(raw []byte, rows, lines int) []byte {
 	if end, ok := cutTail(raw, rows, lines); ok {
 		return end
@@ -56,8 +56,8 @@ type replayScanner struct {
 	atReset bool
 }
 
-// modeState is the state of a terminal that persists beyond a line, except cursor, pen and cells. The zero value is the
-// state of a new terminal.
+// modeState is the state of a terminal that outlasts a line, except the cursor, the pen and the cells. The zero value
+// is the state of a new terminal.
 type modeState struct {
 	alt, region, origin, insert, newline, noWrap, tabs, shifted bool
 	special                                                     [2]bool
@@ -137,8 +137,8 @@ func (s *replayScanner) csi(params []byte, final byte) {
 	}
 }
 
-// margins sets the scrolling region, which also moves the cursor. A region that is set on the alternate screen is lost
-// with that screen.
+// margins sets the scrolling region, which also moves the cursor. A region that was set on the alternate screen is
+// lost when the program leaves that screen.
 func (s *replayScanner) margins(top, bottom int) {
 	s.dropStarts()
 	if !s.state.alt {

@@ -104,9 +104,9 @@ func TestTextOfPrintedLines(t *testing.T) {
 		}
 	}
 	if printed < 300 {
-		t.Errorf("only %d of 3000 outputs were taken for printed lines", printed)
+		t.Errorf("only %d of 3000 outputs were recognized as printed lines", printed)
 	}
-	t.Logf("%d of 3000 outputs were taken for printed lines", printed)
+	t.Logf("%d of 3000 outputs were recognized as printed lines", printed)
 }
 
 func FuzzTextOfTail(f *testing.F) {

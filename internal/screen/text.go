@@ -16,9 +16,9 @@ const (
 	maxPending  = 1024
 )
 
-// Characters are held in pending until no mark, joiner or selector can follow, because the emulator takes only whole
-// clusters. The split depends only on the stream, not on how it is divided into writes. Reading the screen (sync) ends
-// the wait.
+// The emulator takes only whole clusters. Characters therefore stay in pending until no combining mark, joiner or
+// selector can follow, or until the screen is read (sync). How a stream is split into clusters does not depend on how
+// it is divided into writes.
 
 func (s *Screen) ascii(run []byte) {
 	s.changed = true
@@ -55,7 +55,7 @@ func unsafeRune(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Cs)
 }
 
-// cluster splits the first character with its marks off b and returns what to display for it.
+// cluster splits b after its first character and the marks on it, and returns the text to display for them.
 func cluster[T []byte | string](b T) (head, rest T, show string, width int) {
 	n := 1
 	if b[0] >= utf8.RuneSelf || len(b) > 1 && b[1] >= utf8.RuneSelf {
@@ -77,9 +77,9 @@ func cluster[T []byte | string](b T) (head, rest T, show string, width int) {
 
 const joiner, emojiSelector = 0x200d, 0xfe0f
 
-// stableWidth returns the part of a cluster that has the same width in all terminals. Emoji with joiners, skin tones or
-// variation selectors are one picture in some terminals and several in others, which would shift everything after them.
-// Therefore only the first emoji is kept.
+// stableWidth returns the part of a cluster that has the same width in all terminals. Some terminals show an emoji
+// with joiners, skin tones or variation selectors as one picture, others as several, which shifts everything after
+// them. Therefore, only the first emoji is kept.
 func stableWidth(head string, width int) (string, int) {
 	for i, r := range head {
 		if i == 0 {
@@ -98,8 +98,8 @@ func (s *Screen) commit(all bool) {
 	for len(b) > 0 {
 		head, rest, show, width := cluster(b)
 		if !all && len(rest) == 0 {
-			// The cluster is truncated while more bytes of it may follow. It stays longer than maxCluster, so put
-			// replaces it.
+			// Truncate a cluster that may still grow. It stays longer than maxCluster, so put replaces it with the
+			// placeholder.
 			b = append(s.pending[:0], head[:min(len(head), 2*maxCluster)]...)
 			for !utf8.Valid(b) {
 				b = b[:len(b)-1]
@@ -176,8 +176,8 @@ func (s *Screen) wrapLine() {
 	s.lineFeed()
 }
 
-// lineFeed moves the cursor one line down, and scrolls at the bottom. Scrolls of the whole screen are counted and done
-// in one step before the lines are written. That is not possible if it would scroll away one of these lines.
+// lineFeed moves the cursor one line down, and scrolls at the bottom. Scrolls of the whole screen are counted and
+// done in one step before the pending lines are written, unless that would scroll away one of these lines.
 func (s *Screen) lineFeed() {
 	p := s.cur
 	p.wrap = false

@@ -9,7 +9,7 @@ import (
 )
 
 // All output of a line is read, even if the reader is scheduled late.
-func TestNothingIsLostOnABusyMachine(t *testing.T) {
+func TestLateReaderLosesNothing(t *testing.T) {
 	stop := make(chan struct{})
 	var busy sync.WaitGroup
 	for range 60 * runtime.GOMAXPROCS(0) {

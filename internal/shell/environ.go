@@ -3,10 +3,10 @@ package shell
 import "strings"
 
 // ScriptEnv returns the environment for a user's program that manages sessions, work or events: the controller's
-// environment, followed by own. It leaves out variables that belong to a session, a run, a caller, a service or a
-// terminal. If a variable occurs twice, the later value is used. own may contain variables for the city, the rig and
-// the caller. Variables in own that mark a session or a run are also left out, because gcity kills all processes that
-// have them.
+// environment, followed by own. It omits the controller's variables that belong to a session, a run, a caller, a
+// service or a terminal. If a variable occurs twice, the later value is used. own may contain variables for the city,
+// the rig and the caller, but not those that mark a session or a run: gcity would kill the program together with the
+// session, so these are omitted too.
 func ScriptEnv(environ []string, own ...string) []string {
 	values, order := map[string]string{}, []string{}
 	add := func(all []string, without ...func(name string) bool) {
@@ -45,8 +45,8 @@ func marksProcess(name string) bool {
 	return strings.HasPrefix(name, "GCITY_SESSION_")
 }
 
-// ofCaller reports whether a variable names the city, agent or run that a program works for. A controller started by
-// an agent inherits the agent's variables.
+// ofCaller reports whether a variable names the city, agent or run that a program works for. If an agent has started
+// the controller, the controller has inherited such variables from the agent.
 func ofCaller(name string) bool {
 	switch name {
 	case "GC_CITY", "GC_CITY_PATH", "GC_CITY_NAME", "GC_RIG", "GC_RIG_PATH", "GC_AGENT",

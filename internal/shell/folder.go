@@ -10,9 +10,10 @@ import (
 )
 
 // enterScript is a shell script that changes to the folder $1 and then executes the line $2. os/exec would change the
-// folder in a child that shares this process's memory until its exec, so a folder that does not respond would block
-// every thread of this process. With the script, only the shell blocks. The script reports the result on descriptor 3,
-// which the line does not inherit. cd changes PWD and OLDPWD, so the script restores them to $3 and $4 ("" = not set).
+// folder in a child process that shares this process's memory until its exec. A folder that does not respond would
+// then block every thread of this process. With the script, it blocks only the shell. The script reports the result
+// on descriptor 3, which the line does not inherit. cd changes PWD and OLDPWD, so the script restores them to $3 and
+// $4 ("" = not set).
 const enterScript = `if cd -P -- "$1" >/dev/null 2>&1; then echo ` + inside + `
 elif ! [ -e "$1" ]; then echo gone; exit 96
 elif ! [ -d "$1" ]; then echo file; exit 96
@@ -47,8 +48,8 @@ func (l *Line) command(ctx context.Context) *exec.Cmd {
 	return cmd
 }
 
-// folderError returns an error if the shell could not enter its folder, otherwise nil. said is the shell's report on
-// descriptor 3. late means that the shell was killed at the deadline.
+// folderError returns an error if the shell could not enter its folder. said is the shell's report on descriptor 3.
+// late means that the shell was killed at the deadline.
 func (l *Line) folderError(said string, late bool) error {
 	why := map[string]string{
 		"gone":   "the folder does not exist, or a folder above it is not accessible",

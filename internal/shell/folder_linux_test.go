@@ -45,7 +45,7 @@ func TestCommandDoesNotSeeTheFolderWrapper(t *testing.T) {
 
 // The error says why a line cannot run in a folder. A line that exits with the same code as the script that enters the
 // folder is not mistaken for such an error.
-func TestFoldersThatCannotBeEntered(t *testing.T) {
+func TestUnusableFolders(t *testing.T) {
 	base := t.TempDir()
 	file, closed := filepath.Join(base, "file"), filepath.Join(base, "closed")
 	if err := errors.Join(os.WriteFile(file, nil, 0o600), os.Mkdir(closed, 0o600)); err != nil {
@@ -70,7 +70,7 @@ func TestFoldersThatCannotBeEntered(t *testing.T) {
 
 // If a folder does not respond, only the line blocks, not this process. The caller continues after its deadline, even if
 // the line cannot be killed.
-func TestFolderThatDoesNotAnswer(t *testing.T) {
+func TestHungFolder(t *testing.T) {
 	if !hungfs.InNamespace(t) {
 		return
 	}
@@ -97,7 +97,7 @@ func TestFolderThatDoesNotAnswer(t *testing.T) {
 			t.Errorf("deaf %v: %v", deaf, err)
 		}
 		if left := proc.Descendants(os.Getpid()); (len(left) > 0) != deaf {
-			t.Errorf("deaf %v: left are %v", deaf, left)
+			t.Errorf("deaf %v: processes %v are still running", deaf, left)
 		}
 		free()
 		eventually.True(t, "nothing is left", func() bool { return len(proc.Descendants(os.Getpid())) == 0 })

@@ -63,7 +63,7 @@ type tail struct {
 
 func (t *tail) write(p []byte) {
 	t.buf = append(t.buf, p...)
-	if len(t.buf) > 2*t.max { // cut rarely, because each cut copies the buffer
+	if len(t.buf) > 2*t.max { // not on every write, because a cut copies the buffer
 		t.cut()
 	}
 }
@@ -129,8 +129,8 @@ func (p *pipes) open(into io.Writer) (*os.File, error) {
 	return w, nil
 }
 
-// begun closes this process's copies of the pipe ends that the command has inherited, and starts reading the other
-// ends.
+// begun closes this process's copies of the pipe ends that the command has inherited, and starts to read from the
+// other ends.
 func (p *pipes) begun() {
 	for i, w := range p.writers {
 		w.Close()
@@ -145,8 +145,9 @@ func (p *pipes) begun() {
 // maxPipeSize is the maximum capacity of a pipe, in bytes.
 const maxPipeSize = 1 << 20
 
-// drain reads the current content of a pipe after its read deadline has expired. It resets the deadline, because
-// otherwise reads would fail. It does not block and is limited to maxPipeSize, because a process may keep writing.
+// drain reads the remaining content of a pipe after its read deadline has expired. It resets the deadline, because
+// reads would fail otherwise. It does not block, and reads at most maxPipeSize bytes, because a process may keep
+// writing.
 func drain(into io.Writer, r *os.File) {
 	raw, err := r.SyscallConn()
 	if err != nil || r.SetReadDeadline(time.Time{}) != nil {
@@ -167,7 +168,7 @@ func drain(into io.Writer, r *os.File) {
 	}
 }
 
-// finish waits until all pipes have been read to their end. After the grace period it abandons pipes that a process
+// finish waits until all pipes have been read to the end. After the grace period, it abandons pipes that a process
 // still holds open.
 func (p *pipes) finish(grace time.Duration) {
 	for _, r := range p.readers {

@@ -12,67 +12,67 @@ import (
 	"syscall"
 )
 
-// MaxAnswer is the default limit for a program's stdout, in bytes. maxStderr is the number of bytes kept from the end
+// MaxStdout is the default limit for a program's stdout, in bytes. maxStderr is the number of bytes kept from the end
 // of its stderr.
 const (
-	MaxAnswer = 64 << 20
+	MaxStdout = 64 << 20
 	maxStderr = 4 << 10
 )
 
 // Program is a program to call with arguments, without a shell.
 type Program struct {
-	Path  string // a path, or a name that is searched for in the PATH of this process
+	Path  string // a path, or a name that is looked up on this process's PATH
 	Args  []string
 	Dir   string   // working folder; "" = the folder of this process
 	Env   []string // the whole environment; nil = empty
 	Stdin []byte
-	// maximum length of stdout in bytes; 0 = MaxAnswer. A program that prints more is killed.
-	Most int
+	// maximum length of stdout in bytes; 0 means the constant MaxStdout. A program that prints more is killed.
+	MaxStdout int
 }
 
-// Answer is the result of a program that has exited.
-type Answer struct {
+// CallResult is the result of a program that has exited.
+type CallResult struct {
 	Code   int // exit code, -1 = killed by a signal
 	Stdout []byte
-	Stderr string // its last 4 KiB, without surrounding blanks
+	Stderr string // the last 4 KiB of stderr, without surrounding blanks
 }
 
 // ErrTooMuch means that a program was killed because it printed too much.
 var ErrTooMuch = errors.New("the program printed more than is allowed")
 
-// Call runs a program, waits until it exits, and kills the remaining processes in its group. A non-zero exit status is
-// an Answer, not an error. An error means that the program could not start, that it printed too much, or that ctx
-// ended first. Errors such as exec.ErrNotFound and fs.ErrNotExist are wrapped. Like Run, Call may return a few seconds
-// after ctx has ended.
-func Call(ctx context.Context, p Program) (Answer, error) {
+// Call runs a program, waits until it exits, and kills the remaining processes in its group. A non-zero exit code is
+// not an error. An error means that the program could not start, that it printed too much, or that ctx ended first.
+// Errors such as exec.ErrNotFound and fs.ErrNotExist are wrapped. Like Run, Call may return a few seconds after ctx
+// has ended.
+func Call(ctx context.Context, p Program) (CallResult, error) {
 	path, err := exec.LookPath(p.Path)
 	if err != nil {
-		return Answer{Code: -1}, fmt.Errorf("cannot run %s: %w", p.Path, err)
+		return CallResult{Code: -1}, fmt.Errorf("cannot run %s: %w", p.Path, err)
 	}
 	own, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	cmd := p.command(own, path)
-	out := &bounded{most: p.Most, full: func() { cancel(ErrTooMuch) }}
+	out := &bounded{most: p.MaxStdout, full: func() { cancel(ErrTooMuch) }}
 	if out.most == 0 {
-		out.most = MaxAnswer
+		out.most = MaxStdout
 	}
 	errs := tail{max: maxStderr}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(p.Stdin), out, (*stderrTail)(&errs)
 	cmd.WaitDelay = pipeGrace
 	if err := own.Err(); err != nil {
-		return Answer{Code: -1}, fmt.Errorf("%s was not run: %w", p.Path, context.Cause(own))
+		return CallResult{Code: -1}, fmt.Errorf("%s was not run: %w", p.Path, context.Cause(own))
 	}
 	if err := cmd.Start(); err != nil {
-		return Answer{Code: -1}, fmt.Errorf("cannot run %s: %w", p.Path, err)
+		return CallResult{Code: -1}, fmt.Errorf("cannot run %s: %w", p.Path, err)
 	}
 	over, err := await(own, cmd)
 	ended := context.Cause(own)
 	_ = killGroup(cmd.Process)
 	if !over {
-		return Answer{Code: -1}, fmt.Errorf("%s was killed: %w; process %d does not exit, "+
+		return CallResult{Code: -1}, fmt.Errorf("%s was killed: %w; process %d does not exit, "+
 			"because it waits for a file system or a device", p.Path, ended, cmd.Process.Pid)
 	}
-	got := Answer{Code: cmd.ProcessState.ExitCode(), Stdout: out.buf.Bytes(),
+	got := CallResult{Code: cmd.ProcessState.ExitCode(), Stdout: out.buf.Bytes(),
 		Stderr: strings.TrimSpace(string(errs.bytes()))}
 	var exit *exec.ExitError
 	switch {

@@ -36,16 +36,16 @@ func TestProgramGetsItsArguments(t *testing.T) {
 }
 
 // A program that is missing, prints too much, hangs or does not read its input does not block the caller.
-func TestProgramsThatMisbehave(t *testing.T) {
+func TestFailingPrograms(t *testing.T) {
 	env := []string{"PATH=/usr/bin:/bin"}
 	if _, err := Call(t.Context(), Program{Path: "no-such-program-here"}); !errors.Is(err, exec.ErrNotFound) {
 		t.Errorf("absent: %v", err)
 	}
-	if _, err := Call(t.Context(), Program{Path: "sh", Args: []string{"-c", "yes"}, Env: env, Most: 1000}); !errors.Is(err, ErrTooMuch) {
-		t.Errorf("a flood: %v", err)
+	if _, err := Call(t.Context(), Program{Path: "sh", Args: []string{"-c", "yes"}, Env: env, MaxStdout: 1000}); !errors.Is(err, ErrTooMuch) {
+		t.Errorf("too much output: %v", err)
 	}
 	if got, err := Call(t.Context(), Program{Path: "true", Env: env, Stdin: make([]byte, 1<<20)}); err != nil || got.Code != 0 {
-		t.Errorf("unread: %+v, %v", got, err)
+		t.Errorf("unread input: %+v, %v", got, err)
 	}
 	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
@@ -53,9 +53,9 @@ func TestProgramsThatMisbehave(t *testing.T) {
 		t.Errorf("hanging: %v", err)
 	}
 	if _, err := Call(short, Program{Path: "true", Env: env}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("too late: %v", err)
+		t.Errorf("a program that hangs: %v", err)
 	}
 	if got, err := Call(t.Context(), Program{Path: "true", Dir: filepath.Join(t.TempDir(), "none"), Env: env}); err != nil || got.Code == 0 || !strings.Contains(got.Stderr, "none") {
-		t.Errorf("no folder: %+v, %v", got, err)
+		t.Errorf("a missing folder: %+v, %v", got, err)
 	}
 }

@@ -14,7 +14,7 @@ func FuzzQuote(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if strings.ContainsRune(text, 0) || len(text) > 64<<10 {
-			t.Skip("no argument can be that")
+			t.Skip("not a valid argument")
 		}
 		out, err := exec.Command("/bin/sh", "-c", "printf '%s|' x "+Quote(text)+" y").Output()
 		if err != nil || string(out) != "x|"+text+"|y|" {

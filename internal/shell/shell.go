@@ -17,11 +17,11 @@ import (
 // with Line.Split also to stdout alone.
 const MaxOutput = 64 << 10
 
-// pipeGrace is how long a process that inherited stdout and could not be killed may delay the result. A busy machine
-// does not need more time, because the line's own output is already in the pipe.
+// pipeGrace is how long a process that has inherited stdout and could not be killed can delay the result. Even a busy
+// machine needs no more time, because the line's own output is already in the pipe.
 const pipeGrace = 2 * time.Second
 
-// killGrace is how long a shell may take to exit after SIGKILL.
+// killGrace is the time limit for a shell to exit after SIGKILL.
 const killGrace = 2 * time.Second
 
 // sweepTimeout limits the time for killing processes that have left the line's process group.
@@ -36,8 +36,8 @@ type Line struct {
 	Dir  string // working folder; "" = the folder of this process
 
 	// Env is the whole environment; nil = empty. If it contains GC_RUN, Run also kills processes that have left the
-	// line's process group: all processes with the same value. Therefore two lines that run at the same time must have
-	// different values, and no unrelated process that starts after the line may have the line's value.
+	// line's process group: all processes with the same value. Therefore, lines that run at the same time must have
+	// different values, and no unrelated process that starts after the line may have its value.
 	Env []string
 
 	Split bool // capture stdout also in Result.Stdout
@@ -60,13 +60,13 @@ type Result struct {
 	StdoutDropped int64  // number of bytes that were dropped before Stdout
 }
 
-// Run runs a line. A non-zero exit status is a Result, not an error. An error means that the line could not start or
-// enter its folder, that ctx ended first, or that one of its processes cannot be killed; the Result still contains the
-// output so far. Before Run returns, it sends SIGKILL to every process in the line's process group. With a GC_RUN (see
-// Line) it also waits until every process with that value has exited. That may take a few seconds longer than ctx.
+// Run runs a line. A non-zero exit code is not an error. An error means that the line could not start or enter its
+// folder, that ctx ended first, or that one of its processes cannot be killed. The Result then contains the output so
+// far. Before Run returns, it sends SIGKILL to every process in the line's process group. With a GC_RUN (see Line) it
+// also waits until every process with that value has exited. That may take a few seconds longer than ctx.
 //
-// A process that waits for a file system or a device may survive SIGKILL. Two seconds after ctx, Run abandons it
-// with an error. A separate goroutine reaps it when the kernel releases it.
+// A process that waits for a file system or a device can survive SIGKILL. Run gives up two seconds after ctx has
+// ended and returns an error. A separate goroutine reaps the process when the kernel releases it.
 func Run(ctx context.Context, l Line) (Result, error) {
 	cmd := l.command(ctx)
 	out := capture{all: tail{max: MaxOutput}, stdout: tail{max: MaxOutput}, tee: l.Tee}
@@ -85,7 +85,7 @@ func Run(ctx context.Context, l Line) (Result, error) {
 	ended := context.Cause(ctx)
 	_ = killGroup(cmd.Process)
 	if !over {
-		// Ignore the result, because the error below already reports a process that does not exit.
+		// The error below already reports a process that does not exit.
 		_ = sweep(last(l.Env, runPrefix), cmd.Process.Pid, time.Since(began), 0)
 		pipes.finish(0)
 		res := out.result()

@@ -43,7 +43,7 @@ func TestMissingFolderIsAnError(t *testing.T) {
 }
 
 // A child process that keeps stdout open does not delay the result, and is killed.
-func TestChildrenEndWithTheLine(t *testing.T) {
+func TestChildrenAreKilled(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
 	res, err := Run(t.Context(), Line{Text: "sleep 1000 & echo $! >" + file + "; echo done", Env: os.Environ()})
 	if err != nil || string(res.Output) != "done\n" {
@@ -52,7 +52,7 @@ func TestChildrenEndWithTheLine(t *testing.T) {
 	gone(t, file)
 }
 
-func TestTheEndIsThatOfTheGroup(t *testing.T) {
+func TestGroupIsKilled(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
 	_, err := Run(once(t, file), Line{Text: "trap '' INT TERM; sleep 1000 & echo $! >" + file + "; wait", Env: os.Environ()})
 	if !errors.Is(err, context.Canceled) {
@@ -87,7 +87,7 @@ func TestFloodKeepsTheEnd(t *testing.T) {
 }
 
 // A line that prints without end on both pipes is killed when the context ends.
-func TestFloodUntilTheEnd(t *testing.T) {
+func TestFloodUntilDeadline(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "flooded")
 	text := "yes out & yes err | head -c 1000000 >&2; echo >" + file + "; yes err >&2"
 	res, err := Run(once(t, file), Line{Text: text, Env: os.Environ(), Split: true})
@@ -109,15 +109,15 @@ func once(t *testing.T, file string) context.Context {
 			info, err := os.Stat(file)
 			return ctx.Err() != nil || err == nil && info.Size() > 0
 		}) {
-			t.Error("nothing comes into the file")
+			t.Error("the file stays empty")
 		}
 	})
 	t.Cleanup(func() { cancel(); wg.Wait() })
 	return ctx
 }
 
-// A program may print its answer to stdout and a warning to stderr. Both are returned.
-func TestStdoutApart(t *testing.T) {
+// A program may print its result to stdout and a warning to stderr. Both are returned.
+func TestSplitStdout(t *testing.T) {
 	for _, c := range []struct {
 		text, stdout string
 		complaint    bool
@@ -138,12 +138,12 @@ func TestStdoutApart(t *testing.T) {
 		}
 	}
 	if res, err := Run(t.Context(), Line{Text: "echo 3", Env: os.Environ()}); err != nil || len(res.Stdout) != 0 {
-		t.Errorf("not asked for: %q, %v", res.Stdout, err)
+		t.Errorf("Stdout without Split: %q, %v", res.Stdout, err)
 	}
 }
 
 // Arbitrary bytes are kept unchanged.
-func TestJunk(t *testing.T) {
+func TestBinaryOutput(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "junk")
 	res, err := Run(t.Context(), Line{Text: "head -c 50000 /dev/urandom | tee " + file, Env: os.Environ(), Split: true})
 	if err != nil {
@@ -169,7 +169,7 @@ func gone(t *testing.T, file string) {
 	// A pidfd becomes readable when its process ends.
 	n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 5000)
 	if err != nil || n != 1 {
-		t.Errorf("process %d lives on: %v", pid, err)
+		t.Errorf("process %d is still running: %v", pid, err)
 	}
 }
 

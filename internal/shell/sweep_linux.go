@@ -8,7 +8,7 @@ import (
 	"gcity/internal/proc"
 )
 
-// noPIDReuse is how long the kernel is assumed not to reuse a pid.
+// noPIDReuse is a period in which the kernel certainly does not reuse a pid.
 const noPIDReuse = 5 * time.Second
 
 // sweep kills the processes with a marker that have outlived their line's process group, and waits up to limit for

@@ -19,7 +19,7 @@ func marked(t *testing.T, run string) []string {
 }
 
 // Processes that leave the process group are found by the marker, whether they hold the line's pipes or not.
-func TestNothingEscapes(t *testing.T) {
+func TestMarkedProcessesAreKilled(t *testing.T) {
 	for name, text := range map[string]string{
 		"a session of its own":      "setsid sh -c 'echo $$ >$FILE; exec sleep 1000' & echo done",
 		"without the pipes":         "setsid sh -c 'echo $$ >$FILE; exec sleep 1000' </dev/null >/dev/null 2>&1 & echo done",
@@ -40,7 +40,7 @@ func TestNothingEscapes(t *testing.T) {
 	}
 }
 
-func TestNothingEscapesTheEnd(t *testing.T) {
+func TestMarkedProcessesAreKilledAtDeadline(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
 	_, err := Run(once(t, file), Line{Text: "setsid sh -c 'echo $$ >$FILE; exec sleep 1000' & sleep 1000", Env: append(marked(t, "1"), "FILE="+file)})
 	if !errors.Is(err, context.Canceled) {
@@ -50,7 +50,7 @@ func TestNothingEscapesTheEnd(t *testing.T) {
 }
 
 // A child process that shows no environment, because it is in an exec during the check, is still found and killed.
-func TestNothingEscapesInTheMiddleOfAnExec(t *testing.T) {
+func TestMarkedProcessInExecIsKilled(t *testing.T) {
 	env := marked(t, "1")
 	text := strings.Repeat("setsid sleep 1000 </dev/null >/dev/null 2>&1 & ", 2) + "/bin/true"
 	for range 100 {
@@ -64,14 +64,14 @@ func TestNothingEscapesInTheMiddleOfAnExec(t *testing.T) {
 	}
 	for _, pid := range all {
 		if proc.HasEnv(proc.Environ(pid), env[len(env)-1], false) {
-			t.Errorf("process %d lives on", pid)
+			t.Errorf("process %d is still running", pid)
 			syscall.Kill(pid, syscall.SIGKILL)
 		}
 	}
 }
 
 // Processes of another run of the same city, or with a longer marker with the same beginning, are not killed.
-func TestOtherRunsAreLeftAlone(t *testing.T) {
+func TestOtherRunsAreNotKilled(t *testing.T) {
 	env := marked(t, "1")
 	mine := env[len(env)-1]
 	other := filepath.Join(t.TempDir(), "pid")
@@ -82,7 +82,7 @@ func TestOtherRunsAreLeftAlone(t *testing.T) {
 	}
 	pid := pidIn(t, other)
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		t.Errorf("the other run is gone: %v", err)
+		t.Errorf("the other run's process was killed: %v", err)
 	}
 }
 
@@ -91,7 +91,7 @@ func dead(t *testing.T, file string) {
 	t.Helper()
 	pid := pidIn(t, file)
 	if data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline"); err == nil && len(data) > 0 {
-		t.Errorf("process %d lives on: %q", pid, data)
+		t.Errorf("process %d is still running: %q", pid, data)
 		syscall.Kill(pid, syscall.SIGKILL)
 	}
 }

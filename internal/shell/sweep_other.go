@@ -4,6 +4,6 @@ package shell
 
 import "time"
 
-// sweep does nothing, because this system does not show the environment of other processes. Processes that leave the
+// sweep does nothing, because this system does not show other processes' environments. Processes that have left the
 // line's process group survive.
 func sweep(string, int, time.Duration, time.Duration) error { return nil }

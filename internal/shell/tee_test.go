@@ -70,7 +70,7 @@ func TestTeeSeesOutputAsItArrives(t *testing.T) {
 }
 
 // Errors of the tee do not affect the line.
-func TestTeeThatFails(t *testing.T) {
+func TestFailingTee(t *testing.T) {
 	o := &onlooker{err: errors.New("no room")}
 	res, err := Run(t.Context(), Line{Text: "echo one; echo two", Env: []string{"PATH="}, Tee: o})
 	if err != nil || string(res.Output) != "one\ntwo\n" || o.seen.String() != "one\ntwo\n" {

@@ -1,5 +1,5 @@
-// Package shutdown limits how long a program may take to shut down: to finish requests, undo incomplete work, and
-// notify others. Work that is not finished by the deadline is abandoned and reported.
+// Package shutdown limits how long a program takes to shut down: to finish requests, undo incomplete work, and send
+// notifications. Work that is not finished by the deadline is abandoned and reported.
 package shutdown
 
 import (
@@ -28,8 +28,8 @@ type Deadline struct {
 	abandoned []string
 }
 
-// New returns a Deadline that passes limit after Begin. Cleanup may use two thirds of that time; the rest is for
-// notifying others.
+// New returns a Deadline that expires limit after Begin. Cleanup gets two thirds of that time; the rest is for
+// notifications.
 func New(limit time.Duration) *Deadline {
 	d := &Deadline{limit: limit, begun: make(chan struct{})}
 	d.all, d.endAll = context.WithCancelCause(context.Background())
@@ -58,7 +58,7 @@ func (d *Deadline) Limit() time.Duration { return d.limit }
 // Begun is closed when the shutdown begins.
 func (d *Deadline) Begun() <-chan struct{} { return d.begun }
 
-// Left returns the remaining time for work in progress and cleanup: limit, or less during the shutdown.
+// Left returns the remaining time for work in progress and cleanup. It is limit, or less during a shutdown.
 func (d *Deadline) Left(limit time.Duration) time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -111,8 +111,8 @@ func CleanupContext(
 	return own, func() { stop(); end(nil); cancel() }
 }
 
-// GiveUp records what was not done because the shutdown ended the given cleanup context. It records nothing if the
-// context ended for a different reason.
+// GiveUp records work that was abandoned because the shutdown ended the given cleanup context. It records nothing if
+// the context ended for a different reason.
 func GiveUp(cleanup context.Context, format string, args ...any) {
 	d, ok := cleanup.Value(key{}).(*Deadline)
 	if ok && errors.Is(context.Cause(cleanup), ErrTimeout) {

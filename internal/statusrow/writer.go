@@ -3,8 +3,8 @@
 //
 // The real terminal scrolls only within the rows of the program (its margins). The package changes only the sequences
 // of the program that would reach the last row. These are resets of the margins, absolute positions below the
-// program's rows, and reports of the real terminal's size. It draws the line again after a program has erased the
-// screen. A Writer from NewApart also keeps the program on the terminal screen that is shown when the program starts.
+// program's rows, and reports of the real terminal's size. The package draws the line again after the program has
+// erased the screen. A Writer from NewSingleScreen also keeps the program on the terminal's current screen.
 package statusrow
 
 import (
@@ -41,7 +41,7 @@ type Writer struct {
 	origin bool // positions count from the top margin
 	dirty  bool // the line may be erased
 
-	apart *apart // nil = the program switches between the screens of the real terminal
+	single *singleScreen // nil = the program switches between the screens of the real terminal
 }
 
 // state is what the writer is reading.
@@ -61,7 +61,7 @@ const (
 )
 
 // New returns a Writer for a terminal of rows rows. text returns the line, which must be exactly cols columns wide
-// and must not change the terminal's state except its colours.
+// and must not change the terminal's state except its colors.
 func New(to io.Writer, cols, rows int, text func(cols int) string) *Writer {
 	return &Writer{to: to, text: text, cols: cols, rows: rows - 1, top: 1, bottom: rows - 1}
 }
@@ -76,8 +76,8 @@ func (w *Writer) Begin() error {
 	return w.flush()
 }
 
-// Resize adapts to a new size of the real terminal. If a write is in progress, that write applies the size, so Resize
-// does not wait for a terminal that accepts no output.
+// Resize adapts to a new size of the real terminal. If a write is in progress, that write applies the new size, so
+// Resize never waits for a terminal that accepts no output.
 func (w *Writer) Resize(cols, rows int) error {
 	w.size.Store(&[2]int{cols, max(2, rows)})
 	if !w.mu.TryLock() {
@@ -97,7 +97,7 @@ func (w *Writer) applySize() {
 	}
 	w.cols, w.rows, w.dirty = size[0], size[1]-1, true
 	w.top, w.bottom = 1, w.rows
-	w.apart.resize(w.cols, w.rows)
+	w.single.resize(w.cols, w.rows)
 	if w.state != ground || endsInRune(w.tail) {
 		return // The next write draws the line.
 	}
@@ -113,7 +113,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	defer w.mu.Unlock()
 	w.out = w.out[:0]
 	w.applySize()
-	w.apart.begin(p)
+	w.single.begin(p)
 	for rest := p; len(rest) > 0; {
 		if w.state == ground || w.state == inString {
 			n := bytes.IndexByte(rest, esc)
@@ -126,12 +126,12 @@ func (w *Writer) Write(p []byte) (int, error) {
 				break
 			}
 		}
-		w.apart.reach(len(p) - len(rest))
+		w.single.reach(len(p) - len(rest))
 		w.step(rest[0])
 		rest = rest[1:]
 	}
-	w.apart.end()
-	// Below its margins, a program can reach the last row.
+	w.single.end()
+	// If the bottom margin is above the program's last row, the program can reach the row of the line.
 	w.dirty = w.dirty || w.bottom < w.rows
 	if w.dirty && w.state == ground && !w.saved[w.alt] && !endsInRune(w.tail) {
 		w.paint()
@@ -225,7 +225,7 @@ func (w *Writer) escape(b byte) {
 		w.state, w.body = csi, w.body[:0]
 		return
 	}
-	if w.apart != nil && b == 'c' && len(w.body) == 1 {
+	if w.single != nil && b == 'c' && len(w.body) == 1 {
 		w.restart()
 		return
 	}
@@ -250,7 +250,7 @@ func (w *Writer) escape(b byte) {
 	}
 }
 
-// reset sets the margins again after a sequence that has reset them. That moves the cursor to the first row.
+// reset sets the margins again after a sequence that has reset them. This moves the cursor to the first row.
 func (w *Writer) reset() {
 	w.top, w.bottom, w.dirty = 1, w.rows, true
 	w.margins()
@@ -267,8 +267,9 @@ func (w *Writer) keepCursor(f func()) {
 	w.out = append(w.out, "\x1b8"...)
 }
 
-// restore follows a sequence of n bytes that restores the cursor. If the program has saved no cursor, the terminal may
-// have saved one for the Writer. The sequence is then replaced by its effect on a terminal without a saved cursor.
+// restore is called after a sequence of n bytes that restores the cursor. If the program has not saved a cursor, the
+// terminal may have the one that the Writer has saved. restore then replaces the sequence with the effect it has if
+// no cursor is saved.
 func (w *Writer) restore(n int) {
 	if !w.saved[w.alt] {
 		w.origin = false
@@ -278,8 +279,8 @@ func (w *Writer) restore(n int) {
 	w.markCursorSaved()
 }
 
-// markCursorSaved follows a sequence that saves or restores the cursor. At this point, the Writer can save the cursor
-// itself, because that saves the same position.
+// markCursorSaved is called after a sequence that saves or restores the cursor. At this point, the Writer can save
+// the cursor itself without changing the saved position.
 func (w *Writer) markCursorSaved() {
 	w.saved[w.alt] = true
 	if w.dirty {
@@ -302,14 +303,14 @@ func (w *Writer) paint() {
 // changeCSI passes a CSI sequence. It changes a sequence that would reach the last row.
 func (w *Writer) changeCSI(body []byte) {
 	final, params := body[len(body)-1], string(body[:len(body)-1])
-	if w.apart.drops(params, final) {
+	if w.single.drops(params, final) {
 		return
 	}
 	if draws(final) {
 		w.blank()
 	}
 	if final == 'm' {
-		w.apart.style(params)
+		w.single.style(params)
 	}
 	private := strings.HasPrefix(params, "?")
 	plain := strings.Trim(params, "0123456789;") == ""
@@ -334,7 +335,7 @@ func (w *Writer) changeCSI(body []byte) {
 		w.top, w.bottom, w.saved[w.alt], w.origin = 1, w.rows, false, false
 		w.keepCursor(w.margins)
 	case final == 'p' && params == "?2048$":
-		// Do not pass the query. Without an answer, the program gets its size from the kernel.
+		// Do not pass the query on. Without a reply, the program gets its size from the kernel.
 	case private && (final == 'h' || final == 'l'):
 		w.modes(body, strings.Split(params[1:], ";"), final == 'h')
 	case final == 's' && params == "":
@@ -379,7 +380,7 @@ func (w *Writer) modes(body []byte, modes []string, on bool) {
 	kept := modes[:0]
 	for _, mode := range modes {
 		switch {
-		case w.apart != nil && (mode == "47" || mode == "1047" || mode == "1049"):
+		case w.single != nil && (mode == "47" || mode == "1047" || mode == "1049"):
 			w.switchTo(on)
 		case mode != "2048": // it would report the size of the real terminal
 			kept = append(kept, mode)

@@ -24,7 +24,7 @@ func compare(t *testing.T, out string, pieces []int) {
 	if strings.Contains(out, "\x1b8") || strings.Contains(out, "\x1b[u") {
 		out = strings.ReplaceAll(out, "\x1b[7m", "") // a restored cursor may have another style
 	}
-	real := compareWith(t, NewApart, "$ shell\x1b[?1049h", out+"\x1b[X", pieces)
+	real := compareWith(t, NewSingleScreen, "$ shell\x1b[?1049h", out+"\x1b[X", pieces)
 	if !real.Alt() {
 		t.Fatalf("%q in %v shows the other screen of the terminal", out, pieces)
 	}

@@ -2,7 +2,8 @@
 package suggest
 
 // Nearest returns the candidate with the fewest edits from word, or "" if none is near. A candidate is near if the
-// number of edits is at most one third of word's length, or one. Among equal candidates the first one is returned.
+// number of edits is at most one, or at most a third of word's length. Among equally near candidates, Nearest returns
+// the first.
 func Nearest(word string, candidates []string) string {
 	best, limit := "", max(1, len(word)/3)
 	for _, c := range candidates {

@@ -1,5 +1,5 @@
 // Package toml reads TOML with the positions of all values. Parse returns a tree of nodes with their offsets, for
-// callers that edit a file or report all its errors. Load and Read return a Doc, for small files that the caller reads
+// callers that edit a file or report all its errors. Load and Read return a Doc, for callers that read a small file
 // key by key. A Doc records invalid values as problems with line and column; Problems returns them.
 package toml
 
@@ -40,7 +40,7 @@ func (p Place) String() string {
 // Problem is one error or warning about a file.
 type Problem struct {
 	Place
-	Key     string // dotted path; "" = not about a specific key
+	Key     string // dotted path; "" if the problem is not about one key
 	Message string // what is wrong, and what to write instead
 }
 
@@ -93,9 +93,9 @@ type Doc struct {
 	warnings Problems
 }
 
-// Load reads a file of up to most bytes. It accepts only regular files that other users cannot change; a read from a
-// pipe or device may block forever. It returns file system errors, but it records errors in the content as problems of
-// the Doc. name is the file's name in these problems.
+// Load reads a file of up to most bytes. It accepts only files that other users cannot change, and only regular
+// files, because a read from a pipe or device may block forever. File system errors are returned; errors in the
+// content become problems of the Doc. name is the file's name in these problems.
 func Load(path, name string, most int) (*Doc, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -167,7 +167,7 @@ func failed(name, message string) *Doc {
 // Root returns the table of the whole file.
 func (d *Doc) Root() Table { return Table{doc: d, values: d.values} }
 
-// Problems returns the errors so far. The caller must check that the result is not empty before using it as an error.
+// Problems returns the errors so far. The caller must not use the result as an error if it is empty.
 func (d *Doc) Problems() Problems { return Sorted(d.problems) }
 
 // Warnings returns the warnings so far.
@@ -194,7 +194,7 @@ func (d *Doc) place(at int) Place {
 	}
 }
 
-// visible escapes characters that a terminal would interpret or hide.
+// visible escapes the characters that a terminal would interpret or hide.
 func visible(s string) string {
 	if utf8.ValidString(s) &&
 		!strings.ContainsFunc(s, func(r rune) bool { return !strconv.IsPrint(r) }) {

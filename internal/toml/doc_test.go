@@ -33,7 +33,7 @@ needs = [
 x = { y = { z = "deep" } }
 `
 
-func TestValuesAndTheirPlaces(t *testing.T) {
+func TestValuesAndPositions(t *testing.T) {
 	d := Read("f.toml", []byte(sample), 1<<16)
 	root := d.Root()
 	table, _ := root.Table("table")
@@ -72,7 +72,7 @@ func TestValuesAndTheirPlaces(t *testing.T) {
 }
 
 // All invalid values are reported with their positions, in file order.
-func TestWrongValues(t *testing.T) {
+func TestInvalidValues(t *testing.T) {
 	d := Read("f.toml", []byte(`a = 1
 b = "x"
 c = "5"
@@ -101,7 +101,7 @@ k = "-5s"
 	r.Tables("list")
 	r.Duration("k", 0)
 	r.Table("a")
-	r.RefuseUnknown("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "list", "table")
+	r.RejectUnknown("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "list", "table")
 	want := `f.toml:1:5: a: is a whole number; it must be a string: put it in quotes
 f.toml:2:5: b: is a string; it must be true or false
 f.toml:3:5: c: "5" has no unit; use "5s" for seconds or "5m" for minutes
@@ -137,13 +137,13 @@ func TestInvalidTOML(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 		if d.Root().Has("a") {
-			t.Errorf("%s: a value is given from a file that is refused", c.name)
+			t.Errorf("%s: an invalid file has values", c.name)
 		}
 	}
 }
 
 // Brackets and dots in strings and comments do not increase the nesting depth.
-func TestNestingIsCountedOutsideOfText(t *testing.T) {
+func TestNestingOutsideStrings(t *testing.T) {
 	many := strings.Repeat("[.", 50)
 	text := "a = \"" + many + "\\\"" + many + "\" # " + many + "\nb = '''\n" + many + "''" + many + "'''\nc = '" + many + "'\nd = \"\"\"" + many + "\"\"\"\n"
 	d := Read("f.toml", []byte(text), 1<<16)
@@ -154,14 +154,14 @@ func TestNestingIsCountedOutsideOfText(t *testing.T) {
 
 func TestByteOrderMarkAndCRLF(t *testing.T) {
 	d := Read("f.toml", []byte("\xef\xbb\xbffirst = 1\r\nother = 2\r\n"), 1<<10)
-	d.Root().RefuseUnknown("first")
+	d.Root().RejectUnknown("first")
 	if got := d.Problems().Error(); got != "f.toml:2:1: other: unknown key; use one of first" {
 		t.Error(got)
 	}
 }
 
-// Load refuses a file that is not regular, without blocking.
-func TestLoadDoesNotWait(t *testing.T) {
+// Load rejects a file that is not regular, without blocking.
+func TestLoadDoesNotBlock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Fatal(err)
@@ -200,7 +200,7 @@ func standing(t *testing.T, table Table) {
 	for _, key := range table.Keys() {
 		at, ok := table.doc.places[below(table.path, key)]
 		if !ok {
-			t.Fatalf("%q in %q has no place", key, table.path)
+			t.Fatalf("%q in %q has no position", key, table.path)
 		}
 		if rest := table.doc.data[at.key:]; !bytes.HasPrefix(rest, []byte(key)) &&
 			!bytes.ContainsAny(rest[:1], "\"'[") {

@@ -32,8 +32,8 @@ func Parse(data []byte) (*Node, []*Fault) {
 	return root, nil
 }
 
-// plainSyntax replaces an error message from the strict decoder with a plain one. The decoder's messages quote the
-// file, which may contain secrets.
+// plainSyntax replaces an error message from the strict decoder. The decoder's messages are hard to understand, and
+// quote the file, which may contain secrets.
 func plainSyntax(msg string) string {
 	const quotes = "; text must be in quotes"
 	lower := strings.ToLower(msg)
@@ -63,8 +63,8 @@ func plainSyntax(msg string) string {
 // maxFaults is the maximum number of faults in one file.
 const maxFaults = 50
 
-// duplicates returns a fault for every key and table that is defined twice. The strict decoder reports only the first
-// one.
+// duplicates returns a fault for every key and table that is defined more than once. The strict decoder reports only
+// the first one.
 func duplicates(t *Node, path string, data []byte) []*Fault {
 	if t == nil {
 		return nil
@@ -118,8 +118,8 @@ func LineStarts(data []byte) []int {
 	return out
 }
 
-// excess returns a fault for a file that is too large for the parsers. It runs before them, because they are recursive
-// and build a tree for each line.
+// excess returns a fault for a file that would need too much memory or stack to parse. It must run before the
+// parsers, which are recursive and build a tree for each line.
 func excess(data []byte) *Fault {
 	depth, dots, keys := 0, 0, 0
 	for i := 0; i < len(data); i++ {
@@ -209,7 +209,7 @@ func Values(data []byte) (map[string]any, error) {
 	return out, err
 }
 
-// Decode decodes data into a struct. It returns an error for a key that the struct does not have.
+// Decode decodes data into a struct. A key without a field is an error.
 func Decode(data []byte, into any) error {
 	meta, err := burnt.Decode(string(data), into)
 	if unknown := meta.Undecoded(); err == nil && len(unknown) > 0 {

@@ -2,7 +2,7 @@ package toml
 
 import "strconv"
 
-// keyPlace is the positions of a key and of its value, as offsets.
+// keyPlace contains the offsets of a key and of its value.
 type keyPlace struct{ key, value int }
 
 // places maps the paths of all keys in a file to their positions.

@@ -11,11 +11,11 @@ import (
 	"gcity/internal/suggest"
 )
 
-// MaxDuration is the maximum duration. With this limit, sums of durations and times cannot overflow.
+// MaxDuration is the maximum duration. It ensures that sums of durations and times do not overflow.
 const MaxDuration = 365 * 24 * time.Hour
 
-// Table is a table in a file. Its methods return the zero value for a missing or invalid value. For an invalid value
-// they also record a problem.
+// Table is a table in a file. Its methods return the zero value if a value is missing or invalid. An invalid value
+// also causes a problem.
 type Table struct {
 	doc    *Doc
 	path   string // "" = the root
@@ -48,8 +48,8 @@ func (t Table) span(key string) (keyPlace, bool) {
 	return at, ok
 }
 
-// Wrong records a problem with the value of a key, or with the table if key is "". Only the first problem with each
-// value is recorded.
+// Wrong records a problem with a key's value, or with the table if key is "". Only the first problem with each value
+// is recorded.
 func (t Table) Wrong(key, format string, args ...any) { t.doc.note(t.said(key, format, args...)) }
 
 // WrongItem is like Wrong, for the i-th item of a list.
@@ -105,8 +105,8 @@ func (t Table) Keys() []string {
 	return keys
 }
 
-// RefuseUnknown records a problem for each key that is not in known.
-func (t Table) RefuseUnknown(known ...string) { t.unknown(known, true) }
+// RejectUnknown records a problem for each key that is not in known.
+func (t Table) RejectUnknown(known ...string) { t.unknown(known, true) }
 
 // WarnUnknown records unknown keys. A key that is similar to a known key is a problem, and any other key is a warning.
 func (t Table) WarnUnknown(known ...string) { t.unknown(known, false) }
@@ -138,7 +138,7 @@ func Meant(name string, known []string) string {
 			return k
 		}
 	}
-	if len(name) < 3 { // every name is similar to a name this short
+	if len(name) < 3 { // too short for a meaningful comparison
 		return ""
 	}
 	if near := suggest.Nearest(name, known); near != "" {
@@ -274,7 +274,7 @@ func (t Table) Duration(key string, fallback time.Duration) time.Duration {
 	return d
 }
 
-// Duration parses a duration by the rules of Table.Duration. If text is invalid, wrong is the reason.
+// Duration parses a duration like Table.Duration. If text is invalid, wrong is the reason.
 func Duration(text string) (d time.Duration, wrong string) {
 	d, err := time.ParseDuration(text)
 	switch {

@@ -30,7 +30,7 @@ func (s Shape) String() string {
 // Span is a range of bytes in the file.
 type Span struct{ Start, End int }
 
-// Node is one value in a file with its position. The Kids of a table are its members. The Kids of an array or a list
+// Node is a value in a file, with its position. The Kids of a table are its members. The Kids of an array or a list
 // of tables are its elements, which have no keys.
 type Node struct {
 	Key   string
@@ -40,12 +40,13 @@ type Node struct {
 	index map[string]*Node // the kids by key, if the node has many kids
 
 	At int // offset of the key, of a header's bracket, or of an element
-	// offset of the text that created a table or an element: a key, a header's bracket, or the position before it
+	// offset of the text that created a table or element: a key, a header's opening bracket, or the position before
+	// it
 	first int
 	Value Span // range of the value, or of the header's line without the line ending
 	Line  Span // range of the whole "key = value"; zero for elements and headers
-	// notation of the table: with a header ([name], which is in Value), inline ({…}, also in Value), or with dotted
-	// keys only if both are false
+	// notation of a table: with a header ([name]) or inline ({…}), both of which are in Value; if neither is set,
+	// only dotted keys declare the table
 	Header, Inline bool
 }
 
@@ -152,7 +153,7 @@ func (b *builder) header(e *unstable.Node) *Fault {
 	if e.Kind == unstable.Table {
 		t := parent.Get(key)
 		if t == nil || t.Header ||
-			// for a table that is defined twice, add a separate node, which duplicates finds
+			// if a table is defined twice, add a second node, so that duplicates reports it
 			t.Shape != ShapeTable {
 			t = parent.Add(&Node{Key: key, Shape: ShapeTable, first: at})
 		}
@@ -179,7 +180,7 @@ func (b *builder) bracket(part *unstable.Node) int {
 	return line + bytes.IndexByte(b.data[line:], '[')
 }
 
-// walk follows all parts of a dotted key except the last part, and creates missing tables. It returns the last part.
+// walk follows a dotted key up to its last part, and creates missing tables. It returns the last part.
 func (b *builder) walk(
 	t *Node,
 	parts unstable.Iterator,

@@ -15,8 +15,8 @@ import (
 	"gcity/session"
 )
 
-// patience is how long a pod may take until it is running. It may have to pull images and wait for new nodes. The
-// limit is shorter than the controller's limit for a start, so that the reason still reaches the controller.
+// patience is the time limit for a pod to start running. A pod may have to wait for images and new nodes. The limit
+// is shorter than the controller's limit for a start, so that the controller still gets the reason.
 const patience = 5 * time.Minute
 
 var (
@@ -68,7 +68,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 		)
 	}
 	p.mu.Lock()
-	// if the entry exists, the watch has already reported this pod, with newer data
+	// if the entry exists, the watch has already reported the pod, and its data is newer
 	if e := p.pods[made.Name]; e == nil || e.pod.UID != made.UID {
 		p.saw(made)
 	}
@@ -82,8 +82,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	return st, nil
 }
 
-// clear deletes the pod of a session that has ended, before a new start. It returns an error if the session is still
-// alive.
+// clear deletes the pod of an ended session before a new start. It returns an error if the session is still alive.
 func (p *Provider) clear(ctx context.Context, name string) error {
 	if err := p.mayChange(ctx); err != nil {
 		return fmt.Errorf("cannot start %q: %w", name, err)
@@ -142,13 +141,13 @@ func (p *Provider) delete(ctx context.Context, pod *corev1.Pod) error {
 	return nil
 }
 
-// deletePod deletes the pod of a start that failed.
+// deletePod deletes the pod of a failed start.
 func (p *Provider) deletePod(pod *corev1.Pod) {
 	ctx, cancel := context.WithTimeout(context.Background(), graceSeconds*time.Second)
 	defer cancel()
 	p.mu.Lock()
 	if e := p.pods[pod.Name]; e != nil && e.pod.UID == pod.UID {
-		// without a reason, because Start returns the reason to its caller
+		// the exit has no reason, because Start returns it to its caller
 		p.end(e, session.Exit{})
 	}
 	p.mu.Unlock()
@@ -158,7 +157,7 @@ func (p *Provider) deletePod(pod *corev1.Pod) {
 	}
 }
 
-// startAgent waits for the pod, and starts the agent in it.
+// startAgent waits for the pod and then starts the agent in it.
 func (p *Provider) startAgent(
 	ctx context.Context,
 	made *corev1.Pod,
@@ -208,7 +207,7 @@ func (p *Provider) startAgent(
 	return p.status(e), nil
 }
 
-// awaitPod waits for the stream to a new pod, and reports as progress what it is waiting for. If final is true, the
+// awaitPod waits for the stream to a new pod, and reports what it is waiting for as progress. If final is true, the
 // pod will never run, and why is the reason.
 func (p *Provider) awaitPod(
 	ctx context.Context,
@@ -327,7 +326,7 @@ func (p *Provider) SendPolitely(ctx context.Context, name, text string, quiet ti
 
 // SendKeys implements session.Keyer.
 func (p *Provider) SendKeys(ctx context.Context, name string, keys ...string) error {
-	l, err := p.livingLink(ctx, "press keys of", name)
+	l, err := p.livingLink(ctx, "send keys to", name)
 	if err != nil {
 		return err
 	}
@@ -379,7 +378,7 @@ func (p *Provider) SetMeta(ctx context.Context, name, key, value string) error {
 
 // Meta implements session.Marker.
 func (p *Provider) Meta(ctx context.Context, name, key string) (string, error) {
-	l, err := p.livingLink(ctx, "read the marks of", name)
+	l, err := p.livingLink(ctx, "read the metadata of", name)
 	if err != nil {
 		return "", err
 	}

@@ -20,12 +20,12 @@ import (
 // Options configures a Provider.
 type Options struct {
 	City     string // absolute path of the city's folder on this machine, and in the pods
-	Observe  bool   // a different process runs the city, so the provider must not change anything
+	Observe  bool   // another process runs the city, so the provider must not change anything
 	Settings Settings
-	// this controller's identity as the holder of a Lease; "" = this machine's
+	// this controller's identity as a Lease holder; "" = this machine's
 	Holder string
 	Lease  time.Duration // time for which the city's Lease is valid without a renewal; 0 = 30 s
-	// how long a start waits until its pod is running; 0 = 5 minutes
+	// how long a start waits for its pod to run; 0 = 5 minutes
 	StartLimit time.Duration
 	Logger     *slog.Logger
 }
@@ -36,7 +36,7 @@ type Provider struct {
 	config *rest.Config
 	client kubernetes.Interface
 	exits  chan session.Exit
-	// contains a value if the reader should call List; see session.Changer
+	// contains a value if the receiver should call List; see session.Changer
 	changes chan struct{}
 	stop    context.CancelFunc
 	life    context.Context
@@ -47,10 +47,10 @@ type Provider struct {
 	until time.Time   // time until which the Lease was renewed
 	// reason why the last request about the Lease failed; nil = it succeeded
 	leaseErr error
-	// error that reports which other controller holds the Lease; nil = none is known
+	// error that names the controller that holds the Lease instead; nil = none is known
 	rival error
 	pods  map[string]*entry // entries by pod name
-	// the pods have been listed since the cluster last failed to respond
+	// the pods have been listed since the last time the cluster did not respond
 	synced bool
 	down   error         // reason why the cluster does not respond; nil = it responds
 	since  time.Time     // time at which the cluster stopped responding
@@ -63,14 +63,14 @@ type Provider struct {
 type entry struct {
 	note note
 	pod  *corev1.Pod
-	gone bool // the pod was deleted, but the end of its session is not acknowledged yet
+	gone bool // the pod was deleted, but the end of its session was not acknowledged yet
 
 	link *link // nil = no open stream
-	// reason why the stream cannot be opened; nil = the stream is open, or no attempt was made yet
+	// reason why the stream cannot be opened; nil = it is open, or no attempt was made yet
 	broken  error
 	event   string         // newest warning about the pod before its agent was started; "" = none
 	last    session.Status // last status of the session that the pod sent; zero = none yet
-	silent  time.Time      // time since which the pod runs without an open stream
+	silent  time.Time      // time since which the pod has had no stream; zero = it has one
 	exit    *session.Exit
 	asked   bool // the controller has requested a stop of the session
 	worker  bool // the goroutine that keeps the stream open is running
@@ -128,7 +128,7 @@ func (p *Provider) changed() {
 	p.moved = make(chan struct{})
 }
 
-// await calls so with mu held after every change, and returns when so returns true or ctx ends.
+// await waits until so returns true or ctx ends. It calls so with mu held, after every change of an entry.
 func (p *Provider) await(ctx context.Context, so func() bool) error {
 	for {
 		p.mu.Lock()
@@ -148,19 +148,19 @@ func (p *Provider) await(ctx context.Context, so func() bool) error {
 // Exits implements session.Notifier.
 func (p *Provider) Exits() <-chan session.Exit { return p.exits }
 
-// Changes implements session.Changer. It signals that the cluster has stopped responding or responds again, and that
-// the stream to a pod was lost or reopened.
+// Changes implements session.Changer. The channel receives a value when the cluster stops responding or responds
+// again, and when the stream to a pod is lost or reopened.
 func (p *Provider) Changes() <-chan struct{} { return p.changes }
 
-// signal notifies the reader of Changes.
+// signal notifies the receiver of Changes.
 func signal(p *Provider) {
 	select {
 	case p.changes <- struct{}{}:
-	default: // the reader has not read the previous value yet
+	default: // the previous value has not been received yet
 	}
 }
 
-// end records and reports the end of a session. A second call does nothing. The caller holds mu.
+// end records and reports the end of a session, unless it has already done so. The caller holds mu.
 func (p *Provider) end(e *entry, x session.Exit) {
 	if e.exit != nil {
 		return
@@ -173,8 +173,7 @@ func (p *Provider) end(e *entry, x session.Exit) {
 	p.changed()
 }
 
-// report sends an exit to the channel that Exits returns. If the channel is full, the exit is dropped; List still
-// returns it.
+// report sends an exit to the channel Exits. If the channel is full, the exit is dropped, but List still returns it.
 func (p *Provider) report(x session.Exit) {
 	select {
 	case p.exits <- x:
@@ -182,7 +181,7 @@ func (p *Provider) report(x session.Exit) {
 	}
 }
 
-// lost records the end of a session if its pod did not report the exit. The caller holds mu.
+// lost records the end of a session with a pod that did not report the exit. The caller holds mu.
 func (p *Provider) lost(e *entry, reason string) {
 	code, signal, why := ended(e.pod)
 	if reason != "" {
@@ -299,8 +298,7 @@ func (p *Provider) refresh(ctx context.Context, name string, l *link) {
 	defer cancel()
 	p.mu.Lock()
 	e := p.pods[name]
-	// the session of a start in progress may be missing from the response, even if the start ends before the response
-	// arrives
+	// if a start was in progress when the request was sent, the session may be missing from the response
 	starting := e != nil && e.starting
 	p.mu.Unlock()
 	all, err := l.List(ctx)
@@ -316,7 +314,7 @@ func (p *Provider) refresh(ctx context.Context, name string, l *link) {
 	}
 }
 
-// heard records the status that a pod has sent. The caller holds mu.
+// heard records a status from a pod. The caller holds mu.
 func (p *Provider) heard(e *entry, st *session.Status) {
 	if st.ID != e.note.ID {
 		return
@@ -383,8 +381,8 @@ func (p *Provider) Look(ctx context.Context, name string) (session.Status, error
 	return p.status(e), nil
 }
 
-// Check implements session.Checker. It checks that the settings are valid, that the namespace exists, that the cluster
-// grants the necessary permissions, and that no other controller runs the city.
+// Check implements session.Checker. It checks that the settings are valid, the namespace exists, the cluster grants
+// the necessary permissions, and no other controller runs the city.
 func (p *Provider) Check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()

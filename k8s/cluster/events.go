@@ -9,11 +9,12 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 )
 
-// eventsFrom is the delay between the beginning of a start and the watch for its events. Most starts take less time.
+// eventsFrom is the time after which a start begins to watch the pod's events. Most starts are faster and need no
+// watch.
 const eventsFrom = time.Second
 
-// followEvents watches the warnings about a new pod until ctx ends. The pod's status does not contain these
-// warnings, for example that a volume cannot be mounted. Without permission to watch events, it records no warnings.
+// followEvents records the warnings about a new pod until ctx ends. They are not in the pod's status: for example,
+// that a volume cannot be mounted. Without permission to watch events, followEvents records none.
 func followEvents(ctx context.Context, p *Provider, pod *corev1.Pod) {
 	select {
 	case <-ctx.Done():

@@ -21,13 +21,13 @@ import (
 )
 
 const (
-	// leaseTime is how long a Lease is valid after its last renewal. After that, a different controller may take it.
+	// leaseTime is how long a Lease is valid after its last renewal. After that, another controller can take it.
 	leaseTime = 30 * time.Second
 	// releaseLimit is the time limit for releasing the Lease when the provider is closed.
 	releaseLimit = 2 * time.Second
 )
 
-// leadership is a term: the time during which this provider holds the city's Lease and may change the city's pods.
+// leadership is a term: a period in which this provider holds the city's Lease and may change the city's pods.
 type leadership struct {
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -93,7 +93,7 @@ func (p *Provider) run() {
 // leaseName returns the name of the city's Lease.
 func leaseName(city string) string { return "gcity-" + cityLabel(city) }
 
-// lock is the city's Lease. It records the results of the elector's requests for the provider.
+// lock is the city's Lease. It passes the results of the elector's requests on to the provider.
 type lock struct {
 	*resourcelock.LeaseLock
 	p *Provider
@@ -178,8 +178,8 @@ func (l *lock) renewed(record resourcelock.LeaderElectionRecord) {
 	}
 }
 
-// unleased records why the Lease cannot be read or changed. Outside a term, this is also the reason why the city's
-// pods are not known. During a term, the watch reports problems with the cluster.
+// unleased records why the Lease cannot be read or changed. Outside a term, this is also why the state of the city's
+// pods is unknown. During a term, the watch reports problems with the cluster.
 func (l *lock) unleased(err error, verb string) {
 	p := l.p
 	if p.life.Err() != nil {
@@ -270,8 +270,8 @@ func checkLease(ctx context.Context, p *Provider) error {
 	return otherHolderError(p, r)
 }
 
-// holder returns the identity of this machine as a holder of Leases. The next controller on the same machine has
-// the same identity, so it can continue immediately after a crash.
+// holder returns this machine's identity as a Lease holder. The next controller on the same machine has the same
+// identity, so after a crash it can continue immediately.
 func holder() string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -279,7 +279,7 @@ func holder() string {
 	}
 	for _, file := range []string{"/etc/machine-id", "/proc/sys/kernel/random/boot_id"} {
 		if id, err := os.ReadFile(file); err == nil && len(strings.TrimSpace(string(id))) > 0 {
-			sum := sha256.Sum256(id) // machine IDs are confidential
+			sum := sha256.Sum256(id) // machine-id(5): the ID is confidential, so use a hash
 			return host + "-" + hex.EncodeToString(sum[:4])
 		}
 	}

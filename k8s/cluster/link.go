@@ -99,7 +99,8 @@ func (p *Provider) connect(ctx context.Context, e *entry) (*link, error) {
 	return &link{Client: client, mux: mux}, nil
 }
 
-// serveLink registers an open stream, and serves it until it ends. again is true if an earlier stream was lost.
+// serveLink registers an open stream and serves it until it ends. again reports that it replaces a stream that was
+// lost.
 func (p *Provider) serveLink(ctx context.Context, e *entry, l *link, again bool) {
 	defer l.mux.Close()
 	defer l.Client.Close()
@@ -129,7 +130,7 @@ func (p *Provider) serveLink(ctx context.Context, e *entry, l *link, again bool)
 	wg.Wait()
 }
 
-// ended handles an exit that a pod has reported. It first saves the output, while the pod still has it.
+// ended handles an exit that a pod has reported. It saves the output first, while the pod still has it.
 func (p *Provider) ended(ctx context.Context, e *entry, l *link, x session.Exit) {
 	if x.ID != e.note.ID {
 		return
@@ -162,8 +163,8 @@ func (p *Provider) keepOutput(name string, o output) {
 	p.kept[name] = all[max(0, len(all)-2):]
 }
 
-// keptOf returns the saved output of a name's earlier sessions: of up to two sessions, or of one while a new session
-// is running. The caller holds mu.
+// keptOf returns the saved output of a name's earlier sessions: up to two, or one while a new session is running. The
+// caller holds mu.
 func (p *Provider) keptOf(name string, e *entry) []output {
 	all := p.kept[name]
 	if e != nil && len(all) > 0 && all[len(all)-1].id != e.note.ID {
@@ -172,7 +173,7 @@ func (p *Provider) keptOf(name string, e *entry) []output {
 	return all
 }
 
-// stream is an exec in a pod, as a connection.
+// stream is a connection that consists of an exec in a pod.
 type stream struct {
 	io.Reader
 	io.WriteCloser
@@ -188,7 +189,7 @@ func (s *stream) Close() error {
 	return s.WriteCloser.Close()
 }
 
-// err returns the reason why the exec has ended. It returns nil if the exec is open or the reason is unknown.
+// err returns the reason why the exec has ended, or nil if it has not ended or the reason is unknown.
 func (s *stream) err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -212,8 +213,8 @@ type writer func([]byte) (int, error)
 
 func (w writer) Write(b []byte) (int, error) { return w(b) }
 
-// exec opens the only stream to a pod. It executes a program in the pod that connects the stream to the process that
-// holds the agent's terminal.
+// exec opens the stream to a pod. It executes a program in the pod that connects the stream to the process that holds
+// the agent's terminal.
 func (p *Provider) exec(ctx context.Context, name string) (*stream, error) {
 	r := p.client.CoreV1().
 		RESTClient().

@@ -21,7 +21,7 @@ import (
 const (
 	labelCity    = "gcity.dev/city"    // hash of the city's folder
 	labelSession = "gcity.dev/session" // hash of the session's name
-	noteSpec     = "gcity.dev/spec"    // a note as JSON, without the command and the environment
+	noteSpec     = "gcity.dev/spec"    // a note in JSON, without the command and the environment
 	container    = "agent"
 	graceSeconds = 30
 )
@@ -89,14 +89,14 @@ func (s *Settings) manifest(spec *session.Spec) (*corev1.Pod, error) {
 	return pod, nil
 }
 
-// installer is the container that copies gcity's programs into the pod.
+// installer returns the init container that copies gcity's programs into the pod.
 func (s *Settings) installer(mounts []corev1.VolumeMount) corev1.Container {
 	return corev1.Container{
 		Name: "gcity", Image: s.ToolsImage,
 		ImagePullPolicy: corev1.PullPolicy(s.PullPolicy),
 		Command:         []string{"/gcity-pod", "install"},
 		VolumeMounts:    mounts,
-		// then the pod's status contains the last output of a failed container
+		// the pod's status then contains the last output of a failed container
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 	}
 }
@@ -189,7 +189,7 @@ func (s *Settings) merge(pod *corev1.Pod) (*corev1.Pod, error) {
 	return out, nil
 }
 
-// conflict returns a field that gcity sets and that the merged pod has changed, or "" if all are unchanged.
+// conflict returns the name of a field that gcity sets and the pod file has changed, or "" if there are none.
 func conflict(want, got *corev1.Pod) string {
 	switch {
 	case got.Name != want.Name || got.Namespace != want.Namespace:

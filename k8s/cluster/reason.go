@@ -58,7 +58,7 @@ func waiting(pod *corev1.Pod) (why string, final bool) {
 	return why, false
 }
 
-// waiting returns the reason why a start is not complete yet. If final is true, it will never be complete.
+// waiting returns the reason why a start is not complete yet. If final is true, it never will be.
 func (e *entry) waiting() (why string, final bool) {
 	if e.broken != nil {
 		why = "cannot open the stream to it: " + e.broken.Error()
@@ -89,13 +89,13 @@ func runs(pod *corev1.Pod) bool {
 	return false
 }
 
-// over reports whether all containers of a pod have ended.
+// over reports whether all of a pod's containers have ended.
 func over(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// ended returns how and why a pod ended if the pod did not report an exit: stopped by the kubelet, evicted, or lost
-// with its node.
+// ended returns how and why a pod ended that did not report an exit itself: it was stopped by the kubelet, evicted,
+// or lost with its node.
 func ended(pod *corev1.Pod) (code int, signal, reason string) {
 	code = -1
 	for i := range pod.Status.ContainerStatuses {
@@ -171,7 +171,7 @@ func explain(err error, verb, namespace string, lacking func() []right) error {
 	return err
 }
 
-// unsent reports whether a request certainly did not reach the API server and therefore changed nothing.
+// unsent reports whether a request certainly did not reach the API server, so that it cannot have changed anything.
 func unsent(err error) bool {
 	var op *net.OpError
 	var name *net.DNSError
@@ -179,7 +179,8 @@ func unsent(err error) bool {
 	return errors.As(err, &op) && op.Op == "dial" || errors.As(err, &name) || errors.As(err, &cert)
 }
 
-// since returns the time at which the agent's container started, or else the time at which the pod was created.
+// since returns the time at which the agent's container started. If it has not started, since returns the pod's
+// creation time.
 func since(pod *corev1.Pod) metav1.Time {
 	for i := range pod.Status.ContainerStatuses {
 		if c := &pod.Status.ContainerStatuses[i]; c.Name == container && c.State.Running != nil {

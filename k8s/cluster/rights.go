@@ -58,7 +58,7 @@ func rules(all []right) string {
 	return strings.Join(out, " ")
 }
 
-// lacking returns the permissions that the cluster does not grant. It omits those that it cannot check.
+// lacking returns the permissions that the cluster does not grant. It omits permissions that it cannot check.
 func lacking(ctx context.Context, p *Provider) []right {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
@@ -110,8 +110,8 @@ func denied(err error, verb string) right {
 	return out
 }
 
-// notAllowed returns the error for missing permissions. It names the first one and contains all lines to add to the
-// Role.
+// notAllowed returns the error for missing permissions. The error names the first one and contains all rules to add
+// to the Role.
 func notAllowed(namespace string, all []right, cause error) error {
 	text := fmt.Sprintf("the cluster does not allow gcity to %s %s in namespace %s; add to the "+
 		"rules of its Role: %s", all[0].verb, all[0].resource, namespace, rules(all))

@@ -1,5 +1,6 @@
-// Package cluster is a session provider that runs sessions as pods of a Kubernetes cluster. In each pod, a program
-// holds the agent's terminal (package pod). The provider keeps one stream to each pod, and one watch for all pods.
+// Package cluster implements a session provider that runs sessions as pods in a Kubernetes cluster. In each pod, a
+// program owns the agent's terminal (package pod). The provider keeps one stream open to each pod, and observes all
+// pods with one watch.
 //
 // # Concurrency
 //
@@ -44,7 +45,7 @@ type Settings struct {
 	Origins map[string]string `json:"origins"`
 }
 
-// ReadSettings parses the settings. It reads missing settings from the environment variables that Gas City uses.
+// ReadSettings parses the settings. Missing settings are read from the same environment variables that Gas City uses.
 func ReadSettings(data []byte) (Settings, error) {
 	var s Settings
 	if len(data) > 0 {
@@ -82,7 +83,7 @@ func (s *Settings) source(key string) string {
 	return "GC_K8S_" + strings.ToUpper(key)
 }
 
-// restConfig returns the connection settings for the API server.
+// restConfig returns the configuration for connections to the API server.
 func (s *Settings) restConfig() (*rest.Config, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = s.Kubeconfig
@@ -108,7 +109,7 @@ func cityLabel(city string) string {
 }
 
 // podName returns the name of a session's pod. The name depends only on the session, so the API server rejects a
-// second pod for the session.
+// second pod for it.
 func podName(city, name string) string {
 	sum := sha256.Sum256([]byte(city + "\x00" + name))
 	clean := strings.Map(func(r rune) rune {

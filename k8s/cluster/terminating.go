@@ -22,8 +22,8 @@ import (
 	"gcity/k8s/tunnel"
 )
 
-// terminating returns the time since which a pod is being deleted, the time at which Kubernetes kills it, and the
-// reason. ok is false for other pods.
+// terminating describes the deletion of a pod: when it began, when Kubernetes will kill the pod, and why. ok is false
+// if the pod is not being deleted.
 func terminating(pod *corev1.Pod) (since, until time.Time, why string, ok bool) {
 	if pod.DeletionTimestamp == nil {
 		return since, until, "", false
@@ -37,7 +37,7 @@ func terminating(pod *corev1.Pod) (since, until time.Time, why string, ok bool) 
 	return since, until, why, true
 }
 
-// reason returns the reason why a live session is silent or is about to end, or "". The session counts as alive
+// reason returns the reason why a live session does not respond or is about to end, or "". A session counts as alive
 // until the API server confirms that its pod no longer exists. The caller holds mu.
 func (e *entry) reason(now time.Time) string {
 	node := "its node"
@@ -70,12 +70,12 @@ func broken(err error) string {
 	return " (" + err.Error() + ")"
 }
 
-// overdue is the time beyond its grace period after which a terminating pod is reported as overdue.
+// overdue is how far beyond its grace period a terminating pod must be to be reported as overdue.
 const overdue = 10 * time.Second
 
 // askToFinish asks the controller to drain the agent in a pod that is being deleted, for example because its node is
-// being drained. The agent has most of the pod's grace period to finish. askToFinish does nothing for a pod that gcity
-// itself is stopping. The caller holds mu.
+// being drained. The agent has most of the pod's grace period to finish. If gcity itself is stopping the pod,
+// askToFinish does nothing. The caller holds mu.
 func askToFinish(p *Provider, e *entry) {
 	t := p.term
 	_, until, why, ok := terminating(e.pod)

@@ -14,11 +14,11 @@ import (
 const (
 	retryFirst = 200 * time.Millisecond
 	retryLast  = 10 * time.Second
-	// time after which the API server ends a watch; the next watch then continues from there
+	// after this time, the API server ends a watch, and the next watch continues
 	longWatch = 30 * time.Minute
 )
 
-// watch keeps the entries equal to the cluster's pods until ctx ends.
+// watch updates the entries to match the cluster's pods until ctx ends.
 func (p *Provider) watch(ctx context.Context) {
 	wait := retryFirst
 	for ctx.Err() == nil {
@@ -42,7 +42,7 @@ func (p *Provider) watch(ctx context.Context) {
 	}
 }
 
-// errExpired reports that the watch must start again with a new list.
+// errExpired means that the watch must start again with a new list.
 var errExpired = errors.New("the watch has expired")
 
 // setUp records that the cluster responds and that its pods have been listed.
@@ -65,7 +65,8 @@ func (p *Provider) setDown(err error, retry time.Time) {
 	p.lose(err, retry)
 }
 
-// lose records why the pods are no longer known, and the latest time of the next request. The caller holds mu.
+// lose records why the state of the pods is no longer known, and the latest time of the next request. The caller
+// holds mu.
 func (p *Provider) lose(err error, retry time.Time) {
 	if p.down == nil {
 		p.since = time.Now()

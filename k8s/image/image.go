@@ -1,5 +1,5 @@
-// Package image writes container images without a container engine. An image has one layer and the archive format
-// of "docker load", "podman load" and "ctr images import".
+// Package image writes container images without a container engine. An image has one layer. "docker load", "podman
+// load" and "ctr images import" can read it.
 package image
 
 import (
@@ -35,7 +35,7 @@ type File struct {
 	Data []byte
 }
 
-// FromDisk returns an executable file with the content of a program on this machine.
+// FromDisk returns an executable File with the content of a program on this machine.
 func FromDisk(path, program string) (File, error) {
 	data, err := os.ReadFile(program)
 	if err != nil {
@@ -44,7 +44,7 @@ func FromDisk(path, program string) (File, error) {
 	return File{Path: path, Mode: 0o755, Data: data}, nil
 }
 
-// config contains the fields of an image's configuration that engines require.
+// config contains those fields of an image's configuration that container engines require.
 type config struct {
 	Architecture string          `json:"architecture"`
 	OS           string          `json:"os"`
@@ -117,7 +117,8 @@ func Write(to io.Writer, im *Image) error {
 	)
 }
 
-// compress compresses a layer. Engines accept compressed layers, and identify a layer by its uncompressed content.
+// compress compresses a layer. Container engines accept compressed layers, but identify a layer by its uncompressed
+// content.
 func compress(data []byte) ([]byte, error) {
 	var out bytes.Buffer
 	w := gzip.NewWriter(&out)

@@ -1,5 +1,6 @@
-// Package pod is the program in an agent's pod. It holds the agent's terminal as on any machine, and serves the
-// session protocol to the helper through a tunnel. It needs no other program in the container.
+// Package pod implements the program that runs in an agent's pod. It owns the agent's terminal, as a holder does on
+// other machines, and serves the session protocol to the helper through a tunnel. It needs no other program in the
+// container.
 package pod
 
 import (
@@ -29,8 +30,8 @@ import (
 	"gcity/session/pty"
 )
 
-// When a pod is terminated, its agent may first finish its work, because the controller requests a drain. At the
-// end of the pod's grace period, the agent has stopGrace to exit after an interrupt. It is killed killMargin before
+// When a pod is terminated, the controller drains its agent, so that the agent can finish its work. Near the end of
+// the pod's grace period, the agent is interrupted and has stopGrace to exit. It is killed killMargin before
 // Kubernetes kills the pod.
 const (
 	stopGrace  = 8 * time.Second
@@ -38,7 +39,8 @@ const (
 	graceUnset = 30 * time.Second // the default of Kubernetes
 )
 
-// Serve is the main process of a container. It serves until the container must stop, and then stops the agent.
+// Serve runs the main process of a container. It serves the helper until the container must stop, and then stops the
+// agent.
 func Serve(log *slog.Logger) error {
 	_ = os.Remove(tunnel.Socket)
 	l, err := net.Listen("unix", tunnel.Socket)
@@ -99,7 +101,7 @@ func (h *house) serve(conn net.Conn, handler http.Handler) {
 	}
 }
 
-// open creates the provider of the pod's only session, in a city folder with the same path as on the controller's
+// open creates the provider of the pod's only session. Its city folder has the same path as on the controller's
 // machine.
 func (h *house) open(_ context.Context, r protocol.OpenRequest) (protocol.Opened, error) {
 	if err := os.MkdirAll(filepath.Join(r.City, ".gc"), 0o700); err != nil {
@@ -125,7 +127,7 @@ func (h *house) open(_ context.Context, r protocol.OpenRequest) (protocol.Opened
 	return protocol.Opened{Name: "pod", Provider: own, Close: func() { p.Close() }}, nil
 }
 
-// offerCity creates the city's socket in the container. Its connections are forwarded through the tunnel.
+// offerCity creates the city's socket in the container, and forwards its connections through the tunnel.
 func (h *house) offerCity(path string) error {
 	path, err := disk.SocketPath(path)
 	if err != nil {
@@ -251,7 +253,7 @@ func awaitEnd(ctx context.Context, p *pty.Provider, limit time.Duration) {
 	}
 }
 
-// files unpacks the tar archive in the request body into the folder that the query names.
+// files unpacks the tar archive in the request body into the folder in the query.
 func (h *house) files(w http.ResponseWriter, r *http.Request) {
 	if err := unpack(r.URL.Query().Get("dir"), r.Body); err != nil {
 		http.Error(w, err.Error(), http.StatusUnprocessableEntity)
@@ -351,7 +353,7 @@ func copyProgram(from, to string) error {
 		return err
 	}
 	defer in.Close()
-	// any user in the container must be able to run the program
+	// every user in the container must be able to run the program
 	out, err := os.OpenFile(to, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o755) //nolint:gosec // G302
 	if err != nil {
 		return err

@@ -22,7 +22,7 @@ type provider struct {
 // exitsKept is larger than the number of exits in a pod.
 const exitsKept = 16
 
-// newProvider returns a provider that adds reasons to exits which can be determined only in the pod.
+// newProvider returns a provider that adds reasons to exits. Only the pod can determine these reasons.
 func newProvider(p *pty.Provider) *provider {
 	own := &provider{Provider: p, exits: make(chan session.Exit, exitsKept)}
 	go func() { // runs until the provider is closed
@@ -52,8 +52,8 @@ func (p *provider) List(ctx context.Context) ([]session.Status, error) {
 	return all, err
 }
 
-// explained adds the reason to an exit if the kernel has killed the agent because the container ran out of memory. If
-// the kernel kills the whole container instead, the pod's status contains the reason.
+// explained adds the reason to an exit if the kernel killed the agent because the container ran out of memory. If the
+// kernel kills the whole container instead, the pod's status contains the reason.
 func explained(x session.Exit, kills int) session.Exit {
 	if x.Signal == "SIGKILL" && !x.Asked && x.Reason == "" && kills > 0 {
 		x.Lost, x.Reason = true, "OOMKilled: the container ran out of memory"
@@ -95,8 +95,8 @@ func (p *provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	return p.Provider.Start(ctx, s)
 }
 
-// environ returns an agent's environment: the variables of the container, then the configured ones. The last value
-// of a name is used.
+// environ returns an agent's environment: the container's variables, followed by the configured ones. If a variable
+// occurs twice, the last value is used.
 func environ(container, configured []string) []string {
 	values := map[string]string{"TERM": "xterm-256color"}
 	for _, kv := range slices.Concat(container, []string{"TERM=xterm-256color"}, configured) {
@@ -116,10 +116,10 @@ func environ(container, configured []string) []string {
 	return out
 }
 
-// markCity prepares a folder so that gcity's commands treat it as a city with a controller. The configuration stays
-// on the controller's machine.
+// markCity prepares a folder so that gcity's commands treat it as a city with a controller. The city's configuration
+// is not copied into the pod.
 func markCity(city string) error {
-	// gcity does not trust a folder that any user may write to, and root may own the volume
+	// gcity does not trust a folder that every user can write to; this fails if root owns the volume
 	_ = os.Chmod(city, 0o755)
 	f, err := os.OpenFile(filepath.Join(city, ".gc", "controller.lock"), os.O_CREATE|os.O_WRONLY,
 		0o600)

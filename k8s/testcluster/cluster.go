@@ -25,7 +25,7 @@ const (
 	pause     = 100 * time.Millisecond
 )
 
-// ports contains the ports of the parts on 127.0.0.1, and the number of the cluster's network: see network.
+// ports contains the ports of the cluster's parts on 127.0.0.1, and the number of its network; see network.
 type ports struct{ Etcd, EtcdPeer, Kubelet, Scheduler, Controllers, Net int }
 
 // cluster manages one cluster. All files of the cluster are in dir.
@@ -84,7 +84,7 @@ func (c *cluster) api() string { return "https://" + c.network().service + ":443
 
 // up starts all parts and waits until the node is ready.
 func (c *cluster) up(ctx context.Context) error {
-	// no time limit, because a busy machine may need minutes to build the programs
+	// without a time limit, because a busy machine may need minutes to build the programs
 	images, err := c.images(ctx)
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func (c *cluster) up(ctx context.Context) error {
 	return nil
 }
 
-// start starts a part and waits until it responds. It does nothing if the part is running.
+// start starts a part of the cluster and waits until it responds. It does nothing if the part is running.
 func (c *cluster) start(ctx context.Context, part string) error {
 	if c.pid(part) != 0 {
 		return nil
@@ -240,7 +240,7 @@ func (c *cluster) controllers() []string {
 	}
 }
 
-// httpOK returns a check that passes if a GET of url returns status 200.
+// httpOK returns a check that succeeds if a GET of url returns status 200.
 func (c *cluster) httpOK(url string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		_, err := c.get(ctx, url)
@@ -316,7 +316,7 @@ func (c *cluster) pid(part string) int {
 	if err != nil {
 		return 0
 	}
-	// a different process may have the PID by now
+	// another process may have the PID by now
 	cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
 	if err != nil || cwd != c.dir {
 		return 0

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// name of the node, which the API server uses to reach the kubelet; it would reject a loopback address
+	// name of the node; the API server uses it to reach the kubelet, and would reject a loopback address
 	node       = "localhost"
 	adminToken = "admin"
 )
@@ -146,7 +146,7 @@ func (c *cluster) audit() object {
 	}
 }
 
-// images builds the images for the tests: pause, box (busybox), gcity-pod, and those that the manifests name.
+// images builds the images for the tests: pause, box (busybox), gcity-pod, and those in the manifests.
 func (c *cluster) images(ctx context.Context) ([]image.Image, error) {
 	box, err := busybox(ctx)
 	if err != nil {
@@ -160,7 +160,7 @@ func (c *cluster) images(ctx context.Context) ([]image.Image, error) {
 		{Name: "docker.io/local/pause:1", Cmd: []string{"sleep", "2147483647"}, Files: box},
 		{Name: "docker.io/local/box:1", Cmd: []string{"sh"}, Files: box},
 		{Name: "docker.io/local/gcity-pod:1", Files: pod},
-		// the images that k8s/deploy/controller names
+		// the images in k8s/deploy/controller
 		{Name: "docker.io/library/busybox:1", Cmd: []string{"sh"}, Files: box},
 		{Name: "registry.example/gcity-pod:1", Files: pod},
 		{Name: "registry.example/gcity-controller:1", Files: append(pod, helper)},

@@ -26,7 +26,7 @@ import (
 	"time"
 )
 
-// These are environment variables that the tests read.
+// Environment variables that the tests read.
 const (
 	kubeconfigEnv = "GCITY_TEST_KUBECONFIG"
 	programEnv    = "GCITY_TEST_CLUSTER" // this program, which tests use to kill parts

@@ -11,8 +11,8 @@ import (
 )
 
 // network is one cluster's network: a bridge on this machine that connects the pods. The API server listens on an
-// address of the bridge, which is also the address of the Service "kubernetes". So a pod reaches the API server
-// without kube-proxy, and nothing outside this machine does.
+// address of the bridge, which is also the address of the Service "kubernetes". Therefore, pods can reach the API
+// server without kube-proxy, and other machines cannot reach it.
 type network struct {
 	bridge   string
 	service  string // address of the API server

@@ -12,10 +12,10 @@ import (
 	"strings"
 )
 
-// kubernetes is the version of the cluster. Its staging modules have the same version with v0 instead of v1.
+// kubernetes is the version of the cluster. The staging modules have the same version, but with v0 instead of v1.
 const kubernetes = "v1.34.4"
 
-// programs returns the parts that are built from the Go module of Kubernetes.
+// programs returns the parts that are built from Kubernetes' Go module.
 func programs() []string {
 	return []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet",
 		"kubectl"}
@@ -131,8 +131,8 @@ func build(ctx context.Context, cache string) error {
 	return nil
 }
 
-// source copies the Kubernetes module into a folder. It adds the published versions of the staging modules, because
-// the module's archive does not contain them.
+// source copies the Kubernetes module into a folder. The module's archive does not contain the staging modules, so
+// source adds their published versions.
 func source(ctx context.Context, src string) error {
 	download := goCommand(ctx, src, "mod", "download", "-json", "k8s.io/kubernetes@"+kubernetes)
 	out, err := download.Output()
@@ -165,7 +165,7 @@ func source(ctx context.Context, src string) error {
 	return nil
 }
 
-// published replaces the local replacements in a go.mod file by published modules.
+// published replaces the local replacements in a go.mod file with published modules.
 func published(mod []byte) []byte {
 	version := "v0" + strings.TrimPrefix(kubernetes, "v1")
 	samples := regexp.MustCompile(`(?m)^.*k8s\.io/sample-.*$`)

@@ -18,7 +18,7 @@ const (
 	Gcity    = Commands + "/gcity"   // gcity program that agents use to call the controller
 )
 
-// Grace is the environment variable with the number of seconds between the request to terminate a pod and its kill.
+// Grace is the environment variable that contains a pod's grace period in seconds.
 const Grace = "GCITY_POD_GRACE"
 
 // FilesPath is the URL path to which the helper sends a tar archive of an agent's working folder; see package pod.
@@ -30,7 +30,7 @@ func Client(rw io.ReadWriteCloser) (*yamux.Session, error) { return yamux.Client
 // Server returns the pod's end of a tunnel.
 func Server(rw io.ReadWriteCloser) (*yamux.Session, error) { return yamux.Server(rw, config()) }
 
-// config returns settings that keep an idle stream open behind proxies, and detect a dead stream within a minute.
+// config returns settings that keep an idle stream open through proxies, and detect a dead stream within a minute.
 func config() *yamux.Config {
 	c := yamux.DefaultConfig()
 	c.KeepAliveInterval = 20 * time.Second

@@ -10,18 +10,18 @@ import (
 )
 
 // call is one operation of a provider.
-type call func(ctx context.Context, p session.Provider, t *Target) (Answer, error)
+type call func(ctx context.Context, p session.Provider, t *Target) (Response, error)
 
 // part is one operation of an optional provider interface.
-type part[T any] func(ctx context.Context, p T, t *Target) (Answer, error)
+type part[T any] func(ctx context.Context, p T, t *Target) (Response, error)
 
 // orElse returns a call that runs do if the provider implements T. Otherwise, the call returns err.
 func (do part[T]) orElse(err error) call {
-	return func(ctx context.Context, p session.Provider, t *Target) (Answer, error) {
+	return func(ctx context.Context, p session.Provider, t *Target) (Response, error) {
 		if q, ok := p.(T); ok {
 			return do(ctx, q, t)
 		}
-		return Answer{}, err
+		return Response{}, err
 	}
 }
 
@@ -52,82 +52,82 @@ func calls() map[string]call {
 	}
 }
 
-func callInterrupt(ctx context.Context, p session.Provider, t *Target) (Answer, error) {
-	return Answer{}, p.Interrupt(ctx, t.Name)
+func callInterrupt(ctx context.Context, p session.Provider, t *Target) (Response, error) {
+	return Response{}, p.Interrupt(ctx, t.Name)
 }
 
-func callStop(ctx context.Context, p session.Provider, t *Target) (Answer, error) {
-	return Answer{}, p.Stop(session.WithForce(ctx, t.Force), t.Name, time.Duration(t.Grace))
+func callStop(ctx context.Context, p session.Provider, t *Target) (Response, error) {
+	return Response{}, p.Stop(session.WithForce(ctx, t.Force), t.Name, time.Duration(t.Grace))
 }
 
-func callOutput(ctx context.Context, p session.Provider, t *Target) (Answer, error) {
+func callOutput(ctx context.Context, p session.Provider, t *Target) (Response, error) {
 	text, err := p.Output(ctx, t.Name, t.Lines)
-	return Answer{Text: text}, err
+	return Response{Text: text}, err
 }
 
-func callLook(ctx context.Context, p session.Looker, t *Target) (Answer, error) {
+func callLook(ctx context.Context, p session.Looker, t *Target) (Response, error) {
 	st, err := p.Look(ctx, t.Name)
 	wire := encode(&st)
-	return Answer{Session: &wire}, err
+	return Response{Session: &wire}, err
 }
 
-func callKeys(ctx context.Context, p session.Keyer, t *Target) (Answer, error) {
-	return Answer{}, p.SendKeys(ctx, t.Name, t.Keys...)
+func callKeys(ctx context.Context, p session.Keyer, t *Target) (Response, error) {
+	return Response{}, p.SendKeys(ctx, t.Name, t.Keys...)
 }
 
-func callMark(ctx context.Context, p session.Marker, t *Target) (Answer, error) {
-	return Answer{}, p.SetMeta(ctx, t.Name, t.Key, t.Value)
+func callMark(ctx context.Context, p session.Marker, t *Target) (Response, error) {
+	return Response{}, p.SetMeta(ctx, t.Name, t.Key, t.Value)
 }
 
-func callMeta(ctx context.Context, p session.Marker, t *Target) (Answer, error) {
+func callMeta(ctx context.Context, p session.Marker, t *Target) (Response, error) {
 	value, err := p.Meta(ctx, t.Name, t.Key)
-	return Answer{Text: value}, err
+	return Response{Text: value}, err
 }
 
-func callUsage(ctx context.Context, p session.Meter, _ *Target) (Answer, error) {
+func callUsage(ctx context.Context, p session.Meter, _ *Target) (Response, error) {
 	all, err := p.Usage(ctx)
-	out := Answer{Usage: map[string]Usage{}}
+	out := Response{Usage: map[string]Usage{}}
 	for name, u := range all {
 		out.Usage[name] = Usage{CPU: int64(u.CPU), RSS: u.RSS, Procs: u.Procs}
 	}
 	return out, err
 }
 
-func callClear(ctx context.Context, p session.Clearer, t *Target) (Answer, error) {
-	return Answer{}, p.Clear(ctx, t.Name)
+func callClear(ctx context.Context, p session.Clearer, t *Target) (Response, error) {
+	return Response{}, p.Clear(ctx, t.Name)
 }
 
-func callCapture(ctx context.Context, p session.Capturer, t *Target) (Answer, error) {
+func callCapture(ctx context.Context, p session.Capturer, t *Target) (Response, error) {
 	data, err := p.Capture(ctx, t.Name, t.ID)
-	return Answer{Data: data}, err
+	return Response{Data: data}, err
 }
 
-func callCheck(ctx context.Context, p session.Checker, _ *Target) (Answer, error) {
-	return Answer{}, p.Check(ctx)
+func callCheck(ctx context.Context, p session.Checker, _ *Target) (Response, error) {
+	return Response{}, p.Check(ctx)
 }
 
-func callDismiss(ctx context.Context, p session.Dismisser, _ *Target) (Answer, error) {
-	return Answer{}, p.Dismiss(ctx)
+func callDismiss(ctx context.Context, p session.Dismisser, _ *Target) (Response, error) {
+	return Response{}, p.Dismiss(ctx)
 }
 
-func callAcknowledge(ctx context.Context, p session.Acknowledger, t *Target) (Answer, error) {
-	return Answer{}, p.Acknowledge(ctx, t.Name, t.ID)
+func callAcknowledge(ctx context.Context, p session.Acknowledger, t *Target) (Response, error) {
+	return Response{}, p.Acknowledge(ctx, t.Name, t.ID)
 }
 
-func callSend(ctx context.Context, p session.Provider, t *Target) (Answer, error) {
+func callSend(ctx context.Context, p session.Provider, t *Target) (Response, error) {
 	if t.Quiet == nil {
-		return Answer{}, p.Send(ctx, t.Name, t.Text)
+		return Response{}, p.Send(ctx, t.Name, t.Text)
 	}
 	polite, ok := p.(session.PoliteSender)
 	if !ok {
-		return Answer{}, &session.LackError{Ability: session.SeeingDrafts}
+		return Response{}, &session.LackError{Ability: session.SeeingDrafts}
 	}
-	return Answer{}, polite.SendPolitely(ctx, t.Name, t.Text, time.Duration(*t.Quiet))
+	return Response{}, polite.SendPolitely(ctx, t.Name, t.Text, time.Duration(*t.Quiet))
 }
 
-func callList(ctx context.Context, p session.Provider, _ *Target) (Answer, error) {
+func callList(ctx context.Context, p session.Provider, _ *Target) (Response, error) {
 	all, err := p.List(ctx)
-	out := Answer{Sessions: []Status{}}
+	out := Response{Sessions: []Status{}}
 	if partial, ok := errors.AsType[*session.PartialError](err); ok {
 		out.Unknown = map[string]string{}
 		for name, why := range partial.Unknown {

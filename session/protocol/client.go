@@ -43,7 +43,7 @@ type Client struct {
 	wg      recovery.Group
 
 	mu     sync.Mutex
-	answer OpenAnswer
+	helper OpenResponse
 	opened bool // the helper's current process has been opened
 }
 
@@ -114,17 +114,17 @@ func (c *Client) open(ctx context.Context) error {
 	if opened {
 		return nil
 	}
-	var answer OpenAnswer
-	if err := c.roundTrip(ctx, "open", c.o.Open, &answer); err != nil {
+	var response OpenResponse
+	if err := c.roundTrip(ctx, "open", c.o.Open, &response); err != nil {
 		return err
 	}
-	if answer.Protocol != Version {
+	if response.Protocol != Version {
 		return fmt.Errorf("the helper speaks version %d of the session protocol, gcity speaks "+
-			"%d: install a matching helper", answer.Protocol, Version)
+			"%d: install a matching helper", response.Protocol, Version)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.answer, c.opened = answer, true
+	c.helper, c.opened = response, true
 	return nil
 }
 
@@ -171,12 +171,12 @@ func unreachable(ctx context.Context, op string, err error) error {
 
 // refusal returns the error in a response.
 func refusal(op string, resp *http.Response) error {
-	var answer Answer
-	err := json.NewDecoder(io.LimitReader(resp.Body, maxMessage)).Decode(&answer)
-	if err != nil || answer.Error == nil {
+	var response Response
+	err := json.NewDecoder(io.LimitReader(resp.Body, maxMessage)).Decode(&response)
+	if err != nil || response.Error == nil {
 		return notProtocol(op, resp)
 	}
-	return known(answer.Error)
+	return known(response.Error)
 }
 
 // known converts an error from the helper to a session.LackError if it reports a missing ability. Otherwise,
@@ -199,13 +199,13 @@ func notProtocol(op string, resp *http.Response) error {
 }
 
 // roundTrip sends a request and decodes the response.
-func (c *Client) roundTrip(ctx context.Context, op string, body, answer any) error {
+func (c *Client) roundTrip(ctx context.Context, op string, body, response any) error {
 	resp, err := c.post(ctx, op, body)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
-	if err := json.NewDecoder(io.LimitReader(resp.Body, maxMessage)).Decode(answer); err != nil {
+	if err := json.NewDecoder(io.LimitReader(resp.Body, maxMessage)).Decode(response); err != nil {
 		return fmt.Errorf("the response does not follow the session protocol: %w",
 			unreachable(ctx, op, err))
 	}
@@ -213,13 +213,13 @@ func (c *Client) roundTrip(ctx context.Context, op string, body, answer any) err
 }
 
 // call opens the helper if necessary, sends a request and decodes the response.
-func (c *Client) call(ctx context.Context, op string, body any) (Answer, error) {
-	var answer Answer
+func (c *Client) call(ctx context.Context, op string, body any) (Response, error) {
+	var response Response
 	if err := c.open(ctx); err != nil {
-		return answer, err
+		return response, err
 	}
-	err := c.roundTrip(ctx, op, body, &answer)
-	return answer, err
+	err := c.roundTrip(ctx, op, body, &response)
+	return response, err
 }
 
 // do makes a call about one session that returns no result.
@@ -232,9 +232,9 @@ func (c *Client) do(ctx context.Context, op string, t Target) error {
 func (c *Client) Limits() session.Limits {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	out := session.Limits{Why: c.answer.Why}
+	out := session.Limits{Why: c.helper.Why}
 	for a, name := range abilities() {
-		if slices.Contains(c.answer.Lacks, name) {
+		if slices.Contains(c.helper.Lacks, name) {
 			out.Lacks = append(out.Lacks, a)
 		}
 	}
@@ -249,14 +249,14 @@ const patience = session.CheckLimit
 func (c *Client) Patience(string) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return cmp.Or(time.Duration(c.answer.Patience)*time.Millisecond, patience)
+	return cmp.Or(time.Duration(c.helper.Patience)*time.Millisecond, patience)
 }
 
 // Name returns the name that the helper reports for itself.
 func (c *Client) Name() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return cmp.Or(c.answer.Name, "session helper")
+	return cmp.Or(c.helper.Name, "session helper")
 }
 
 // Start implements session.Provider.
@@ -281,13 +281,13 @@ func (c *Client) Start(ctx context.Context, s session.Spec) (session.Status, err
 		case line.Session != nil:
 			return decode(line.Session), nil
 		case line.Waits == "":
-			return one(Answer{}, "start")
+			return one(Response{}, "start")
 		}
 		session.Progress(ctx, line.Waits)
 	}
 }
 
-func one(a Answer, op string) (session.Status, error) {
+func one(a Response, op string) (session.Status, error) {
 	if a.Session == nil {
 		return session.Status{}, fmt.Errorf("the helper's response to %s does not "+
 			"contain a session", op)
@@ -307,20 +307,20 @@ func (c *Client) Stop(ctx context.Context, name string, grace time.Duration) err
 
 // List implements session.Provider.
 func (c *Client) List(ctx context.Context) ([]session.Status, error) {
-	answer, err := c.call(ctx, "list", Target{})
+	response, err := c.call(ctx, "list", Target{})
 	if err != nil {
 		return nil, err
 	}
-	out := make([]session.Status, len(answer.Sessions))
-	for i := range answer.Sessions {
-		out[i] = decode(&answer.Sessions[i])
+	out := make([]session.Status, len(response.Sessions))
+	for i := range response.Sessions {
+		out[i] = decode(&response.Sessions[i])
 	}
 	session.Order(out)
-	if len(answer.Unknown) == 0 {
+	if len(response.Unknown) == 0 {
 		return out, nil
 	}
 	partial := &session.PartialError{Unknown: map[string]error{}}
-	for name, why := range answer.Unknown {
+	for name, why := range response.Unknown {
 		partial.Unknown[name] = errors.New(why)
 	}
 	return out, partial
@@ -339,15 +339,15 @@ func (c *Client) SendPolitely(ctx context.Context, name, text string, quiet time
 
 // Output implements session.Provider.
 func (c *Client) Output(ctx context.Context, name string, n int) (string, error) {
-	answer, err := c.call(ctx, "output", Target{Name: name, Lines: n})
-	return answer.Text, err
+	response, err := c.call(ctx, "output", Target{Name: name, Lines: n})
+	return response.Text, err
 }
 
 // Look implements session.Looker.
 func (c *Client) Look(ctx context.Context, name string) (session.Status, error) {
-	answer, err := c.call(ctx, "look", Target{Name: name})
+	response, err := c.call(ctx, "look", Target{Name: name})
 	if err == nil {
-		return one(answer, "look")
+		return one(response, "look")
 	}
 	if !errors.Is(err, session.ErrUnsupported) {
 		return session.Status{}, err
@@ -377,18 +377,18 @@ func (c *Client) SetMeta(ctx context.Context, name, key, value string) error {
 
 // Meta implements session.Marker.
 func (c *Client) Meta(ctx context.Context, name, key string) (string, error) {
-	answer, err := c.call(ctx, "meta", Target{Name: name, Key: key})
-	return answer.Text, err
+	response, err := c.call(ctx, "meta", Target{Name: name, Key: key})
+	return response.Text, err
 }
 
 // Usage implements session.Meter.
 func (c *Client) Usage(ctx context.Context) (map[string]session.Usage, error) {
-	answer, err := c.call(ctx, "usage", Target{})
+	response, err := c.call(ctx, "usage", Target{})
 	if err != nil {
 		return nil, err
 	}
-	out := make(map[string]session.Usage, len(answer.Usage))
-	for name, u := range answer.Usage {
+	out := make(map[string]session.Usage, len(response.Usage))
+	for name, u := range response.Usage {
 		out[name] = session.Usage{CPU: time.Duration(u.CPU), RSS: u.RSS, Procs: u.Procs}
 	}
 	return out, nil
@@ -401,8 +401,8 @@ func (c *Client) Clear(ctx context.Context, name string) error {
 
 // Capture implements session.Capturer.
 func (c *Client) Capture(ctx context.Context, name, id string) ([]byte, error) {
-	answer, err := c.call(ctx, "capture", Target{Name: name, ID: id})
-	return answer.Data, err
+	response, err := c.call(ctx, "capture", Target{Name: name, ID: id})
+	return response.Data, err
 }
 
 // Check implements session.Checker.

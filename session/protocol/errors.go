@@ -30,7 +30,7 @@ func kinds() []kind {
 		{"not_found", session.ErrNotFound, http.StatusNotFound},
 		{"exists", session.ErrExists, http.StatusConflict},
 		{"busy", session.ErrBusy, http.StatusConflict},
-		{"refused", session.ErrRefused, http.StatusUnprocessableEntity},
+		{"refused", session.ErrRejected, http.StatusUnprocessableEntity},
 		{"unsupported", session.ErrUnsupported, http.StatusNotImplemented},
 		{"command", session.ErrCommand, http.StatusUnprocessableEntity},
 		{"missing", session.ErrMissing, http.StatusFailedDependency},

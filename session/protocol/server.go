@@ -94,14 +94,16 @@ func (s *Server) serveOpen(w http.ResponseWriter, r *http.Request) {
 		s.followExits(made.Provider)
 	}
 	limits := session.LimitsOf(made.Provider)
-	answer := OpenAnswer{Protocol: Version, Name: made.Name, Version: made.Version, Why: limits.Why}
+	response := OpenResponse{
+		Protocol: Version, Name: made.Name, Version: made.Version, Why: limits.Why,
+	}
 	for _, a := range limits.Lacks {
-		answer.Lacks = append(answer.Lacks, abilities()[a])
+		response.Lacks = append(response.Lacks, abilities()[a])
 	}
 	if p, ok := made.Provider.(session.Patient); ok {
-		answer.Patience = p.Patience("").Milliseconds()
+		response.Patience = p.Patience("").Milliseconds()
 	}
-	reply(w, http.StatusOK, answer)
+	reply(w, http.StatusOK, response)
 }
 
 // provider returns the opened provider.
@@ -144,12 +146,12 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, do call) {
 	}
 	ctx, cancel := callContext(r)
 	defer cancel()
-	answer, err := do(ctx, made.Provider, &t)
+	response, err := do(ctx, made.Provider, &t)
 	if err != nil {
 		fail(w, err)
 		return
 	}
-	reply(w, http.StatusOK, answer)
+	reply(w, http.StatusOK, response)
 }
 
 func (s *Server) serveStart(w http.ResponseWriter, r *http.Request) {
@@ -179,7 +181,7 @@ func (s *Server) serveStart(w http.ResponseWriter, r *http.Request) {
 		e, _ := wireError(err)
 		out.put(StartLine{Error: e})
 	case out == nil:
-		reply(w, http.StatusOK, Answer{Session: &wire})
+		reply(w, http.StatusOK, Response{Session: &wire})
 	default:
 		out.put(StartLine{Session: &wire})
 	}
@@ -192,7 +194,7 @@ const maxRequest = 8 << 20
 func readJSON(w http.ResponseWriter, r *http.Request, to any) bool {
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxRequest)).Decode(to); err != nil {
 		text := "the request is not valid JSON of the protocol: " + err.Error()
-		reply(w, http.StatusBadRequest, Answer{Error: &Error{Kind: "failed", Message: text}})
+		reply(w, http.StatusBadRequest, Response{Error: &Error{Kind: "failed", Message: text}})
 		return false
 	}
 	return true
@@ -200,7 +202,7 @@ func readJSON(w http.ResponseWriter, r *http.Request, to any) bool {
 
 func fail(w http.ResponseWriter, err error) {
 	e, status := wireError(err)
-	reply(w, status, Answer{Error: e})
+	reply(w, status, Response{Error: e})
 }
 
 func reply(w http.ResponseWriter, status int, body any) {

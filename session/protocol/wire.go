@@ -17,8 +17,8 @@ type OpenRequest struct {
 	Settings  json.RawMessage `json:"settings,omitempty"` // the helper's table in city.toml
 }
 
-// OpenAnswer describes the helper.
-type OpenAnswer struct {
+// OpenResponse describes the helper.
+type OpenResponse struct {
 	Protocol int       `json:"protocol"` // the selected protocol version
 	Name     string    `json:"name"`
 	Version  string    `json:"version,omitempty"`
@@ -61,8 +61,8 @@ type Target struct {
 	Rows  int      `json:"rows,omitempty"`  // attach
 }
 
-// Answer contains the results of all calls. The comments name the calls that set a field.
-type Answer struct {
+// Response contains the results of all calls. The comments name the calls that set a field.
+type Response struct {
 	Session  *Status          `json:"session,omitempty"`  // start, look
 	Sessions []Status         `json:"sessions,omitempty"` // list
 	Text     string           `json:"text,omitempty"`     // output, meta

@@ -100,7 +100,7 @@ func (p *Provider) Interrupt(ctx context.Context, name string) error {
 // Send implements session.Provider. It types the text byte for byte, then a carriage return. Line breaks stay line
 // feeds: a program that reads lines gets several lines, and a program with bracketed paste gets one paste.
 //
-// It returns ErrRefused for control characters (use SendKeys), for a line of more than 4,095 bytes to a program
+// It returns ErrRejected for control characters (use SendKeys), for a line of more than 4,095 bytes to a program
 // that reads whole lines, and if the terminal's input is full.
 func (p *Provider) Send(ctx context.Context, name, text string) error {
 	return p.do(ctx, "send to", name, wire.Request{Op: wire.OpSend, Text: text,

@@ -38,8 +38,8 @@ func kindOf(c wire.Cause) error {
 		return session.ErrNotFound
 	case wire.Exists:
 		return session.ErrExists
-	case wire.Refused:
-		return session.ErrRefused
+	case wire.Rejected:
+		return session.ErrRejected
 	case wire.Command:
 		return session.ErrCommand
 	case wire.Busy:

@@ -60,7 +60,7 @@ func TestRefusals(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), eventually.Timeout) // refusing unread input takes seconds
 		err := p.Send(ctx, c.name, c.text)
 		cancel()
-		if !errors.Is(err, session.ErrRefused) || !strings.Contains(err.Error(), c.why) {
+		if !errors.Is(err, session.ErrRejected) || !strings.Contains(err.Error(), c.why) {
 			t.Errorf("%s, %d bytes: %v", c.name, len(c.text), err)
 		}
 	}

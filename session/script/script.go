@@ -305,7 +305,7 @@ func (p *Provider) Send(ctx context.Context, name, text string) error {
 	}); i >= 0 {
 		return fmt.Errorf("cannot send to %q: the text contains the control character %#02x: "+
 			"send it as a key with send-keys: %w", name, text[i],
-			session.ErrRefused)
+			session.ErrRejected)
 	}
 	if _, err := p.living("send to", name); err != nil {
 		return err

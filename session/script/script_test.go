@@ -155,7 +155,7 @@ func TestProtocol(t *testing.T) {
 	if got := h.asked(t); fmt.Sprintf("%q", got) != fmt.Sprintf("%q", wantAsked) {
 		t.Errorf("asked %q\nwant  %q", got, wantAsked)
 	}
-	if err := h.Send(t.Context(), "gc-a", "a key \x03"); !errors.Is(err, session.ErrRefused) {
+	if err := h.Send(t.Context(), "gc-a", "a key \x03"); !errors.Is(err, session.ErrRejected) {
 		t.Errorf("%v", err)
 	}
 	for range 2 { // an unsupported operation has no effect and is called only once

@@ -165,13 +165,13 @@ func TestSend(t *testing.T) {
 		t.Fatal(err)
 	}
 	shows(t, p, "a", "50003 end\nclosed")
-	if err := p.Send(t.Context(), "a", "more"); !errors.Is(err, session.ErrRefused) || !strings.Contains(err.Error(), "closed its standard input") {
+	if err := p.Send(t.Context(), "a", "more"); !errors.Is(err, session.ErrRejected) || !strings.Contains(err.Error(), "closed its standard input") {
 		t.Errorf("%v", err)
 	}
 	start(t, p, "deaf", `sleep 1000`)
 	ctx, cancel := context.WithTimeout(t.Context(), eventually.Timeout)
 	defer cancel()
-	if err := p.Send(ctx, "deaf", strings.Repeat("x", 200_000)); !errors.Is(err, session.ErrRefused) || !strings.Contains(err.Error(), "read only") {
+	if err := p.Send(ctx, "deaf", strings.Repeat("x", 200_000)); !errors.Is(err, session.ErrRejected) || !strings.Contains(err.Error(), "read only") {
 		t.Errorf("%v", err)
 	}
 }
@@ -185,7 +185,7 @@ func TestTheTextAfterATornOne(t *testing.T) {
 	start(t, p, "a", `until [ -e `+read+` ]; do sleep 0.02; done; while read -r line; do echo "${#line} $(printf %s "$line" | tail -c 4)"; done`)
 	ctx, cancel := context.WithTimeout(t.Context(), eventually.Timeout)
 	defer cancel()
-	if err := p.Send(ctx, "a", strings.Repeat("x", 200_000)); !errors.Is(err, session.ErrRefused) || !strings.Contains(err.Error(), "read only") {
+	if err := p.Send(ctx, "a", strings.Repeat("x", 200_000)); !errors.Is(err, session.ErrRejected) || !strings.Contains(err.Error(), "read only") {
 		t.Fatalf("%v", err)
 	}
 	if err := os.WriteFile(read, nil, 0o600); err != nil {

@@ -145,7 +145,7 @@ func TestSendIsExact(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"bell\a", "\x1b[2J", "return\r", strings.Repeat("x", 4096)} {
-		if err := p.Send(t.Context(), "lines", text); !errors.Is(err, session.ErrRefused) {
+		if err := p.Send(t.Context(), "lines", text); !errors.Is(err, session.ErrRejected) {
 			t.Errorf("%.10q: %v", text, err)
 		}
 	}

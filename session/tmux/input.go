@@ -21,13 +21,13 @@ const (
 )
 
 // Send implements session.Provider. It types the text byte for byte, then Enter. Line breaks stay line feeds.
-// It returns ErrRefused for control characters (use SendKeys). If the program reads whole lines, it also
+// It returns ErrRejected for control characters (use SendKeys). If the program reads whole lines, it also
 // rejects a line of more than 4,095 bytes. Text that the program has not read yet waits in tmux.
 func (p *Provider) Send(ctx context.Context, name, text string) error {
 	if i := strings.IndexFunc(text, func(r rune) bool {
 		return (r < ' ' || r == 0x7f) && r != '\n' && r != '\t'
 	}); i >= 0 {
-		return fail("send to", name, session.ErrRefused, "the text contains the control "+
+		return fail("send to", name, session.ErrRejected, "the text contains the control "+
 			"character %#02x: send it as a key with send-keys", text[i])
 	}
 	return p.typing(ctx, "send to", name, func(ctx context.Context, rec *record) error {
@@ -42,7 +42,7 @@ func (p *Provider) Send(ctx context.Context, name, text string) error {
 		}
 		lines := tio.Lflag&unix.ICANON != 0
 		if n := longestLine(text); lines && n > maxLine {
-			return fail("send to", name, session.ErrRefused,
+			return fail("send to", name, session.ErrRejected,
 				"the program reads whole lines, and its terminal would truncate a line of %d "+
 					"bytes at %d: put the text in a file and send the file's name", n, maxLine)
 		}
@@ -123,7 +123,7 @@ func (p *Provider) typing(ctx context.Context, verb, name string,
 	case <-e.typing:
 		defer func() { e.typing <- struct{}{} }()
 	case <-ctx.Done():
-		return fail(verb, name, session.ErrRefused, "other input is still being typed")
+		return fail(verb, name, session.ErrRejected, "other input is still being typed")
 	}
 	if err := explain(verb, name, f(ctx, &rec)); err != nil {
 		return err

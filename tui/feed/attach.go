@@ -74,7 +74,7 @@ func (r *Runner) AttachTo(ctx context.Context, o Terminal, agent string) (messag
 			"terminal: %w", agent, err)
 	}
 	if v.rows >= minRowsForStatus {
-		v.status = statusrow.NewApart(o.Out, v.cols, v.rows, func(cols int) string {
+		v.status = statusrow.NewSingleScreen(o.Out, v.cols, v.rows, func(cols int) string {
 			return reversed(widget.Fit(" "+v.detachHint(), cols, ""))
 		})
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"gcity/city"
-	"gcity/internal/colour"
+	"gcity/internal/color"
 	"gcity/themes"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
@@ -51,7 +51,7 @@ type Summary struct {
 	Open, InProgress int // number of open beads, and of beads in progress
 	Unread           int // unread mail for people
 	Suspended        bool
-	Colour           string        // the city's own color; "" = none
+	Color            string        // the city's own color; "" = none
 	Overdue          time.Duration // age of the last patrol if it is overdue; 0 = not overdue
 	Problems         []string
 	Needs            []Need
@@ -75,8 +75,8 @@ const maxNeeds = 50
 func Summarize(s *city.Snapshot, now time.Time) Summary {
 	b := Summary{Agents: len(s.Agents), Open: s.Work.Open, InProgress: s.Work.InProgress,
 		Unread: max(0, s.Mail.Unread), Suspended: s.Suspended}
-	if own, err := colour.Parse(s.Console.Colour); err == nil {
-		b.Colour = own
+	if own, err := color.Parse(s.Console.Color); err == nil {
+		b.Color = own
 	}
 	for i := range s.Agents {
 		a := &s.Agents[i]

@@ -63,7 +63,7 @@ func cityRow(m *state.Room, c *fleet.City, cols fleet.Columns, w int, focus bool
 	if here {
 		name = themes.Title
 	}
-	if own := c.Summary.Colour; own != "" && !m.Terminal.NoColor && !here {
+	if own := c.Summary.Color; own != "" && !m.Terminal.NoColor && !here {
 		l.Width += cols.Name
 		l.Text = append(l.Text, lipgloss.NewStyle().Foreground(lipgloss.Color(own)).
 			Render(widget.FitName(c.DisplayName, cols.Name, more))...)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"gcity/city"
-	"gcity/internal/colour"
+	"gcity/internal/color"
 	"gcity/themes"
 	"gcity/tui/panel"
 	"gcity/tui/state"
@@ -257,9 +257,9 @@ func addCityPosition(m *state.Room, l *widget.Line, w int) {
 // cities. Without a color, the name is drawn as a title.
 func cityBadge(m *state.Room, l *widget.Line, name string) {
 	own := ""
-	if m.Snap != nil && m.Snap.Console.Colour != "" && !m.Terminal.NoColor {
+	if m.Snap != nil && m.Snap.Console.Color != "" && !m.Terminal.NoColor {
 		// A newer controller may allow colors that this client does not support.
-		own, _ = colour.Parse(m.Snap.Console.Colour)
+		own, _ = color.Parse(m.Snap.Console.Color)
 	}
 	if own == "" {
 		l.Add(themes.Title, " "+name)

@@ -18,7 +18,7 @@ import (
 var version = "dev"
 
 func main() {
-	klog.SetLogger(logr.Discard()) // Provider reports the errors of client-go in a better form
+	klog.SetLogger(logr.Discard()) // the Provider reports client-go's errors itself
 	if err := protocol.Serve(context.Background(), open); err != nil {
 		fmt.Fprintln(os.Stderr, "gcity-session-k8s:", err)
 		os.Exit(1)

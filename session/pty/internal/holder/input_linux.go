@@ -21,10 +21,10 @@ const maxLine = 4095
 // readPause is the maximum wait until a program has read a text, before Enter is sent.
 const readPause = 500 * time.Millisecond
 
-var errNoTerminal = refuse("the session has no terminal")
+var errNoTerminal = reject("the session has no terminal")
 
-func refuse(format string, args ...any) error {
-	return &wire.Failure{Cause: wire.Refused, Message: fmt.Sprintf(format, args...)}
+func reject(format string, args ...any) error {
+	return &wire.Failure{Cause: wire.Rejected, Message: fmt.Sprintf(format, args...)}
 }
 
 // sendLine types text and submits it. It types the text byte for byte, and line breaks stay line feeds. With
@@ -38,7 +38,7 @@ func (h *holder) sendLine(ctx context.Context, l *life, text string, quiet time.
 	if i := strings.IndexFunc(text, func(r rune) bool {
 		return (r < ' ' || r == 0x7f) && r != '\n' && r != '\t'
 	}); i >= 0 {
-		return refuse("the text contains the control character %#02x: send it as a key "+
+		return reject("the text contains the control character %#02x: send it as a key "+
 			"with send-keys", text[i])
 	}
 	release, err := l.takeTyping(ctx)
@@ -71,7 +71,7 @@ func (h *holder) sendLine(ctx context.Context, l *life, text string, quiet time.
 		data = slicesConcat("\x1b[200~", text, "\x1b[201~")
 	}
 	if n := longestLine(data); canonical && n > maxLine {
-		return refuse("the program reads whole lines, and its terminal would truncate a line "+
+		return reject("the program reads whole lines, and its terminal would truncate a line "+
 			"of %d bytes at %d: put the text in a file and send the file's name", n, maxLine)
 	}
 	enter := []byte{'\r'}

@@ -138,7 +138,7 @@ func (t *terminal) takeTyping(ctx context.Context) (release func(), err error) {
 	case <-t.typing:
 		return func() { t.typing <- struct{}{} }, nil
 	case <-ctx.Done():
-		return nil, refuse("the terminal does not accept input, and an earlier input is still " +
+		return nil, reject("the terminal does not accept input, and an earlier input is still " +
 			"being typed")
 	}
 }
@@ -173,12 +173,12 @@ func (t *terminal) put(ctx context.Context, data []byte) (n int, err error) {
 	n, err = t.stdin.Write(data)
 	switch {
 	case errors.Is(err, unix.EPIPE):
-		return n, refuse("the program has closed its standard input")
+		return n, reject("the program has closed its standard input")
 	case errors.Is(err, os.ErrDeadlineExceeded) && t.plain:
-		return n, refuse("the program read only %d of %d bytes from its standard input; those "+
+		return n, reject("the program read only %d of %d bytes from its standard input; those "+
 			"bytes cannot be withdrawn", n, len(data))
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return n, refuse("the terminal's input is full: the program took %d of %d bytes and "+
+		return n, reject("the terminal's input is full: the program took %d of %d bytes and "+
 			"stopped reading", n, len(data))
 	case err != nil:
 		return n, &wire.Failure{Cause: wire.NotAlive, Message: "the terminal is closed: " +

@@ -95,7 +95,7 @@ type Cause string
 const (
 	NotAlive Cause = "not_alive"
 	Exists   Cause = "exists"
-	Refused  Cause = "refused"
+	Rejected Cause = "refused"
 	Command  Cause = "command"
 	Held     Cause = "held" // another process holds the session's lock
 	Busy     Cause = "busy" // a user is typing, or another text is being typed

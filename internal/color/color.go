@@ -1,5 +1,5 @@
-// Package colour parses terminal colours as users write them.
-package colour
+// Package color parses terminal colors as users write them.
+package color
 
 import (
 	"fmt"
@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// Parse parses a colour: one of the sixteen names ("red", "bright-red", …), a number of the 256-colour palette, or
+// Parse parses a color: one of the sixteen names ("red", "bright-red", …), a number of the 256-color palette, or
 // #rrggbb. The result is a number from "0" to "255", or "#rrggbb" in lower case.
 func Parse(word string) (string, error) {
 	if hex, ok := strings.CutPrefix(word, "#"); ok {
 		if _, err := strconv.ParseUint(hex, 16, 32); err != nil || len(hex) != 6 {
-			return "", fmt.Errorf("invalid colour %q: write #rrggbb", word)
+			return "", fmt.Errorf("invalid color %q: write #rrggbb", word)
 		}
 		return strings.ToLower(word), nil
 	}
 	if n, err := strconv.Atoi(word); err == nil {
 		if n < 0 || n > 255 {
-			return "", fmt.Errorf("invalid colour %q: the palette has 0 to 255", word)
+			return "", fmt.Errorf("invalid color %q: the palette has 0 to 255", word)
 		}
 		return strconv.Itoa(n), nil
 	}
@@ -32,12 +32,12 @@ func Parse(word string) (string, error) {
 		}
 		return strconv.Itoa(i), nil
 	}
-	return "", fmt.Errorf("invalid colour %q: write a name (%s; also with bright- before it), a "+
+	return "", fmt.Errorf("invalid color %q: write a name (%s; also with bright- before it), a "+
 		"number from 0 to 255, or #rrggbb",
 		word, strings.Join(Names(), ", "))
 }
 
-// Names returns the names of the eight basic colours, in the order of their numbers.
+// Names returns the names of the eight basic colors, in the order of their numbers.
 func Names() []string {
 	return []string{"black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"}
 }
