@@ -3,6 +3,7 @@ package agent
 import (
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -36,9 +37,10 @@ func (e environ) program(c *config.City, a *config.Agent) (config.Program, missi
 	case p.Command == "":
 		return p, missingProgram{fmt.Sprintf("no command: neither the agent (%s) nor "+
 			"[workspace] has a "+
-			"start_command or a provider, and none of %s is on its PATH, %s; set start_command "+
+			"start_command or a provider, and none of %s is on its PATH (%s); set start_command "+
 			"or provider, or install one of them", a.Origin,
-			strings.Join(sought, ", "), e.path(a.Env)), MissingPrograms{sought, e.path(a.Env)}}
+			strings.Join(sought, ", "), folders(e.path(a.Env))),
+			MissingPrograms{sought, e.path(a.Env)}}
 	case !runsOnThisHost(c.ProviderOf(a)):
 		return p, missingProgram{}
 	}
@@ -70,10 +72,18 @@ func (e environ) missing(p *config.Program, a *config.Agent) missingProgram {
 			"a different provider",
 			word, p.Name, p.Origins["command"], by), lack}
 	}
-	return missingProgram{fmt.Sprintf("the program %q is not on the PATH, %s; it is the "+
+	return missingProgram{fmt.Sprintf("the program %q is not on the PATH (%s); it is the "+
 		"command of the "+
 		"provider %q (%s), which %s names. Install it, or use a different provider",
-		word, path, p.Name, p.Origins["command"], by), lack}
+		word, folders(path), p.Name, p.Origins["command"], by), lack}
+}
+
+// folders returns how many folders a PATH has. Messages do not list them: a PATH is longer than all other text.
+func folders(path string) string {
+	if n := len(filepath.SplitList(path)); n != 1 {
+		return fmt.Sprintf("%d folders", n)
+	}
+	return "1 folder"
 }
 
 // path returns the value of PATH in an agent's environment.

@@ -48,7 +48,7 @@ func TestPrograms(t *testing.T) {
 		"[[agents]]\nname = \"a\"\nprovider = \"p\"\n[providers.p]\ncommand = \"$MINE\"":        `p: $MINE|{arg }|"" 0s|`,
 		"[[agents]]\nname = \"a\"\nprovider = \"claude\"\nsession = \"exec:far\"":               `claude: claude --dangerously-skip-permissions|{arg }|"❯ " 10s|`,
 		"[[agents]]\nname = \"a\"\nprovider = \"claude\"": `claude: claude --dangerously-skip-permissions|{arg }|"❯ " 10s|` +
-			`the program "claude" is not on the PATH, /c/bin:/usr/bin:/bin; it is the command of the provider "claude" (preset claude), which the agent (city.toml:3:1) names. Install it, or use a different provider`,
+			`the program "claude" is not on the PATH (3 folders); it is the command of the provider "claude" (preset claude), which the agent (city.toml:3:1) names. Install it, or use a different provider`,
 		"provider = \"p\"\n[[agents]]\nname = \"a\"\n[providers.p]\ncommand = \"/opt/none\"": `p: /opt/none|{arg }|"" 0s|` +
 			`the program /opt/none is not executable or does not exist; it is the command of the provider "p" (city.toml:7:11), which [workspace] names. Correct the command, or use a different provider`,
 	} {

@@ -2,12 +2,12 @@ package api
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"time"
 
 	"gcity/api/wire"
 	"gcity/city"
+	"gcity/internal/suggest"
 )
 
 const peekTime = 5 * time.Second // time limit for reading the output of all agents in a list
@@ -116,8 +116,23 @@ func (h listHandlers) inspect(w http.ResponseWriter, r *http.Request, rt wire.Ro
 	return nil
 }
 
-// missing returns the error for an unknown agent, pool or rig. It names the path that lists the existing ones.
+// one answers a request about one object with find, which returns the object with a name.
+func one[T any](h listHandlers, w http.ResponseWriter, r *http.Request, rt wire.Route,
+	find func(*city.Snapshot, string) (*T, bool)) error {
+	snap, err := h.requestedSnapshot(r)
+	if err != nil {
+		return err
+	}
+	found, ok := find(snap, rt.Target)
+	if !ok {
+		return missing(snap, rt.Kind, rt.Target)
+	}
+	h.ok(w, snap, found)
+	return nil
+}
+
+// missing returns the error for an unknown agent, pool or rig.
 func missing(snap *city.Snapshot, noun wire.Kind, name string) error {
-	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf(
-		"no %s %s in %s; /v0/%[1]ss lists them", noun, name, snap.Name)}
+	kind := suggest.Kind(noun)
+	return city.Missing(suggest.NotFound(kind, name, snap.Names(kind)))
 }

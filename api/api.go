@@ -27,6 +27,7 @@ import (
 	"gcity/api/wire"
 	"gcity/city"
 	"gcity/internal/shutdown"
+	"gcity/internal/suggest"
 )
 
 // Options configures a server. The zero value suits production.
@@ -168,9 +169,8 @@ func (s *server) checkCity(ctx context.Context, rt wire.Route) error {
 		return err
 	}
 	if snap.Name != rt.City {
-		return &city.Error{Code: city.NotFound, Message: "no city " + rt.City +
-			" here: this city is " +
-			snap.Name}
+		return city.Missing(suggest.NoSuch(suggest.City, rt.City).Then("this city is " +
+			snap.Name))
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"gcity/api/wire"
 	"gcity/beads"
 	"gcity/city"
+	"gcity/internal/suggest"
 )
 
 func (h listHandlers) automations(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
@@ -28,16 +29,7 @@ func (h listHandlers) automations(w http.ResponseWriter, r *http.Request, _ wire
 }
 
 func (h listHandlers) automation(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
-	snap, err := h.requestedSnapshot(r)
-	if err != nil {
-		return err
-	}
-	a, ok := snap.Automation(rt.Target)
-	if !ok {
-		return missing(snap, wire.KindAutomation, rt.Target)
-	}
-	h.ok(w, snap, a)
-	return nil
+	return one(h, w, r, rt, (*city.Snapshot).Automation)
 }
 
 // history lists the runs of an automation, newest first. The automation need not exist any more.
@@ -78,9 +70,8 @@ func (h listHandlers) runOutput(w http.ResponseWriter, r *http.Request, rt wire.
 		return err
 	}
 	if run.Automation != rt.Target {
-		return &city.Error{Code: city.NotFound,
-			Message: fmt.Sprintf("%s has no run %s: that run belongs to %s", rt.Target, run.ID,
-				run.Automation)}
+		return city.Missing(suggest.NoSuch(suggest.Run, run.ID).Then(fmt.Sprintf(
+			"that run belongs to %s, not to %s", run.Automation, rt.Target)))
 	}
 	st, done, err := h.open(w)
 	if err != nil {

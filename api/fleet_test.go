@@ -119,7 +119,7 @@ func TestFleetShapes(t *testing.T) {
 		{"/v0/city/dark-alleys/agents", 200, []string{`"total":2`, `dark-alleys-only`}},
 		{"/v0/city/still/agents", 503, []string{`"code":"unavailable"`, `still is not running: it is refused: /still/city.toml:3:1: there is no key agent_s`, `"details":{"name":"still"`}},
 		{"/v0/city/still/events/stream", 503, []string{`"code":"unavailable"`}},
-		{"/v0/city/nowhere/agents", 404, []string{`"code":"not_found"`, "bright-lights, dark-alleys, still"}},
+		{"/v0/city/nowhere/agents", 404, []string{`"code":"not_found"`, "run `gcity cities` to see all"}},
 		{"/v0/status", 400, []string{`"code":"city_required"`, "bright-lights, dark-alleys, still", `"details":["bright-lights","dark-alleys","still"]`}},
 		{"/v0/agent/worker", 400, []string{`"code":"city_required"`}},
 		{"/v0/agents", 200, []string{`{"items":[{"city":"bright-lights","name":"bright-lights-only"`, `"city":"dark-alleys"`, `"total":4`, `"unreachable":[{"city":"still","error":"still is not running`}},
@@ -194,8 +194,8 @@ func TestRegister(t *testing.T) {
 		{"/v0/cities", `{"path":"/home/new"}`, 200, `"name":"new"`},
 		{"/v0/city/new/unregister", `{"path":"/home/new"}`, 400, "does not take a body"},
 		{"/v0/city/new/unregister", ``, 200, "new is stopped and no longer registered"},
-		{"/v0/city/new/unregister", ``, 404, "no city new"},
-		{"/v0/city/none/unregister", ``, 404, "the cities here are old"},
+		{"/v0/city/new/unregister", ``, 404, `city \"new\" not found`},
+		{"/v0/city/none/unregister", ``, 404, "run `gcity cities` to see all"},
 		{"/v0/city/%2e%2e/unregister", ``, 400, "invalid city name"},
 	} {
 		if status, _, body := send(t, hc, "POST", c.path, c.body); status != c.status || !strings.Contains(body, c.want) {

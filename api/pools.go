@@ -24,16 +24,7 @@ func (h listHandlers) pools(w http.ResponseWriter, r *http.Request, _ wire.Route
 }
 
 func (h listHandlers) pool(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
-	snap, err := h.requestedSnapshot(r)
-	if err != nil {
-		return err
-	}
-	p, ok := snap.Pool(rt.Target)
-	if !ok {
-		return missing(snap, wire.KindPool, rt.Target)
-	}
-	h.ok(w, snap, p)
-	return nil
+	return one(h, w, r, rt, (*city.Snapshot).Pool)
 }
 
 func (h listHandlers) rigs(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
@@ -46,15 +37,5 @@ func (h listHandlers) rigs(w http.ResponseWriter, r *http.Request, _ wire.Route)
 }
 
 func (h listHandlers) rig(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
-	snap, err := h.requestedSnapshot(r)
-	if err != nil {
-		return err
-	}
-	for i := range snap.Rigs {
-		if snap.Rigs[i].Name == rt.Target {
-			h.ok(w, snap, snap.Rigs[i])
-			return nil
-		}
-	}
-	return missing(snap, wire.KindRig, rt.Target)
+	return one(h, w, r, rt, (*city.Snapshot).Rig)
 }

@@ -124,7 +124,7 @@ func TestTenants(t *testing.T) {
 			t.Errorf("%s %s: %d, want %d: %.300s", c.method, c.path, code, c.want, body)
 		}
 		// repeating the name from the request reveals nothing
-		foreign := strings.NewReplacer("no city secretproject", "", "no city nobodys", "").Replace(body)
+		foreign := strings.NewReplacer(`city \"secretproject\"`, "", `city \"nobodys\"`, "").Replace(body)
 		if c.path == "/v0/tenant/acme/events?cursor=secretproject:0" {
 			foreign = ""
 		}

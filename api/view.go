@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"gcity/city"
+	"gcity/internal/suggest"
 )
 
 // visibleCities is a directory that shows only some of the cities.
@@ -87,7 +88,7 @@ func (v visibleCities) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] 
 // City implements city.Directory.
 func (v visibleCities) City(name string) (city.Control, error) {
 	if v.visible != nil && !v.visible(name) {
-		return nil, &city.Error{Code: city.NotFound, Message: "no city " + name + " here"}
+		return nil, city.Missing(suggest.NoSuch(suggest.City, name))
 	}
 	return v.Directory.City(name)
 }

@@ -17,14 +17,5 @@ func (h listHandlers) watchdogs(w http.ResponseWriter, r *http.Request, _ wire.R
 }
 
 func (h listHandlers) watchdog(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
-	snap, err := h.requestedSnapshot(r)
-	if err != nil {
-		return err
-	}
-	d, ok := snap.Watchdog(rt.Target)
-	if !ok {
-		return missing(snap, wire.KindWatchdog, rt.Target)
-	}
-	h.ok(w, snap, d)
-	return nil
+	return one(h, w, r, rt, (*city.Snapshot).Watchdog)
 }

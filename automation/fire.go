@@ -3,6 +3,8 @@ package automation
 import (
 	"fmt"
 	"time"
+
+	"gcity/internal/suggest"
 )
 
 // Fire makes an automation due because a user requested it, regardless of its gate. by is the user. Fire returns an
@@ -11,7 +13,7 @@ func (r *Runs) Fire(scoped, by string, now time.Time) error {
 	it := r.items[scoped]
 	switch {
 	case it == nil || it.gone:
-		return fmt.Errorf("automation %s not found", scoped)
+		return suggest.NoSuch(suggest.Automation, scoped)
 	case it.d.Off != "":
 		return fmt.Errorf("%s is %s", scoped, it.d.Off)
 	case it.run != nil && it.d.Overlap != Queue:

@@ -67,9 +67,9 @@ b3 broken
 b4:rig:demo broken
   demo/low/automations/b4/automation.toml:4:8: automation.pool: rig demo has no pool "alone", and the city's pool of that name does not work for rigs: add a pool to the rig, or make this an automation for the city
 c1 broken
-  city/automations/c1/automation.toml:3:11: automation.formula: formula "nosuch" not found; the formulas are asks, bad, plain
+  city/automations/c1/automation.toml:3:11: automation.formula: formula "nosuch" not found; run `+"`gcity formula list`"+` to see all
 c2 broken
-  city/automations/c2/automation.toml:3:11: automation.formula: formula "pain" not found; did you mean "plain"?
+  city/automations/c2/automation.toml:3:11: automation.formula: formula "pain" not found; did you mean "plain"? Run `+"`gcity formula list`"+` to see all
 c3 broken
   city/automations/c3/automation.toml:3:11: automation.formula: asks needs the variable goal; set goal = "…" in [automation.vars]
 c3b broken

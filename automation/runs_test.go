@@ -109,7 +109,7 @@ func TestByHand(t *testing.T) {
 	}
 	d.is(d.turn(0), "a m")
 	for name, want := range map[string]string{
-		"off": "off is disabled: enabled = false", "none": "automation none not found",
+		"off": "off is disabled: enabled = false", "none": "automation \"none\" not found; run `gcity automation list` to see all",
 		"m": "m has been running since 2026-11-22 12:00 UTC; wait until it ends, or set overlap " +
 			"= \"queue\" in /city/automations/m/automation.toml",
 	} {

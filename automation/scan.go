@@ -12,6 +12,7 @@ import (
 
 	"gcity/formula"
 	"gcity/internal/deadline"
+	"gcity/internal/suggest"
 	"gcity/internal/toml"
 )
 
@@ -202,22 +203,13 @@ func (c *Catalog) Find(name, rig string) (Definition, error) {
 				b.Problems)
 		}
 	}
-	switch near := toml.Meant(name, names); {
+	switch {
 	case len(named) == 1:
 		return named[0], nil
 	case len(named) > 1:
 		return Definition{}, fmt.Errorf("several rigs have an automation %s; name the rig: %s",
 			name,
 			toml.List(scoped))
-	case near != "":
-		return Definition{}, fmt.Errorf("automation %q not found; did you mean %q?",
-			Scoped(name, rig), near)
-	case len(names) == 0:
-		return Definition{}, fmt.Errorf("automation %q not found: there are no automations; "+
-			"create the first one in %s",
-			Scoped(name, rig), filepath.Join(Folder, name, FileName))
 	}
-	return Definition{}, fmt.Errorf("automation %q not found; run `gcity automation "+
-		"list` to see all",
-		Scoped(name, rig))
+	return Definition{}, suggest.NotFound(suggest.Automation, Scoped(name, rig), names)
 }

@@ -324,7 +324,8 @@ func TestFind(t *testing.T) {
 		{"plain:rig:demo", "", "plain:rig:demo"}, {"mine", "", "mine:rig:demo"},
 		{"both", "", "several rigs have an automation both; name the rig: both:rig:demo and " +
 			"both:rig:other"},
-		{"pain", "", `automation "pain" not found; did you mean "plain"?`},
+		{"pain", "", `automation "pain" not found; did you mean "plain"? Run ` +
+			"`gcity automation list` to see all"},
 		{"zzzzzz", "", `automation "zzzzzz" not found; run ` + "`gcity automation list`" + ` to see all`},
 		{"bad", "", "automation bad is broken: "},
 	} {
@@ -338,7 +339,7 @@ func TestFind(t *testing.T) {
 		}
 	}
 	if _, err := new(Catalog).Find("x", ""); err == nil ||
-		!strings.Contains(err.Error(), "automations/x/automation.toml") {
+		!strings.Contains(err.Error(), "automations/NAME/automation.toml") {
 		t.Errorf("%v", err)
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"gcity/internal/suggest"
 )
 
 // Bead is one piece of work. A bead from a store is normalized (see Prepare) and belongs to the caller.
@@ -200,10 +202,13 @@ type Unreadable struct {
 // Errors that callers distinguish. Stores wrap them with the bead and the cause. An *Invalid is an error in the
 // request. Any other error is a failure of the store itself.
 var (
-	ErrNotFound   = errors.New("no such bead")
+	ErrNotFound   = errors.New("not found")
 	ErrConflict   = errors.New("conflict with the current state")
 	ErrUnreadable = errors.New("this version of gcity cannot read the record")
 )
+
+// NotFound returns the ErrNotFound for a bead.
+func NotFound(id string) error { return suggest.NoSuch(suggest.Bead, id).As(ErrNotFound) }
 
 // conflict is an ErrConflict that has its own complete message.
 type conflict string

@@ -31,7 +31,7 @@ type Getter interface {
 // GetBead returns the bead with this ID. If c is not a Getter, it searches the list of all beads. Errors are *Error.
 func GetBead(ctx context.Context, c Control, id string) (beads.Bead, error) {
 	if beads.CheckID(id) != nil {
-		return beads.Bead{}, noBead(id)
+		return beads.Bead{}, WorkError(beads.NotFound(id))
 	}
 	if g, ok := c.(Getter); ok {
 		return g.Bead(ctx, id)
@@ -43,11 +43,7 @@ func GetBead(ctx context.Context, c Control, id string) (beads.Bead, error) {
 	if i := slices.IndexFunc(all, func(b beads.Bead) bool { return b.ID == id }); i >= 0 {
 		return all[i], nil
 	}
-	return beads.Bead{}, noBead(id)
-}
-
-func noBead(id string) error {
-	return &Error{Code: NotFound, Message: fmt.Sprintf("no bead has the ID %.60q", id)}
+	return beads.Bead{}, WorkError(beads.NotFound(id))
 }
 
 // BeadPrefix returns the prefix of a bead's ID, or "" if the ID has none. All IDs that a store assigns have the same

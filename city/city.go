@@ -10,6 +10,7 @@ import (
 
 	"gcity/beads"
 	"gcity/events"
+	"gcity/internal/suggest"
 )
 
 // Control is a running city. All methods are safe for concurrent use.
@@ -107,6 +108,9 @@ const ConfigRefused = "config_refused"
 
 // Ended is the value of Error.Details if the controller has exited.
 const Ended = "controller_ended"
+
+// Missing returns the error for a name that does not exist.
+func Missing(m *suggest.Missing) *Error { return &Error{Code: NotFound, Message: m.Error()} }
 
 // Error says why a command was rejected or failed, with a message for users.
 type Error struct {

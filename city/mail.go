@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"gcity/beads"
+	"gcity/internal/suggest"
 	"gcity/mail"
 )
 
@@ -147,8 +148,7 @@ func (s *Snapshot) Address(name string) (string, error) {
 		return "", &Error{Code: Invalid, Message: fmt.Sprintf("%.60q is ambiguous: use %s", name,
 			choices(found))}
 	case forced:
-		return "", &Error{Code: NotFound, Message: fmt.Sprintf("pool %.60q not found; `gcity "+
-			"pool list` lists the pools", pool)}
+		return "", Missing(suggest.NotFound(suggest.Pool, pool, s.Names(suggest.Pool)))
 	}
 	return name, nil
 }
@@ -300,8 +300,8 @@ func GetMail(ctx context.Context, c Control, id string) (mail.Message, beads.Bea
 	}
 	m, ok := mail.FromBead(b)
 	if !ok {
-		return m, b, &Error{Code: NotFound, Message: fmt.Sprintf("the bead %s is a %s, not a "+
-			"message; `gcity bead show` prints it", id, b.Type)}
+		return m, b, Missing(suggest.NoSuch(suggest.Message, id).Then(fmt.Sprintf(
+			"that bead is a %s; `gcity bead show %s` prints it", b.Type, id)))
 	}
 	return m, b, nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gcity/beads"
+	"gcity/internal/suggest"
 )
 
 // GetRun returns the run with this ID. Errors are *Error, with code NotFound if the bead is not a run.
@@ -18,8 +19,8 @@ func GetRun(ctx context.Context, c Control, id string) (Run, error) {
 		return Run{}, err
 	}
 	if b.Type != RunType {
-		return Run{}, &Error{Code: NotFound, Message: fmt.Sprintf(
-			"the bead %s is not an automation run", id)}
+		return Run{}, Missing(suggest.NoSuch(suggest.Run, id).Then(fmt.Sprintf(
+			"that bead is a %s; `gcity bead show %s` prints it", b.Type, id)))
 	}
 	return runOf(b), nil
 }

@@ -1,6 +1,11 @@
 package city
 
-import "time"
+import (
+	"slices"
+	"time"
+
+	"gcity/internal/suggest"
+)
 
 // State is the state of an agent. Every state has a reason and a start time. A state that ends by itself at a known
 // time also has an end time (L14).
@@ -285,4 +290,38 @@ func (s *Snapshot) Declares() (n int) {
 		n += max(s.Pools[i].Max, s.Pools[i].Size)
 	}
 	return n
+}
+
+// Rig returns the rig with the given name.
+func (s *Snapshot) Rig(name string) (*Rig, bool) {
+	i := slices.IndexFunc(s.Rigs, func(r Rig) bool { return r.Name == name })
+	if i < 0 {
+		return nil, false
+	}
+	return &s.Rigs[i], true
+}
+
+// Names returns the names of all objects of a kind, in the order of the snapshot.
+func (s *Snapshot) Names(k suggest.Kind) []string {
+	switch k {
+	case suggest.Agent:
+		return namesOf(s.Agents, func(a *Agent) string { return a.Name })
+	case suggest.Pool:
+		return namesOf(s.Pools, func(p *Pool) string { return p.Name })
+	case suggest.Rig:
+		return namesOf(s.Rigs, func(r *Rig) string { return r.Name })
+	case suggest.Automation:
+		return namesOf(s.Automations, func(a *Automation) string { return a.Name })
+	case suggest.Watchdog:
+		return namesOf(s.Watchdogs, func(w *Watchdog) string { return w.Name })
+	}
+	return nil
+}
+
+func namesOf[T any](all []T, name func(*T) string) []string {
+	names := make([]string, len(all))
+	for i := range all {
+		names[i] = name(&all[i])
+	}
+	return names
 }

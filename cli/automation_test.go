@@ -53,6 +53,26 @@ func TestAutomationPictures(t *testing.T) {
 	}
 }
 
+// NEXT and WHY agree, also if the snapshot is older than the list. Without a controller nothing runs next.
+func TestAutomationNext(t *testing.T) {
+	s := busyCity()
+	at := noon.Add(31 * time.Second)
+	s.snapshot.Automations = []city.Automation{{Name: "tidy", Gate: "cooldown", When: "40s", State: city.AutomationIdle,
+		Reason: "cooldown: 34s remaining", Next: &at}}
+	if _, out, _ := runCLI(t, s, "automation", "list"); !strings.Contains(out, " in 31s ") || !strings.Contains(out, "cooldown: 31s remaining") {
+		t.Error(out)
+	}
+	if _, out, _ := runCLI(t, s, "automation", "show", "tidy"); !strings.Contains(out, "cooldown: 31s remaining") || !strings.Contains(out, "(in 31s)") {
+		t.Error(out)
+	}
+	s.idle = true
+	for _, line := range []string{"list", "show tidy"} {
+		if _, out, _ := runCLI(t, s, append([]string{"automation"}, strings.Fields(line)...)...); strings.Contains(out, "in 31s") {
+			t.Errorf("no controller is running:\n%s", out)
+		}
+	}
+}
+
 // run --wait waits for a queued run to start and, if the run is retried, for the last try.
 func TestWaitForALaterRun(t *testing.T) {
 	s := busyCity()
@@ -130,10 +150,10 @@ func TestAutomationRunRefused(t *testing.T) {
 		code int
 		says string
 	}{
-		"automation run bad": {exit.CodeConflict, "its file is broken: x.toml:4:1"}, "automation run diges": {exit.CodeFailed, `did you mean "digest"?`},
+		"automation run bad": {exit.CodeConflict, "its file is broken: x.toml:4:1"}, "automation run diges": {exit.CodeUsage, `did you mean "digest"?`},
 		"automation run digest --timeout 1s": {exit.CodeUsage, "add --wait"},
-		"--read-only automation run digest":  {exit.CodeFailed, "not allowed"}, "automation run health --rig other": {exit.CodeFailed, "unknown automation"},
-		"automation history nothing": {exit.CodeFailed, "unknown automation"}, "automation check --rig demo": {exit.CodeUsage, "NAME"},
+		"--read-only automation run digest":  {exit.CodeFailed, "not allowed"}, "automation run health --rig other": {exit.CodeUsage, `"health:rig:other" not found`},
+		"automation history nothing": {exit.CodeUsage, "automation \"nothing\" not found"}, "automation check --rig demo": {exit.CodeUsage, "NAME"},
 	} {
 		if code, out, errs := runCLI(t, s, strings.Fields(line)...); code != want.code || out != "" || !strings.Contains(errs, want.says) {
 			t.Errorf("%s: exit %d, %q, %s", line, code, out, errs)
@@ -223,9 +243,9 @@ func TestAutomationLogs(t *testing.T) {
 		"automation logs digest --follow":      {exit.CodeDone, "so far and on\n", ""},
 		"automation logs digest br-1 -f":       {exit.CodeDone, "so far and on\n", ""},
 		"automation logs digest --json -f":     {exit.CodeDone, "{\"text\":\"so far\"}\n{\"text\":\" and on\\n\"}\n", ""},
-		"automation logs digest br-7":          {exit.CodeFailed, "", "digest has no run br-7"},
+		"automation logs digest br-7":          {exit.CodeUsage, "", `run "br-7" not found`},
 		"automation logs release":              {exit.CodeDone, "", "release has never run"},
-		"automation logs nothing":              {exit.CodeFailed, "", "unknown automation"},
+		"automation logs nothing":              {exit.CodeUsage, "", `automation "nothing" not found`},
 		"automation logs digest br-1 too-many": {exit.CodeUsage, "", "unexpected argument"},
 	} {
 		if code, out, errs := runCLI(t, s, strings.Fields(line)...); code != want.code || out != want.out || !strings.Contains(errs, want.errs) {

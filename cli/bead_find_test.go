@@ -40,8 +40,8 @@ func TestBeadRoutes(t *testing.T) {
 		{"bead update old-2 --needs br-1 --rig demo", "updated old-2", ""},
 		{"bead update old-2 --needs br-1,old-1", "updated old-2", ""},
 		{"bead create x --needs old-1", "", "old-1 is in the store of rig demo, and links work only within one store"},
-		{"bead show zz-9", "", `bead "zz-9": no such bead; bead IDs of this city start with br- (the city), de- (rig demo)`},
-		{"bead show br-9", "", `bead "br-9": no such bead`},
+		{"bead show zz-9", "", "bead \"zz-9\" not found; run `gcity bead list` to see all; " + `bead IDs of this city start with br- (the city), de- (rig demo)`},
+		{"bead show br-9", "", `bead "br-9" not found`},
 		{"bead list --all --json", `"total": 5`, ""},
 		{"bead list --all --limit 2 --json", `"total": 5`, ""},
 		{"bead ready --all", "of the rig", ""},
@@ -63,7 +63,7 @@ func TestRigFromTheEnvironment(t *testing.T) {
 		t.Errorf("%q, %s", out, errs)
 	}
 	s.env["GC_RIG"] = "dmo"
-	if code, _, errs := runCLI(t, s, "bead", "list"); code != exit.CodeFailed || !strings.Contains(errs, `did you mean "demo"?`) {
+	if code, _, errs := runCLI(t, s, "bead", "list"); code != exit.CodeUsage || !strings.Contains(errs, `did you mean "demo"?`) {
 		t.Errorf("exit %d, %s", code, errs)
 	}
 	if _, out, errs := runCLI(t, s, "bead", "list", "--rig", "demo"); !strings.Contains(out, "mine") {

@@ -46,9 +46,9 @@ func TestBeadLife(t *testing.T) {
 		{"bead update br-2 --status done", "", "open, in_progress or closed"},
 		{"bead create x --priority 9", "", "--priority"},
 		{"bead create x --set nothing", "", "KEY=VALUE"},
-		{"bead create x --needs br-9", "", `--needs: bead "br-9": no such bead`},
-		{"bead create x --parent br-9", "", `--parent: bead "br-9": no such bead`},
-		{"bead update br-2 --parent br-9", "", `--parent: bead "br-9": no such bead`},
+		{"bead create x --needs br-9", "", `--needs: bead "br-9" not found`},
+		{"bead create x --parent br-9", "", `--parent: bead "br-9" not found`},
+		{"bead update br-2 --parent br-9", "", `--parent: bead "br-9" not found`},
 		{"bead list --rig dem", "", `did you mean "demo"?`},
 		{"--read-only bead close br-2", "", "bead close is not allowed"},
 	} {
@@ -78,7 +78,7 @@ func TestBeadCodes(t *testing.T) {
 	s := demoCity()
 	runCLI(t, s, "bead", "create", "x")
 	for line, want := range map[string]int{
-		"bead show br-1": exit.CodeDone, "bead show br-7": exit.CodeFailed, "bead update br-1 --title y --if-rev 9": exit.CodeConflict,
+		"bead show br-1": exit.CodeDone, "bead show br-7": exit.CodeUsage, "bead update br-1 --title y --if-rev 9": exit.CodeConflict,
 		"bead create": exit.CodeUsage, "bead list --status nope": exit.CodeUsage, "bead list --limit -1": exit.CodeUsage, "bead show": exit.CodeUsage,
 	} {
 		if code, out, errs := runCLI(t, s, strings.Fields(line)...); code != want {
@@ -288,7 +288,7 @@ func TestBeadClaim(t *testing.T) {
 		{"bead update br-1 --claim", "no assignee given"},
 		{"bead update br-1 --claim --assignee me --title y", "cannot be combined with other changes"},
 		{"bead update br-1 --claim --assignee me --if-rev 3", "cannot be combined with other changes"},
-		{"bead update br-9 --claim --assignee me", "no such bead"},
+		{"bead update br-9 --claim --assignee me", `bead "br-9" not found`},
 	} {
 		if code, _, text := runCLI(t, s, strings.Fields(refused.line)...); code == exit.CodeDone || !strings.Contains(text, refused.why) {
 			t.Errorf("%s: %d, %s", refused.line, code, text)

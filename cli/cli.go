@@ -182,5 +182,6 @@ func tree(e *env.Env, args []string) *cobra.Command {
 	}
 	root.SetHelpCommand(guide.Command(e))
 	root.SetHelpCommandGroupID("misc")
+	setHelp(e, root)
 	return root
 }

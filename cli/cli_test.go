@@ -137,7 +137,7 @@ func TestVerbsReachTheCity(t *testing.T) {
 
 func TestUnknownAgents(t *testing.T) {
 	code, out, errs := runCLI(t, demoCity(), "agent", "show", "scuot")
-	if code != exit.CodeFailed || out != "" || !strings.Contains(errs, `did you mean "scout"?`) {
+	if code != exit.CodeUsage || out != "" || !strings.Contains(errs, `did you mean "scout"?`) {
 		t.Errorf("exit %d, %q, %q", code, out, errs)
 	}
 	code, _, errs = runCLI(t, demoCity(), "agent", "nudge", "scout", "hello")
@@ -163,7 +163,7 @@ func TestVerdict(t *testing.T) {
 		{&city.Error{Code: city.Conflict, Message: "c"}, exit.CodeConflict, "c"},
 		{&city.Error{Code: city.Invalid, Message: "i"}, exit.CodeUsage, "i"},
 		{&city.Error{Code: city.Conflict, Message: "i", Details: city.ConfigRefused}, exit.CodeConfig, "i"},
-		{&city.Error{Code: city.NotFound, Message: "n"}, exit.CodeFailed, "n"},
+		{&city.Error{Code: city.NotFound, Message: "n"}, exit.CodeUsage, "n"},
 		{&city.Error{Code: city.Forbidden, Message: "f"}, exit.CodeFailed, "f"},
 	} {
 		if code, says := exit.Verdict(c.err); code != c.code || says != c.says {

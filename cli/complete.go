@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"gcity/cli/env"
+	"gcity/internal/suggest"
 )
 
 // completions adds the completions that commands do not declare themselves, which are flag values and file arguments.
@@ -14,8 +15,8 @@ import (
 func completions(e *env.Env, root *cobra.Command) {
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	values := map[string]cobra.CompletionFunc{
-		"rig": env.Offer(e, env.KindRig), "pool": env.Offer(e, env.KindPool),
-		"assignee": env.Offer(e, env.KindAgent, env.KindPool), "city": env.CompleteDirs,
+		"rig": env.Offer(e, suggest.Rig), "pool": env.Offer(e, suggest.Pool),
+		"assignee": env.Offer(e, suggest.Agent, suggest.Pool), "city": env.CompleteDirs,
 		"file": env.CompleteFiles,
 	}
 	var walk func(c *cobra.Command)

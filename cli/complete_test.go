@@ -15,6 +15,7 @@ import (
 	"gcity/cli/env"
 	"gcity/cli/output"
 	"gcity/internal/eventually"
+	"gcity/internal/suggest"
 )
 
 // shellCity creates the files of a city without a controller. It has one agent, pool, rig and automation.
@@ -150,7 +151,7 @@ func TestCompletionDoesNotWait(t *testing.T) {
 			return nil, nil, os.ErrNotExist
 		},
 	}
-	if got := env.NamesFor(context.Background(), a, time.Millisecond, []env.Kind{env.KindAgent}); got != nil {
+	if got := env.NamesFor(context.Background(), a, time.Millisecond, []suggest.Kind{suggest.Agent}); got != nil {
 		t.Errorf("%q", got)
 	}
 }
@@ -176,9 +177,9 @@ func TestCompletionWithoutAController(t *testing.T) {
 		Dir:  dir,
 		Dial: func(string) (city.Control, func(), error) { return nil, nil, os.ErrNotExist },
 	}
-	for kind, want := range map[env.Kind]string{env.KindAgent: "builder", env.KindPool: "worker", env.KindRig: "demo",
-		env.KindAutomation: "digest", env.KindWatchdog: "guard"} {
-		if got := env.NamesFor(t.Context(), a, eventually.Timeout, []env.Kind{kind}); !slices.Contains(got, want) {
+	for kind, want := range map[suggest.Kind]string{suggest.Agent: "builder", suggest.Pool: "worker", suggest.Rig: "demo",
+		suggest.Automation: "digest", suggest.Watchdog: "guard"} {
+		if got := env.NamesFor(t.Context(), a, eventually.Timeout, []suggest.Kind{kind}); !slices.Contains(got, want) {
 			t.Errorf("%s: %q", kind, got)
 		}
 	}

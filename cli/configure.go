@@ -15,6 +15,7 @@ import (
 	"gcity/cli/output"
 	"gcity/config"
 	"gcity/describe"
+	"gcity/internal/suggest"
 )
 
 func configCommand(e *env.Env) *cobra.Command {
@@ -59,7 +60,7 @@ func configCommand(e *env.Env) *cobra.Command {
 	explain := &cobra.Command{
 		Use: "explain [NAME]", Short: "Show where each value of an agent, pool or rig comes " +
 			"from: file, line, or default", Args: env.Between(0, 1),
-		ValidArgsFunction: env.Complete(e, env.KindAgent, env.KindPool, env.KindRig),
+		ValidArgsFunction: env.Complete(e, suggest.Agent, suggest.Pool, suggest.Rig),
 		RunE:              func(_ *cobra.Command, args []string) error { return explain(e, args) },
 	}
 	show.Flags().BoolVar(&provenance, "provenance", false,

@@ -23,7 +23,9 @@ import (
 	"gcity/cli/host"
 	"gcity/cli/output"
 	"gcity/describe"
+	"gcity/internal/suggest"
 	"gcity/prefs"
+	"gcity/tui"
 )
 
 // unknownHelp returns an error if args request the help of an unknown command.
@@ -56,11 +58,7 @@ With --all it shows all cities on this machine.` + installedAs(e.Program),
 			if len(args) == 0 {
 				return nil
 			}
-			hint := "; `gcity --help` lists all commands"
-			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-				hint = fmt.Sprintf("; did you mean %q?", near[0])
-			}
-			return exit.Usage("unknown command %q%s", args[0], hint)
+			return suggest.NoSuch(suggest.Command, args[0]).Near(cmd.SuggestionsFor(args[0]))
 		},
 		Version:       e.Version, // adds the flag --version; `gcity version` prints more
 		SilenceErrors: true, SilenceUsage: true,
@@ -141,18 +139,18 @@ func join(ctx context.Context, e *env.Env, l *env.Link) error {
 		return err
 	}
 	switch exit {
-	case roomStopCity:
+	case tui.StopCity:
 		if err := stopLive(ctx, e, l); err != nil {
 			return err
 		}
 		e.Sayf("the city is stopped")
-	case roomLeave, roomEnded, roomTerminated, roomInterrupted:
+	case tui.Leave, tui.Ended, tui.Terminated, tui.Interrupted:
 		ctx, cancel := context.WithTimeout(ctx, exitTimeout)
 		defer cancel()
 		switch s, err := l.Snapshot(ctx); {
 		case err != nil:
 			e.Sayf("the controller does not respond; `gcity status` shows what is still running")
-		case exit == roomLeave:
+		case exit == tui.Leave:
 			e.Sayf("%s keeps running with %s\n"+nextCommands, output.SafeText(s.Name),
 				describe.Count(s.Count()[city.Running], "agent"))
 		default:
@@ -202,8 +200,8 @@ func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 			"terminal joins it\n",
 			output.SafeText(err.Error()),
 			os.Getpid())
-		exit = roomHangup
-	} else if exit == roomHangup {
+		exit = tui.Hangup
+	} else if exit == tui.Hangup {
 		exit = onHangup(e)
 	}
 	leaveRoom(e, h, exit, signals)
@@ -220,33 +218,33 @@ func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 }
 
 // onHangup returns what the user's preferences say to do when the control room loses its terminal.
-func onHangup(e *env.Env) roomExit {
+func onHangup(e *env.Env) tui.Exit {
 	switch env.Prefs(e).OnHangup {
 	case prefs.StopCity:
-		return roomStopCity
+		return tui.StopCity
 	case prefs.LeaveCity:
-		return roomKeepAgents
+		return tui.KeepAgents
 	}
-	return roomHangup
+	return tui.Hangup
 }
 
 // leaveRoom does what the user chose when leaving a control room that hosts the city.
-func leaveRoom(e *env.Env, h *host.City, exit roomExit, signals chan<- os.Signal) {
+func leaveRoom(e *env.Env, h *host.City, exit tui.Exit, signals chan<- os.Signal) {
 	select {
 	case <-h.Done:
 		return // another process stopped the city
 	default:
 	}
 	switch exit {
-	case roomKeepAgents, roomHandOver:
+	case tui.KeepAgents, tui.HandOver:
 		if err := h.Leave(); err != nil {
 			e.Warn("the city keeps running in this process (ctrl-c stops it), because the " +
 				"controller could not release it: " + err.Error())
 		}
-	case roomHangup:
+	case tui.Hangup:
 		// the terminal was closed or the control room failed: the city keeps running in this process
 		h.Loop.SetMode("headless")
-	case roomStopCity, roomInterrupted: // HandleSignals has not received a signal yet, so send one
+	case tui.StopCity, tui.Interrupted: // HandleSignals has not received a signal yet, so send one
 		e.Sayf("stopping the city; ctrl-c kills its agents at once")
 		signals <- syscall.SIGTERM
 	default: // a SIGTERM from outside closed the control room; HandleSignals has received it too
@@ -256,11 +254,11 @@ func leaveRoom(e *env.Env, h *host.City, exit roomExit, signals chan<- os.Signal
 
 // afterRoom prints the state of the city after this process has released it, and starts a background controller if
 // the user chose that.
-func afterRoom(e *env.Env, dir string, exit roomExit) error {
+func afterRoom(e *env.Env, dir string, exit tui.Exit) error {
 	switch exit {
-	case roomHandOver:
+	case tui.HandOver:
 		return handOver(e, dir)
-	case roomKeepAgents:
+	case tui.KeepAgents:
 		e.Sayf("the agents keep running without a controller; run `gcity` to control them again")
 	default:
 		e.Sayf("the city is stopped")
@@ -319,9 +317,9 @@ func allCities(ctx context.Context, e *env.Env) error {
 		logger: folder.QuietLogger()})
 	switch {
 	case err != nil:
-	case exit == roomLeave:
+	case exit == tui.Leave:
 		e.Sayf("the cities keep running; `gcity --all` shows them again")
-	case exit == roomEnded || exit == roomTerminated || exit == roomInterrupted:
+	case exit == tui.Ended || exit == tui.Terminated || exit == tui.Interrupted:
 		e.Sayf("the control room has closed; the cities keep running")
 	}
 	return err

@@ -130,8 +130,7 @@ func eventCommand(e *env.Env) *cobra.Command {
 	var subject, message, payload string
 	emit := &cobra.Command{
 		Use: "emit TYPE", Short: "Append your own event to the log", Args: env.Exactly(1),
-		Example: `  gcity event emit build.done --subject api --message "green" ` +
-			`--payload '{"commit":"3f2a91c"}'`,
+		Example: `  gcity event emit build.done --subject api --payload '{"commit":"3f2a91c"}'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := events.Reserved(args[0]); err != nil {
 				return exit.Usage("%v", err)

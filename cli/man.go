@@ -15,6 +15,7 @@ import (
 	"gcity/cli/guide"
 	"gcity/describe"
 	"gcity/internal/disk"
+	"gcity/internal/suggest"
 )
 
 func manCommand(e *env.Env) *cobra.Command {
@@ -30,8 +31,7 @@ man(1) reads. With --dir it writes all pages to a folder, each to its own file.`
 			if dir == "" {
 				of, rest, err := cmd.Root().Find(args)
 				if err != nil || len(rest) > 0 {
-					return exit.Usage("no manual page for %q: unknown command",
-						strings.Join(args, " "))
+					return suggest.NoSuch(suggest.Command, strings.Join(args, " "))
 				}
 				return manPage(e.Out, of, e.Version)
 			}
@@ -138,7 +138,7 @@ func manPage(w io.Writer, c *cobra.Command, version string) error {
 	if !c.HasParent() {
 		line(".SH EXIT STATUS")
 		for _, e := range [][2]string{{"0", "done"}, {"1", "failed"},
-			{"2", "invalid command line"}, {"3", "not running"},
+			{"2", "invalid command line, or a name that does not exist"}, {"3", "not running"},
 			{"4", "already running, or conflict with the current state"},
 			{"78", "the configuration is invalid"}} {
 			line(".TP\n.B %s\n%s", e[0], e[1])

@@ -111,7 +111,10 @@ func declaredIn(s *city.Snapshot) []declared {
 		r := &s.Rigs[i]
 		out = append(out, rigSettings(r.Name, r.Path, r.Prefix, r.Suspended))
 	}
-	return append(out, watchdogSettings(s.Watchdogs)...)
+	for i := range s.Watchdogs {
+		out = append(out, watchdogSettings(&s.Watchdogs[i]))
+	}
+	return out
 }
 
 // declaredBy returns what a configuration declares.
@@ -128,7 +131,16 @@ func declaredBy(c *config.City) []declared {
 		r := &c.Rigs[i]
 		out = append(out, rigSettings(r.Name, r.Path, r.Prefix, r.Suspended))
 	}
-	return append(out, watchdogSettings(folder.WatchdogsOf(c))...)
+	for i := range c.Watchdogs {
+		w := &c.Watchdogs[i]
+		to := city.Watchdog{Name: w.Qualified(), Watches: w.Watches, Triage: w.Triage,
+			Every: w.Every, Fresh: w.Fresh, VeryStale: w.VeryStale}
+		if w.Triage != "" {
+			to.TTL = w.TriageTTL
+		}
+		out = append(out, watchdogSettings(&to))
+	}
+	return out
 }
 
 func poolSettings(name string, least, most int, check, drain string) declared {
@@ -141,15 +153,11 @@ func rigSettings(name, path, prefix string, suspended bool) declared {
 		{"suspended", strconv.FormatBool(suspended)}}}
 }
 
-func watchdogSettings(all []city.Watchdog) (out []declared) {
-	for i := range all {
-		w := &all[i]
-		out = append(out, declared{"watchdog " + w.Name, [][2]string{{"watches", w.Watches},
-			{"triage", w.Triage}, {"every", w.Every.String()},
-			{"fresh", w.Fresh.String()}, {"very_stale", w.VeryStale.String()},
-			{"triage_ttl", w.TTL.String()}}})
-	}
-	return out
+func watchdogSettings(w *city.Watchdog) declared {
+	return declared{"watchdog " + w.Name, [][2]string{{"watches", w.Watches},
+		{"triage", w.Triage}, {"every", w.Every.String()},
+		{"fresh", w.Fresh.String()}, {"very_stale", w.VeryStale.String()},
+		{"triage_ttl", w.TTL.String()}}}
 }
 
 // printSettings writes a table of settings: what is declared, and the old and the new value of each other setting.

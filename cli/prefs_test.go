@@ -15,6 +15,7 @@ import (
 	"gcity/cli/output"
 	"gcity/internal/eventually"
 	"gcity/prefs"
+	"gcity/tui"
 	"gcity/tui/panel"
 )
 
@@ -23,7 +24,7 @@ func TestPrefsMatchTheRoom(t *testing.T) {
 	if a, b := prefs.Columns(), panel.ColumnNames(); !slices.Equal(a, b) {
 		t.Errorf("preferences have the columns %v, the control room %v", a, b)
 	}
-	for text, want := range map[string]roomExit{"": roomHangup, "headless": roomHangup, "stop": roomStopCity, "leave": roomKeepAgents} {
+	for text, want := range map[string]tui.Exit{"": tui.Hangup, "headless": tui.Hangup, "stop": tui.StopCity, "leave": tui.KeepAgents} {
 		a := homeOf(t, "on_hangup = \""+text+"\"")
 		if got := onHangup(a); got != want {
 			t.Errorf("on_hangup %q: %s, want %s", text, got, want)

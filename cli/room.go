@@ -17,21 +17,6 @@ import (
 	"gcity/tui"
 )
 
-// roomExit is the reason why the control room closed.
-type roomExit = tui.Exit
-
-const (
-	roomEnded      = tui.Ended
-	roomLeave      = tui.Leave
-	roomHandOver   = tui.HandOver
-	roomKeepAgents = tui.KeepAgents
-	roomStopCity   = tui.StopCity
-	roomHangup     = tui.Hangup
-
-	roomTerminated  = tui.Terminated
-	roomInterrupted = tui.Interrupted
-)
-
 type roomOptions struct {
 	city     city.Control   // if nil, the room shows all cities
 	dir      string         // folder of the city
@@ -45,7 +30,7 @@ type roomOptions struct {
 }
 
 // openRoom shows the control room until the user leaves it or ctx is done.
-func openRoom(ctx context.Context, e *env.Env, o roomOptions) (roomExit, error) {
+func openRoom(ctx context.Context, e *env.Env, o roomOptions) (tui.Exit, error) {
 	mode := tui.Joined
 	switch {
 	case o.hosting:

@@ -165,11 +165,7 @@ func checkTopologies(names []string, wants []topology.Remote) error {
 		if slices.Contains(known, n) {
 			continue
 		}
-		if near := suggest.Nearest(n, known); near != "" {
-			return fmt.Errorf("unknown topology %q; did you mean %q?", n, near)
-		}
-		return fmt.Errorf("unknown topology %q; add a [topologies.%s] table to city.toml "+
-			"to declare it", n, n)
+		return suggest.NotFound(suggest.Topology, n, known)
 	}
 	return nil
 }

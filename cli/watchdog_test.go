@@ -91,11 +91,11 @@ func TestWatchdogCommands(t *testing.T) {
 		{line: "watchdog decide wake", env: inside, code: exit.CodeUsage, says: "no reason given for wake"},
 		{line: "watchdog decide wake -r x", code: exit.CodeUsage, says: "no watchdog given"},
 		{line: "watchdog decide wake -r x", env: inside, idle: true, code: exit.CodeNotRunning, says: "cannot decide wake for chain: no controller is running"},
-		{line: "watchdog triage nobody", code: exit.CodeFailed, says: `unknown watchdog "nobody"; use one of calm, chain, heard, off`},
-		{line: "watchdog triage chian", code: exit.CodeFailed, says: `did you mean "chain"?`},
+		{line: "watchdog triage nobody", code: exit.CodeUsage, says: `watchdog "nobody" not found`},
+		{line: "watchdog triage chian", code: exit.CodeUsage, says: `did you mean "chain"?`},
 		{line: "watchdog triage chain", idle: true, code: exit.CodeNotRunning, says: "cannot triage chain: no controller is running"},
 		{line: "watchdog ack chain --read-only", code: exit.CodeFailed, says: "watchdog acknowledge is not allowed"},
-		{line: "watchdog status nobody", code: exit.CodeFailed, says: `unknown watchdog "nobody"`},
+		{line: "watchdog status nobody", code: exit.CodeUsage, says: `watchdog "nobody" not found`},
 	} {
 		s := watchedCity()
 		s.env, s.idle = c.env, c.idle

@@ -321,11 +321,8 @@ func (c *City) Explain(name string) (string, error) {
 	if len(parts) > 0 {
 		return strings.Join(parts, "\n"), nil
 	}
-	for i := range c.Rigs {
-		if near := keys.Suggest(name, []string{c.Rigs[i].Name}); near != "" &&
-			errors.Is(err, ErrNoAgent) {
-			return "", fmt.Errorf("%w; or did you mean the rig %q?", err, near)
-		}
+	if errors.Is(err, ErrNoAgent) {
+		err = c.missing(name)
 	}
 	return "", err
 }

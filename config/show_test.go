@@ -114,11 +114,14 @@ func TestShow(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"wroker":  `no such agent "wroker" in city.toml; did you mean "worker"?`,
-		"nothing": `no such agent "nothing" in city.toml`,
-		"my-projct": `no such agent "my-projct" in city.toml; or did you mean the rig ` +
-			`"my-project"?`,
-		"packer-13": `no such agent "packer-13" in city.toml; did you mean "packer"?`,
+		"wroker": `agent, pool or rig "wroker" not found; did you mean "worker"? ` +
+			"Run `gcity status` to see all",
+		"nothing": `agent, pool or rig "nothing" not found; ` +
+			"run `gcity status` to see all",
+		"my-projct": `agent, pool or rig "my-projct" not found; did you mean "my-project"? ` +
+			"Run `gcity status` to see all",
+		"packer-13": `agent, pool or rig "packer-13" not found; did you mean "packer"? ` +
+			"Run `gcity status` to see all",
 	} {
 		if _, err := c.Explain(name); !errors.Is(err, ErrNoAgent) || err.Error() != want {
 			t.Errorf("got %v\nwant %s", err, want)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"gcity/config/keys"
+	"gcity/internal/suggest"
 	"gcity/internal/toml"
 	"gcity/pool"
 )
@@ -94,11 +95,7 @@ func (c *City) flagOfAgent(name string) (Flag, error) {
 func (c *City) flagOfRig(name string) (Flag, error) {
 	r := c.Rig(name)
 	if r == nil {
-		var names []string
-		for i := range c.Rigs {
-			names = append(names, c.Rigs[i].Name)
-		}
-		return Flag{}, c.notFound(ErrNoRig, name, names)
+		return Flag{}, suggest.NotFound(suggest.Rig, name, c.rigNames()).As(ErrNoRig)
 	}
 	for i := range slices.Backward(c.patches.rigs) {
 		p := &c.patches.rigs[i].rig
@@ -109,18 +106,6 @@ func (c *City) flagOfRig(name string) (Flag, error) {
 	return Flag{File: r.Origin.File, List: "rigs", Name: name, On: r.Suspended}, nil
 }
 
-// notFound returns an error for an unknown name, with a suggestion.
-func (c *City) notFound(err error, name string, names []string) error {
-	where := FileName
-	if len(c.Include) > 0 {
-		where += " and the files that it includes"
-	}
-	if near := keys.Suggest(name, names); near != "" {
-		return fmt.Errorf("%w %q in %s; did you mean %q?", err, name, where, near)
-	}
-	return fmt.Errorf("%w %q in %s", err, name, where)
-}
-
 // find returns the agent or pool with this name, which is qualified, or unique without its rig. For a member's name,
 // it returns the pool and the member's qualified name.
 func (c *City) find(name string) (a *Agent, member string, err error) {
@@ -129,11 +114,9 @@ func (c *City) find(name string) (a *Agent, member string, err error) {
 		index int // index of the member, 0 = the agent itself
 	}
 	var exact, bare []match
-	var names []string
 	for i := range c.Agents {
 		a := &c.Agents[i]
 		s := a.Spec()
-		names = append(names, s.Name, a.Name)
 		if s.Name == name {
 			return a, "", nil
 		}
@@ -158,7 +141,7 @@ func (c *City) find(name string) (a *Agent, member string, err error) {
 	}
 	switch len(exact) {
 	case 0:
-		return nil, "", c.notFound(ErrNoAgent, name, names)
+		return nil, "", suggest.NotFound(suggest.Agent, name, c.agentNames()).As(ErrNoAgent)
 	case 1:
 		if m := exact[0]; m.index > 0 {
 			member = called(m)
@@ -173,16 +156,36 @@ func (c *City) find(name string) (a *Agent, member string, err error) {
 		toml.List(all), name)
 }
 
+// missing returns the error for a name that is neither an agent nor a rig.
+func (c *City) missing(name string) error {
+	names := append(c.agentNames(), c.rigNames()...)
+	return suggest.NotFound(suggest.AnyOf(suggest.Agent, suggest.Pool, suggest.Rig), name, names).
+		As(ErrNoAgent)
+}
+
+// agentNames returns the names of the agents and pools, qualified and not.
+func (c *City) agentNames() []string {
+	var names []string
+	for i := range c.Agents {
+		names = append(names, c.Agents[i].Qualified(), c.Agents[i].Name)
+	}
+	return names
+}
+
+func (c *City) rigNames() []string {
+	var names []string
+	for i := range c.Rigs {
+		names = append(names, c.Rigs[i].Name)
+	}
+	return names
+}
+
 // noRig returns the error for a table that names a rig that does not exist.
 func (c *City) noRig(name, table string) string {
-	names := make([]string, len(c.Rigs))
-	for i := range c.Rigs {
-		names[i] = c.Rigs[i].Name
+	if near := keys.Suggest(name, c.rigNames()); near != "" {
+		return fmt.Sprintf("rig %q not found; did you mean %q?", name, near)
 	}
-	if near := keys.Suggest(name, names); near != "" {
-		return fmt.Sprintf("unknown rig %q; did you mean %q?", name, near)
-	}
-	return fmt.Sprintf("unknown rig %q; remove this %s, or declare the rig", name, table)
+	return fmt.Sprintf("rig %q not found; remove this %s, or declare the rig", name, table)
 }
 
 // suggestWatchdog returns advice about a patch for a watchdog that does not exist.

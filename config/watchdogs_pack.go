@@ -74,7 +74,7 @@ func (d patcher) patchWatchdogs() {
 		}
 		if at < 0 {
 			d.addError(p.Origins["name"], key+".name",
-				fmt.Sprintf("unknown watchdog %q%s", p.Qualified(), c.suggestWatchdog(p)))
+				fmt.Sprintf("watchdog %q not found%s", p.Qualified(), c.suggestWatchdog(p)))
 			continue
 		}
 		w := &c.Watchdogs[at]

@@ -125,17 +125,17 @@ func TestTopologyWatchdogProblems(t *testing.T) {
 		"leaves": {lane, `"beats/witness"`, `"../../x"`, lane +
 			`:23:13: watchdogs.heartbeat: "../../x" is outside the folder of the rig "north"`},
 		"no such watchdog": {"city.toml", "name = \"care\"", "name = \"cere\"",
-			`city.toml:17:8: patches.watchdogs.name: unknown watchdog "south/cere"; did you ` +
+			`city.toml:17:8: patches.watchdogs.name: watchdog "south/cere" not found; did you ` +
 				`mean "south/care"?`},
 		"no such rig": {"city.toml", "rig = \"south\"\nname = \"care\"",
 			"rig = \"west\"\nname = \"care\"",
-			`city.toml:17:8: patches.watchdogs.name: unknown watchdog "west/care"`},
+			`city.toml:17:8: patches.watchdogs.name: watchdog "west/care" not found`},
 		"twice": {"city.toml", "[[watchdogs]]", "[[patches.watchdogs]]\nrig = \"south\"\nname = " +
 			"\"care\"\nevery = \"1m\"\n[[watchdogs]]",
 			`city.toml:21:1: patches.watchdogs: the watchdog "south/care" is already patched ` +
 				`at city.toml:15:1`},
 		"own": {"city.toml", "name = \"top\"", "name = \"top\"\nrig = \"west\"",
-			`city.toml:23:7: watchdogs.rig: unknown rig "west"`},
+			`city.toml:23:7: watchdogs.rig: rig "west" not found`},
 		"called": {"city.toml", "name = \"top\"", "name = \"care\"\nrig = \"north\"",
 			`"north/care" is already the name of the watchdog at`},
 	} {

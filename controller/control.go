@@ -11,6 +11,7 @@ import (
 	"gcity/controller/effect"
 	"gcity/controller/perform"
 	"gcity/events"
+	"gcity/internal/suggest"
 	"gcity/session"
 )
 
@@ -253,10 +254,10 @@ func (c *Controller) Attach(ctx context.Context, name string, v city.Viewer) (ci
 
 // agent finds an agent in the published snapshot.
 func (c *Controller) agent(name string) (*city.Agent, error) {
-	a, ok := c.snap.Load().Agent(name)
+	snap := c.snap.Load()
+	a, ok := snap.Agent(name)
 	if !ok {
-		return nil, &city.Error{Code: city.NotFound,
-			Message: fmt.Sprintf("no agent is called %q", name)}
+		return nil, city.Missing(suggest.NotFound(suggest.Agent, name, snap.Names(suggest.Agent)))
 	}
 	return a, nil
 }

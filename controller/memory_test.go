@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 
 	"gcity/city"
 	"gcity/config"
+	"gcity/controller/effect"
 	"gcity/controller/machine"
 	"gcity/controller/memory"
 )
@@ -102,8 +104,11 @@ func TestASuspensionOutlivesTheController(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		about := machine.Observation{Stopped: time.Now()}
-		if at := since(Observe(t.Context(), w.o, cfg, time.Now(), about)); !at.Equal(began) {
+		past := Past{
+			InitialState: machine.InitialState{Observes: &machine.Observation{Stopped: time.Now()}},
+			Execute:      func(context.Context, effect.Effect) effect.Input { return nil },
+		}
+		if at := since(Observe(t.Context(), w.o, cfg, time.Now(), past)); !at.Equal(began) {
 			t.Errorf("without a controller, b is suspended since %s, not %s", at, began)
 		}
 		if w.Controller, err = New(w.o, cfg); err != nil {

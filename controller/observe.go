@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"gcity/city"
 	"gcity/config"
 	"gcity/controller/effect"
@@ -16,18 +18,26 @@ import (
 	"gcity/session"
 )
 
+// Past is what Observe starts with: the state that the last controller saved, and facts about the city.
+type Past struct {
+	machine.InitialState
+	// Execute executes the effects about automations that read or run a check, and returns their results. It returns
+	// nil for any other effect.
+	Execute func(context.Context, effect.Effect) effect.Input
+}
+
 // Observe returns the state of a city that has no controller. It uses the machine and the effects of a controller,
 // but executes only effects that read. The caller need not hold the city's lock. Observe uses only the options Dir,
 // Provider, Host and Stores.
 func Observe(ctx context.Context, o Options, c *config.City, now time.Time,
-	about machine.Observation) (*city.Snapshot, error) {
+	past Past) (*city.Snapshot, error) {
 	_, measures := o.Provider.(session.Meter)
 	conf := (&Controller{o: o}).translate(c)
-	past := machine.InitialState{Measures: measures, Observes: &about}
+	past.Measures = measures
 	if all, err := memory.ReadHistories(o.Dir); err == nil {
 		past.Histories = all.WithoutCrashes()
 	}
-	m := machine.New(past)
+	m := machine.New(past.InitialState)
 	runner := NewRunner(o, c, func() *city.Snapshot { return withStores(m.Snapshot(now)) })
 	defer runner.Cancel()
 	for _, next := range []effect.Input{
@@ -39,16 +49,42 @@ func Observe(ctx context.Context, o Options, c *config.City, now time.Time,
 					return nil, in.Err
 				}
 			}
-			for _, f := range m.Step(now, waiting[0]) {
-				if in := runner.Now(ctx, f); in != nil {
-					waiting = append(waiting, in)
-				}
-			}
+			waiting = append(waiting, executed(m.Step(now, waiting[0]),
+				func(f effect.Effect) effect.Input {
+					in := past.Execute(ctx, f)
+					if _, check := f.(effect.CheckCondition); in != nil || check {
+						return in // a check runs only if the caller runs it
+					}
+					return runner.Now(ctx, f)
+				})...)
 		}
 	}
 	s := m.Snapshot(now)
 	s.Path = o.Dir
 	return s, nil
+}
+
+// checksAtOnce is the maximum number of conditions that are checked at the same time.
+const checksAtOnce = 8
+
+// executed returns the results of effects in the order of the effects. Checks of conditions run at the same time,
+// because each may take until its timeout.
+func executed(all []effect.Effect, one func(effect.Effect) effect.Input) []effect.Input {
+	inputs := make([]effect.Input, len(all))
+	var checks errgroup.Group
+	checks.SetLimit(checksAtOnce)
+	for i, f := range all {
+		if _, slow := f.(effect.CheckCondition); !slow {
+			inputs[i] = one(f)
+			continue
+		}
+		checks.Go(func() error {
+			inputs[i] = one(f)
+			return nil
+		})
+	}
+	_ = checks.Wait() // an input contains its error
+	return slices.DeleteFunc(inputs, func(in effect.Input) bool { return in == nil })
 }
 
 // NewRunner returns a runner that executes effects for a city that has no controller. snapshot returns the state of

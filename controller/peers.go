@@ -10,6 +10,7 @@ import (
 	"gcity/beads"
 	"gcity/city"
 	"gcity/events"
+	"gcity/internal/suggest"
 )
 
 // checkSender rejects a command that names an agent as its sender but comes from a different peer.
@@ -62,6 +63,6 @@ func (c *Controller) confirm(ctx context.Context, cmd city.Command) error {
 		}
 		return nil
 	}
-	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf("bead %q not found: event "+
-		"%s was not written", e.Event.Subject, e.Event.Type)}
+	return city.WorkError(suggest.NoSuch(suggest.Bead, e.Event.Subject).Then(
+		"the event " + e.Event.Type + " was not written").As(beads.ErrNotFound))
 }

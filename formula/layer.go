@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"gcity/internal/toml"
+	"gcity/internal/suggest"
 )
 
 // Layer is a folder with formulas, and with automations in its subfolder "automations". Lists of layers begin with the
@@ -69,12 +69,5 @@ func Find(name string, candidates []Source) (*Formula, error) {
 	for i, s := range candidates {
 		names[i] = s.Name
 	}
-	if near := toml.Meant(name, names); near != "" {
-		return nil, fmt.Errorf("formula %q not found; did you mean %q?", name, near)
-	}
-	if len(names) == 0 {
-		return nil, fmt.Errorf("formula %q not found: there are no formulas", name)
-	}
-	return nil, fmt.Errorf("formula %q not found; the formulas are %s", name,
-		strings.Join(some(names), ", "))
+	return nil, suggest.NotFound(suggest.Formula, name, names)
 }

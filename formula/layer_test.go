@@ -61,8 +61,8 @@ func TestTheHighestLayerWinsWhole(t *testing.T) {
 		t.Errorf("a broken formula: %v", err)
 	}
 	for name, want := range map[string]string{
-		"coook": `formula "coook" not found; did you mean "cook"?`,
-		"other": `formula "other" not found; the formulas are a, b, cook`,
+		"coook": "formula \"coook\" not found; did you mean \"cook\"? Run `gcity formula list` to see all",
+		"other": "formula \"other\" not found; run `gcity formula list` to see all",
 	} {
 		if _, err := Find(name, got); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)

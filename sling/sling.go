@@ -146,8 +146,7 @@ type locatedBead struct {
 // find searches all stores for a bead. If a store fails, find still searches the others.
 func (s *Slinger) find(ctx context.Context, id string) (f locatedBead, err error) {
 	if beads.CheckID(id) != nil {
-		return f, &city.Error{Code: city.NotFound,
-			Message: fmt.Sprintf("bead %.60q not found: the ID is invalid", id)}
+		return f, city.WorkError(beads.NotFound(id))
 	}
 	var lost error
 	for _, f.rig = range s.Scopes {
@@ -165,8 +164,7 @@ func (s *Slinger) find(ctx context.Context, id string) (f locatedBead, err error
 	if lost != nil {
 		return f, city.ReadError(lost)
 	}
-	return f, &city.Error{Code: city.NotFound,
-		Message: fmt.Sprintf("bead %q not found: list the beads with `gcity bead list`", id)}
+	return f, city.WorkError(beads.NotFound(id))
 }
 
 // checkAssignable returns an error if a bead cannot be assigned, or only with force.

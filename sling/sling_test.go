@@ -146,10 +146,10 @@ func TestSlingTarget(t *testing.T) {
 		{"ann", own.ID, "handed tw-1 to ann; it is suspended (in city.toml)", ""},
 		{"", own.ID, "no target: tw-1 belongs to the city", city.Invalid},
 		{"", bare.ID, "rig bare has no default target for work", city.Conflict},
-		{"lost", own.ID, `no agent or pool is called "cruw"; did you mean`, city.Conflict},
-		{"croo", own.ID, `no agent, pool or rig is called "croo"`, city.NotFound},
+		{"lost", own.ID, `agent or pool "cruw" not found; did you mean`, city.Conflict},
+		{"croo", own.ID, `agent, pool or rig "croo" not found`, city.NotFound},
 		{"ann", "tw-99", `bead "tw-99" not found`, city.NotFound},
-		{"crw", "tw-99", `no agent, pool or rig is called "crw"; did you mean "crew"?; and bead "tw-99" not found`, city.NotFound},
+		{"crw", "tw-99", "agent, pool or rig \"crw\" not found; did you mean \"crew\"? Run `gcity status` to see all; and bead \"tw-99\" not found", city.NotFound},
 	} {
 		out, err := s.Sling(t.Context(), city.SlingRequest{Target: c.target, Bead: c.bead})
 		got := out.Message

@@ -25,8 +25,8 @@ func (s *Slinger) target(name string) (*assignee, error) {
 	}
 	rig := s.Config.Rig(name)
 	if rig == nil {
-		return nil, &city.Error{Code: city.NotFound,
-			Message: suggest.NotFound("agent, pool or rig", name, s.names())}
+		return nil, city.Missing(suggest.NotFound(suggest.AnyOf(suggest.Agent, suggest.Pool,
+			suggest.Rig), name, s.names()))
 	}
 	if rig.DefaultSlingTarget == "" {
 		return nil, &city.Error{Code: city.Conflict, Message: fmt.Sprintf(
@@ -44,7 +44,8 @@ func (s *Slinger) target(name string) (*assignee, error) {
 	return nil, &city.Error{Code: city.Conflict,
 		Message: fmt.Sprintf("%s: rigs.default_sling_target: %s",
 			rig.Origins["default_sling_target"],
-			suggest.NotFound("agent or pool", rig.DefaultSlingTarget, s.names()))}
+			suggest.NotFound(suggest.AnyOf(suggest.Agent, suggest.Pool), rig.DefaultSlingTarget,
+				s.names()))}
 }
 
 // assignee returns the agent or pool with this address, or nil if neither exists.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/internal/suggest"
 )
 
 // A city's name is its address, so no two workers have the same name, not even right after a city was renamed in the
@@ -98,8 +99,7 @@ func (s *Supervisor) byName(name string) (found *worker) {
 }
 
 func (s *Supervisor) unknown(name string) error {
-	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no city is registered as %q; "+
-		"`gcity cities` lists them", name)}
+	return city.Missing(suggest.NoSuch(suggest.City, name))
 }
 
 // namesOf returns the names of the cities that have none in the registry. For a known city it is the city's next name,

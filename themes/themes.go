@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"gcity/internal/suggest"
 	"gcity/internal/toml"
 )
 
@@ -75,7 +76,7 @@ func Load(name string) (Theme, error) {
 	}
 	data, err := files.ReadFile(name + ".toml")
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) {
-		return Theme{}, fmt.Errorf("unknown theme %q: use one of %s", name,
+		return Theme{}, suggest.NotFound(suggest.Theme, name, Names()).Then("use one of " +
 			strings.Join(Names(), ", "))
 	}
 	if err != nil {

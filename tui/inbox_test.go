@@ -283,7 +283,7 @@ func TestMailByName(t *testing.T) {
 	s.wantsTasks(feed.SendMail{Message: mail.Message{From: mail.Person, To: "ann", Subject: "about the map", Text: "o"}})
 	s.line("mail pool:nowhere x", "enter")
 	s.wantsTasks()
-	s.shows("not found; `gcity pool list`")
+	s.shows(`pool "nowhere" not found`)
 	s.press("esc", "esc", "L")
 	s.find(someMail(), "")
 	s.press("n")

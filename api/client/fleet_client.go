@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"iter"
 	"net/http"
 	"net/url"
@@ -12,6 +11,7 @@ import (
 
 	"gcity/api/wire"
 	"gcity/city"
+	"gcity/internal/suggest"
 )
 
 // findTime is the timeout for finding a city by its name.
@@ -74,8 +74,7 @@ func (f *Fleet) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 // city.
 func (f *Fleet) City(name string) (city.Control, error) {
 	if !wire.ValidPart(name) {
-		return nil, &city.Error{Code: city.NotFound,
-			Message: fmt.Sprintf("invalid city name %.60q", name)}
+		return nil, city.Missing(suggest.NoSuch(suggest.City, name))
 	}
 	ctx, cancel := context.WithTimeout(f.c.life, findTime)
 	defer cancel()
@@ -113,8 +112,7 @@ func (f *Fleet) Register(ctx context.Context, path string) (city.Info, error) {
 func (f *Fleet) Unregister(ctx context.Context, name string) (city.Receipt, error) {
 	var receipt city.Receipt
 	if !wire.ValidPart(name) {
-		return receipt, &city.Error{Code: city.NotFound,
-			Message: fmt.Sprintf("invalid city name %.60q", name)}
+		return receipt, city.Missing(suggest.NoSuch(suggest.City, name))
 	}
 	return receipt, f.c.call(ctx, request{method: http.MethodPost,
 		path: "/v0/city/" + name + "/unregister"}, &receipt)

@@ -8,6 +8,7 @@ import (
 	"gcity/beads"
 	"gcity/city"
 	"gcity/describe"
+	"gcity/internal/suggest"
 )
 
 func convoyOperations() []Operation {
@@ -82,8 +83,7 @@ func showConvoy(ctx context.Context, r *Request) (any, error) {
 func (r *Request) convoy(ctx context.Context) (beads.Bead, error) {
 	b, err := city.GetBead(ctx, r.City, r.Target)
 	if err == nil && b.Type != city.ConvoyType {
-		err = newError(city.NotFound,
-			"%s is not a convoy: its type is %s; GET /v0/convoys lists the convoys", b.ID, b.Type)
+		err = city.Missing(suggest.NoSuch(suggest.Convoy, b.ID).Then("that bead is a " + b.Type))
 	}
 	return b, err
 }

@@ -14,6 +14,7 @@ import (
 	"gcity/api/openapi"
 	"gcity/beads"
 	"gcity/city"
+	"gcity/internal/suggest"
 )
 
 // Request is a request for this package.
@@ -93,13 +94,10 @@ func listOf[T any](items []T) List[T] {
 
 // rigOf returns the rig with this name.
 func rigOf(snap *city.Snapshot, name string) (*city.Rig, error) {
-	for i := range snap.Rigs {
-		if snap.Rigs[i].Name == name {
-			return &snap.Rigs[i], nil
-		}
+	if rig, ok := snap.Rig(name); ok {
+		return rig, nil
 	}
-	return nil, newError(city.NotFound, "no rig %s in %s; GET /v0/rigs lists the rigs", name,
-		snap.Name)
+	return nil, city.Missing(suggest.NotFound(suggest.Rig, name, snap.Names(suggest.Rig)))
 }
 
 // rigOfPrefix returns the rig with this prefix of bead IDs, or "" for the city.

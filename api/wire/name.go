@@ -1,12 +1,12 @@
 package wire
 
 import (
-	"fmt"
 	"net/url"
 	"strings"
 
 	"gcity/beads"
 	"gcity/city"
+	"gcity/internal/suggest"
 )
 
 // Name unescapes and checks a name of this kind of object.
@@ -88,8 +88,7 @@ func UnknownPath() error {
 // "" selects the object itself. As on the server, an invalid name is an error.
 func Path(noun Kind, target string, what Kind) (string, error) {
 	if _, err := Name(noun, url.PathEscape(target)); err != nil {
-		return "", &city.Error{Code: city.NotFound,
-			Message: fmt.Sprintf("invalid %s name %.60q", noun, target)}
+		return "", city.Missing(suggest.NoSuch(suggest.Kind(noun), target))
 	}
 	path := "/v0/" + string(noun) + "/" + url.PathEscape(target)
 	if what != "" {

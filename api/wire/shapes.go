@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/internal/suggest"
 )
 
 // List is the envelope of every list.
@@ -94,14 +95,13 @@ func Find(all []city.Info, name string) *city.Info {
 	return nil
 }
 
-// UnknownCity returns the error for a name that no city has. It lists the existing cities.
+// UnknownCity returns the error for a name that no city has.
 func UnknownCity(name string, all []city.Info) error {
-	here := "no city is registered"
-	if len(all) > 0 {
-		here = "the cities here are " + NamesOf(all)
+	names := make([]string, len(all))
+	for i, c := range all {
+		names[i] = c.Name
 	}
-	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no city %s: %s; `gcity "+
-		"register DIR` adds one", name, here)}
+	return city.Missing(suggest.NotFound(suggest.City, name, names))
 }
 
 // namedAtMost is the maximum number of cities that an error lists.

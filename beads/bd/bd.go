@@ -319,7 +319,7 @@ func (k *backend) Get(ctx context.Context, id string) (beads.Bead, error) {
 			return all[i], nil
 		}
 	}
-	return beads.Bead{}, fmt.Errorf("bead %q: %w", id, beads.ErrNotFound)
+	return beads.Bead{}, beads.NotFound(id)
 }
 
 // Find implements foreign.Backend. Its options make bd include issues that it hides by default.

@@ -97,7 +97,7 @@ func (s *Store) Get(ctx context.Context, id string) (beads.Bead, error) {
 	defer s.mu.Unlock()
 	i := s.find(id)
 	if i < 0 {
-		return beads.Bead{}, fmt.Errorf("bead %q: %w", id, beads.ErrNotFound)
+		return beads.Bead{}, beads.NotFound(id)
 	}
 	return s.all[i].Clone(), nil
 }
@@ -256,7 +256,7 @@ func (s *Store) Update(ctx context.Context, id string, p beads.Patch) (beads.Bea
 	defer s.mu.Unlock()
 	i := s.find(id)
 	if i < 0 {
-		return beads.Bead{}, fmt.Errorf("bead %q: %w", id, beads.ErrNotFound)
+		return beads.Bead{}, beads.NotFound(id)
 	}
 	have := s.all[i]
 	b, err := p.Apply(have, time.Now())

@@ -145,7 +145,7 @@ func busy(ctx context.Context) error {
 // Get implements beads.Store.
 func (s *Store) Get(ctx context.Context, id string) (beads.Bead, error) {
 	if beads.CheckID(id) != nil {
-		return beads.Bead{}, fmt.Errorf("bead %q: %w", id, beads.ErrNotFound)
+		return beads.Bead{}, beads.NotFound(id)
 	}
 	if err := s.begin(ctx); err != nil {
 		return beads.Bead{}, err
@@ -215,7 +215,7 @@ func number(id string) uint64 {
 // Update implements beads.Store.
 func (s *Store) Update(ctx context.Context, id string, p beads.Patch) (beads.Bead, error) {
 	if beads.CheckID(id) != nil {
-		return beads.Bead{}, fmt.Errorf("bead %q: %w", id, beads.ErrNotFound)
+		return beads.Bead{}, beads.NotFound(id)
 	}
 	release, err := s.acquire(ctx)
 	if err != nil {

@@ -175,7 +175,7 @@ func (k *backend) failure(op string, args []string, got shell.CallResult) error 
 		why = foreign.FirstLine(string(got.Stdout))
 	}
 	if ofOne(op) && foreign.IsNotFound(why, args[0]) {
-		return fmt.Errorf("bead %q: %w", args[0], beads.ErrNotFound)
+		return beads.NotFound(args[0])
 	}
 	if why == "" {
 		why = "it printed nothing"
@@ -225,7 +225,7 @@ func (k *backend) Get(ctx context.Context, id string) (beads.Bead, error) {
 		return beads.Bead{}, fmt.Errorf("the store script %s: get %s: %w", k.o.Script, id, err)
 	}
 	if !there || b.ID != id {
-		return beads.Bead{}, fmt.Errorf("bead %q: %w", id, beads.ErrNotFound)
+		return beads.Bead{}, beads.NotFound(id)
 	}
 	return b, nil
 }

@@ -34,7 +34,8 @@ func reading[T any](ctx context.Context, s *Store, absent error,
 
 // Get implements beads.Store.
 func (s *Store) Get(ctx context.Context, id string) (beads.Bead, error) {
-	b, err := reading(ctx, s, unknown(id), func(ctx context.Context, f *file) (*beads.Bead, error) {
+	b, err := reading(ctx, s, beads.NotFound(id), func(ctx context.Context, f *file) (*beads.Bead,
+		error) {
 		st, err := f.reader(ctx, `SELECT `+columns+` FROM beads b WHERE b.id = ?`)
 		if err != nil {
 			return nil, err
@@ -45,12 +46,10 @@ func (s *Store) Get(ctx context.Context, id string) (beads.Bead, error) {
 		return beads.Bead{}, err
 	}
 	if b == nil {
-		return beads.Bead{}, unknown(id)
+		return beads.Bead{}, beads.NotFound(id)
 	}
 	return *b, nil
 }
-
-func unknown(id string) error { return fmt.Errorf("bead %q: %w", id, beads.ErrNotFound) }
 
 // only reads a result that has at most one row. A row that is not a valid bead is an error.
 func only(rows *sql.Rows, err error) (*beads.Bead, error) {

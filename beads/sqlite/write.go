@@ -199,7 +199,7 @@ func (s *Store) Update(ctx context.Context, id string, p beads.Patch) (beads.Bea
 			return beads.Bead{}, err
 		}
 		if f == nil {
-			return beads.Bead{}, unknown(id)
+			return beads.Bead{}, beads.NotFound(id)
 		}
 		var b beads.Bead
 		err = s.change(ctx, func(t *txn) (err error) {
@@ -219,7 +219,7 @@ func (t *txn) update(id string, p beads.Patch) (beads.Bead, error) {
 		return beads.Bead{}, err
 	}
 	if have == nil {
-		return beads.Bead{}, unknown(id)
+		return beads.Bead{}, beads.NotFound(id)
 	}
 	b, err := p.Apply(*have, t.now)
 	if err != nil || b.Rev == have.Rev {

@@ -16,7 +16,6 @@ func sessions() []Verb {
 		{Name: "restart", Noun: Agent, API: API{Summary: "Stop an agent's session and " +
 			"start a new one"},
 			Shell:  Shell{Short: "Stop an agent's session and start a new one"},
-			Line:   Line{"restart", "AGENT…", "restart agents"},
 			decode: to(func(n string) city.Restart { return city.Restart{Agent: n} })},
 		{Name: "stop", Noun: Agent, API: API{Summary: "Stop an agent's session " +
 			"and suspend the agent"},
@@ -29,21 +28,18 @@ func sessions() []Verb {
 		{Name: "kill", Noun: Agent, API: API{Summary: "Kill an agent's session immediately; the " +
 			"agent restarts", Body: city.Kill{}},
 			Shell:  Shell{Short: "Kill an agent's session immediately; the agent restarts"},
-			Line:   Line{"kill", "AGENT…", "kill agents immediately; they restart"},
 			decode: to(func(n string) city.Kill { return city.Kill{Agent: n} })},
 		{Name: "suspend", Noun: Agent, API: API{Summary: "Set an agent's suspended flag"},
 			Shell: Shell{Short: "Set suspended = true in the configuration, for an agent or a pool",
 				Long: "suspend stops the session, and no new one starts until a resume. It sets\n" +
 					"suspended = true" + flagHelp,
 				Pools: true},
-			Line:   Line{"suspend", "AGENT|POOL", "suspend an agent or a pool"},
 			decode: to(func(n string) city.Suspend { return city.Suspend{Agent: n} })},
 		{Name: "resume", Noun: Agent, API: API{Summary: "Remove an agent's suspended flag"},
 			Shell: Shell{Short: "End the suspension of an agent or a pool",
 				Long: "resume ends a suspension: the session starts again. It removes\n" +
 					"suspended = true, or sets it to false," + flagHelp,
 				Pools: true},
-			Line:   Line{"resume", "AGENT|POOL", "resume an agent or a pool"},
 			decode: to(func(n string) city.Resume { return city.Resume{Agent: n} })},
 	}
 }
@@ -59,17 +55,14 @@ func drains() []Verb {
 with "gc agent drain-check" and reports with "gc agent drain-ack" that it has finished.
 Then, or at the deadline, its session stops. A new session starts if the agent should
 still run. The deadline is the pool's drain_timeout, or 5 minutes for an agent outside pools.`},
-			Line:   Line{"drain", "AGENT…", "ask agents to finish"},
 			decode: to(func(n string) city.Drain { return city.Drain{Agent: n} })},
 		{Name: "undrain", Noun: Agent, API: API{Summary: "Cancel a drain"},
 			Shell: Shell{Short: "Cancel a drain: the session keeps running",
 				Long: `undrain cancels a drain: the session keeps running. It does not keep a pool
 member that the pool no longer wants; to keep it, scale the pool.`},
-			Line:   Line{"undrain", "AGENT…", "cancel a drain"},
 			decode: to(func(n string) city.Undrain { return city.Undrain{Agent: n} })},
 		{Name: "release", Noun: Agent, API: API{Summary: "End an agent's quarantine or backoff"},
 			Shell:  Shell{Short: "End an agent's quarantine or backoff now"},
-			Line:   Line{"release", "AGENT…", "end quarantine or backoff"},
 			decode: to(func(n string) city.Release { return city.Release{Agent: n} })},
 		{Name: "clear", Noun: Agent, API: API{Summary: "Discard an agent's stored output"},
 			Shell:  Shell{Short: "Discard an agent's stored output"},
@@ -93,7 +86,6 @@ func typing() []Verb {
 		{Name: "nudge", Noun: Agent, API: API{Summary: "Type text into an agent's terminal " +
 			"and submit it",
 			Body: city.Nudge{}},
-			Line: Line{"nudge", "AGENT TEXT…", "send text to an agent"},
 			decode: aliased("message", "text", checked(func(n string) city.Nudge {
 				return city.Nudge{Agent: n}
 			}, func(c city.Nudge) error {
@@ -104,7 +96,6 @@ func typing() []Verb {
 			}))},
 		{Name: "unsend", Noun: Agent, API: API{Summary: "Cancel queued nudges",
 			Body: city.Unsend{}},
-			Line:   Line{"unsend", "AGENT…", "cancel the nudges that are queued for agents"},
 			decode: to(func(n string) city.Unsend { return city.Unsend{Agent: n} })},
 		{Name: "send-keys", Noun: Agent, API: API{Summary: "Press keys in an agent's terminal",
 			Body: city.SendKeys{}},

@@ -6,15 +6,11 @@ func pools() []Verb {
 	return []Verb{
 		{Name: "scale", Noun: Pool, API: API{Summary: "Set a pool's size, or let its check " +
 			"decide again", Body: city.Scale{}},
-			Line: Line{"scale", "POOL SIZE|auto", "set a pool's size, or let its check " +
-				"decide again"},
 			decode: decodeScale},
 		{Name: "restart-pool", Noun: Pool, API: API{Path: "restart", Body: city.RestartPool{},
 			Summary: "Restart all members, all at once or one after another"},
-			Line:   Line{"restart-pool", "POOL", "restart all members of a pool"},
 			decode: to(func(n string) city.RestartPool { return city.RestartPool{Pool: n} })},
 		{Name: "check-pool", Noun: Pool, API: API{Path: "check", Summary: "Run a pool's check now"},
-			Line:   Line{"check", "POOL", "run a pool's check now"},
 			decode: to(func(n string) city.CheckPool { return city.CheckPool{Pool: n} })},
 	}
 }
@@ -34,12 +30,10 @@ func automations() []Verb {
 	return []Verb{
 		{Name: "run", Noun: Automation, API: API{Summary: "Run an automation now",
 			Body: city.Fire{}},
-			Line:   Line{"fire", "AUTOMATION", "run an automation now"},
 			decode: to(func(n string) city.Fire { return city.Fire{Automation: n} })},
 		{Name: "end-run", Noun: Automation, API: API{Path: "stop",
 			Summary: "Stop an automation's current run",
 			Body:    city.EndRun{}},
-			Line:   Line{"stop", "AUTOMATION", "stop an automation's current run"},
 			decode: to(func(n string) city.EndRun { return city.EndRun{Automation: n} })},
 	}
 }
@@ -47,7 +41,6 @@ func automations() []Verb {
 func watchdogs() []Verb {
 	return []Verb{
 		{Name: "beat", Noun: Watchdog, API: API{Summary: "Run a watchdog's check now"},
-			Line:   Line{"beat", "WATCHDOG", "run a watchdog's check now"},
 			decode: to(func(n string) city.Beat { return city.Beat{Watchdog: n} })},
 		{Name: "decide", Noun: Watchdog,
 			API: API{Summary: "Decide a check's action, and record the author",
@@ -64,7 +57,6 @@ func watchdogs() []Verb {
 			})},
 		{Name: "acknowledge", Noun: Watchdog,
 			API:    API{Summary: "Acknowledge a watchdog's escalation", Body: city.Acknowledge{}},
-			Line:   Line{"acknowledge", "WATCHDOG", "acknowledge a watchdog's escalation"},
 			decode: to(func(n string) city.Acknowledge { return city.Acknowledge{Watchdog: n} })},
 	}
 }
@@ -77,8 +69,6 @@ func work() []Verb {
 		{Name: "update-bead", Noun: Bead,
 			decode: to(func(n string) city.UpdateBead { return city.UpdateBead{ID: n} })},
 		{Name: "sling",
-			Line: Line{"sling", "AGENT|POOL ID", "assign work to an agent or a pool, " +
-				"and notify it"},
 			decode: checked(func(string) city.SlingWork { return city.SlingWork{} },
 				func(c city.SlingWork) error { return c.Check() })},
 		{Name: "emit", decode: to(func(string) city.Emit { return city.Emit{} })},

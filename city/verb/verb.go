@@ -1,5 +1,6 @@
-// Package verb defines the table of all operations on a city. The command codec, the API's paths and document, the
-// command line and the control room's palette all use it, so that each verb is described only once.
+// Package verb defines the table of all operations on a city. The command codec, the API's paths and document, and the
+// command line use the table. A word of the control room's palette often stands for several verbs, so the palette has
+// its own table (tui/actions).
 package verb
 
 import (
@@ -32,7 +33,6 @@ type Verb struct {
 
 	API   API
 	Shell Shell
-	Line  Line
 
 	decode decoder
 }
@@ -51,13 +51,6 @@ type Shell struct {
 	Short string
 	Long  string // description in the command's own help; "" = Short
 	Pools bool   // the command also accepts the name of a pool
-}
-
-// Line describes a verb's entry in the control room's palette.
-type Line struct {
-	Word  string // the word to type; "" = not in the palette
-	Usage string // arguments after the word
-	Does  string // description
 }
 
 type decoder func(target string, body []byte) (city.Command, error)

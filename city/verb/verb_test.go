@@ -59,7 +59,7 @@ func declared(t *testing.T) map[string]string {
 
 // A row decodes to the command with its name and target. No two rows have the same name, path or word.
 func TestRowsAreDistinct(t *testing.T) {
-	names, parts, words := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	names, parts := map[string]bool{}, map[string]bool{}
 	once := func(seen map[string]bool, key string) {
 		if seen[key] {
 			t.Errorf("%s is a duplicate", key)
@@ -77,9 +77,6 @@ func TestRowsAreDistinct(t *testing.T) {
 			if got, ok := At(v.Noun, part); !ok || got.Name != v.Name {
 				t.Errorf("%s: its path selects %q", v.Name, got.Name)
 			}
-		}
-		if v.Line.Word != "" {
-			once(words, v.Line.Word)
 		}
 		c, err := v.Command(target)
 		if e, ok := errors.AsType[*city.Error](err); ok && e.Code == city.Invalid {

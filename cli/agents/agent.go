@@ -13,6 +13,7 @@ import (
 	"gcity/cli/env"
 	"gcity/cli/exit"
 	"gcity/cli/output"
+	"gcity/internal/suggest"
 )
 
 // AgentCommand returns the agent command.
@@ -39,11 +40,11 @@ func AgentCommand(e *env.Env) *cobra.Command {
 // agentVerb returns the command for a verb that takes the name of an agent, or for some verbs of a pool, as its only
 // argument.
 func agentVerb(e *env.Env, v verb.Verb) *cobra.Command {
-	kinds := []env.Kind{env.KindAgent}
+	kinds := []suggest.Kind{suggest.Agent}
 	c := &cobra.Command{Use: v.Name + " [AGENT]", Short: v.Shell.Short, Long: v.Shell.Long,
 		Args: env.Between(0, 1)}
 	if v.Shell.Pools {
-		kinds, c.Use = append(kinds, env.KindPool), v.Name+" [AGENT|POOL]"
+		kinds, c.Use = append(kinds, suggest.Pool), v.Name+" [AGENT|POOL]"
 	}
 	return forNamed(e, c, func(ctx context.Context, l *env.Link, f env.Found, _ []string) error {
 		c, err := v.Command(f.Name())
@@ -60,29 +61,25 @@ func forAgent(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, name string, rest []string) error) *cobra.Command {
 	return forNamed(e, c, func(ctx context.Context, l *env.Link, f env.Found, rest []string) error {
 		return run(ctx, l, f.Agent.Name, rest)
-	}, env.KindAgent)
+	}, suggest.Agent)
 }
 
 // forNamed sets RunE of a command that acts on an agent or pool. RunE calls run with the open city, the agent or pool
 // that the first argument or GC_AGENT names, and the other arguments.
 func forNamed(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, f env.Found, rest []string) error,
-	kinds ...env.Kind) *cobra.Command {
+	kinds ...suggest.Kind) *cobra.Command {
 	c.ValidArgsFunction = env.Complete(e, kinds...)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		name, err := e.Self(args)
 		if err != nil {
 			return err
 		}
-		l, err := e.Open(cmd.Context())
+		l, f, err := e.OpenNamed(cmd.Context(), name, kinds...)
 		if err != nil {
 			return err
 		}
 		defer l.Close()
-		f, err := l.Resolve(cmd.Context(), name, kinds...)
-		if err != nil {
-			return err
-		}
 		return run(cmd.Context(), l, f, args[min(1, len(args)):])
 	}
 	return c
@@ -94,15 +91,11 @@ func agentList(e *env.Env) *cobra.Command {
 		Args:    env.Exactly(0),
 		Aliases: []string{"ls"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			l, err := e.Open(cmd.Context())
+			l, s, err := e.OpenSnapshot(cmd.Context())
 			if err != nil {
 				return err
 			}
 			defer l.Close()
-			s, err := l.Snapshot(cmd.Context())
-			if err != nil {
-				return err
-			}
 			if e.JSON {
 				return e.WriteJSON(output.ListOf(output.ShapesOf(s.Agents)))
 			}
@@ -146,7 +139,7 @@ func agentPeek(e *env.Env) *cobra.Command {
 	var lines int
 	c := &cobra.Command{Use: "peek [AGENT]", Short: "Show an agent's screen, or its last lines",
 		Args: env.Between(0, 1)}
-	c.ValidArgsFunction = env.Complete(e, env.KindAgent)
+	c.ValidArgsFunction = env.Complete(e, suggest.Agent)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		name, err := e.Self(args)
 		if err != nil {
@@ -170,7 +163,7 @@ func peek(ctx context.Context, e *env.Env, l *env.Link, name string, lines int) 
 	if !exit.HasCode(err, city.NotFound) {
 		return err
 	}
-	f, err := l.Resolve(ctx, name, env.KindAgent)
+	f, err := l.Resolve(ctx, name, suggest.Agent)
 	if err != nil {
 		return err
 	}

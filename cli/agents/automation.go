@@ -19,6 +19,7 @@ import (
 	"gcity/cli/offline"
 	"gcity/cli/output"
 	"gcity/internal/shell"
+	"gcity/internal/suggest"
 )
 
 // AutomationCommand returns the automation command.
@@ -56,17 +57,13 @@ func forAutomation(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, n namedAutomation) error) *cobra.Command {
 	var rig string
 	c.Flags().StringVar(&rig, "rig", "", rigHelp)
-	c.Args, c.ValidArgsFunction = env.Exactly(1), env.Complete(e, env.KindAutomation)
+	c.Args, c.ValidArgsFunction = env.Exactly(1), env.Complete(e, suggest.Automation)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		l, err := e.Open(cmd.Context())
+		l, f, err := e.OpenNamed(cmd.Context(), automation.Scoped(args[0], rig), suggest.Automation)
 		if err != nil {
 			return err
 		}
 		defer l.Close()
-		f, err := l.Resolve(cmd.Context(), automation.Scoped(args[0], rig), env.KindAutomation)
-		if err != nil {
-			return err
-		}
 		return run(cmd.Context(), namedAutomation{l, f.Snapshot, f.Automation})
 	}
 	return c
@@ -78,15 +75,11 @@ func automationList(e *env.Env) *cobra.Command {
 			"state of their gates", Args: env.Exactly(0),
 		Aliases: []string{"ls"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			l, err := e.Open(cmd.Context())
+			l, s, err := e.OpenSnapshot(cmd.Context())
 			if err != nil {
 				return err
 			}
 			defer l.Close()
-			s, err := l.Snapshot(cmd.Context())
-			if err != nil {
-				return err
-			}
 			switch {
 			case e.JSON:
 				return e.WriteJSON(output.ListOf(s.Automations))
@@ -96,7 +89,7 @@ func automationList(e *env.Env) *cobra.Command {
 					firstAutomation(l.Dir))
 				return nil
 			}
-			return writeAutomations(e, e.Out, s.Automations)
+			return writeAutomations(e, e.Out, s.Automations, l.Live)
 		},
 	}
 }
@@ -173,7 +166,7 @@ func automationHistory(e *env.Env) *cobra.Command {
 		Use: "history NAME", Short: "List the runs of an automation, newest first, even if the " +
 			"automation no longer exists",
 		Args:              env.Exactly(1),
-		ValidArgsFunction: env.Complete(e, env.KindAutomation),
+		ValidArgsFunction: env.Complete(e, suggest.Automation),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return history(cmd.Context(), e, automation.Scoped(args[0], rig), cmp.Or(limit, -1))
 		},
@@ -189,7 +182,7 @@ func history(ctx context.Context, e *env.Env, name string, limit int) error {
 		return err
 	}
 	defer l.Close()
-	f, unknown := l.Resolve(ctx, name, env.KindAutomation)
+	f, unknown := l.Resolve(ctx, name, suggest.Automation)
 	if unknown == nil {
 		name = f.Automation.Name
 	}
@@ -222,7 +215,7 @@ commands of condition gates. It does not start any automation. Exit codes:
   1  not due, disabled, or running
   2  no automation has that NAME
   4  the automation's file is broken`,
-		ValidArgsFunction: env.Complete(e, env.KindAutomation),
+		ValidArgsFunction: env.Complete(e, suggest.Automation),
 	}
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		name := ""
@@ -260,21 +253,15 @@ func dueOf(e *env.Env, i *city.Automation) due {
 }
 
 func check(ctx context.Context, e *env.Env, name string) error {
-	l, err := e.Open(ctx)
+	l, s, err := e.OpenSnapshot(ctx)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	s, err := l.Snapshot(ctx)
-	if err != nil {
-		return err
-	}
 	items := s.Automations
 	if name != "" {
-		f, err := l.Resolve(ctx, name, env.KindAutomation)
+		f, err := l.Resolve(ctx, name, suggest.Automation)
 		switch {
-		case exit.HasCode(err, city.NotFound):
-			return &exit.Failure{Code: exit.CodeUsage, Err: err} // exit code 1 would mean "not due"
 		case err != nil:
 			return err
 		case f.Automation.State == city.AutomationBroken:

@@ -13,6 +13,7 @@ import (
 	"gcity/cli/env"
 	"gcity/cli/output"
 	"gcity/internal/screen"
+	"gcity/internal/suggest"
 )
 
 func automationLogs(e *env.Env) *cobra.Command {
@@ -82,9 +83,8 @@ func runOf(ctx context.Context, e *env.Env, n namedAutomation, id string) (strin
 	}
 	runs, err := pastRuns(ctx, e, n.l.Dir, n.item.Name, -1)
 	if err == nil && !slices.ContainsFunc(runs, func(r city.Run) bool { return r.ID == id }) {
-		err = &city.Error{Code: city.NotFound,
-			Message: fmt.Sprintf("%s has no run %s; `gcity automation history %s` lists its runs",
-				n.item.Name, id, n.item.Name)}
+		err = suggest.NoSuch(suggest.Run, id).Then("run `gcity automation history " +
+			n.item.Name + "` to see all")
 	}
 	return id, err
 }

@@ -46,7 +46,8 @@ func urgency(i *city.Automation) int {
 	return 2
 }
 
-func writeAutomations(e *env.Env, w io.Writer, all []city.Automation) error {
+// writeAutomations writes a table of automations. live reports whether a controller is running.
+func writeAutomations(e *env.Env, w io.Writer, all []city.Automation, live bool) error {
 	all = slices.Clone(all)
 	slices.SortStableFunc(all, func(x, y city.Automation) int {
 		return cmp.Or(urgency(&x)-urgency(&y), city.CompareNames(x.Name, y.Name))
@@ -56,8 +57,8 @@ func writeAutomations(e *env.Env, w io.Writer, all []city.Automation) error {
 		it := &all[i]
 		rows = append(rows, []output.Cell{
 			output.Tinted(it.Word(), automationColor(it)), output.Tinted(it.Name, output.Bold),
-			output.Plain(gateText(it)), output.Plain(nextRun(e, it)),
-			output.Plain(lastRun(e, it)), output.Plain(whyAutomation(it)),
+			output.Plain(gateText(it)), output.Plain(nextRun(e, it, live)),
+			output.Plain(lastRun(e, it)), output.Plain(whyAutomation(e, it)),
 		})
 	}
 	return e.Table(w, e.Columns(), []string{"STATE", "AUTOMATION", "GATE", "NEXT", "LAST", "WHY"},
@@ -76,9 +77,9 @@ func gateText(i *city.Automation) string {
 	return strings.TrimSpace(i.Gate + " " + when)
 }
 
-// nextRun returns when an automation will be due, or "-" if that is unknown.
-func nextRun(e *env.Env, i *city.Automation) string {
-	if i.Next == nil {
+// nextRun returns when an automation will be due, or "-" if that is unknown or if no controller starts it.
+func nextRun(e *env.Env, i *city.Automation, live bool) string {
+	if i.Next == nil || !live {
 		return "-"
 	}
 	if left := i.Next.Sub(e.Now()); left > 0 {
@@ -136,8 +137,8 @@ const widestWhy = 160
 
 // whyAutomation returns the reason that a list shows. If there are several errors, it contains the first one and
 // the number of the others.
-func whyAutomation(i *city.Automation) string {
-	parts := []string{shortReason(i.Reason)}
+func whyAutomation(e *env.Env, i *city.Automation) string {
+	parts := []string{shortReason(reasonNow(e, i))}
 	if i.Failures > 1 {
 		parts = append(parts, fmt.Sprintf("%d failures in a row", i.Failures))
 	}
@@ -152,6 +153,18 @@ func whyAutomation(i *city.Automation) string {
 }
 
 func cutWhy(text string) string { return ansi.Truncate(output.SafeLine(text), widestWhy, "…") }
+
+// reasonNow returns an automation's reason with the time that remains now. The snapshot has the time that remained when
+// the controller last looked at the automation.
+func reasonNow(e *env.Env, i *city.Automation) string {
+	before, after, timed := strings.Cut(i.Reason, " remaining")
+	gate, _, _ := strings.Cut(before, ": ")
+	if !timed || i.Next == nil || gate != i.Gate {
+		return i.Reason
+	}
+	left := max(0, i.Next.Sub(e.Now())).Truncate(time.Second)
+	return fmt.Sprintf("%s: %s remaining%s", gate, describe.Setting(left), after)
+}
 
 // shortReason returns the first of several reasons, and how many others there are.
 func shortReason(reason string) string {
@@ -194,13 +207,13 @@ func automationStanding(e *env.Env, i *city.Automation) string {
 
 // automationFacts writes an automation's details, one per line.
 func automationFacts(e *env.Env, i *city.Automation, live bool) {
-	for line := range strings.SplitSeq(i.Reason, "\n") {
+	for line := range strings.SplitSeq(reasonNow(e, i), "\n") {
 		e.Fact("because", line)
 	}
-	if i.Next != nil {
+	switch {
+	case live && i.Next != nil:
 		e.Fact("next", e.Ahead(*i.Next))
-	}
-	if !live {
+	case !live:
 		e.Fact("city", "no controller is running, so no automation starts")
 	}
 	e.Fact("gate", strings.TrimSpace(i.Gate+" "+oneLine(strings.TrimSpace(i.When))))

@@ -14,6 +14,7 @@ import (
 	"gcity/cli/offline"
 	"gcity/cli/output"
 	"gcity/cli/sessions"
+	"gcity/internal/suggest"
 	"gcity/session"
 )
 
@@ -30,7 +31,7 @@ run it between two jobs. Exit codes:
   2  invalid command line, or unknown agent
   3  unknown: no controller responds, and the agent has no session`,
 		Example:           "  until gc agent drain-check; do next_job; done; gc agent drain-ack",
-		ValidArgsFunction: env.Complete(e, env.KindAgent),
+		ValidArgsFunction: env.Complete(e, suggest.Agent),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name, err := e.Self(args)
 			if err != nil {

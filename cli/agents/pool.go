@@ -16,6 +16,7 @@ import (
 	"gcity/cli/exit"
 	"gcity/cli/output"
 	"gcity/describe"
+	"gcity/internal/suggest"
 )
 
 // PoolCommand returns the pool command.
@@ -87,7 +88,7 @@ size and no member is draining.`,
 		return awaitScale(ctx, e, l, f.Pool.Name)
 	})
 	c.Flags().BoolVar(&wait, "wait", false, "wait until the pool has reached its size")
-	c.ValidArgsFunction = env.CompleteWith(e, env.KindPool, "auto")
+	c.ValidArgsFunction = env.CompleteWith(e, suggest.Pool, "auto")
 	return c
 }
 
@@ -116,32 +117,24 @@ func restartPool(ctx context.Context, e *env.Env, l *env.Link, c city.RestartPoo
 // argument names, and the other arguments.
 func forPool(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, f env.Found, rest []string) error) *cobra.Command {
-	c.ValidArgsFunction = env.Complete(e, env.KindPool)
+	c.ValidArgsFunction = env.Complete(e, suggest.Pool)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		l, err := e.Open(cmd.Context())
+		l, f, err := e.OpenNamed(cmd.Context(), args[0], suggest.Pool)
 		if err != nil {
 			return err
 		}
 		defer l.Close()
-		f, err := l.Resolve(cmd.Context(), args[0], env.KindPool)
-		if err != nil {
-			return err
-		}
 		return run(cmd.Context(), l, f, args[1:])
 	}
 	return c
 }
 
 func poolList(ctx context.Context, e *env.Env) error {
-	l, err := e.Open(ctx)
+	l, s, err := e.OpenSnapshot(ctx)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	s, err := l.Snapshot(ctx)
-	if err != nil {
-		return err
-	}
 	switch {
 	case e.JSON:
 		return e.WriteJSON(output.ListOf(s.Pools))

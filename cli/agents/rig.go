@@ -15,6 +15,7 @@ import (
 	"gcity/cli/exit"
 	"gcity/cli/output"
 	"gcity/describe"
+	"gcity/internal/suggest"
 )
 
 // RigCommand returns the rig command.
@@ -29,7 +30,7 @@ func RigCommand(e *env.Env) *cobra.Command {
 	status := &cobra.Command{
 		Use: "status [NAME]", Short: "Show one rig or all rigs, with their agents",
 		Args:              env.Between(0, 1),
-		ValidArgsFunction: env.Complete(e, env.KindRig),
+		ValidArgsFunction: env.Complete(e, suggest.Rig),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := ""
 			if len(args) > 0 {
@@ -64,17 +65,13 @@ restarted, the exit code is 1.`,
 // names.
 func forRig(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, f env.Found) error) *cobra.Command {
-	c.Args, c.ValidArgsFunction = env.Exactly(1), env.Complete(e, env.KindRig)
+	c.Args, c.ValidArgsFunction = env.Exactly(1), env.Complete(e, suggest.Rig)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		l, err := e.Open(cmd.Context())
+		l, f, err := e.OpenNamed(cmd.Context(), args[0], suggest.Rig)
 		if err != nil {
 			return err
 		}
 		defer l.Close()
-		f, err := l.Resolve(cmd.Context(), args[0], env.KindRig)
-		if err != nil {
-			return err
-		}
 		return run(cmd.Context(), l, f)
 	}
 	return c
@@ -88,7 +85,7 @@ func rigs(ctx context.Context, e *env.Env, name string, agents bool) error {
 	}
 	defer l.Close()
 	if name != "" {
-		f, err := l.Resolve(ctx, name, env.KindRig)
+		f, err := l.Resolve(ctx, name, suggest.Rig)
 		if err != nil {
 			return err
 		}

@@ -23,6 +23,7 @@ import (
 	"gcity/config"
 	"gcity/describe"
 	"gcity/events"
+	"gcity/internal/suggest"
 )
 
 func rigAdd(e *env.Env) *cobra.Command {
@@ -55,7 +56,7 @@ func rigRemove(e *env.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use: "remove NAME", Short: "Remove a rig from city.toml; its folder and its work remain",
 		Args: env.Exactly(1), Aliases: []string{"rm"},
-		ValidArgsFunction: env.Complete(e, env.KindRig),
+		ValidArgsFunction: env.Complete(e, suggest.Rig),
 		Long: `remove removes the [[rigs]] table from city.toml, with the patches for its agents and
 the overrides for its automations. The folder and its work in .beads remain; if you
 add the rig again, its work is available again. If agents are declared for the rig,

@@ -16,6 +16,7 @@ import (
 	"gcity/cli/exit"
 	"gcity/cli/output"
 	"gcity/describe"
+	"gcity/internal/suggest"
 )
 
 func agentNudge(e *env.Env) *cobra.Command {
@@ -50,7 +51,7 @@ records that. To read the text from standard input, use - as the text.`,
 					g.State, g.Reason)}
 		}
 		return nudge(ctx, e, l, city.Nudge{Agent: g.Name, Text: text, Now: now}, wait)
-	}, env.KindAgent)
+	}, suggest.Agent)
 }
 
 // words returns the arguments as one text. If the only argument is "-", it reads the text from standard input and
@@ -148,7 +149,7 @@ func agentUnsend(e *env.Env) *cobra.Command {
 			what.ID = id
 		}
 		return e.Do(ctx, l, what)
-	}, env.KindAgent)
+	}, suggest.Agent)
 }
 
 // sendText formats the state of a queued nudge.

@@ -52,7 +52,7 @@ func forTyping(e *env.Env, c *cobra.Command,
 					g.State, g.Reason)}
 		}
 		return e.Do(ctx, l, what)
-	}, env.KindAgent)
+	}, suggest.Agent)
 }
 
 // Misspelled returns an error message if one of the words resembles the name of a key, or "" if none does.

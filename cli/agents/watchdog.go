@@ -12,6 +12,7 @@ import (
 	"gcity/cli/exit"
 	"gcity/cli/output"
 	"gcity/config"
+	"gcity/internal/suggest"
 )
 
 // WatchdogCommand returns the watchdog command.
@@ -35,22 +36,18 @@ watchdogs" describes the rules. These lines in city.toml declare a watchdog:
 // open city and the watchdog that the argument names.
 func forWatchdog(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, w *city.Watchdog) error) *cobra.Command {
-	c.Args, c.ValidArgsFunction = env.Exactly(1), env.Complete(e, env.KindWatchdog)
+	c.Args, c.ValidArgsFunction = env.Exactly(1), env.Complete(e, suggest.Watchdog)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		l, err := e.Open(cmd.Context())
+		if e.ReadOnly {
+			return env.ReadOnlyError("watchdog " + cmd.Name())
+		}
+		l, f, err := e.OpenNamed(cmd.Context(), args[0], suggest.Watchdog)
 		if err != nil {
 			return err
 		}
 		defer l.Close()
-		switch {
-		case e.ReadOnly:
-			return env.ReadOnlyError("watchdog " + cmd.Name())
-		case !l.Live:
+		if !l.Live {
 			return needsController(l.Dir, "cannot "+cmd.Name()+" "+args[0])
-		}
-		f, err := l.Resolve(cmd.Context(), args[0], env.KindWatchdog)
-		if err != nil {
-			return err
 		}
 		return run(cmd.Context(), l, f.Watchdog)
 	}
@@ -78,21 +75,17 @@ func watchdogStatus(e *env.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "status [NAME]", Short: "Show all details of one watchdog, or of all",
 		Args:              env.Between(0, 1),
-		ValidArgsFunction: env.Complete(e, env.KindWatchdog),
+		ValidArgsFunction: env.Complete(e, suggest.Watchdog),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return watchdogs(cmd.Context(), e, true)
 			}
-			l, err := e.Open(cmd.Context())
+			l, f, err := e.OpenNamed(cmd.Context(), args[0], suggest.Watchdog)
 			if err != nil {
 				return err
 			}
 			defer l.Close()
-			f, err := l.Resolve(cmd.Context(), args[0], env.KindWatchdog)
-			switch {
-			case err != nil:
-				return err
-			case e.JSON:
+			if e.JSON {
 				return e.WriteJSON(f.Watchdog)
 			}
 			printWatchdog(e, f.Watchdog, l.Live)
@@ -103,15 +96,12 @@ func watchdogStatus(e *env.Env) *cobra.Command {
 
 // watchdogs lists all watchdogs, or prints all details of each.
 func watchdogs(ctx context.Context, e *env.Env, all bool) error {
-	l, err := e.Open(ctx)
+	l, s, err := e.OpenSnapshot(ctx)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	s, err := l.Snapshot(ctx)
 	switch {
-	case err != nil:
-		return err
 	case e.JSON:
 		return e.WriteJSON(output.ListOf(s.Watchdogs))
 	case len(s.Watchdogs) == 0:

@@ -9,6 +9,7 @@ import (
 	"gcity/cli/env"
 	"gcity/cli/output"
 	"gcity/events"
+	"gcity/internal/suggest"
 )
 
 // WhyCommand returns the why command.
@@ -23,15 +24,15 @@ recent decisions and events. The name may be the last part of a qualified name
 		Example: "  gcity why worker-2\n  gcity why worker     # the pool\n  gcity why " +
 			"demo       # the rig\n  gcity why digest     # the automation\n  gcity why " +
 			"chain      # the watchdog",
-		Args: env.Between(0, 1), ValidArgsFunction: env.Complete(e, env.KindAgent, env.KindPool,
-			env.KindRig, env.KindAutomation, env.KindWatchdog),
+		Args: env.Between(0, 1), ValidArgsFunction: env.Complete(e, suggest.Agent, suggest.Pool,
+			suggest.Rig, suggest.Automation, suggest.Watchdog),
 		RunE: func(cmd *cobra.Command, args []string) error { return why(cmd.Context(), e, args) },
 	}
 }
 
 // about contains the fields that why adds to those in the API.
 type about struct {
-	Kind       env.Kind       `json:"kind"`
+	Kind       suggest.Kind   `json:"kind"`
 	Controller bool           `json:"controller"` // whether a controller is running
 	Events     []events.Event `json:"events"`     // events about the object, newest first
 }
@@ -63,20 +64,16 @@ type whyWatchdog struct {
 }
 
 func why(ctx context.Context, e *env.Env, args []string) error {
-	l, err := e.Open(ctx)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
 	name, err := e.Self(args)
 	if err != nil {
 		return err
 	}
-	f, err := l.Resolve(ctx, name, env.KindAgent, env.KindPool, env.KindRig, env.KindAutomation,
-		env.KindWatchdog)
+	l, f, err := e.OpenNamed(ctx, name, suggest.Agent, suggest.Pool, suggest.Rig,
+		suggest.Automation, suggest.Watchdog)
 	if err != nil {
 		return err
 	}
+	defer l.Close()
 	past, err := l.History(ctx, events.Query{Subject: f.Name(), Limit: 8})
 	if err != nil { // why can show everything else
 		e.Warn("cannot read the recent events, so they are not shown: " + err.Error())
@@ -123,20 +120,20 @@ func why(ctx context.Context, e *env.Env, args []string) error {
 func whyShape(f env.Found, b about) any {
 	switch {
 	case f.Agent != nil:
-		b.Kind = env.KindAgent
+		b.Kind = suggest.Agent
 		return whyAgent{output.ShapeOf(*f.Agent), b, dependencies(f.Snapshot, f.Agent.DependsOn)}
 	case f.Pool != nil:
-		b.Kind = env.KindPool
+		b.Kind = suggest.Pool
 		return whyPool{output.PoolShape{Pool: *f.Pool,
 			Members: output.ShapesOf(env.MembersOf(f.Snapshot, f.Pool))}, b}
 	case f.Automation != nil:
-		b.Kind = env.KindAutomation
+		b.Kind = suggest.Automation
 		return whyAutomationShape{*f.Automation, b}
 	case f.Watchdog != nil:
-		b.Kind = env.KindWatchdog
+		b.Kind = suggest.Watchdog
 		return whyWatchdog{*f.Watchdog, b}
 	}
-	b.Kind = env.KindRig
+	b.Kind = suggest.Rig
 	return whyRig{output.RigShape{Rig: *f.Rig,
 		Members: output.ShapesOf(agentsOf(f.Snapshot, f.Rig.Name))}, b}
 }

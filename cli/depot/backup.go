@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"gcity/city"
 	"gcity/cli/workstore"
 )
 
@@ -37,10 +36,9 @@ func (d *Store) BackupFor(args []string) (string, error) {
 	}
 	from, err := d.NewestBackup()
 	if err == nil && from == "" {
-		text := fmt.Sprintf("no backup found in %s; specify a backup file, or run `%s "+
+		err = fmt.Errorf("no backup found in %s; specify a backup file, or run `%s "+
 			"--new-store` to start with an empty store",
 			d.BackupDir(), d.Ledger().Restore)
-		err = &city.Error{Code: city.NotFound, Message: text}
 	}
 	return from, err
 }

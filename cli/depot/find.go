@@ -89,9 +89,9 @@ func notFound(id string, places []workstore.Place, lost []string) error {
 	}
 	if len(lost) > 0 {
 		// the bead may be in a store that could not be searched
-		return fmt.Errorf("bead %q was not found%s", id, text)
+		return fmt.Errorf("bead %q not found%s", id, text)
 	}
-	return fmt.Errorf("bead %q: %w%s", id, beads.ErrNotFound, text)
+	return fmt.Errorf("%w%s", beads.NotFound(id), text)
 }
 
 // AllStores is a store that lists and counts the beads in all of a city's stores. All other operations use only the

@@ -1,12 +1,12 @@
 package env
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"gcity/cli/exit"
+	"gcity/internal/suggest"
 )
 
 // Group returns a command that does nothing itself and has the given subcommands.
@@ -18,11 +18,9 @@ func Group(use, short string, below ...*cobra.Command) *cobra.Command {
 				return exit.Usage("%s needs a subcommand: %s", cmd.Name(),
 					strings.Join(names(cmd), ", "))
 			}
-			hint := ""
-			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-				hint = fmt.Sprintf("; did you mean %q?", near[0])
-			}
-			return exit.Usage("%s has no subcommand %q%s", cmd.Name(), args[0], hint)
+			missing := suggest.NoSuch(suggest.Command, cmd.Name()+" "+args[0])
+			return missing.Near(cmd.SuggestionsFor(args[0])).
+				Then("run `" + cmd.CommandPath() + " --help` to see all")
 		},
 	}
 	c.SuggestionsMinimumDistance = 2

@@ -10,6 +10,7 @@ import (
 	"gcity/automation"
 	"gcity/city"
 	"gcity/cli/folder"
+	"gcity/internal/suggest"
 )
 
 // CompleteWithin limits how long a completion takes, because the user's shell waits for it.
@@ -17,7 +18,7 @@ var CompleteWithin = 200 * time.Millisecond
 
 // Complete completes a command's first argument with the names of all agents, pools or other objects of the given
 // kinds. It omits names that it cannot look up in time.
-func Complete(e *Env, kinds ...Kind) cobra.CompletionFunc {
+func Complete(e *Env, kinds ...suggest.Kind) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
@@ -27,7 +28,7 @@ func Complete(e *Env, kinds ...Kind) cobra.CompletionFunc {
 }
 
 // CompleteWith completes the first argument of a command with names, and the second with the given words.
-func CompleteWith(e *Env, k Kind, second ...string) cobra.CompletionFunc {
+func CompleteWith(e *Env, k suggest.Kind, second ...string) cobra.CompletionFunc {
 	first := Complete(e, k)
 	return func(cmd *cobra.Command, args []string, typed string) ([]string,
 		cobra.ShellCompDirective) {
@@ -40,7 +41,7 @@ func CompleteWith(e *Env, k Kind, second ...string) cobra.CompletionFunc {
 
 // NamesFor returns the names of all objects of the given kinds, or nothing if the lookup takes longer than limit. A
 // slow lookup ends with the process.
-func NamesFor(ctx context.Context, e *Env, limit time.Duration, kinds []Kind) []string {
+func NamesFor(ctx context.Context, e *Env, limit time.Duration, kinds []suggest.Kind) []string {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	seen := make(chan *city.Snapshot, 1)
@@ -55,7 +56,7 @@ func NamesFor(ctx context.Context, e *Env, limit time.Duration, kinds []Kind) []
 	}
 	var names []string
 	for _, k := range kinds {
-		names = append(names, NamesOf(s, k)...)
+		names = append(names, s.Names(k)...)
 	}
 	slices.SortFunc(names, city.CompareNames)
 	return slices.Compact(names)
@@ -92,7 +93,9 @@ func completionSnapshot(ctx context.Context, e *Env) *city.Snapshot {
 	for _, r := range folder.RigPlan(c) {
 		s.Rigs = append(s.Rigs, city.Rig{Name: r.Name})
 	}
-	s.Watchdogs = folder.WatchdogsOf(c)
+	for i := range c.Watchdogs {
+		s.Watchdogs = append(s.Watchdogs, city.Watchdog{Name: c.Watchdogs[i].Qualified()})
+	}
 	found, _ := folder.ScanFor(&automation.Scanner{}, c, e.Now())
 	for _, d := range found.Automations {
 		s.Automations = append(s.Automations, city.Automation{Name: d.Scoped()})
@@ -101,7 +104,7 @@ func completionSnapshot(ctx context.Context, e *Env) *city.Snapshot {
 }
 
 // Offer is Complete for a flag's value.
-func Offer(e *Env, kinds ...Kind) cobra.CompletionFunc {
+func Offer(e *Env, kinds ...suggest.Kind) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		return NamesFor(cmd.Context(), e, CompleteWithin, kinds), cobra.ShellCompDirectiveNoFileComp
 	}

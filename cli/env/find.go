@@ -12,21 +12,8 @@ import (
 	"gcity/city"
 	"gcity/cli/exit"
 	"gcity/cli/workstore"
-	"gcity/config"
 	"gcity/internal/suggest"
 	"gcity/pool"
-)
-
-// Kind is a kind of object that a command can name, such as an agent or a pool.
-type Kind string
-
-const (
-	KindAgent Kind = "agent"
-	KindPool  Kind = "pool"
-	KindRig   Kind = "rig"
-
-	KindAutomation Kind = "automation"
-	KindWatchdog   Kind = "watchdog"
 )
 
 // Found is the object that a name refers to. Besides the snapshot, only the field of the object's kind is set.
@@ -58,14 +45,14 @@ func (f Found) Name() string {
 
 // Find returns the agent with the given name, which is a qualified name or the unique last part of one.
 func (l *Link) Find(ctx context.Context, name string) (*city.Snapshot, *city.Agent, error) {
-	f, err := l.Resolve(ctx, name, KindAgent)
+	f, err := l.Resolve(ctx, name, suggest.Agent)
 	return f.Snapshot, f.Agent, err
 }
 
 // Resolve returns the object that has the given name and one of the given kinds. A match of the qualified name
 // takes precedence over a match of its last part. An earlier kind takes precedence over a later one, because the
 // only member of a pool has the same name as the pool.
-func (l *Link) Resolve(ctx context.Context, name string, kinds ...Kind) (Found, error) {
+func (l *Link) Resolve(ctx context.Context, name string, kinds ...suggest.Kind) (Found, error) {
 	for {
 		s, err := l.Snapshot(ctx)
 		if err != nil {
@@ -83,16 +70,16 @@ func (l *Link) Resolve(ctx context.Context, name string, kinds ...Kind) (Found, 
 	}
 }
 
-func match(s *city.Snapshot, name string, kinds []Kind) (Found, error) {
+func match(s *city.Snapshot, name string, kinds []suggest.Kind) (Found, error) {
 	for _, k := range kinds {
-		if slices.Contains(NamesOf(s, k), name) {
+		if slices.Contains(s.Names(k), name) {
 			return lookup(s, k, name), nil
 		}
 	}
 	var same []string // in the order of kinds, without duplicates
 	var first Found
 	for _, k := range kinds {
-		for _, n := range NamesOf(s, k) {
+		for _, n := range s.Names(k) {
 			if !shortFor(k, n, name) || slices.Contains(same, n) {
 				continue
 			}
@@ -117,118 +104,59 @@ const (
 )
 
 // mayBeLoading reports whether the controller has just started and may still be reading the automations.
-func (l *Link) mayBeLoading(s *city.Snapshot, kinds []Kind) bool {
-	return l.Live && slices.Contains(kinds, KindAutomation) && len(s.Automations) == 0 &&
+func (l *Link) mayBeLoading(s *city.Snapshot, kinds []suggest.Kind) bool {
+	return l.Live && slices.Contains(kinds, suggest.Automation) && len(s.Automations) == 0 &&
 		time.Since(s.Started) < startupPeriod
 }
 
 // shortFor reports whether name is the short form of a qualified name: "worker" for "demo/worker", or for an
 // automation "x" for "x:rig:demo".
-func shortFor(k Kind, qualified, name string) bool {
-	if k == KindAutomation {
+func shortFor(k suggest.Kind, qualified, name string) bool {
+	if k == suggest.Automation {
 		return name != "" && strings.HasPrefix(qualified, name+":rig:")
 	}
 	return strings.HasSuffix(qualified, "/"+name)
 }
 
-// NamesOf returns the qualified names of all objects of a kind, in the order of the snapshot.
-func NamesOf(s *city.Snapshot, k Kind) []string {
-	var out []string
-	switch k {
-	case KindAgent:
-		for i := range s.Agents {
-			out = append(out, s.Agents[i].Name)
-		}
-	case KindPool:
-		for i := range s.Pools {
-			out = append(out, s.Pools[i].Name)
-		}
-	case KindRig:
-		for i := range s.Rigs {
-			out = append(out, s.Rigs[i].Name)
-		}
-	case KindAutomation:
-		for i := range s.Automations {
-			out = append(out, s.Automations[i].Name)
-		}
-	case KindWatchdog:
-		for i := range s.Watchdogs {
-			out = append(out, s.Watchdogs[i].Name)
-		}
-	}
-	return out
-}
-
-func lookup(s *city.Snapshot, k Kind, name string) Found {
+func lookup(s *city.Snapshot, k suggest.Kind, name string) Found {
 	f := Found{Snapshot: s}
 	switch k {
-	case KindAgent:
+	case suggest.Agent:
 		f.Agent, _ = s.Agent(name)
-	case KindPool:
+	case suggest.Pool:
 		f.Pool, _ = s.Pool(name)
-	case KindRig:
-		// the index is valid, because a rig with this name exists
-		f.Rig = &s.Rigs[slices.IndexFunc(s.Rigs, func(r city.Rig) bool { return r.Name == name })]
-	case KindAutomation:
+	case suggest.Rig:
+		f.Rig, _ = s.Rig(name)
+	case suggest.Automation:
 		f.Automation, _ = s.Automation(name)
-	case KindWatchdog:
+	case suggest.Watchdog:
 		f.Watchdog, _ = s.Watchdog(name)
 	}
 	return f
 }
 
-// Unknown returns the error for a name that was not found, with suggestions.
-func Unknown(s *city.Snapshot, name string, kinds []Kind) error {
+// Unknown returns the error for a name that was not found, with a suggestion.
+func Unknown(s *city.Snapshot, name string, kinds []suggest.Kind) error {
 	if err := misplaced(s, name, kinds); err != nil {
 		return err
 	}
 	var all []string
 	for _, k := range kinds {
-		all = append(all, NamesOf(s, k)...)
+		all = append(all, s.Names(k)...)
 	}
-	slices.SortFunc(all, city.CompareNames)
-	all = slices.Compact(all)
-	what := string(kinds[0])
-	for i, k := range kinds[1:] {
-		what += map[bool]string{true: " or ", false: ", "}[i == len(kinds)-2] + string(k)
-	}
-	text := fmt.Sprintf("unknown %s %q", what, name)
-	parts := slices.Clone(all) // also suggest the last parts of the names
-	for _, n := range all {
-		parts = append(parts, lastPart(n))
-	}
-	near := suggest.Nearest(name, parts)
-	switch {
-	case len(all) == 0:
-		text += "; the city has none: " + map[Kind]string{
-			KindAgent: "add an [[agents]] table to " + config.FileName,
-			KindRig:   "add a [[rigs]] table to " + config.FileName,
-			KindPool:  "add an [agents.pool] table to an agent in " + config.FileName,
-			KindAutomation: "create a file automations/NAME/automation.toml in the folder set by " +
-				"dir in [formulas]",
-			KindWatchdog: "add a [[watchdogs]] table to " + config.FileName,
-		}[kinds[0]]
-	case near != "":
-		text += fmt.Sprintf("; did you mean %q?", near)
-	default:
-		if len(all) > 12 {
-			all = append(all[:12:12], "…")
-		}
-		text += "; use one of " + strings.Join(all, ", ")
-	}
-	return &city.Error{Code: city.NotFound, Message: text}
+	return city.Missing(suggest.NotFound(suggest.AnyOf(kinds...), name, all))
 }
 
 // misplaced returns an error if name is a pool where an agent is needed, or a pool member that does not currently
 // exist.
-func misplaced(s *city.Snapshot, name string, kinds []Kind) error {
-	if !slices.Contains(kinds, KindAgent) {
+func misplaced(s *city.Snapshot, name string, kinds []suggest.Kind) error {
+	if !slices.Contains(kinds, suggest.Agent) {
 		return nil
 	}
 	for i := range s.Pools {
 		p := &s.Pools[i]
 		mine := p.Name == name || strings.HasSuffix(p.Name, "/"+name)
-		if mine && !slices.Contains(kinds, KindPool) {
+		if mine && !slices.Contains(kinds, suggest.Pool) {
 			text := fmt.Sprintf("%q is a pool, but this command needs one agent", p.Name)
 			if m := MembersOf(s, p); len(m) > 0 {
 				text += "; use one of its members: " + joined(m, 6)
@@ -240,10 +168,9 @@ func misplaced(s *city.Snapshot, name string, kinds []Kind) error {
 		for _, qualified := range []string{name, strings.TrimSuffix(p.Name, lastPart(p.Name)) +
 			name} {
 			if (pool.Spec{Name: p.Name, Min: p.Min, Max: p.Max}).Index(qualified) > 0 {
-				return &city.Error{Code: city.NotFound,
-					Message: fmt.Sprintf("%s does not currently exist: its pool %s wants %d of "+
-						"at most %d members (%s); `gcity why %s` shows details",
-						qualified, p.Name, p.Desired, p.Max, p.Reason, p.Name)}
+				return city.Missing(suggest.NoSuch(suggest.Agent, qualified).Then(fmt.Sprintf(
+					"its pool %s wants %d of at most %d members (%s); `gcity why %s` shows details",
+					p.Name, p.Desired, p.Max, p.Reason, p.Name)))
 			}
 		}
 	}
@@ -281,12 +208,8 @@ func lastPart(name string) string { return name[strings.LastIndexByte(name, '/')
 // AsUndetermined returns err with the exit code for an unknown result, so that a script does not mistake the failure
 // for "no".
 func AsUndetermined(err error) error {
-	var problem *city.Error
 	code, _ := exit.Verdict(err)
-	switch {
-	case errors.As(err, &problem) && problem.Code == city.NotFound:
-		code = exit.CodeUsage
-	case code == exit.CodeFailed || code == exit.CodeConflict:
+	if code == exit.CodeFailed || code == exit.CodeConflict {
 		code = exit.CodeNotRunning
 	}
 	return &exit.Failure{Code: code, Err: err}
@@ -314,16 +237,12 @@ func FindAgent(ctx context.Context, c city.Control, name string) (*city.Agent, e
 
 // Named returns the qualified name of the agent with the given name, by the rules of Link.Find.
 func Named(ctx context.Context, e *Env, name string) (string, error) {
-	l, err := e.Open(ctx)
+	l, f, err := e.OpenNamed(ctx, name, suggest.Agent)
 	if err != nil {
 		return "", err
 	}
 	defer l.Close()
-	_, g, err := l.Find(ctx, name)
-	if err != nil {
-		return "", err
-	}
-	return g.Name, nil
+	return f.Agent.Name, nil
 }
 
 // WantOf returns the agent with the given name, which is a qualified name or the unique last part of one.
@@ -346,7 +265,7 @@ func WantOf(wants []agent.Want, name string) (*agent.Want, error) {
 		for i := range wants {
 			s.Agents = append(s.Agents, city.Agent{Name: wants[i].Name})
 		}
-		return nil, Unknown(s, name, []Kind{KindAgent})
+		return nil, Unknown(s, name, []suggest.Kind{suggest.Agent})
 	}
 	return nil, &city.Error{Code: city.Invalid,
 		Message: fmt.Sprintf("%q is ambiguous; use one of %s", name, strings.Join(same, ", "))}
@@ -354,9 +273,9 @@ func WantOf(wants []agent.Want, name string) (*agent.Want, error) {
 
 // UnknownRig returns the error for an unknown rig.
 func UnknownRig(name string, all []workstore.Place) error {
-	s := &city.Snapshot{}
+	var names []string
 	for _, p := range all[1:] {
-		s.Rigs = append(s.Rigs, city.Rig{Name: p.Rig})
+		names = append(names, p.Rig)
 	}
-	return Unknown(s, name, []Kind{KindRig})
+	return city.Missing(suggest.NotFound(suggest.Rig, name, names))
 }

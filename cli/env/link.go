@@ -15,6 +15,7 @@ import (
 	"gcity/cli/folder"
 	"gcity/config"
 	"gcity/internal/deadline"
+	"gcity/internal/suggest"
 )
 
 // Link is an open city.
@@ -110,6 +111,33 @@ func (e *Env) Open(ctx context.Context) (*Link, error) {
 		l.Control = ReadOnly{l.Control}
 	}
 	return l, nil
+}
+
+// OpenNamed opens the command's city and finds the object with the given name, by the rules of Link.Resolve.
+func (e *Env) OpenNamed(ctx context.Context, name string, kinds ...suggest.Kind) (*Link, Found,
+	error) {
+	l, err := e.Open(ctx)
+	if err != nil {
+		return nil, Found{}, err
+	}
+	f, err := l.Resolve(ctx, name, kinds...)
+	if err != nil {
+		l.Close()
+	}
+	return l, f, err
+}
+
+// OpenSnapshot opens the command's city and reads its state.
+func (e *Env) OpenSnapshot(ctx context.Context) (*Link, *city.Snapshot, error) {
+	l, err := e.Open(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := l.Snapshot(ctx)
+	if err != nil {
+		l.Close()
+	}
+	return l, s, err
 }
 
 // ReadOnly is a control that does not allow changes.

@@ -7,14 +7,17 @@ import (
 
 	"gcity/city"
 	"gcity/config"
+	"gcity/internal/suggest"
 	"gcity/trust"
 )
 
 // The exit codes, for scripts.
 const (
-	CodeDone        = 0
-	CodeFailed      = 1
-	CodeUsage       = 2 // also the exit code of a crash in Go, after which a service restarts
+	CodeDone   = 0
+	CodeFailed = 1
+	// CodeUsage is also the code for a name that does not exist, and that of a crash in Go, after which a service
+	// restarts.
+	CodeUsage       = 2
 	CodeNotRunning  = 3
 	CodeCannotStart = 3  // from `gcity plan`: a planned start cannot succeed
 	CodeConflict    = 4  // already running, or conflict with the current state
@@ -56,6 +59,7 @@ func Verdict(err error) (code int, message string) {
 		invalid   *config.Error
 		untrusted *trust.Refusal
 		problem   *city.Error
+		missing   *suggest.Missing
 	)
 	switch {
 	case err == nil:
@@ -76,6 +80,8 @@ func Verdict(err error) (code int, message string) {
 		return CodeConfig, err.Error()
 	case errors.As(err, &problem):
 		return problemCode(problem.Code), err.Error()
+	case errors.As(err, &missing):
+		return CodeUsage, err.Error()
 	case errors.Is(err, context.DeadlineExceeded):
 		return CodeFailed, "timed out: " + err.Error()
 	default:
@@ -99,7 +105,7 @@ func problemCode(c city.Code) int {
 	switch c {
 	case city.Conflict:
 		return CodeConflict
-	case city.Invalid:
+	case city.Invalid, city.NotFound:
 		return CodeUsage
 	default:
 		return CodeFailed

@@ -21,6 +21,7 @@ import (
 	"gcity/cli/offline"
 	"gcity/cli/output"
 	"gcity/internal/deadline"
+	"gcity/internal/suggest"
 )
 
 // RegisterCommand returns the register command.
@@ -262,15 +263,12 @@ func findRegistered(e *env.Env, all []host.Registered, args []string) (host.Regi
 	for _, e := range all {
 		names = append(names, e.Name)
 	}
-	hint := "no city is registered"
-	if len(names) > 0 {
-		hint = "the registered cities are " + strings.Join(names, ", ")
-	}
+	missing := suggest.NotFound(suggest.City, given, names)
 	if given == "" {
-		given = "the current city"
+		missing = suggest.NoSuch(suggest.City, path).Then("the current city is not " +
+			"registered; run `gcity cities` to see all that are")
 	}
-	return host.Registered{}, &city.Error{Code: city.NotFound,
-		Message: fmt.Sprintf("%s is not registered; %s", given, hint)}
+	return host.Registered{}, missing
 }
 
 // Resolved resolves the symbolic links in a path. Parts of the path need not exist.

@@ -2,8 +2,6 @@ package folder
 
 import (
 	"context"
-	"fmt"
-	"slices"
 	"time"
 
 	"gcity/agent"
@@ -11,6 +9,7 @@ import (
 	"gcity/config"
 	"gcity/controller"
 	"gcity/controller/perform"
+	"gcity/internal/suggest"
 	"gcity/pool"
 	"gcity/session"
 )
@@ -57,23 +56,6 @@ func SelectMembers(of []agent.Want, size int,
 	return out
 }
 
-// WatchdogsOf returns the watchdogs in a configuration. They have no results, because only a controller runs them.
-func WatchdogsOf(c *config.City) []city.Watchdog {
-	var out []city.Watchdog
-	for i := range c.Watchdogs {
-		w := &c.Watchdogs[i]
-		d := city.Watchdog{Name: w.Qualified(), Watches: w.Watches, Triage: w.Triage,
-			Every: w.Every, Fresh: w.Fresh, VeryStale: w.VeryStale,
-			Mode: city.ByThresholds, Source: w.Origin.String()}
-		if w.Triage != "" {
-			d.Mode, d.TTL = city.ByTriage, w.TriageTTL
-		}
-		out = append(out, d)
-	}
-	slices.SortFunc(out, func(x, y city.Watchdog) int { return city.CompareNames(x.Name, y.Name) })
-	return out
-}
-
 // Plan returns the agents that should run.
 func Plan(c *config.City, dir string) []agent.Want {
 	return agent.Plan(c, ThisHost(dir))
@@ -96,7 +78,9 @@ func RigPlan(c *config.City) []agent.Rig { return agent.Rigs(c) }
 func Inspect(ctx context.Context, s controller.Subject, wants []agent.Want,
 	sessions []session.Status, p session.Provider) (*city.Inspection, error) {
 	name := s.Agent
+	names := make([]string, len(wants))
 	for i := range wants {
+		names[i] = wants[i].Name
 		if wants[i].Name == name {
 			s.Want = &wants[i]
 			s.Limits = perform.LimitsOf(p, s.Want.Provider)
@@ -108,8 +92,7 @@ func Inspect(ctx context.Context, s controller.Subject, wants []agent.Want,
 		}
 	}
 	if s.Want == nil && s.Session == nil {
-		return nil, &city.Error{Code: city.NotFound,
-			Message: fmt.Sprintf("unknown agent %q", name)}
+		return nil, city.Missing(suggest.NotFound(suggest.Agent, name, names))
 	}
 	out := s.Inspect(time.Now())
 	controller.AddPrompt(ctx, out, s.Want)

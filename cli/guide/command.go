@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"gcity/cli/env"
-	"gcity/cli/exit"
 	"gcity/cli/output"
+	"gcity/internal/suggest"
 )
 
 // Command returns the help command, which lists the guides, or shows a guide or a command's help.
@@ -53,8 +53,9 @@ that PAGER names if stdout is a terminal. help COMMAND does the same as COMMAND
 			}
 			of, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
-				return exit.Usage("%q is neither a command nor a topic; `gcity help` "+
-					"lists the topics", strings.Join(args, " "))
+				return suggest.NotFound(suggest.AnyOf(suggest.Topic, suggest.Command),
+					strings.Join(args, " "), namesIn(cmd.Root())).Then(
+					"run `gcity help` to see all topics, and `gcity --help` to see all commands")
 			}
 			of.InitDefaultHelpFlag()
 			return of.Help()
@@ -90,7 +91,7 @@ func show(e *env.Env, t Topic, root *cobra.Command) error {
 			return "`" + s + "`"
 		},
 		Block: func(s string) string { return e.Paint(output.Cyan, s) },
-		Width: e.Columns(),
+		Width: e.TextWidth(),
 	})
 	if of, rest, err := root.Find([]string{t.Name}); err == nil && len(rest) == 0 && of != root {
 		text += fmt.Sprintf("\n`gcity %s --help` shows the command's help.\n", t.Name)
@@ -112,4 +113,16 @@ func page(e *env.Env, text string) bool {
 	c := exec.Command("sh", "-c", pager)
 	c.Stdin, c.Stdout, c.Stderr = strings.NewReader(text), e.Out, e.Err
 	return c.Run() == nil
+}
+
+// namesIn returns the names of all topics, and of the commands directly below one.
+func namesIn(root *cobra.Command) []string {
+	var names []string
+	for _, t := range Topics() {
+		names = append(names, t.Name)
+	}
+	for _, c := range root.Commands() {
+		names = append(names, c.Name())
+	}
+	return names
 }

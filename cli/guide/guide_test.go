@@ -139,7 +139,7 @@ func TestTerminal(t *testing.T) {
 		}
 	}
 	pools, _ := Find("pools")
-	text := pools.Terminal(Style{Title: same, Code: same, Block: same})
+	text := pools.Terminal(Style{Title: same, Code: same, Block: same, Width: 100})
 	for _, want := range []string{"Pools\n\nA pool is a group", "    gcity pool list\n",
 		"\n  0\n      the agent has been asked to finish\n"} {
 		if !strings.Contains(text, want) {

@@ -6,15 +6,12 @@ import (
 	"strings"
 )
 
-// maxWidth is the maximum width of text in columns.
-const maxWidth = 100
-
 // Style contains functions that add terminal styles to parts of a page.
 type Style struct {
 	Title func(string) string // for a heading
 	Code  func(string) string // for inline code
 	Block func(string) string // for a line of a code block
-	Width int                 // width of the terminal in columns; 0 if the output is not a terminal
+	Width int                 // maximum width of text in columns
 }
 
 // The regular expressions are compiled on use, because package variables would slow down every start of the program.
@@ -27,10 +24,7 @@ func span() *regexp.Regexp { return regexp.MustCompile("`([^`]*)`") }
 
 // Terminal returns a page as text for a terminal.
 func (t Topic) Terminal(s Style) string {
-	w := &writer{Style: s, width: maxWidth}
-	if s.Width > 0 {
-		w.width = min(w.width, s.Width)
-	}
+	w := &writer{Style: s, width: s.Width}
 	b := &w.Builder
 	last := heading
 	for i, bl := range parse(t.Text()) {

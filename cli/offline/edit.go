@@ -13,6 +13,7 @@ import (
 	"gcity/config/edit"
 	"gcity/describe"
 	"gcity/events"
+	"gcity/internal/suggest"
 )
 
 // suspendable is an agent, pool, rig or city that can be suspended, and selects the sessions that stop with it.
@@ -148,8 +149,7 @@ func (b *City) recordOf(e events.Event, what string) (city.Receipt, error) {
 func (b *City) scale(c city.Scale, planned []agent.Pool) (city.Receipt, error) {
 	i := slices.IndexFunc(planned, func(p agent.Pool) bool { return p.Name == c.Pool })
 	if i < 0 {
-		return city.Receipt{}, &city.Error{Code: city.NotFound,
-			Message: fmt.Sprintf("unknown pool %q", c.Pool)}
+		return city.Receipt{}, city.Missing(suggest.NoSuch(suggest.Pool, c.Pool))
 	}
 	p := planned[i]
 	e := events.Event{Type: events.PoolScaled, Subject: p.Name}

@@ -11,6 +11,7 @@ import (
 	"gcity/cli/depot"
 	"gcity/cli/folder"
 	"gcity/controller/effect"
+	"gcity/internal/suggest"
 )
 
 // Bead implements city.Getter. If one store fails, beads in the other stores are still found.
@@ -75,8 +76,7 @@ func (b *City) storeOf(rig string) (beads.Store, error) {
 	case i >= 0:
 		return b.stores[i].Store, nil
 	case b.config == nil || b.config.Rig(rig) == nil:
-		return nil, &city.Error{Code: city.NotFound,
-			Message: fmt.Sprintf("unknown rig %q", rig)}
+		return nil, city.Missing(suggest.NoSuch(suggest.Rig, rig))
 	}
 	return nil, &city.Error{Code: city.Unavailable,
 		Message: fmt.Sprintf("the work of rig %s cannot be reached; `gcity rig list` shows why",

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,9 +36,7 @@ type City struct {
 	// the city's store is first; empty if the configuration is invalid and no stores are cached
 	stores  []*depot.Store
 	scanner automation.Scanner
-	// the state of automations that the last controller saved
-	automationStates map[string]automation.Memory
-	close            func()
+	close   func()
 
 	slow env.Slowly // reports slow operations; may be nil
 }
@@ -76,10 +76,16 @@ func (b *City) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
 	return func(yield func(*city.Snapshot, error) bool) {
 		tick := time.NewTicker(time.Second)
 		defer tick.Stop()
+		var last *city.Snapshot
 		for {
 			s, err := b.Snapshot(ctx)
-			if ctx.Err() != nil || !yield(s, err) || err != nil {
+			if ctx.Err() != nil {
 				return
+			}
+			if now := timeless(s); err != nil || !reflect.DeepEqual(now, last) {
+				if last = now; !yield(s, err) || err != nil {
+					return
+				}
 			}
 			select {
 			case <-ctx.Done():
@@ -88,6 +94,22 @@ func (b *City) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
 			}
 		}
 	}
+}
+
+// timeless returns a snapshot without what changes only because time passes.
+func timeless(s *city.Snapshot) *city.Snapshot {
+	if s == nil {
+		return nil
+	}
+	out := *s
+	out.At = time.Time{}
+	out.Automations = slices.Clone(s.Automations)
+	for i := range out.Automations {
+		if a := &out.Automations[i]; a.Next != nil { // the reason contains the remaining time
+			a.Reason, a.Next = "", nil
+		}
+	}
+	return &out
 }
 
 // History implements city.Control.
@@ -122,8 +144,7 @@ func (b *City) Output(ctx context.Context, agent string, lines int) (string, err
 		return "", unknown
 	}
 	if err == nil && text == "" {
-		err = exit.NotRunning("agent %q has no live session and no stored output, and no "+
-			"controller is running to start it; start it with `gcity start`", agent)
+		err = b.withoutSession(agent, "has no live session and no stored output")
 	}
 	return text, err
 }
@@ -233,8 +254,22 @@ func (b *City) Session(ctx context.Context, agent string) (session.Status, error
 	if unknown != nil { // the agent's session may belong to a provider that cannot be listed
 		return session.Status{}, unknown
 	}
-	return session.Status{}, exit.NotRunning("agent %q has no live session, and no controller "+
-		"is running to start one; start it with `gcity start`", agent)
+	return session.Status{}, b.withoutSession(agent, "has no live session")
+}
+
+// withoutSession returns the error for an agent that has no session, or for a name that no agent has.
+func (b *City) withoutSession(agent, what string) error {
+	config := b.config
+	if config == nil {
+		config, _ = folder.LoadCity(b.Dir) // if it is invalid, the agent may exist
+	}
+	if config != nil {
+		if _, err := env.WantOf(folder.Plan(config, b.Dir), agent); err != nil {
+			return err
+		}
+	}
+	return exit.NotRunning("agent %q %s, and no controller is running to start it; start it with "+
+		"`gcity start`", agent, what)
 }
 
 // Cannot returns the error for an operation that the session provider does not support.

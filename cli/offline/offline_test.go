@@ -216,6 +216,42 @@ func TestOfflineSince(t *testing.T) {
 	}
 }
 
+// A city without a controller shows a new snapshot only if something has changed. The passing of time is no change.
+func TestOfflineSnapshots(t *testing.T) {
+	t.Parallel()
+	b, _ := configured(t, "[[agents]]\nname = \"a\"\nstart_command = \"true\"\n")
+	note := func() {
+		if _, err := folder.AppendEvent(b.Dir, events.Event{Type: "note.made", Actor: "operator"}); err != nil {
+			t.Error(err)
+		}
+	}
+	note()
+	calls := 0
+	b.now = func() time.Time { calls++; return noon.Add(time.Duration(calls) * time.Second) }
+	if _, err := b.Snapshot(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	each := calls
+	b.now = func() time.Time {
+		if calls++; calls == 4*each { // the third snapshot of the loop
+			note()
+		}
+		return noon.Add(time.Duration(calls) * time.Second)
+	}
+	var seqs []uint64
+	for s, err := range b.Snapshots(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seqs = append(seqs, s.Seq); s.Seq > 1 {
+			break
+		}
+	}
+	if len(seqs) != 2 {
+		t.Errorf("snapshots with the events %v, want one before and one after the change", seqs)
+	}
+}
+
 // The last output of a dead agent is read from its newest crash file.
 func TestOfflineLastOutput(t *testing.T) {
 	b, _ := besides(t)
@@ -274,7 +310,7 @@ func TestOfflineScale(t *testing.T) {
 		{city.Scale{Pool: "w", Size: 6}, "the pool's limits are 1 to 5 (city.toml:4:1)", city.Invalid, map[string]int{"w": 3}},
 		{city.Scale{Pool: "w", Size: 0}, "the pool's limits are 1 to 5 (city.toml:4:1)", city.Invalid, map[string]int{"w": 3}},
 		{city.Scale{Pool: "off", Size: 1}, "the pool is off", city.Invalid, map[string]int{"w": 3}},
-		{city.Scale{Pool: "x", Size: 1}, "unknown pool", city.NotFound, map[string]int{"w": 3}},
+		{city.Scale{Pool: "x", Size: 1}, `pool "x" not found`, city.NotFound, map[string]int{"w": 3}},
 		{city.Scale{Pool: "w", Auto: true}, "uses its check again", "", nil},
 	} {
 		r, err := b.scale(c.command, pools)

@@ -12,6 +12,7 @@ import (
 	"gcity/cli/folder"
 	"gcity/config"
 	"gcity/controller"
+	"gcity/controller/effect"
 	"gcity/controller/machine"
 	"gcity/events"
 )
@@ -21,19 +22,28 @@ func (b *City) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	if b.invalid != nil {
 		return b.snapshotOfSessions(ctx)
 	}
+	return b.observe(ctx, nil)
+}
+
+// observe returns the state of the city. It runs the checks of the automations for which asks returns true.
+func (b *City) observe(ctx context.Context, asks func(automation string) bool) (*city.Snapshot,
+	error) {
 	times := b.readStateTimes(ctx)
-	s, err := controller.Observe(ctx, b.options(), b.config, b.now(),
-		machine.Observation{Stopped: times.stopped, Ends: times.ends})
+	saved, problem := folder.AutomationsOf(b.Dir)
+	r := automationReader{b: b, newest: times.seq, asks: asks}
+	past := times.past(r.answer)
+	past.Automations = saved
+	if problem != nil {
+		past.AutomationsProblem = problem.Error()
+	}
+	s, err := controller.Observe(ctx, b.options(), b.config, b.now(), past)
 	if err != nil {
 		return nil, fmt.Errorf("cannot list the sessions of %s: %w", b.Dir, err)
 	}
 	if s.Host, err = os.Hostname(); err != nil {
 		s.Host = "localhost"
 	}
-	s.Seq, s.Watchdogs = times.seq, folder.WatchdogsOf(b.config)
-	automations, warnings, troubles := b.automations(ctx)
-	s.Automations, s.Degraded = automations, append(s.Degraded, troubles...)
-	s.Config.Warnings = append(s.Config.Warnings, warnings...)
+	s.Seq = times.seq
 	return s, nil
 }
 
@@ -48,7 +58,7 @@ func (b *City) snapshotOfSessions(ctx context.Context) (*city.Snapshot, error) {
 	s, err := controller.Observe(ctx, controller.Options{Dir: b.Dir, Provider: b.Sessions,
 		Host: folder.ThisHost(b.Dir)}, &config.City{Path: b.Dir,
 		Workspace: config.Workspace{Name: cached.Name}}, b.now(),
-		machine.Observation{Stopped: times.stopped, Ends: times.ends})
+		times.past(func(context.Context, effect.Effect) effect.Input { return nil }))
 	if err != nil || !slices.ContainsFunc(s.Agents, func(a city.Agent) bool { return a.Running }) {
 		return nil, b.invalid
 	}
@@ -98,6 +108,13 @@ type stateTimes struct {
 	seq     uint64
 	stopped time.Time            // time since which no controller has been running, or zero
 	ends    map[string]time.Time // time since which each agent has had its state
+}
+
+// past returns the initial state of a machine that observes the city.
+func (p stateTimes) past(
+	execute func(context.Context, effect.Effect) effect.Input) controller.Past {
+	return controller.Past{InitialState: machine.InitialState{
+		Observes: &machine.Observation{Stopped: p.stopped, Ends: p.ends}}, Execute: execute}
 }
 
 // readStateTimes reads the event log. If the controller was killed, the time of its last event is used as the time

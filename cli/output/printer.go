@@ -174,6 +174,46 @@ func Fold(text string, width int, indent string) string {
 	return indent + strings.ReplaceAll(text, "\n", "\n"+indent)
 }
 
+// Hang breaks text at blanks into lines of at most width columns. The first line begins with first, each other line
+// with hang blanks. It cuts no word.
+func Hang(first string, hang int, text string, width int) string {
+	line, at, empty := first, ansi.StringWidth(first), true
+	var b strings.Builder
+	for word := range strings.FieldsSeq(text) {
+		n := ansi.StringWidth(word)
+		switch {
+		case empty:
+			empty = false
+		case at+1+n > width:
+			b.WriteString(strings.TrimRight(line, " ") + "\n")
+			line, at = strings.Repeat(" ", hang), hang
+		default:
+			line, at = line+" ", at+1
+		}
+		line, at = line+word, at+n
+	}
+	return b.String() + strings.TrimRight(line, " ")
+}
+
+// HangTable returns names and their descriptions in two columns. A description continues below its beginning. The
+// column of names has at least least columns; if it takes more than half of the width, a description is below its name.
+func HangTable(rows [][2]string, least, width int) string {
+	widest := least
+	for _, r := range rows {
+		widest = max(widest, ansi.StringWidth(r[0]))
+	}
+	var lines []string
+	for _, r := range rows {
+		first, hang := fmt.Sprintf("  %-*s  ", widest, r[0]), widest+4
+		if hang > width/2 {
+			lines = append(lines, "  "+strings.TrimRight(r[0], " "))
+			first, hang = "      ", 6
+		}
+		lines = append(lines, Hang(first, hang, r[1], width))
+	}
+	return strings.Join(lines, "\n")
+}
+
 // FlushRight aligns the cells and headers of some columns to the right.
 func FlushRight(head []string, rows [][]Cell, columns ...int) {
 	for _, c := range columns {
@@ -186,6 +226,15 @@ func FlushRight(head []string, rows [][]Cell, columns ...int) {
 			rows[i][c].Text = fmt.Sprintf("%*s", widest, rows[i][c].Text)
 		}
 	}
+}
+
+// TextWidth returns the maximum width of running text: the terminal's width, but at most 100 columns, or 80 if stdout
+// is not a terminal.
+func (p *Printer) TextWidth() int {
+	if w := p.Columns(); w > 0 {
+		return min(w, 100)
+	}
+	return 80
 }
 
 // Columns returns the maximum width of tables: the terminal's width, or 0 if stdout is not a terminal.

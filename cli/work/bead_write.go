@@ -30,7 +30,7 @@ func beadCreate(e *env.Env) *cobra.Command {
 	)
 	c := depot.WithWork(e, &cobra.Command{
 		Use: "create TITLE", Short: "Create a bead", Args: env.Exactly(1),
-		Example: `  gcity bead create "document the exec provider" --label pool:worker --priority 1
+		Example: `  gcity bead create "document the provider" --label pool:worker --priority 1
   gc bead create "fix the retry test" --parent gc-12 --needs gc-13,gc-14 --json
   gc bead create "build fails" --description-file - <log.txt
   gc bead create -- "--force is not documented"`,
@@ -178,7 +178,7 @@ func beadUpdate(e *env.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use: "update ID", Short: "Change only the given fields of a bead",
 		Args: env.Exactly(1),
-		Example: `  gc bead update gc-12 --claim             # to yourself; only one claim succeeds
+		Example: `  gc bead update gc-12 --claim             # to yourself; only one succeeds
   gc bead update gc-12 --assignee ""       # no assignee`,
 	}
 	c = depot.WithWork(e, c, true, func(ctx context.Context, d *depot.Store, args []string) error {

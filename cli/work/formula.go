@@ -3,7 +3,6 @@ package work
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -356,12 +355,5 @@ func poolNamed(name, rig string, c *config.City) (string, error) {
 		}
 	}
 	slices.SortFunc(all, city.CompareNames)
-	switch near := suggest.Nearest(name, all); {
-	case len(all) == 0:
-		return "", errors.New("unknown pool " + fmt.Sprintf("%q", name) +
-			": add an [agents.pool] table to an agent to make it a pool")
-	case near != "":
-		return "", exit.Usage("pool %q not found; did you mean %q?", name, near)
-	}
-	return "", exit.Usage("pool %q not found; the pools are %s", name, strings.Join(all, ", "))
+	return "", suggest.NotFound(suggest.Pool, name, all)
 }

@@ -18,6 +18,7 @@ import (
 	"gcity/cli/folder"
 	"gcity/cli/output"
 	"gcity/internal/disk"
+	"gcity/internal/suggest"
 	"gcity/mail"
 	"gcity/session"
 )
@@ -124,9 +125,8 @@ func HeartbeatCommand(e *env.Env) *cobra.Command {
 		Long: `heartbeat writes the current time to .gc/heartbeats/AGENT.json, which the agent's
 watchdog reads. It does not need a controller, and may be called often. In the file
 name "/" is written as "_s", "." as "_d" and "_" as "__".`,
-		Example: "  gc heartbeat --cycle 42 --last-action health-scan --healthy-agents " +
-			"3 --unhealthy-agents 0",
-		ValidArgsFunction: env.Complete(e, env.KindAgent),
+		Example:           "  gc heartbeat --cycle 42 --last-action health-scan --healthy-agents 3",
+		ValidArgsFunction: env.Complete(e, suggest.Agent),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if e.ReadOnly {
 				return env.ReadOnlyError("heartbeat")

@@ -21,6 +21,7 @@ import (
 	"gcity/cli/output"
 	"gcity/config"
 	"gcity/internal/shell"
+	"gcity/internal/suggest"
 )
 
 // queryLimit is the timeout for an agent's work_query.
@@ -46,7 +47,7 @@ Exit codes:
 --inject is for an agent's hook files: it prints the work as text for a model, prints
 nothing if it finds no work, and always exits 0.`,
 		Example:           "  gc hook || sleep 60",
-		ValidArgsFunction: env.Complete(e, env.KindAgent),
+		ValidArgsFunction: env.Complete(e, suggest.Agent),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			w, err := workOf(cmd.Context(), e, args)
 			switch {

@@ -17,6 +17,7 @@ import (
 	"gcity/cli/folder"
 	"gcity/cli/output"
 	"gcity/describe"
+	"gcity/internal/suggest"
 	"gcity/mail"
 )
 
@@ -118,7 +119,7 @@ func mailSend(e *env.Env) *cobra.Command {
 		Example: `  gc mail send builder -s 'the tests fail' -m 'see gc-41'
   gc mail send pool:worker 'does anyone know the parser?'
   make test 2>&1 | tail -20 | gc mail send human -s 'red' -m -`,
-		ValidArgsFunction: env.Complete(e, env.KindAgent, env.KindPool),
+		ValidArgsFunction: env.Complete(e, suggest.Agent, suggest.Pool),
 	}, true, func(ctx context.Context, l *env.Link, args []string) error {
 		if err := f.fill(e, args[1:]); err != nil {
 			return err
@@ -286,7 +287,7 @@ it prints nothing and exits 1. With --inject it prints the unread messages as te
 the agent's model, or nothing, and always exits 0, because a failing hook could block
 the agent. It does not mark messages as read.`,
 		Example:           "  gc mail check && gc mail inbox\n  gc mail check --inject",
-		ValidArgsFunction: env.Complete(e, env.KindAgent, env.KindPool),
+		ValidArgsFunction: env.Complete(e, suggest.Agent, suggest.Pool),
 	}
 	c = withMail(e, c, false, func(ctx context.Context, l *env.Link, args []string) error {
 		who := mailOf(e, args)
@@ -333,7 +334,7 @@ func mailCount(e *env.Env) *cobra.Command {
 	return withMail(e, &cobra.Command{
 		Use: "count [MAILBOX]", Short: "Show the number of messages and of unread messages",
 		Args:              env.Between(0, 1),
-		ValidArgsFunction: env.Complete(e, env.KindAgent, env.KindPool),
+		ValidArgsFunction: env.Complete(e, suggest.Agent, suggest.Pool),
 	}, false, func(ctx context.Context, l *env.Link, args []string) error {
 		s := countShape{Recipient: mailOf(e, args)}
 		all, err := city.Mail(ctx, l, s.Recipient, true)

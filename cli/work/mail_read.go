@@ -12,6 +12,7 @@ import (
 	"gcity/cli/env"
 	"gcity/cli/exit"
 	"gcity/cli/output"
+	"gcity/internal/suggest"
 	"gcity/mail"
 )
 
@@ -25,7 +26,7 @@ func mailInbox(e *env.Env) *cobra.Command {
 		Args:              env.Between(0, 1),
 		Aliases:           []string{"list", "ls"},
 		Example:           "  gc mail inbox\n  gcity mail inbox builder --all",
-		ValidArgsFunction: env.Complete(e, env.KindAgent, env.KindPool),
+		ValidArgsFunction: env.Complete(e, suggest.Agent, suggest.Pool),
 	}, false, func(ctx context.Context, l *env.Link, args []string) error {
 		who := mailOf(e, args)
 		found, err := city.Mail(ctx, l, who, all)

@@ -13,6 +13,7 @@ import (
 	"gcity/cli/env"
 	"gcity/cli/folder"
 	"gcity/cli/output"
+	"gcity/internal/suggest"
 	"gcity/mail"
 )
 
@@ -41,7 +42,7 @@ without a prompt, and outside a session, it prints a list of useful commands.
 
 --hook is for an agent's hook files: the command then always exits 0.`,
 		Example:           "  gc prime\n  gcity prime worker",
-		ValidArgsFunction: env.Complete(e, env.KindAgent),
+		ValidArgsFunction: env.Complete(e, suggest.Agent),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), primeLimit)
 			defer cancel()

@@ -72,7 +72,7 @@ sling fails if the work is closed, or is assigned to a different agent.`,
 		Example: `  gc sling builder gc-41 --nudge
   gc sling worker 'write a README'
   gc sling yard/builder release -f --var version=1.4`,
-		ValidArgsFunction: env.Complete(e, env.KindAgent, env.KindPool, env.KindRig),
+		ValidArgsFunction: env.Complete(e, suggest.Agent, suggest.Pool, suggest.Rig),
 	}
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if e.ReadOnly {
@@ -168,8 +168,8 @@ func withTargetError(ctx context.Context, l *env.Link, target string, wrong erro
 		return wrong
 	}
 	to, err := s.Address(target)
-	if err == nil && s.IsUserAddress(to) && !slices.Contains(env.NamesOf(s, env.KindRig), target) {
-		err = env.Unknown(s, target, []env.Kind{env.KindAgent, env.KindPool, env.KindRig})
+	if err == nil && s.IsUserAddress(to) && !slices.Contains(s.Names(suggest.Rig), target) {
+		err = env.Unknown(s, target, []suggest.Kind{suggest.Agent, suggest.Pool, suggest.Rig})
 	}
 	if err == nil {
 		return wrong
@@ -202,17 +202,12 @@ func slingOne(ctx context.Context, e *env.Env, l *env.Link, word string,
 		return nil
 	}
 	if req.Target == "" {
-		if _, err := l.Resolve(ctx, word, env.KindAgent, env.KindPool, env.KindRig); err == nil {
+		if _, err := l.Resolve(ctx, word, suggest.Agent, suggest.Pool, suggest.Rig); err == nil {
 			return exit.Usage("the work is missing: gcity sling %s BEAD|FORMULA|TEXT…", word)
 		}
 	}
-	near := ""
-	if meant := suggest.Nearest(word, names); meant != "" {
-		near = fmt.Sprintf("; did you mean %q?", meant)
-	}
-	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf(
-		"%q is neither a bead nor one of the city's formulas%s; for a rig's formula add "+
-			"--formula, and to create a bead use text with several words", word, near)}
+	return city.Missing(suggest.NotFound(suggest.AnyOf(suggest.Bead, suggest.Formula), word, names).
+		Then("for a rig's formula add --formula, and to create a bead use text with several words"))
 }
 
 // formulaNames returns the names of the city's formulas.

@@ -164,7 +164,7 @@ func TestRemoveRigErrors(t *testing.T) {
 		"in use": {rig + agent, "", false, "agents work in this rig: demo/a"},
 		"needed elsewhere": {rig + agent + "[[agents]]\nname = \"b\"\ndepends_on = [\"demo/a\"]\n",
 			"", true, "agents.depends_on"},
-		"none such":   {rig, "", true, "no such rig"},
+		"none such":   {rig, "", true, `rig "dmo" not found`},
 		"in one line": {"rigs = [{ name = \"demo\", path = \"/d\" }]\n", "", true, "by hand"},
 		"included": {"include = [\"part.toml\"]\n", rig, true,
 			"it is declared at part.toml:1:1"},

@@ -160,8 +160,8 @@ func TestResumeWithoutRecord(t *testing.T) {
 
 func TestSetSuspendedErrors(t *testing.T) {
 	tests := []struct{ name, text, agent, want string }{
-		{"a typo", "[[agents]]\nname = \"worker\"\n", "wroker", `no such agent "wroker" in city.toml; did you mean "worker"?`},
-		{"a stranger", "[[agents]]\nname = \"worker\"\n", "x", `no such agent "x" in city.toml`},
+		{"a typo", "[[agents]]\nname = \"worker\"\n", "wroker", "agent \"wroker\" not found; did you mean \"worker\"? Run `gcity agent list` to see all"},
+		{"a stranger", "[[agents]]\nname = \"worker\"\n", "x", "agent \"x\" not found; run `gcity agent list` to see all"},
 		{"a broken file", "[[agents]]\nnam = \"worker\"\n", "worker",
 			"city.toml:1:1: agents.name: is missing; every agent needs one: name = \"…\"\ncity.toml:2:1: agents.nam: unknown key; did you mean \"name\"?"},
 	}

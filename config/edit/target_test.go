@@ -202,13 +202,13 @@ name = "b"
 		want   string
 	}{
 		{config.Target{Agent: "a"}, config.ErrAmbiguous, `the name is ambiguous: use one of demo/a and other/a instead of "a"`},
-		{config.Target{Agent: "other/worker"}, config.ErrNoAgent, `no such agent "other/worker" in city.toml`},
-		{config.Target{Agent: "demo/wroker"}, config.ErrNoAgent, `no such agent "demo/wroker" in city.toml; did you mean "demo/worker"?`},
+		{config.Target{Agent: "other/worker"}, config.ErrNoAgent, "agent \"other/worker\" not found; run `gcity agent list` to see all"},
+		{config.Target{Agent: "demo/wroker"}, config.ErrNoAgent, "agent \"demo/wroker\" not found; did you mean \"demo/worker\"? Run `gcity agent list` to see all"},
 		{config.Target{Agent: "demo/worker-2"}, config.ErrMember, `"demo/worker-2" is a member of a pool; only the whole pool "demo/worker" can be suspended and resumed`},
 		{config.Target{Agent: "worker-3"}, config.ErrMember, `"demo/worker-3" is a member of a pool; only the whole pool "demo/worker" can be suspended and resumed`},
-		{config.Target{Agent: "worker-4"}, config.ErrNoAgent, `no such agent "worker-4" in city.toml; did you mean "worker-9"?`},
-		{config.Target{Rig: "dmeo"}, config.ErrNoRig, `no such rig "dmeo" in city.toml; did you mean "demo"?`},
-		{config.Target{Rig: "worker"}, config.ErrNoRig, `no such rig "worker" in city.toml`},
+		{config.Target{Agent: "worker-4"}, config.ErrNoAgent, "agent \"worker-4\" not found; did you mean \"worker-9\"? Run `gcity agent list` to see all"},
+		{config.Target{Rig: "dmeo"}, config.ErrNoRig, "rig \"dmeo\" not found; did you mean \"demo\"? Run `gcity rig list` to see all"},
+		{config.Target{Rig: "worker"}, config.ErrNoRig, "rig \"worker\" not found; run `gcity rig list` to see all"},
 	} {
 		err := SetSuspended(config.Source{Dir: dir}, tt.target, true)
 		if !errors.Is(err, tt.is) || err.Error() != tt.want {

@@ -15,6 +15,7 @@ import (
 	"gcity/formula"
 	"gcity/internal/deadline"
 	"gcity/internal/redact"
+	"gcity/internal/suggest"
 )
 
 // limit is the timeout for reading the configuration or the formulas for a request.
@@ -94,8 +95,7 @@ func validate(s config.Source) city.Validation {
 func (c *Catalogue) Formulas(ctx context.Context, rig string) ([]city.Formula, error) {
 	force := c.force()
 	if rig != "" && force.Rig(rig) == nil {
-		return nil, &city.Error{Code: city.NotFound,
-			Message: fmt.Sprintf("rig %s not found; GET /v0/rigs lists the rigs", rig)}
+		return nil, city.Missing(suggest.NoSuch(suggest.Rig, rig))
 	}
 	found, ok := c.formulas.Do(ctx, rig, time.Now(), limit, func() formulaList {
 		all, err := formulasOf(filepath.Join(c.source.Dir, ".gc"), rig, force.Layers())

@@ -16,6 +16,7 @@ import (
 	"gcity/events"
 	"gcity/internal/deadline"
 	"gcity/internal/redact"
+	"gcity/internal/suggest"
 )
 
 // editsAtOnce is the maximum number of edits in flight, which may block on a folder.
@@ -75,8 +76,8 @@ func (r *Rigs) RemoveRig(ctx context.Context, name string) (city.Receipt, error)
 	}
 	at := rigAt(snap, name)
 	if at < 0 {
-		return city.Receipt{}, &city.Error{Code: city.NotFound,
-			Message: "rig " + name + " not found in " + snap.Name + "; GET /v0/rigs lists the rigs"}
+		return city.Receipt{}, city.Missing(suggest.NotFound(suggest.Rig, name,
+			snap.Names(suggest.Rig)))
 	}
 	rig := &snap.Rigs[at]
 	if err := r.inUse(ctx, snap, rig); err != nil {

@@ -121,9 +121,9 @@ func (cs *commands) find(id uint64, name string) (*record, bool) {
 	}
 	for _, p := range cs.m.pools.All() {
 		if i := p.Want.Index(name); i > 0 {
-			cs.m.step.Reject(id, city.NotFound,
-				fmt.Sprintf("agent %s is not running: pool %s wants %d of at most %d members", name,
-					p.Name(), p.Desired, p.Want.Max))
+			cs.m.step.Reject(id, city.NotFound, suggest.NoSuch(suggest.Agent, name).Then(
+				fmt.Sprintf("its pool %s wants %d of at most %d members", p.Name(), p.Desired,
+					p.Want.Max)).Error())
 			return nil, false
 		}
 	}
@@ -133,7 +133,7 @@ func (cs *commands) find(id uint64, name string) (*record, bool) {
 			names = append(names, a.name)
 		}
 	}
-	cs.m.step.Reject(id, city.NotFound, suggest.NotFound("agent", name, names))
+	cs.m.step.Reject(id, city.NotFound, suggest.NotFound(suggest.Agent, name, names).Error())
 	return nil, false
 }
 

@@ -43,7 +43,8 @@ func (ld *loader) suspendPool(id uint64, p *pools.Pool, on bool) {
 
 func (ld *loader) suspendRig(id uint64, name string, on bool) {
 	if !slices.ContainsFunc(ld.rigNames(), func(n string) bool { return n == name }) {
-		ld.m.step.Reject(id, city.NotFound, suggest.NotFound("rig", name, ld.rigNames()))
+		ld.m.step.Reject(id, city.NotFound,
+			suggest.NotFound(suggest.Rig, name, ld.rigNames()).Error())
 		return
 	}
 	ld.groups = append(ld.groups, groupWaiter{id: id, on: on, rig: name})

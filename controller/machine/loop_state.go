@@ -41,6 +41,9 @@ func (c runsCity) FolderMoved() bool                    { return c.m.folderMoved
 func (c runsCity) StoreProblem() string                 { return c.m.work.storeProblem("") }
 func (c runsCity) CountWork()                           { c.m.work.count() }
 
+// Observed reports whether the city has no controller.
+func (c runsCity) Observed() bool { return c.m.observes != nil }
+
 // Running reports whether agents and runs may start.
 func (c runsCity) Running() bool { return c.m.ending == running && c.m.observes == nil }
 

@@ -7,7 +7,8 @@ import (
 	"gcity/controller/effect"
 )
 
-// Observation puts a machine in observation mode: it starts and stops no agents, and requests no checks or runs. Its
+// Observation puts a machine in observation mode: it starts and stops no agents, opens no runs and requests no checks
+// of pools. It evaluates automations, and requests the checks of their conditions, which the caller may ignore. Its
 // fields are facts about a city without a controller that no input reports.
 type Observation struct {
 	// time since which no controller has been running; zero if none has ever run
@@ -74,7 +75,8 @@ func (ob *Observation) decideAlive(m *Machine, now time.Time, a *record) {
 	a.since = a.sess.life.Started
 }
 
-// complete removes from a snapshot what only a controller has: next actions, decisions and patrols.
+// complete removes from a snapshot what only a controller has: next actions, decisions, patrols and the results of
+// watchdogs.
 func (ob *Observation) complete(s *city.Snapshot) {
 	s.Config.Loaded, s.Config.Environ, s.Patrol = time.Time{}, nil, city.Patrol{}
 	for i := range s.Agents {
@@ -83,6 +85,15 @@ func (ob *Observation) complete(s *city.Snapshot) {
 		a.Available, a.UnavailableReason = a.Running, ""
 		if !a.Available {
 			a.UnavailableReason = a.Reason
+		}
+	}
+	for i := range s.Watchdogs {
+		w := s.Watchdogs[i]
+		s.Watchdogs[i] = city.Watchdog{Name: w.Name, Watches: w.Watches, Triage: w.Triage,
+			Every: w.Every, Fresh: w.Fresh, VeryStale: w.VeryStale, TTL: w.TTL, Source: w.Source,
+			Mode: city.ByThresholds}
+		if w.Triage != "" {
+			s.Watchdogs[i].Mode = city.ByTriage
 		}
 	}
 	for i := range s.Pools {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gcity/agent"
+	"gcity/automation"
 	"gcity/city"
 	"gcity/controller/effect"
 	"gcity/session"
@@ -37,9 +38,18 @@ func TestObservation(t *testing.T) {
 	step(effect.Listed{Sessions: []session.Status{alive("runs"), frozen, alive("stray")},
 		Err: &session.PartialError{Unknown: map[string]error{"tmux": session.ErrBusy}}})
 	step(effect.SnapshotsWatched{})
+	step(effect.Scanned{Catalog: automation.Catalog{Revision: "1", Automations: []automation.Definition{
+		{Name: "tidy", Gate: automation.Cooldown, Interval: time.Minute}, {Name: "later", Gate: automation.Cooldown, Interval: time.Hour}}}})
+	step(effect.RunsSwept{Runs: []city.Run{{ID: "x-2", Automation: "later", Opened: t0.Add(-time.Minute)}}})
+	reasons := map[string]string{"tidy": "due: never run; no controller is running", "later": "idle: cooldown: 59m remaining; no controller is running"}
+	for _, a := range m.Snapshot(t0).Automations {
+		if got := string(a.State) + ": " + a.Reason; got != reasons[a.Name] {
+			t.Errorf("%s is %s, want %s", a.Name, got, reasons[a.Name])
+		}
+	}
 	for _, f := range out {
 		switch f.(type) {
-		case effect.Start, effect.Resume, effect.Stop, effect.Kill, effect.MarkDrain, effect.CheckPool, effect.Scan:
+		case effect.Start, effect.Resume, effect.Stop, effect.Kill, effect.MarkDrain, effect.CheckPool, effect.OpenRun, effect.Run:
 			t.Errorf("effect %T %+v", f, f)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"gcity/config"
 	"gcity/controller/effect"
 	"gcity/events"
+	"gcity/internal/suggest"
 )
 
 // Stores opens the stores of a city: its own, and one for each rig. It is safe for concurrent use.
@@ -45,7 +46,7 @@ func (s *Stores) noBead(id string) error {
 	for _, rig := range now.Rigs {
 		all = append(all, city.Prefix{Rig: rig.Name, Prefix: rig.Prefix})
 	}
-	err := fmt.Errorf("bead %q: %w", id, beads.ErrNotFound)
+	err := beads.NotFound(id)
 	if slices.ContainsFunc(all, func(p city.Prefix) bool {
 		return p.Prefix == city.BeadPrefix(id)
 	}) {
@@ -204,8 +205,7 @@ func eventOf(was *beads.Bead, b beads.Bead, by string, depth int) []events.Event
 // create creates a bead in the requested store.
 func (s *Stores) create(ctx context.Context, c city.CreateBead) (beads.Bead, error) {
 	if !slices.Contains(s.scopes(), c.Rig) {
-		return beads.Bead{}, &city.Error{Code: city.NotFound,
-			Message: fmt.Sprintf("rig %q not found", c.Rig)}
+		return beads.Bead{}, city.Missing(suggest.NotFound(suggest.Rig, c.Rig, s.scopes()[1:]))
 	}
 	store, err := s.Store(c.Rig)
 	if err != nil {

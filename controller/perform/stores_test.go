@@ -60,7 +60,7 @@ func TestWorkIsRoutedByItsPrefix(t *testing.T) {
 				Needs: []string{"old-1"}}},
 			"tw-1 is work of the city, and links stay within one store": city.UpdateBead{ID: "ya-1",
 				Patch: beads.Patch{ParentID: new("tw-1")}},
-			`bead "zz-1": no such bead; bead IDs of this city start with `: city.UpdateBead{ID: "zz-1",
+			"bead \"zz-1\" not found; run `gcity bead list` to see all; " + `bead IDs of this city start with `: city.UpdateBead{ID: "zz-1",
 				Patch: beads.Closing()},
 			`rig "nowhere" not found`: city.CreateBead{Rig: "nowhere",
 				Bead: beads.Bead{Title: "x"}},

@@ -443,7 +443,7 @@ func (ps *Pools) find(id uint64, name string) (*Pool, bool) {
 	for _, p := range ps.order {
 		names = append(names, p.Name())
 	}
-	msg := suggest.NotFound("pool", name, names)
+	msg := suggest.NotFound(suggest.Pool, name, names).Error()
 	if ps.city.IsAgent(name) {
 		msg = fmt.Sprintf("%s is an agent, not a pool; add [agents.pool] to make it one", name)
 	}

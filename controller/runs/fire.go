@@ -89,7 +89,7 @@ func (rs *Runs) whyNotFired(name string) (code city.Code, why string) {
 		names = append(names, d.Scoped())
 	}
 	if !slices.Contains(names, name) {
-		return city.NotFound, suggest.NotFound("automation", name, names)
+		return city.NotFound, suggest.NotFound(suggest.Automation, name, names).Error()
 	}
 	if !rs.city.Running() {
 		return city.Unavailable, "automation " + name + " cannot be run: the city is being stopped"
@@ -190,7 +190,8 @@ func (rs *Runs) Cancel(now time.Time, id uint64, c city.EndRun) {
 	run, by := rs.Current[name], cmp.Or(c.By, effect.ActorOperator)
 	switch {
 	case run == nil && !rs.exists(name):
-		rs.out.Reject(id, city.NotFound, suggest.NotFound("automation", name, rs.names()))
+		rs.out.Reject(id, city.NotFound,
+			suggest.NotFound(suggest.Automation, name, rs.names()).Error())
 		return
 	case run == nil && rs.Schedule.Awaits(name):
 		rs.out.Reject(id, city.Conflict, "automation "+name+" is not running: a run is due and "+

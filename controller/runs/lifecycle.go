@@ -17,7 +17,7 @@ import (
 
 // Scan requests a scan of the automation folders.
 func (rs *Runs) Scan() {
-	if rs.city.Configuration() == nil || rs.city.Configuration().NoWork || !rs.city.Running() ||
+	if rs.city.Configuration() == nil || rs.city.Configuration().NoWork || !rs.judges() ||
 		rs.city.OneShot() || rs.city.FolderMoved() {
 		return
 	}
@@ -117,13 +117,16 @@ func (rs *Runs) RunsSwept(now time.Time, in effect.RunsSwept) {
 
 // Advance evaluates all automations and starts the runs that are due.
 func (rs *Runs) Advance(now time.Time) {
-	if !rs.known || !rs.RecordsRead || !rs.city.Running() || rs.city.OneShot() ||
+	if !rs.known || !rs.RecordsRead || !rs.judges() || rs.city.OneShot() ||
 		rs.city.FolderMoved() {
 		return
 	}
+	closed := rs.city.StoreProblem()
+	if rs.city.Observed() {
+		closed = unattended
+	}
 	actions := rs.Schedule.Advance(now, automation.World{Suspended: rs.Suspended,
-		Patrol: rs.city.Configuration().Patrol,
-		Closed: rs.city.StoreProblem(), Ending: rs.IsClosing})
+		Patrol: rs.city.Configuration().Patrol, Closed: closed, Ending: rs.IsClosing})
 	for _, p := range actions.Skipped {
 		rs.out.Do(effect.Record{Event: events.Event{Type: events.AutomationSkipped,
 			Actor: effect.ActorController, Subject: p.Scoped, Message: p.Reason,
@@ -142,6 +145,12 @@ func (rs *Runs) Advance(now time.Time) {
 	}
 	rs.save()
 }
+
+// unattended is the reason why no run starts in a city without a controller.
+const unattended = "no controller is running"
+
+// judges reports whether the automations are evaluated.
+func (rs *Runs) judges() bool { return rs.city.Running() || rs.city.Observed() }
 
 // Suspended returns the reason why a rig's automations do not fire, or "" if they do.
 func (rs *Runs) Suspended(rig string) string {

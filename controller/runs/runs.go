@@ -74,6 +74,7 @@ type Problems struct {
 type City interface {
 	Configuration() *effect.Configuration // nil before the first configuration
 	Running() bool                        // the city is not being stopped
+	Observed() bool                       // the city has no controller, so no run may start
 	OneShot() bool                        // one-shot mode, in which no run may start
 	FolderMoved() bool                    // the city's folder is not at its path
 	StoreProblem() string                 // reason why the city's store cannot be used; "" = it can
@@ -250,7 +251,13 @@ func (rs *Runs) Snapshot() []city.Automation {
 		v := describe.Automation(rs.city.Configuration().Dir, s.Definition)
 		v.State, v.Reason, v.Next, v.Failures = city.AutomationState(s.State), s.Reason,
 			shown(s.Until), s.Memory.Failures
-		if s.Run != nil {
+		switch {
+		case rs.city.Observed():
+			if s.Run != nil {
+				v.Reason = s.Run.Reason
+			}
+			v.Reason += "; " + unattended
+		case s.Run != nil:
 			v.Since = shown(s.Since)
 		}
 		out = append(out, v)

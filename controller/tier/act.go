@@ -296,7 +296,7 @@ func (wd *Watchdogs) findTier(id uint64, name string) *tier {
 	for _, t := range wd.tiers {
 		names = append(names, t.want.Name)
 	}
-	wd.out.Reject(id, city.NotFound, suggest.NotFound("watchdog", name, names))
+	wd.out.Reject(id, city.NotFound, suggest.NotFound(suggest.Watchdog, name, names).Error())
 	return nil
 }
 

@@ -1,12 +1,148 @@
 package suggest
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
-// NotFound returns the message for a name that does not exist. It suggests the nearest existing name if one is near.
-func NotFound(what, name string, names []string) string {
-	msg := fmt.Sprintf("no %s is called %q", what, name)
-	if near := Nearest(name, names); near != "" {
-		msg += fmt.Sprintf("; did you mean %q?", near)
+// Kind is the kind of an object that a name refers to, as a message calls it.
+type Kind string
+
+// The kinds of objects that a user can name.
+const (
+	Agent      Kind = "agent"
+	Pool       Kind = "pool"
+	Rig        Kind = "rig"
+	Automation Kind = "automation"
+	Watchdog   Kind = "watchdog"
+	Bead       Kind = "bead"
+	Message    Kind = "message"
+	Convoy     Kind = "convoy"
+	Run        Kind = "run"
+	Formula    Kind = "formula"
+	Topology   Kind = "topology"
+	City       Kind = "city"
+	Theme      Kind = "theme"
+	Topic      Kind = "topic"
+	Command    Kind = "command"
+)
+
+// AnyOf returns the kind of a name that may refer to several kinds: "agent, pool or rig".
+func AnyOf(kinds ...Kind) Kind {
+	var text strings.Builder
+	for i, k := range kinds {
+		switch {
+		case i > 0 && i == len(kinds)-1:
+			text.WriteString(" or ")
+		case i > 0:
+			text.WriteString(", ")
+		}
+		text.WriteString(string(k))
 	}
-	return msg
+	return Kind(text.String())
+}
+
+// list returns the command that lists all objects of a kind.
+func (k Kind) list() string {
+	switch k {
+	case Agent, Pool, Rig, Automation, Watchdog, Bead, Convoy, Formula, Topology:
+		return "gcity " + string(k) + " list"
+	case Message:
+		return "gcity mail inbox"
+	case Run:
+		return "gcity bead list --type run"
+	case City:
+		return "gcity cities"
+	case Topic:
+		return "gcity help"
+	case Command:
+		return "gcity --help"
+	default:
+		return "gcity status"
+	}
+}
+
+// create returns how to create the first object of a kind, or "" if the message for an empty list is the usual one.
+func (k Kind) create() string {
+	switch first, _, _ := strings.Cut(string(k), ","); Kind(first) {
+	case Agent:
+		return "add an [[agents]] table to city.toml"
+	case Rig:
+		return "add a [[rigs]] table to city.toml"
+	case Pool:
+		return "add an [agents.pool] table to an agent in city.toml"
+	case Automation:
+		return "create a file automations/NAME/automation.toml in the folder that [formulas] names"
+	case Watchdog:
+		return "add a [[watchdogs]] table to city.toml"
+	case Formula:
+		return "create a file NAME.formula.toml in the folder that [formulas] names"
+	case Topology:
+		return "add a [topologies.NAME] table to city.toml"
+	case City:
+		return "register one with `gcity register`"
+	}
+	return ""
+}
+
+// Missing is the error for a name that does not exist. Every command and every request of the API reports such a name
+// with its text.
+type Missing struct {
+	Kind Kind
+	Name string
+	near string // the existing name that the user may mean
+	next string
+	is   error // the sentinel that the error wraps, or nil
+}
+
+// NotFound returns the error for a name that is not in names, which has all names of the kind.
+func NotFound(k Kind, name string, names []string) *Missing {
+	m := NoSuch(k, name)
+	names = slices.Clone(names)
+	if how := k.create(); len(names) == 0 && how != "" {
+		m.next = "there is none yet; " + how
+	}
+	for _, n := range names { // a name may be meant without its rig
+		names = append(names, n[strings.LastIndexByte(n, '/')+1:])
+	}
+	m.near = Nearest(name, names)
+	return m
+}
+
+// NoSuch returns the error for a name that does not exist, if the existing names are unknown or too many to compare.
+func NoSuch(k Kind, name string) *Missing {
+	return &Missing{Kind: k, Name: name, next: "run `" + k.list() + "` to see all"}
+}
+
+// Near returns the error with the first of these names as the suggestion.
+func (m Missing) Near(names []string) *Missing {
+	if len(names) > 0 {
+		m.near = names[0]
+	}
+	return &m
+}
+
+// Then returns the error with another next step.
+func (m Missing) Then(next string) *Missing {
+	m.next = next
+	return &m
+}
+
+// As returns the error as one that wraps a sentinel.
+func (m Missing) As(sentinel error) *Missing {
+	m.is = sentinel
+	return &m
+}
+
+// Unwrap returns the sentinel.
+func (m *Missing) Unwrap() error { return m.is }
+
+func (m *Missing) Error() string {
+	text := fmt.Sprintf("%s %.80q not found; ", m.Kind, m.Name)
+	if m.near != "" {
+		text += fmt.Sprintf("did you mean %q? ", m.near)
+		return text + strings.ToUpper(m.next[:1]) + m.next[1:]
+	}
+	return text + m.next
 }

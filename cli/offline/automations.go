@@ -1,0 +1,96 @@
+package offline
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"gcity/automation"
+	"gcity/city"
+	"gcity/cli/folder"
+	"gcity/controller/effect"
+	"gcity/events"
+)
+
+// pastRuns is how many of an automation's run records are read to determine its state.
+const pastRuns = 20
+
+// automationReader executes the effects with which a controller reads its automations.
+type automationReader struct {
+	b      *City
+	newest uint64                 // sequence number of the newest event
+	asks   func(name string) bool // whether the check of an automation runs; nil = no checks
+	found  automation.Catalog
+}
+
+func (r *automationReader) answer(ctx context.Context, f effect.Effect) effect.Input {
+	if f, is := f.(effect.CheckCondition); is {
+		return r.check(ctx, f)
+	}
+	ctx, cancel := context.WithTimeout(ctx, folder.ReadTimeout)
+	defer cancel()
+	switch f := f.(type) {
+	case effect.Scan:
+		var troubles []string
+		r.found, troubles = folder.ScanFor(&r.b.scanner, r.b.config, r.b.now())
+		return effect.Scanned{Catalog: r.found, Newest: r.newest,
+			Trouble: strings.Join(troubles, "; ")}
+	case effect.SweepRuns:
+		return r.runs(ctx)
+	case effect.Subscribe:
+		page, err := r.b.History(ctx, events.Query{Types: f.Types, After: f.After, Forward: true,
+			Limit: events.MaxLimit})
+		if err != nil {
+			return effect.SubscriptionEnded{Subscription: f.ID, Err: err}
+		}
+		return effect.EventsReceived{Subscription: f.ID, Events: page}
+	}
+	return nil
+}
+
+// runs reads the newest runs of each automation. It closes no record: a run that is open was interrupted.
+func (r *automationReader) runs(ctx context.Context) effect.Input {
+	var in effect.RunsSwept
+	for _, d := range r.found.Automations {
+		records, err := r.b.stores[0].List(ctx, RunsOf(d.Scoped(), pastRuns))
+		if err != nil {
+			return effect.RunsSwept{Err: err}
+		}
+		for _, record := range records {
+			in.Runs = append(in.Runs, city.RunOf(record))
+		}
+	}
+	slices.SortStableFunc(in.Runs, func(a, b city.Run) int { return b.Opened.Compare(a.Opened) })
+	return in
+}
+
+// check runs the check of a condition if the caller has asked for it. A city that is not trusted runs no program.
+func (r *automationReader) check(ctx context.Context, f effect.CheckCondition) effect.Input {
+	switch err := r.b.grant.Err(); {
+	case r.asks == nil || !r.asks(f.Of.Scoped()):
+		return nil
+	case err != nil:
+		return effect.ConditionChecked{Scoped: f.Of.Scoped(), Check: f.Of.Check, Code: -1,
+			Err: err.Error()}
+	}
+	run := r.b.runner(nil)
+	defer run.Cancel()
+	return run.Now(ctx, f)
+}
+
+// CheckAll runs the check commands of automations with a condition gate, and returns all items with the results.
+func (b *City) CheckAll(ctx context.Context, items []city.Automation) ([]city.Automation, error) {
+	s, err := b.observe(ctx, func(name string) bool {
+		return slices.ContainsFunc(items, func(i city.Automation) bool { return i.Name == name })
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := slices.Clone(items)
+	for i := range out {
+		if checked, ok := s.Automation(out[i].Name); ok {
+			out[i] = *checked
+		}
+	}
+	return out, nil
+}
