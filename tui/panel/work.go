@@ -189,18 +189,3 @@ func BeadCopies(b *beads.Bead) []Copied {
 	}
 	return all
 }
-
-// ReadyWork returns beads in the order in which to offer them: unassigned beads first, then by urgency.
-func ReadyWork(all []beads.Bead) []beads.Bead {
-	all = slices.Clone(all)
-	slices.SortStableFunc(all, func(a, b beads.Bead) int {
-		if free := a.Assignee == ""; free != (b.Assignee == "") {
-			if free {
-				return -1
-			}
-			return 1
-		}
-		return beads.ByUrgency(a, b)
-	})
-	return all
-}

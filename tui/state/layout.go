@@ -283,7 +283,7 @@ func (m *Room) Hint() []string {
 	if !m.ShowHint || m.H < 16 || m.W < 60 || m.Mode == ReadOnly {
 		return nil
 	}
-	lines := panel.FirstHint(m.Keys.KeyText, m.Preferences.Detach.String(), m.Mode == Hosting)
+	lines := firstHint(m.Keys.KeyText, m.Preferences.Detach.String(), m.Mode == Hosting)
 	for i, text := range lines {
 		lines[i] = m.Look.Paint(themes.Accent, widget.Fit(" "+text, m.W, m.Look.Glyphs.More))
 	}
