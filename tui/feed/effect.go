@@ -80,7 +80,8 @@ type Result struct {
 	Failures      []string
 	FailedIndexes []int // indexes of the commands that failed
 	Sent          []SentText
-	FailuresOnly  bool // show failures only
+	Created       string // ID of a bead that was created; "" = none
+	FailuresOnly  bool   // show failures only
 }
 
 // FoundBeads is the response to QueryBeads.
