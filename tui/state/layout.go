@@ -166,7 +166,11 @@ func (m *Room) planWide(p *Plan, body int) {
 		p.Across = []Place{{Panel: panel.IDPeek, H: body - top}}
 	}
 	p.topRows = top
-	const strip = 6
+	strip := 6
+	// the rows of the focused list have a long description
+	if p := m.Focused(); p.About().Described && p.Key() != "" {
+		strip = max(strip, min(12, top/4))
+	}
 	log, slot := 8, Place{Panel: sharedPanel(m), Shared: true}
 	if m.Focus == slot.Panel && slot.Panel != panel.IDEvents {
 		log = max(log, top/3)
