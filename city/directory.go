@@ -30,6 +30,15 @@ type Directory interface {
 // ErrNoSupervisor is the error from Watch if no process maintains the list of cities. A supervisor may start later.
 var ErrNoSupervisor = errors.New("no supervisor is running")
 
+// Starter is a Directory that also lists the registered cities while no supervisor is running.
+type Starter interface {
+	// Supervised reports whether a supervisor maintains the list.
+	Supervised() bool
+	// Start starts a controller in its own process for a registered city that has none. It returns when the
+	// controller responds.
+	Start(ctx context.Context, name string) error
+}
+
 // SupervisorStatus is a Directory that one process maintains. It also reports the state of that process.
 type SupervisorStatus interface {
 	// StartedAt returns the start time of the process.

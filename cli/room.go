@@ -55,7 +55,7 @@ func openRoom(ctx context.Context, e *env.Env, o roomOptions) (roomExit, error) 
 	}
 	cities := o.cities
 	if cities == nil {
-		d, closeIt := fleet.AwaitDirectory(e)
+		d, closeIt := fleet.RoomDirectory(e)
 		defer closeIt()
 		cities = d
 	}

@@ -98,6 +98,7 @@ type SwitchCity struct {
 	Home       bool   // switch to the city that the program was started for
 	Agent      string // agent to select there; "" = keep the selection
 	AskLeave   bool   // ask how to leave after the switch
+	Start      bool   // start a controller for the city before the switch
 }
 
 func (SwitchCity) effect() {}
