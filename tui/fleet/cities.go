@@ -89,7 +89,7 @@ func Summarize(s *city.Snapshot, now time.Time) Summary {
 		case city.Quarantined:
 			b.Held++
 		}
-		if a.Running {
+		if a.State == city.Running {
 			b.Running++
 		}
 		if len(b.Needs) < maxNeeds {
