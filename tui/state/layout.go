@@ -243,7 +243,7 @@ func (m *Room) roomFor(p panel.Panel, top int) int {
 		n = len(p.Help(m.Env(), ListsWidth(m.W)))
 	}
 	n = min(n, max(p.About().MinHeight, top/p.About().Share))
-	if n > 1 && total > 0 && !p.About().NoHeads {
+	if (n > 1 || m.Focus == p.About().ID) && total > 0 && !p.About().NoHeads {
 		n++ // a row for the column headings
 	}
 	return 1 + n
