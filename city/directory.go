@@ -31,6 +31,15 @@ type Directory interface {
 // later.
 var ErrNoSupervisor = errors.New("no supervisor is running")
 
+// Starter is a Directory that also lists the registered cities while no supervisor is running.
+type Starter interface {
+	// Supervised reports whether a supervisor maintains the list.
+	Supervised() bool
+	// Start starts a controller in its own process for a registered city that has none. It returns when the
+	// controller responds.
+	Start(ctx context.Context, name string) error
+}
+
 // SupervisorStatus is a Directory that a single process maintains. It also reports on that process.
 type SupervisorStatus interface {
 	// StartedAt returns the start time of the process.

@@ -40,7 +40,7 @@ func openRoom(ctx context.Context, e *env.Env, o roomOptions) (tui.Exit, error) 
 	}
 	cities := o.cities
 	if cities == nil {
-		d, closeIt := fleet.AwaitDirectory(e)
+		d, closeIt := fleet.RoomDirectory(e)
 		defer closeIt()
 		cities = d
 	}

@@ -82,6 +82,8 @@ func TestDrainWholePools(t *testing.T) {
 	s.pick("worker")
 	s.shows("D drain")
 	s.press("D")
+	s.shows("Drain which member of worker?", "> all members", "2 can drain")
+	s.press("enter")
 	s.shows("Drain 2 members of pool worker?", "worker-1, worker-2", "asked to finish")
 	s.press("y")
 	s.wants(city.Drain{Agent: "worker-1"}, city.Drain{Agent: "worker-2"})
@@ -89,7 +91,7 @@ func TestDrainWholePools(t *testing.T) {
 		s.agent(name, func(a *city.Agent) { a.State, a.Drain = city.Draining, &city.DrainInfo{By: "operator", Since: s.now} })
 	}
 	s.shows("u undo draining 2 agents")
-	s.press("D")
+	s.press("D", "enter")
 	s.wants(city.Undrain{Agent: "worker-1"}, city.Undrain{Agent: "worker-2"})
 	s.pick("batch")
 	s.press("space")
@@ -106,6 +108,58 @@ func TestDrainWholePools(t *testing.T) {
 	s.shows("no member of pool shop/tester is running")
 	s.line("drain builder", "enter", "y")
 	s.wants(city.Drain{Agent: "builder"})
+}
+
+// In Pools, D lists the members of the pool. A number, letters or the arrows lead to a member, and enter drains it.
+func TestDrainOneMemberOfAPool(t *testing.T) {
+	for _, keys := range [][]string{{"2"}, {"w", "2"}, {"down", "down"}, {"down", "down", "down", "up"}} {
+		s := pooled(t, 80, 24)
+		s.pick("worker")
+		s.press("D")
+		s.shows("worker-1  ● running", "worker-3  ↓ draining")
+		s.press(keys...)
+		s.shows("> worker-2  ● running", "drains it", "when it reports done, or after 2m")
+		s.press("enter")
+		s.wants(city.Drain{Agent: "worker-2"})
+		s.shows("draining worker-2")
+	}
+}
+
+// A member that drains for the user is kept by the same keys. A surplus member, and one that is not running, says why
+// it cannot be drained.
+func TestAMemberOfAPoolThatCannotDrain(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.agent("worker-2", func(a *city.Agent) { a.State, a.Drain = city.Draining, &city.DrainInfo{By: "operator", Since: s.now} })
+	s.agent("worker-1", func(a *city.Agent) { a.State, a.Running = city.Quarantined, false })
+	s.pick("worker")
+	s.press("D", "2")
+	s.shows("enter cancels its drain", "it keeps running")
+	s.press("enter")
+	s.wants(city.Undrain{Agent: "worker-2"})
+	s.press("D", "1")
+	s.shows("worker-1 is quarantined: there is nothing to drain")
+	s.press("enter")
+	s.wants()
+	s.press("D", "3")
+	s.shows("because pool worker is scaling down")
+	s.press("enter")
+	s.wants()
+	s.pick("merge") // its only member
+	s.press("D")
+	s.shows("Drain 1 member of pool merge?")
+}
+
+// The question about a restart of a pool leads to one of its members.
+func TestRestartOneMemberOfAPool(t *testing.T) {
+	s := pooled(t, 80, 24)
+	s.pick("worker")
+	s.press("r")
+	s.shows("m  only one member: choose it")
+	s.press("m", "2", "enter")
+	s.wants(city.Restart{Agent: "worker-2"})
+	s.pick("merge")
+	s.press("r")
+	s.hides("only one member")
 }
 
 // D on several agents drains those that can be drained. If there are none, it cancels the drains of the others.

@@ -108,3 +108,11 @@ func TestKeysThatDoNothingAmongAllCities(t *testing.T) {
 	s.press("esc")
 	s.hides("works in a city")
 }
+
+// A draining agent does not count as running, as in the header of its city.
+func TestDrainingAgentsAreNotCountedAsRunning(t *testing.T) {
+	n := demoSnapshot(epoch)
+	if got, want := fleet.Summarize(n, epoch).Running, n.Count()[city.Running]; got != want {
+		t.Errorf("%d running, want %d", got, want)
+	}
+}

@@ -361,7 +361,7 @@ func TestHomeIsInNoList(t *testing.T) {
 	s.m.HomeSnap, s.m.HomeSeen = demoSnapshot(epoch), epoch
 	s.shows("9 cities @") // including the 8 registered cities
 	s.press("@")
-	s.shows("cottage-by-the-lake  ! trouble", "6/12 up", "not registered")
+	s.shows("cottage-by-the-lake  ! trouble", "4/12 up", "not registered")
 	s.typeIn("cottage")
 	s.press("enter")
 	if e, _ := effectOf[feed.SwitchCity](s); !e.Home {

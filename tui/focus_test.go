@@ -203,10 +203,10 @@ func TestListOfMembersIsCurrent(t *testing.T) {
 	})
 	s.shows("worker-99")
 	found := s.m.Dialogs.Finder().Found
-	if last := found[len(found)-1].Title; last != first {
+	if last := found[len(found)-1].Line; last != first {
 		t.Errorf("%s leaves and is not the last member, but %s", first, last)
 	}
-	if at := s.m.Dialogs.Finder().Current().Title; at != first {
+	if at := s.m.Dialogs.Finder().Current().Line; at != first {
 		t.Errorf("the cursor went from %s to %s", first, at)
 	}
 }

@@ -21,7 +21,7 @@ func TestSmallScreensShowTheHelpKeys(t *testing.T) {
 			foot := rows[len(rows)-1]
 			what := map[string]string{"2": "S size", "3": "u release"}[panel]
 			for _, hint := range []string{"/ filter", "! attention", "? help", "q quit", " enter ", what} {
-				narrow := size[0] < 120 // narrow screens have room only for the actions on the selected row
+				narrow := size[0] < 140 // narrow screens have room only for the actions on the selected row
 				if !strings.Contains(foot, hint) && !(narrow && hint == "! attention") {
 					t.Errorf("%v panel %s: no %q in %q", size, panel, hint, foot)
 				}
@@ -96,4 +96,17 @@ func TestFooterDistinguishesLeaveFromQuit(t *testing.T) {
 	s.m.Mode = state.Joined
 	s.m.UI++
 	s.shows("q leave")
+}
+
+// At 120 columns, the verbs for an agent have priority over keys that ? lists, also with other cities and unread mail.
+func TestTheFooterAt120ColumnsHasTheVerbsOfAnAgent(t *testing.T) {
+	for _, fleet := range []bool{false, true} {
+		s := demo(t, 120, 36)
+		if fleet {
+			s = among(t, 120, 36)
+			withMail(s)
+		}
+		s.choose("builder")
+		s.shows("enter zoom", "a attach", "r restart", "D drain", "s suspend", "i send", "d details", "/ filter", "? help")
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
 	tea "charm.land/bubbletea/v2"
@@ -127,6 +128,7 @@ func scenes() map[string]func(s *stage) {
 		"pool-failing":       func(s *stage) { s.change(withPools); s.pick("triage"); s.press("d") },
 		"pool-members":       func(s *stage) { s.change(withPools); s.pick("worker"); s.press("enter") },
 		"drain":              func(s *stage) { s.change(withPools); s.choose("worker-1"); s.press("D") },
+		"pool-drain":         func(s *stage) { s.change(withPools); s.pick("worker"); s.press("D", "2") },
 		"suspend":            func(s *stage) { s.change(withPools); s.choose("worker-1"); s.press("s") },
 		"scale":              func(s *stage) { s.change(withPools); s.pick("worker"); s.press("S", "4") },
 		"scale-refused":      func(s *stage) { s.change(withPools); s.pick("worker"); s.press("S", "9", "enter") },
@@ -340,7 +342,22 @@ func TestHeaderCountsAgentsThatNeedAttention(t *testing.T) {
 	s.change(func(n *city.Snapshot) {
 		n.Agents = slices.DeleteFunc(n.Agents, func(a city.Agent) bool { return a.State == city.Failed || a.State == city.Quarantined })
 	})
-	s.shows("4 running of 10")
+	s.shows("4 running  1 backoff of 10")
+}
+
+// The state of the controller and the clock have priority over the place of the city, and agents in trouble over both.
+func TestHeaderShowsTheStateOfTheControllerFirst(t *testing.T) {
+	s := demo(t, 80, 24)
+	s.shows("controller ok  10:42")
+	s.hides("runs here")
+	s.change(func(n *city.Snapshot) { n.Name = "demo" })
+	s.shows(" demo ", "4 running of 12", "controller ok  10:42:07")
+	s.wait(s.m.Snap.Patrol.Interval) // a pass that is not overdue
+	s.shows("controller ok")
+	s.wait(4 * time.Second)
+	s.shows("last pass")
+	s.change(func(n *city.Snapshot) { n.Agents = n.Agents[:1] })
+	s.shows("demo · runs here", "controller ok  10:42:")
 }
 
 func TestGoldenStopped(t *testing.T) {

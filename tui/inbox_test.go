@@ -460,3 +460,18 @@ func TestTheTextOfAMessageComesFirst(t *testing.T) {
 		t.Errorf("the text is in line %d, the time in line %d", text, sent)
 	}
 }
+
+// The line for the text of mail says how to send before it shows the whole subject, but never covers what was typed.
+func TestTheTextOfMailSaysHowToSend(t *testing.T) {
+	for w, want := range map[int]string{200: "esc leaves", 120: "esc leaves", 80: "alt+enter new line  esc leaves", 60: "enter sends", 40: "enter sends"} {
+		s := demo(t, w, 24)
+		s.choose("builder")
+		s.press("W")
+		s.typeIn("the blue paint of the shop and its door")
+		s.press("enter")
+		s.shows(want, "mail to")
+		long := strings.Repeat("x", w/2-6)
+		s.typeIn(long)
+		s.shows(long)
+	}
+}

@@ -157,3 +157,36 @@ func TestHostileInspection(t *testing.T) {
 		}
 	}
 }
+
+// A page about the agent whose details are open leads back to the details.
+func TestAPageOfTheDetailsLeadsBack(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("scout")
+	s.press("d")
+	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, Inspection: scoutInspection()}}})
+	s.press("l")
+	s.shows("━ crashes of scout ━")
+	s.press("p")
+	s.shows("━ prompt of scout ━")
+	s.press("esc")
+	s.shows("━ scout ━", "Last decisions")
+	s.press("l", "esc", "esc")
+	s.hides("━ scout ━", "━ crashes of scout ━")
+	s.press("d", "l", "u")
+	s.wants(city.Release{Agent: "scout"})
+	s.hides("━ scout ━")
+	s.press("3", "enter", "esc") // not from the details
+	s.hides("━ scout ━", "━ crashes of scout ━")
+}
+
+// If the snapshot knows no exit, the details show the newest crash as the last exit, not "none" above a list of crashes.
+func TestTheLastExitIsTheNewestCrash(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.agent("scout", func(a *city.Agent) { a.Exit = nil })
+	s.choose("scout")
+	s.press("d")
+	s.shows("last exit   none")
+	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, Inspection: scoutInspection()}}})
+	s.hides("last exit   none")
+	s.shows("last exit   exit 3 after 4.0s, 1m ago")
+}

@@ -311,3 +311,50 @@ func TestOneColumnHasTheArrow(t *testing.T) {
 	s.press("O")
 	s.shows(`sorted by "cpu", in reverse`)
 }
+
+// While the user works in a list, the arrow and the rule say that rows keep their places. Afterwards they are sorted.
+func TestAPausedOrderIsShown(t *testing.T) {
+	for _, w := range []int{200, 80} {
+		s := demo(t, w, 40)
+		s.press("j")
+		s.shows("state ↓")
+		s.hides("(↓)", "order paused")
+		s.agent("monitor", func(a *city.Agent) { a.State = city.Failed })
+		s.shows("state (↓)")
+		if w == 200 {
+			s.shows("order paused")
+		}
+		s.wait(state.IdleAfter)
+		s.change(func(*city.Snapshot) {})
+		s.shows("state ↓")
+		s.hides("order paused")
+	}
+}
+
+// A list of one row has column titles while it has the focus, so the sort order is visible.
+func TestAListOfOneRowHasTitles(t *testing.T) {
+	s := pooled(t, 200, 60)
+	s.change(func(n *city.Snapshot) { n.Pools = n.Pools[4:] })
+	s.hides("min-max")
+	s.press("2", "o")
+	s.shows("↓size  min-max", "worker")
+}
+
+// The column of the last run keeps its place while runs end and time passes.
+func TestTheLastRunColumnKeepsItsPlace(t *testing.T) {
+	s := automated(t, 120, 40)
+	s.press("4")
+	place := func() int {
+		before, _, _ := strings.Cut(s.text(), "last run")
+		return len(before) - strings.LastIndexByte(before, '\n')
+	}
+	before := place()
+	for _, d := range []time.Duration{time.Second, time.Minute, time.Hour, 20 * time.Hour} {
+		s.wait(d)
+		if at := place(); at != before {
+			t.Errorf("after %s the column is at %d, not %d", d, at, before)
+		}
+	}
+	s.change(func(n *city.Snapshot) { n.Automations = n.Automations[:2] })
+	s.shows("last run")
+}

@@ -94,7 +94,7 @@ func TestDetailsShowThePool(t *testing.T) {
 	s.pick("triage")
 	s.shows("─ pool triage ─", "✗ failing · 1 of 1 wanted · 1-3", "output: queue.sh: giving up")
 	s.pick("worker")
-	s.shows("─ pool worker ─", "draining: worker-3", "checked again", "last decision: scale (check returned 2: worker-3 drains)")
+	s.shows("─ pool worker ─", "worker-3   ", "checked again", "last decision: scale (check returned 2: worker-3 drains)")
 	s.press("1")
 	s.hides("pool worker")
 }
@@ -118,7 +118,7 @@ func TestACutDescriptionSaysHowMuchIsMissing(t *testing.T) {
 			shown++
 		}
 	}
-	s.shows(fmt.Sprintf("… %d more", 23-shown))
+	s.shows(fmt.Sprintf("… %d more", 25-shown)) // also the output and the last decision
 }
 
 // A pool that is starting members is growing. A pool that has had too few members for a long time needs attention.
@@ -326,5 +326,34 @@ func TestThePaneFollowsAChosenEvent(t *testing.T) {
 	s.press("1")
 	if s.m.Agents.SelectedKey != "builder" {
 		t.Errorf("%q is selected in Agents", s.m.Agents.SelectedKey)
+	}
+}
+
+// The description of a pool lists the members that need attention first, and as many members as fit. Text that is cut
+// ends with a sign.
+func TestTheDescriptionOfAPoolShowsMembersInTroubleFirst(t *testing.T) {
+	for _, size := range [][2]int{{200, 60}, {120, 40}, {80, 24}} {
+		s := pooled(t, size[0], size[1])
+		s.agent("batch-3", func(a *city.Agent) {
+			a.State, a.Reason = city.Quarantined, strings.Repeat("crashed again and again ", 9)
+		})
+		s.pick("batch")
+		text := s.text()
+		_, text, _ = strings.Cut(text, " pool batch ─")
+		var order []string
+		for _, line := range strings.Split(text, "\n") {
+			line = line[strings.LastIndex(line, "│")+1:]
+			for _, word := range strings.Fields(line) {
+				if strings.HasPrefix(word, "batch-") && strings.Contains(line, "again") != (word != "batch-3") {
+					order = append(order, word)
+				}
+			}
+			if strings.Contains(line, "again and") && !strings.HasSuffix(line, "…") {
+				t.Errorf("%v: %q does not say that it is cut", size, line)
+			}
+		}
+		if len(order) < 4 || !slices.Equal(order[:4], []string{"batch-3", "batch-4", "batch-1", "batch-2"}) {
+			t.Errorf("%v: %v", size, order)
+		}
 	}
 }

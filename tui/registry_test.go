@@ -105,8 +105,8 @@ func keysDoc(r *state.Registry) string {
 		"`?` shows the same list in the control room: type to search, `enter` runs the selected action. `ctrl+q` leaves an attached\n" +
 		"terminal.\n\n" +
 		"An action applies to the marked rows, or to the selected row if none is marked. Actions on agents work in most panels:\n\n" +
-		"- In Pools `s`, `r`, `D`, `d`, `W` and `B` apply to the pool, and `a` attaches to a member. Other actions on agents are\n" +
-		"  not possible there; `1` goes to Agents.\n" +
+		"- In Pools `s`, `r`, `D`, `d`, `W` and `B` apply to the pool. `D` and `r` also reach one member, and `a` attaches to one.\n" +
+		"  Other actions on agents are not possible there; `1` goes to Agents.\n" +
 		"- In Watchdogs the keys for agents apply to the watched agent, and `u` acknowledges a call.\n" +
 		"- In Rigs, Work and Mail the keys of the panel take precedence, and other actions on agents are not possible.\n" +
 		"- Elsewhere the keys for agents apply, even while another panel has the focus. `s` also applies to marked pools, and `t` to\n" +

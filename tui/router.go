@@ -281,6 +281,9 @@ func receiveResult(m *state.Room, r feed.Result) {
 	defer state.ReportFiredRun(m)
 	state.KeepUndelivered(m, &r)
 	state.MarkListsOutdated(m) // any action may change beads
+	if r.Created != "" {
+		m.Work.SelectNew(r.Created)
+	}
 	if r.FailuresOnly && len(r.Failures) == 0 {
 		return
 	}

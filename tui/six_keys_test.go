@@ -15,6 +15,7 @@ import (
 func TestAMemberOfALongPoolDrainsInSixKeys(t *testing.T) {
 	for _, keys := range [][]string{
 		{"/", "1", "7", "enter", "D", "y"},
+		{"/", "w", "1", "7", "enter", "D", "y"},
 		{":", "1", "7", "enter", "D", "y"},
 	} {
 		s := longPool(t)
@@ -25,6 +26,9 @@ func TestAMemberOfALongPoolDrainsInSixKeys(t *testing.T) {
 	s.pick("worker")
 	s.press("enter", "1", "7", "enter", "D", "y")
 	s.wants(city.Drain{Agent: "worker-17"})
+	s = longPool(t)
+	s.press("2", "j", "j", "j", "j", "D", "3", "enter")
+	s.wants(city.Drain{Agent: "worker-3"})
 }
 
 // The number of a member is its name in a command line. If it is not unique, no row is marked, and enter says so.

@@ -370,3 +370,44 @@ func TestClosingSaysWhatWaits(t *testing.T) {
 	s.press("X")
 	s.shows("Waiting for it: gc-219.")
 }
+
+// A bead that the user has added is selected and on the screen as soon as it is listed, despite a filter and a long
+// list. If the user moves the cursor first, it stays there.
+func TestANewBeadIsSelected(t *testing.T) {
+	for _, filter := range []string{"", "sweep"} {
+		s := automated(t, 80, 24)
+		s.press("8")
+		all := todaysWork()
+		for i := range 60 {
+			all = append(all, beads.Bead{ID: fmt.Sprint("gc-3", i+100), Title: "old", Type: "task", Status: beads.StatusOpen, CreatedAt: epoch.Add(-time.Hour)})
+		}
+		s.find(all, "")
+		s.press("/")
+		s.typeIn(filter)
+		s.press("enter", "n")
+		s.typeIn("count the chairs")
+		s.press("enter")
+		p, _ := effectOf[feed.SendCommands](s)
+		s.hear(feed.News{Results: []feed.Result{{ID: p.ID, Title: p.Title, Total: 1, Receipts: []string{"created gc-9"}, Created: "gc-9"}}})
+		if s.m.Work.SelectedKey == "gc-9" {
+			t.Error("a bead is selected that is not listed")
+		}
+		s.find(append(all, beads.Bead{ID: "gc-9", Title: "count the chairs", Type: "task", Status: beads.StatusOpen, CreatedAt: s.now}), "")
+		if s.m.Work.SelectedKey != "gc-9" {
+			t.Errorf("%q: %s is selected", filter, s.m.Work.SelectedKey)
+		}
+		s.shows("gc-9", "count the chairs")
+	}
+	s := worked(t)
+	s.press("n", "x", "enter")
+	p, _ := effectOf[feed.SendCommands](s)
+	s.hear(feed.News{Results: []feed.Result{{ID: p.ID, Total: 1, Receipts: []string{"created gc-9"}, Created: "gc-9"}}})
+	asked := s.out
+	s.press("j")
+	at := s.m.Work.SelectedKey
+	s.out = asked
+	s.find(append(todaysWork(), beads.Bead{ID: "gc-9", Title: "x", Type: "task", Status: beads.StatusOpen, CreatedAt: s.now}), "")
+	if s.m.Work.SelectedKey != at {
+		t.Errorf("the cursor went from %s to %s", at, s.m.Work.SelectedKey)
+	}
+}

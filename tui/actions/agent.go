@@ -46,7 +46,7 @@ func agentActions() []state.Action {
 			Why: needRestart, Run: askRestart},
 		{ID: state.DrainID,
 			Key: keymap.Bind(
-				"drain: let the agent, or the whole pool, finish; or cancel the drain", "D"),
+				"drain: let the agent, or members of the pool, finish; or cancel the drain", "D"),
 			Short: "drain", In: global,
 			Risk: keymap.Confirmed, Why: needDrain, Run: askDrain},
 		{ID: "agent.suspend", Key: keymap.Bind("suspend the agent or the pool, or resume it", "s"),

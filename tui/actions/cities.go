@@ -15,9 +15,7 @@ import (
 func SwitchCity(m *state.Room) []feed.Effect {
 	switch {
 	case !m.Directory:
-		openReader(m, &state.Reader{Title: "Other cities",
-			Lines: func(w int) []string { return widget.WrapAll(noDirectory(m), w) }})
-		return nil
+		return explainDirectory(m)
 	case m.Departure.Waits():
 		state.ShowFailure(m, "cannot switch city: "+state.DepartureText(m)+"; "+
 			m.Keys.KeyText("view.back")+
@@ -40,7 +38,7 @@ func SwitchCity(m *state.Room) []feed.Effect {
 
 // noDirectory explains how to make other cities available.
 func noDirectory(m *state.Room) []string {
-	if m.Directory {
+	if m.Directory && !m.Fleet.Unmaintained {
 		return []string{"A supervisor is running now. After you " +
 			"close this, " + m.Keys.KeyText("city.switch") + " switches between cities."}
 	}
@@ -51,8 +49,11 @@ func noDirectory(m *state.Room) []string {
 			m.Keys.KeyText("quit") + " and h; then `gcity start` in its folder hands it over to " +
 			"the supervisor. Its agents keep running."
 	}
-	return []string{"Only " + state.CityName(m) +
-		" is shown: no supervisor is running on this machine.", "",
+	first := "Only " + state.CityName(m) + " is shown: no supervisor is running on this machine."
+	if m.Directory {
+		first = "No supervisor is running on this machine, so each city runs by itself."
+	}
+	return []string{first, "",
 		"`gcity cities` lists the registered cities, and `gcity supervisor start` starts them. " +
 			"`gcity start` in the folder of another city registers it.",
 		"", register, "",
@@ -78,23 +79,66 @@ func cityItems(m *state.Room) []state.Item {
 		if state.IsHere(m, &c) {
 			mark = m.Look.Glyphs.Done + " "
 		}
-		items = append(items, state.Item{
+		item := state.Item{
 			Title: mark + widget.FitName(c.DisplayName, name, m.Look.Glyphs.More) + "  " + h.Sign +
 				" " +
 				widget.Fit(h.Word, 9, "") + "  " + c.Counts(),
 			Words: c.DisplayName + " " + widget.Plain(c.Info.Path), Line: c.Info.Name,
 			Note: c.Why(m.Now),
 			Run:  func(m *state.Room) []feed.Effect { return visitRow(m, &c, "") },
-		})
+		}
+		switch {
+		case canStart(m, &c):
+			item.Verb = "asks to start it"
+		case m.Fleet.Unmaintained && c.Summary.Mode != "":
+			item.Note = strings.TrimSuffix(c.Summary.Mode+"; "+item.Note, "; ")
+		}
+		items = append(items, item)
 	}
-	return append(items, state.Item{Title: "  all cities in one list", Words: "fleet",
+	items = append(items, state.Item{Title: "  all cities in one list", Words: "fleet",
 		Line: "fleet.show",
 		Run:  func(m *state.Room) []feed.Effect { return startSwitch(m, feed.SwitchCity{}) }})
+	if m.Fleet.Unmaintained {
+		items = append(items, state.Item{Title: "  how to start a supervisor",
+			Note: "no supervisor is running", Line: "supervisor", Verb: "explains it",
+			Run: explainDirectory})
+	}
+	return items
+}
+
+// explainDirectory explains what a supervisor does for the list of cities, and how to start it.
+func explainDirectory(m *state.Room) []feed.Effect {
+	openReader(m, &state.Reader{Title: "Other cities",
+		Lines: func(w int) []string { return widget.WrapAll(noDirectory(m), w) }})
+	return nil
+}
+
+// canStart reports whether this room can start a controller for a city: it is registered, it has none, and no
+// supervisor is running.
+func canStart(m *state.Room, c *fleet.City) bool {
+	return m.Fleet != nil && m.Fleet.Unmaintained && m.Mode != state.ReadOnly &&
+		!c.Unregistered && !c.Info.Running && c.Info.Error == ""
+}
+
+// askStart asks whether to start a controller for a city and to go to the city.
+func askStart(m *state.Room, c *fleet.City) []feed.Effect {
+	to := feed.SwitchCity{Name: c.Info.Name, Path: c.Info.Path, Start: true}
+	ask(m, question{title: "Start " + c.DisplayName + "?", verb: "start it, and go there",
+		body: []string{"No controller runs the city in " + widget.Plain(c.Info.Path) + ". A " +
+			"headless controller starts in the background and runs its agents. It continues " +
+			"after you leave, until `gcity stop` in that folder.",
+			"A supervisor would also restart it: `gcity supervisor start` starts all " +
+				"registered cities."},
+		do: func(m *state.Room) []feed.Effect { return startSwitch(m, to) }})
+	return nil
 }
 
 // citiesTitle returns the title for the list of cities, with a note if the list is outdated.
 func citiesTitle(m *state.Room) string {
-	if m.Fleet == nil || m.Fleet.Problem == "" {
+	switch {
+	case m.Fleet != nil && m.Fleet.Unmaintained:
+		return "Cities: no supervisor is running"
+	case m.Fleet == nil || m.Fleet.Problem == "":
 		return "Cities"
 	}
 	return "Cities (outdated): " + widget.Plain(m.Fleet.Problem)
@@ -128,6 +172,9 @@ func visitRow(m *state.Room, c *fleet.City, agent string) []feed.Effect {
 		state.ShowSuccess(m, "already in "+c.DisplayName)
 		return nil
 	}
+	if canStart(m, c) {
+		return askStart(m, c)
+	}
 	return visitCity(m, c.Info.Name, c.Info.Path, agent)
 }
 
@@ -143,7 +190,11 @@ func startSwitch(m *state.Room, t feed.SwitchCity) []feed.Effect {
 		where = "all cities"
 	}
 	before := m.Status
-	t.ID = state.BeginAction(m, "switching to "+where+" "+m.Look.Glyphs.More)
+	doing := "switching to "
+	if t.Start {
+		doing = "starting "
+	}
+	t.ID = state.BeginAction(m, doing+where+" "+m.Look.Glyphs.More)
 	m.Switch = state.CitySwitch{ID: t.ID, Name: where, Before: before}
 	return []feed.Effect{t}
 }
@@ -171,7 +222,7 @@ func cityLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	if c == nil {
 		return nil, palette.Unknown("city", args[0], cityNames(m, nil))
 	}
-	return visitCity(m, c.Info.Name, c.Info.Path, ""), ""
+	return visitRow(m, c, ""), ""
 }
 
 // needFleet returns the reason why the all-cities room is not available, or "".

@@ -71,11 +71,18 @@ func needDrain(m *state.Room) string {
 	if len(rows) > 1 {
 		return "no selected agent is running, so there is nothing to drain"
 	}
-	if rows[0].Surplus() {
-		return surplusReason(m, rows[0])
+	return undrainable(m, rows[0])
+}
+
+// undrainable returns the reason why an agent cannot be drained and has no drain that can be canceled, or "".
+func undrainable(m *state.Room, r *panel.AgentRow) string {
+	switch {
+	case r.Drainable() || r.Undrainable():
+		return ""
+	case r.Surplus():
+		return surplusReason(m, r)
 	}
-	return fmt.Sprintf("%s is %s: there is nothing to drain", rows[0].Shown,
-		rows[0].State.Is())
+	return fmt.Sprintf("%s is %s: there is nothing to drain", r.Shown, r.State.Is())
 }
 
 // surplusReason explains why a surplus member of a pool is draining, and how to keep it.
@@ -85,7 +92,17 @@ func surplusReason(m *state.Room, r *panel.AgentRow) string {
 		r.Shown, widget.Plain(r.Pool), m.Keys.KeyText("focus.pools"), m.Keys.KeyText("pool.more"))
 }
 
+// askDrain asks before agents drain. For a pool with several members, it first asks which of them.
 func askDrain(m *state.Room) []feed.Effect {
+	if p := m.Pools.Targets(); ofWholePools(m) && len(p) == 1 &&
+		len(m.Pools.Members(p[0].Name)) > 1 {
+		return chooseDrained(m, p[0])
+	}
+	return askDrainOfAll(m)
+}
+
+// askDrainOfAll asks before all targets drain. If all that can drain are draining, it cancels the drains.
+func askDrainOfAll(m *state.Room) []feed.Effect {
 	drain, undrain := DrainTargets(m)
 	if len(drain) == 0 {
 		return askIfWanted(m, question{title: "Cancel the drain of " + drained(m, undrain) + "?",

@@ -54,7 +54,9 @@ func needHeldAgent(m *state.Room) string {
 // releaseOpen releases the agent in the open reader, regardless of marks.
 func releaseOpen(m *state.Room) []feed.Effect {
 	r := m.Agents.Find(m.Dialogs.Inspection().Name)
-	m.Dialogs.CloseIn(keymap.InReader)
+	for m.Dialogs.Reader() != nil {
+		m.Dialogs.CloseIn(keymap.InReader)
+	}
 	var command city.Command = city.Release{Agent: r.Name}
 	if r.State == city.Draining {
 		command = city.Undrain{Agent: r.Name}
@@ -67,7 +69,7 @@ func showAgent(m *state.Room) []feed.Effect {
 	d := &details.Inspection{Name: r.Name}
 	openReader(m, &state.Reader{Title: r.Shown, About: state.AgentText{Inspection: d},
 		Lines: func(w int) []string {
-			return widget.WrapAll(append(details.Agent(m.Details(), d.Name, w),
+			return widget.WrapAll(append(details.Agent(m.Details(), d, w),
 				details.MoreDetails(m.Details(), d, w)...), w)
 		}})
 	state.RequestInspection(m, d)
@@ -118,13 +120,28 @@ func showPrompt(m *state.Room) []feed.Effect {
 	if r == nil {
 		return nil
 	}
-	openReader(m, &state.Reader{Title: "prompt of " + r.Shown,
+	openPage(m, &state.Reader{Title: "prompt of " + r.Shown,
 		About: state.AgentText{Inspection: d, Prompt: true},
 		Lines: func(w int) []string { return widget.WrapAll(details.Prompt(m.Details(), d), w) }})
 	if d.About == nil && d.RequestID == 0 {
 		state.RequestInspection(m, d)
 	}
 	return nil
+}
+
+// openPage opens a page about the agent in the open reader. The agent's details stay open below it.
+func openPage(m *state.Room, r *state.Reader) {
+	r.Hints = func() []string { return readerKeys(m) }
+	t, ok := m.Dialogs.Subject().(state.AgentText)
+	switch {
+	case ok && !t.Crashes && !t.Prompt:
+		m.Dialogs.OpenOver(r)
+	case ok:
+		m.Dialogs.CloseIn(keymap.InReader)
+		m.Dialogs.OpenOver(r)
+	default:
+		m.Dialogs.Open(r)
+	}
 }
 
 // enterAgent shows the crashes of an agent in quarantine, and the terminal of any other agent.
@@ -145,7 +162,7 @@ func showCrashes(m *state.Room) []feed.Effect {
 	if r == nil {
 		return nil
 	}
-	openReader(m, &state.Reader{Title: "crashes of " + r.Shown,
+	openPage(m, &state.Reader{Title: "crashes of " + r.Shown,
 		About: state.AgentText{Inspection: d, Crashes: true},
 		Lines: func(w int) []string {
 			return widget.WrapAll(details.Crashes(m.Details(), d, w), w)

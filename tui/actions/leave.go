@@ -67,7 +67,8 @@ func askStopCity(m *state.Room) []feed.Effect {
 		return stop(m)
 	}
 	ask(m, question{title: "Stop " + widget.Count(n, "agent") + " and the controller?",
-		verb: "stop the city", no: "stay", count: n, plan: true, do: stop,
+		verb: "stop " + widget.Count(n, "agent") + " and the city", no: "stay", count: n,
+		plan: true, do: stop,
 		body: []string{"The sessions stop, even in the middle of work, and none starts until " +
 			"gcity is started again."}})
 	if c := m.Dialogs.Choice(); c != nil {

@@ -77,11 +77,12 @@ func askRestartOf(m *state.Room, p *panel.PoolRow) []feed.Effect {
 	answers := []state.Answer{
 		{Key: "y", Title: "yes, one member after the other", Do: restartOf(p.Name, true)},
 		{Key: "a", Title: "yes, all members at the same time", Do: restartOf(p.Name, false)},
+		{Key: "m", Title: "only one member: choose it", Do: chooseRestarted(p)},
 		{Key: "n", Title: "no, leave it", Safe: true},
 	}
 	if p.Size == 1 {
 		answers[1].Key, answers[1].Title = "y", "yes, restart it"
-		answers = answers[1:]
+		answers = slices.Delete(answers[1:], 1, 2)
 	}
 	m.Dialogs.Open(&state.Choice{Title: fmt.Sprintf("Restart %s?", p.Shown), Body: p.RestartText(),
 		Since: m.Now, Cursor: len(answers) - 1, Answers: answers})
@@ -93,6 +94,26 @@ func restartOf(name string, rolling bool) state.Task {
 	return func(m *state.Room) []feed.Effect {
 		return state.SendCommands(m, "restarting", "pool "+widget.Plain(name),
 			[]city.Command{city.RestartPool{Pool: name, Rolling: rolling}})
+	}
+}
+
+// chooseRestarted returns a task that lists the running members of a pool. Choosing a member restarts it.
+func chooseRestarted(p *panel.PoolRow) state.Task {
+	name, shown := p.Name, p.Shown
+	restart := func(name string) city.Command { return city.Restart{Agent: name} }
+	return func(m *state.Room) []feed.Effect {
+		openFinderOf(m, &state.Finder{Title: "Restart which member of " + shown + "?",
+			EmptyText: "No member matches.", Verb: "restarts it",
+			About: members(func(m *state.Room) []state.Item {
+				return palette.Members(&m.Look, m.Pools.Members(name),
+					func(r *panel.AgentRow) state.Task {
+						return func(m *state.Room) []feed.Effect {
+							return state.CommandRows(m, "restarting", []*panel.AgentRow{r}, restart)
+						}
+					})
+			})})
+		RefreshMembers(m)
+		return nil
 	}
 }
 
@@ -280,7 +301,7 @@ func attachMember(m *state.Room) []feed.Effect {
 	openFinderOf(m, &state.Finder{Title: "Attach to a member of " + m.Pools.Current().Shown,
 		EmptyText: "No member matches.",
 		About: members(func(m *state.Room) []state.Item {
-			return palette.Members(MembersAt(m), func(r *panel.AgentRow) state.Task {
+			return palette.Members(&m.Look, MembersAt(m), func(r *panel.AgentRow) state.Task {
 				return func(m *state.Room) []feed.Effect {
 					if now := m.Agents.Find(r.Name); now == nil || !now.Running {
 						state.ShowFailure(m, "cannot attach: "+r.Shown+" is no longer running")
@@ -317,7 +338,7 @@ func chooseMember(m *state.Room) []feed.Effect {
 	openFinderOf(m, &state.Finder{Title: "Members of " + p.Shown, Verb: "goes to it",
 		EmptyText: "No member matches.",
 		About: members(func(m *state.Room) []state.Item {
-			return append([]state.Item{all}, palette.Members(m.Pools.Members(name),
+			return append([]state.Item{all}, palette.Members(&m.Look, m.Pools.Members(name),
 				func(r *panel.AgentRow) state.Task {
 					return func(m *state.Room) []feed.Effect {
 						runRequest(m, request)

@@ -2,6 +2,7 @@ package actions
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"gcity/beads"
@@ -55,7 +56,7 @@ func TakeReady(m *state.Room, f *state.Finder, ready *ReadyList, a feed.FoundBea
 		f.EmptyText = "Beads cannot be read: " + widget.Plain(a.Problem)
 	}
 	f.All = nil
-	for _, b := range panel.ReadyWork(a.Beads) {
+	for _, b := range readyWork(a.Beads) {
 		own := b.Clone()
 		f.All = append(f.All, state.Item{Title: widget.Plain(b.ID) + " " + b.Priority.String() +
 			" " +
@@ -149,4 +150,19 @@ func slingLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	}
 	return state.RunTasks(m, "slinging", widget.Plain(args[1])+" to "+widget.Plain(args[0]),
 		feed.Sling{Request: city.SlingRequest{Target: args[0], Bead: args[1], Nudge: true}}), ""
+}
+
+// readyWork returns beads in the order in which to offer them: unassigned beads first, then by urgency.
+func readyWork(all []beads.Bead) []beads.Bead {
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b beads.Bead) int {
+		if free := a.Assignee == ""; free != (b.Assignee == "") {
+			if free {
+				return -1
+			}
+			return 1
+		}
+		return beads.ByUrgency(a, b)
+	})
+	return all
 }

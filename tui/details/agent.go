@@ -13,8 +13,9 @@ import (
 	"gcity/tui/widget"
 )
 
-// Agent returns an agent's details that are in the snapshot, reasons first.
-func Agent(src *Source, name string, w int) []string {
+// Agent returns the agent's details that are in the snapshot, reasons first. d is the agent's inspection.
+func Agent(src *Source, d *Inspection, w int) []string {
+	name := d.Name
 	r := src.Agents.Find(name)
 	a, ok := src.Snap.Agent(name)
 	if r == nil || !ok {
@@ -61,11 +62,12 @@ func Agent(src *Source, name string, w int) []string {
 	if a.Description != "" {
 		lines = append(lines, src.Look.Field("about", widget.Plain(a.Description)))
 	}
-	return append(append(lines, lifeFields(src, a, w)...), panel.Decisions(src.Env, a.Decisions)...)
+	lines = append(lines, lifeFields(src, a, d, w)...)
+	return append(lines, panel.Decisions(src.Env, a.Decisions)...)
 }
 
 // lifeFields describes the agent's program, its session, and how the last session ended.
-func lifeFields(src *Source, a *city.Agent, w int) []string {
+func lifeFields(src *Source, a *city.Agent, d *Inspection, w int) []string {
 	dot := " " + src.Look.Glyphs.Dot + " "
 	lines := []string{
 		src.Look.Field("command", widget.Plain(a.Command)),
@@ -84,7 +86,7 @@ func lifeFields(src *Source, a *city.Agent, w int) []string {
 	lines = append(lines, hourFields(src, a.Name, w-widget.FieldWidth)...)
 	lines = append(lines,
 		src.Look.Field("restarts", restartsText(a, dot)),
-		src.Look.Field("last exit", Exit(src, a.Exit)),
+		src.Look.Field("last exit", lastExit(src, a, d)),
 	)
 	if a.Exit != nil && a.Exit.File != "" {
 		lines = append(lines, src.Look.Field("output in",
@@ -247,6 +249,16 @@ func outputFile(src *Source, file string, w int) string {
 		return full
 	}
 	return widget.Plain(file)
+}
+
+// lastExit describes how the agent's last session ended. The snapshot may not know it, for example after a new start of
+// the controller; then it is the newest recorded crash.
+func lastExit(src *Source, a *city.Agent, d *Inspection) string {
+	if a.Exit != nil || d.About == nil || len(d.About.Crashes) == 0 {
+		return Exit(src, a.Exit)
+	}
+	c := &d.About.Crashes[0]
+	return crashText(c) + ", " + widget.Age(src.Now.Sub(c.At)) + " ago"
 }
 
 func Exit(src *Source, e *city.Exit) string {

@@ -288,8 +288,8 @@ func (c *Composer[T]) drawLine(on Canvas) Frame {
 	if c.Problem != "" {
 		hint = widget.Cut(hint, max(w/2, w-widget.Width(label)-12), on.more())
 		label = widget.Cut(label, w-widget.Width(hint)-10, on.more())
-	} else if w < 70 || widget.Width(hint) > w-widget.Width(label)-16 {
-		hint = ""
+	} else {
+		label, hint = fitHint(on, label, hint, widget.Width(text))
 	}
 	l.Add(themes.Accent, widget.Cut(" "+label+": ", max(0, w-4), ""))
 	room := w - l.Width - 1
@@ -302,6 +302,19 @@ func (c *Composer[T]) drawLine(on Canvas) Frame {
 	l.Space(w - l.Width - widget.Width(hint) - 1)
 	l.Add(token, hint)
 	return Frame{Lines: []string{widget.Crop(l.Fill(w), w)}, X: x}
+}
+
+// fitHint returns the label and the hint for a line with room for the typed text. How to send has priority over the end
+// of the label, and over the rest of the hint.
+func fitHint(on Canvas, label, hint string, typed int) (fitted, shown string) {
+	const least = 10 // columns for the beginning of the label
+	short, _, _ := strings.Cut(hint, "  ")
+	for _, h := range []string{hint, short} {
+		if room := on.W - widget.Width(h) - max(12, typed+2) - 5; room >= least {
+			return widget.Cut(label, room, on.more()), h
+		}
+	}
+	return label, ""
 }
 
 // drawSheet draws the composer as rows above the bottom of the screen.

@@ -192,6 +192,9 @@ func (c *Confirm[T]) Draw(on Canvas) Frame {
 	if space {
 		f.Lines = append(f.Lines, "")
 	}
+	if c.AboutLeaving && len(body) > rest {
+		body = c.firstSentences(on, inner, rest)
+	}
 	f.Lines = append(f.Lines, shorten(on, body, rest)...)
 	if len(body) > 0 {
 		f.Lines = append(f.Lines, "")
@@ -242,6 +245,18 @@ func (c *Confirm[T]) typedLine(on Canvas, w int) (string, int) {
 	}
 	return on.Styles.Paint(themes.Dim, label) +
 		on.Styles.Paint(state, strings.TrimRight(typed, " ")) + note, widget.Width(label) + at
+}
+
+// firstSentences returns as many sentences of the body as fit into n lines of w columns, but at least one.
+func (c *Confirm[T]) firstSentences(on Canvas, w, n int) []string {
+	sentences := strings.SplitAfter(strings.Join(c.Body, " "), ". ")
+	for end := len(sentences) - 1; end > 0; end-- {
+		text := strings.TrimSpace(strings.Join(sentences[:end], "")) + " " + on.more()
+		if lines := widget.Wrap(text, w); len(lines) <= n || end == 1 {
+			return lines
+		}
+	}
+	return widget.Wrap(sentences[0], w)
 }
 
 // shorten truncates lines to at most n. If lines are missing, the last line contains their number.

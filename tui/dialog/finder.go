@@ -25,9 +25,13 @@ type Item[T any] struct {
 	Words string // searched in addition to the title
 	Line  string // its command line: for tab completion and the palette's history
 	Note  string // further information
+	Verb  string // what enter does to this entry, "" = Finder.Verb
+	// what happens if the entry runs; shown below the list while the entry is under the cursor
+	Effect string
 	// similar to the typed text but not equal; runs only after the user has selected it
 	Similar bool
 	Names   []string      // lower-case words that mean exactly this entry
+	Name    string        // name of its object, which the text may abbreviate; "" = none
 	Why     func() string // the reason why it cannot run now, or ""; nil = it can
 	Run     T
 	Info    bool // information only, cannot run
@@ -101,7 +105,7 @@ func (t *Item[T]) matches(text string) (Rank, bool) {
 		return rankNoun, true
 	case t.exact(text):
 		return RankExact, true
-	case t.hasWordPrefix(low):
+	case t.hasWordPrefix(low) || t.Name != "" && widget.Abbreviates(low, t.Name):
 		return RankNamed, true
 	case !slices.ContainsFunc(words, func(w string) bool { return !t.hasWordPrefix(w) }):
 		return RankWords, true
@@ -454,6 +458,9 @@ const finderHead, finderFoot = 2, 3
 
 // enterEffect describes the effect of enter on the entry under the cursor.
 func (f *Finder[T]) enterEffect() string {
+	if t := f.Runnable(); t != nil && t.Verb != "" {
+		return t.Verb
+	}
 	return cmp.Or(f.Verb, "runs it")
 }
 
@@ -491,7 +498,8 @@ func (f *Finder[T]) Draw(c Canvas) Frame {
 func (f *Finder[T]) fullEntry(c Canvas, w int) []string {
 	out := []string{"", ""}
 	t := f.Runnable()
-	if why := f.whyNot(); widget.Width(why) > w {
+	why := f.whyNot()
+	if widget.Width(why) > w {
 		token := themes.Warn
 		if f.Problem != "" {
 			token = themes.Bad
@@ -500,6 +508,9 @@ func (f *Finder[T]) fullEntry(c Canvas, w int) []string {
 	}
 	if f.Copies || t == nil {
 		return out
+	}
+	if t.Effect != "" && why == "" {
+		return twoLines(c, themes.Text, t.Effect, w)
 	}
 	text := t.Title
 	if t.Note != "" {
@@ -551,8 +562,10 @@ func (f *Finder[T]) hint(c Canvas, w int) string {
 			return c.Styles.Paint(themes.Warn, why)
 		}
 	}
-	keys := append([]string{"type to search"},
-		c.Keys.Hints("finder.run", f.enterEffect(), "finder.close", "closes")...)
+	keys := c.Keys.Hints("finder.run", f.enterEffect(), "finder.close", "closes")
+	if w >= narrowHint {
+		keys = append([]string{"type to search"}, keys...)
+	}
 	switch {
 	case marked == nil && len(f.Found) > 0:
 		place = fmt.Sprintf("%d similar", len(f.Found))
@@ -564,12 +577,15 @@ func (f *Finder[T]) hint(c Canvas, w int) string {
 			c.Keys.Hints("finder.complete", "completes", "finder.run", "runs it", "finder.up",
 				"earlier lines", "finder.close", "closes")...)
 	}
-	return c.Styles.Paint(themes.Dim, widget.Fit(widget.Hints(w-widget.Width(place)-3, keys...),
+	return c.Styles.Paint(themes.Dim, widget.Fit(widget.Hints(w-widget.Width(place)-2, keys...),
 		w-widget.Width(place), more)+place)
 }
 
 // narrowFinder is the width below which a row shows only keys and title.
 const narrowFinder = 60
+
+// narrowHint is the width below which the last line names only what enter and esc do.
+const narrowHint = 48
 
 // keyColumn returns the width of the key column, or 0 if no entry has a key.
 func (f *Finder[T]) keyColumn(w int) int {

@@ -19,25 +19,32 @@ func (s *Stack[T]) Top() Dialog[T] {
 	return s.open[len(s.open)-1]
 }
 
-// Open pushes a dialog. It replaces an open dialog with the same zone.
+// Open pushes a dialog. It replaces open dialogs with the same zone.
 func (s *Stack[T]) Open(d Dialog[T]) {
-	s.CloseIn(d.Zone())
+	for s.In(d.Zone()) != nil {
+		s.CloseIn(d.Zone())
+	}
 	s.open = append(s.open, d)
 }
+
+// OpenOver pushes a dialog. A dialog with the same zone stays open below it.
+func (s *Stack[T]) OpenOver(d Dialog[T]) { s.open = append(s.open, d) }
 
 // Close removes a dialog from the stack, at any position.
 func (s *Stack[T]) Close(d Dialog[T]) {
 	s.open = slices.DeleteFunc(s.open, func(o Dialog[T]) bool { return o == d })
 }
 
-// CloseIn removes the dialog with the given zone.
+// CloseIn removes the top dialog with the given zone.
 func (s *Stack[T]) CloseIn(z keymap.Zone) {
-	s.open = slices.DeleteFunc(s.open, func(o Dialog[T]) bool { return o.Zone() == z })
+	if d := s.In(z); d != nil {
+		s.Close(d)
+	}
 }
 
-// In returns the open dialog with the given zone, or nil.
+// In returns the top dialog with the given zone, or nil.
 func (s *Stack[T]) In(z keymap.Zone) Dialog[T] {
-	for _, d := range s.open {
+	for _, d := range slices.Backward(s.open) {
 		if d.Zone() == z {
 			return d
 		}

@@ -80,7 +80,8 @@ type Result struct {
 	Failures      []string
 	FailedIndexes []int // indexes of the commands that failed
 	Sent          []SentText
-	FailuresOnly  bool // show failures only
+	Created       string // ID of a bead that was created; "" = none
+	FailuresOnly  bool   // show failures only
 }
 
 // FoundBeads is the response to QueryBeads.
@@ -97,6 +98,7 @@ type SwitchCity struct {
 	Home       bool   // switch to the city that the program was started for
 	Agent      string // agent to select there; "" = keep the selection
 	AskLeave   bool   // ask how to leave after the switch
+	Start      bool   // start a controller for the city before the switch
 }
 
 func (SwitchCity) effect() {}

@@ -115,7 +115,9 @@ func (l *FleetWatcher) setCities(ctx context.Context, infos []city.Info) {
 		}
 	}
 	l.change(func() {
+		starter, ok := l.cities.Directory.(city.Starter)
 		l.Infos, l.problem, l.Responded, l.listed = infos, "", true, true
+		l.unmaintained = ok && !starter.Supervised()
 		listed := map[string]bool{}
 		for i := range infos {
 			in := &infos[i]
@@ -289,8 +291,9 @@ func (l *FleetWatcher) PublishChanges() (early bool) {
 
 // list returns the current list. The caller must hold l.Mu.
 func (l *FleetWatcher) list() *fleet.List {
-	f := &fleet.List{Problem: l.problem, Unmaintained: l.unmaintained && !l.listed,
-		Rows: make([]fleet.City, len(l.Infos))}
+	f := &fleet.List{Problem: l.problem,
+		Unmaintained: l.unmaintained && (!l.listed || l.problem == ""),
+		Rows:         make([]fleet.City, len(l.Infos))}
 	for i, in := range l.Infos {
 		c := &f.Rows[i]
 		c.Info, c.DisplayName = in, widget.Plain(in.Name)

@@ -66,6 +66,12 @@ func (r *Runner) OpenCity(e SwitchCity, known city.Control, savedFile string) {
 	r.Spawn("open city", func(ctx context.Context) {
 		defer func() { r.Mailbox.PutOpenedCity(a) }()
 		var c city.Control
+		if starter, ok := dir.(city.Starter); e.Start && ok {
+			if err := starter.Start(ctx, e.Name); err != nil {
+				a.Problem = err.Error()
+				return
+			}
+		}
 		switch {
 		case e.Name == "": // all cities
 			return

@@ -139,6 +139,9 @@ func (r *Runner) SendCommands(p SendCommands) {
 				continue
 			}
 			res.Receipts = append(res.Receipts, receipts[i].Message)
+			if _, ok := c.(city.CreateBead); ok && receipts[i].Bead != nil {
+				res.Created = receipts[i].Bead.ID
+			}
 			if n, ok := c.(city.Nudge); ok && receipts[i].Send != nil {
 				res.Sent = append(res.Sent,
 					SentText{Agent: n.Agent, Text: n.Text, Send: *receipts[i].Send})

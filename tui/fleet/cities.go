@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/describe"
 	"gcity/internal/color"
 	"gcity/themes"
 	"gcity/tui/panel"
@@ -17,7 +18,7 @@ import (
 type List struct {
 	Rows         []City // sorted by name
 	Problem      string // why the list cannot be read; "" = no error
-	Unmaintained bool   // no supervisor has maintained a list since the room was opened
+	Unmaintained bool   // no supervisor is running; the rows are from the registry
 }
 
 // City is a registered city with its last known state.
@@ -51,6 +52,7 @@ type Summary struct {
 	Open, InProgress int // number of open beads, and of beads in progress
 	Unread           int // unread mail for people
 	Suspended        bool
+	Mode             string        // how the controller runs: "headless"; "" = unknown
 	Color            string        // the city's own color; "" = none
 	Overdue          time.Duration // age of the last patrol if it is overdue; 0 = not overdue
 	Problems         []string
@@ -74,7 +76,8 @@ const maxNeeds = 50
 // Summarize summarizes a snapshot that was received at the time now.
 func Summarize(s *city.Snapshot, now time.Time) Summary {
 	b := Summary{Agents: len(s.Agents), Open: s.Work.Open, InProgress: s.Work.InProgress,
-		Unread: max(0, s.Mail.Unread), Suspended: s.Suspended}
+		Unread: max(0, s.Mail.Unread), Suspended: s.Suspended,
+		Mode: widget.Plain(describe.Mode(s.Mode))}
 	if own, err := color.Parse(s.Console.Color); err == nil {
 		b.Color = own
 	}
@@ -86,7 +89,7 @@ func Summarize(s *city.Snapshot, now time.Time) Summary {
 		case city.Quarantined:
 			b.Held++
 		}
-		if a.Running {
+		if a.State == city.Running {
 			b.Running++
 		}
 		if len(b.Needs) < maxNeeds {
@@ -221,6 +224,9 @@ func (c *City) Why(now time.Time) string {
 		}
 		return text
 	case !c.Info.Running && c.Info.Status == city.CityStopped:
+		if n := c.Info.LeftoverSessions; n > 0 {
+			return "no controller; agents still running: " + widget.Number(n)
+		}
 		return "not running"
 	case c.Unresponsive != "" && c.Responded:
 		return "last response " + widget.Age(now.Sub(c.LastResponse)) + " ago: " +

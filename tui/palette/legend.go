@@ -39,6 +39,8 @@ func Legend[T any](look *widget.Styles, keyOf func(id string) string,
 		{Keys: []string{g.Above + " " + g.Below},
 			Title: "next to a column title: the list is sorted by this column; " +
 				keyOf("list.sort") + " or a click on a column title changes the order"},
+		{Keys: []string{"(" + g.Below + ")"},
+			Title: "order paused: while you work in a list, its rows keep their places"},
 	}
 	for i := range all {
 		all[i].Words, all[i].Note = "signs symbols glyphs legend", "symbol"

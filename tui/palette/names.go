@@ -3,6 +3,7 @@ package palette
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"gcity/tui/dialog"
 	"gcity/tui/panel"
@@ -71,12 +72,23 @@ func chosenFirst(all []Word, chosen string) []Word {
 	return all
 }
 
-// Members returns palette rows for agents, with their states. run returns the task for an agent.
-func Members[T any](rows []*panel.AgentRow, run func(r *panel.AgentRow) T) []dialog.Item[T] {
+// Members returns palette rows for members of a pool, with their states. A member is also found by its number. run
+// returns the task for an agent.
+func Members[T any](look *widget.Styles, rows []*panel.AgentRow,
+	run func(r *panel.AgentRow) T) []dialog.Item[T] {
+	name := 0
+	for _, r := range rows {
+		name = max(name, min(28, widget.Width(r.Shown)))
+	}
 	items := make([]dialog.Item[T], len(rows))
 	for i, r := range rows {
-		items[i] = dialog.Item[T]{Title: r.Shown, Words: r.Why, Line: r.Name,
-			Note: r.StateAndWhy(), Run: run(r)}
+		sign, _ := panel.ConditionOf(look, r)
+		items[i] = dialog.Item[T]{
+			Title: widget.FitName(r.Shown, name, look.Glyphs.More) + "  " + sign,
+			Words: r.Shown + " " + r.Why, Line: r.Name, Name: r.Name, Note: r.Why, Run: run(r)}
+		if at := strings.LastIndexByte(r.Name, '-'); at >= 0 {
+			items[i].Names = []string{strings.ToLower(r.Name[at+1:])}
+		}
 	}
 	return items
 }

@@ -212,8 +212,3 @@ func (r *AgentRow) Releasable() bool {
 
 // HasOutput reports whether an agent has exited and left a file with its output.
 func (r *AgentRow) HasOutput() bool { return !r.Running && r.Exit != nil && r.Exit.File != "" }
-
-// StateAndWhy returns the agent's state with its reason, if it has one.
-func (r *AgentRow) StateAndWhy() string {
-	return strings.TrimSuffix(string(r.State)+", "+r.Why, ", ")
-}

@@ -287,7 +287,8 @@ func (r *AgentRow) Matches(f *widget.Filter) bool {
 			hit = strings.HasPrefix(strings.ToLower(r.Name), t.Word)
 		default:
 			hit = t.In(r.Shown) || !t.Fuzzy &&
-				(t.In(string(r.State)) || t.In(r.Why) || r.Stuck != nil && t.In("stuck") ||
+				(!t.Not && widget.Abbreviates(t.Word, r.Name) ||
+					t.In(string(r.State)) || t.In(r.Why) || r.Stuck != nil && t.In("stuck") ||
 					r.attached() && t.In("attached"))
 		}
 		return hit

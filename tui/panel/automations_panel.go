@@ -59,8 +59,8 @@ func (a *Automations) Select(id string) bool {
 	return a.Table.Select(id)
 }
 
-// Entered moves the cursor to the first automation that needs attention, because the header tells the user to look for
-// it here. It does nothing if the user has moved the cursor.
+// Entered moves the cursor to the first automation that needs attention, because the header sends the user here to see
+// it. It does nothing if the user has moved the cursor.
 func (a *Automations) Entered() {
 	for at, i := range a.List.Shown {
 		if a.Rows[i].Attention() && !a.moved {
@@ -96,13 +96,15 @@ const automationStateWidth = 7 // the width of "running" and "failing"
 type automationColumns struct{ state, name, why, last, gap int }
 
 func automationWidths(e *Env, rows []*AutomationRow, w int) automationColumns {
-	const enough, most = 32, 26 // minimum width of why while last is shown; maximum width of last
-	c := automationColumns{state: automationStateWidth + 2, name: 6, gap: 2}
+	const enough, usual, most = 32, 21, 26 // minimum width of why next to last; widths of last
+	c := automationColumns{state: automationStateWidth + 2, name: 6, last: usual, gap: 2}
 	for _, r := range rows {
-		c.name, c.last = max(c.name, widget.Width(r.Shown)),
-			max(c.last, widget.Width(r.LastRunText(e.Now)))
+		c.name = max(c.name, widget.Width(r.Shown))
+		if widget.Width(r.LastRunText(e.Now)) > usual {
+			c.last = most // no width between, so the column rarely moves
+		}
 	}
-	c.name, c.last = min(c.name, max(8, min(28, w/4))), min(c.last, most)
+	c.name = min(c.name, max(8, min(28, w/4)))
 	if w < 50 {
 		c.gap, c.name = 1, min(c.name, 9)
 	}

@@ -341,7 +341,7 @@ func (r *PoolRow) Matches(f *widget.Filter, now time.Time) bool {
 	})
 }
 
-// summary describes a pool in a few lines, followed by its members.
+// summary describes a pool in a few lines, with the members that need attention first.
 func (p *Pools) summary(e *Env, r *PoolRow, w int) []string {
 	dot := " " + e.Look.Glyphs.Dot + " "
 	lines := []string{e.Look.Title(w, false, []widget.Tab{{Name: "pool " + r.Shown, Active: true}},
@@ -365,18 +365,21 @@ func (p *Pools) summary(e *Env, r *PoolRow, w int) []string {
 	row(token, head)
 	why, color := r.Why(e.Now)
 	row(color, why)
-	if out := lastLine(known.Check.Output); out != "" {
+	out := lastLine(known.Check.Output)
+	if out != "" && r.Check.Problem != "" {
 		row(themes.Dim, "output: "+out)
 	}
-	if len(r.Draining) > 0 {
-		row(themes.Text, "draining: "+strings.Join(r.Draining, ", "))
+	members := p.Members(r.Name)
+	slices.SortStableFunc(members, func(a, b *AgentRow) int { return rank(a, b, e.Now) })
+	for _, text := range AgentLines(e, members) {
+		lines = append(lines, widget.CutStyled(" "+text, w, e.Look.Glyphs.More))
+	}
+	if out != "" && r.Check.Problem == "" {
+		row(themes.Dim, "output: "+out)
 	}
 	if n := len(known.Decisions); n > 0 {
 		d := &known.Decisions[n-1]
 		row(themes.Dim, "last decision: "+widget.Plain(d.What)+" ("+widget.Plain(d.Why)+")")
-	}
-	for _, text := range AgentLines(e, p.Members(r.Name)) {
-		lines = append(lines, widget.Crop(" "+text, w))
 	}
 	return lines
 }

@@ -360,7 +360,7 @@ func (t *Table[R, P]) draw(e *Env, at Box) []string {
 
 // Headed reports whether a panel of w columns and h rows has column headings.
 func (t *Table[R, P]) Headed(e *Env, w, h int) bool {
-	return !t.Def.NoHeads && h-1 >= 3 && w >= 60
+	return !t.Def.NoHeads && (h-1 >= 3 || h-1 > len(t.List.Shown)) && w >= 60
 }
 
 // Hidden returns how many rows do not fit into a panel of w columns and h rows.
@@ -382,7 +382,10 @@ func (t *Table[R, P]) ruleNote(e *Env, at Box) string {
 	if text, found := t.Search(e); text != "" && !widget.HasSearch(at.Tabs) {
 		note = text + "  " + found
 	}
-	return note
+	if t.held(e) {
+		note += "  order paused"
+	}
+	return strings.TrimSpace(note)
 }
 
 // nothing explains an empty list in h lines, including the rule.
@@ -461,7 +464,7 @@ func headings[P any](k *widget.Styles, columns []Column[P], sorted, arrow string
 		}
 		if head != "" && c.orderName() == sorted {
 			token, sorted, more = themes.Text, "-", "" // only one arrow
-			over, blank := widget.Width(head)+2-width, " "
+			over, blank := widget.Width(head+arrow)+1-width, " "
 			if c.Right { // the arrow may use the gap in front of the heading
 				use := max(0, min(over, gap-1))
 				gap, width, over = gap-use, width+use, over-use
@@ -517,9 +520,19 @@ func (t *Table[R, P]) NextOrder(e *Env, w int) int {
 	return columns[(slices.Index(columns, o.Key)+1)%len(columns)]
 }
 
+// held reports whether the user is working in the lists and rows are not where the sort order would put them.
+func (t *Table[R, P]) held(e *Env) bool {
+	return e.Still && t.Def.Orders != nil && !widget.IsSorted(t.Rows, t.rank(e.Now))
+}
+
 // sorted returns the name of the current sort order, and an arrow for its direction. The arrow points up if the
-// smallest value is first.
+// smallest value is first. It is in parentheses while rows keep their places.
 func (t *Table[R, P]) sorted(e *Env) (name, arrow string) {
+	defer func() {
+		if t.held(e) && arrow != "" {
+			arrow = "(" + arrow + ")"
+		}
+	}()
 	o, _ := t.Sorting(e.Now)
 	if o == nil {
 		return "", ""

@@ -92,7 +92,7 @@ func workRows(s *city.Snapshot, unclosed, closed []beads.Bead, ready map[string]
 	return rows
 }
 
-// rigOfBead returns the rig whose store contains a bead, according to the prefix of the bead's ID, or "".
+// rigOfBead returns the rig with the bead's store, according to the prefix of the bead's ID, or "".
 func rigOfBead(s *city.Snapshot, id string) string {
 	if s == nil {
 		return ""
@@ -187,20 +187,5 @@ func BeadCopies(b *beads.Bead) []Copied {
 	if raw, err := json.Marshal(b); err == nil {
 		all = append(all, Copied{"bead as JSON", string(raw)})
 	}
-	return all
-}
-
-// ReadyWork returns beads in the order in which to offer them: unassigned beads first, then by urgency.
-func ReadyWork(all []beads.Bead) []beads.Bead {
-	all = slices.Clone(all)
-	slices.SortStableFunc(all, func(a, b beads.Bead) int {
-		if free := a.Assignee == ""; free != (b.Assignee == "") {
-			if free {
-				return -1
-			}
-			return 1
-		}
-		return beads.ByUrgency(a, b)
-	})
 	return all
 }

@@ -27,6 +27,7 @@ type Work struct {
 	pager
 	unclosed, closed []beads.Bead // the last results
 	ready            map[string]bool
+	added            string // bead that the user has added and that is not listed yet; "" = none
 
 	built  []WorkRow // rows built from the last results; nil = not built yet
 	rigs   []city.Rig
@@ -115,6 +116,16 @@ func (k *Work) Take(id int, found []beads.Bead, problem string) bool {
 	return true
 }
 
+// SelectNew selects a bead that the user has added when it is listed, unless the user moves the cursor before. Filters
+// do not hide it.
+func (k *Work) SelectNew(id string) { k.added = id }
+
+// Move moves the cursor by n rows.
+func (k *Work) Move(n int) {
+	k.added = ""
+	k.Table.Move(n)
+}
+
 // rows returns rows for the last results.
 func (k *Work) rows(e *Env) []WorkRow {
 	same := slices.EqualFunc(k.rigs, e.Snap.Rigs, func(a, b city.Rig) bool {
@@ -122,6 +133,12 @@ func (k *Work) rows(e *Env) []WorkRow {
 	})
 	if k.built == nil || !same {
 		k.rigs, k.built = e.Snap.Rigs, workRows(e.Snap, k.unclosed, k.closed, k.ready)
+	}
+	if k.added != "" && slices.ContainsFunc(k.built, func(r WorkRow) bool {
+		return r.Key() == k.added
+	}) {
+		k.SelectedKey, k.List.IDs = k.added, append(k.List.IDs, k.added) // as if it was shown
+		k.added = ""
 	}
 	return slices.Clone(k.built)
 }

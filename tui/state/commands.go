@@ -25,7 +25,7 @@ func CommandRows(m *Room, doing string, rows []*panel.AgentRow,
 func SendCommands(m *Room, doing, what string, commands []city.Command) []feed.Effect {
 	id := BeginAction(m, doing+" "+what+" "+m.Look.Glyphs.More)
 	offerUndo(m, doing+" "+what, commands)
-	m.Status.Starts = panel.StartsOf(m.Agents, commands)
+	m.Status.Starts = startsOf(m.Agents, commands)
 	return []feed.Effect{feed.SendCommands{ID: id, Title: doing, Commands: commands}}
 }
 

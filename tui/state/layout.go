@@ -166,7 +166,11 @@ func (m *Room) planWide(p *Plan, body int) {
 		p.Across = []Place{{Panel: panel.IDPeek, H: body - top}}
 	}
 	p.topRows = top
-	const strip = 6
+	strip := 6
+	// the rows of the focused list have a long description
+	if p := m.Focused(); p.About().Described && p.Key() != "" {
+		strip = max(strip, min(12, top/4))
+	}
 	log, slot := 8, Place{Panel: sharedPanel(m), Shared: true}
 	if m.Focus == slot.Panel && slot.Panel != panel.IDEvents {
 		log = max(log, top/3)
@@ -239,7 +243,7 @@ func (m *Room) roomFor(p panel.Panel, top int) int {
 		n = len(p.Help(m.Env(), ListsWidth(m.W)))
 	}
 	n = min(n, max(p.About().MinHeight, top/p.About().Share))
-	if n > 1 && total > 0 && !p.About().NoHeads {
+	if (n > 1 || m.Focus == p.About().ID) && total > 0 && !p.About().NoHeads {
 		n++ // a row for the column headings
 	}
 	return 1 + n
@@ -283,7 +287,7 @@ func (m *Room) Hint() []string {
 	if !m.ShowHint || m.H < 16 || m.W < 60 || m.Mode == ReadOnly {
 		return nil
 	}
-	lines := panel.FirstHint(m.Keys.KeyText, m.Preferences.Detach.String(), m.Mode == Hosting)
+	lines := firstHint(m.Keys.KeyText, m.Preferences.Detach.String(), m.Mode == Hosting)
 	for i, text := range lines {
 		lines[i] = m.Look.Paint(themes.Accent, widget.Fit(" "+text, m.W, m.Look.Glyphs.More))
 	}

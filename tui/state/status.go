@@ -6,7 +6,6 @@ import (
 
 	"gcity/themes"
 	"gcity/tui/details"
-	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -20,7 +19,7 @@ type Status struct {
 	Note    bool // a note about a key that does nothing; the next action removes it
 	Since   time.Time
 	While   func(m *Room) bool // shown while it is true, nil = always
-	Starts  panel.Starts
+	Starts  Starts
 }
 
 // StatusDuration is how long a success is shown.

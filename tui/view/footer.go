@@ -40,8 +40,10 @@ func addFooter(m *state.Room, s Screen, p *state.Plan) Screen {
 // priority over actions that are easy to find.
 func alwaysShown(m *state.Room, a *state.Action, w int) bool {
 	switch a.ID {
-	case "view.palette", "view.attention":
-		return w >= 120
+	case "view.palette":
+		return w >= 140 || w >= 120 && !severalCities(m)
+	case "view.attention":
+		return w >= 140
 	case "focus.mail":
 		return w >= 100
 	case "view.filter":

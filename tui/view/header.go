@@ -23,14 +23,6 @@ func header(m *state.Room, w int) string {
 		l.Add(themes.Warn, dot+"suspended")
 	}
 	addCityPosition(m, &l, w)
-	end := clockText(m)
-	if w < 50 {
-		end = ""
-	}
-	mode := themes.Dim
-	if m.Mode == state.ReadOnly {
-		mode = themes.Warn
-	}
 	badge := mailBadge(m, w)
 	if badge != "" {
 		l.Add(themes.Accent, dot+badge)
@@ -38,27 +30,18 @@ func header(m *state.Room, w int) string {
 	if calls := callBadge(m, w); calls != "" {
 		l.Add(themes.Bad, dot+calls)
 	}
-	room := w - l.Width - widget.Width(end) - 4
-	if m.Snap != nil && m.Snap.Host != "" && w >= 100 {
-		l.Add(themes.Dim, dot+widget.Plain(m.Snap.Host))
+	if m.Mode == state.ReadOnly && w-l.Width > 40 {
+		l.Add(themes.Warn, dot+m.Mode.String())
 	}
-	// the count of running agents has priority over the mode
-	if text := dot + m.Mode.String(); m.Mode != state.Joined && room > widget.Width(text)+14 &&
-		(badge == "" || w >= 100 || m.Mode == state.ReadOnly) {
-		l.Add(mode, text)
+	if w >= 100 {
+		addPlace(m, &l, dot)
 	}
-	// the counts of agents have priority over the progress of a wave
-	if text := dot + m.Wave.String(); m.Wave.Large() && room > widget.Width(text)+40 {
+	end, counts := countsAndClock(m, w-l.Width)
+	// on narrow screens, the counts and the state of the controller have priority
+	free := w - l.Width - widget.CountersWidth(counts) - widget.Width(end) - 4
+	if text := dot + m.Mode.String(); w < 100 && m.Mode == state.Hosting &&
+		free > widget.Width(text) {
 		l.Add(themes.Dim, text)
-	}
-	counts := countParts(m, w-l.Width-widget.Width(end)-min(5, 1+4*widget.Width(end)))
-	// the count of agents in trouble has priority over the full clock
-	if m.Snap != nil && w >= 50 && !state.Stalled(m) {
-		short := m.Now.Format("15:04")
-		if more := countParts(m, w-l.Width-widget.Width(short)-3); len(
-			counts) <= reservedCounts(m) && len(more) > len(counts) {
-			end, counts = short, more
-		}
 	}
 	l.Space(w - l.Width - widget.CountersWidth(counts) - widget.Width(end) - 4)
 	for _, c := range counts {
@@ -74,6 +57,43 @@ func header(m *state.Room, w int) string {
 	}
 	l.Add(loop, end)
 	return widget.Crop(l.Fill(w), w)
+}
+
+// addPlace adds the host, what this program does for the city, and the progress of a wave if the counts of agents still
+// have room.
+func addPlace(m *state.Room, l *widget.Line, dot string) {
+	room := m.W - l.Width - widget.Width(clockText(m)) - 4
+	if m.Snap != nil && m.Snap.Host != "" {
+		l.Add(themes.Dim, dot+widget.Plain(m.Snap.Host))
+	}
+	if m.Mode == state.Hosting {
+		l.Add(themes.Dim, dot+m.Mode.String())
+	}
+	if text := dot + m.Wave.String(); m.Wave.Large() && room > widget.Width(text)+40 {
+		l.Add(themes.Dim, text)
+	}
+}
+
+// countsAndClock returns the counts of agents, and the state of the controller with the time, for w columns. The counts
+// of agents in trouble have priority over the seconds, then over the state of a controller that works.
+func countsAndClock(m *state.Room, w int) (end string, counts []widget.Counter) {
+	end = clockText(m)
+	if m.W < 50 {
+		end = ""
+	}
+	counts = countParts(m, w-widget.Width(end)-min(5, 1+4*widget.Width(end)))
+	if m.Snap == nil || m.W < 50 || state.Stalled(m) {
+		return end, counts
+	}
+	at := m.Now.Format("15:04")
+	loop, _, found := strings.Cut(end, "  ")
+	for _, short := range []string{loop + "  " + at, at} {
+		more := countParts(m, w-widget.Width(short)-3)
+		if (found || short == at) && len(counts) < reservedCounts(m) && len(more) > len(counts) {
+			end, counts = short, more
+		}
+	}
+	return end, counts
 }
 
 // mailBadge returns the number of unread messages for people, or "".
@@ -148,7 +168,7 @@ func clockText(m *state.Room) string {
 	switch {
 	case m.Snap.Patrol.Last.IsZero():
 		loop = "controller starting"
-	case turn < 4*time.Second: // the known time of the last patrol may be a few seconds old
+	case turn < m.Snap.Patrol.Interval+4*time.Second: // the known time may be a few seconds old
 		loop = "controller ok"
 		if m.W < 80 {
 			return at

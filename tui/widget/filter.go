@@ -2,15 +2,16 @@ package widget
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/sahilm/fuzzy"
 )
 
-// Filter is a search: terms that must all match. "x" matches the text of a row except numbers, "!x" excludes, "~x"
-// matches the name fuzzily. "state:x", "pool:x", "rig:x", "provider:x" and "name:x" match the beginning of the field.
-// Events also have "type:x", "subject:x", "by:x" and "since:10m", work also has "assignee:x", and mail has "to:x" and
-// "from:x". The zero value matches everything.
+// Filter is a search: terms that must all match. "x" matches the text of a row except numbers, and an agent's name that
+// it abbreviates. "!x" excludes, "~x" matches the name fuzzily. "state:x", "pool:x", "rig:x", "provider:x" and "name:x"
+// match the beginning of the field. Events also have "type:x", "subject:x", "by:x" and "since:10m", work also has
+// "assignee:x", and mail has "to:x" and "from:x". The zero value matches everything.
 type Filter struct {
 	Text  string
 	terms []Term
@@ -76,6 +77,43 @@ func HasNamePrefix(name, word string) bool {
 	_, bare, _ := strings.Cut(name, "/")
 	return strings.HasPrefix(name, word) || bare != "" && strings.HasPrefix(bare, word)
 }
+
+// Abbreviates reports whether a word abbreviates a name: it consists of beginnings of the parts of the name, in order,
+// from the first part or the first part after a slash. A number must be complete: "w3" and "wo3" abbreviate "worker-3",
+// but not "worker-31".
+func Abbreviates(word, name string) bool {
+	parts := func(s string) []string { return strings.FieldsFunc(strings.ToLower(s), isJoint) }
+	word, name = strings.Join(parts(word), ""), strings.ToLower(name)
+	_, bare, _ := strings.Cut(name, "/")
+	return abbreviates(word, parts(name)) || abbreviates(word, parts(bare))
+}
+
+func abbreviates(word string, parts []string) bool {
+	if word == "" || len(parts) == 0 {
+		return false
+	}
+	ends := []int{0} // the numbers of bytes of word that the parts so far can account for
+	for i, part := range parts {
+		var next []int
+		for _, end := range ends {
+			if i > 0 { // only the first part is necessary
+				next = append(next, end)
+			}
+			_, err := strconv.ParseUint(part, 10, 64)
+			for n := 1; n <= len(part) && strings.HasPrefix(word[end:], part[:n]); n++ {
+				if err != nil || n == len(part) {
+					next = append(next, end+n)
+				}
+			}
+		}
+		slices.Sort(next)
+		ends = slices.Compact(next)
+	}
+	return slices.Contains(ends, len(word))
+}
+
+// isJoint reports whether a character separates the parts of a name.
+func isJoint(r rune) bool { return strings.ContainsRune("-_./", r) }
 
 // In reports whether text contains the term's word.
 func (t *Term) In(text string) bool {

@@ -197,7 +197,7 @@ func (k *Styles) FillDetails(lines []string, w, h int) []string {
 	lines = FillRows(slices.Clone(lines), w, h)
 	note := fmt.Sprintf("  %s %d more", k.Glyphs.More, more)
 	if room := w - Width(note); more > 0 && h > 1 && room > 0 {
-		lines[h-1] = Crop(lines[h-1], room) + k.Paint(themes.Dim, note)
+		lines[h-1] = CutStyled(lines[h-1], room, k.Glyphs.More) + k.Paint(themes.Dim, note)
 	}
 	return lines
 }

@@ -129,6 +129,14 @@ func Crop(s string, w int) string {
 	return s + Reset + Spaces(w-ansi.StringWidth(s))
 }
 
+// CutStyled returns exactly w columns of a styled line. The end of a line that is too long is more.
+func CutStyled(s string, w int, more string) string {
+	if room := w - Width(more); Width(strings.TrimRight(ansi.Strip(s), " ")) > w && room > 0 {
+		return Crop(s, room) + more
+	}
+	return Crop(s, w)
+}
+
 // Age formats an age in at most four columns: "8s", "22m", "3h12", "2d".
 func Age(d time.Duration) string {
 	switch {

@@ -1,22 +1,23 @@
-package panel
+package state
 
 import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/panel"
 )
 
 // Starts maps each agent that an action starts to the time of its last exit before the action.
 type Starts map[string]time.Time
 
-// StartsOf returns the agents that commands start.
-func StartsOf(all *Agents, commands []city.Command) Starts {
+// startsOf returns the agents that commands start.
+func startsOf(all *panel.Agents, commands []city.Command) Starts {
 	s := Starts{}
 	for _, c := range commands {
 		switch c.(type) {
 		case city.Restart, city.Release, city.Resume, city.Kill:
 			if r := all.Find(c.Target()); r != nil {
-				s[r.Name] = r.exited()
+				s[r.Name] = exited(r)
 			}
 		}
 	}
@@ -24,7 +25,7 @@ func StartsOf(all *Agents, commands []city.Command) Starts {
 }
 
 // exited returns the time of the agent's last exit, or the zero time if it is unknown.
-func (r *AgentRow) exited() time.Time {
+func exited(r *panel.AgentRow) time.Time {
 	if r.Exit == nil {
 		return time.Time{}
 	}
@@ -32,16 +33,16 @@ func (r *AgentRow) exited() time.Time {
 }
 
 // Crashed returns a message about an agent that was started and has crashed since, or "".
-func (s Starts) Crashed(all *Agents) string {
+func (s Starts) Crashed(all *panel.Agents) string {
 	for i := range all.Rows {
 		r := &all.Rows[i]
 		before, ok := s[r.Name]
-		if !ok || r.exited().Equal(before) {
+		if !ok || exited(r).Equal(before) {
 			continue
 		}
 		switch r.State {
 		case city.Backoff, city.Quarantined, city.Failed:
-			return r.Shown + " crashed again: " + LastExit(r.Exit) + "; it is " + r.State.Is()
+			return r.Shown + " crashed again: " + panel.LastExit(r.Exit) + "; it is " + r.State.Is()
 		}
 	}
 	return ""

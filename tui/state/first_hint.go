@@ -1,10 +1,10 @@
-package panel
+package state
 
 import "fmt"
 
-// FirstHint returns the three lines of the hint for a first visit. keyOf returns the key of an action, and detach is
+// firstHint returns the three lines of the hint for a first visit. keyOf returns the key of an action, and detach is
 // the key that detaches from an agent.
-func FirstHint(keyOf func(id string) string, detach string, hosts bool) []string {
+func firstHint(keyOf func(id string) string, detach string, hosts bool) []string {
 	leave := "leaves; everything keeps running"
 	if hosts {
 		leave = "leaves and asks what happens to the agents"

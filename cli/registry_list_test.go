@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gcity/city"
+	"gcity/cli/env"
+	"gcity/cli/fleet"
+	"gcity/cli/host"
+	"gcity/cli/output"
+)
+
+// Without a supervisor, the control room lists the registered cities and can start a controller for one of them.
+func TestTheRegistryIsListedWithoutASupervisor(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs a whole city")
+	}
+	home, dir := t.TempDir(), filepath.Join(t.TempDir(), "dock")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	text := "[workspace]\nname = \"dock\"\n"
+	if err := os.WriteFile(filepath.Join(dir, "city.toml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GC_HOME", home)
+	e := &env.Env{Printer: output.Printer{Getenv: os.Getenv}}
+	e.Cities = func() (city.Directory, func(), error) { return host.OpenDirectory(e) }
+	at, err := env.Home(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := host.Register(t.Context(), at, dir); err != nil {
+		t.Fatal(err)
+	}
+	d, closeIt := fleet.RoomDirectory(e)
+	defer closeIt()
+	state := func() city.Info {
+		for all, err := range d.Watch(t.Context()) {
+			if err != nil || len(all) != 1 {
+				t.Fatalf("%v, %v", all, err)
+			}
+			return all[0]
+		}
+		t.Fatal("no list")
+		return city.Info{}
+	}
+	s := d.(city.Starter)
+	if i := state(); i.Name != "dock" || i.Running || s.Supervised() {
+		t.Errorf("%+v, supervised %v", i, s.Supervised())
+	}
+	if err := s.Start(t.Context(), "quay"); err == nil || !strings.Contains(err.Error(), `"quay" is not registered`) {
+		t.Errorf("an unknown city: %v", err)
+	}
+	e.ReadOnly = true
+	if err := s.Start(t.Context(), "dock"); err == nil {
+		t.Error("a read-only command starts a city")
+	}
+	e.ReadOnly = false
+	if err := s.Start(t.Context(), "dock"); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		stop := exec.Command("gcity", "stop", "--city", dir)
+		if out, err := stop.CombinedOutput(); err != nil {
+			t.Errorf("%v: %s", err, out)
+		}
+	}()
+	if i := state(); !i.Running || i.Status != city.CityRunning {
+		t.Errorf("%+v", i)
+	}
+	c, err := d.City("dock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if snap, err := c.Snapshot(t.Context()); err != nil || snap.Mode != "headless" {
+		t.Errorf("%v, %+v", err, snap)
+	}
+	if all, err := d.Cities(t.Context()); err != nil || len(all) != 1 || !all[0].Running {
+		t.Errorf("%v, %v", all, err)
+	}
+}

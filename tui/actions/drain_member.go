@@ -1,0 +1,69 @@
+package actions
+
+import (
+	"strings"
+
+	"gcity/city"
+	"gcity/tui/details"
+	"gcity/tui/feed"
+	"gcity/tui/palette"
+	"gcity/tui/panel"
+	"gcity/tui/state"
+	"gcity/tui/widget"
+)
+
+// chooseDrained lists the members of a pool. Choosing a member drains it, or cancels its drain. The first entry
+// leads to the question about all members.
+func chooseDrained(m *state.Room, p *panel.PoolRow) []feed.Effect {
+	name := p.Name
+	openFinderOf(m, &state.Finder{Title: "Drain which member of " + p.Shown + "?",
+		EmptyText: "No member matches.",
+		About: members(func(m *state.Room) []state.Item {
+			rows := m.Pools.Members(name)
+			items := palette.Members(&m.Look, rows, func(r *panel.AgentRow) state.Task {
+				return drainMember(r.Name)
+			})
+			for i, r := range rows {
+				items[i].Why = func() string { return undrainable(m, r) }
+				items[i].Words, items[i].Verb = "", "drains it"
+				items[i].Effect = strings.Join(
+					details.DrainEffects(m.Pools, []*panel.AgentRow{r}), " ")
+				if r.Undrainable() {
+					items[i].Verb = "cancels its drain"
+					items[i].Effect = "It is draining. Without the drain it keeps running."
+				}
+			}
+			return append([]state.Item{drainAll(m)}, items...)
+		})})
+	RefreshMembers(m)
+	return nil
+}
+
+// drainAll returns the entry for all members of the pool under the cursor.
+func drainAll(m *state.Room) state.Item {
+	drain, undrain := DrainTargets(m)
+	all := state.Item{Title: "all members", Run: askDrainOfAll, Verb: "asks first",
+		Note: widget.Number(len(drain)) + " can drain",
+		Why:  func() string { return needDrain(m) }}
+	if len(drain) == 0 {
+		all.Verb, all.Note = "cancels the drains", widget.Number(len(undrain))+" drains to cancel"
+	}
+	return all
+}
+
+// drainMember returns a task that drains a member of a pool, or cancels its drain.
+func drainMember(name string) state.Task {
+	return func(m *state.Room) []feed.Effect {
+		r := m.Agents.Find(name)
+		switch {
+		case r == nil:
+			state.ShowFailure(m, "cannot drain "+widget.Plain(name)+": it no longer exists")
+			return nil
+		case r.Undrainable():
+			return state.CommandRows(m, "canceling the drain of", []*panel.AgentRow{r},
+				func(name string) city.Command { return city.Undrain{Agent: name} })
+		}
+		return state.CommandRows(m, "draining", []*panel.AgentRow{r},
+			func(name string) city.Command { return city.Drain{Agent: name} })
+	}
+}

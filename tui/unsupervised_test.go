@@ -1,0 +1,132 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"sync/atomic"
+	"testing"
+
+	"gcity/city"
+	"gcity/city/citytest"
+	"gcity/tui/feed"
+	"gcity/tui/fleet"
+	"gcity/tui/state"
+)
+
+// unsupervisedFleet returns a list from the registry: the city of the room, a headless city, and cities without a
+// controller.
+func unsupervisedFleet() *fleet.List {
+	f := demoFleet(epoch)
+	f.Rows = append(f.Rows[:1:1], f.Rows[2], f.Rows[7])
+	f.Unmaintained = true
+	f.Rows[1].Summary.Mode, f.Rows[2].Responded = "headless", false
+	f.Rows = append(f.Rows, fleet.City{DisplayName: "wharf",
+		Info: city.Info{Name: "wharf", Path: "/srv/wharf", Status: city.CityStopped, LeftoverSessions: 2}})
+	return f
+}
+
+// Without a supervisor, @ lists the registered cities and how they run. It goes to a city that runs, and offers to
+// start a controller for one that does not.
+func TestCitiesWithoutASupervisor(t *testing.T) {
+	s := among(t, 120, 40)
+	s.hear(feed.News{Fleet: unsupervisedFleet()})
+	s.press("@")
+	s.shows("Cities: no supervisor is running", "harbour", "headless", "tower", "not running",
+		"no controller; agents still running: 2", "how to start a supervisor")
+	s.press("h", "a", "r", "enter")
+	if e, _ := effectOf[feed.SwitchCity](s); e.Name != "harbour" || e.Start {
+		t.Errorf("%+v", s.out)
+	}
+	s.press("esc", "@", "t", "o", "w")
+	s.shows("enter asks to start it")
+	s.press("enter")
+	s.shows("Start tower?", "No controller runs the city in /srv/tower", "gcity supervisor start")
+	s.press("n")
+	if _, ok := effectOf[feed.SwitchCity](s); ok {
+		t.Error("a refused start switches")
+	}
+	s.line("city tower", "enter", "y")
+	if e, _ := effectOf[feed.SwitchCity](s); e.Name != "tower" || e.Path != "/srv/tower" || !e.Start {
+		t.Errorf("%+v", s.out)
+	}
+	s.shows("starting tower")
+	s.press("esc", "@", "h", "o", "w", "enter")
+	s.shows("so each city runs by itself", "`gcity supervisor start` starts them")
+	s.press("esc")
+	s.hear(feed.News{Fleet: demoFleet(epoch)})
+	s.shows("a supervisor is running now")
+	s.press("@")
+	s.hides("how to start a supervisor", "no supervisor is running")
+}
+
+// A read-only room starts no city. Without registered cities, @ explains how other cities become available.
+func TestCitiesThatCannotBeStartedHere(t *testing.T) {
+	s := among(t, 120, 40)
+	s.m.Mode = state.ReadOnly
+	s.hear(feed.News{Fleet: unsupervisedFleet()})
+	s.press("@", "t", "o", "w", "enter")
+	s.hides("Start tower?")
+	s = among(t, 120, 40)
+	s.hear(feed.News{Fleet: &fleet.List{Unmaintained: true}})
+	s.press("@")
+	s.shows("Only bright-lights is shown: no supervisor is running")
+}
+
+// starter is a directory without a supervisor. Its city beta has no controller until it is started.
+type starter struct {
+	city.Directory
+	refuses atomic.Bool
+	started chan struct{}
+}
+
+func (d *starter) Supervised() bool { return false }
+
+func (d *starter) Start(_ context.Context, name string) error {
+	if d.refuses.Load() || name != "beta" {
+		return errors.New("the headless controller did not start: not trusted")
+	}
+	close(d.started)
+	return nil
+}
+
+func (d *starter) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
+	return func(yield func([]city.Info, error) bool) {
+		all, err := d.Cities(ctx)
+		for i := range all {
+			if all[i].Name == "beta" {
+				all[i].Running, all[i].Status = false, city.CityStopped
+			}
+		}
+		if !yield(all, err) {
+			return
+		}
+		select {
+		case <-ctx.Done():
+		case <-d.started:
+			d.Directory.Watch(ctx)(yield)
+		}
+	}
+}
+
+// A switch can start a controller first. If that fails, the room stays and says why.
+func TestASwitchStartsAController(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
+	a := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true})
+	b := citytest.NewFake("beta", city.Agent{Name: "two", Running: true})
+	d := &starter{Directory: citytest.NewDirectory(a, b), started: make(chan struct{})}
+	d.refuses.Store(true)
+	c := inHouse(t, Options{City: a, Cities: d, Folder: "/alpha", Mode: state.Joined})
+	c.sees("0 one")
+	c.coax("@", "no supervisor is running")
+	c.keys("beta\r")
+	c.sees("Start beta?")
+	c.coax("y", "cannot switch to beta: the headless controller did not start: not trusted")
+	d.refuses.Store(false)
+	c.coax("@", "no supervisor is running")
+	c.keys("beta\r")
+	c.sees("Start beta?")
+	c.coax("y", "0 two")
+}
