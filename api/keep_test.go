@@ -79,8 +79,9 @@ func freeAddr(t *testing.T) string {
 }
 
 // The listener starts, moves and stops as requested. If the address is in use, KeepListening retries until it is free.
+//
+// It does not run in parallel: another test could get the port that it leaves.
 func TestKeep(t *testing.T) {
-	t.Parallel()
 	d := keep(t)
 	one, two := freeAddr(t), freeAddr(t)
 	d.wants <- api.TCP{}

@@ -133,7 +133,7 @@ func TestCheck(t *testing.T) {
 	}
 	for want, change := range map[string]func(*mail.Message){
 		"is empty":              func(m *mail.Message) { m.Text = " \n" },
-		"are allowed":           func(m *mail.Message) { m.Text = strings.Repeat("x", mail.MaxText+1) },
+		"the maximum is":        func(m *mail.Message) { m.Text = strings.Repeat("x", mail.MaxText+1) },
 		"invalid address":       func(m *mail.Message) { m.To = "" },
 		`address "a\tb"`:        func(m *mail.Message) { m.To = "a\tb" },
 		"address \"\\x1b[31m\"": func(m *mail.Message) { m.To = "\x1b[31m" },

@@ -195,12 +195,15 @@ func TestFlood(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
 	p := newProvider(t, city)
-	start(t, p, spec(city, "a", `yes "$(printf '\033[32mgreen\033[0m')" | head -c 3000000; echo >flooded; read x; echo more; exec cat`))
+	start(t, p, spec(city, "a", `read x; yes "$(printf '\033[32mgreen\033[0m')" | head -c 3000000; echo >flooded; read x; echo more; exec cat`))
 	next, stop := pull(t, p, "a")
 	defer stop()
 	f := next()
 	if !f.Reset {
 		t.Fatalf("%+v", f)
+	}
+	if err := p.SendKeys(t.Context(), "a", "Enter"); err != nil {
+		t.Fatal(err)
 	}
 	until(t, "the end of the flood", func() bool {
 		_, err := os.Stat(filepath.Join(city, "flooded"))
