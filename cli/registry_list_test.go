@@ -6,10 +6,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"gcity/city"
 	"gcity/cli/env"
 	"gcity/cli/fleet"
+	"gcity/cli/folder"
 	"gcity/cli/host"
 	"gcity/cli/output"
 )
@@ -28,6 +30,7 @@ func TestTheRegistryIsListedWithoutASupervisor(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("GC_HOME", home)
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	e := &env.Env{Printer: output.Printer{Getenv: os.Getenv}}
 	e.Cities = func() (city.Directory, func(), error) { return host.OpenDirectory(e) }
 	at, err := env.Home(e)
@@ -53,7 +56,7 @@ func TestTheRegistryIsListedWithoutASupervisor(t *testing.T) {
 	if i := state(); i.Name != "dock" || i.Running || s.Supervised() {
 		t.Errorf("%+v, supervised %v", i, s.Supervised())
 	}
-	if err := s.Start(t.Context(), "quay"); err == nil || !strings.Contains(err.Error(), `"quay" is not registered`) {
+	if err := s.Start(t.Context(), "quay"); err == nil || !strings.Contains(err.Error(), `"quay" is not a known city`) {
 		t.Errorf("an unknown city: %v", err)
 	}
 	e.ReadOnly = true
@@ -82,5 +85,36 @@ func TestTheRegistryIsListedWithoutASupervisor(t *testing.T) {
 	}
 	if all, err := d.Cities(t.Context()); err != nil || len(all) != 1 || !all[0].Running {
 		t.Errorf("%v, %v", all, err)
+	}
+}
+
+// Without a supervisor, the control room also lists cities that are not registered, if the user has trusted them and
+// their configuration still exists.
+func TestTrustedCitiesAreListedWithoutASupervisor(t *testing.T) {
+	t.Setenv("GC_HOME", t.TempDir())
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	root := t.TempDir()
+	for _, name := range []string{"east", "west"} {
+		dir := filepath.Join(root, name, "yard")
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "city.toml"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := folder.Ledger().Trust(dir, nil, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := folder.Ledger().Trust(filepath.Join(root, "removed"), nil, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	e := &env.Env{Printer: output.Printer{Getenv: os.Getenv}}
+	e.Cities = func() (city.Directory, func(), error) { return host.OpenDirectory(e) }
+	d, closeIt := fleet.RoomDirectory(e)
+	defer closeIt()
+	all, err := d.Cities(t.Context())
+	if err != nil || len(all) != 2 || all[0].Name != "yard" || all[1].Name != "yard-2" {
+		t.Errorf("%+v, %v", all, err)
 	}
 }

@@ -18,7 +18,7 @@ import (
 func receiveFleet(m *state.Room, f *fleet.List) {
 	m.UI++
 	reportCityListChange(m, f)
-	m.Fleet, m.Directory = f, !f.Unmaintained || len(f.Rows) > 0 || m.FleetRoom
+	m.Fleet, m.Directory = f, !f.Unmaintained || f.HasOther(m.Folder) || m.FleetRoom
 	if name := f.NameOf(m.Folder); name != "" && !m.FleetRoom {
 		m.At = name
 	}

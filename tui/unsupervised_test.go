@@ -52,7 +52,7 @@ func TestCitiesWithoutASupervisor(t *testing.T) {
 	}
 	s.shows("starting tower")
 	s.press("esc", "@", "h", "o", "w", "enter")
-	s.shows("so each city runs by itself", "`gcity supervisor start` starts them")
+	s.shows("so each city runs by itself", "`gcity start` in a city")
 	s.press("esc")
 	s.hear(feed.News{Fleet: demoFleet(epoch)})
 	s.shows("a supervisor is running now")
@@ -70,7 +70,7 @@ func TestCitiesThatCannotBeStartedHere(t *testing.T) {
 	s = among(t, 120, 40)
 	s.hear(feed.News{Fleet: &fleet.List{Unmaintained: true}})
 	s.press("@")
-	s.shows("Only bright-lights is shown: no supervisor is running")
+	s.shows("Only bright-lights is shown: gcity knows no other city")
 }
 
 // starter is a directory without a supervisor. Its city beta has no controller until it is started.

@@ -15,20 +15,20 @@ import (
 	"gcity/cli/host"
 )
 
-// registryPoll is how often the states of the registered cities are read while no supervisor is running.
+// registryPoll is how often the states of the known cities are read while no supervisor is running.
 const registryPoll = 5 * time.Second
 
 // startTimeout is how long a headless controller may take to respond.
 const startTimeout = 30 * time.Second
 
-// RoomDirectory is like AwaitDirectory, but also lists the registered cities while no supervisor is running. It can
+// RoomDirectory is like AwaitDirectory, but also lists the known cities while no supervisor is running. It can
 // start a controller for them.
 func RoomDirectory(e *env.Env) (city.Directory, func()) {
 	d, closeIt := AwaitDirectory(e)
 	if d == nil {
 		return nil, closeIt
 	}
-	l := &registryList{Directory: d, e: e, seen: map[string]city.Info{},
+	l := &registryList{Directory: d, e: e, seen: map[string]city.Info{}, names: map[string]string{},
 		dialed: map[string]city.Control{}, closers: []func(){closeIt}}
 	if r, ok := d.(city.Registrar); ok {
 		return registrarList{l, r}, l.close
@@ -42,7 +42,7 @@ type registrarList struct {
 	city.Registrar
 }
 
-// registryList is a directory that reads the registry while no supervisor is running.
+// registryList is a directory that lists the registered and trusted cities while no supervisor is running.
 type registryList struct {
 	city.Directory
 	e *env.Env
@@ -51,6 +51,7 @@ type registryList struct {
 	supervised bool                    // the last list was from a supervisor
 	seen       map[string]city.Info    // last known states, by folder
 	dialed     map[string]city.Control // controllers, by folder
+	names      map[string]string       // names of cities that are not registered, by folder
 	closers    []func()
 }
 
@@ -69,13 +70,23 @@ func (l *registryList) Supervised() bool {
 	return l.supervised
 }
 
-// registered returns the registered cities.
-func (l *registryList) registered() ([]host.Registered, error) {
+// known returns the registered cities, and the cities that this user has trusted.
+func (l *registryList) known() ([]host.Registered, error) {
 	home, err := env.Home(l.e)
 	if err != nil {
 		return nil, err
 	}
-	return host.Registry(home)
+	trusted, err := folder.Ledger().List()
+	if err != nil {
+		return nil, err
+	}
+	dirs := make([]string, len(trusted))
+	for i, r := range trusted {
+		dirs[i] = r.Path
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return host.KnownCities(home, dirs, l.names)
 }
 
 // Cities implements city.Directory. Without a supervisor, the states are as of the last list of Watch.
@@ -84,7 +95,7 @@ func (l *registryList) Cities(ctx context.Context) ([]city.Info, error) {
 	if !errors.Is(err, city.ErrNoSupervisor) {
 		return infos, err
 	}
-	all, err := l.registered()
+	all, err := l.known()
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +131,7 @@ func (l *registryList) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] 
 			if !none {
 				return
 			}
-			all, err := l.registered()
+			all, err := l.known()
 			if err != nil {
 				yield(nil, err)
 				return
@@ -152,16 +163,16 @@ func (l *registryList) note(supervised bool, infos []city.Info) {
 	}
 }
 
-// entry returns the registered city with a name.
+// entry returns the known city with the given name.
 func (l *registryList) entry(name string) (host.Registered, error) {
-	all, err := l.registered()
+	all, err := l.known()
 	if err != nil {
 		return host.Registered{}, err
 	}
 	at := slices.IndexFunc(all, func(r host.Registered) bool { return r.Name == name })
 	if at < 0 {
 		return host.Registered{}, &city.Error{Code: city.NotFound,
-			Message: fmt.Sprintf("%q is not registered", name)}
+			Message: fmt.Sprintf("%q is not a known city", name)}
 	}
 	return all[at], nil
 }

@@ -1,12 +1,14 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -99,6 +101,30 @@ func Registry(h env.SupervisorHome) ([]Registered, error) {
 			func() string { return cityName(path) })
 		return name
 	}), err
+}
+
+// KnownCities returns the registered cities, and then those of the given folders that have a configuration. It reads
+// the name of each of these folders once, and stores it in names. It omits a folder that does not respond.
+func KnownCities(h env.SupervisorHome, dirs []string, names map[string]string) ([]Registered, error) {
+	all, err := Registry(h)
+	looks := deadline.New[string](len(dirs) + 1)
+	for _, dir := range dirs {
+		if slices.ContainsFunc(all, func(r Registered) bool { return r.Path == dir }) {
+			continue
+		}
+		stored := names[dir]
+		name, _ := looks.Do(context.Background(), dir, time.Now(), env.FolderTimeout, func() string {
+			if _, err := os.Stat(filepath.Join(dir, config.FileName)); err != nil {
+				return ""
+			}
+			return cmp.Or(stored, cityName(dir), filepath.Base(dir))
+		})
+		if name != "" {
+			names[dir] = name
+			all = append(all, Registered{Path: dir})
+		}
+	}
+	return supervisor.Named(all, func(path string) string { return names[path] }), err
 }
 
 // Unregister removes a city from the registry and reports whether it was registered.

@@ -49,13 +49,14 @@ func noDirectory(m *state.Room) []string {
 			m.Keys.KeyText("quit") + " and h; then `gcity start` in its folder hands it over to " +
 			"the supervisor. Its agents keep running."
 	}
-	first := "Only " + state.CityName(m) + " is shown: no supervisor is running on this machine."
+	first := "Only " + state.CityName(m) + " is shown: gcity knows no other city of yours on this " +
+		"machine. Run `gcity` once in the folder of another city, and this list shows both."
 	if m.Directory {
 		first = "No supervisor is running on this machine, so each city runs by itself."
 	}
 	return []string{first, "",
-		"`gcity cities` lists the registered cities, and `gcity supervisor start` starts them. " +
-			"`gcity start` in the folder of another city registers it.",
+		"A supervisor runs all cities in one process. `gcity start` in a city's folder registers the city " +
+			"and starts the supervisor.",
 		"", register, "",
 		"With a supervisor, this key switches between cities, and `gcity --all` shows all of them."}
 }
@@ -113,7 +114,7 @@ func explainDirectory(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// canStart reports whether this room can start a controller for a city: it is registered, it has none, and no
+// canStart reports whether this room can start a controller for a city: it is known, it has none, and no
 // supervisor is running.
 func canStart(m *state.Room, c *fleet.City) bool {
 	return m.Fleet != nil && m.Fleet.Unmaintained && m.Mode != state.ReadOnly &&

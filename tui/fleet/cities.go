@@ -18,7 +18,7 @@ import (
 type List struct {
 	Rows         []City // sorted by name
 	Problem      string // why the list cannot be read; "" = no error
-	Unmaintained bool   // no supervisor is running; the rows are from the registry
+	Unmaintained bool   // no supervisor is running; the rows are the registered and trusted cities
 }
 
 // City is a registered city with its last known state.
@@ -281,6 +281,11 @@ func (f *List) Find(name string) *City {
 		}
 	}
 	return nil
+}
+
+// HasOther reports whether the list contains a city in a different folder.
+func (f *List) HasOther(folder string) bool {
+	return slices.ContainsFunc(f.Rows, func(c City) bool { return c.Info.Path != folder })
 }
 
 // NameOf returns the name of the registered city in the given folder, or "".
