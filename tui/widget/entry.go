@@ -126,7 +126,7 @@ func (e *Entry) Show(w int) (string, int) {
 	return Window([]rune(e.input.Value()), e.input.Position(), w)
 }
 
-// Window returns the part of a line around the character with index at that fits w columns, and the column of that
+// Window returns the part of a line that fits w columns and contains the character runes[at], and the column of that
 // character.
 func Window(runes []rune, at, w int) (string, int) {
 	if w < 2 {
