@@ -40,8 +40,8 @@ func markOf(kind, at string) string {
 // command returns the command line that the service runs.
 func (s *unit) command() []string { return append([]string{s.Exe}, s.args...) }
 
-// serviceSlack is added to the time limit for a stop. It allows for scripts and requests that are still running, and
-// for slow machines.
+// serviceSlack is added to the time limit for stopping the service. It allows for scripts and requests that are still
+// running, and for slow machines.
 const serviceSlack = 30 * time.Second
 
 // UnitText returns the systemd unit.
