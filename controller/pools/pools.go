@@ -79,7 +79,7 @@ type Pool struct {
 	settled      bool // Desired was computed; it is not a placeholder
 	override     *int
 	automatic    int    // size before a user set the size
-	whyAutomatic string // reason for the size in automatic
+	whyAutomatic string // reason for the automatic size
 
 	checkCommand string // command of the newest check
 	checkProblem string // kind of the newest check's failure
