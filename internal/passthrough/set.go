@@ -1,7 +1,7 @@
 // Package passthrough filters what a program prints to an attached terminal. Terminals do more than draw: some
 // sequences write to the user's clipboard, print, or make the terminal send a reply as if the user had typed it.
 //
-// The filter drops these sequences unless a Set allows them, and changes no other byte:
+// The filter drops these sequences unless a Set allows them, and leaves all other bytes unchanged:
 //
 //   - A query is dropped if the terminal's reply contains text that the program has chosen, or text from the user's
 //     screen or clipboard. The reply could reach the user's shell after the attachment has ended.
