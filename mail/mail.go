@@ -15,8 +15,8 @@ import (
 	"gcity/internal/screen"
 )
 
-// Type is the type of a bead that is a message. The bead's title is the subject, its description the text, and its
-// assignee the address. The bead stays open until the message is archived.
+// Type is the type of a bead that is a message. The bead's title is the subject, its description is the text, and its
+// assignee is the address. The bead stays open until the message is archived.
 const Type = "message"
 
 // PoolPrefix begins the address of a pool, before the pool's qualified name.
