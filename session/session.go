@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Spec describes a session to start. It is complete: a provider adds nothing from its own environment.
+// Spec describes a session to start. It is complete: a provider does not add anything from its own environment.
 type Spec struct {
 	Name  string `json:"name"`  // the agent's encoded name, see Encode; unique in the city
 	Agent string `json:"agent"` // qualified name, "dir/name" or "name"

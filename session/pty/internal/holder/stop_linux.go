@@ -110,7 +110,7 @@ func (h *holder) ask(l *life) bool {
 }
 
 // endShell ends an interactive shell that is at its prompt, because it ignores SIGINT there. It reports whether the
-// agent is such a shell. Any other program, even a script that traps SIGINT, may use its whole grace period.
+// agent is such a shell. Any other program, even a script that traps SIGINT, is allowed its whole grace period.
 func (h *holder) endShell(l *life) bool {
 	if !proc.AtPrompt(l.pid) {
 		return false
