@@ -108,8 +108,8 @@ func SingleLine(s string) string {
 	}, s)
 }
 
-// Printable reports whether a character may be typed. Control characters and changes of the writing direction are not
-// allowed. Joiners are allowed.
+// Printable reports whether a character is allowed in typed text. Control characters and changes of the writing
+// direction are not allowed. Joiners are allowed.
 func Printable(r rune) bool {
 	if r >= ' ' && r < 0x7f { // fast path for long pastes
 		return true
