@@ -106,8 +106,8 @@ func (e environ) programExists(program, path string) bool {
 }
 
 // fingerprint hashes the configuration as it is written. It does not depend on the host or the city's folder, so that
-// starting a controller elsewhere causes no drift. For the same reason, it omits a program that was merely found on
-// this host. Keys that are not set add no field, so that later versions can add keys without causing drift.
+// starting a controller elsewhere does not cause drift. For the same reason, it omits a program that was merely found
+// on this host. Keys that are not set do not add a field, so that later versions can add keys without causing drift.
 func fingerprint(a *config.Agent, p *config.Program) session.Fingerprint {
 	fields := map[string]string{"command": p.Line}
 	env := a.Env

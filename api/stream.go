@@ -126,7 +126,7 @@ func pump[T any](s *server, st *stream, r *http.Request,
 		err = st.send(wire.EventEnd, "", struct{}{})
 	}
 	if err != nil {
-		s.o.Log.Debug("cannot send the end of a stream", "err", err)
+		s.o.Log.Debug("cannot notify the client that its stream has ended", "err", err)
 	}
 }
 

@@ -148,7 +148,7 @@ func tenanciesOf(o Options) map[string]*tenancy {
 	return all
 }
 
-// checkLimits returns an error for a city that declares more agents than its tenant may have.
+// checkLimits returns an error for a city that declares more agents than its tenant is allowed to have.
 func (t *tenancy) checkLimits(ctx context.Context, name string, c city.Control) error {
 	if t == nil || t.MaxAgents == 0 {
 		return nil
@@ -159,8 +159,8 @@ func (t *tenancy) checkLimits(ctx context.Context, name string, c city.Control) 
 	}
 	if n := snap.Declares(); n > t.MaxAgents {
 		return &city.Error{Code: city.Forbidden,
-			Message: fmt.Sprintf("%s declares %d agents, but tenant %s may have %d: reduce "+
-				"their number in city.toml", name, n, t.name, t.MaxAgents)}
+			Message: fmt.Sprintf("%s declares %d agents, but the limit for tenant %s is %d: "+
+				"reduce their number in city.toml", name, n, t.name, t.MaxAgents)}
 	}
 	return nil
 }
@@ -195,7 +195,7 @@ func (f *fleet) checkRegistration(ctx context.Context, reg city.Registrar,
 	})
 	if t.MaxCities > 0 && len(others) >= t.MaxCities {
 		return "", &city.Error{Code: city.Forbidden,
-			Message: fmt.Sprintf("tenant %s may have %d cities and already has %s: unregister one",
+			Message: fmt.Sprintf("tenant %s can have %d cities and already has %s: unregister one",
 				t.name, t.MaxCities, wire.NamesOf(others))}
 	}
 	if t.MaxAgents == 0 {
@@ -221,15 +221,15 @@ func (f *fleet) checkRegistration(ctx context.Context, reg city.Registrar,
 
 // rejectFolder returns the error for a folder that does not belong to the tenant. The reason goes only to the log.
 func (f *fleet) rejectFolder(path, is string, why error) error {
-	f.o.Log.Info("a tenant may not register a folder", "tenant", f.tenant.name, "path", path, "why",
-		why, "called", is)
+	f.o.Log.Info("a tenant is not allowed to register a folder", "tenant", f.tenant.name,
+		"path", path, "why", why, "called", is)
 	return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("%s does not contain a city "+
-		"that tenant %s may register under that name; the supervisor's log has details",
+		"that tenant %s is allowed to register under that name; the supervisor's log has details",
 		path, f.tenant.name)}
 }
 
-// redact returns an error that a tenant may see in place of one that concerns the whole machine and can contain the
-// names of other tenants' files.
+// redact returns an error that a tenant is allowed to see in place of one that concerns the whole machine and can
+// contain the names of other tenants' files.
 func (f *fleet) redact(err error) error {
 	e, ok := errors.AsType[*city.Error](err)
 	if f.tenant == nil || err == nil || ok && e.Code != city.Invalid {

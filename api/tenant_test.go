@@ -237,7 +237,7 @@ func TestTenantRegisters(t *testing.T) {
 		{"/v0/tenant/acme/city/staging/register", `{"path":"/home/staging"}`, 200, `"name":"staging"`},
 		{"/v0/tenant/acme/city/staging/register", `{"path":"/home/staging"}`, 200, `"name":"staging"`},
 		{"/v0/tenant/acme/cities", `{"path":"/home/staging"}`, 200, `"name":"staging"`},
-		{"/v0/tenant/acme/city/third/register", `{"path":"/home/third"}`, 403, "may have 2 cities and already has prod, staging"},
+		{"/v0/tenant/acme/city/third/register", `{"path":"/home/third"}`, 403, "can have 2 cities and already has prod, staging"},
 		{"/v0/tenant/acme/cities", `{"path":"/home/third"}`, 403, "unregister one"},
 		{"/v0/tenant/acme/city/staging/unregister", ``, 200, "staging"},
 		{"/v0/tenant/acme/city/third/register", `{"path":"/home/third"}`, 200, `"name":"third"`},
@@ -248,7 +248,7 @@ func TestTenantRegisters(t *testing.T) {
 		}
 	}
 	h.prod.Set(func(s *city.Snapshot) { s.Pools = []city.Pool{{Name: "crew", Max: 10}} })
-	if code, body := h.ask("GET", "/v0/tenant/acme/city/prod/agents", "", acmeToken); code != 403 || !strings.Contains(body, "prod declares 12 agents, but tenant acme may have 5") {
+	if code, body := h.ask("GET", "/v0/tenant/acme/city/prod/agents", "", acmeToken); code != 403 || !strings.Contains(body, "prod declares 12 agents, but the limit for tenant acme is 5") {
 		t.Errorf("%d %s", code, body)
 	}
 	if code, body := h.ask("POST", "/v0/tenant/acme/city/prod/unregister", "", acmeToken); code != 200 {

@@ -37,7 +37,7 @@ type Memory struct {
 	// events up to this seq belong to the next retry; 0 = none
 	Again uint64 `json:"again,omitempty"`
 
-	fromRecord bool // Cursor comes from a run's record, which does not say On
+	fromRecord bool // Cursor comes from a run's record, which does not contain On
 }
 
 // keepRemoved is how long a removed automation's state is kept, in case its folder comes back.

@@ -22,7 +22,7 @@ type formulaFile struct {
 	err     error
 }
 
-// resolveInput is the input for the check of formulas and pools. It must not change, because the check runs in the
+// resolveInput is the input for checking formulas and pools. It must not change, because the check runs in the
 // background.
 type resolveInput struct {
 	automations []Definition

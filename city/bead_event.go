@@ -24,7 +24,7 @@ type beadEvent struct {
 	Depth int `json:"depth,omitempty"`
 }
 
-// BeadEvent returns the event for a change of a bead from was to b. If was is nil, the bead is new. by is the author of
+// BeadEvent returns the event for changing a bead from was to b. If was is nil, the bead is new. by is the author of
 // the change, or "" for an operator; a new message names its author itself. depth is the value for automation.Depth. If
 // nothing has changed, the event has no type.
 func BeadEvent(was *beads.Bead, b beads.Bead, by string, depth int) events.Event {
@@ -89,8 +89,9 @@ func isRead(b beads.Bead) bool {
 	return m.Read
 }
 
-// RoomOf returns UseReserve if a client's event may use the disk reserve when the disk is full. Events about beads may:
-// they report a change that has already happened, and a client that gets an error might repeat the change.
+// RoomOf returns UseReserve if a client's event is allowed to use the disk reserve when the disk is full. Events about
+// beads are allowed to, because they report a change that has already happened, and a client that gets an error might
+// repeat the change.
 func RoomOf(e *events.Event) events.Room {
 	if strings.HasPrefix(e.Type, "bead.") {
 		return events.UseReserve

@@ -54,7 +54,7 @@ type (
 	}
 	// Drain asks an agent to finish its work. The session stops when the agent acknowledges the drain, or at the
 	// deadline. Then a new session starts if the agent is still wanted. After a Final drain, only Undrain, Restart,
-	// Release or an edit of the configuration starts a new session.
+	// Release or a change to the configuration starts a new session.
 	Drain struct {
 		Agent string `json:"-"`
 		Final bool   `json:"final,omitempty"`

@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// Ending is the progress of a stop of the city. The agents in the snapshot show which of them the stop is waiting for.
+// Ending is the progress of stopping the city. The agents in the snapshot show which of them the city is waiting for.
 type Ending struct {
 	Since   time.Time `json:"since"`
 	Hurried bool      `json:"hurried,omitempty"` // a user has cut the grace period short
 	// when the remaining agents are or were killed; zero = all agents had exited before
 	Hurry time.Time `json:"hurry,omitzero"`
-	Until time.Time `json:"until"` // when the stop gives up
-	// what else the stop is waiting for, besides agents, as clauses
+	Until time.Time `json:"until"` // when the controller gives up stopping the city
+	// what else the city is waiting for, besides agents, as clauses
 	Waits []string `json:"waits,omitempty"`
 }
 
-// StopReport reports the progress of a stop, each line only once. The zero value is ready to use.
+// StopReport reports the progress of stopping a city, each line only once. The zero value is ready to use.
 type StopReport struct {
 	reported map[string]bool
 	counted  map[string]bool // agents that a report has counted but not named
@@ -26,8 +26,8 @@ type StopReport struct {
 // this many are left.
 const maxNamedAgents = 8
 
-// NewLines returns the lines that have not been reported yet: the deadlines of a stop, and the agents and tasks that it
-// is waiting for.
+// NewLines returns the lines that have not been reported yet: the deadlines, and the agents and tasks that the stopping
+// city is waiting for.
 func (f *StopReport) NewLines(s *Snapshot) []string {
 	e := s.Ending
 	if e == nil {
@@ -99,7 +99,7 @@ func (f *StopReport) unlessReported(line string) []string {
 	return []string{line}
 }
 
-// waitLine describes an agent that a stop is waiting for.
+// waitLine describes an agent that a stopping city is waiting for.
 func (a *Agent) waitLine() string {
 	text := "waiting for " + a.Name
 	if a.Provider != "" {

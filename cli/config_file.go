@@ -136,8 +136,8 @@ func (f *configFile) Plan(ctx context.Context, file string, data []byte) (tui.Pl
 	return out, nil
 }
 
-// Replace replaces the file's contents with now. It fails if they have changed since was was read. It preserves the
-// file's permissions, and writes through a symbolic link.
+// Replace replaces the file's contents with the new contents, now. It fails unless the current contents equal was. It
+// preserves the file's permissions, and writes through a symbolic link.
 func (f *configFile) Replace(file string, was, now []byte) error {
 	there, err := os.ReadFile(f.Path(file))
 	if err != nil {

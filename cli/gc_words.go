@@ -75,7 +75,7 @@ func commandWords(args []string) (before, words []string) {
 	return nil, nil
 }
 
-// commandLine returns the replacement command to with the user's flags and arguments filled in.
+// commandLine returns the replacement command, to, with the user's flags and arguments filled in.
 func commandLine(to string, before, rest []string) string {
 	var more []string
 	for _, arg := range rest {

@@ -69,7 +69,7 @@ type planShape struct {
 	Warnings []string  `json:"warnings,omitempty"` // about the configuration file and automations
 }
 
-// heldShape describes a configuration that takes effect only after a confirmation.
+// heldShape describes a configuration that takes effect only after a user has confirmed it.
 type heldShape struct {
 	Removes []string   `json:"removes"`
 	Running int        `json:"running"`

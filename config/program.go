@@ -122,7 +122,7 @@ func isAgentKey(key string) bool {
 	return false
 }
 
-// merge copies the keys that other sets and for which applies returns true. Variables in env are merged.
+// merge copies the keys that are set in other and for which applies returns true. Variables in env are merged.
 func (p *Provider) merge(other *Provider, applies func(key string) bool) {
 	for key, origin := range other.Origins {
 		if !applies(key) {

@@ -134,7 +134,7 @@ func splitCamelCase(word string) []string {
 	return append(out, word[start:])
 }
 
-// folder makes a rig's path absolute and starts the check of the folder.
+// folder makes a rig's path absolute and starts checking the folder.
 func (d rigChecker) folder(r *Rig) bool {
 	path, err := resolve(d.city.Path, d.city.folderOf(r.Origins["path"]), r.Path)
 	if err != nil {
@@ -146,7 +146,7 @@ func (d rigChecker) folder(r *Rig) bool {
 	return true
 }
 
-// checkedFolder waits for the check of a rig's folder, and reports a folder that another rig already uses.
+// checkedFolder waits until a rig's folder has been checked, and reports a folder that another rig already uses.
 func (d rigChecker) checkedFolder(r *Rig, since time.Time, taken map[string]*Rig) {
 	saw, _ := files.CheckFolder(r.Path, since)
 	r.Problem = visible(saw.Problem)

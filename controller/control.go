@@ -81,7 +81,7 @@ func (c *Controller) publish(before *city.Snapshot, now time.Time) {
 
 func (c *Controller) publishEnd() { c.publish(c.snap.Load(), time.Now()) }
 
-// deliverTime is the maximum wait of a command for room in the loop's inbox.
+// deliverTime is how long a command waits for room in the loop's inbox.
 const deliverTime = 10 * time.Second
 
 var errBusy = fmt.Errorf("the controller did not accept the command within %s; `gcity status` "+

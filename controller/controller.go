@@ -71,8 +71,9 @@ type Options struct {
 	// good is the configuration if it is valid. It is called outside the loop, one call at a time. It may be nil.
 	OnConfigRead func(revision string, good *config.City)
 
-	// CheckTrust returns an error if the programs of a configuration and of its automations may not run. For nil, it
-	// checks the configuration on disk. It is called outside the loop, before a change is applied. It may be nil.
+	// CheckTrust returns an error if the programs of a configuration and of its automations are not allowed to run. For
+	// nil, it checks the configuration on disk. It is called outside the loop, before a change is applied. It may be
+	// nil.
 	CheckTrust func(*config.City) error
 
 	// SetListener is called with the wanted TCP listener whenever it changes. The loop calls it, so it must not block.
@@ -124,7 +125,7 @@ type Controller struct {
 	replies   sync.Map // command ID → chan effect.Reply
 	lastID    atomic.Uint64
 	done      chan struct{} // closed when Run has returned
-	gaveUp    chan struct{} // closed by GiveUp, which ends a stop of the city
+	gaveUp    chan struct{} // closed by GiveUp, which ends the wait for agents that do not stop
 	firstList chan struct{} // closed after the first list of sessions
 	once      sync.Once     // makes GiveUp close enough only once
 

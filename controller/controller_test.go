@@ -81,9 +81,9 @@ func TestFewFiles(t *testing.T) {
 		agents int
 		want   string
 	}{
-		{32, 25, "may open at most 32 files, but 25 agents need about 164: start the controller after `ulimit -n " +
+		{32, 25, "can open at most 32 files, but 25 agents need about 164: start the controller after `ulimit -n " +
 			"328`, or set LimitNOFILE=328 in its service"},
-		{163, 25, "may open at most 163 files"},
+		{163, 25, "can open at most 163 files"},
 		{164, 25, ""},
 		{0, 25, ""}, // unknown limit
 	} {

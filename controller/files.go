@@ -17,7 +17,7 @@ func FewFiles(limit uint64, agents int) string {
 	if limit == 0 || limit >= need {
 		return ""
 	}
-	return fmt.Sprintf("the controller may open at most %d files, but %d agents need about %d: %s",
+	return fmt.Sprintf("the controller can open at most %d files, but %d agents need about %d: %s",
 		limit,
 		agents, need, MoreFiles(agents))
 }

@@ -31,10 +31,10 @@ func (c *Controller) ignores(cfg *config.City) string {
 	return text
 }
 
-// slowStop is the duration after which the log reports what a stop is waiting for.
+// slowStop is the duration after which the log reports what a stopping city is waiting for.
 const slowStop = time.Second
 
-// logSlowStop logs what a slow stop is waiting for. It logs each item once.
+// logSlowStop logs what a city that is slow to stop is waiting for. It logs each item once.
 func (c *Controller) logSlowStop(now time.Time) {
 	s := c.snap.Load()
 	if s.Ending == nil || now.Sub(s.Ending.Since) < slowStop {

@@ -15,8 +15,8 @@
 //
 // # Concurrency
 //
-// All methods of Log and Reader are safe for concurrent use. Reads take no lock and never wait for a write. Each Log
-// has one goroutine, the keeper, which flushes to the disk, retries failed writes, and polls for lines from other
+// All methods of Log and Reader are safe for concurrent use. Reads do not take a lock and never wait for a write. Each
+// Log has one goroutine, the keeper, which flushes to the disk, retries failed writes, and polls for lines from other
 // processes while there are followers waiting. Close stops it. Followers are not registered: a follower reads from its
 // position to the end, and then waits for a channel that the next append closes.
 package events

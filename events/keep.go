@@ -94,7 +94,8 @@ func (l *Log) pollDue(now time.Time, next *time.Time) bool {
 	return true
 }
 
-// pollOthers reads complete lines from other processes. It takes no file lock, because complete lines do not change.
+// pollOthers reads complete lines from other processes. It does not take the file lock, because complete lines do not
+// change.
 func (l *Log) pollOthers(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -95,7 +95,7 @@ type Health struct {
 }
 
 // Open opens the log in a city's .gc folder, and creates the folder if necessary. It only reads the newest line: it
-// takes no lock, and leaves repairs to the first Append. The caller must close the log.
+// does not take a lock, and leaves repairs to the first Append. The caller must close the log.
 func Open(dir string, o Options) (*Log, error) {
 	if o.SegmentSize <= 0 {
 		o.SegmentSize = 64 << 20

@@ -17,7 +17,7 @@ const (
 	reserveLow = reserveSize / 2
 )
 
-// Room says whether an event may use the reserve when the disk is full.
+// Room says whether an event is allowed to use the reserve when the disk is full.
 type Room int
 
 const (

@@ -297,7 +297,7 @@ func (l *Log) put(out []entry, now time.Time) error {
 	return errors.Join(err, seekErr)
 }
 
-// advice says what a user can do about an error, followed by then if it is not "".
+// advice returns what a user can do about an error, followed by the text then if it is not "".
 func advice(err error, then string) string {
 	do := "gcity retries every second"
 	switch {

@@ -15,8 +15,8 @@ import (
 	"gcity/internal/screen"
 )
 
-// Type is the type of a bead that is a message. The bead's title is the subject, its description the text, and its
-// assignee the address. The bead stays open until the message is archived.
+// Type is the type of a bead that is a message. The bead's title is the subject, its description is the text, and its
+// assignee is the address. The bead stays open until the message is archived.
 const Type = "message"
 
 // PoolPrefix begins the address of a pool, before the pool's qualified name.
@@ -217,7 +217,7 @@ func clean(text string) string {
 // result must stay within the limit for a line.
 const maxPiece = 400
 
-// cut shortens s to at most most bytes, at a character boundary.
+// cut shortens s, at a character boundary, so that it has no more than most bytes.
 func cut(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -225,8 +225,7 @@ func cut(s string, most int) string {
 	return s[:boundary(s, most-len("…"))] + "…"
 }
 
-// boundary returns the end of the last complete character within the first most bytes, or most if no character ends
-// there.
+// boundary returns the end of the last complete character in s[:most], or most if no character ends there.
 func boundary(s string, most int) int {
 	for n := most; n > most-utf8.UTFMax; n-- {
 		if utf8.RuneStart(s[n]) {

@@ -51,8 +51,8 @@ type Report struct {
 	Written []string
 }
 
-// Apply copies the files in the overlay from into the existing folder to. It never writes outside that folder, even if
-// the folder contains links. It records the copied files in the folder memory, which it creates if necessary.
+// Apply copies the files of an overlay, from, into an existing folder, to. It never writes outside that folder, even if
+// the folder contains links. It records the copied files in another folder, memory, which it creates if necessary.
 func Apply(ctx context.Context, from, to, memory string) (Report, error) {
 	tree, err := Scan(ctx, from)
 	if err != nil {

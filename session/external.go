@@ -10,7 +10,7 @@ const (
 	Plugin = "plugin"
 )
 
-// External splits the name of a provider of one of these kinds into the kind and the program.
+// External splits the name of an external provider into its kind and its program.
 func External(provider string) (kind, program string, ok bool) {
 	kind, program, ok = strings.Cut(provider, ":")
 	if kind != Script && kind != Plugin {

@@ -6,7 +6,7 @@ import (
 	"gcity/internal/passthrough"
 )
 
-// Filtered returns a terminal that passes only the escape sequences that draw, and sequences of the given classes.
+// Filtered returns a terminal that lets through only the escape sequences that draw and those of the given classes.
 func Filtered(t Terminal, classes []string) (Terminal, error) {
 	allow, err := passthrough.Parse(classes)
 	if err != nil {

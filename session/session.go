@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Spec describes a session to start. It is complete: a provider adds nothing from its own environment.
+// Spec describes a session to start. It is complete: a provider does not add anything from its own environment.
 type Spec struct {
 	Name  string `json:"name"`  // the agent's encoded name, see Encode; unique in the city
 	Agent string `json:"agent"` // qualified name, "dir/name" or "name"
@@ -147,7 +147,7 @@ type Exit struct {
 	Reason string `json:"reason,omitempty"` // from the platform: "OOMKilled", "Evicted: …"
 	// the agent did not fail: the session's holder died and took the agent with it
 	Lost   bool          `json:"lost,omitempty"`
-	Asked  bool          `json:"asked,omitempty"` // the exit follows a call of Stop
+	Asked  bool          `json:"asked,omitempty"` // the exit follows a call to Stop
 	At     time.Time     `json:"at"`
 	Uptime time.Duration `json:"uptime"`
 }
@@ -164,8 +164,8 @@ type Provider interface {
 	// period, sends SIGTERM, and finally SIGKILL. With a grace period of 0, it sends only SIGKILL. It returns nil if
 	// the session does not exist.
 	Stop(ctx context.Context, name string, grace time.Duration) error
-	// List returns all of the city's sessions, sorted by name. It includes ended sessions with an exit that has not
-	// been acknowledged. An error means that the state is unknown.
+	// List returns all of the city's sessions, sorted by name. It includes ended sessions until their exits are
+	// acknowledged. An error means that the state is unknown.
 	List(ctx context.Context) ([]Status, error)
 	// Send types text and submits it. If the program has enabled bracketed paste, the text is one paste. Send returns
 	// once the terminal has accepted everything. If the text cannot be typed, the error is an ErrRejected with the

@@ -83,7 +83,7 @@ func (s *Slinger) attach(ctx context.Context, of locatedBead, name string, j job
 	b, req := of.bead, j.req
 	shape := func(root *beads.Bead) {
 		root.ParentID = b.ID
-		// if this request has created the bead, its title and description belong to the bead, not to the root
+		// if this request has created the bead, the title and description in req are those of the bead, not of the root
 		if req.Bead != "" {
 			root.Title = cmp.Or(req.Title, root.Title)
 			root.Description = cmp.Or(req.Description, root.Description)

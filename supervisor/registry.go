@@ -224,7 +224,7 @@ func lockRegistry(ctx context.Context, h Home) (unlock func(), err error) {
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("another process has held the lock of the registry for more "+
+			return nil, fmt.Errorf("another process has held the registry lock for more "+
 				"than %s: %w", editTimeout, err)
 		case <-tick.C:
 		}
@@ -335,8 +335,9 @@ func hasContent(line string) bool {
 	return line != "" && !strings.HasPrefix(line, "#")
 }
 
-// Named returns the entries with a name each. If the registry has no name, it is the one from the city's configuration
-// or, failing that, the folder's name. If that name is taken or invalid, it is the folder's name with a number.
+// Named returns the entries, each with a name. If the registry has no name for a city, Named uses the one from the
+// city's configuration or, failing that, the folder's name. If that name is taken or invalid, Named uses the folder's
+// name with a number.
 func Named(all []Entry, look func(path string) string) []Entry {
 	out := slices.Clone(all)
 	taken := map[string]bool{}

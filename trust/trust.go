@@ -1,5 +1,5 @@
-// Package trust decides whether the programs that a city names may run. The user decides once for each city. Edits by
-// the local user extend the trust; commits from elsewhere do not.
+// Package trust decides whether the programs that a city names are allowed to run. The user decides once for each city.
+// Edits by the local user extend the trust; commits from elsewhere do not.
 //
 // # Concurrency
 //
@@ -87,7 +87,7 @@ type Head struct {
 	indexed time.Time // when git last replaced the index
 }
 
-// Refusal is the error for a city with programs that may not run.
+// Refusal is the error for a city with programs that are not allowed to run.
 type Refusal struct {
 	Dir string
 	Why string
@@ -102,8 +102,8 @@ func (r *Refusal) Error() string {
 // Command returns the command that asks the user.
 func (r *Refusal) Command() string { return "gcity trust " + shell.Quote(r.Dir) }
 
-// Judge decides whether a city's programs may run. rec is the city's record, or nil if it has none. renewed is the
-// record to store.
+// Judge decides whether a city's programs are allowed to run. rec is the city's record, or nil if it has none. renewed
+// is the record to store.
 func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) (renewed Record,
 	refused *Refusal) {
 	if rec == nil {
@@ -167,13 +167,13 @@ func checkoutOf(file string, heads map[string]Head) string {
 	}
 }
 
-// Grant decides whether a city's programs may run. The decision is made on first use. The zero value does not allow any
-// program.
+// Grant decides whether a city's programs are allowed to run. The decision is made on first use. The zero value does
+// not allow any program.
 type Grant struct {
 	refused func() error
 }
 
-// Err returns nil if the programs may run, a *Refusal if they must not run, or another error if that cannot be
+// Err returns nil if the programs are allowed to run, a *Refusal if they are not, or another error if that cannot be
 // determined.
 func (g Grant) Err() error {
 	if g.refused == nil {

@@ -304,7 +304,7 @@ func TestDraftsAreKept(t *testing.T) {
 		t.Error("the draft was applied, but is still kept")
 	}
 	actions.EditedConfig(s.m, feed.Edited{Draft: d, Data: []byte("new")})
-	s.shows("The change affects no agent.")
+	s.shows("The change does not affect any agent.")
 	s.press("n")
 	if !slices.Contains(s.out, feed.Effect(feed.DiscardDraft{Path: d.Path})) || s.m.Draft != nil {
 		t.Errorf("\"no\" returns %v", s.out)

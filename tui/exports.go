@@ -17,7 +17,7 @@ type (
 	Plan = feed.Plan
 	// Change is the planned effect on one agent.
 	Change = feed.Change
-	// Mode determines what the user may do, and what happens when the user leaves.
+	// Mode determines what the user is allowed to do, and what happens when the user leaves.
 	Mode = state.Mode
 	// Exit says how the control room was left.
 	Exit = feed.Exit

@@ -108,8 +108,8 @@ func clickOverlay(m *state.Room, x, y int, double bool) []feed.Effect {
 	return nil
 }
 
-// openRow runs the action of the enter key in a panel, but never attaches, because a mouse user may not be at the
-// keyboard.
+// openRow runs the action of the enter key in a panel, but never attaches, because a user who clicks might not have a
+// hand on the keyboard.
 func openRow(m *state.Room, p panel.ID) []feed.Effect {
 	if p == panel.IDPeek {
 		return perform(m, m.Keys.ByID("view.zoom"))

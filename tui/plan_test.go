@@ -56,7 +56,7 @@ func TestPlanIsUnknown(t *testing.T) {
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	actions.EditedConfig(s.m, feed.Edited{Draft: &feed.Draft{Path: "/x"}, Plan: feed.Plan{Notes: []string{"The plan is unknown: the loader failed"}}})
 	s.shows("! The plan is unknown: the loader failed", "yes, apply it")
-	s.hides("The change affects no agent.")
+	s.hides("The change does not affect any agent.")
 	actions.EditedConfig(s.m, feed.Edited{Draft: &feed.Draft{Path: "/x"}, Plan: feed.Plan{Changes: []feed.Change{{Agent: "a", Kind: "none"}}}})
-	s.shows("The change affects no agent.")
+	s.shows("The change does not affect any agent.")
 }

@@ -219,7 +219,7 @@ func editText(ctx context.Context, r *feed.Runner, o feed.Terminal, m *state.Roo
 			e = feed.CheckDraft(ctx, r.Config, d, err)
 		}
 		if e.Err != nil {
-			r.Log.Warn("the edit of the configuration failed", "error", e.Err)
+			r.Log.Warn("editing the configuration failed", "error", e.Err)
 		}
 		r.Mailbox.Put(func(n *feed.News) { n.Edited = &e })
 	})

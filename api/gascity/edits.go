@@ -60,7 +60,7 @@ func (r *Request) suspended(place string) (bool, error) {
 	}
 	if len(fields) > 0 {
 		names := slices.Sorted(maps.Keys(fields))
-		return false, newError(city.Unsupported, "the API can change only the field suspended, "+
+		return false, newError(city.Unsupported, "the API can change only the `suspended` field, "+
 			"not %.60q: edit %s in city.toml", names[0], place)
 	}
 	var in cityChange

@@ -36,7 +36,8 @@ type Backend interface {
 	Find(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 	// Create stores the new bead b and returns it as stored. The beads that b links to must exist. b.ID may be empty.
 	Create(ctx context.Context, b beads.Bead) (beads.Bead, error)
-	// Update replaces the bead was with now, which has the same ID, and returns the bead as stored.
+	// Update replaces a bead's old version, was, with its new version, now. Both have the same ID. It returns the bead
+	// as stored.
 	Update(ctx context.Context, was, now beads.Bead) (beads.Bead, error)
 }
 

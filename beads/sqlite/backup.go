@@ -99,7 +99,7 @@ func duplicate(ctx context.Context, from, to string,
 	return c, disk.SyncFile(to)
 }
 
-// with opens a database, calls use with it, and closes it.
+// with opens a database, passes it to use, and closes it.
 func with(path, option string, use func(*sql.DB) error) error {
 	db, err := pool(path, 1, option)
 	if err != nil {

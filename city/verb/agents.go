@@ -31,12 +31,12 @@ func sessions() []Verb {
 			decode: to(func(n string) city.Kill { return city.Kill{Agent: n} })},
 		{Name: "suspend", Noun: Agent, API: API{Summary: "Set an agent's suspended flag"},
 			Shell: Shell{Short: "Set suspended = true in the configuration, for an agent or a pool",
-				Long: "suspend stops the session, and no new one starts until a resume. It sets\n" +
-					"suspended = true" + flagHelp,
+				Long: "suspend stops the session, and no new one starts until the agent is\n" +
+					"resumed. It sets suspended = true" + flagHelp,
 				Pools: true},
 			decode: to(func(n string) city.Suspend { return city.Suspend{Agent: n} })},
 		{Name: "resume", Noun: Agent, API: API{Summary: "Remove an agent's suspended flag"},
-			Shell: Shell{Short: "End the suspension of an agent or a pool",
+			Shell: Shell{Short: "Resume an agent or a pool",
 				Long: "resume ends a suspension: the session starts again. It removes\n" +
 					"suspended = true, or sets it to false," + flagHelp,
 				Pools: true},

@@ -118,7 +118,7 @@ func find(name string, ofCity bool) (Verb, bool) {
 	return all[i], true
 }
 
-// to returns a decoder for a command with values that need no check. of creates the command for a target.
+// to returns a decoder for a command with values that need no check. The function of creates the command for a target.
 func to[C city.Command](of func(target string) C) decoder {
 	return checked(of, func(C) error { return nil })
 }

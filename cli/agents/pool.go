@@ -22,7 +22,7 @@ import (
 // PoolCommand returns the pool command.
 func PoolCommand(e *env.Env) *cobra.Command {
 	list := &cobra.Command{
-		Use: "list", Short: "List all pools: how many members are live and wanted, and why",
+		Use: "list", Short: "List all pools: live and wanted members, and the reason for the size",
 		Args: env.Exactly(0), Aliases: []string{"ls"},
 		RunE: func(cmd *cobra.Command, _ []string) error { return poolList(cmd.Context(), e) },
 	}

@@ -190,8 +190,8 @@ func removeRig(ctx context.Context, e *env.Env, name string, yes, force bool) er
 	return errors.Join(err, printRigEdit(e, done))
 }
 
-// hasAgents returns an error that lists the agents that prevent the removal of a rig. declared contains the agents
-// declared for the rig, and fromTopology those that come from its topologies.
+// hasAgents returns an error that lists the agents because of which a rig cannot be removed. declared contains the
+// agents declared for the rig, and fromTopology those that come from its topologies.
 func hasAgents(rig string, declared, fromTopology []string) error {
 	all := slices.Concat(declared, fromTopology)
 	how := "remove them from city.toml first, or remove them together with the rig"

@@ -104,8 +104,8 @@ func showPrograms(e *env.Env, all []trustedShape, width int) {
 	}
 }
 
-// AskTrust asks whether the programs may run, and reports whether the user agrees. Enter alone means no. If the
-// terminal has input that was typed before the question, AskTrust does not ask and returns false.
+// AskTrust asks whether the programs are allowed to run, and reports whether the user agrees. Enter alone means no. If
+// the terminal has input that was typed before the question, AskTrust does not ask and returns false.
 func AskTrust(e *env.Env, s trustShape) bool {
 	if env.TypedAhead(e) {
 		e.Warn("the terminal had unread input, so gcity did not ask whether to trust the city")
@@ -120,7 +120,7 @@ func AskTrust(e *env.Env, s trustShape) bool {
 	return answer == "y" || answer == "yes"
 }
 
-// mayRun returns an error if the city may not be started. On a terminal it asks the user to trust an untrusted city.
+// mayRun returns an error if the city is not allowed to run. On a terminal it asks the user to trust an untrusted city.
 func mayRun(e *env.Env, dir string, c *config.City) error {
 	err := folder.Trusted(dir, c).Err()
 	if err == nil || e.ReadOnly {
@@ -142,8 +142,8 @@ func mayRun(e *env.Env, dir string, c *config.City) error {
 	return nil
 }
 
-// MayStart reads a city's configuration and returns an error if the city may not be started. On a terminal it asks the
-// user to trust an untrusted city.
+// MayStart reads a city's configuration and returns an error if the city is not allowed to run. On a terminal it asks
+// the user to trust an untrusted city.
 func MayStart(e *env.Env, dir string) error {
 	c, err := e.LoadAt(dir, nil)
 	if err != nil {

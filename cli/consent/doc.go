@@ -1,2 +1,2 @@
-// Package consent asks the user whether a city's programs may run.
+// Package consent asks the user whether a city's programs are allowed to run.
 package consent

@@ -133,13 +133,13 @@ func judgeTasks(user uint64, group string, agents int) finding {
 	need := uint64(256 + tasksPerAgent*agents)
 	if user < need {
 		return note(fmt.Sprintf("ulimit -u %d, or LimitNPROC= in the service", 2*need),
-			"this user may run %d processes, and %s may need %d", user,
+			"this user can run %d processes, but %s might need %d", user,
 			describe.Count(agents, "agent"), need)
 	}
 	if most, err := strconv.ParseUint(group, 10, 64); err == nil && most < need {
 		return note("run the city as a service with TasksMax=infinity, as `gcity daemon "+
 			"install` sets it",
-			"this shell's control group may have %d processes, and %s may need %d", most,
+			"this shell's control group can have %d processes, but %s might need %d", most,
 			describe.Count(agents, "agent"), need)
 	}
 	return ok("enough")

@@ -56,8 +56,8 @@ func TestJudgeMachine(t *testing.T) {
 			"you are root"},
 		{judgeTasks(1<<62, "max", 1000), "ok", ""},
 		{judgeTasks(1<<62, "", 1), "ok", ""},
-		{judgeTasks(100, "max", 1), "note", "this user may run 100 processes, and 1 agent may need 296"},
-		{judgeTasks(1<<62, "300", 2), "note", "this shell's control group may have 300 processes"},
+		{judgeTasks(100, "max", 1), "note", "this user can run 100 processes, but 1 agent might need 296"},
+		{judgeTasks(1<<62, "300", 2), "note", "this shell's control group can have 300 processes"},
 		{checkGit(t.Context(), &Subject{config: &config.City{}}), "ok", "not needed"},
 	} {
 		if c.f.State != c.state || !strings.Contains(c.f.Detail, c.says) ||

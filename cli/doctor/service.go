@@ -148,7 +148,7 @@ func judgeUnit(ctx context.Context, e *env.Env, k served, u *service.UnitFile) f
 	runs, environ := programIn(u.Text), environIn(u.Text)
 	if info, err := os.Stat(runs); err != nil || !info.Mode().IsRegular() ||
 		info.Mode()&0o111 == 0 {
-		return bad(again+" with a gcity at a stable path",
+		return bad(again+" with a gcity binary at a stable path",
 			"the service's program, %s, does not exist or is not executable", runs)
 	}
 	if len(u.Links()) == 0 {

@@ -13,7 +13,7 @@ import (
 	"gcity/trust"
 )
 
-// checkTrust checks whether the city's programs may run.
+// checkTrust checks whether the city's programs are allowed to run.
 func checkTrust(_ context.Context, p *Subject) finding {
 	if why, always := folder.Ledger().Always(p.dir); always {
 		return ok("the city is trusted, because of %s", why)

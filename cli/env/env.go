@@ -28,8 +28,9 @@ type Env struct {
 	Dir      string // value of --city
 	ReadOnly bool
 
-	Untrusted error // why the city's programs may not run; printed at the end of the command
-	Completes bool  // set while the shell completes names, so that warnings are not printed
+	// why the city's programs are not allowed to run; printed at the end of the command
+	Untrusted error
+	Completes bool // set while the shell completes names, so that warnings are not printed
 
 	Files  []string // values of -f
 	Strict bool     // value of --strict

@@ -189,7 +189,7 @@ func MembersOf(s *city.Snapshot, p *city.Pool) []city.Agent {
 	return out
 }
 
-// joined returns the names of at most most agents as text, followed by "…" if there are more.
+// joined returns the names of the agents as text. If there are more than most, the rest is replaced with "…".
 func joined(agents []city.Agent, most int) string {
 	var names []string
 	for i := range agents {

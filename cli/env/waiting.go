@@ -15,7 +15,7 @@ import (
 const (
 	// SayAfter is how long an operation may take before a message is printed.
 	SayAfter = time.Second
-	// SayEvery is how often a stop checks what it is still waiting for.
+	// SayEvery is how often, during a stop, the command checks what the city is still waiting for.
 	SayEvery = 250 * time.Millisecond
 )
 

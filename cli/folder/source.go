@@ -86,7 +86,8 @@ func ParseConfig(dir string, data []byte, s *city.Snapshot) (*config.City, error
 	return SourceAs(dir, s).Parse(data)
 }
 
-// SourceAs is like SourceOf, but uses the environment of the controller with the snapshot s, unless s is nil.
+// SourceAs is like SourceOf, but uses the environment of the controller with the snapshot s. If s is nil, it is the
+// same as SourceOf.
 func SourceAs(dir string, s *city.Snapshot) config.Source {
 	out := SourceOf(dir)
 	if s != nil {

@@ -235,8 +235,8 @@ func ListenSignals() (chan os.Signal, func()) {
 	return signals, func() { signal.Stop(signals) }
 }
 
-// checkMayRun returns an error if a city may not run. If the user has edited a trusted city, checkMayRun extends the
-// trust to the edited programs.
+// checkMayRun returns an error if a city is not allowed to run. If the user has edited a trusted city, checkMayRun
+// extends the trust to the edited programs.
 func (o CityOptions) checkMayRun(c *config.City) error {
 	if c == nil {
 		var err error

@@ -12,7 +12,7 @@ import (
 )
 
 // MirrorOf returns the options for sending a city's events to a script, without Log and Logger. ok reports whether a
-// script is configured and may run.
+// script is configured and allowed to run.
 func MirrorOf(c *config.City, grant trust.Grant) (o mirror.Options, ok bool) {
 	path, ok := folder.ExternalScript(c.Events.Provider)
 	if ok = ok && grant.Err() == nil; !ok {

@@ -19,7 +19,7 @@ const pastRuns = 20
 type automationReader struct {
 	b      *City
 	newest uint64                 // sequence number of the newest event
-	asks   func(name string) bool // whether the check of an automation runs; nil = no checks
+	asks   func(name string) bool // whether an automation's check runs; nil = no checks
 	found  automation.Catalog
 }
 
@@ -48,7 +48,7 @@ func (r *automationReader) answer(ctx context.Context, f effect.Effect) effect.I
 	return nil
 }
 
-// runs reads the newest runs of each automation. It closes no record: a run that is open was interrupted.
+// runs reads the newest runs of each automation. It does not close any record: a run that is open was interrupted.
 func (r *automationReader) runs(ctx context.Context) effect.Input {
 	var in effect.RunsSwept
 	for _, d := range r.found.Automations {
@@ -64,7 +64,7 @@ func (r *automationReader) runs(ctx context.Context) effect.Input {
 	return in
 }
 
-// check runs the check of a condition if the caller has asked for it. A city that is not trusted runs no program.
+// check runs a condition's check if the caller has asked for it. If the city is not trusted, none of its programs run.
 func (r *automationReader) check(ctx context.Context, f effect.CheckCondition) effect.Input {
 	switch err := r.b.grant.Err(); {
 	case r.asks == nil || !r.asks(f.Of.Scoped()):

@@ -35,7 +35,7 @@ func (b *City) doWork(ctx context.Context, c city.Command) (city.Receipt, error)
 	case city.CreateBead:
 		_, err = b.storeOf(c.Rig)
 	case city.SlingWork:
-		if err = b.grant.Err(); err == nil { // a sling_query of the target may run a program
+		if err = b.grant.Err(); err == nil { // the target's sling_query can run a program
 			state, err = b.Snapshot(ctx)
 		}
 	}

@@ -50,7 +50,8 @@ func StopOrphans(ctx context.Context, dir string, now func() time.Time, slow env
 	if _, err := os.Stat(folder.StateDir(dir)); errors.Is(err, os.ErrNotExist) {
 		return 0, nil
 	}
-	release, err := folder.HoldCity(dir) // no controller may start agents in the meantime
+	// while the city is held, no controller can start agents
+	release, err := folder.HoldCity(dir)
 	if err != nil {
 		return 0, err
 	}

@@ -175,7 +175,7 @@ func Fold(text string, width int, indent string) string {
 }
 
 // Hang breaks text at blanks into lines of at most width columns. The first line begins with first, each other line
-// with hang blanks. It cuts no word.
+// with hang blanks. Words are not split.
 func Hang(first string, hang int, text string, width int) string {
 	line, at, empty := first, ansi.StringWidth(first), true
 	var b strings.Builder
@@ -196,7 +196,7 @@ func Hang(first string, hang int, text string, width int) string {
 }
 
 // HangTable returns names and their descriptions in two columns. A description continues below its beginning. The
-// column of names has at least least columns; if it takes more than half of the width, a description is below its name.
+// column of names is not narrower than least; if it takes more than half of the width, a description is below its name.
 func HangTable(rows [][2]string, least, width int) string {
 	widest := least
 	for _, r := range rows {

@@ -40,19 +40,19 @@ func markOf(kind, at string) string {
 // command returns the command line that the service runs.
 func (s *unit) command() []string { return append([]string{s.Exe}, s.args...) }
 
-// serviceSlack is added to the time limit for a stop. It allows for scripts and requests that are still running, and
-// for slow machines.
+// serviceSlack is added to the time limit for stopping the service. It allows for scripts and requests that are still
+// running, and for slow machines.
 const serviceSlack = 30 * time.Second
 
 // UnitText returns the systemd unit.
 //
 // The unit does not use systemd's sandbox settings, because agents are child processes and need everything that a
-// developer on this machine can use. NoNewPrivileges breaks sudo, ping and rootless containers. So do the settings
-// that imply it: SystemCallFilter, RestrictSUIDSGID, LockPersonality and similar ones in services that do not run as
-// root. RestrictNamespaces breaks the sandboxes of agents and browsers, and MemoryDenyWriteExecute every JIT.
+// developer on this machine can use. NoNewPrivileges breaks sudo, ping and rootless containers. So do the settings that
+// imply it: SystemCallFilter, RestrictSUIDSGID, LockPersonality and similar ones in services that do not run as root.
+// RestrictNamespaces breaks the sandboxes of agents and browsers, and MemoryDenyWriteExecute breaks every JIT.
 // PrivateTmp hides the sockets of tmux and ssh agents. ProtectSystem and ProtectHome protect the files that agents
-// should edit. PrivateDevices, ProtectProc and UMask have similar effects. The settings that protect agents from
-// one another remain: if an agent runs out of memory, only that agent dies, and TasksMax stops a fork bomb.
+// should edit. PrivateDevices, ProtectProc and UMask have similar effects. The settings that protect agents from one
+// another remain: if an agent runs out of memory, only that agent dies, and TasksMax stops a fork bomb.
 //
 // In a user unit, and in one with User=, systemd implements ProtectClock, ProtectKernelTunables,
 // ProtectKernelModules, ProtectKernelLogs, RestrictRealtime and LockPersonality with seccomp, and sets

@@ -25,7 +25,7 @@ func inForce(p Place) trust.Grant {
 	return g
 }
 
-// untrustedStore replaces a store that needs a program that may not run. All its operations fail.
+// untrustedStore replaces a store that needs a program that is not allowed to run. All its operations fail.
 type untrustedStore struct{ why error }
 
 var _ Store = untrustedStore{}
@@ -52,8 +52,8 @@ func (s untrustedStore) Update(context.Context, string, beads.Patch) (beads.Bead
 
 func (s untrustedStore) Close() error { return nil }
 
-// OpenTrusted is like OpenStore, but if the store's program may not run, it returns a store on which every operation
-// fails.
+// OpenTrusted is like OpenStore, but if the store's program is not allowed to run, it returns a store on which every
+// operation fails.
 func OpenTrusted(p Place) (Store, error) {
 	s, err := OpenStore(p)
 	if _, untrusted := errors.AsType[*trust.Refusal](err); untrusted {
@@ -63,8 +63,8 @@ func OpenTrusted(p Place) (Store, error) {
 	return s, err
 }
 
-// Unopened returns a short form of the error for a store or provider that needs a program that may not run. It returns
-// other errors unchanged.
+// Unopened returns a short form of the error for a store or provider that needs a program that is not allowed to run.
+// It returns other errors unchanged.
 func Unopened(err error) error {
 	if r, untrusted := errors.AsType[*trust.Refusal](err); untrusted {
 		return errors.New("its program does not run until you run `" + r.Command() + "`")

@@ -64,7 +64,7 @@ func (a addedLines) note(key string, before, after []byte) {
 }
 
 // without returns a file without the text that suspending added, or nil if the text was changed later. To detect a
-// change, it suspends the target again in the resulting file with again, and compares the result with data.
+// change, it calls again, which suspends the target in the resulting file, and compares the result with data.
 func (a addedLines) without(key string, data []byte, flag toml.Span,
 	again func(left []byte) ([]byte, error)) []byte {
 	text := a[key]

@@ -90,7 +90,7 @@ func splice(data []byte, t *toml.Node, on bool) []byte {
 	return insertLine(data, t.Value, flag)
 }
 
-// cut replaces a span of data with by.
+// cut returns data with the span s replaced by the text by.
 func cut(data []byte, s toml.Span, by string) []byte {
 	out := make([]byte, 0, len(data)+len(by))
 	out = append(out, data[:s.Start]...)

@@ -212,8 +212,8 @@ func editCity(
 	return c, replace(path, before, after)
 }
 
-// differ returns an error if an edit changed too much. It decodes the file before and after the edit, with a
-// different parser than the one that found the positions. even removes the intended change from both results.
+// differ returns an error if an edit changed too much. It decodes the file before and after the edit, with a different
+// parser than the one that found the positions. The function even removes the intended change from both results.
 func differ(before, after []byte, even func(was, is map[string]any)) error {
 	was, err := toml.Values(before)
 	var is map[string]any

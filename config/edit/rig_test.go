@@ -161,7 +161,7 @@ func TestRemoveRigErrors(t *testing.T) {
 		agents       bool
 		want         string
 	}{
-		"in use": {rig + agent, "", false, "agents work in this rig: demo/a"},
+		"in use": {rig + agent, "", false, "this rig has agents: demo/a"},
 		"needed elsewhere": {rig + agent + "[[agents]]\nname = \"b\"\ndepends_on = [\"demo/a\"]\n",
 			"", true, "agents.depends_on"},
 		"none such":   {rig, "", true, `rig "dmo" not found`},

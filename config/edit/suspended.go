@@ -16,7 +16,7 @@ import (
 // Errors from edits. Edits also return the errors from config.City.SuspendedFlag.
 var (
 	ErrChanged = errors.New("the file was changed in the meantime")
-	ErrInUse   = errors.New("agents work in this rig")
+	ErrInUse   = errors.New("this rig has agents")
 )
 
 // lockWait is how long an edit waits for another edit to finish. An edit takes milliseconds.

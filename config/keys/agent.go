@@ -3,7 +3,7 @@ package keys
 func agentKeys() []Key {
 	return []Key{
 		{Path: "agents", Kind: Tables, Alias: "agent", Doc: "An agent: an interactive program " +
-			"in its own terminal. `[[agent]]` is the same."},
+			"in its own terminal. `[[agent]]` means the same."},
 		{Path: "agents.name", Kind: String, Require: true, Check: CheckName,
 			Pattern: namePattern,
 			Doc: "Name, unique in the city or in its rig: letters, digits, `.`, `_`, `-`, " +
@@ -12,7 +12,7 @@ func agentKeys() []Key {
 			Doc: "The name of a rig: the agent belongs to the rig and works in its folder. " +
 				"Otherwise the working folder, a template. A relative path starts at the city's " +
 				"folder; the folder is created if it is missing, and must not leave the city " +
-				"with `..`. An absolute path may be anywhere, and the folder must exist. " +
+				"with `..`. An absolute path can be anywhere, and the folder must exist. " +
 				"Default: the city's folder. A change takes effect at the agent's next start; " +
 				"running agents are not restarted. `gcity plan` and `gcity why` show the " +
 				"configured folder."},
@@ -42,8 +42,8 @@ func agentKeys() []Key {
 			Doc: "Shell lines (templates) that are run on the host after the session is created."},
 		{Path: "agents.session_setup_script", Kind: String, Check: checkPath,
 			Doc: "A script (a template) that is run after `session_setup`. An absolute path, or " +
-				"relative to the file that contains the key. A change to the script's content is " +
-				"a configuration change."},
+				"relative to the file that contains the key. A change to the script's content " +
+				"counts as a configuration change."},
 		{Path: "agents.session", Kind: String, Check: checkProvider, known: sessionProviders(),
 			Doc: "The session provider for this agent, with the same values as " +
 				"`session.provider`, which is the default; \"\" is `pty`. `GC_SESSION` does not " +
@@ -55,7 +55,7 @@ func lifeKeys() []Key {
 	return []Key{
 		{Path: "agents.restart", Kind: String, Def: `"always"`,
 			Enum: []string{"always", "on-failure", "never"},
-			Doc: "What happens after an exit that was not requested: a restart `always`, " +
+			Doc: "When the agent is restarted after an exit that was not requested: `always`, " +
 				"`on-failure` or `never`."},
 		{Path: "agents.stop_signal", Kind: String, Check: checkSignal,
 			Doc: "The signal that asks the agent to exit, for example `hup` or `term`. The agent " +
@@ -92,7 +92,7 @@ func poolKeys() []Key {
 		{Path: "agents.pool", Kind: Table,
 			Doc: "Makes the agent a pool, with as many members as there is work for. The members " +
 				"are named `NAME-1`, `NAME-2` and so on; with `max = 1` the only member is named " +
-				"`NAME`. Each member has all keys of the agent, and templates are expanded for " +
+				"`NAME`. Each member has all of the agent's keys, and templates are expanded for " +
 				"each member. When the pool shrinks, members without work in progress leave " +
 				"first, highest numbers first: they are asked to finish, and drain."},
 		{Path: "agents.pool.min", Kind: Int, Def: "0", Within: memberBounds(),
@@ -121,8 +121,8 @@ func poolKeys() []Key {
 
 func rigKeys() []Key {
 	return []Key{
-		{Path: "rigs", Kind: Tables, Doc: "A rig: a project folder. Agents with its name as " +
-			"`dir` work in it; they are named `RIG/NAME`."},
+		{Path: "rigs", Kind: Tables, Doc: "A rig: a project folder. Agents with the rig's " +
+			"name as `dir` work in it; they are named `RIG/NAME`."},
 		{Path: "rigs.name", Kind: String, Require: true, Check: CheckName, Pattern: namePattern,
 			Doc: "Name, unique among the rigs. The same rules apply as for agent names."},
 		{Path: "rigs.path", Kind: String, Require: true, Check: checkRigPath,
@@ -140,8 +140,8 @@ func rigKeys() []Key {
 				"resume` set this key."},
 		{Path: "rigs.formulas_dir", Kind: String, Check: checkPath,
 			Doc: "Folder of the rig's own formulas, with its own automations in " +
-				"`automations/`; relative to the file that contains the key. The folder may be " +
-				"missing. A formula in it replaces the city's formula with the same name. " +
+				"`automations/`; relative to the file that contains the key. The folder need not " +
+				"exist. A formula in it replaces the city's formula with the same name. " +
 				"Default: the rig uses the city's formulas."},
 	}
 }

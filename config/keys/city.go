@@ -80,7 +80,7 @@ func sessionKeys() []Key {
 		{Path: "session.provider", Kind: String, Def: `"pty"`, Check: checkProvider,
 			known: sessionProviders(),
 			Doc: "The session provider for agents without a `session` key: `pty`, the " +
-				"built-in terminals (\"\" is the same); `tmux`, to which you can also attach " +
+				"built-in terminals (\"\" means the same); `tmux`, to which you can also attach " +
 				"with tmux itself; `subprocess`, processes without a terminal; `plugin:PROGRAM`, " +
 				"a [helper program](session-protocol.md); `exec:SCRIPT`, a " +
 				"[script](script-protocol.md); `k8s`, [pods](kubernetes.md), with the program " +

@@ -21,16 +21,16 @@ func promptKeys() []Key {
 		{Path: "agents.prompt_template", Kind: String, Check: checkPath,
 			Doc: "A file with the prompt that the agent receives when it starts: a template, see " +
 				"[prompts.md](prompts.md). An absolute path, or relative to the file that " +
-				"contains the key. A change to the file, or to a fragment that it uses, is a " +
-				"configuration change."},
+				"contains the key. A change to the file, or to a fragment that it uses, " +
+				"counts as a configuration change."},
 		{Path: "agents.inject_fragments", Kind: Strings, Check: checkLines,
 			Doc: "Fragments that are appended to the prompt, in this order."},
 		{Path: "agents.overlay_dir", Kind: String, Check: checkPath,
 			Doc: "A folder with files that are copied into the agent's working folder at each " +
 				"start. A file is copied if it is missing, or if it was copied before and has " +
 				"not been modified since. An absolute path, or relative to the file that " +
-				"contains the key. A change to the folder's content is a configuration " +
-				"change."},
+				"contains the key. A change to the folder's content counts as a " +
+				"configuration change."},
 		{Path: "agents.install_agent_hooks", Kind: Strings, Check: checkHooks,
 			Doc: "Kinds of agents for which hook files are added to the working folder at each " +
 				"start: `claude`, `gemini`, `opencode`, `copilot`. Existing hooks are kept. " +

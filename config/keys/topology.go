@@ -54,7 +54,7 @@ func composeKeys() []Key {
 func topologyKeys() []Key {
 	return []Key{
 		{Path: "topology", Kind: Table, Alias: "pack", Doc: "About the topology. `[pack]` " +
-			"is the same."},
+			"means the same."},
 		{Path: "topology.name", Kind: String, Require: true, Check: CheckName,
 			Doc: "Name of the topology, shown with everything that comes from it."},
 		{Path: "topology.schema", Kind: Int, Require: true, Check: checkSchema,
@@ -97,8 +97,8 @@ func derivedKeys(all []Key) []Key {
 		if name, ok := strings.CutPrefix(k.Path, "patches.agents."); ok && name != "dir" {
 			k.Path = "rigs.overrides." + name
 			if name == "name" {
-				k.Alias, k.Doc = "agent", "The agent's `name` in its topology; `agent` is the "+
-					"same. An agent that the rig's topologies do not contain is an error."
+				k.Alias, k.Doc = "agent", "The agent's `name` in its topology; `agent` means "+
+					"the same. An agent that the rig's topologies do not contain is an error."
 			}
 			out = append(out, k)
 		}

@@ -8,12 +8,12 @@ func workKeys() []Key {
 			"the city and of each rig."},
 		{Path: "beads.provider", Kind: String, Def: `""`, Check: checkBeads,
 			known: []string{"file", "bd", "exec:"},
-			Doc: "\"\" = the built-in store, which needs no other program; `file` is the same. " +
-				"`bd` = the program with that name, which must be installed. `exec:SCRIPT` = a " +
-				"script: a path relative to the city, or a name on the `PATH`; see " +
-				"[stores.md](stores.md). The environment variable `GC_BEADS` takes precedence. A " +
-				"change does not move work to the other store; use `gcity bead export` and " +
-				"`import` for that."},
+			Doc: "\"\" = the built-in store, which needs no other program; `file` means the " +
+				"same. `bd` = the program with that name, which must be installed. " +
+				"`exec:SCRIPT` = a script: a path relative to the city, or a name on the `PATH`; " +
+				"see [stores.md](stores.md). The environment variable `GC_BEADS` takes " +
+				"precedence. A change does not move work to the other store; use `gcity bead " +
+				"export` and `import` for that."},
 
 		{Path: "dolt", Kind: Table, Doc: "The database server that `bd` uses. gcity passes it on " +
 			"in the environment. Default: `bd` finds one on its own."},
@@ -33,12 +33,12 @@ func workKeys() []Key {
 		{Path: "formulas.dir", Kind: String, Def: `".gc/formulas"`, Check: checkPath,
 			Doc: "Folder of the city's own formulas (`NAME.formula.toml`), with its own " +
 				"automations in `automations/NAME/automation.toml`; see " +
-				"[automations.md](automations.md). The folder may be missing. Changes in it " +
+				"[automations.md](automations.md). The folder need not exist. Changes in it " +
 				"take effect immediately and do not restart any agents."},
 
 		{Path: "automations", Kind: Table, Alias: "orders",
 			Doc: "Settings for automations, no matter where they are defined. `[orders]` " +
-				"is the same."},
+				"means the same."},
 		{Path: "automations.skip", Kind: Strings, Check: checkSkip,
 			Doc: "Automations that are disabled. `NAME` disables all automations with that " +
 				"name, `NAME:rig:RIG` disables only the automation of that rig. They are still " +

@@ -100,7 +100,7 @@ func (s *cityFiles) rigs(parents map[string]bool) {
 		p = missingAncestor(p)
 		s.files[p] = true
 		if f := filepath.Dir(p); !parents[f] {
-			parents[f] = false // the next poll finds the creation of a rig's folder, too
+			parents[f] = false // the next poll also detects that a rig's folder was created
 		}
 	}
 }

@@ -51,7 +51,7 @@ type SavedState struct {
 	Since time.Time  `json:"since"`
 }
 
-// SavedExit is an agent that does not restart.
+// SavedExit is the saved exit of an agent that does not restart.
 type SavedExit struct {
 	Why   string     `json:"why"`
 	Since time.Time  `json:"since"`

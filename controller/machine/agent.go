@@ -622,7 +622,7 @@ func (m *Machine) ended(now time.Time, a *record, id string) {
 	}
 }
 
-// beforeOther returns an exit, which may be nil, as the exit of a session before the last one.
+// beforeOther returns e marked as the exit of a session before the last one. e may be nil.
 func beforeOther(e *city.Exit) *city.Exit {
 	if e == nil || e.Earlier {
 		return e

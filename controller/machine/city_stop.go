@@ -31,7 +31,7 @@ type cityStop struct {
 	since  time.Time
 	hurry  time.Time // time at which the grace period was ended early; zero = it was not
 	by     time.Time // time at which the controller gives up
-	waits  []string  // what the stop is waiting for besides agents
+	waits  []string  // what the stopping city is waiting for besides agents
 	giveUp string    // what may still be running after the controller has given up
 }
 

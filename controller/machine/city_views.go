@@ -297,7 +297,7 @@ func (c tierCity) StopTriage(now time.Time, name, watchdog string) {
 	}
 }
 
-// Decided records that a triage agent has made its decision. Its session may run until the given time.
+// Decided records that a triage agent has made its decision. Its session is allowed to run until the given time.
 func (c tierCity) Decided(name, beat string, until time.Time) {
 	a := c.m.agents[name]
 	if a != nil && a.triage.request != nil && a.triage.request.Beat == beat {

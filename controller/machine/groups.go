@@ -110,7 +110,7 @@ func (ld *loader) replyToGroups() {
 	})
 }
 
-// unfulfilledGroups rejects commands for groups if their flag was written but is not in force.
+// unfulfilledGroups rejects the commands for groups that have not taken effect although their flag was written.
 func (ld *loader) unfulfilledGroups(err error) {
 	ld.groups = slices.DeleteFunc(ld.groups, func(g groupWaiter) bool {
 		if on, _ := ld.suspendedByFlag(g); on == g.on {

@@ -37,8 +37,8 @@ func (ld *loader) removes(c *effect.Configuration) (names []string, running int)
 	return names, running
 }
 
-// removesMost reports whether a configuration would remove more than half of the running agents, so that it needs a
-// confirmation. The first configuration never needs one.
+// removesMost reports whether a configuration would remove more than half of the running agents, so that a user must
+// confirm it. The first configuration never needs one.
 func (ld *loader) removesMost(c *effect.Configuration) bool {
 	names, running := ld.removes(c)
 	return 2*len(names) > running

@@ -25,7 +25,7 @@ type record struct {
 	pool    *pools.Pool // nil = the agent is not in a pool
 	// names of the agent's dependencies; kept after the agent was removed
 	needs []string
-	// whether the agent was up and had a session at the last decideRelated
+	// whether the agent was up and had a session at the last call of decideRelated
 	wasUp, wasThere bool
 	status
 	phase   lifecycle.Phase // state of the agent's session
@@ -89,7 +89,8 @@ type cause struct {
 	why      string
 	finished bool // for a drain by a user: the agent has finished
 	final    bool // for a drain by a user: the agent must not restart
-	force    bool // for a kill by a user: do not wait until the session's host confirms the end
+	// for a kill by a user: do not wait until the session's host confirms that the session has ended
+	force bool
 }
 
 type causeKind int
@@ -350,7 +351,7 @@ func (h *hold) pause() city.State {
 	return h.state()
 }
 
-// exits holds an agent that has exited, by the verdict of its restart policy.
+// exits sets the hold after an exit, according to the verdict of the restart policy.
 func (h *hold) exits(v restart.Verdict) {
 	*h = hold{kind: inBackoff, why: v.Reason, until: v.At}
 	switch v.Outcome {
@@ -361,7 +362,7 @@ func (h *hold) exits(v restart.Verdict) {
 	}
 }
 
-// failsToStart holds an agent with a failed start, by the verdict of its restart policy.
+// failsToStart sets the hold after a failed start, according to the verdict of the restart policy.
 func (h *hold) failsToStart(v restart.Verdict, why string) {
 	h.exits(v)
 	switch h.kind {
@@ -382,7 +383,7 @@ func (h *hold) restartsLater(why string, at time.Time) {
 	*h = hold{kind: inBackoff, why: why, until: at}
 }
 
-// stay keeps an agent stopped that has exited.
+// stay keeps the agent stopped after an exit.
 func (h *hold) stay(why string) { *h = hold{kind: staysExited, why: why} }
 
 // stayFinal keeps an agent stopped until a user restarts it.
@@ -416,7 +417,7 @@ func (h *hold) inherit(r *effect.SavedAgent, until time.Time) {
 	}
 }
 
-// inheritExit keeps an agent stopped that the previous controller kept stopped.
+// inheritExit keeps the agent stopped, as the previous controller did after x.
 func (h *hold) inheritExit(x *effect.SavedExit) {
 	if h.stay(x.Why); x.Final {
 		h.kind = staysFinal

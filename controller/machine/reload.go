@@ -90,8 +90,8 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 	ld.unfulfilled(ld.heldReason(err))
 }
 
-// unfulfilled rejects commands if their flag was written but is not in force, because the file was rejected or
-// changed.
+// unfulfilled rejects the commands for agents that have not taken effect: their flag was written, but the file was
+// rejected or has changed again.
 func (ld *loader) unfulfilled(err error) {
 	if len(ld.edits) > 0 {
 		return

@@ -232,7 +232,7 @@ func (lk *sessionLists) mayRunUnlisted(a *record) string {
 // listInfo describes the list in which a session was seen.
 type listInfo struct {
 	step uint64 // step in which the list was requested
-	late bool   // the list contains only the sessions of one late provider
+	late bool   // the list contains only the sessions of one slow provider
 }
 
 // handleSession handles one session of a list.

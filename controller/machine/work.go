@@ -115,8 +115,8 @@ func (wk *work) takeCount(now time.Time, in effect.WorkCounted) {
 		wk.count()
 	}
 	wk.m.step.Lose(&wk.uncounted, "work cannot be counted", in.Err)
-	// until each store has responded once, members may have work in a store that has not responded, so no member may
-	// be drained
+	// until each store has responded once, members might have work in a store that has not responded, so members must
+	// not be drained
 	if in.Unknown && wk.m.observes == nil {
 		wk.takeSeen(in)
 		wk.findStranded(now)

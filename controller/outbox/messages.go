@@ -57,8 +57,8 @@ func (tx *Messages) Blocked(provider string) string { return tx.blocked[provider
 // These are limits for nudges to agents.
 const (
 	ReportAfter = 2 * time.Second  // time after which a command reports the state of its nudge
-	draftLimit  = 10 * time.Minute // maximum wait of a nudge for a user's draft
-	sendLimit   = time.Hour        // maximum wait of any other nudge
+	draftLimit  = 10 * time.Minute // how long a nudge waits for a user's draft
+	sendLimit   = time.Hour        // how long any other nudge waits
 	SendShown   = time.Minute      // how long a finished nudge is shown
 	maxFinished = 5                // maximum number of finished nudges that are shown
 )

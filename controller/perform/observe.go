@@ -33,7 +33,7 @@ func (r *Runner) Now(ctx context.Context, f effect.Effect) effect.Input {
 // nowLimit is the timeout for a count of work that a caller is waiting for.
 const nowLimit = 3 * time.Second
 
-// listNow lists all sessions. It does not wait for a late provider, and reports it as failed.
+// listNow lists all sessions. It does not wait for a slow provider, but reports it as failed.
 func (sr *sessions) listNow(ctx context.Context, f effect.List) effect.Input {
 	in := effect.Listed{Step: f.Step}
 	in.Sessions, in.Err = sr.w.Provider.List(ctx)

@@ -137,7 +137,7 @@ func (r *Runner) Run(f effect.Effect) {
 	panic(fmt.Sprintf("controller: unknown effect %T", f))
 }
 
-// run starts an effect on sessions. It returns false for other effects.
+// run starts f if it is an effect on sessions; otherwise it returns false.
 func (sr *sessions) run(f effect.Effect) (ok bool) {
 	switch f := f.(type) {
 	case effect.Cancel:
@@ -198,7 +198,7 @@ func (sr *sessions) run(f effect.Effect) (ok bool) {
 	return true
 }
 
-// runCity starts an effect that concerns the city as a whole. It returns false for other effects.
+// runCity starts f if it is an effect on the city as a whole; otherwise it returns false.
 func (r *Runner) runCity(f effect.Effect) (ok bool) {
 	switch f := f.(type) {
 	case effect.CheckPool:
@@ -248,8 +248,7 @@ func (b *base) atLeast(limit time.Duration, name string) time.Duration {
 	return limit
 }
 
-// list lists all sessions. The sessions of a late provider are delivered separately, so that the result does not wait
-// for them.
+// list lists all sessions. Sessions of a slow provider are delivered separately, so that they do not delay the result.
 func (sr *sessions) list(ctx context.Context, f effect.List) effect.Input {
 	lost, away := sr.checkOwner()
 	if lost != nil {

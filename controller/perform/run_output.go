@@ -52,7 +52,7 @@ func (o *outputs) Find(run string) *output {
 	return o.of[run]
 }
 
-// Finish marks the output of a run as complete. Its readers end after they have read the remaining output.
+// Finish marks the output of a run as complete. Readers reach EOF after the remaining output.
 func (o *outputs) Finish(run string) {
 	if out := o.Find(run); out != nil {
 		out.Finish()

@@ -26,7 +26,7 @@ import (
 // commandLimit is the timeout for an escalate_command.
 const commandLimit = time.Minute
 
-// runTier starts an effect for a watchdog. It returns false for other effects.
+// runTier starts f if it is a watchdog effect; otherwise it returns false.
 func (r *Runner) runTier(f effect.Effect) (ok bool) {
 	switch f := f.(type) {
 	case effect.ReadHeartbeat:

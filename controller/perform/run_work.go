@@ -31,7 +31,7 @@ const (
 	// timeout for several calls to a store; each call also has its own timeout
 	storeLimit = time.Minute
 	allLimit   = time.Minute // timeout for calls to all stores, one after the other
-	runsShown  = 500         // number of newest run records that are read at the start
+	runsShown  = 500         // how many of the newest run records are read at startup
 )
 
 // automationState is the state of effects on automations.
@@ -43,7 +43,7 @@ type automationState struct {
 	activeRuns *activeRuns
 	conditions chan struct{}
 	watched    []string // watched folders; used by the loop only
-	// newest catalog with programs that may run; used by the scan effect only
+	// newest catalog with programs that are allowed to run; used by the scan effect only
 	trusted *automation.Catalog
 }
 
@@ -56,7 +56,7 @@ func newAutomationState(ctx context.Context) automationState {
 	return w
 }
 
-// run starts an effect on automations. It returns false for other effects.
+// run starts f if it is an effect on automations; otherwise it returns false.
 func (au *automations) run(f effect.Effect) (ok bool) {
 	switch f := f.(type) {
 	case effect.Scan:
@@ -105,7 +105,7 @@ func (au *automations) run(f effect.Effect) (ok bool) {
 	return true
 }
 
-// run starts an effect on work. It returns false for other effects.
+// run starts f if it is an effect on work; otherwise it returns false.
 func (wr *workRunner) run(f effect.Effect) (ok bool) {
 	switch f := f.(type) {
 	case effect.ChangeBead:

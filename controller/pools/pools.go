@@ -79,7 +79,7 @@ type Pool struct {
 	settled      bool // Desired was computed; it is not a placeholder
 	override     *int
 	automatic    int    // size before a user set the size
-	whyAutomatic string // reason for the size in automatic
+	whyAutomatic string // reason for the automatic size
 
 	checkCommand string // command of the newest check
 	checkProblem string // kind of the newest check's failure
@@ -246,8 +246,8 @@ func (ps *Pools) size(now time.Time, p *Pool) {
 	}
 }
 
-// setSize records that a user has set a size or removed it. After a removal, the size from before the user's change
-// applies until a check returns.
+// setSize records that a user has set a size or removed it. After it was removed, the size from before the user's
+// change applies until a check returns.
 func (ps *Pools) setSize(now time.Time, p *Pool, size *int) {
 	what := "the check decides again (operator)"
 	if size != nil {
@@ -421,7 +421,7 @@ func (ps *Pools) Scaled(now time.Time, in effect.Scaled) {
 	msg := fmt.Sprintf("pool %s wants %d: %s", p.Name(), p.Desired, p.why)
 	if from != p.Desired {
 		msg = fmt.Sprintf("pool %s scales %d → %d: %s", p.Name(), from, p.Desired, p.why)
-	} else { // record a size that a user has set even if it changes nothing
+	} else { // record a size set by a user, even if the size does not change
 		ps.out.Do(effect.Record{Event: events.Event{Type: events.PoolScaled,
 			Actor:   effect.ActorOperator,
 			Subject: p.Name(), Message: fmt.Sprintf("size %d: %s", p.Desired,

@@ -23,7 +23,7 @@ type tier struct {
 	// reason why the thresholds decide this beat in place of the triage agent
 	fallback  string
 	waiters   []uint64  // commands that wait for the result of the beat
-	beat      *beat     // beat that a triage agent is deciding; nil = none
+	beat      *beat     // the triage agent is deciding the outcome of this beat; nil = none
 	checkedAt time.Time // when the heartbeat file was last checked
 	// when the heartbeat file was last read successfully; zero = never
 	readAt          time.Time
@@ -45,7 +45,7 @@ type tier struct {
 	command           string // escalate_command that has not run yet; "" = it has run
 }
 
-// beat is a beat that a triage agent decides.
+// beat is a beat for which a triage agent decides the outcome.
 type beat struct {
 	id      string
 	at      time.Time

@@ -29,7 +29,7 @@ import (
 )
 
 const (
-	// CallLimit is the timeout of one call of the script.
+	// CallLimit is the timeout for one call to the script.
 	CallLimit = 30 * time.Second
 	// MaxBehind is the maximum number of events that wait for the script. It misses the oldest if there are more.
 	MaxBehind = 10_000
@@ -94,7 +94,7 @@ func Load(dir string) (Place, error) {
 		err = json.Unmarshal(data, &p)
 	}
 	if err != nil {
-		return Place{}, fmt.Errorf("cannot read the position of the event script: %w", err)
+		return Place{}, fmt.Errorf("cannot read the event script's position in the log: %w", err)
 	}
 	return p, nil
 }
@@ -177,7 +177,7 @@ func Run(ctx context.Context, o Options) {
 // mirror is the state of one Run.
 type mirror struct {
 	o     Options
-	calls context.Context // for the calls of the script; ends finishLimit after Run's context
+	calls context.Context // for the calls to the script; ends finishLimit after Run's context
 	at    Place
 	// seq of the last event to send once Run has to end; 0 = not known yet
 	until uint64
@@ -294,7 +294,7 @@ func (m *mirror) save() {
 		err = disk.Replace(filepath.Join(m.o.State, fileName), data, 0o600)
 	}
 	if err != nil {
-		m.o.Logger.Warn("cannot save the position of the event script; some events may "+
+		m.o.Logger.Warn("cannot save the event script's position in the log; some events may "+
 			"be sent twice", "error", err)
 	}
 }

@@ -61,7 +61,7 @@ func Dir() (string, error) {
 	return own, nil
 }
 
-// at returns the tree for a program in the group own.
+// at returns the tree for a program in the control group at the path own.
 func at(own string, delegated func(string) bool) (*Tree, error) {
 	t := &Tree{dir: filepath.Dir(own)}
 	if !delegated(t.dir) {
@@ -112,7 +112,7 @@ func delegated(dir string) bool {
 	return false
 }
 
-// retreat moves all processes in a delegated scope to a group below it. The kernel allows no processes in a group
+// retreat moves all processes in a delegated scope to a group below it. The kernel does not allow processes in a group
 // that enables controllers for its children.
 func (t *Tree) retreat() error {
 	to := filepath.Join(t.dir, leaf)

@@ -12,10 +12,10 @@ import (
 	"syscall"
 )
 
-// The functions in this file open the files that gcity stores in a city's .gc and in the .beads of a city or rig.
-// Such a folder may come from a repository, or an agent may have written to it. The functions follow links in a
-// path up to the folder that contains .gc or .beads. From there on they follow no symbolic link, and open only
-// regular files, without blocking.
+// The functions in this file open the files that gcity stores in a city's .gc and in the .beads of a city or rig. Such
+// a folder can come from a repository, or an agent might have written to it. The functions follow links in a path up to
+// the folder that contains .gc or .beads. From there on they do not follow symbolic links, and open only regular files,
+// without blocking.
 
 // UnsafeError means that one of gcity's files or folders is not as gcity creates it, so that using it could be
 // unsafe.
@@ -39,8 +39,8 @@ func Named(err error) error {
 	return err
 }
 
-// OpenFile opens a regular file like os.OpenFile. It follows no link and does not block on a pipe. For writing, the
-// file must have a single hard link and belong to the user or to root.
+// OpenFile opens a regular file like os.OpenFile. It does not follow links and does not block on a pipe. For writing,
+// the file must have a single hard link and belong to the user or to root.
 func OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	d, err := openParent(path)
 	if err != nil {
@@ -151,7 +151,7 @@ func Remove(path string) error {
 	return in(path, func(d *parent) error { return d.root.Remove(d.name) })
 }
 
-// RemoveAll removes a file, a link, or a folder with its content. It follows no link.
+// RemoveAll removes a file, a link, or a folder with its content. It does not follow links.
 func RemoveAll(path string) error {
 	return in(path, func(d *parent) error { return d.root.RemoveAll(d.name) })
 }

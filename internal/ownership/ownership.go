@@ -86,7 +86,7 @@ func judge(path string, info fs.FileInfo, above bool) error {
 	}
 	f := &Fault{Path: path, Owner: nameOf(st.Uid), Mode: info.Mode()}
 	uid, mode := uint32(os.Geteuid()), info.Mode()
-	// under sudo, root may use the files of the user who ran sudo
+	// under sudo, root is allowed to use the files of the user who ran sudo
 	caller := uid == 0 && decimal(st.Uid) == os.Getenv("SUDO_UID")
 	switch sticky := above && mode&fs.ModeSticky != 0; {
 	case st.Uid != uid && st.Uid != 0 && !caller:

@@ -1,7 +1,7 @@
 // Package passthrough filters what a program prints to an attached terminal. Terminals do more than draw: some
-// sequences write the user's clipboard, print, or make the terminal send a reply as if the user had typed it.
+// sequences write to the user's clipboard, print, or make the terminal send a reply as if the user had typed it.
 //
-// The filter drops these sequences unless a Set allows them, and changes no other byte:
+// The filter drops these sequences unless a Set allows them, and leaves all other bytes unchanged:
 //
 //   - A query is dropped if the terminal's reply contains text that the program has chosen, or text from the user's
 //     screen or clipboard. The reply could reach the user's shell after the attachment has ended.
@@ -24,7 +24,7 @@ type Set uint16
 // Classes of sequences.
 const (
 	Answerback Set = 1 << iota // ENQ: the terminal types its answerback string
-	Clipboard                  // OSC 52, OSC 1337 Copy: writes the clipboard
+	Clipboard                  // OSC 52, OSC 1337 Copy: writes to the clipboard
 	// OSC 52 with "?", OSC 5522: the terminal types the clipboard's content
 	ClipboardRead
 	DCS          // every DCS except requests, images and synchronized updates: keys, macros, fonts

@@ -36,7 +36,7 @@ func (s *Screen) control(c byte) {
 	s.changed = true
 }
 
-// sequence passes a sequence to the emulator that moves the cursor or edits cells.
+// sequence passes a sequence that moves the cursor or edits cells to the emulator.
 func (s *Screen) sequence(seq string) {
 	s.cur.out = append(s.cur.out, seq...)
 	s.cur.wrap = false

@@ -118,8 +118,8 @@ func Run(ctx context.Context, l Line) (Result, error) {
 	return res, nil
 }
 
-// await waits until a command has exited, but at most killGrace longer than ctx. If over is false, the command may
-// still be running, and the caller may use only its Process.
+// await waits until a command has exited, but at most killGrace longer than ctx. If over is false, the command might
+// still be running, and the caller must use only its Process.
 func await(ctx context.Context, cmd *exec.Cmd) (over bool, err error) {
 	result := make(chan error, 1)
 	// Only this goroutine can reap the process, which may never exit.

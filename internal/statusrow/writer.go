@@ -155,7 +155,7 @@ func (w *Writer) flush() error {
 	return err
 }
 
-// writeText passes bytes that contain no ESC. A BEL ends a string.
+// writeText forwards bytes that contain no ESC to the terminal. A BEL ends a string.
 func (w *Writer) writeText(p []byte) {
 	w.out = append(w.out, p...)
 	if w.state == inString && bytes.IndexByte(p, 0x07) >= 0 {
@@ -201,7 +201,7 @@ func (w *Writer) step(b byte) {
 	}
 }
 
-// flushPartial passes an incomplete sequence.
+// flushPartial forwards an incomplete sequence to the terminal.
 func (w *Writer) flushPartial() {
 	switch w.state {
 	case csi:
@@ -212,7 +212,7 @@ func (w *Writer) flushPartial() {
 	w.body = w.body[:0]
 }
 
-// writeCSI passes a CSI sequence unchanged.
+// writeCSI forwards a CSI sequence to the terminal unchanged.
 func (w *Writer) writeCSI(body []byte) { w.out = append(append(w.out, esc, '['), body...) }
 
 // escape reads a byte after an ESC.
@@ -300,7 +300,7 @@ func (w *Writer) paint() {
 	})
 }
 
-// changeCSI passes a CSI sequence. It changes a sequence that would reach the last row.
+// changeCSI forwards a CSI sequence to the terminal. It changes a sequence that would reach the last row.
 func (w *Writer) changeCSI(body []byte) {
 	final, params := body[len(body)-1], string(body[:len(body)-1])
 	if w.single.drops(params, final) {
@@ -375,7 +375,8 @@ func number(text string) int {
 	return n
 }
 
-// modes passes a sequence that sets private modes.
+// modes forwards a sequence that sets or resets private modes to the terminal, without the modes that must not reach
+// it.
 func (w *Writer) modes(body []byte, modes []string, on bool) {
 	kept := modes[:0]
 	for _, mode := range modes {

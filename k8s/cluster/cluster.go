@@ -72,7 +72,7 @@ type entry struct {
 	last    session.Status // last status of the session that the pod sent; zero = none yet
 	silent  time.Time      // time since which the pod has had no stream; zero = it has one
 	exit    *session.Exit
-	asked   bool // the controller has requested a stop of the session
+	asked   bool // the controller has requested that the session stop
 	worker  bool // the goroutine that keeps the stream open is running
 	drained bool // the controller was asked to drain the agent, because the pod is terminating
 
@@ -128,7 +128,7 @@ func (p *Provider) changed() {
 	p.moved = make(chan struct{})
 }
 
-// await waits until so returns true or ctx ends. It calls so with mu held, after every change of an entry.
+// await waits until the function so returns true or ctx ends. It calls so with mu held, after every change of an entry.
 func (p *Provider) await(ctx context.Context, so func() bool) error {
 	for {
 		p.mu.Lock()

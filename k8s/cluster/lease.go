@@ -27,7 +27,8 @@ const (
 	releaseLimit = 2 * time.Second
 )
 
-// leadership is a term: a period in which this provider holds the city's Lease and may change the city's pods.
+// leadership is a term: a period in which this provider holds the city's Lease and is allowed to change the city's
+// pods.
 type leadership struct {
 	ctx    context.Context
 	cancel context.CancelFunc

@@ -22,8 +22,8 @@ import (
 	"gcity/k8s/tunnel"
 )
 
-// terminating describes the deletion of a pod: when it began, when Kubernetes will kill the pod, and why. ok is false
-// if the pod is not being deleted.
+// terminating describes a pod that is being deleted: when the deletion began, when Kubernetes will kill the pod, and
+// why. ok is false if the pod is not being deleted.
 func terminating(pod *corev1.Pod) (since, until time.Time, why string, ok bool) {
 	if pod.DeletionTimestamp == nil {
 		return since, until, "", false

@@ -328,7 +328,8 @@ func Install() error {
 	}
 	programs := filepath.Join(filepath.Dir(self), "bin") // the volume is mounted at /gcity
 	all, err := os.ReadDir(programs)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // an image may contain only this program
+	// an image might contain nothing but this program
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	for _, f := range all {

@@ -90,8 +90,8 @@ func (p *Provider) do(ctx context.Context, verb, name string, req wire.Request) 
 	return err
 }
 
-// Interrupt implements session.Provider. It sends SIGINT to the terminal's foreground processes. If they read single
-// keys, they receive the interrupt key instead.
+// Interrupt implements session.Provider. It sends SIGINT to the terminal's foreground processes. If they read
+// individual keys, they receive the interrupt key instead.
 func (p *Provider) Interrupt(ctx context.Context, name string) error {
 	return p.do(ctx, "interrupt", name, wire.Request{Op: wire.OpInterrupt, Wait: inputTimeout})
 }

@@ -9,8 +9,8 @@ import (
 	"gcity/internal/proc"
 )
 
-// OtherPrograms counts, by program path, the holders below dir that run neither the file exe nor a program with the
-// content image.
+// OtherPrograms counts, by program path, the holders below dir that run a program other than the file exe, unless the
+// content of that program equals image.
 func OtherPrograms(dir, exe string, image []byte) (map[string]int, error) {
 	pids, err := proc.All()
 	if err != nil {

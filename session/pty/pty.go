@@ -48,8 +48,8 @@ type Options struct {
 	Logger *slog.Logger // nil = no logging
 
 	// Observe is for a caller that only reads a city, which may have a controller. The provider then changes nothing:
-	// it removes no files of unfinished starts or lost holders, it does not make holders recreate their folders, and
-	// holders do not stay alive for its sake. If the sessions' folder was deleted, the provider lists the running
+	// it does not remove files of unfinished starts or lost holders, it does not make holders recreate their folders,
+	// and holders do not stay alive for its sake. If the sessions' folder was deleted, the provider lists the running
 	// sessions but cannot reach them.
 	Observe bool
 

@@ -125,8 +125,8 @@ func (*Provider) Limits() session.Limits {
 	}
 }
 
-// patience is the time limit of the longest operation: a stop. It interrupts the session, stops it, checks whether it
-// is running, and kills remaining processes twice.
+// patience is the time limit of the longest operation, which is Stop. Stop interrupts the session, stops it, checks
+// whether it is running, and kills remaining processes twice.
 const patience = 3*opLimit + 2*sweepLimit
 
 // Patience implements session.Patient.

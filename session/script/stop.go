@@ -10,7 +10,7 @@ import (
 	"gcity/internal/recovery"
 )
 
-// askEvery is how often a stop checks with the script whether a session on another machine has ended.
+// askEvery is how often, during a stop, the script is asked whether a session on another machine has ended.
 const askEvery = 500 * time.Millisecond
 
 // errEnding is the cause that cancels an operation on a session when the session is stopped.
@@ -99,7 +99,7 @@ func (p *Provider) yielding(ctx context.Context, name string, e *entry) (_ conte
 	}
 }
 
-// stop performs a stop.
+// stop stops a session on behalf of all callers that wait for s.
 func (p *Provider) stop(ctx context.Context, name string, s *stopping, grace time.Duration) error {
 	e, release, err := p.lock(ctx, name)
 	if err != nil {
@@ -141,7 +141,7 @@ func (p *Provider) unask(e *entry) {
 	defer p.mu.Unlock()
 	e.rec.Asked = false
 	if err := p.write(e.rec); err != nil {
-		p.o.Logger.Warn("cannot record that the stop of a session failed: its exit will count "+
+		p.o.Logger.Warn("cannot record that stopping a session failed: its exit will count "+
 			"as requested", "session", e.rec.Name, "err", err)
 	}
 }

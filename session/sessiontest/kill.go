@@ -17,7 +17,7 @@ import (
 	"gcity/session"
 )
 
-// KillAgents is the number of agents of MiniController.
+// KillAgents is the number of agents that MiniController runs.
 const KillAgents = 8
 
 // MiniController is the child process of ControllerKilled. It keeps its agents running, like a controller.
@@ -132,7 +132,7 @@ func ControllerKilled(t *testing.T, k Kills) {
 	}
 	t.Logf("%d of %d agents were up", len(seen), KillAgents)
 	if len(seen) == 0 {
-		t.Error("no agent ever came up: the test tried nothing")
+		t.Error("no agent ever started, so the test checked nothing")
 	}
 	for name := range seen {
 		if err := p.Stop(t.Context(), name, 0); err != nil {
@@ -163,7 +163,7 @@ func killOnce(t *testing.T, random *rand.Rand, city string, longest time.Duratio
 			break
 		}
 	}
-	// the time of the kill is random; this is not a wait
+	// the controller is killed at a random time; this is not a wait
 	time.Sleep(time.Duration(random.Int64N(int64(longest))))
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -184,7 +184,7 @@ func Start(t testing.TB, p session.Provider, s session.Spec) session.Status {
 // NextExit waits for the next exit that a provider reports.
 func NextExit(t testing.TB, p session.Provider) session.Exit {
 	t.Helper()
-	return eventually.Receive(t, "an exit is told", p.(session.Notifier).Exits())
+	return eventually.Receive(t, "an exit is reported", p.(session.Notifier).Exits())
 }
 
 // Shows waits until a session's output contains text.

@@ -55,7 +55,7 @@ const Agent = `while read -r line; do case $line in
 	*) printf '%s\n' "$line" ;;
 esac; done`
 
-// Idle makes a shell wait forever without losing a trapped signal. A loop of short sleeps may lose one: dash discards a
+// Idle makes a shell wait forever without losing a trapped signal. A loop of short sleeps can lose one: dash discards a
 // signal that arrives while it starts a process.
 const Idle = "sleep 100000 & while :; do wait; done"
 
@@ -95,8 +95,8 @@ func cases() []testCase {
 		{"started session is listed", startIsListed},
 		{"second start of a live session fails", secondStartFails},
 		{"list is sorted by name", namesInOrder},
-		{"exit after a stop is reported, and retained until acknowledged", stopIsKept},
-		{"stop of a missing session succeeds", stopOfMissing},
+		{"exit of a stopped session is reported until it is acknowledged", stopIsKept},
+		{"stopping a missing session succeeds", stopOfMissing},
 		{"second stop ends the grace period of the first", stopIsCutShort},
 		{"crash is reported once", crashIsReportedOnce},
 		{"acknowledgement with another ID does nothing", acknowledgeOther},

@@ -279,7 +279,7 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 		"the next patrol will ask again")
 }
 
-// promptPoll is how often a stop checks whether a shell is at its prompt.
+// promptPoll is how often, during a stop, the provider checks whether a shell is at its prompt.
 const promptPoll = 200 * time.Millisecond
 
 // ask sends the agent its stop signal and reports whether the agent ended within the grace period. An interactive shell
@@ -309,7 +309,7 @@ func (p *Provider) ask(ctx context.Context, rec *record, grace time.Duration,
 	return waitOver(ctx, over, time.Until(deadline))
 }
 
-// end performs a stop: it sends an interrupt, then SIGTERM, then SIGKILL. It returns as soon as the life has ended and
+// end stops the agent: it sends an interrupt, then SIGTERM, then SIGKILL. It returns as soon as the life has ended and
 // its exit is recorded.
 func (p *Provider) end(ctx context.Context, rec *record, grace time.Duration,
 	over <-chan struct{}) error {

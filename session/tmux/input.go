@@ -89,7 +89,7 @@ func openTTY(rec *record) (int, error) {
 	return fd, nil
 }
 
-// waitRead waits briefly for the program to read the typed input. Because tmux types a long text in pieces, the input
+// waitRead waits briefly for the program to read the typed input. Because tmux types long text in chunks, the input
 // queue must stay empty for a while.
 func waitRead(ctx context.Context, tty int) {
 	end := time.Now().Add(readPause)

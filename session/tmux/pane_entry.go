@@ -28,7 +28,7 @@ type paneTask struct {
 	Ready      bool // the agent counts as ready immediately
 }
 
-// refusal says why a process could not become the agent.
+// refusal is the reason why a process could not become the agent.
 type refusal struct {
 	// the cause is in the agent's own settings: its command, its folder or permissions
 	Own     bool   `json:"own"`

@@ -36,7 +36,7 @@ type Options struct {
 	Binary string       // run as "<Binary> pane <socket> <id>" in each pane; it must call Pane
 	Logger *slog.Logger // nil disables logging
 
-	// Observe is for a caller that only reads a city. The provider then starts nothing and cleans nothing up.
+	// Observe is for a caller that only reads a city. The provider then does not start or clean up anything.
 	Observe bool
 
 	// Broken is called with a panic from one of the provider's goroutines. The provider no longer works after that and

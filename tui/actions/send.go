@@ -224,7 +224,7 @@ func needWaiting(m *state.Room) string {
 }
 
 // needKnownWaiting returns the reason why queued nudges cannot be sent again, or "". Snapshots contain only the
-// beginning of a long text.
+// beginning of long text.
 func needKnownWaiting(m *state.Room) string {
 	if why := needWaiting(m); why != "" {
 		return why

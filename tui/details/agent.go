@@ -251,8 +251,8 @@ func outputFile(src *Source, file string, w int) string {
 	return widget.Plain(file)
 }
 
-// lastExit describes how the agent's last session ended. The snapshot may not know it, for example after a new start of
-// the controller; then it is the newest recorded crash.
+// lastExit describes how the agent's last session ended. The snapshot may not know it, for example after the controller
+// has restarted; then it is the newest recorded crash.
 func lastExit(src *Source, a *city.Agent, d *Inspection) string {
 	if a.Exit != nil || d.About == nil || len(d.About.Crashes) == 0 {
 		return Exit(src, a.Exit)

@@ -191,7 +191,7 @@ func (c *Composer[T]) Newline() {
 	c.syncWidget()
 }
 
-// Paste inserts text. A long text is represented by a placeholder and cannot be edited.
+// Paste inserts text. Long text is represented by a placeholder and cannot be edited.
 func (c *Composer[T]) Paste(text string) {
 	c.Problem = ""
 	// cleaning may shorten the text by up to half, because line ends may become shorter

@@ -20,7 +20,7 @@ type Answer[T any] struct {
 	Do    T    // the zero task does nothing
 }
 
-// Confirm is a question. If RequiredText is set, the user must type it to select an answer that is not safe.
+// Confirm is a question. If RequiredText is set, the user must type it before choosing a destructive answer.
 type Confirm[T any] struct {
 	Title        string
 	Body         []string

@@ -24,12 +24,12 @@ type ConfigFile interface {
 	Path(file string) string
 	// ReadOnlyReason returns the reason why a file cannot be edited here, and where to change it, or "".
 	ReadOnlyReason(file string) string
-	// Check returns the problems that a file would have with the content data, each with its position, and the line of
-	// the first problem. The line is 0 if that problem is in another file.
+	// Check returns the problems that a file would have if its content were data, each with its position, and the line
+	// of the first problem. The line is 0 if that problem is in another file.
 	Check(file string, data []byte) (problems []string, line int)
-	// Plan returns the changes that a file with the content data would cause now. The data must have passed Check.
+	// Plan returns the changes that a file would cause now if its content were data. The data must have passed Check.
 	Plan(ctx context.Context, file string, data []byte) (Plan, error)
-	// Replace replaces the content of a file. It fails if the current content is not was.
+	// Replace replaces the content of a file. It fails unless the current content equals was.
 	Replace(file string, was, now []byte) error
 }
 

@@ -35,7 +35,7 @@ func (n *News) Empty() bool {
 		len(n.HistoryPages) == 0 && n.Edited == nil && n.Fleet == nil && n.OpenedCity == nil
 }
 
-// MaxPending is the number of events kept while the model does not read. There may briefly be twice as many. Older
+// MaxPending is the number of events kept while the model does not read. There can briefly be twice as many. Older
 // events are dropped: the panel would not keep them, and the log contains all of them.
 const MaxPending = panel.MaxEvents
 

@@ -99,7 +99,7 @@ func (p *Plan) Lines(styles *widget.Styles, includeUnchanged bool) []string {
 	switch {
 	case len(p.Changes) == 0 && len(p.Notes) > 0: // the notes say why no changes are known
 	case unchangedCount == len(p.Changes):
-		lines = append(lines, "The change affects no agent.")
+		lines = append(lines, "The change does not affect any agent.")
 	case unchangedCount > 0 && !includeUnchanged:
 		lines = append(lines, styles.Paint(themes.Dim,
 			widget.Count(unchangedCount, "agent")+" unchanged"))

@@ -75,7 +75,7 @@ func CannotStop(rows []*panel.AutomationRow) string {
 	return ""
 }
 
-// CannotCheck returns the reason why the check of a pool cannot run, or "".
+// CannotCheck returns the reason why a pool's check cannot run, or "".
 func CannotCheck(p *panel.PoolRow) string {
 	if p.Check.Command == "" {
 		return p.Shown + " has no check: its size depends on the open beads for it"

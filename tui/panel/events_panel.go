@@ -361,7 +361,8 @@ func (t *Events) Columns(e *Env, _ []*EventRow, w int) []Column[*EventRow] {
 }
 
 // Matches reports whether an event matches the filter. "type:" and "subject:" match a prefix of the value, or of a part
-// after a dot or a slash; "by:" matches the actor, "since:10m" the age. An incomplete duration matches everything.
+// after a dot or a slash; "by:" matches the actor, and "since:10m" matches the age. An incomplete duration matches
+// everything.
 func (r *EventRow) Matches(f *widget.Filter, now time.Time) bool {
 	return f.Matches(func(t *widget.Term) (hit bool) {
 		switch t.Field {

@@ -388,7 +388,7 @@ func (t *Table[R, P]) ruleNote(e *Env, at Box) string {
 	return strings.TrimSpace(note)
 }
 
-// nothing explains an empty list in h lines, including the rule.
+// nothing returns an h-line message, including the horizontal rule, that explains why the list is empty.
 func (t *Table[R, P]) nothing(e *Env, w, h int) []string {
 	lines := t.Help(e, w)
 	if t.Def.Brief != nil && len(t.Rows) == 0 && e.Snap != nil &&

@@ -21,7 +21,7 @@ func CommandRows(m *Room, doing string, rows []*panel.AgentRow,
 	return SendCommands(m, doing, details.TargetNames(rows), commands)
 }
 
-// SendCommands sends commands. Until their results arrive, the status line shows doing and what.
+// SendCommands sends commands. Until their results arrive, the status line shows the texts doing and what.
 func SendCommands(m *Room, doing, what string, commands []city.Command) []feed.Effect {
 	id := BeginAction(m, doing+" "+what+" "+m.Look.Glyphs.More)
 	offerUndo(m, doing+" "+what, commands)
@@ -81,7 +81,7 @@ func isScaling(m *Room, p *panel.PoolRow) bool {
 	return m.Scaled.Pool == p.Name && m.Now.Sub(m.Scaled.At) < echo && !m.Status.Failed
 }
 
-// RunTasks runs tasks. Until they end, the status line shows doing and what.
+// RunTasks runs tasks. Until they end, the status line shows the texts doing and what.
 func RunTasks(m *Room, doing, what string, tasks ...feed.Task) []feed.Effect {
 	id := BeginAction(m, doing+" "+what+" "+m.Look.Glyphs.More)
 	m.Undo = Undo{}

@@ -48,7 +48,7 @@ type Appearance struct {
 // savedState is the state that is stored between visits.
 type savedState struct {
 	restored      feed.SavedRoom // the stored state of the last visit
-	Saved         []byte         // the state stored last
+	Saved         []byte         // the most recently stored state
 	SavedAt       time.Time
 	ShowHint      bool // the hint of the first visit is shown
 	HintDismissed bool // the hint was dismissed, now or in an earlier visit
@@ -71,7 +71,7 @@ type ScreenState struct {
 	PreviousFocus panel.ID // the focus to go back to
 	FilterSource  panel.ID // the panel from which a filtered list was opened; "" = none
 	Led           panel.ID // the list that was filtered from FilterSource; "" = none
-	lastShared    panel.ID // the panel in a shared place that had the focus last
+	lastShared    panel.ID // the panel in a shared place that had the focus most recently
 	Zoomed        bool
 	Hidden        bool // the pane is hidden
 	Below         bool // the pane is below the lists, on wide screens
@@ -103,8 +103,8 @@ type outgoing struct {
 
 // actionLog is the record of actions: the status line, the undo, the messages and the number of requests.
 type actionLog struct {
-	Scaled     Scaling // the size requested last
-	Fired      Firing  // the automation fired last
+	Scaled     Scaling // the size that was requested most recently
+	Fired      Firing  // the automation that was fired most recently
 	Status     Status
 	Undo       Undo
 	Departure  Departure
@@ -235,7 +235,7 @@ type Press struct {
 	ClosedTarget bool // the click closed its target, so a second click would hit a different one
 }
 
-// Mode determines what the user may do, and what happens when the user leaves.
+// Mode determines what the user is allowed to do, and what happens when the user leaves.
 type Mode int
 
 const (

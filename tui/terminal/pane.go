@@ -246,7 +246,7 @@ func (a rowPosition) before(b rowPosition) bool {
 	return a.line < b.line || a.line == b.line && a.row < b.row
 }
 
-// moved returns the position n rows after at. It stays within the lines.
+// moved returns the position n rows after the position at. It stays within the lines.
 func (p *Pane) moved(lines []PaneLine, at rowPosition, n, w int) rowPosition {
 	for ; n < 0 && at != (rowPosition{}); n++ {
 		if at.row--; at.row < 0 {

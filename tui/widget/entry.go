@@ -108,8 +108,8 @@ func SingleLine(s string) string {
 	}, s)
 }
 
-// Printable reports whether a character may be typed. Control characters and changes of the writing direction are not
-// allowed. Joiners are allowed.
+// Printable reports whether a character is allowed in typed text. Control characters and changes of the writing
+// direction are not allowed. Joiners are allowed.
 func Printable(r rune) bool {
 	if r >= ' ' && r < 0x7f { // fast path for long pastes
 		return true
@@ -126,7 +126,7 @@ func (e *Entry) Show(w int) (string, int) {
 	return Window([]rune(e.input.Value()), e.input.Position(), w)
 }
 
-// Window returns the part of a line around the character with index at that fits w columns, and the column of that
+// Window returns the part of a line that fits w columns and contains the character runes[at], and the column of that
 // character.
 func Window(runes []rune, at, w int) (string, int) {
 	if w < 2 {

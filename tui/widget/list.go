@@ -104,7 +104,8 @@ func (l *List) HiddenRows(h int) (above, below int) {
 	return above, max(0, len(l.Shown)-above-h)
 }
 
-// ScrollTo returns the offset, nearest to the given offset, at which row at is among h visible rows of n.
+// ScrollTo returns the offset, nearest to the given offset, for which the row with the index at is visible. h of the n
+// rows are visible at a time.
 func ScrollTo(at, offset, h, n int) int {
 	if at < offset {
 		offset = at

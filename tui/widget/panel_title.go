@@ -25,8 +25,8 @@ type Tab struct {
 }
 
 // Title returns the top line of a panel: its title or the titles of all panels in the same place, and a note at the
-// right. The line of the focused panel is heavy and its title reversed, so that the focus is visible without colors. If
-// several titles share the line, the title of the visible panel is always reversed.
+// right. The line of the focused panel is heavy and its title is reversed, so that the focus is visible without colors.
+// If several titles share the line, the title of the visible panel is always reversed.
 func (k *Styles) Title(w int, focus bool, tabs []Tab, end string) string {
 	l := Line{Styles: k}
 	sign, token := k.Glyphs.Thin, themes.Rule

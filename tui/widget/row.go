@@ -84,7 +84,7 @@ func (k *Styles) Reason(l *Line, b Reason, w int) {
 	}
 }
 
-// Phrase describes what happens to an agent next, and when. Full is the long form, Brief the form next to the
+// Phrase describes what happens to an agent next, and when. Full is the long form, and Brief is the form next to the
 // state. The zero value means that nothing is expected.
 type Phrase struct{ Full, Brief string }
 

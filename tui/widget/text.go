@@ -129,7 +129,8 @@ func Crop(s string, w int) string {
 	return s + Reset + Spaces(w-ansi.StringWidth(s))
 }
 
-// CutStyled returns exactly w columns of a styled line. The end of a line that is too long is more.
+// CutStyled returns exactly w columns of a styled line. If the line is too long, the result ends with more, the symbol
+// for omitted text.
 func CutStyled(s string, w int, more string) string {
 	if room := w - Width(more); Width(strings.TrimRight(ansi.Strip(s), " ")) > w && room > 0 {
 		return Crop(s, room) + more

@@ -26,7 +26,7 @@ import (
 )
 
 // gcPercent is the garbage collection target percentage. An idle holder never collects garbage, because the collector
-// alone needs a third of a megabyte. A busy holder collects once per megabyte of allocations. Output causes no
+// alone needs a third of a megabyte. A busy holder collects once per megabyte of allocations. Output does not cause
 // allocations, even in large amounts.
 const gcPercent = 25
 

@@ -12,10 +12,10 @@ import (
 const (
 	// killAfter is the time between SIGTERM and SIGKILL.
 	killAfter = 500 * time.Millisecond
-	// resumeAfter is how long a stop waits before it looks for stopped processes in the tree and continues them. Most
-	// trees end earlier, and the search has to read a dozen files in /proc.
+	// resumeAfter is how long, during a stop, the holder waits before it looks for stopped processes in the tree and
+	// continues them. Most trees end earlier, and the search has to read a dozen files in /proc.
 	resumeAfter = 200 * time.Millisecond
-	// promptPoll is how often a stop checks whether a shell is at its prompt.
+	// promptPoll is how often, during a stop, the holder checks whether a shell is at its prompt.
 	promptPoll = 200 * time.Millisecond
 	// terminateGrace is the agent's grace period if the holder itself receives SIGTERM.
 	terminateGrace = 2 * time.Second
@@ -58,7 +58,7 @@ func (h *holder) stop(grace time.Duration, asked bool) {
 	<-l.ended
 }
 
-// end performs a stop: it sends the stop signal, then SIGTERM, then SIGKILL.
+// end stops the agent: it sends the stop signal, then SIGTERM, then SIGKILL.
 func (h *holder) end(l *life, ask bool) {
 	if ask {
 		if h.ask(l) {
@@ -110,7 +110,7 @@ func (h *holder) ask(l *life) bool {
 }
 
 // endShell ends an interactive shell that is at its prompt, because it ignores SIGINT there. It reports whether the
-// agent is such a shell. Any other program, even a script that traps SIGINT, may use its whole grace period.
+// agent is such a shell. Any other program, even a script that traps SIGINT, is allowed its whole grace period.
 func (h *holder) endShell(l *life) bool {
 	if !proc.AtPrompt(l.pid) {
 		return false
@@ -119,8 +119,8 @@ func (h *holder) endShell(l *life) bool {
 	return true
 }
 
-// waitPrompt waits until the agent is a shell at its prompt, and then sends SIGHUP. It gives up when the deadline of
-// the stop passes or changes. It reports whether the life has ended.
+// waitPrompt waits until the agent is a shell at its prompt, and then sends SIGHUP. It gives up when the stop's
+// deadline passes or changes. It reports whether the life has ended.
 func (h *holder) waitPrompt(l *life) bool {
 	if !proc.Shell(l.pid) {
 		return false
@@ -148,7 +148,7 @@ func (h *holder) signalGroup(l *life, sig unix.Signal) {
 	}
 }
 
-// graceLeft returns the time until the deadline of the current stop.
+// graceLeft returns the time until the current stop's deadline.
 func (h *holder) graceLeft(l *life) time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -103,7 +103,7 @@ func (l *life) rest() {
 }
 
 // interrupt does what the interrupt key does: it sends SIGINT to the terminal's foreground group or, if the program
-// reads single keys, types the key. Without a terminal, it sends SIGINT to the agent's process group.
+// reads individual keys, types the key. Without a terminal, it sends SIGINT to the agent's process group.
 func (h *holder) interrupt(l *life) error {
 	if l.plain {
 		h.signalGroup(l, unix.SIGINT)
