@@ -33,7 +33,7 @@ func actionKeys() []key {
 			"command runs, the automation's folder, and the root of its topology."},
 		{name: "formula", kind: "string", doc: "Formula to create work from. Either `exec` or " +
 			"`formula` is required."},
-		{name: "pool", kind: "string", doc: "Pool that works on the formula: `NAME`, in the " +
+		{name: "pool", kind: "string", doc: "Pool that does the formula's work: `NAME`, in the " +
 			"automation's rig if it has one, or `RIG/NAME`."},
 		{name: "vars", kind: "table of strings", doc: "Values for the formula's variables: " +
 			"`[automation.vars]`, then `NAME = \"value\"`."},
@@ -45,7 +45,7 @@ func actionKeys() []key {
 func runKeys() []key {
 	return []key{
 		{name: "timeout", kind: "duration", def: "`\"1m\"`, with a formula `\"30s\"`",
-			doc: "A run that takes longer is killed with all its processes and counts as failed; " +
+			doc: "A run that takes longer counts as failed and is killed with all its processes; " +
 				"at least 100ms. `max_timeout` in city.toml limits it."},
 		{name: "overlap", kind: "string", def: "`\"skip\"`",
 			doc: "What happens if the gate opens during a run: `skip` does not start another " +
@@ -61,7 +61,7 @@ func runKeys() []key {
 		{name: "while_suspended", kind: "bool", def: "`false`",
 			doc: "`true`: fire even while the city or its rig is suspended."},
 		{name: "enabled", kind: "bool", def: "`true`", doc: "`false`: the automation is " +
-			"disabled, and listed as off."},
+			"disabled; lists show it as off."},
 	}
 }
 

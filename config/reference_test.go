@@ -62,7 +62,7 @@ func reference() string {
 	var b strings.Builder
 	b.WriteString(referenceHead)
 	s := keys.City()
-	b.WriteString("## At the top\n\nBefore the first table.\n\n")
+	b.WriteString("## At the top\n\nThese keys come before the first table.\n\n")
 	writeRowsOf(&b, s, "")
 	for _, t := range s.Tables[""] {
 		if t.Status == keys.Supported && t.Kind != keys.Strings {
@@ -90,7 +90,7 @@ func table(s keys.Schema, t *keys.Key) string {
 
 const referenceTopology = `## topology.toml
 
-A topology's folder has a ` + "`topology.toml`, or a `pack.toml`, which is the same; see [topologies.md](topologies.md). In addition to the tables below, it can have " +
+A topology's folder has a ` + "`topology.toml`, or a `pack.toml`, which means the same; see [topologies.md](topologies.md). In addition to the tables below, it can contain " +
 	"`[[agents]]`, `[[watchdogs]]` and `[providers.NAME]`" +
 	`, with the keys described above. Paths are relative to the topology's folder, and ` +
 	"`{{.ConfigDir}}`" + ` is that folder.
@@ -224,22 +224,24 @@ const referenceExample = `## An example
 
 ` + "```toml\n%s```" + `
 
-This creates the agents ` + "`shop/db`" + `, ` + "`shop/worker-1` to `shop/worker-5`" + `, one to five of which run, and ` + "`notes`" + `.
+This creates the agents ` + "`shop/db`" + `, ` + "`shop/worker-1` to `shop/worker-5`" + `, of which one to five run, and ` + "`notes`" + `.
 
 `
 
 const referenceHead = `# city.toml
 
-A folder with a ` + "`city.toml`" + ` is a city. This page is generated from the table of keys that gcity uses to read the file. Do not edit the page: change the
-table and run ` + "`go test ./config -update`" + `.
+A folder with a ` + "`city.toml`" + ` is a city. This page is generated from the table of keys that gcity uses to read the file.
+Do not edit the page: change the table and run ` + "`go test ./config -update`" + `.
 
-- If a file is invalid, all its errors are reported together, each with file, line and column, and a running city keeps
+- If a file is invalid, gcity reports all its errors together, each with file, line and column, and a running city keeps
   its last valid configuration.
 - A duration is a string in Go's syntax: ` + "`\"500ms\"`, `\"30s\"`, `\"1h30m\"`" + `; at most one year.
 - A name consists of letters, digits, ` + "`.`, `_` and `-`" + `, starts with a letter or digit, and has at most 64 characters.
-- A relative path starts at the folder of the file that contains the key, or with ` + "`//`" + ` at the city's folder, and must not leave the city
-  with ` + "`..`" + `. An absolute path may point anywhere. ` + "`dir`" + ` is always relative to the city's folder. Symbolic links are followed. ` + "`~`" + ` is not expanded.
-- All files together have at most 10 MB, and a city has at most 10,000 agents. A file has at most 200,000 keys and 32 levels. It is UTF-8, with or without a byte order mark; lines may end in CRLF.
+- A relative path starts at the folder of the file that contains the key. If the path begins with ` + "`//`" + `, it starts at the
+  city's folder. A relative path must not leave the city with ` + "`..`" + `. An absolute path can point anywhere. ` + "`dir`" + ` is
+  always relative to the city's folder. gcity follows symbolic links and does not expand ` + "`~`" + `.
+- All files together can have at most 10 MB, and a city can have at most 10,000 agents. A file can have at most 200,000
+  keys and 32 levels of tables. It must be UTF-8, with or without a byte order mark; lines can end in CRLF.
 
 `
 
@@ -247,43 +249,50 @@ const referenceTail = `## Templates
 
 ` + "`dir`, `pre_start`, `session_setup`, `session_setup_script` and `session_template`" + ` are templates:
 
-| field | is | not in |
+| field | value | not available in |
 |---|---|---|
-| ` + "`{{.Agent}}`" + ` | the agent's full name: ` + "`RIG/NAME`" + ` in a rig, else its name | |
-| ` + "`{{.Name}}`" + ` | its name without the rig; for a member of a pool, the member's name | |
+| ` + "`{{.Agent}}`" + ` | the agent's full name: ` + "`RIG/NAME`" + ` in a rig, otherwise its name | |
+| ` + "`{{.Name}}`" + ` | the agent's name without the rig; for a member of a pool, the member's name | |
 | ` + "`{{.City}}`, `{{.CityName}}`" + ` | the city's name | |
-| ` + "`{{.CityRoot}}`" + ` | the city's folder, absolute | |
-| ` + "`{{.ConfigDir}}`" + ` | the folder of the file that declares the agent, absolute | |
-| ` + "`{{.Rig}}`" + ` | the name of its rig, empty without one | |
+| ` + "`{{.CityRoot}}`" + ` | the city's folder, as an absolute path | |
+| ` + "`{{.ConfigDir}}`" + ` | the folder of the file that declares the agent, as an absolute path | |
+| ` + "`{{.Rig}}`" + ` | the name of the agent's rig; empty if it has none | |
 | ` + "`{{.Session}}`" + ` | the name of the agent's sessions | ` + "`session_template`" + ` |
 | ` + "`{{.Dir}}`" + ` | the working folder as written in ` + "`dir`" + ` | ` + "`session_template`, `dir`" + ` |
-| ` + "`{{.WorkDir}}`" + ` | the working folder, absolute | ` + "`session_template`, `dir`" + ` |
+| ` + "`{{.WorkDir}}`" + ` | the working folder, as an absolute path | ` + "`session_template`, `dir`" + ` |
 
-Templates support a subset of Go's text/template: fields, ` + "`if`, `with`, `else`, `and`, `or`, `not`, `eq`, `ne`, `lt`, `le`, `gt`, `ge`, `len`, `index`, `slice`, `print`, " +
-	"`html`, `js`, `urlquery`" + `. Loops, variables and definitions
-are rejected, and an expansion has at most 64 KiB. In a shell command, put fields in quotes, because the name of a folder may contain spaces. In
-` + "`session_template`" + ` values are escaped for file names: ` + "`_` as `__`, `/` as `_s`, `.` as `_d`" + `.
+Templates support a subset of Go's text/template: fields, ` + "`if`, `with`, `else`, `and`, `or`, `not`, `eq`, `ne`, `lt`" + `,
+` + "`le`, `gt`, `ge`, `len`, `index`, `slice`, `print`, `html`, `js`, `urlquery`" + `. Loops, variables and definitions are
+rejected, and the expanded text can be at most 64 KiB long. In a shell command, put fields in quotes, because the name
+of a folder can contain spaces. In ` + "`session_template`" + `, gcity escapes values for file names: ` + "`_`" + ` as ` + "`__`, `/`" + ` as ` + "`_s`" + `,
+` + "`.`" + ` as ` + "`_d`" + `.
 
 ## Command and environment of an agent
 
-The command is the first of these that is set: ` + "`agents.start_command`, the command of `agents.provider`, the command of `workspace.provider`, `workspace.start_command`" + `.
-If none of them is set, it is the command of the first preset with a program on the agent's ` + "`PATH`" + `. If there is no command, or the program
-is not found, the agent does not start, and its reason says what gcity looked for; other agents start. A ` + "`start_command`" + ` is run unchanged. An agent's keys override those of its
-provider, key by key. Each of a provider's arguments is passed to the program as one word, no matter what it contains.
+An agent's command is the first of these that is set: ` + "`agents.start_command`, the command of `agents.provider`" + `, the
+command of ` + "`workspace.provider`, `workspace.start_command`" + `. If none of them is set, it is the command of the first
+preset with a program on the agent's ` + "`PATH`" + `. If there is no command, or the program is not found, the agent does not
+start and shows what gcity looked for; other agents start. gcity runs a ` + "`start_command`" + ` unchanged. An agent's keys
+override those of its provider, key by key. gcity passes each of a provider's arguments to the program as one word, no
+matter what it contains.
 
 The environment consists of these variables; later ones override earlier ones:
 
-1. the environment of the controller, without ` + "`GC_*`, `TMUX*`, `COLUMNS`, `LINES`, `OLDPWD`" + ` and what systemd
-   passes to services (` + "`NOTIFY_SOCKET`, `WATCHDOG_*`, `LISTEN_*`, `INVOCATION_ID`, `JOURNAL_STREAM`, `SYSTEMD_EXEC_PID`, `MANAGERPID`, `MANAGERPIDFDID`, `MEMORY_PRESSURE_*`" + `);
-   ` + "`TERM` is `xterm-256color`" + `;
-2. the provider's ` + "`env`, then `agents.env`" + `, with ` + "`$NAME` and `${NAME}`" + ` replaced with the controller's variables (or nothing, if a variable is not set);
-3. ` + "`GC_AGENT`, `GC_CITY` and `GC_CITY_PATH`" + ` (the city's folder), ` + "`GC_CITY_NAME`, `GC_SESSION_NAME`, `GC_SESSION_ID`, `GC_DIR` and `PWD`" + ` (the working
-   folder), ` + "`BEADS_DIR`, in a rig `GC_RIG` and `GC_RIG_PATH`" + `; and ` + "`.gc/bin`" + ` is the first folder on ` + "`PATH`" + `.
+1. The environment of the controller, without ` + "`GC_*`, `TMUX*`, `COLUMNS`, `LINES`, `OLDPWD`" + ` and the variables that
+   systemd passes to services (` + "`NOTIFY_SOCKET`, `WATCHDOG_*`, `LISTEN_*`, `INVOCATION_ID`, `JOURNAL_STREAM`" + `,
+   ` + "`SYSTEMD_EXEC_PID`, `MANAGERPID`, `MANAGERPIDFDID`, `MEMORY_PRESSURE_*`" + `). ` + "`TERM`" + ` is ` + "`xterm-256color`" + `.
+2. The provider's ` + "`env`" + `, then ` + "`agents.env`" + `. gcity replaces ` + "`$NAME` and `${NAME}`" + ` in them with the controller's
+   variables, or with nothing if a variable is not set.
+3. ` + "`GC_AGENT`, `GC_CITY` and `GC_CITY_PATH`" + ` (the city's folder), ` + "`GC_CITY_NAME`, `GC_SESSION_NAME`, `GC_SESSION_ID`" + `,
+   ` + "`GC_DIR` and `PWD`" + ` (the working folder), ` + "`BEADS_DIR`" + `, and in a rig ` + "`GC_RIG` and `GC_RIG_PATH`" + `. ` + "`.gc/bin`" + ` is the first
+   folder on ` + "`PATH`" + `.
 
-A pool's check has the same environment, but ` + "`GC_AGENT`" + ` is the pool's name, and the variables of a session are not set.
+A pool's check has the same environment, except that ` + "`GC_AGENT`" + ` is the pool's name and the variables of a session are
+not set.
 
-An agent is restarted when one of these changes: the command and its arguments, the ` + "`env`" + ` of the agent or its provider (as written, so the controller's
-environment does not matter), ` + "`pre_start`, `session_setup`, `session_setup_script`" + ` and the content of that script. Other changes do not restart it:
-for example a change to the readiness keys, or a different preset that gcity now finds first.
-` + "`GC_SESSION`" + ` in the environment of the controller takes precedence over ` + "`session.provider`" + `.
+gcity restarts an agent when one of these changes: the command and its arguments, the ` + "`env`" + ` of the agent or its provider
+(as written, so the controller's environment does not matter), ` + "`pre_start`, `session_setup`, `session_setup_script`" + ` and
+the content of that script. It does not restart an agent after other changes, for example to the keys about readiness,
+or if gcity now finds a different preset first. ` + "`GC_SESSION`" + ` in the controller's environment takes precedence over
+` + "`session.provider`" + `.
 `

@@ -102,15 +102,15 @@ func TestKeysDoc(t *testing.T) {
 func keysDoc(r *state.Registry) string {
 	var b strings.Builder
 	b.WriteString("# Keys of the control room\n\n<!-- Written by `go test ./tui -run TestKeysDoc -update`; edit the registry, not this page. -->\n\n" +
-		"`?` shows the same list in the control room: type to search, `enter` runs the selected action. `ctrl+q` leaves an attached\n" +
-		"terminal.\n\n" +
+		"`?` shows the same list in the control room: type to search; `enter` runs the selected action. `ctrl+q` detaches from\n" +
+		"an agent's terminal.\n\n" +
 		"An action applies to the marked rows, or to the selected row if none is marked. Actions on agents work in most panels:\n\n" +
-		"- In Pools `s`, `r`, `D`, `d`, `W` and `B` apply to the pool. `D` and `r` also reach one member, and `a` attaches to one.\n" +
-		"  Other actions on agents are not possible there; `1` goes to Agents.\n" +
-		"- In Watchdogs the keys for agents apply to the watched agent, and `u` acknowledges a call.\n" +
-		"- In Rigs, Work and Mail the keys of the panel take precedence, and other actions on agents are not possible.\n" +
-		"- Elsewhere the keys for agents apply, even while another panel has the focus. `s` also applies to marked pools, and `t` to\n" +
-		"  marked automations.\n")
+		"- In Pools, `s`, `r`, `D`, `d`, `W` and `B` apply to the pool. `D` and `r` can also apply to one member, and `a`\n" +
+		"  attaches to one member. Other actions on agents are not possible there; press `1` to go to Agents.\n" +
+		"- In Watchdogs, the keys for agents apply to the watched agent, and `u` acknowledges a call.\n" +
+		"- In Rigs, Work and Mail, the panel's own keys take precedence, and other actions on agents are not possible.\n" +
+		"- In all other panels, the keys for agents apply to the selected or marked agents, even if the panel shows something\n" +
+		"  else. `s` also applies to marked pools, and `t` to marked automations.\n")
 	for _, c := range r.Zones() {
 		fmt.Fprintf(&b, "\n## %s\n\n| key | does | asks | id |\n|---|---|---|---|\n", c)
 		for i := range r.Actions {
@@ -121,7 +121,7 @@ func keysDoc(r *state.Registry) string {
 			fmt.Fprintf(&b, "| %s | %s | %s | `%s` |\n", keyCell(a.Key), a.Title(), a.Risk, a.ID)
 		}
 	}
-	b.WriteString("\n## In every input line\n\nThe terminal's own paste works only in input lines.\n\n| key | does |\n|---|---|\n")
+	b.WriteString("\n## In every input line\n\nYou can paste text with your terminal only into input lines.\n\n| key | does |\n|---|---|\n")
 	e := widget.Editing()
 	for _, k := range []key.Binding{
 		e.CharacterBackward, e.CharacterForward, e.WordBackward, e.WordForward, e.LineStart, e.LineEnd, e.DeleteCharacterBackward,
@@ -129,18 +129,18 @@ func keysDoc(r *state.Registry) string {
 	} {
 		fmt.Fprintf(&b, "| %s | %s |\n", keyCell(k), k.Help().Desc)
 	}
-	b.WriteString("\nThe input of a text to agents also has these keys:\n\n| key | does |\n|---|---|\n")
+	b.WriteString("\nThe input field for text to agents also has these keys:\n\n| key | does |\n|---|---|\n")
 	c := dialog.Composing()
 	for _, k := range []key.Binding{c.PageUp, c.PageDown, c.InputBegin, c.InputEnd} {
 		fmt.Fprintf(&b, "| %s | %s |\n", keyCell(k), k.Help().Desc)
 	}
-	b.WriteString("\n## Verbs with names, in the palette\n\nThese verbs have the same names as on the command line. They act on what they name, whatever is selected or marked, and keep\n" +
-		"the marks. `tab` completes a name, and `up` brings back earlier lines.\n\n| typed | does |\n|---|---|\n")
+	b.WriteString("\n## Verbs with names, in the palette\n\nThese verbs have the same names as on the command line. They act on what you name, no matter what is selected or\n" +
+		"marked, and do not change the marks. `tab` completes a name, and `up` brings back earlier lines.\n\n| typed | does |\n|---|---|\n")
 	for _, v := range actions.Verbs() {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.TrimSpace(v.Name+" "+strings.ReplaceAll(v.Usage, "|", "\\|")), v.Description)
 	}
-	b.WriteString("\nIn a question, the letter next to an answer chooses it immediately. In its first 0.3 seconds, a new question ignores all other keys and\nsays so.\n")
-	b.WriteString("\nTo change a key, set its action's ID from the tables above under `[keys]` in the file that `gcity prefs path` prints; see\n[room.md](room.md#preferences).\n")
+	b.WriteString("\nIn a question, the letter next to an answer chooses that answer immediately. In its first 0.3 seconds, a new question\nignores all other keys and says so.\n")
+	b.WriteString("\nTo change the key for an action, set the action's ID from the tables above under `[keys]` in the file that\n`gcity prefs path` prints; see [room.md](room.md#preferences).\n")
 	return b.String()
 }
 

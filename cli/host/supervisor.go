@@ -105,7 +105,8 @@ func Registry(h env.SupervisorHome) ([]Registered, error) {
 
 // KnownCities returns the registered cities, and then those of the given folders that have a configuration. It reads
 // the name of each of these folders once, and stores it in names. It omits a folder that does not respond.
-func KnownCities(h env.SupervisorHome, dirs []string, names map[string]string) ([]Registered, error) {
+func KnownCities(h env.SupervisorHome, dirs []string,
+	names map[string]string) ([]Registered, error) {
 	all, err := Registry(h)
 	looks := deadline.New[string](len(dirs) + 1)
 	for _, dir := range dirs {
@@ -113,12 +114,13 @@ func KnownCities(h env.SupervisorHome, dirs []string, names map[string]string) (
 			continue
 		}
 		stored := names[dir]
-		name, _ := looks.Do(context.Background(), dir, time.Now(), env.FolderTimeout, func() string {
+		look := func() string {
 			if _, err := os.Stat(filepath.Join(dir, config.FileName)); err != nil {
 				return ""
 			}
 			return cmp.Or(stored, cityName(dir), filepath.Base(dir))
-		})
+		}
+		name, _ := looks.Do(context.Background(), dir, time.Now(), env.FolderTimeout, look)
 		if name != "" {
 			names[dir] = name
 			all = append(all, Registered{Path: dir})

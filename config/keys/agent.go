@@ -9,8 +9,8 @@ func agentKeys() []Key {
 			Doc: "Name, unique in the city or in its rig: letters, digits, `.`, `_`, `-`, " +
 				"starting with a letter or digit, at most 64 characters."},
 		{Path: "agents.dir", Kind: String, Check: checkPath,
-			Doc: "The name of a rig: the agent belongs to the rig and works in its folder. " +
-				"Otherwise the working folder, a template. A relative path starts at the city's " +
+			Doc: "A rig's name: the agent belongs to that rig and works in its folder. Any other " +
+				"value is the working folder, a template. A relative path starts at the city's " +
 				"folder; the folder is created if it is missing, and must not leave the city " +
 				"with `..`. An absolute path can be anywhere, and the folder must exist. " +
 				"Default: the city's folder. A change takes effect at the agent's next start; " +
@@ -24,9 +24,9 @@ func agentKeys() []Key {
 			Doc: "A command line. `sh -c` runs it unchanged, or gcity runs it directly if it " +
 				"needs no shell. It takes precedence over any `provider`."},
 		{Path: "agents.env", Kind: Env,
-			Doc: "Environment variables added to the inherited ones. `$NAME` and `${NAME}` " +
-				"expand to the controller's variables and `$$` to a dollar sign; all other text " +
-				"is unchanged."},
+			Doc: "Environment variables that are added to the inherited ones. gcity replaces " +
+				"`$NAME` and `${NAME}` with the controller's variables and `$$` with a dollar " +
+				"sign; all other text is unchanged."},
 		{Path: "agents.nudge", Kind: String, Check: checkTypable,
 			Doc: "Text, at most 1 MiB, that is typed into the terminal and submitted when the " +
 				"agent is ready. Default: nothing is typed."},
@@ -37,17 +37,17 @@ func agentKeys() []Key {
 			Doc: "The agent counts as ready when a line of its screen starts with this text. " +
 				"Without `ready_delay_ms`, the start fails if no such line appears within 60 s."},
 		{Path: "agents.pre_start", Kind: Strings, Check: checkLines,
-			Doc: "Shell lines (templates) that are run on the host before the session is created."},
+			Doc: "Shell commands (templates) that run on the host before the session is created."},
 		{Path: "agents.session_setup", Kind: Strings, Check: checkLines,
-			Doc: "Shell lines (templates) that are run on the host after the session is created."},
+			Doc: "Shell commands (templates) that run on the host after the session is created."},
 		{Path: "agents.session_setup_script", Kind: String, Check: checkPath,
 			Doc: "A script (a template) that is run after `session_setup`. An absolute path, or " +
 				"relative to the file that contains the key. A change to the script's content " +
 				"counts as a configuration change."},
 		{Path: "agents.session", Kind: String, Check: checkProvider, known: sessionProviders(),
-			Doc: "The session provider for this agent, with the same values as " +
-				"`session.provider`, which is the default; \"\" is `pty`. `GC_SESSION` does not " +
-				"affect it. A change restarts the agent."},
+			Doc: "The session provider for this agent. The values are those of " +
+				"`session.provider`, which is the default; \"\" means `pty`. `GC_SESSION` does " +
+				"not affect it. A change restarts the agent."},
 	}
 }
 
@@ -66,9 +66,10 @@ func lifeKeys() []Key {
 			Doc: "With `restart = \"always\"`, a clean exit sooner than this after the start " +
 				"counts as a crash."},
 		{Path: "agents.idle_timeout", Kind: Duration, Check: checkIdle,
-			Doc: "The agent is restarted after this time without output and input; at least " +
-				"100ms. It is not restarted while a user is attached or while its activity is " +
-				"unknown. By default, and with `\"0s\"`, idle agents are not restarted."},
+			Doc: "The agent is restarted if it has had neither output nor input for this time; " +
+				"at least 100ms. It is not restarted while a user is attached or while its " +
+				"activity is unknown. By default, and with `\"0s\"`, idle agents are not " +
+				"restarted."},
 		{Path: "agents.stuck_after", Kind: Duration, Check: checkIdle,
 			Doc: "The agent is shown as stuck after this time without output while it has work " +
 				"in progress; at least 100ms. The controller takes no action, but watchdogs " +
@@ -76,9 +77,10 @@ func lifeKeys() []Key {
 				"the agent is never shown as stuck."},
 		{Path: "agents.depends_on", Kind: Strings, Check: checkLines,
 			Doc: "Agents and pools that must be running before this agent is started. They are " +
-				"stopped after it. A name refers to the same rig, or else to the city; " +
-				"`RIG/NAME` refers to another rig. A pool is ready when one of its members is " +
-				"running, or when it should have no members."},
+				"stopped after this agent. A name refers to an agent in the same rig or, if the " +
+				"rig has no such agent, in the city; `RIG/NAME` refers to an agent in another " +
+				"rig. A pool is ready when one of its members is running, or when it should " +
+				"have no members."},
 		{Path: "agents.strategy", Kind: String, Def: `"one_for_one"`,
 			Enum: []string{"one_for_one", "one_for_all", "rest_for_one"},
 			Doc: "Which other agents are restarted when this agent crashes. `one_for_one`: " +
@@ -94,15 +96,15 @@ func poolKeys() []Key {
 				"are named `NAME-1`, `NAME-2` and so on; with `max = 1` the only member is named " +
 				"`NAME`. Each member has all of the agent's keys, and templates are expanded for " +
 				"each member. When the pool shrinks, members without work in progress leave " +
-				"first, highest numbers first: they are asked to finish, and drain."},
+				"first, highest numbers first: gcity asks them to finish, then stops them."},
 		{Path: "agents.pool.min", Kind: Int, Def: "0", Within: memberBounds(),
 			Doc: "The minimum number of members."},
 		{Path: "agents.pool.max", Kind: Int, Def: "0", Within: memberBounds(),
 			Doc: "The maximum number of members. 0 = the pool is off. A city can have at most " +
 				"10,000 agents, including all possible members of its pools."},
 		{Path: "agents.pool.check", Kind: String, Check: checkFilled,
-			Doc: "A shell line that prints one whole number: how many members the pool should " +
-				"have. It runs at every patrol with the agent's environment. It runs in the " +
+			Doc: "A shell command that prints one whole number: how many members the pool " +
+				"should have. It runs at every patrol, with the agent's environment and in the " +
 				"rig's folder. For an agent without a rig, it runs in `dir`, or in the city's " +
 				"folder if `dir` is not set or contains `{{`. If it fails, the size does not " +
 				"change and the reason is shown. `grep -c` prints 0 and exits with code 1 if " +
@@ -127,13 +129,14 @@ func rigKeys() []Key {
 			Doc: "Name, unique among the rigs. The same rules apply as for agent names."},
 		{Path: "rigs.path", Kind: String, Require: true, Check: checkRigPath,
 			Doc: "The project's folder. No two rigs can have the same folder. gcity does not " +
-				"create it: while the folder is missing, the rig's agents are not started and " +
+				"create the folder: while it is missing, the rig's agents are not started and " +
 				"show the reason."},
 		{Path: "rigs.prefix", Kind: String, Check: checkPrefix, Pattern: prefixPattern,
-			Doc: "Prefix of its bead IDs, unique in the city, including the city's own prefix. " +
-				"Default: derived from the name without a `-go` or `-py` at its end: the first " +
-				"letters of several parts (`my-app`, `my_app`, `myApp`), the first two letters " +
-				"of a single part, or all of it if it has at most three letters."},
+			Doc: "Prefix of the rig's bead IDs, unique in the city, including the city's own " +
+				"prefix. By default, gcity derives the prefix from the rig's name without a " +
+				"`-go` or `-py` at its end. If the name has several parts (`my-app`, `my_app`, " +
+				"`myApp`), the prefix is the first letter of each part. Otherwise it is the " +
+				"first two letters, or the whole name if that has at most three letters."},
 		{Path: "rigs.suspended", Kind: Bool, Def: "false",
 			Doc: "The rig's agents do not run, watchdogs do not check them, and its automations " +
 				"run only by hand or with `while_suspended`. `gcity rig suspend` and `gcity rig " +

@@ -9,11 +9,11 @@ import (
 func workspaceKeys() []Key {
 	return []Key{
 		{Path: "include", Kind: Strings, Check: checkLines,
-			Doc: "More configuration files, at most 100. They are read after this one, in this " +
-				"order. The agents, rigs and patches from all files are joined into one list " +
-				"that begins with those from this file. For other values the last file takes " +
-				"effect, key by key. If two files set the same key in `[workspace]`, " +
-				"`[providers]` or `[topologies]`, that is a warning, or an error with " +
+			Doc: "Additional configuration files, at most 100. They are read after this one, in " +
+				"this order. The agents, rigs and patches from all files are joined into one " +
+				"list that begins with those from this file. For other values, the last file " +
+				"takes effect, key by key. If two files set the same key in `[workspace]`, " +
+				"`[providers]` or `[topologies]`, gcity prints a warning, or an error with " +
 				"`--strict`. Paths are relative to the city. An included file cannot include " +
 				"other files; `-f FILE` on the command line adds one more."},
 		{Path: "workspace", Kind: Table, Doc: "The city as a whole."},
@@ -42,11 +42,12 @@ func daemonKeys() []Key {
 	return []Key{
 		{Path: "daemon", Kind: Table, Doc: "How the city keeps its agents running."},
 		{Path: "daemon.patrol_interval", Kind: Duration, Def: `"30s"`, Check: checkPatrol,
-			Doc: "Interval between two patrols, which check every agent; at least 100ms. The " +
-				"controller reacts to exits and other events immediately, not only at patrols."},
+			Doc: "Interval between two patrols; at least 100ms. A patrol checks every agent. " +
+				"The controller reacts to exits and other events immediately, not only at " +
+				"patrols."},
 		{Path: "daemon.max_restarts", Kind: Int, Def: "5", Within: restartBounds(),
-			Doc: "How many crashes within `restart_window` are followed by a restart; one more " +
-				"crash quarantines the agent. 0 = no limit."},
+			Doc: "gcity restarts an agent after up to this number of crashes within " +
+				"`restart_window`. One more crash quarantines the agent. 0 = no limit."},
 		{Path: "daemon.restart_window", Kind: Duration, Def: `"1h"`, Check: checkPositive,
 			Doc: "The period in which crashes are counted. It is also the duration of a " +
 				"quarantine."},
@@ -62,14 +63,14 @@ func daemonKeys() []Key {
 				"the controller crashes. `disk`: in `.gc/`. A controller that leaves its agents " +
 				"running on purpose always passes them on to the next one."},
 		{Path: "daemon.wisp_gc_interval", Kind: Duration, Check: checkWisp,
-			Doc: "Interval between two searches for wisps (work created by automations) that are " +
-				"closed and older than `wisp_ttl`; at least 100ms."},
+			Doc: "How often gcity looks for wisps (work that automations have created) that " +
+				"have been closed for longer than `wisp_ttl`; at least 100ms."},
 		{Path: "daemon.wisp_ttl", Kind: Duration, Check: checkWisp,
 			Doc: "How long a closed wisp is kept before it is deleted. If neither this key nor " +
-				"`wisp_gc_interval` is set, all wisps are kept. If only one is set, gcity " +
-				"warns and uses a default for the other: \"24h\" for this key, \"5m\" for " +
+				"`wisp_gc_interval` is set, all wisps are kept. If only one is set, gcity warns " +
+				"and uses a default for the other: \"24h\" for this key, \"5m\" for " +
 				"`wisp_gc_interval`. Records of automation runs are also deleted after this " +
-				"time, or after 14 days if it is not set; the newest 100 records of each " +
+				"time, or after 14 days if this key is not set; the newest 100 records of each " +
 				"automation are kept."},
 	}
 }
@@ -98,8 +99,8 @@ func sessionKeys() []Key {
 				"terminal. All others are dropped. The classes are `clipboard` and " +
 				"`clipboard-read` (OSC 52), `title-report`, `dcs-request` (DECRQSS, XTGETTCAP), " +
 				"`dcs` (all other DCS sequences except images), `media-copy` (printing), " +
-				"`answerback`, `screen-report`, and `osc` (numbers that are not known to be " +
-				"harmless). See [security.md](security.md#terminals)."},
+				"`answerback`, `screen-report`, and `osc` (OSC sequences with numbers that are " +
+				"not known to be harmless). See [security.md](security.md#terminals)."},
 	}
 }
 

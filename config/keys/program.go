@@ -14,8 +14,8 @@ func ProgramKeys() []Key {
 				"ready. It is independent of `session`, which determines what runs the " +
 				"sessions."},
 		{Path: "agents.args", Kind: Strings,
-			Doc: "Arguments for the provider's command, instead of the provider's own; they " +
-				"need no quotes. Not used with a `start_command`."},
+			Doc: "Arguments for the provider's command. They replace the provider's own " +
+				"arguments and need no quotes. Not used with a `start_command`."},
 		{Path: "agents.prompt_mode", Kind: String, Enum: promptModes(),
 			Doc: "How the agent receives its prompt. `arg`: as the last argument. `flag`: as the " +
 				"argument after `prompt_flag`. `typed`: typed into the terminal when it is " +
@@ -43,8 +43,8 @@ func providerKeys(table string) []Key {
 		{Path: "display_name", Kind: String, Check: checkFilled,
 			Doc: "Name of the provider in lists."},
 		{Path: "command", Kind: String, Check: checkFilled,
-			Doc: "The program, as the start of a shell line: a name on the agent's `PATH`, or a " +
-				"path. Put arguments in `args`."},
+			Doc: "The program, as the beginning of a shell command: a name on the agent's " +
+				"`PATH`, or a path. Put arguments in `args`."},
 		{Path: "args", Kind: Strings, Doc: "Arguments for the command, instead of the " +
 			"preset's; they need no quotes."},
 		{Path: "prompt_mode", Kind: String, Enum: promptModes(),

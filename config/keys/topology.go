@@ -60,10 +60,10 @@ func topologyKeys() []Key {
 		{Path: "topology.schema", Kind: Int, Require: true, Check: checkSchema,
 			Doc: "Version of this format: 1."},
 		{Path: "topology.version", Kind: String,
-			Doc: "Version of the topology, for users."},
+			Doc: "Version of the topology, for your own use."},
 		{Path: "topology.requires_gc", Kind: String, Check: checkRequires,
-			Doc: "Versions of Gas City for which it was written: one or more comparisons such " +
-				"as `>=0.13` or `0.13.2`, separated by commas. This program is compatible " +
+			Doc: "Versions of Gas City that the topology works with: one or more comparisons " +
+				"such as `>=0.13` or `0.13.2`, separated by commas. This program is compatible " +
 				"with " + compatibleWith + "; an unmet requirement is an error."},
 		{Path: "topology.includes", Kind: Strings, Check: checkLines,
 			Doc: "Folders of other topologies, relative to this one. Their agents, providers and " +

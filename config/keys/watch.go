@@ -18,17 +18,18 @@ func watchKeys() []Key {
 			Pattern: namePattern,
 			Doc:     "Name, unique among the watchdogs. The same rules apply as for agent names."},
 		{Path: "watchdogs.rig", Kind: String, Check: CheckName,
-			Doc: "The rig that it belongs to. Its full name is then `RIG/NAME`, and names in " +
-				"`watches`, `triage` and `escalate_to` refer to that rig's agents first. In a " +
-				"topology the key is ignored: a watchdog belongs to the rig of the agent " +
-				"that it watches."},
+			Doc: "The rig that the watchdog belongs to. The watchdog's full name is then " +
+				"`RIG/NAME`, and names in `watches`, `triage` and `escalate_to` refer to that " +
+				"rig's agents first. In a topology the key is ignored: a watchdog belongs to " +
+				"the rig of the agent that it watches."},
 		{Path: "watchdogs.watches", Kind: String, Require: true, Check: checkFilled,
-			Doc: "The agent that it monitors, `NAME` or `RIG/NAME`. It cannot be a pool or a " +
-				"member, because the pool decides how many members run."},
+			Doc: "The agent that the watchdog monitors, `NAME` or `RIG/NAME`. The agent cannot " +
+				"be a pool or a member, because the pool decides how many members run."},
 		{Path: "watchdogs.triage", Kind: String, Check: checkFilled,
-			Doc: "The agent that decides instead of the thresholds. It is started only for a " +
-				"check, and decides with `gc watchdog decide`. An agent can be the " +
-				"triage agent of only one watchdog. While it is suspended, the thresholds decide."},
+			Doc: "The agent that decides instead of the thresholds. The agent is started only " +
+				"for a check, and decides with `gc watchdog decide`. An agent can be the triage " +
+				"agent of only one watchdog. While the agent is suspended, the thresholds " +
+				"decide."},
 		{Path: "watchdogs.every", Kind: Duration, Def: `"3m"`,
 			Check: checkAtLeast(100 * time.Millisecond),
 			Doc:   "Interval between two checks; at least 100ms."},
@@ -44,14 +45,14 @@ func watchKeys() []Key {
 				"than `fresh`."},
 		{Path: "watchdogs.nudge", Kind: String, Def: `"Check-in: you have mail."`,
 			Check: checkTyped,
-			Doc: "Typed into the agent's terminal if its heartbeat is stale and it has unread " +
-				"mail; at most 1 MiB."},
+			Doc: "Text that is typed into the agent's terminal if its heartbeat is stale and it " +
+				"has unread mail; at most 1 MiB."},
 		{Path: "watchdogs.wake", Kind: String,
 			Def: `"Wake up: there has been no heartbeat for a while. Check your mail, ` +
 				`continue your work, and run gc heartbeat."`,
 			Check: checkTyped,
-			Doc: "Typed into the agent's terminal if its heartbeat is very stale; at " +
-				"most 1 MiB."},
+			Doc: "Text that is typed into the agent's terminal if its heartbeat is very stale; " +
+				"at most 1 MiB."},
 		{Path: "watchdogs.triage_ttl", Kind: Duration, Def: `"5m"`,
 			Check: checkAtLeast(100 * time.Millisecond),
 			Doc: "Time that `triage` has to decide. After that, the triage agent is stopped " +
@@ -72,15 +73,16 @@ func escalationKeys() []Key {
 			Doc: "The recipient of the mail that is sent if no action has helped: an agent's " +
 				"name, `pool:NAME`, or any other name, which stands for a user."},
 		{Path: "watchdogs.escalate_command", Kind: String, Check: checkFilled,
-			Doc: "A shell line that is also run in that case, in the city's folder, for at " +
-				"most one minute. It receives `GC_WATCHDOG`, `GC_WATCHDOG_WATCHES`, " +
-				"`GC_WATCHDOG_FAILED` and `GC_WATCHDOG_REASON`."},
+			Doc: "A shell command that also runs if no action has helped. It runs in the city's " +
+				"folder, for at most one minute, and receives `GC_WATCHDOG`, " +
+				"`GC_WATCHDOG_WATCHES`, `GC_WATCHDOG_FAILED` and `GC_WATCHDOG_REASON` in its " +
+				"environment."},
 		{Path: "watchdogs.escalate_after", Kind: Int, Def: "3",
 			Within: &bounds{1, 1000, func(n int) string {
 				return fmt.Sprintf("is %d; use a number from 1 to 1000", n)
 			}},
-			Doc: "After this number of consecutive starts and wakes that did not help, the " +
-				"watchdog escalates once."},
+			Doc: "The watchdog calls a user once after this number of consecutive starts and " +
+				"wakes that have not helped."},
 	}
 }
 

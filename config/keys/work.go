@@ -15,8 +15,9 @@ func workKeys() []Key {
 				"precedence. A change does not move work to the other store; use `gcity bead " +
 				"export` and `import` for that."},
 
-		{Path: "dolt", Kind: Table, Doc: "The database server that `bd` uses. gcity passes it on " +
-			"in the environment. Default: `bd` finds one on its own."},
+		{Path: "dolt", Kind: Table, Doc: "The database server that `bd` uses. gcity passes its " +
+			"address to `bd` in environment variables. By default, `bd` finds a server on its " +
+			"own."},
 		{Path: "dolt.host", Kind: String, Check: checkFilled,
 			Doc: "Host name or address of the server."},
 		{Path: "dolt.port", Kind: Int, Within: portBounds(), Doc: "Port of the server."},
@@ -29,7 +30,7 @@ func workKeys() []Key {
 				"requests a server on this machine."},
 
 		{Path: "formulas", Kind: Table, Doc: "Formulas, which are templates for work. The " +
-			"folder is used even without this table."},
+			"default folder is used even without this table."},
 		{Path: "formulas.dir", Kind: String, Def: `".gc/formulas"`, Check: checkPath,
 			Doc: "Folder of the city's own formulas (`NAME.formula.toml`), with its own " +
 				"automations in `automations/NAME/automation.toml`; see " +
@@ -44,8 +45,8 @@ func workKeys() []Key {
 				"name, `NAME:rig:RIG` disables only the automation of that rig. They are still " +
 				"listed, as disabled. An unknown name causes a configuration warning."},
 		{Path: "automations.max_timeout", Kind: Duration, Check: checkNotNegative,
-			Doc: "Upper limit for the `timeout` of all automations. Default, and with " +
-				"`\"0s\"`: no limit."},
+			Doc: "Upper limit for the `timeout` of all automations. By default, and with " +
+				"`\"0s\"`, the `timeout` has no limit."},
 	}
 }
 
@@ -54,7 +55,7 @@ func overrideKeys() []Key {
 		{Path: "automations.overrides", Kind: Tables,
 			Doc: "Changes keys of one automation; the other keys keep the values from its file. " +
 				"If several tables change the same automation, the last takes effect, key by " +
-				"key. An unknown automation is an error, shown in the list of automations."},
+				"key. If an automation is unknown, the list of automations shows an error."},
 		{Path: "automations.overrides.name", Kind: String, Require: true,
 			Check: checkAutomation,
 			Doc:   "The automation: the name of its folder."},
@@ -71,7 +72,7 @@ func overrideKeys() []Key {
 			Doc: "For `cron`: a line of five fields, or `@hourly`, `@daily`, `@weekly`, " +
 				"`@monthly`, `@yearly`."},
 		{Path: "automations.overrides.check", Kind: String, Check: checkFilled,
-			Doc: "For `condition`: a shell line that exits with code 0 if the automation is " +
+			Doc: "For `condition`: a shell command that exits with code 0 if the automation is " +
 				"due."},
 		{Path: "automations.overrides.on", Kind: String, Check: checkOn,
 			Doc: "For `event`: an event type, or a prefix of event types followed by `*`."},

@@ -49,14 +49,14 @@ func noDirectory(m *state.Room) []string {
 			m.Keys.KeyText("quit") + " and h; then `gcity start` in its folder hands it over to " +
 			"the supervisor. Its agents keep running."
 	}
-	first := "Only " + state.CityName(m) + " is shown: gcity knows no other city of yours on this " +
-		"machine. Run `gcity` once in the folder of another city, and this list shows both."
+	first := "Only " + state.CityName(m) + " is shown: gcity knows no other city of yours on " +
+		"this machine. Run `gcity` once in the folder of another city, and this list shows both."
 	if m.Directory {
 		first = "No supervisor is running on this machine, so each city runs by itself."
 	}
 	return []string{first, "",
-		"A supervisor runs all cities in one process. `gcity start` in a city's folder registers the city " +
-			"and starts the supervisor.",
+		"A supervisor runs all cities in one process. `gcity start` in a city's folder registers the " +
+			"city and starts the supervisor.",
 		"", register, "",
 		"With a supervisor, this key switches between cities, and `gcity --all` shows all of them."}
 }
