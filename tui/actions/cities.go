@@ -55,8 +55,8 @@ func noDirectory(m *state.Room) []string {
 		first = "No supervisor is running on this machine, so each city runs by itself."
 	}
 	return []string{first, "",
-		"A supervisor runs all cities in one process. `gcity start` in a city's folder registers the " +
-			"city and starts the supervisor.",
+		"A supervisor runs all cities in one process. `gcity start` in a city's folder registers " +
+			"the city and starts the supervisor.",
 		"", register, "",
 		"With a supervisor, this key switches between cities, and `gcity --all` shows all of them."}
 }
