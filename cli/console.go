@@ -23,6 +23,7 @@ import (
 	"gcity/cli/host"
 	"gcity/cli/output"
 	"gcity/describe"
+	"gcity/internal/shell"
 	"gcity/internal/suggest"
 	"gcity/prefs"
 	"gcity/tui"
@@ -129,7 +130,13 @@ func console(ctx context.Context, e *env.Env) error {
 
 // nextCommands names the commands for a city that keeps running. It is printed on its own line, because terminals
 // break long lines within words.
-const nextCommands = "`gcity` opens its control room again, and `gcity stop` stops it"
+func nextCommands(dir string) string {
+	from := ""
+	if found, err := folder.FindCity("."); err != nil || found != dir {
+		from = " --city " + shell.Quote(dir)
+	}
+	return "`gcity" + from + "` opens its control room again, and `gcity" + from + " stop` stops it"
+}
 
 // join opens the control room for a city that another process is running.
 func join(ctx context.Context, e *env.Env, l *env.Link) error {
@@ -151,8 +158,8 @@ func join(ctx context.Context, e *env.Env, l *env.Link) error {
 		case err != nil:
 			e.Sayf("the controller does not respond; `gcity status` shows what is still running")
 		case exit == tui.Leave:
-			e.Sayf("%s keeps running with %s\n"+nextCommands, output.SafeText(s.Name),
-				describe.Count(s.Count()[city.Running], "agent"))
+			e.Sayf("%s keeps running with %s\n%s", output.SafeText(s.Name),
+				describe.Count(s.Count()[city.Running], "agent"), output.SafeText(nextCommands(l.Dir)))
 		default:
 			e.Sayf("the control room has closed; the city keeps running")
 		}
@@ -274,7 +281,8 @@ func handOver(e *env.Env, dir string) error {
 	if err != nil {
 		return err
 	}
-	e.Sayf("the city keeps running in the background, pid %d\n"+nextCommands, pid)
+	e.Sayf("the city keeps running in the background, pid %d\n%s", pid,
+		output.SafeText(nextCommands(dir)))
 	return nil
 }
 

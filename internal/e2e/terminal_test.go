@@ -79,7 +79,7 @@ func TestLeavingAJoinedRoom(t *testing.T) {
 	joined := c.terminal()
 	joined.shows("1 running")
 	joined.types("q")
-	joined.until("keeps running with 1 agent\r\n`gcity` opens its control room again")
+	joined.until("keeps running with 1 agent\r\n`gcity --city " + c.dir + "` opens its control room again")
 	joined.ends(0)
 }
 
