@@ -171,6 +171,8 @@ func TestMarkRange(t *testing.T) {
 	}
 	s.press("g", "v") // also upwards, from the last mark
 	s.shows("5 marked")
+	s.press("esc", "j", "j", "v") // a range does not start at a mark that has been cleared
+	s.shows("1 marked")
 	s.press("esc", "esc", "esc")
 	s.pick("worker")
 	s.press("v", "k", "space") // without a mark, v starts at the cursor

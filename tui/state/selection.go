@@ -228,7 +228,7 @@ func VisibleIn(m *Room, l *widget.List, name string) bool {
 // UnmarkAll clears the marks of a list. For a limited time, undo restores them.
 func UnmarkAll(m *Room, k panel.Marking) {
 	before, n := *k.Marks, len(*k.Marks)
-	*k.Marks = map[string]bool{}
+	*k.Marks, *k.Anchor = map[string]bool{}, ""
 	ShowSuccess(m, "cleared "+widget.Count(n, "mark"))
 	m.Actions++
 	m.Status.ID = m.Actions
