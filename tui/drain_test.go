@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -144,6 +145,12 @@ func TestAMemberOfAPoolThatCannotDrain(t *testing.T) {
 	s.shows("because pool worker is scaling down")
 	s.press("enter")
 	s.wants()
+	s.shows("worker-3 is draining because pool worker is scaling down")
+	s.hides("cannot worker-3")
+	s.press("y")
+	if s.m.Dialogs.Top() != nil || !strings.HasSuffix(s.m.Status.Text, "y did nothing") {
+		t.Errorf("y opened %T: %q", s.m.Dialogs.Top(), s.m.Status.Text)
+	}
 	s.pick("merge") // its only member
 	s.press("D")
 	s.shows("Drain 1 member of pool merge?")

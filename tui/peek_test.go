@@ -10,6 +10,7 @@ import (
 	"gcity/city"
 	"gcity/tui/feed"
 	"gcity/tui/terminal"
+	"gcity/tui/tuitest"
 	"gcity/tui/view"
 )
 
@@ -79,7 +80,16 @@ func TestSearchInThePane(t *testing.T) {
 	s.press("esc")
 	s.shows("following", "line 204")
 	s.press("n")
-	s.shows("no search is active; / searches")
+	s.shows("no search is active: press / to search")
+	s.press("1")
+	s.choose("release-notes") // it has no output
+	s.press("0", "/")
+	s.send(tuitest.KeyPress("y"))
+	s.send(tuitest.KeyPress("q"))
+	s.shows("shows no output")
+	if s.m.Dialogs.Top() != nil || len(s.out) > 0 {
+		t.Errorf("keys typed after the rejected search opened %T, %v", s.m.Dialogs.Top(), s.out)
+	}
 }
 
 func TestSearchIsSmartAboutCaseAndExpressions(t *testing.T) {

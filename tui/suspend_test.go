@@ -167,3 +167,15 @@ func TestALongQuestionKeepsItsAnswers(t *testing.T) {
 	s.size(120, 40)
 	s.shows("tab next answer")
 }
+
+// The questions about agents name the sessions that exist: several, or none.
+func TestQuestionsNameExistingSessions(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("builder")
+	s.press("space", "space", "r")
+	s.shows("Restart 2 agents?", "Each session ends and a new one starts.")
+	s.press("esc", "esc")
+	s.choose("scout")
+	s.press("s")
+	s.shows("Suspend scout?", "No session starts until you resume")
+}

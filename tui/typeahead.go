@@ -19,9 +19,11 @@ import (
 const keyPause = 500 * time.Millisecond
 
 // startsText reports whether an action opens an input for text.
-func startsText(a *state.Action) bool { return a.ID == "agent.send" || a.ID == state.MailID }
+func startsText(a *state.Action) bool {
+	return a.ID == "agent.send" || a.ID == "peek.search" || a.ID == state.MailID
+}
 
-// typedAfterRejection reports whether a key belongs to text that the user typed although sending was not possible. Such
+// typedAfterRejection reports whether a key belongs to text that the user typed although its input did not open. Such
 // a key is ignored, so that it does not run a verb.
 func typedAfterRejection(m *state.Room, k tea.KeyPressMsg) bool {
 	if m.RejectedTextAt.IsZero() || m.Now.Sub(m.RejectedTextAt) >= keyPause {

@@ -134,6 +134,7 @@ func TestMessagesAreAboutNow(t *testing.T) {
 	state.ShowFailure(s.m, "cannot do something else")
 	s.hides("u undoes")
 	s.press("esc")
+	s.wait(state.UndoDuration)
 	s.press("space", "space", "esc")
 	s.shows("cleared 2 marks  u undoes")
 	state.ShowFailure(s.m, "cannot do something else")
@@ -313,4 +314,24 @@ func TestADrainThatHasEndedIsNotUndone(t *testing.T) {
 	s.hides("u undo")
 	s.press("u")
 	s.wants()
+}
+
+// Clearing marks and actions that cannot be undone keep the undo of an earlier verb.
+func TestUndoSurvivesHarmlessKeys(t *testing.T) {
+	for name, keys := range map[string][]string{
+		"marks":   {"space", "esc"},
+		"restart": {"r", "y"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := demo(t, 120, 40)
+			s.choose("builder")
+			s.press("s", "y")
+			s.wants(city.Suspend{Agent: "builder"})
+			s.done("agent builder is suspended")
+			s.press(keys...)
+			s.commands()
+			s.press("u")
+			s.shows("undoing: suspending builder")
+		})
+	}
 }

@@ -358,12 +358,12 @@ func TestAgentThatAwaitsAGate(t *testing.T) {
 	s.shows("awaiting gate gc-300 release approved")
 }
 
-// The question before a bead is closed says what waits for it, and that undo does not reopen it.
+// The question before a bead is closed says what waits for it, and that closing cannot be undone.
 func TestClosingSaysWhatWaits(t *testing.T) {
 	s := worked(t)
 	s.pickWork("gc-219")
 	s.press("X")
-	s.shows("It is blocked", "Undo does not reopen a closed bead.")
+	s.shows("It is blocked", "This cannot be undone.")
 	s.press("esc")
 	needed := s.m.Work.Find("gc-219").Bead.Needs[0]
 	s.pickWork(needed)

@@ -211,6 +211,9 @@ func askRestart(m *state.Room) []feed.Effect {
 		})
 	}
 	body := "The session ends and a new one starts. This does not count as a crash."
+	if len(rows) > 1 {
+		body = "Each session ends and a new one starts. This does not count as a crash."
+	}
 	if !slices.ContainsFunc(rows, func(r *panel.AgentRow) bool { return r.Running }) {
 		body = "No session is running; a new one starts."
 	}

@@ -134,7 +134,10 @@ func RunFound(m *state.Room) []feed.Effect {
 func runItem(m *state.Room, f *state.Finder, t state.Item) (todo []feed.Effect) {
 	m.Dialogs.Close(f)
 	if why := t.WhyUnavailable(); why != "" {
-		state.ShowFailure(m, "cannot "+keymap.Verb(t.Title)+": "+why)
+		if t.Verb == "" { // otherwise the title is an object
+			why = "cannot " + keymap.Verb(t.Title) + ": " + why
+		}
+		state.ShowFailure(m, why)
 	} else {
 		todo = t.Run(m)
 	}
@@ -153,10 +156,10 @@ func openPaletteAt(m *state.Room, text string) []feed.Effect {
 	return nil
 }
 
-// noteUnconfirmed records that a palette line acted without asking for confirmation, or failed.
+// noteUnconfirmed records that a row or a palette line acted without asking for confirmation, or failed.
 func noteUnconfirmed(m *state.Room, f *state.Finder, todo []feed.Effect) {
 	acts := func(e feed.Effect) bool { _, ok := e.(feed.SendCommands); return ok }
-	if m.Dialogs.Top() == nil && f.Palette != nil &&
+	if m.Dialogs.Top() == nil && !f.Copies &&
 		(m.Status.Failed || slices.ContainsFunc(todo, acts)) {
 		m.UnaskedAt = m.Now
 	}

@@ -134,7 +134,7 @@ func needLines(m *state.Room) string {
 
 func needSearch(m *state.Room) string {
 	if m.Peek.Search.Re == nil {
-		return "no search is active; " + m.Keys.KeyText("peek.search") + " searches"
+		return "no search is active: press " + m.Keys.KeyText("peek.search") + " to search"
 	}
 	return needOutput(m)
 }

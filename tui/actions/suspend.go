@@ -87,6 +87,9 @@ func askSuspend(m *state.Room) []feed.Effect {
 	stop := "The sessions stop, and none starts"
 	if len(rows) == 1 && !on[0].Pool {
 		stop = "Its session stops, and none starts"
+		if !rows[0].Running {
+			stop = "No session starts"
+		}
 	}
 	q.body = append([]string{stop + " until you resume (" + m.Keys.KeyText(state.SuspendID) + ").",
 		"This is stored in the configuration."},

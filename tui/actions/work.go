@@ -142,7 +142,7 @@ func askClose(m *state.Room) []feed.Effect {
 	if len(rows) == 1 {
 		body = append(body, closingNotes(m.Work, rows[0])...)
 	}
-	body = append(body, "Undo does not reopen a closed bead.")
+	body = append(body, "This cannot be undone.")
 	ask(m, question{title: "Close " + what + "?", body: body, verb: "close it", plan: parts > 0,
 		count: len(rows), do: func(m *state.Room) []feed.Effect {
 			m.Work.Marks = map[string]bool{}

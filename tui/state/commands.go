@@ -84,6 +84,5 @@ func isScaling(m *Room, p *panel.PoolRow) bool {
 // RunTasks runs tasks. Until they end, the status line shows the texts doing and what.
 func RunTasks(m *Room, doing, what string, tasks ...feed.Task) []feed.Effect {
 	id := BeginAction(m, doing+" "+what+" "+m.Look.Glyphs.More)
-	m.Undo = Undo{}
 	return []feed.Effect{feed.RunTasks{ID: id, Title: doing, Tasks: tasks}}
 }

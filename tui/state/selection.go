@@ -225,16 +225,19 @@ func VisibleIn(m *Room, l *widget.List, name string) bool {
 	return false
 }
 
-// UnmarkAll clears the marks of a list. For a limited time, undo restores them.
+// UnmarkAll clears the marks of a list. For a limited time, undo restores them, unless it can still undo a verb.
 func UnmarkAll(m *Room, k panel.Marking) {
 	before, n := *k.Marks, len(*k.Marks)
 	*k.Marks, *k.Anchor = map[string]bool{}, ""
 	ShowSuccess(m, "cleared "+widget.Count(n, "mark"))
 	m.Actions++
 	m.Status.ID = m.Actions
+	if m.Undo.Restore == nil && CanUndo(m) {
+		return
+	}
 	m.Undo = Undo{ID: m.Actions, What: "clearing " + widget.Count(n, "mark"),
 		Until: m.Now.Add(UndoDuration), Restore: func(m *Room) {
 			*k.Marks = before
-			ShowSuccess(m, widget.Count(n, "mark")+" again")
+			ShowSuccess(m, widget.Count(n, "mark")+" restored")
 		}}
 }

@@ -65,13 +65,15 @@ func Reverse(m *Room, c city.Command) city.Command {
 	return nil
 }
 
-// offerUndo replaces the stored undo with the undo of an action that has just started.
+// offerUndo replaces the stored undo with the undo of an action that has just started. An action that cannot be undone
+// keeps the stored undo.
 func offerUndo(m *Room, what string, commands []city.Command) {
-	m.Undo = Undo{}
-	if back := reversal(m, commands); len(back) > 0 {
-		m.Undo = Undo{ID: m.Status.ID, What: what, Commands: back, Until: m.Now.Add(UndoDuration),
-			drained: map[string]string{}}
+	back := reversal(m, commands)
+	if len(back) == 0 {
+		return
 	}
+	m.Undo = Undo{ID: m.Status.ID, What: what, Commands: back, Until: m.Now.Add(UndoDuration),
+		drained: map[string]string{}}
 	for _, c := range m.Undo.Commands {
 		if c, ok := c.(city.Undrain); ok {
 			m.Undo.drained[c.Agent] = sessionOf(m.Agents.Find(c.Agent))
