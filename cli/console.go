@@ -159,7 +159,8 @@ func join(ctx context.Context, e *env.Env, l *env.Link) error {
 			e.Sayf("the controller does not respond; `gcity status` shows what is still running")
 		case exit == tui.Leave:
 			e.Sayf("%s keeps running with %s\n%s", output.SafeText(s.Name),
-				describe.Count(s.Count()[city.Running], "agent"), output.SafeText(nextCommands(l.Dir)))
+				describe.Count(s.Count()[city.Running], "agent"),
+				output.SafeText(nextCommands(l.Dir)))
 		default:
 			e.Sayf("the control room has closed; the city keeps running")
 		}

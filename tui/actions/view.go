@@ -226,7 +226,7 @@ func back(m *state.Room) []feed.Effect {
 	case len(*state.Marking(m).Marks) > 0:
 		state.UnmarkAll(m, state.Marking(m))
 	case len(m.Agents.Marks) > 0:
-		state.UnmarkAll(m, panel.Marking{Marks: &m.Agents.Marks})
+		state.UnmarkAll(m, panel.Marking{Marks: &m.Agents.Marks, Anchor: &m.Agents.Anchor})
 	case state.Filter(m).Active() || m.FilterSource != "":
 		*state.Filter(m) = widget.Filter{}
 		m.Refill()
