@@ -125,6 +125,10 @@ func TestQuestionsTakeTheirOwnKeysAtOnce(t *testing.T) {
 	s.press("y")
 	s.wants(city.Restart{Agent: "builder"})
 	s.shows("restarting builder")
+	s.size(40, 10)
+	s.choose("builder")
+	s.press("r", "k")
+	s.shows("Restart builder?", "k is not an answer: press y or n")
 }
 
 func TestOutcomes(t *testing.T) {

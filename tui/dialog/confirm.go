@@ -207,7 +207,9 @@ func (c *Confirm[T]) Draw(on Canvas) Frame {
 		f.X, f.Y = x, len(f.Lines)-1
 	}
 	switch {
-	case !hint && c.note != "": // the note is more important than the keys
+	case !hint && c.note != "" && len(body) > 0: // the note is more important than the keys
+		f.Lines[c.firstRow-1] = on.Styles.Paint(themes.Warn, widget.Cut(c.note, inner, on.more()))
+	case !hint && c.note != "":
 		f.Title = c.note
 	case c.note != "":
 		f.Lines = append(f.Lines, "")
