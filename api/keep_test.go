@@ -2,11 +2,13 @@ package api_test
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -67,10 +69,13 @@ func (d *listenerProbe) until(address, problem string) {
 	}
 }
 
-// freeAddr returns a free address that no other test uses.
+var hosts atomic.Int32 // the number of loopback addresses that freeAddr has returned
+
+// freeAddr returns a free address that no other test uses. Each has its own host, because a parallel test could get
+// the port of a listener that was closed.
 func freeAddr(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.83.21.7:0")
+	l, err := net.Listen("tcp", fmt.Sprintf("127.83.21.%d:0", 1+hosts.Add(1)%250))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,9 +84,8 @@ func freeAddr(t *testing.T) string {
 }
 
 // The listener starts, moves and stops as requested. If the address is in use, KeepListening retries until it is free.
-//
-// It does not run in parallel: another test could get the port that it leaves.
 func TestKeep(t *testing.T) {
+	t.Parallel()
 	d := keep(t)
 	one, two := freeAddr(t), freeAddr(t)
 	d.wants <- api.TCP{}
