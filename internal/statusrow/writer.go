@@ -120,10 +120,13 @@ func (w *Writer) Write(p []byte) (int, error) {
 			if n < 0 {
 				n = len(rest)
 			}
+			if end := bytes.IndexByte(rest[:n], 0x07); end >= 0 && w.state == inString {
+				n = end + 1 // the rest is text, which must be shown
+			}
 			w.show(rest[:n], len(p)-len(rest))
 			w.writeText(rest[:n])
-			if rest = rest[n:]; len(rest) == 0 {
-				break
+			if rest = rest[n:]; len(rest) == 0 || rest[0] != esc {
+				continue
 			}
 		}
 		w.single.reach(len(p) - len(rest))

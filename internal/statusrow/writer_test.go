@@ -106,6 +106,11 @@ func TestTheLastRowIsKept(t *testing.T) {
 	}
 }
 
+// A title ends in the same piece in which text begins. The text stays when the next piece is drawn.
+func TestTextAfterATitle(t *testing.T) {
+	compare(t, "\x1b[?1049h\x1b]0;t\x07\rword ", []int{12, 4})
+}
+
 // Random programs, in random pieces. A program that moves below its margins is not tested, because a line feed there
 // moves its cursor into the row of the line. No line is full, because the test screen does not save a pending wrap with
 // the cursor.
