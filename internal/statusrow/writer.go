@@ -333,7 +333,8 @@ func (w *Writer) changeCSI(body []byte) {
 	case final == 'J':
 		w.writeCSI(body)
 		w.dirty = true
-	case final == 'p' && params == "!": // resets modes, among them the margins
+	case final == 'p' && params == "!": // resets modes, colors and margins
+		w.single.style("")
 		w.writeCSI(body)
 		w.top, w.bottom, w.saved[w.alt], w.origin = 1, w.rows, false, false
 		w.keepCursor(w.margins)

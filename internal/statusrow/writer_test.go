@@ -89,6 +89,7 @@ func TestTheLastRowIsKept(t *testing.T) {
 		"main\x1b[31m\x1b[?1049hless\r\nthan\x1b[2;5H\x1b[?1049lback\x1b[?1049l",
 		"old\x1b7\x1b[?47h\x1b[H\x1b[2Jfull\x1b[2J\x1b[?47l\x1b8back",
 		"\x1b[!p\x1b[?1049l\x1b[2J\x1b[3J\x1b[Hreplayed",
+		"\x1b[7mold\x1b[!p\x1b[r\x1b[?1049h\x1b7\x1b[r\x1b[?1049l\x1b7\x1b[rplain",
 		"text\x1b[!p\x1b[99Hafter\r\na soft reset",
 		"\x1bca reset" + strings.Repeat("\r\nline", 9),
 		"\x1b]0;a title\x07\x1b]8;;http://x\x1b\\link\x1b[J",
