@@ -56,7 +56,7 @@ func TestTheRegistryIsListedWithoutASupervisor(t *testing.T) {
 	if i := state(); i.Name != "dock" || i.Running || s.Supervised() {
 		t.Errorf("%+v, supervised %v", i, s.Supervised())
 	}
-	if err := s.Start(t.Context(), "quay"); err == nil || !strings.Contains(err.Error(), `"quay" is not a known city`) {
+	if err := s.Start(t.Context(), "quay"); err == nil || !strings.Contains(err.Error(), `city "quay" not found`) {
 		t.Errorf("an unknown city: %v", err)
 	}
 	e.ReadOnly = true
@@ -88,33 +88,53 @@ func TestTheRegistryIsListedWithoutASupervisor(t *testing.T) {
 	}
 }
 
-// Without a supervisor, the control room also lists cities that are not registered, if the user has trusted them and
-// their configuration still exists.
-func TestTrustedCitiesAreListedWithoutASupervisor(t *testing.T) {
+// Without a supervisor, the control room also lists running cities that are not registered, if the user has trusted
+// them.
+func TestRunningCitiesAreListedWithoutASupervisor(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs whole cities")
+	}
 	t.Setenv("GC_HOME", t.TempDir())
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	root := t.TempDir()
-	for _, name := range []string{"east", "west"} {
+	var dirs []string
+	for _, name := range []string{"east", "north", "west"} {
 		dir := filepath.Join(root, name, "yard")
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, "city.toml"), nil, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "city.toml"), []byte("[workspace]\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if err := folder.Ledger().Trust(dir, nil, time.Now()); err != nil {
 			t.Fatal(err)
 		}
+		dirs = append(dirs, dir)
 	}
-	if err := folder.Ledger().Trust(filepath.Join(root, "removed"), nil, time.Now()); err != nil {
-		t.Fatal(err)
+	for _, dir := range []string{dirs[0], dirs[2]} {
+		if _, err := host.SpawnHeadless(t.Context(), &env.Env{}, dir); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if out, err := exec.Command("gcity", "stop", "--city", dir).CombinedOutput(); err != nil {
+				t.Errorf("%v: %s", err, out)
+			}
+		})
 	}
 	e := &env.Env{Printer: output.Printer{Getenv: os.Getenv}}
 	e.Cities = func() (city.Directory, func(), error) { return host.OpenDirectory(e) }
 	d, closeIt := fleet.RoomDirectory(e)
 	defer closeIt()
 	all, err := d.Cities(t.Context())
-	if err != nil || len(all) != 2 || all[0].Name != "yard" || all[1].Name != "yard-2" {
+	if err != nil || len(all) != 2 || all[0].Name != "yard" || all[0].Path != dirs[0] ||
+		all[1].Name != "yard-2" || all[1].Path != dirs[2] || !all[1].Running {
 		t.Errorf("%+v, %v", all, err)
+	}
+	c, err := d.City("yard-2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if snap, err := c.Snapshot(t.Context()); err != nil || snap.Path != dirs[2] {
+		t.Errorf("%+v, %v", snap, err)
 	}
 }

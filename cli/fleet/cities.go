@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -196,8 +197,8 @@ func UnregisterAndWait(ctx context.Context, e *env.Env, home env.SupervisorHome,
 	if exit.IsStopped(err) {
 		_, err = host.Unregister(ctx, home, entry.Path)
 		text := entry.Name + " is no longer registered; no supervisor is running"
-		if left := orphansText(statesWithoutSupervisor(ctx, []host.Registered{entry})[0]); left !=
-			"" {
+		info := statesWithoutSupervisor(ctx, newLooks(), []host.Registered{entry})[0]
+		if left := orphansText(info); left != "" {
 			text += "; " + left
 		}
 		return text, err
@@ -320,22 +321,25 @@ func CityList(ctx context.Context, e *env.Env) ([]city.Info, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := statesWithoutSupervisor(ctx, all)
+	out := statesWithoutSupervisor(ctx, newLooks(), all)
 	slices.SortFunc(out, func(x, y city.Info) int { return city.CompareNames(x.Name, y.Name) })
 	return out, nil
 }
 
+// newLooks returns a set for reading the states of cities. A folder that never responds occupies one of its calls.
+func newLooks() *deadline.Calls[city.Info] { return deadline.New[city.Info](1000) }
+
 // statesWithoutSupervisor returns the states of cities when no supervisor is running. It reads them concurrently, so
-// that cities that do not respond cost only one timeout.
-func statesWithoutSupervisor(ctx context.Context, all []host.Registered) []city.Info {
-	looks := deadline.New[city.Info](len(all))
+// that cities that do not respond cost only one timeout. A caller that repeats it passes the same looks each time.
+func statesWithoutSupervisor(ctx context.Context, looks *deadline.Calls[city.Info],
+	all []host.Registered) []city.Info {
 	see := func(e host.Registered) func() city.Info {
 		return func() city.Info {
 			return stateWithoutSupervisor(ctx, e)
 		}
 	}
 	for _, e := range all {
-		_ = looks.Start(e.Path, see(e)) // cannot fail: the limit is one call for each city
+		_ = looks.Start(e.Path, see(e)) // beyond the limit, Do below returns no state
 	}
 	out := make([]city.Info, 0, len(all))
 	for _, e := range all {
@@ -349,12 +353,16 @@ func statesWithoutSupervisor(ctx context.Context, all []host.Registered) []city.
 	return out
 }
 
-// stateWithoutSupervisor returns a city's state when no supervisor is running.
+// stateWithoutSupervisor returns a city's state when no supervisor is running. An entry without a name gets the
+// name that its controller reports.
 func stateWithoutSupervisor(ctx context.Context, e host.Registered) city.Info {
 	i := city.Info{Name: e.Name, Path: e.Path, Status: city.CityStopped}
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	near, closeNear, err := folder.Dial(e.Path)
+	if err != nil && e.Name == "" {
+		return i
+	}
 	if err != nil {
 		if _, err := os.Stat(e.Path); errors.Is(err, os.ErrNotExist) {
 			i.Error = "the city's folder no longer exists; `gcity " +
@@ -372,6 +380,7 @@ func stateWithoutSupervisor(ctx context.Context, e host.Registered) city.Info {
 		return i
 	}
 	i.Running, i.Status, i.Since = true, city.CityRunning, s.Started
+	i.Name = cmp.Or(i.Name, s.Name)
 	if s.Suspended {
 		i.Status = city.CitySuspended
 	}

@@ -3,7 +3,6 @@ package fleet
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"slices"
 	"sync"
@@ -13,6 +12,8 @@ import (
 	"gcity/cli/env"
 	"gcity/cli/folder"
 	"gcity/cli/host"
+	"gcity/internal/deadline"
+	"gcity/internal/suggest"
 )
 
 // registryPoll is how often the states of the known cities are read while no supervisor is running.
@@ -21,15 +22,15 @@ const registryPoll = 5 * time.Second
 // startTimeout is how long a headless controller may take to respond.
 const startTimeout = 30 * time.Second
 
-// RoomDirectory is like AwaitDirectory, but also lists the known cities while no supervisor is running. It can
-// start a controller for them.
+// RoomDirectory is like AwaitDirectory. While no supervisor is running, it lists the registered cities, and those of
+// this user's other cities that are running. It can start a controller for a registered city.
 func RoomDirectory(e *env.Env) (city.Directory, func()) {
 	d, closeIt := AwaitDirectory(e)
 	if d == nil {
 		return nil, closeIt
 	}
-	l := &registryList{Directory: d, e: e, seen: map[string]city.Info{}, names: map[string]string{},
-		dialed: map[string]city.Control{}, closers: []func(){closeIt}}
+	l := &registryList{Directory: d, e: e, looks: newLooks(), dialed: map[string]city.Control{},
+		closers: []func(){closeIt}}
 	if r, ok := d.(city.Registrar); ok {
 		return registrarList{l, r}, l.close
 	}
@@ -42,16 +43,16 @@ type registrarList struct {
 	city.Registrar
 }
 
-// registryList is a directory that lists the registered and trusted cities while no supervisor is running.
+// registryList is a directory that finds cities itself while no supervisor is running.
 type registryList struct {
 	city.Directory
-	e *env.Env
+	e     *env.Env
+	looks *deadline.Calls[city.Info]
 
 	mu         sync.Mutex
 	supervised bool                    // the last list was from a supervisor
-	seen       map[string]city.Info    // last known states, by folder
+	last       []city.Info             // the last list that was made without one; nil = none yet
 	dialed     map[string]city.Control // controllers, by folder
-	names      map[string]string       // names of cities that are not registered, by folder
 	closers    []func()
 }
 
@@ -70,23 +71,48 @@ func (l *registryList) Supervised() bool {
 	return l.supervised
 }
 
-// known returns the registered cities, and the cities that this user has trusted.
-func (l *registryList) known() ([]host.Registered, error) {
+// find returns the registered cities, and then the cities that this user has trusted if they are running. A trusted
+// city is found by the record of its trust, because a city need not be registered to run.
+func (l *registryList) find(ctx context.Context) ([]city.Info, error) {
 	home, err := env.Home(l.e)
 	if err != nil {
 		return nil, err
 	}
-	trusted, err := folder.Ledger().List()
+	all, err := host.Registry(home)
 	if err != nil {
 		return nil, err
 	}
-	dirs := make([]string, len(trusted))
-	for i, r := range trusted {
-		dirs[i] = r.Path
+	registered := len(all)
+	// an unreadable record hides only cities that are not registered
+	trusted, _ := folder.Ledger().List()
+	for _, t := range trusted {
+		if !slices.ContainsFunc(all, func(r host.Registered) bool { return r.Path == t.Path }) {
+			all = append(all, host.Registered{Path: t.Path})
+		}
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return host.KnownCities(home, dirs, l.names)
+	infos := statesWithoutSupervisor(ctx, l.looks, all)
+	out := slices.Clip(infos[:registered])
+	for _, i := range infos[registered:] {
+		if i.Running {
+			out = append(out, i)
+		}
+	}
+	return unique(out, registered), nil
+}
+
+// unique gives the cities from a position on names that no other city of the list has.
+func unique(infos []city.Info, from int) []city.Info {
+	entries, reported := make([]host.Registered, len(infos)), map[string]string{}
+	for n, i := range infos {
+		entries[n].Path = i.Path
+		if reported[i.Path] = i.Name; n < from {
+			entries[n].Name = i.Name
+		}
+	}
+	for n, e := range host.WithNames(entries, func(path string) string { return reported[path] }) {
+		infos[n].Name = e.Name
+	}
+	return infos
 }
 
 // Cities implements city.Directory. Without a supervisor, the states are as of the last list of Watch.
@@ -95,21 +121,13 @@ func (l *registryList) Cities(ctx context.Context) ([]city.Info, error) {
 	if !errors.Is(err, city.ErrNoSupervisor) {
 		return infos, err
 	}
-	all, err := l.known()
-	if err != nil {
-		return nil, err
-	}
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, r := range all {
-		i, ok := l.seen[r.Path]
-		if !ok {
-			i.Status = city.CityStopped
-		}
-		i.Name, i.Path = r.Name, r.Path
-		infos = append(infos, i)
+	last := l.last
+	l.mu.Unlock()
+	if last != nil {
+		return slices.Clone(last), nil
 	}
-	return infos, nil
+	return l.find(ctx)
 }
 
 // Watch implements city.Directory. Without a supervisor it reads the states of the cities regularly, until a
@@ -123,7 +141,7 @@ func (l *registryList) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] 
 				if none = errors.Is(err, city.ErrNoSupervisor); none {
 					break
 				}
-				l.note(true, infos)
+				l.note(true, nil)
 				if !yield(infos, err) {
 					return
 				}
@@ -131,12 +149,11 @@ func (l *registryList) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] 
 			if !none {
 				return
 			}
-			all, err := l.known()
+			infos, err := l.find(ctx)
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			infos := statesWithoutSupervisor(ctx, all)
 			l.note(false, infos)
 			if first || !slices.EqualFunc(infos, last, city.Info.Same) {
 				if !yield(infos, nil) {
@@ -153,28 +170,26 @@ func (l *registryList) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] 
 	}
 }
 
-// note records a list and its origin.
+// note records the origin of the current list, and the list if it was made without a supervisor.
 func (l *registryList) note(supervised bool, infos []city.Info) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.supervised = supervised
-	for _, i := range infos {
-		l.seen[i.Path] = i
-	}
+	l.supervised, l.last = supervised, infos
 }
 
-// entry returns the known city with the given name.
-func (l *registryList) entry(name string) (host.Registered, error) {
-	all, err := l.known()
+// folderOf returns the folder of the city with the given name.
+func (l *registryList) folderOf(ctx context.Context, name string) (string, error) {
+	all, err := l.Cities(ctx)
 	if err != nil {
-		return host.Registered{}, err
+		return "", err
 	}
-	at := slices.IndexFunc(all, func(r host.Registered) bool { return r.Name == name })
-	if at < 0 {
-		return host.Registered{}, &city.Error{Code: city.NotFound,
-			Message: fmt.Sprintf("%q is not a known city", name)}
+	names := make([]string, len(all))
+	for n, i := range all {
+		if names[n] = i.Name; i.Name == name {
+			return i.Path, nil
+		}
 	}
-	return all[at], nil
+	return "", city.Missing(suggest.NotFound(suggest.City, name, names))
 }
 
 // City implements city.Directory.
@@ -183,20 +198,20 @@ func (l *registryList) City(name string) (city.Control, error) {
 	if !errors.Is(err, city.ErrNoSupervisor) {
 		return c, err
 	}
-	r, err := l.entry(name)
+	dir, err := l.folderOf(context.Background(), name)
 	if err != nil {
 		return nil, err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if c := l.dialed[r.Path]; c != nil {
+	if c := l.dialed[dir]; c != nil {
 		return c, nil
 	}
-	c, closeIt, err := folder.Dial(r.Path)
+	c, closeIt, err := folder.Dial(dir)
 	if err != nil {
 		return nil, err
 	}
-	l.dialed[r.Path] = c
+	l.dialed[dir] = c
 	l.closers = append(l.closers, closeIt)
 	return c, nil
 }
@@ -206,13 +221,13 @@ func (l *registryList) Start(ctx context.Context, name string) error {
 	if l.e.ReadOnly {
 		return env.ReadOnlyError("start")
 	}
-	r, err := l.entry(name)
+	dir, err := l.folderOf(ctx, name)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	// an empty Env, because the flags of this command are about its own city
-	_, err = host.SpawnHeadless(ctx, &env.Env{}, r.Path)
+	_, err = host.SpawnHeadless(ctx, &env.Env{}, dir)
 	return err
 }

@@ -1,14 +1,12 @@
 package host
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -103,30 +101,10 @@ func Registry(h env.SupervisorHome) ([]Registered, error) {
 	}), err
 }
 
-// KnownCities returns the registered cities, and then those of the given folders that have a configuration. It reads
-// the name of each of these folders once, and stores it in names. It omits a folder that does not respond.
-func KnownCities(h env.SupervisorHome, dirs []string,
-	names map[string]string) ([]Registered, error) {
-	all, err := Registry(h)
-	looks := deadline.New[string](len(dirs) + 1)
-	for _, dir := range dirs {
-		if slices.ContainsFunc(all, func(r Registered) bool { return r.Path == dir }) {
-			continue
-		}
-		stored := names[dir]
-		look := func() string {
-			if _, err := os.Stat(filepath.Join(dir, config.FileName)); err != nil {
-				return ""
-			}
-			return cmp.Or(stored, cityName(dir), filepath.Base(dir))
-		}
-		name, _ := looks.Do(context.Background(), dir, time.Now(), env.FolderTimeout, look)
-		if name != "" {
-			names[dir] = name
-			all = append(all, Registered{Path: dir})
-		}
-	}
-	return supervisor.Named(all, func(path string) string { return names[path] }), err
+// WithNames returns the entries with unique names. An entry without a name gets the one that look returns for its
+// folder, or one derived from the folder.
+func WithNames(all []Registered, look func(path string) string) []Registered {
+	return supervisor.Named(all, look)
 }
 
 // Unregister removes a city from the registry and reports whether it was registered.

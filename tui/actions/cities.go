@@ -49,8 +49,9 @@ func noDirectory(m *state.Room) []string {
 			m.Keys.KeyText("quit") + " and h; then `gcity start` in its folder hands it over to " +
 			"the supervisor. Its agents keep running."
 	}
-	first := "Only " + state.CityName(m) + " is shown: gcity knows no other city of yours on " +
-		"this machine. Run `gcity` once in the folder of another city, and this list shows both."
+	first := "Only " + state.CityName(m) + " is shown: no other city of yours is running on " +
+		"this machine, and none is registered. Run `gcity` in the folder of another city, and " +
+		"this list shows both."
 	if m.Directory {
 		first = "No supervisor is running on this machine, so each city runs by itself."
 	}
@@ -114,7 +115,7 @@ func explainDirectory(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// canStart reports whether this room can start a controller for a city: it is known, it has none, and no
+// canStart reports whether this room can start a controller for a city: it is registered, it has none, and no
 // supervisor is running.
 func canStart(m *state.Room, c *fleet.City) bool {
 	return m.Fleet != nil && m.Fleet.Unmaintained && m.Mode != state.ReadOnly &&

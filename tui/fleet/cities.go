@@ -18,7 +18,7 @@ import (
 type List struct {
 	Rows         []City // sorted by name
 	Problem      string // why the list cannot be read; "" = no error
-	Unmaintained bool   // no supervisor is running; the rows are the registered and trusted cities
+	Unmaintained bool   // no supervisor is running; the rows are registered or running cities
 }
 
 // City is a registered city with its last known state.
