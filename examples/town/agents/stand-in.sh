@@ -37,12 +37,18 @@ share() {
 	take || return
 	rig=${title%%: *}
 	say 36 "order $id: $title"
-	if ! gc bead list --all --limit 0 --json | grep -q "\"order $id\""; then
-		printf '%s\norder %s' "${title#*: }" "$id" | gc sling "$rig" --stdin || {
+	all=$(gc bead list --all --limit 0 --json) || return
+	if ! printf '%s\n' "$all" | grep -q "\"order $id\""; then
+		printf '%s\norder %s' "${title#*: }" "$id" | gc sling "$rig" --stdin
+		case $? in
+		0) ;;
+		2) # not found
 			gc mail send human -s "order $id has no rig" -m "No rig can do this: $title"
 			gc bead close "$id"
 			return
-		}
+			;;
+		*) return ;; # try again: the controller may have been killed
+		esac
 	fi
 	gc bead update "$id" --assignee '' # the rig has the work now
 }
