@@ -23,7 +23,7 @@ type automationReader struct {
 	found  automation.Catalog
 }
 
-func (r *automationReader) answer(ctx context.Context, f effect.Effect) effect.Input {
+func (r *automationReader) execute(ctx context.Context, f effect.Effect) effect.Input {
 	if f, is := f.(effect.CheckCondition); is {
 		return r.check(ctx, f)
 	}

@@ -31,7 +31,7 @@ func (b *City) observe(ctx context.Context, asks func(automation string) bool) (
 	times := b.readStateTimes(ctx)
 	saved, problem := folder.AutomationsOf(b.Dir)
 	r := automationReader{b: b, newest: times.seq, asks: asks}
-	past := times.past(r.answer)
+	past := times.past(r.execute)
 	past.Automations = saved
 	if problem != nil {
 		past.AutomationsProblem = problem.Error()

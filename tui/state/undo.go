@@ -13,7 +13,7 @@ import (
 // UndoDuration is how long undo is possible.
 const UndoDuration = 30 * time.Second
 
-// Undo describes how to undo the last verb. The zero value undoes nothing.
+// Undo describes how to undo the last verb that can be undone. The zero value undoes nothing.
 type Undo struct {
 	ID       int    // ID of the action
 	What     string // "suspending worker-2"
@@ -124,7 +124,7 @@ func (u *Undo) Possible(m *Room) []city.Command {
 	return all
 }
 
-// CanUndo reports whether the last verb can be undone.
+// CanUndo reports whether a verb can still be undone.
 func CanUndo(m *Room) bool {
 	return m.Mode != ReadOnly && m.Now.Before(m.Undo.Until) &&
 		(m.Undo.Restore != nil || len(m.Undo.Possible(m)) > 0)
