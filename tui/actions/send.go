@@ -62,7 +62,7 @@ func needRunning(m *state.Room) string {
 		return why
 	}
 	if able, unable := textRecipients(m); len(able) == 0 {
-		return fmt.Sprintf("%s is %s: it cannot receive text", unable[0].Shown,
+		return fmt.Sprintf("%s is %s and has no session", unable[0].Shown,
 			unable[0].State.Is())
 	}
 	return ""

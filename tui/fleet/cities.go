@@ -153,14 +153,17 @@ func Troubles(s *city.Snapshot) []string {
 			p = append(p, "watchdog "+w.Name+" is degraded: "+w.Degraded)
 		}
 	}
-	failing := 0
+	failing, broken := 0, 0
 	for i := range s.Automations {
-		if a := &s.Automations[i]; a.State == city.AutomationBroken || a.Failures > 0 {
+		switch a := &s.Automations[i]; {
+		case a.State == city.AutomationBroken:
+			broken++
+		case a.Failures > 0:
 			failing++
 		}
 	}
-	if failing > 0 {
-		p = append(p, widget.Count(failing, "automation")+" failing or broken")
+	if text := panel.FailingText(failing, broken); text != "" {
+		p = append(p, text)
 	}
 	p = append(append(p, s.Degraded...), s.StrandedLines()...)
 	p = p[:min(len(p), maxNeeds)]

@@ -3,7 +3,6 @@ package panel
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"gcity/city"
@@ -225,18 +224,24 @@ func (p *Pools) Alerts(e *Env) []Alert {
 // Alerts returns an alert with the number of automations that are failing or broken.
 func (a *Automations) Alerts(e *Env) []Alert {
 	_, failing, broken := a.counts()
-	text := ""
-	switch {
-	case failing == 0 && broken == 0:
+	text := FailingText(failing, broken)
+	if text == "" {
 		return nil
-	case failing == 0:
-		text = widget.Count(broken, "automation") + " broken"
-	case broken == 0:
-		text = widget.Count(failing, "automation") + " failing"
-	default:
-		text = widget.Count(failing, "automation") + " failing, " + strconv.Itoa(broken) + " broken"
 	}
 	return []Alert{{Text: text, Key: e.Key("focus." + string(IDAutomations))}}
+}
+
+// FailingText counts automations that are failing and that are broken, or returns "" if there are none.
+func FailingText(failing, broken int) string {
+	switch {
+	case failing == 0 && broken == 0:
+		return ""
+	case failing == 0:
+		return widget.Count(broken, "automation") + " broken"
+	case broken == 0:
+		return widget.Count(failing, "automation") + " failing"
+	}
+	return widget.Count(failing, "automation") + " failing, " + widget.Number(broken) + " broken"
 }
 
 // Alerts returns alerts for the calls of watchdogs, and for watchdogs that are degraded.
@@ -265,8 +270,10 @@ func NoneSelected(e *Env, p Panel, here bool) string {
 	_, _, shown, total := p.Cursor()
 	none := "no " + a.Noun + " is selected"
 	switch {
+	case total == 0 && a.Subset && here:
+		return "there are no " + a.Noun + "s in " + a.Title
 	case total == 0 && (here || a.Optional):
-		return "there is no " + a.Noun
+		return "there are no " + a.Noun + "s"
 	case shown > 0 || !here:
 		return none + "; press " + e.KeyOf("focus."+string(a.ID))
 	case p.Query().Active():

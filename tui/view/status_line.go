@@ -37,7 +37,7 @@ func statusLine(m *state.Room, w int) string {
 	s := &m.Status
 	if text := state.DepartureText(m); text != "" && !s.Failed {
 		l.Add(themes.Busy, " "+m.Look.Glyphs.Leaving+" ")
-		tail := "  " + m.Keys.KeyText("view.back") + " stays"
+		tail := "  " + m.Keys.KeyText("view.back") + " cancels"
 		l.Add(themes.Text, widget.Cut(text, w-l.Width-widget.Width(tail), m.Look.Glyphs.More))
 		l.Add(themes.Dim, tail)
 		return widget.Crop(l.Fill(w), w)
