@@ -193,19 +193,19 @@ func HealthOf(l *widget.Styles, c *City) health {
 	case city.CityCrashed:
 		return health{"crashed", g.Failed, themes.Bad, 0}
 	case city.CityRefused:
-		return health{"refused", g.Failed, themes.Bad, 1}
+		return health{"refused", g.Refused, themes.Bad, 1}
 	case city.CityStarting:
 		return health{"starting", g.Starting, themes.Busy, 6}
 	case city.CityStopping:
-		return health{"stopping", g.Leaving, themes.Busy, 6}
+		return health{"stopping", g.Stopping, themes.Busy, 6}
 	case city.CityStopped:
 		return health{"stopped", g.Exited, themes.Off, 9}
 	}
 	switch b := &c.Summary; {
 	case c.Unresponsive != "":
-		return health{"silent", g.Alert, themes.Bad, 2}
+		return health{"silent", g.Silent, themes.Bad, 2}
 	case b.Overdue > 0:
-		return health{"stalled", g.Alert, themes.Bad, 3}
+		return health{"stalled", g.Stalled, themes.Bad, 3}
 	case len(b.Problems) > 0 || len(b.Needs) > 0:
 		return health{"trouble", g.Alert, themes.Warn, 4}
 	case b.Suspended || c.Info.Status == city.CitySuspended:
