@@ -37,7 +37,7 @@ type cachedFile struct {
 	problems toml.Problems
 }
 
-// readLayer reads a layer's folder. It may block. Files that are unchanged since before, the result of an earlier read,
+// readLayer reads a layer's folder. It can block. Files that are unchanged since before, the result of an earlier read,
 // are taken from there.
 func readLayer(dir string, before *layerCache, local *time.Location, now time.Time) *layerCache {
 	s := &layerCache{files: map[string]*cachedFile{}, found: map[string]*cachedFile{}}

@@ -130,7 +130,7 @@ func stopCity(ctx context.Context, e *env.Env) (string, error) {
 	defer l.Close()
 	if l.Live {
 		err := stopLive(ctx, e, l)
-		// the controller exited because of another stop command, so some agents may still be running
+		// the controller exited because of another stop command, so some agents might still be running
 		if exit.IsInterrupted(err) {
 			if _, err = stopOrphans(ctx, e, l.Dir); exit.IsStopped(err) {
 				err = nil

@@ -68,7 +68,7 @@ func Observe(ctx context.Context, o Options, c *config.City, now time.Time,
 const checksAtOnce = 8
 
 // executed returns the results of effects in the order of the effects. Checks of conditions run at the same time,
-// because each may take until its timeout.
+// because each might take until its timeout.
 func executed(all []effect.Effect, one func(effect.Effect) effect.Input) []effect.Input {
 	inputs := make([]effect.Input, len(all))
 	var checks errgroup.Group

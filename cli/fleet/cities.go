@@ -400,7 +400,8 @@ func listCities(ctx context.Context, e *env.Env) error {
 		fmt.Fprintf(e.Err, "! %s\n", output.SafeText(t))
 	}
 	if _, runs := host.FindSupervisor(e); !runs && len(all) > 0 {
-		fmt.Fprintln(e.Err, "no supervisor is running, but agents of these cities may be running; "+
+		fmt.Fprintln(e.Err, "no supervisor is running, but agents of these cities "+
+			"might be running; "+
 			"run `gcity supervisor start` to start one")
 	}
 	if len(all) == 0 {

@@ -215,7 +215,7 @@ type historyFile struct {
 	// read from the file at startup; empty once the first configuration was applied
 	fromFile     effect.Histories
 	entries      int       // number of agents in the newest file
-	mayExist     bool      // the file may exist and must be removed when no agent has a history
+	mayExist     bool      // the file might exist and must be removed when no agent has a history
 	saving       bool      // a write is in flight
 	retry        bool      // the newest write failed
 	notBefore    time.Time // earliest time of the next write
@@ -388,7 +388,7 @@ func (a *record) toHandOver() *effect.SavedAgent {
 	return r
 }
 
-// newestExit returns the agent's newest exit, which a previous controller may have recorded.
+// newestExit returns the agent's newest exit, which a previous controller might have recorded.
 func (a *record) newestExit() *city.Exit { return cmp.Or(a.sess.exit, a.restart.earlierExit) }
 
 // restoreAll restores the saved histories to the agents of the first configuration. For an agent with a changed
@@ -433,7 +433,7 @@ func (kp *historyFile) restoreStopped(now time.Time, a *record, s *effect.SavedS
 	a.since = effect.NotInFuture(now, s.Since)
 }
 
-// restore restores an agent's history. The wall clock may have changed since the history was saved, so times are
+// restore restores an agent's history. The wall clock might have changed since the history was saved, so times are
 // moved out of the future and waits are limited to their maximum (L13).
 func (kp *historyFile) restore(now time.Time, a *record, r effect.SavedAgent) {
 	a.restart.history = r.RecentCrashes(now, a.want.Policy)

@@ -27,7 +27,7 @@ type work struct {
 	counting    bool
 	ordered     uint64 // step in which the newest count was requested
 	countedStep uint64 // step in which the newest count returned
-	// request a new count, because work may have changed after the count in flight was requested
+	// request a new count, because work might have changed after the count in flight was requested
 	recount bool
 	counted bool
 	asOf    time.Time // time at which the counts were last valid

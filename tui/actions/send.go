@@ -191,7 +191,7 @@ func leaveComposer(m *state.Room) []feed.Effect {
 }
 
 // waitingRows returns the targets with queued nudges. If no target has any, it returns all agents with queued nudges
-// from this room, because the cursor may have moved.
+// from this room, because the cursor might have moved.
 func waitingRows(m *state.Room) []*panel.AgentRow {
 	var rows []*panel.AgentRow
 	for _, r := range state.Targets(m) {

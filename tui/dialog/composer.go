@@ -194,7 +194,7 @@ func (c *Composer[T]) Newline() {
 // Paste inserts text. Long text is represented by a placeholder and cannot be edited.
 func (c *Composer[T]) Paste(text string) {
 	c.Problem = ""
-	// cleaning may shorten the text by up to half, because line ends may become shorter
+	// cleaning may shorten the text by up to half, because line ends might become shorter
 	if len(text) <= 2*city.MaxSend {
 		text = strings.TrimRight(widget.DropUntypable(text), "\n")
 	}

@@ -53,7 +53,7 @@ func statusLine(m *state.Room, w int) string {
 	case s.Token == themes.Warn:
 		sign = m.Look.Glyphs.Alert
 	case !s.Pending && !m.ReducedMotion && m.Now.Sub(s.Since) >= state.StatusDuration/4:
-		// Show the age, because a time in the text may be outdated.
+		// Show the age, because a time in the text might be outdated.
 		tail = "  " + widget.Age(m.Now.Sub(s.Since)) + " ago"
 	}
 	if !s.Failed && (s.Pending || s.Token == themes.Busy) {
