@@ -36,15 +36,25 @@ func (a *Alert) Sign(k *widget.Styles) string {
 	return k.Paint(sign, k.Glyphs.Alert)
 }
 
-// hint returns the alert's key with the text around it. On narrow screens it returns only the key.
+// hint returns the alert's key with the text around it. On narrow screens it is the key in brackets.
 func (a *Alert) hint(w int) (before, key, after string) {
 	switch {
-	case a.Key == "" || w < 60:
-		return "", a.Key, ""
+	case a.Key == "":
+		return "", "", ""
+	case w < 60:
+		return "[", a.Key, "]"
 	case a.Effect == "" || strings.HasPrefix(a.Effect, ","):
 		return "press ", a.Key, a.Effect
 	}
 	return "", a.Key, " " + a.Effect
+}
+
+// hintGap returns the number of columns before a hint on a screen of w columns.
+func hintGap(w int) int {
+	if w < 60 {
+		return 1
+	}
+	return 2
 }
 
 // width returns the width of the alert with its symbol and hint.
@@ -52,7 +62,7 @@ func (a *Alert) width(w int) int {
 	before, key, after := a.hint(w)
 	n := 3 + widget.Width(a.Text) + widget.Width(before+after)
 	if key != "" {
-		n += 2 + widget.Width(key)
+		n += hintGap(w) + widget.Width(key)
 	}
 	if strings.Contains(a.Text, "\n") {
 		n = w + 1
@@ -66,12 +76,12 @@ func (a *Alert) add(l *widget.Line, w, all int) {
 	sign, text := a.tokens()
 	room := w - 3 - widget.Width(before+after)
 	if key != "" {
-		room -= 2 + widget.Width(key)
+		room -= hintGap(all) + widget.Width(key)
 	}
 	l.Add(sign, " "+l.Styles.Glyphs.Alert+" ")
 	l.Add(text, widget.CutFirstItem(a.Text, max(0, room), l.Styles.Glyphs.More))
 	if key != "" {
-		l.Space(2)
+		l.Space(hintGap(all))
 		l.Add(themes.Dim, before)
 		l.Add(themes.Key, key)
 		l.Add(themes.Dim, after)
