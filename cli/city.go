@@ -108,7 +108,7 @@ func stopCommand(e *env.Env) *cobra.Command {
 stops the sessions that are still alive. It unregisters a registered city, so that
 the supervisor does not start it again. While it waits, it prints on stderr what it
 is waiting for and the time limit: shutdown_timeout for each link of the longest chain
-of depends_on, plus half a minute. After that limit it lists what may still be
+of depends_on, plus half a minute. After that limit it lists what might still be
 running and exits with code 1. Running stop again in the meantime kills the agents
 at once.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {

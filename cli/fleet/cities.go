@@ -266,8 +266,8 @@ func findRegistered(e *env.Env, all []host.Registered, args []string) (host.Regi
 	}
 	missing := suggest.NotFound(suggest.City, given, names)
 	if given == "" {
-		missing = suggest.NoSuch(suggest.City, path).Then("the current city is not " +
-			"registered; run `gcity cities` to see all that are")
+		missing = suggest.NoSuch(suggest.City, path).Then("run `gcity register` to " +
+			"register it, or `gcity cities` to list the registered cities")
 	}
 	return host.Registered{}, missing
 }
