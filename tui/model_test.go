@@ -249,7 +249,7 @@ func TestSendOneLine(t *testing.T) {
 	s.wants()
 	s.choose("scout")
 	s.press("i")
-	s.shows("scout is quarantined and has no session")
+	s.shows("scout is quarantined and has no session; u releases it")
 }
 
 // Outside a prompt, pasted text is not run as key commands.

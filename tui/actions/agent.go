@@ -127,6 +127,15 @@ func needSession(m *state.Room) string {
 	}
 }
 
+// releaseHint returns the key that makes an agent start, to follow the reason why it has no session. It returns "" if
+// the key would do something else.
+func releaseHint(m *state.Room, r *panel.AgentRow) string {
+	if !r.Held() || state.Undoable(m) {
+		return ""
+	}
+	return "; " + m.Keys.KeyText(state.ReleaseID) + " releases it"
+}
+
 // hasSession reports whether an agent has, or may have, a session that can be killed.
 func hasSession(r *panel.AgentRow) bool {
 	return r.Running || r.State == city.Starting || r.State == city.Stopping ||
@@ -150,8 +159,8 @@ func needTerminal(m *state.Room) string {
 	case r == nil:
 		return noAgent(m)
 	case !r.Running:
-		return fmt.Sprintf("%s is %s and has no terminal", r.Shown,
-			r.State.Is())
+		return fmt.Sprintf("%s is %s and has no terminal%s", r.Shown, r.State.Is(),
+			releaseHint(m, r))
 	}
 	return ""
 }

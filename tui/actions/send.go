@@ -62,8 +62,8 @@ func needRunning(m *state.Room) string {
 		return why
 	}
 	if able, unable := textRecipients(m); len(able) == 0 {
-		return fmt.Sprintf("%s is %s and has no session", unable[0].Shown,
-			unable[0].State.Is())
+		return fmt.Sprintf("%s is %s and has no session%s", unable[0].Shown,
+			unable[0].State.Is(), releaseHint(m, unable[0]))
 	}
 	return ""
 }
