@@ -25,7 +25,7 @@ type SavedAgent struct {
 	// number of crashes that led to the quarantine
 	QuarantineCrashes int    `json:"struck,omitempty"`
 	StartReason       string `json:"because,omitempty"` // reason for the next start
-	// ID of the session with the newest counted exit
+	// ID of the session with the latest counted exit
 	LastEnd string `json:"end,omitempty"`
 
 	// set if the configuration does not let the agent start; saved even if crash histories are not
@@ -138,8 +138,8 @@ func (m *SavedAgent) Same(is restart.History, state city.State, until time.Time)
 	return m.State == "" || m.Until.Equal(until)
 }
 
-// IsStopped reports whether the saved state of an agent that its configuration keeps stopped equals is. The zero value
-// stands for no such state.
+// IsStopped reports whether the agent was saved as being in the state is, in which its configuration keeps it stopped.
+// The zero value of is stands for no such state.
 func (m *SavedAgent) IsStopped(is SavedState) bool {
 	if m.Stopped == nil {
 		return is.State == ""

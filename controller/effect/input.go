@@ -30,7 +30,7 @@ type (
 	SessionsChanged struct{}
 	// ConfigChanged reports that the configuration may have changed.
 	ConfigChanged struct{}
-	// Loaded is the result of a load effect. Without Conf and Err, nothing has changed.
+	// Loaded is the result of a load effect. If neither Conf nor Err is set, nothing has changed.
 	Loaded struct {
 		Revision string // revision of the files that were read
 		Conf     *Configuration
@@ -266,7 +266,7 @@ type (
 	Shutdown struct{ Leave bool }
 	// Hurry ends the grace period of a stop in progress.
 	Hurry struct{}
-	// ModeChanged reports a new mode of the run, for example because the console has closed.
+	// ModeChanged reports that the city runs in a different mode, for example because the console has closed.
 	ModeChanged struct{ Mode string }
 	// LogHealth reports why the event log is degraded; "" = the log works.
 	LogHealth struct{ Degraded string }

@@ -24,7 +24,7 @@ type cityStop struct {
 
 	leaving []effect.Reply // replies to the shutdown commands
 	hurried bool           // agents are stopped without a grace period
-	// the newest list of sessions was requested while effects were in flight
+	// the latest list of sessions was requested while effects were in flight
 	early  bool
 	relook time.Time // time at which listing the sessions is retried
 	gaveUp bool      // some agents could not be stopped in time
@@ -35,7 +35,7 @@ type cityStop struct {
 	giveUp string    // what may still be running after the controller has given up
 }
 
-// begin begins to stop the city. by is the time at which the controller gives up waiting.
+// begin begins to stop the city. The controller gives up waiting at the time by.
 func (cs *cityStop) begin(now, by time.Time) {
 	cs.since, cs.by = now, by
 	cs.hurry, cs.waits, cs.giveUp = time.Time{}, nil, ""
@@ -81,7 +81,7 @@ func (cs *cityStop) stopUntil(now time.Time, grace time.Duration) time.Time {
 	return time.Time{}
 }
 
-// overdue updates an agent's reason if the agent did not stop within its grace period.
+// overdue updates the reason for an agent's state if the agent did not stop within its grace period.
 func (cs *cityStop) overdue(now time.Time, a *record) {
 	if a.state == city.Stopping && !a.until.IsZero() && !now.Before(a.until) {
 		cs.m.set(now, a, city.Stopping, a.act.stopping.why+"; the agent did not stop in time and "+

@@ -328,7 +328,7 @@ func (m *Machine) Next(now time.Time) time.Time {
 	return t
 }
 
-// request requests a list of all sessions. If a list is in flight, a new one is requested after it.
+// request requests a list of all sessions. If one is already in flight, another one is requested after it.
 func (lk *sessionLists) request() {
 	if lk.listing {
 		lk.relist = true
@@ -410,7 +410,7 @@ func orDefault(s, d string) string {
 type tcpListener struct {
 	m *Machine
 
-	asked config.API // the newest request
+	asked config.API // the latest request
 	city.Listener
 }
 

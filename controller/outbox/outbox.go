@@ -44,7 +44,7 @@ type Delivery struct {
 
 	Tier       string // the watchdog that sent the nudge; "" = a user sent it
 	ForSession string // ID of the session that the watchdog's nudge is meant for
-	// reason why the watchdog no longer needs the nudge; "" = it does
+	// reason why the watchdog no longer needs the nudge; "" = it still needs the nudge
 	Obsolete     string
 	Cancelers    []Canceler // commands that try to cancel the nudge while it is being typed
 	Life         string     // ID of the session that the nudge was typed into

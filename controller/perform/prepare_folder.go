@@ -27,8 +27,8 @@ const (
 	renderLimit = 5 * time.Second
 )
 
-// These are limits for a prompt that is not passed in a file. The kernel accepts arguments of less than 128 KiB, and
-// the shell receives the whole command line as one argument.
+// These are limits for a prompt that is passed directly, not in a file. The kernel accepts arguments of less than 128
+// KiB, and the shell receives the whole command line as one argument.
 const (
 	maxGiven = 100 << 10
 	maxTyped = 4000 // bytes per line; terminals pass at most 4,095 to a program
@@ -133,8 +133,8 @@ func PromptOf(ctx context.Context, w *agent.Want, discreet bool) (string, error)
 	return strings.ReplaceAll(text, "\r\n", "\n"), nil
 }
 
-// branches returns the branch that is checked out in an agent's repository, and the name of its main branch. now is
-// "" outside a repository.
+// branches returns the branch that is checked out in an agent's repository, and the name of its main branch. Outside a
+// repository, the result now is "".
 func branches(ctx context.Context, w *agent.Want) (now, main string) {
 	ctx, cancel := context.WithTimeout(ctx, gitLimit)
 	defer cancel()

@@ -43,7 +43,7 @@ type automationState struct {
 	activeRuns *activeRuns
 	conditions chan struct{}
 	watched    []string // watched folders; used by the loop only
-	// newest catalog with programs that are allowed to run; used by the scan effect only
+	// latest catalog with programs that are allowed to run; used by the scan effect only
 	trusted *automation.Catalog
 }
 
@@ -229,7 +229,7 @@ func (au *automations) sweepRuns(ctx context.Context, f effect.SweepRuns) effect
 }
 
 // newestRuns returns the newest runs of all automations, the newest first. If these include no run of a given
-// automation, newestRuns adds that automation's newest run.
+// automation, newestRuns adds that automation's latest run.
 func newestRuns(ctx context.Context, store *guard.Store, of []string) (runs []city.Run, err error) {
 	newest, err := store.List(ctx, beads.Query{Type: city.RunType, Limit: runsShown})
 	if err != nil {

@@ -41,8 +41,8 @@ type Runs struct {
 	subscriptionLost bool     // the subscription has ended, and the next patrol subscribes again
 
 	Current map[string]*city.Run // active runs by scoped name; ID "" = the record is being created
-	Last    map[string]*city.Run // newest run of each automation
-	failed  map[string]*city.Run // newest run of each automation, if that run failed
+	Last    map[string]*city.Run // latest run of each automation
+	failed  map[string]*city.Run // latest run of each automation, if that run failed
 
 	earlyFires    []earlyFire
 	FireWaiters   map[string][]uint64 // commands that wait for a run to start, by scoped name

@@ -35,7 +35,7 @@ type City interface {
 	Configuration() *effect.Configuration
 	Running() bool           // the city is not being stopped
 	OneShot() bool           // one-shot mode, in which nothing may start
-	Listed() bool            // at least one list of sessions has succeeded
+	Listed() bool            // the sessions have been listed at least once
 	StalledUntil() time.Time // end of the program's last stall; zero = no stall
 	CountWork()
 	// Record records an event, after the events that are already queued.
@@ -112,7 +112,7 @@ type SentMessage struct {
 	Why               string
 }
 
-// TriageEnded handles the end or the failed start of the session that was started for s.
+// TriageEnded handles the end or the failed start of the session that was started for the request s.
 func (wd *Watchdogs) TriageEnded(now time.Time, s *TriageRequest, why string) {
 	if t := wd.tier(s.Tier); t != nil && t.beat != nil && t.beat.id == s.Beat {
 		wd.fallBack(now, t, why)
