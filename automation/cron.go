@@ -10,13 +10,13 @@ import (
 	"github.com/adhocore/gronx"
 )
 
-// Schedule is a cron line: minute, hour, day of the month, month, day of the week. If both day fields are
-// restricted, a day matches if either field does. A field that starts with "*" is not a restriction. The zero value
-// never occurs.
+// Schedule is a cron line: minute, hour, day of the month, month, day of the week. If both day fields are restricted, a
+// day matches if either field does. A field that starts with "*" is not a restriction. The zero value never occurs.
 //
 // gronx computes the calendar, always in UTC, so its results are wall-clock times. This package decides when such a
-// time occurs in a time zone with clock changes. It also validates the fields, because gronx accepts seconds, years
-// and other dialects. A search without gronx would need more code, because validation and clock changes stay.
+// time occurs in a time zone with clock changes. It also validates the fields, because gronx accepts seconds, years and
+// other dialects. Replacing gronx would need more code, because the validation and the handling of clock changes would
+// remain.
 type Schedule struct {
 	text  string
 	line  string // the five fields, as numbers

@@ -46,7 +46,7 @@ func (it *item) queue(now time.Time) {
 	it.memory.Queued = now
 }
 
-// Withdraw cancels a manual request that is still waiting for a slot. ok is false if it finds none.
+// Withdraw cancels a manual request that is still waiting for a slot. ok is false if it finds no such request.
 func (r *Runs) Withdraw(scoped string) (ok bool) {
 	it := r.items[scoped]
 	if it == nil || it.want == nil || it.want.By == "" {

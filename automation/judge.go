@@ -165,7 +165,7 @@ func (d Definition) cron(f Facts, now time.Time, v *Verdict) bool {
 		from = minute
 	}
 	for _, done := range []time.Time{f.Last, f.Skipped} {
-		// ignore a time too far in the future, because it means that the clock was set back
+		// ignore a time too far in the future: the clock was set back
 		if !done.IsZero() && done.Before(now.Add(Late)) {
 			from = later(from, done)
 		}
