@@ -30,8 +30,9 @@ type BackupInfo struct {
 	Beads int
 }
 
-// Backup writes a consistent copy of the store to a file. The file either appears complete or not at all, and
-// replaces an existing file. A backup does not block writers, or the reverse, except on a network file system.
+// Backup writes a consistent copy of the store to a file. The file either appears complete or not at all, and replaces
+// an existing file. Except on a network file system, a backup does not block writers, and writers do not block a
+// backup.
 func (s *Store) Backup(ctx context.Context, path string) (BackupInfo, error) {
 	ctx, cancel := limited(ctx, backupLimit)
 	defer cancel()
@@ -99,7 +100,7 @@ func duplicate(ctx context.Context, from, to string,
 	return c, disk.SyncFile(to)
 }
 
-// with opens a database, passes it to use, and closes it.
+// with opens a database, passes it to the function use, and closes it.
 func with(path, option string, use func(*sql.DB) error) error {
 	db, err := pool(path, 1, option)
 	if err != nil {

@@ -41,7 +41,7 @@ func (s *Store) Purge(ctx context.Context, q beads.Query, before time.Time) (int
 	})
 }
 
-// old returns the matching beads that were closed long enough ago.
+// old returns the matching beads that were closed before the given time.
 func (f *file) old(ctx context.Context, s *Store, q beads.Query, before time.Time) (ids []string,
 	err error) {
 	x := find(q)

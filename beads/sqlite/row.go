@@ -11,7 +11,7 @@ import (
 	"gcity/beads"
 )
 
-// record is the current format of rows. Rows with a higher number are unreadable.
+// record is the number of the current row format. Rows with a higher number are unreadable.
 const record = 1
 
 const columns = `b.seq, b.id, b.record, b.rev, b.title, b.status, b.type, b.priority,
