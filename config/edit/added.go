@@ -63,8 +63,8 @@ func (a addedLines) note(key string, before, after []byte) {
 	}
 }
 
-// without returns a file without the text that suspending added, or nil if the text was changed later. To detect a
-// change, it calls again, which suspends the target in the resulting file, and compares the result with data.
+// without returns a file without the text that suspending added, or nil if the text was changed later. To detect such a
+// change, it suspends the target in the resulting file with the function again, and compares the outcome with data.
 func (a addedLines) without(key string, data []byte, flag toml.Span,
 	again func(left []byte) ([]byte, error)) []byte {
 	text := a[key]
