@@ -60,7 +60,7 @@ func (e *RunningError) Error() string {
 const lockLinger = 3 * time.Second
 
 // Acquire locks the city in dir, and creates .gc (0700) if necessary. It returns a *RunningError if another process
-// holds the lock. The pid file is only a hint. If its process is dead, Acquire waits up to a few seconds for the
+// holds the lock. The pid file is only a hint. If the process in it is dead, Acquire waits up to a few seconds for the
 // lock.
 func Acquire(dir string) (*Hold, error) { return acquire(dir, lockLinger) }
 

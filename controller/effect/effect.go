@@ -47,7 +47,7 @@ type (
 		Agent, Session string
 		Force          bool
 	}
-	// Cancel cancels a start in flight. The start still returns a Started.
+	// Cancel cancels a start in flight. The start still results in a Started.
 	Cancel struct{ Agent string }
 	// Capture saves the last output of a dead session. The result is Captured.
 	Capture struct {
@@ -146,15 +146,15 @@ type (
 		Memory uint64
 		Failed *city.Run // the failed run that triggered this one; nil = none
 	}
-	// CancelRun cancels a run on request. The run still returns a RunEnded.
+	// CancelRun cancels a run on request. The run still results in a RunEnded.
 	CancelRun struct{ Bead, By string }
-	// CancelRuns cancels all runs. Each still returns a RunEnded.
+	// CancelRuns cancels all runs. Each of them still results in a RunEnded.
 	CancelRuns struct{}
 	// CloseRun closes a run's record. The result is RunClosed.
 	CloseRun struct {
 		Run     city.Run
 		Formula bool
-		Kind    string // type of the event about the end; "" = the event is already written
+		Kind    string // type of the event about the end; "" = the event has already been written
 		Msg     string
 		Again   *Retry // next retry of the run; nil = no retry
 		Failed  bool   // an earlier attempt to close the record failed
@@ -272,7 +272,7 @@ type Brief struct {
 	Data []byte
 }
 
-// These are values of an event's actor.
+// Values for the actor of an event.
 const (
 	ActorController = "controller"
 	ActorOperator   = "operator"

@@ -124,7 +124,7 @@ func (cs *cityStop) unlistedReason() string {
 		" cannot be listed, so they may still be running"
 }
 
-// snapshotStop returns the city's stop for a snapshot, or nil if the city is not stopping.
+// snapshotStop describes the stop in progress for a snapshot. It returns nil if the city is not stopping.
 func (cs *cityStop) snapshotStop() *city.Ending {
 	if cs.since.IsZero() {
 		return nil

@@ -258,7 +258,7 @@ func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 		m.loader.load()
 	case effect.Loaded:
 		m.loader.configured(now, in)
-		if m.lists.listed { // the listener must not open before the sessions were listed
+		if m.lists.listed { // the listener must not open before the sessions have been listed
 			m.listener.open()
 		}
 	case effect.Edited:

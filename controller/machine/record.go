@@ -23,7 +23,7 @@ type record struct {
 	want    *agent.Want // nil = the agent is an orphan
 	policy  policy      // policy for the agent's kind
 	pool    *pools.Pool // nil = the agent is not in a pool
-	// names of the agent's dependencies; kept after the agent was removed
+	// names of the agent's dependencies; kept even after the agent has been removed
 	needs []string
 	// whether the agent was up and had a session at the last call of decideRelated
 	wasUp, wasThere bool

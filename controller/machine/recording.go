@@ -212,7 +212,7 @@ const (
 type historyFile struct {
 	m *Machine
 
-	// read from the file at startup; empty once the first configuration was applied
+	// read from the file at startup; empty once the first configuration has been applied
 	fromFile     effect.Histories
 	entries      int       // number of agents in the newest file
 	mayExist     bool      // the file may exist and must be removed when no agent has a history

@@ -141,7 +141,7 @@ func (lk *sessionLists) noteUnknown() {
 	lk.m.step.Note(&lk.problem, problem)
 }
 
-// allListed resumes actions that waited for the first list, or until all sessions were known.
+// allListed resumes actions that waited for the first list, or for all sessions to be known.
 func (lk *sessionLists) allListed(now time.Time, first, allKnown bool) {
 	if allKnown { // sizes guessed from an incomplete list are invalid
 		lk.m.pools.Unsettle()

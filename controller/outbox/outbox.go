@@ -28,7 +28,7 @@ type Outbox struct {
 // Delivery is a nudge for an agent.
 type Delivery struct {
 	ID           uint64
-	Text         string // empty after the nudge was typed or dropped
+	Text         string // empty once the nudge has been typed or dropped
 	First        string // first line of the nudge, for display
 	Lines, Bytes int
 	Now          bool

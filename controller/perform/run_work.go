@@ -174,9 +174,9 @@ func (au *automations) scan(ctx context.Context, f effect.Scan) effect.Input {
 	return in
 }
 
-// inBackground runs work that may block forever on a folder. Only one call per name runs at a time. inBackground
-// returns false if ctx ends or the limit passes first (0 = no limit). Otherwise it calls done, which stores the
-// result.
+// inBackground runs the function work, which may block forever on a folder. Only one call per name runs at a time.
+// inBackground returns false if ctx ends or the limit passes first (0 = no limit). Otherwise it calls done, which
+// stores the result.
 func (b *base) inBackground(ctx context.Context, name string, limit time.Duration,
 	work func() (done func())) (ok bool) {
 	done, ok := b.looks.Do(ctx, name, time.Now(), limit, work)

@@ -25,7 +25,7 @@ type Runs struct {
 	Schedule *automation.Runs
 	catalog  automation.Catalog
 	known    bool // the automations were read at least once
-	// state that the previous controller saved; nil after it was passed to Schedule
+	// state that the previous controller saved; nil once it has been passed to Schedule
 	Inherited map[string]automation.Memory
 	// depths of active runs, by ID of their record; see automation.Depth
 	Depths map[string]int
