@@ -22,7 +22,7 @@ type Kind struct {
 	queues bool // with overlap Queue, a run that becomes due during another run is queued
 }
 
-// Gates returns all kinds of gates, in the order of the documentation.
+// Gates returns all kinds of gates, in the order in which the documentation lists them.
 func Gates() []Kind {
 	return []Kind{cooldownGate(), cronGate(), conditionGate(), eventGate(), manualGate()}
 }

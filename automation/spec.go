@@ -122,7 +122,7 @@ func read(doc *toml.Doc, local *time.Location) (spec, Definition, toml.Problems)
 	return s, d, toml.Sorted(problems)
 }
 
-// converter is the conversion of a spec to a Definition.
+// converter converts a spec to a Definition.
 type converter struct {
 	spec
 	d               Definition

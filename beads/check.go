@@ -164,8 +164,8 @@ func token(s string) bool {
 
 func checkLinks(b Bead) error {
 	if len(b.Needs) > MaxNeeds {
-		return invalid("needs", "number %d, but at most %d are allowed: use one bead that "+
-			"groups several",
+		return invalid("needs", "has %d entries, but at most %d are allowed: use one bead "+
+			"that groups several",
 			len(b.Needs), MaxNeeds)
 	}
 	links := b.Needs
@@ -190,7 +190,8 @@ func checkLinks(b Bead) error {
 
 func checkLabels(b Bead) error {
 	if len(b.Labels) > MaxLabels {
-		return invalid("labels", "number %d, but at most %d are allowed", len(b.Labels), MaxLabels)
+		return invalid("labels", "has %d entries, but at most %d are allowed", len(b.Labels),
+			MaxLabels)
 	}
 	for _, l := range b.Labels {
 		if strings.Contains(l, ",") {

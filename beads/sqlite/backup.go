@@ -67,8 +67,8 @@ func gone(err error) error {
 	return err
 }
 
-// duplicate copies a store file to a new file, calls edit for the copy, checks it, and syncs it to disk. It only
-// reads the source.
+// duplicate copies a store file to a new file, calls the function edit for the copy, checks it, and syncs it to disk.
+// It only reads the source.
 func duplicate(ctx context.Context, from, to string,
 	edit func(*sql.DB) error) (c BackupInfo, err error) {
 	if err := gone(os.Remove(to)); err != nil {
@@ -148,7 +148,7 @@ func inspect(ctx context.Context, path string) (c BackupInfo, err error) {
 	})
 }
 
-// setAside returns an unused file name for the file that a restore replaces.
+// setAside returns an unused name to which a restore can move the file that it replaces.
 func setAside(path string) (string, error) {
 	for n := 1; ; n++ {
 		name := fmt.Sprintf("%s.old-%d", path, n)
