@@ -35,9 +35,9 @@ type cityStop struct {
 	giveUp string    // what may still be running after the controller has given up
 }
 
-// begin begins to stop the city. The controller gives up waiting at the time by.
-func (cs *cityStop) begin(now, by time.Time) {
-	cs.since, cs.by = now, by
+// begin begins to stop the city. The controller gives up waiting at the deadline.
+func (cs *cityStop) begin(now, deadline time.Time) {
+	cs.since, cs.by = now, deadline
 	cs.hurry, cs.waits, cs.giveUp = time.Time{}, nil, ""
 }
 

@@ -75,7 +75,7 @@ func (j *journal) inOrder(q queuedRecord) {
 	}
 }
 
-// release records the events that no longer have to wait. A zero now ends all waits for output.
+// release records the events that no longer have to wait. If now is zero, all waits for output end.
 func (j *journal) release(now time.Time) {
 	n := 0
 	for ; n < len(j.queue); n++ {

@@ -134,8 +134,8 @@ func PromptOf(ctx context.Context, w *agent.Want, discreet bool) (string, error)
 }
 
 // branches returns the branch that is checked out in an agent's repository, and the name of its main branch. Outside a
-// repository, the result now is "".
-func branches(ctx context.Context, w *agent.Want) (now, main string) {
+// repository, the first result is "".
+func branches(ctx context.Context, w *agent.Want) (current, main string) {
 	ctx, cancel := context.WithTimeout(ctx, gitLimit)
 	defer cancel()
 	git := func(args ...string) string {
@@ -148,13 +148,13 @@ func branches(ctx context.Context, w *agent.Want) (now, main string) {
 		}
 		return strings.TrimSpace(string(got.Stdout))
 	}
-	now = git("symbolic-ref", "--quiet", "--short", "HEAD")
+	current = git("symbolic-ref", "--quiet", "--short", "HEAD")
 	main = strings.TrimPrefix(git("symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"),
 		"origin/")
 	if main == "" {
 		main = "main"
 	}
-	return now, main
+	return current, main
 }
 
 // addPrompt adds the agent's prompt to its session. It writes a long prompt to a file, and asks the agent to read

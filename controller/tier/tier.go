@@ -301,11 +301,11 @@ func (wd *Watchdogs) Stalled(now time.Time) {
 	}
 }
 
-// Next returns the earlier of by and the time at which a watchdog is due.
-func (wd *Watchdogs) Next(now, by time.Time) time.Time {
+// Next returns the time at which a watchdog is due, or the time due if that is earlier.
+func (wd *Watchdogs) Next(now, due time.Time) time.Time {
 	sooner := func(at time.Time) {
-		if at.After(now) && (by.IsZero() || at.Before(by)) {
-			by = at
+		if at.After(now) && (due.IsZero() || at.Before(due)) {
+			due = at
 		}
 	}
 	for _, t := range wd.tiers {
@@ -317,7 +317,7 @@ func (wd *Watchdogs) Next(now, by time.Time) time.Time {
 			sooner(a.Request.Until)
 		}
 	}
-	return by
+	return due
 }
 
 // Problems returns the reasons why escalations cannot be sent.
