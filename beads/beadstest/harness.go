@@ -21,7 +21,7 @@ type Harness struct {
 	Skip map[string]string
 }
 
-// many returns n, or few if Slow is set.
+// many returns n, or the smaller number few if Slow is set.
 func (h Harness) many(n, few int) int {
 	if h.Slow {
 		return few

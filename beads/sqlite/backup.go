@@ -83,14 +83,14 @@ func duplicate(ctx context.Context, from, to string,
 			err = errors.Join(err, gone(os.Remove(to)))
 		}
 	}()
-	if err := with(from, "mode=ro&", func(db *sql.DB) error {
+	if err := withDatabase(from, "mode=ro&", func(db *sql.DB) error {
 		_, err := db.ExecContext(ctx, `VACUUM INTO ?`, to)
 		return err
 	}); err != nil {
 		return c, err
 	}
 	if edit != nil {
-		if err := with(to, "", edit); err != nil {
+		if err := withDatabase(to, "", edit); err != nil {
 			return c, err
 		}
 	}
@@ -100,8 +100,8 @@ func duplicate(ctx context.Context, from, to string,
 	return c, disk.SyncFile(to)
 }
 
-// with opens a database, passes it to the function use, and closes it.
-func with(path, option string, use func(*sql.DB) error) error {
+// withDatabase opens a database, passes it to the function use, and closes it.
+func withDatabase(path, option string, use func(*sql.DB) error) error {
 	db, err := pool(path, 1, option)
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func inspect(ctx context.Context, path string) (c BackupInfo, err error) {
 		return c, errors.New("it is empty or not a regular file")
 	}
 	c.Path = path
-	return c, with(path, "mode=ro&", func(db *sql.DB) error {
+	return c, withDatabase(path, "mode=ro&", func(db *sql.DB) error {
 		var app, version, tables int
 		const kind = `SELECT a.application_id, v.user_version
 			FROM pragma_application_id a, pragma_user_version v`
