@@ -171,7 +171,8 @@ func declaredHere(c *config.City, rig string) error {
 	return nil
 }
 
-// editCity changes city.toml if the result is a valid configuration. If fit is not nil, it must also accept the result.
+// editCity changes city.toml if the result is a valid configuration. If the function fit is not nil, it must also
+// accept the result.
 func editCity(
 	src config.Source, what string, fit func(*config.City) error,
 	change func(c *config.City, data []byte) ([]byte, error),
