@@ -51,7 +51,7 @@ func NewDirectory(cities ...*Fake) *Directory {
 	return m
 }
 
-// now returns the newest snapshot.
+// now returns the city's current snapshot.
 func now(f *Fake) *city.Snapshot {
 	s, _ := f.Snapshot(context.Background()) // cannot fail
 	return s
