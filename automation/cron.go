@@ -161,8 +161,8 @@ func (s Schedule) next(wall time.Time) (time.Time, bool) {
 	return at, err == nil
 }
 
-// Next returns the first instant later than after at which the schedule occurs in a time zone. It returns the zero time
-// if the schedule never occurs again.
+// Next returns the first instant at which the schedule occurs in a time zone later than the instant after. It returns
+// the zero time if the schedule never occurs again.
 //
 // If the hour field lists hours, each occurs once a day. A time that is skipped when the clock is set forward occurs at
 // the first instant after the gap. A time that the clock shows twice, because it is set back, occurs only the first

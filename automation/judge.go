@@ -50,7 +50,7 @@ type ScheduleCache struct {
 	from, next time.Time
 }
 
-// nextScheduled returns the first scheduled time after from.
+// nextScheduled returns the first scheduled time that is later than from.
 func (d Definition) nextScheduled(from time.Time, s *ScheduleCache) time.Time {
 	if s.sum != d.Hash || from.Before(s.from) || !from.Before(s.next) {
 		*s = ScheduleCache{d.Hash, from, d.Schedule.Next(from, d.Zone)}
