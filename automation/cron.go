@@ -161,19 +161,19 @@ func (s Schedule) next(wall time.Time) (time.Time, bool) {
 	return at, err == nil
 }
 
-// Next returns the first instant at which the schedule occurs in a time zone later than the instant after. It returns
-// the zero time if the schedule never occurs again.
+// Next returns the first instant later than t at which the schedule occurs in a time zone. It returns the zero time if
+// the schedule never occurs again.
 //
 // If the hour field lists hours, each occurs once a day. A time that is skipped when the clock is set forward occurs at
 // the first instant after the gap. A time that the clock shows twice, because it is set back, occurs only the first
 // time. If the hour field begins with "*", the schedule follows elapsed time: a repeated time occurs twice, and a
 // skipped time does not occur.
-func (s Schedule) Next(after time.Time, zone *time.Location) time.Time {
-	after = after.In(zone)
+func (s Schedule) Next(t time.Time, zone *time.Location) time.Time {
+	t = t.In(zone)
 	if s.every {
-		return s.nextHourly(after)
+		return s.nextHourly(t)
 	}
-	wall, ok := s.next(furthest(after))
+	wall, ok := s.next(furthest(t))
 	if !ok {
 		return time.Time{}
 	}
