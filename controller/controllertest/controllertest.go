@@ -32,8 +32,8 @@ type City struct {
 	Rescan   chan struct{}               // makes the controller read the automations again
 }
 
-// Start runs a city with this city.toml. Its rigs are folders in the city's folder. The functions with can change the
-// options.
+// Start runs a city with this city.toml. Its rigs are folders in the city's folder. Each of the given
+// functions can change the options.
 func Start(t testing.TB, toml string, with ...func(*controller.Options)) *City {
 	t.Helper()
 	return begin(t, toml, fake.New(), func(string) {}, with...)

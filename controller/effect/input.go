@@ -62,7 +62,7 @@ type (
 	Exited struct{ Exit session.Exit }
 	// DialogAnswered reports that gcity answered a question from an agent's program during a start.
 	DialogAnswered struct {
-		Agent, Session string // ID of the session
+		Agent, Session string // the agent's name, and the ID of its session
 		Dialog         session.Dialog
 	}
 	// Asking reports that an agent's program is asking a question during a start. A user must answer it in the
@@ -133,7 +133,7 @@ type (
 	}
 	// DrainMarked is the result of a MarkDrain effect.
 	DrainMarked struct {
-		Agent, Session string // ID of the session
+		Agent, Session string // the agent's name, and the ID of its session
 		Drain          session.Drain
 		Err            error
 	}

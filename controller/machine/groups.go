@@ -60,7 +60,7 @@ func (ld *loader) rigNames() []string {
 }
 
 // suspendedByFlag reports whether a group is suspended by its own flag in the configuration in force. If it is not,
-// still describes the other setting that suspends the group, if any.
+// the second result describes the other setting that suspends the group, if any.
 func (ld *loader) suspendedByFlag(g groupWaiter) (on bool, still agent.Suspension) {
 	if g.rig != "" {
 		for i := range ld.m.conf.Rigs {

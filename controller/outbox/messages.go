@@ -18,8 +18,8 @@ import (
 // City is the view of the city that Messages uses.
 type City interface {
 	Running() bool // the city is not being stopped
-	// WhyNotTyped returns the reason why nothing can be typed into an agent now, or "". The result never is set if
-	// waiting would not help.
+	// WhyNotTyped returns the reason why nothing can be typed into an agent now, or "". The second result is
+	// true if waiting would not help.
 	WhyNotTyped(agent string) (why string, never bool)
 	Unreachable(agent string) string // reason why no nudge can be queued for an agent, or ""
 	Terminal(agent string) Terminal

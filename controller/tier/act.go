@@ -106,9 +106,9 @@ func (wd *Watchdogs) remedy(now time.Time, t *tier, v watchdog.Verdict,
 	return wd.typeFor(now, t, a, text)
 }
 
-// ensure starts an agent. It ends the agent's wait, but not a quarantine (L2). It restarts a running agent only if a
-// triage agent decided so, saw the same session, and the heartbeat is not fresh. If the agent is itself a triage agent,
-// ensure starts a beat of its watchdog instead.
+// ensure starts an agent. It ends the agent's wait, but not a quarantine (L2). It restarts a running agent only for a
+// triage agent that saw the same session, and only if the heartbeat is not fresh. If the agent is itself a triage
+// agent, ensure starts a beat of its watchdog instead.
 func (wd *Watchdogs) ensure(now time.Time, a *Agent, why string, fresh bool, b *beat) string {
 	switch {
 	case a.TriageOf != "":
