@@ -15,8 +15,8 @@ import (
 // patience is the default time limit for a scan.
 const patience = 10 * time.Second
 
-// maxReading is the maximum number of layers that are being read. While that many reads are blocked, the scanner starts
-// no more.
+// maxReading is the maximum number of layers that are being read. While that many reads are blocked, the scanner does
+// not start another one.
 const maxReading = 256
 
 // layerCache is the content of a layer's folder at the time of a read. It is immutable, because a read that takes long

@@ -84,7 +84,7 @@ func (t *txn) purge(roots []string, before time.Time) (gone int, err error) {
 	return gone, t.exec(`UPDATE store SET version = version + 1`)
 }
 
-// tree returns a bead and all its descendants. It returns nothing if one of them is not closed, was not closed before
+// tree returns a bead and all its descendants. The result is empty if one of them is not closed, was not closed before
 // the given time, or is unreadable.
 func (t *txn) tree(id string, before time.Time) (seqs []int64, err error) {
 	rows, err := t.query(`WITH RECURSIVE below (seq, id) AS (SELECT seq, id FROM beads WHERE id = ?

@@ -90,7 +90,7 @@ type (
 	// ProviderChecked is the result of a CheckProvider effect.
 	ProviderChecked struct {
 		Provider string
-		Err      error // reason why the provider cannot run sessions; nil = it can
+		Err      error // reason why the provider cannot run sessions; nil = it can run them
 	}
 	// Captured is the result of a capture effect.
 	Captured struct {

@@ -510,7 +510,7 @@ func (p always) died(now time.Time, a *record, e session.Exit, drained *drain) {
 	v := a.restart.history.Died(now, d, a.want.Policy)
 	a.restart.diedOnItsOwn = true
 	final := drained != nil && drained.final && v.Outcome != restart.Leave
-	if final { // an agent that stays stopped needs no quarantine and no delay
+	if final { // an agent that stays stopped does not need a quarantine or a delay
 		v.Outcome, v.At = restart.Restart, now
 	}
 	m.recordDeath(now, a, e, v)

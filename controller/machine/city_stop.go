@@ -29,7 +29,7 @@ type cityStop struct {
 	relook time.Time // time at which listing the sessions is retried
 	gaveUp bool      // some agents could not be stopped in time
 	since  time.Time
-	hurry  time.Time // time at which the grace period was ended early; zero = it was not
+	hurry  time.Time // time at which the grace period was ended early; zero = not ended early
 	by     time.Time // time at which the controller gives up
 	waits  []string  // what the stopping city is waiting for besides agents
 	giveUp string    // what may still be running after the controller has given up

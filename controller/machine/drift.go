@@ -18,7 +18,7 @@ type providerCheck struct {
 	busy bool      // a check is in flight
 	at   time.Time // time of the latest result; zero = not checked yet
 	step uint64    // step in which the latest check was requested
-	why  string    // reason why the provider cannot run sessions; "" = it can
+	why  string    // reason why the provider cannot run sessions; "" = it can run them
 }
 
 // drifts decides which agents restart because their configuration has changed.

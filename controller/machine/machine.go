@@ -17,8 +17,8 @@ import (
 	"gcity/controller/tier"
 )
 
-// Machine is the mutable state of a city. It uses no clock, no locks and no I/O, and only one goroutine may use it.
-// The same inputs produce the same effects in the same order (L8).
+// Machine is the mutable state of a city. It does not read the clock, lock anything or perform I/O, and only one
+// goroutine may use it. The same inputs produce the same effects in the same order (L8).
 type Machine struct {
 	conf         *effect.Configuration // nil until the first configuration is loaded
 	loader       loader

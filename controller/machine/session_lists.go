@@ -28,7 +28,7 @@ type sessionLists struct {
 	unknown       map[string]error
 	lateResponses int    // number of providers that may still respond late
 	ordered       uint64 // step in which the latest list was requested
-	problem       string // reason why sessions cannot be listed; "" = they can
+	problem       string // reason why sessions cannot be listed; "" = they can be listed
 }
 
 // handleList updates the records from a list of sessions. It ignores agents that were started or stopped after the

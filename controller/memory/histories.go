@@ -29,7 +29,7 @@ type HistoriesFile[A any] struct {
 	Agents     A    `json:"agents"`
 }
 
-// ReadHistories returns the saved histories of the city in dir. It returns no histories if the file does not exist.
+// ReadHistories returns the saved histories of the city in dir. The result is empty if the file does not exist.
 func ReadHistories(dir string) (all effect.Histories, err error) {
 	data, err := disk.ReadFile(filepath.Join(dir, ".gc", CrashHistoryFile))
 	if errors.Is(err, fs.ErrNotExist) {

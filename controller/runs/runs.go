@@ -77,7 +77,7 @@ type City interface {
 	Observed() bool                       // the city has no controller, so no run may start
 	OneShot() bool                        // one-shot mode, in which no run may start
 	FolderMoved() bool                    // the city's folder is not at its path
-	StoreProblem() string                 // reason why the city's store cannot be used; "" = it can
+	StoreProblem() string                 // why the city's store cannot be used; "" = no problem
 	CountWork()
 }
 

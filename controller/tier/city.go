@@ -65,7 +65,7 @@ type Agent struct {
 	Reason           string
 	Declared         bool
 	Suspended        string // for example "suspended in city.toml"; "" = not suspended
-	Problem          string // reason why the agent cannot start; "" = it can
+	Problem          string // reason why the agent cannot start; "" = it can start
 	TriageOf         string // the watchdog that uses the agent as its triage agent; "" = none
 	Alive, Ready     bool
 	Starting         bool // a start is in flight
@@ -78,7 +78,7 @@ type Agent struct {
 	LastOutput       time.Time       // time of its last output; zero = unknown
 	Mail             int             // number of unread nudges
 	Task, Gate       string          // work in progress, and the gate that it is waiting for
-	// reason why nudges cannot be typed into its session; "" = they can
+	// reason why nudges cannot be typed into its session; "" = they can be typed
 	CannotType string
 
 	Request  *TriageRequest // the beat that a triage agent must decide, or nil

@@ -40,7 +40,7 @@ type tier struct {
 	last              *city.Judgement
 	recent            []city.Judgement
 	escalation        *city.Escalation
-	escalationProblem string // reason why the escalation could not be sent; "" = it could
+	escalationProblem string // reason why the escalation could not be sent; "" = no failure
 	escalationPending bool   // the escalation has not been sent yet
 	command           string // escalate_command that has not run yet; "" = it has run
 }
