@@ -187,7 +187,7 @@ func (r *Runs) judge(it *item, now time.Time, w World, actions *Actions) {
 				cmp.Or(it.d.Off, "suspended "+suspended))
 		}
 	}
-	// the gate does not see a run that is due or being opened
+	// a run that is due or being opened is hidden from the gate
 	if it.want != nil || it.run != nil && it.run.Opened.IsZero() {
 		return
 	}

@@ -201,8 +201,8 @@ func (x *Batch) GivenIDs() []string {
 	return out
 }
 
-// AssignIDs assigns IDs to the beads without an ID and replaces all "$name" links with IDs. The creation times start
-// at now and are one nanosecond apart, so that the beads keep their order. The caller owns the result.
+// AssignIDs assigns IDs to the beads without an ID and replaces all "$name" links with IDs. The creation times start at
+// the time now and are one nanosecond apart, so that the beads keep their order. The caller owns the result.
 func (x *Batch) AssignIDs(now time.Time, next func() string) []Bead {
 	out := make([]Bead, len(x.beads))
 	ids := map[string]string{}

@@ -161,8 +161,8 @@ type (
 		Version(ctx context.Context) (uint64, error)
 	}
 
-	// Prober makes the smallest possible write to check whether the store is writable. It changes no visible data,
-	// but may create the files that the first real write would create.
+	// Prober makes the smallest possible write to check whether the store is writable. It does not change visible data,
+	// but it can create the files that the first real write would create.
 	Prober interface {
 		Probe(ctx context.Context) error
 	}

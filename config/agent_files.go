@@ -136,7 +136,7 @@ func (d agentFileReader) prompt(a *Agent) {
 	}
 }
 
-// needsTopology reports whether a prompt uses fragments from a topology. It reads no additional files.
+// needsTopology reports whether a prompt uses fragments from a topology. It does not read additional files.
 func (d agentFileReader) needsTopology(a *Agent, t *prompt.Template, shared string,
 	own, appended []string) bool {
 	if len(d.agentFiles.fragments[shared]) == 0 || slices.Contains(own, shared) {

@@ -121,7 +121,7 @@ func (s Source) parseCity(data []byte) (*loading, *toml.Node) {
 	return d, decoder{d}.parseFile(FileName, data, cityNeeds)
 }
 
-// decodeAll decodes city.toml and then the files that it includes and the files in more.
+// decodeAll decodes city.toml and then the files that it includes and the additional files in more.
 func (d decoder) decodeAll(root *toml.Node, more []string) {
 	for _, table := range []string{"workspace", "daemon", "session", "session.k8s", "events", "api",
 		"beads", "formulas", "automations"} {

@@ -51,7 +51,7 @@ func start(ctx context.Context, s subject, o Options, others <-chan []string) <-
 	}
 	w.check()
 	select {
-	case <-w.changes: // discard the value for the initial state
+	case <-w.changes: // discard the value that reports the initial state
 	default:
 	}
 	if o.First {

@@ -39,7 +39,8 @@ type formulaList struct {
 	err error
 }
 
-// New returns the catalogue of the city that source configures. force returns the configuration in force.
+// New returns the catalogue of the city that is configured by source. The function force returns the configuration in
+// force.
 func New(source config.Source, force func() *config.City) *Catalogue {
 	return &Catalogue{source, force, deadline.New[city.Validation](1),
 		deadline.New[formulaList](readsAtOnce)}

@@ -24,20 +24,20 @@ type cityStop struct {
 
 	leaving []effect.Reply // replies to the shutdown commands
 	hurried bool           // agents are stopped without a grace period
-	// the newest list of sessions was requested while effects were in flight
+	// the latest list of sessions was requested while effects were in flight
 	early  bool
 	relook time.Time // time at which listing the sessions is retried
 	gaveUp bool      // some agents could not be stopped in time
 	since  time.Time
-	hurry  time.Time // time at which the grace period was ended early; zero = it was not
+	hurry  time.Time // time at which the grace period was ended early; zero = not ended early
 	by     time.Time // time at which the controller gives up
 	waits  []string  // what the stopping city is waiting for besides agents
 	giveUp string    // what might still be running after the controller has given up
 }
 
-// begin begins to stop the city. by is the time at which the controller gives up waiting.
-func (cs *cityStop) begin(now, by time.Time) {
-	cs.since, cs.by = now, by
+// begin begins to stop the city. The controller gives up waiting at the deadline.
+func (cs *cityStop) begin(now, deadline time.Time) {
+	cs.since, cs.by = now, deadline
 	cs.hurry, cs.waits, cs.giveUp = time.Time{}, nil, ""
 }
 
@@ -81,7 +81,7 @@ func (cs *cityStop) stopUntil(now time.Time, grace time.Duration) time.Time {
 	return time.Time{}
 }
 
-// overdue updates an agent's reason if the agent did not stop within its grace period.
+// overdue updates the reason for an agent's state if the agent did not stop within its grace period.
 func (cs *cityStop) overdue(now time.Time, a *record) {
 	if a.state == city.Stopping && !a.until.IsZero() && !now.Before(a.until) {
 		cs.m.set(now, a, city.Stopping, a.act.stopping.why+"; the agent did not stop in time and "+
@@ -124,7 +124,7 @@ func (cs *cityStop) unlistedReason() string {
 		" cannot be listed, so they might still be running"
 }
 
-// snapshotStop returns the city's stop for a snapshot, or nil if the city is not stopping.
+// snapshotStop describes the stop in progress for a snapshot. It returns nil if the city is not stopping.
 func (cs *cityStop) snapshotStop() *city.Ending {
 	if cs.since.IsZero() {
 		return nil

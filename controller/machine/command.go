@@ -196,8 +196,8 @@ func (cs *commands) kill(now time.Time, id uint64, a *record, force bool) {
 	cs.m.decide(now, a)
 }
 
-// startsAfterKill reports whether the agent starts at once after it was killed. The reply to the kill then follows when
-// the start has ended.
+// startsAfterKill reports whether the agent starts again immediately after a kill. If so, the reply to the kill is sent
+// when the start has ended.
 func (a *record) startsAfterKill() bool {
 	return a.want != nil && !a.unwanted() && !a.want.Suspended.On() && a.want.Problem == "" &&
 		a.policy.counts()

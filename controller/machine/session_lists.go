@@ -19,16 +19,16 @@ import (
 type sessionLists struct {
 	m *Machine
 
-	listed  bool // at least one list has succeeded
-	listing bool // a list is in flight
-	relist  bool // request a new list after the one in flight
-	// providers that have never responded; agents without a known session might be running there
+	listed  bool // the sessions have been listed at least once
+	listing bool // the sessions are being listed
+	relist  bool // list the sessions again after that
+	// providers that have never responded; agents without a known session may be running there
 	unlistedProviders map[string]bool
-	// errors from providers that did not respond to the newest list, including those that may still respond late
+	// errors from providers that did not respond to the latest list, including those that may still respond late
 	unknown       map[string]error
 	lateResponses int    // number of providers that may still respond late
-	ordered       uint64 // step in which the newest list was requested
-	problem       string // reason why sessions cannot be listed; "" = they can
+	ordered       uint64 // step in which the latest list was requested
+	problem       string // reason why sessions cannot be listed; "" = they can be listed
 }
 
 // handleList updates the records from a list of sessions. It ignores agents that were started or stopped after the
@@ -141,7 +141,7 @@ func (lk *sessionLists) noteUnknown() {
 	lk.m.step.Note(&lk.problem, problem)
 }
 
-// allListed resumes actions that waited for the first list, or until all sessions were known.
+// allListed resumes actions that waited for the first list, or for all sessions to be known.
 func (lk *sessionLists) allListed(now time.Time, first, allKnown bool) {
 	if allKnown { // sizes guessed from an incomplete list are invalid
 		lk.m.pools.Unsettle()
@@ -322,7 +322,7 @@ func (lk *sessionLists) handleAlive(now time.Time, a *record, s *session.Status)
 		a.restart.end()
 		a.act.startReason = "adopted: it was running when this controller started"
 		if h := &a.restart.inherited; h.StartReason != "" && h.Session == s.ID {
-			a.act.startReason = h.StartReason // the session's reason outlives the controller
+			a.act.startReason = h.StartReason // as the previous controller recorded it
 		}
 		if s.Ready {
 			lk.m.set(now, a, city.Running, a.act.startReason, time.Time{})

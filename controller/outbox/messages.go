@@ -18,8 +18,8 @@ import (
 // City is the view of the city that Messages uses.
 type City interface {
 	Running() bool // the city is not being stopped
-	// WhyNotTyped returns the reason why nothing can be typed into an agent now, or "". never is true if waiting
-	// would not help.
+	// WhyNotTyped returns the reason why nothing can be typed into an agent now, or "". The second result is
+	// true if waiting would not help.
 	WhyNotTyped(agent string) (why string, never bool)
 	Unreachable(agent string) string // reason why no nudge can be queued for an agent, or ""
 	Terminal(agent string) Terminal
@@ -147,7 +147,7 @@ func (tx *Messages) deliverTo(now time.Time, b *Outbox) {
 	tx.report(now, b)
 }
 
-// report replies to commands that have waited long enough, although their nudge is not typed yet.
+// report replies to the commands that have waited long enough even though their nudge has not been typed yet.
 func (tx *Messages) report(now time.Time, b *Outbox) {
 	for _, d := range b.All() {
 		if d.ReportTo != 0 && !now.Before(d.ReportBy) {

@@ -18,8 +18,8 @@ import (
 	"gcity/internal/disk"
 )
 
-// The events that a run handles are in a file with the suffix eventsSuffix, in the folder EventsFolder of the city's
-// .gc folder.
+// The events that a run handles are stored in a file with the suffix eventsSuffix, in the folder EventsFolder of the
+// city's .gc folder.
 const (
 	EventsFolder = "runs"
 	eventsSuffix = ".events.jsonl"

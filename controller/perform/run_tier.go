@@ -122,7 +122,7 @@ func unreadable(err error) error {
 	return fmt.Errorf("cannot be read: %w", err)
 }
 
-// writeBrief writes the file that describes the beat to a triage agent.
+// writeBrief writes the file that describes a beat. The triage agent reads the file.
 func writeBrief(b *effect.Brief) error {
 	if err := disk.MkdirAll(filepath.Dir(b.Path), 0o700); err != nil {
 		return fmt.Errorf("cannot write the file that describes the check: %w", err)

@@ -281,7 +281,7 @@ func swap(ctx context.Context, store beads.Store, c city.UpdateBead) (was, b bea
 	return was, b, err
 }
 
-// asWorkError returns an error with the code that clients use.
+// asWorkError adds the error code that clients expect to a store's error.
 func asWorkError(err error) *city.Error {
 	if err == nil {
 		return nil

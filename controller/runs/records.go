@@ -27,7 +27,7 @@ func (rs *Runs) Closed(now time.Time, in effect.RunClosed) {
 	}
 	// a retry would fail too
 	forgone := errors.Is(in.Err, beads.ErrNotFound) || effect.Unclosable(in.Err)
-	// the run's end is recorded after the first attempt, even if the attempt failed
+	// the run's end is recorded after the first attempt to close the record, even if that failed
 	if f.Kind != "" {
 		if forgone {
 			f.Msg += fmt.Sprintf("; its record %s can never be closed: %v", f.Run.ID,
@@ -94,7 +94,7 @@ func (rs *Runs) retryOf(scoped string) *effect.Retry {
 // would stay open until the next controller starts. Therefore open records are checked again later.
 const (
 	UnclosedWait = 2 * time.Minute
-	unclosedAge  = time.Minute // a younger record might belong to a run that is being opened
+	unclosedAge  = time.Minute // a newer record may belong to a run that is being opened
 )
 
 // CheckUnclosedRuns requests a check of open records if one is due.
