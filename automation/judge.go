@@ -23,7 +23,7 @@ const (
 )
 
 // Facts is the known state of one automation, an input to Judge. The zero value describes an automation that has never
-// run. Times are wall-clock times, and can be inconsistent because the clock may have been changed.
+// run. Times are wall-clock times, and can be inconsistent because the clock might have been changed.
 type Facts struct {
 	Born      time.Time // when the automation was first seen with this schedule; zero = unknown
 	Last      time.Time // when the latest run was opened; zero = never

@@ -51,7 +51,7 @@ const maxAbsence = time.Hour
 // and before it stores Memory. seq is the run's latest event, and retry is the number of the retry; both may be 0. Call
 // Note in the order of the records, oldest first.
 func (m Memory) Note(opened time.Time, open bool, seq uint64, retry int) Memory {
-	// the clock may have been set back, but a higher seq still means a newer run
+	// the clock might have been set back, but a higher seq still means a newer run
 	if !opened.After(m.Last) && (m.Tries > 0 || seq <= m.Cursor) {
 		return m
 	}
@@ -209,7 +209,7 @@ func (it *item) forgetUnhandled() {
 	}
 }
 
-// Remembers reports whether there is any state for an automation, which may have been removed.
+// Remembers reports whether there is any state for an automation, which might have been removed.
 func (r *Runs) Remembers(scoped string) bool { return r.items[scoped] != nil }
 
 // Awaits reports whether one of an automation's runs is due or being opened.

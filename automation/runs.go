@@ -29,7 +29,7 @@ type Runs struct {
 	patrol time.Duration // minimum interval of checks in the latest Advance
 }
 
-// item is the state of one automation, which may have been removed.
+// item is the state of one automation, which might have been removed.
 type item struct {
 	name   string     // scoped name
 	d      Definition // definition from the latest catalog that contained the automation
@@ -192,7 +192,7 @@ func (r *Runs) judge(it *item, now time.Time, w World, actions *Actions) {
 		return
 	}
 	v := Judge(it.d, it.facts(suspended, w.Patrol, now), now)
-	// right after the start of the program, the retry's events may not have been read yet
+	// right after the start of the program, the retry's events might not have been read yet
 	reading := v.Due && v.Retry > 0 && it.seen < it.memory.Again && now.Sub(r.began) < catchUpLimit
 	if reading {
 		v.Due, v.Reason = false, v.Reason+"; the retry's events are still being read"

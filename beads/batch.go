@@ -139,7 +139,7 @@ func AddedLinks(old, changed Bead) []string {
 }
 
 // LinksChanged reports whether a change could have formed a cycle. A change can form a cycle without adding an ID:
-// the old parent may have become a need.
+// the old parent might have become a need.
 func LinksChanged(old, changed Bead) bool {
 	return old.ParentID != changed.ParentID || !slices.Equal(old.Needs, changed.Needs)
 }

@@ -168,7 +168,7 @@ type (
 	}
 
 	// Restorer writes beads with their IDs, times and revisions unchanged, all or none. Merge decides about beads that
-	// are already in the store. Needs and parents may be unknown.
+	// are already in the store. Needs and parents might be unknown.
 	Restorer interface {
 		Restore(ctx context.Context, all []Bead) (Restored, error)
 	}

@@ -25,7 +25,7 @@ type (
 	// Kill kills an agent's session immediately. The agent then restarts.
 	Kill struct {
 		Agent string `json:"-"`
-		// do not wait for the session's host to confirm the exit; processes may still be running there
+		// do not wait for the session's host to confirm the exit; processes might still be running there
 		Force bool `json:"force,omitempty"`
 	}
 	// Suspend sets the suspended flag in the configuration. Agent "" = the whole city.

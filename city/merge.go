@@ -72,7 +72,7 @@ const (
 	// retryMin and retryMax are the limits of the delay before a running city that failed to deliver events is queried
 	// again. The delay doubles each time.
 	retryMin, retryMax = 100 * time.Millisecond, 5 * time.Second
-	// readBefore is how far back to read the events of a city that is added, because it may have started before the
+	// readBefore is how far back to read the events of a city that is added, because it might have started before the
 	// directory listed it.
 	readBefore = time.Minute
 	// finishTimeout is how long the end of a stream waits for the cities' goroutines.

@@ -135,10 +135,10 @@ func (d decoder) decodeAll(root *toml.Node, more []string) {
 
 // Inputs contains the files and folders from which a configuration is read.
 type Inputs struct {
-	Files   []string // city.toml is first; some files may be unreadable
+	Files   []string // city.toml is first; some files might be unreadable
 	Trees   []string // folders of topologies, with all their files
 	Rigs    []string // folders of rigs; only whether they exist matters
-	Folders []string // folders of fragments and overlays, sorted; they may be missing
+	Folders []string // folders of fragments and overlays, sorted; they might be missing
 }
 
 // Inputs returns the inputs of the configuration on disk, except for those that are named only in unreadable files.

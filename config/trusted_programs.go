@@ -82,7 +82,7 @@ func (r *programList) provider(what string, at Origin, name string) {
 	switch {
 	case external:
 		r.add(what, at, program)
-	case name == "k8s": // a kubeconfig and a pod file may contain names of programs
+	case name == "k8s": // a kubeconfig and a pod file can contain names of programs
 		r.add(what, at, "gcity-session-k8s")
 		for _, path := range []string{r.city.Session.Kubernetes.Kubeconfig,
 			r.city.Session.Kubernetes.Pod} {

@@ -93,7 +93,7 @@ type Options struct {
 
 	// signals that automation folders may have changed; nil = only patrols check the folders
 	FoldersChanged <-chan struct{}
-	// signals that the configuration may have changed; nil = only patrols check the configuration
+	// signals that the configuration might have changed; nil = only patrols check the configuration
 	ConfigChanged <-chan struct{}
 	// Sweep kills processes that runs of the previous controller left behind. It is called once, before the first
 	// decision. It may be nil.
@@ -293,7 +293,7 @@ func (c *Controller) SetMode(mode string) {
 // failed. Before that, a snapshot does not show which agents are running.
 func (c *Controller) FirstList() <-chan struct{} { return c.firstList }
 
-// GiveUp makes Run return although agents may still be running. Effects in flight are canceled.
+// GiveUp makes Run return although agents might still be running. Effects in flight are canceled.
 func (c *Controller) GiveUp() { c.once.Do(func() { close(c.gaveUp) }) }
 
 // Hurry ends the grace period of a stop in progress.

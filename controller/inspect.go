@@ -207,7 +207,7 @@ func differences(st *session.Status, w *agent.Want) []city.Difference {
 			d.Wants, d.Runs = w.Spec.Provider, st.Provider
 		case d.Field == "command" || d.Field == "args":
 			d.Wants = redact.Text(w.Spec.Command)
-			// a command line with a prompt may contain secrets
+			// a command line with a prompt can contain secrets
 			_, hasPrompt := st.Fingerprint.Fields["prompt_template"]
 			if !hasPrompt && w.Prompt.Draft == nil {
 				d.Runs = redact.Text(commandOf(st, environ))

@@ -283,7 +283,7 @@ func (l *loop) result(ctx context.Context) error {
 			"running: %w", lost)
 	}
 	if left := l.c.m.LoopState().StillRunning; left != "" {
-		return fmt.Errorf("the city was stopped, but some agents may still be running: %s; %s",
+		return fmt.Errorf("the city was stopped, but some agents might still be running: %s; %s",
 			left, machine.StillRunningAdvice)
 	}
 	if l.oneShot && ctx.Err() != nil {

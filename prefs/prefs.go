@@ -66,8 +66,8 @@ func Columns() []string {
 
 // Files are the locations of preferences. The zero value has no locations.
 type Files struct {
-	Config string // the file; it may be missing
-	Themes string // the folder with the user's themes; it may be missing
+	Config string // the file; it might be missing
+	Themes string // the folder with the user's themes; it might be missing
 }
 
 // Find returns the locations from the environment: below $XDG_CONFIG_HOME, otherwise below ~/.config. Without a

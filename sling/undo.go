@@ -17,7 +17,7 @@ const undoLimit = 20 * time.Second
 
 // undo closes the beads that were created for work that could not be assigned. It adds what it did to the error.
 func (out *Result) undo(ctx context.Context, req city.SlingRequest, why error) error {
-	// do not use the request's deadline, which may have expired
+	// do not use the request's deadline, which might have expired
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
 	defer cancel()
 	var gone, left []string

@@ -12,7 +12,7 @@ import (
 	"gcity/beads/foreign"
 )
 
-// wire is a bead in the JSON format that scripts use. All fields except the ID and the title may be missing.
+// wire is a bead in the JSON format that scripts use. All fields except the ID and the title might be missing.
 type wire struct {
 	ID          string                     `json:"id"`
 	Title       string                     `json:"title"`

@@ -70,7 +70,7 @@ type SavedDrain struct {
 	Unmarked bool      `json:"unmarked,omitempty"` // the session provider does not support marks
 }
 
-// Continues reports whether a session still has the drain that was handed over. A user may have drained or undrained
+// Continues reports whether a session still has the drain that was handed over. A user might have drained or undrained
 // it since.
 func (d *SavedDrain) Continues(s *session.Status) bool {
 	return d != nil && d.Session == s.ID &&
@@ -229,7 +229,7 @@ func ExitPayload(e session.Exit) json.RawMessage {
 
 // LoggedRuns summarizes the newest log events about runs.
 type LoggedRuns struct {
-	// time of the oldest of these events; the log may contain older ones
+	// time of the oldest of these events; the log can contain older ones
 	Since time.Time
 	Fired map[string]bool // IDs of runs with a start event
 	Ended map[string]bool // IDs of runs with an end event

@@ -28,7 +28,7 @@ type (
 	Wake struct{}
 	// SessionsChanged reports that the sessions should be listed now; see session.Changer.
 	SessionsChanged struct{}
-	// ConfigChanged reports that the configuration may have changed.
+	// ConfigChanged reports that the configuration might have changed.
 	ConfigChanged struct{}
 	// Loaded is the result of a load effect. If neither Conf nor Err is set, nothing has changed.
 	Loaded struct {
@@ -153,7 +153,7 @@ type (
 	}
 	// HistoriesSaved is the result of SaveHistories.
 	HistoriesSaved struct{ Err error }
-	// FoldersChanged reports that automation folders may have changed.
+	// FoldersChanged reports that automation folders might have changed.
 	FoldersChanged struct{}
 	// Scanned is the result of a scan effect.
 	Scanned struct {
@@ -236,7 +236,7 @@ type (
 		Unknown   bool  // some counts are missing, because a store has never been counted
 		Err       error // reason why some counts are out of date
 	}
-	// WorkReturned is the result of ReturnWork. If Err is set, part of the work may still have been returned.
+	// WorkReturned is the result of ReturnWork. If Err is set, part of the work might still have been returned.
 	WorkReturned struct {
 		Done []Returned // in the order in which the work was returned
 		Err  error

@@ -32,7 +32,7 @@ type cityStop struct {
 	hurry  time.Time // time at which the grace period was ended early; zero = not ended early
 	by     time.Time // time at which the controller gives up
 	waits  []string  // what the stopping city is waiting for besides agents
-	giveUp string    // what may still be running after the controller has given up
+	giveUp string    // what might still be running after the controller has given up
 }
 
 // begin begins to stop the city. The controller gives up waiting at the deadline.
@@ -121,7 +121,7 @@ func (cs *cityStop) unlistedReason() string {
 		return "listing the sessions, to confirm that all have ended"
 	}
 	return "the sessions of " + strings.Join(slices.Sorted(maps.Keys(cs.m.lists.unknown)), ", ") +
-		" cannot be listed, so they may still be running"
+		" cannot be listed, so they might still be running"
 }
 
 // snapshotStop describes the stop in progress for a snapshot. It returns nil if the city is not stopping.
@@ -140,7 +140,7 @@ func (cs *cityStop) snapshotStop() *city.Ending {
 // namedAtMost is the maximum number of agents that GiveUpAgents names.
 const namedAtMost = 10
 
-// GiveUpAgents ends the city's stop although agents may still be running. The reported reason names these agents.
+// GiveUpAgents ends the city's stop although agents might still be running. The reported reason names these agents.
 func (m *Machine) GiveUpAgents(now time.Time) []effect.Effect {
 	m.step.Begin()
 	if m.ending == ended {
@@ -166,7 +166,7 @@ func (m *Machine) GiveUpAgents(now time.Time) []effect.Effect {
 		left = append(left[:namedAtMost:namedAtMost], fmt.Sprintf("%d more", n))
 	}
 	if len(left) > 0 {
-		parts = append(parts, "may still be running: "+strings.Join(left, ", "))
+		parts = append(parts, "might still be running: "+strings.Join(left, ", "))
 	}
 	if m.lists.problem != "" {
 		parts = append(parts, m.lists.problem)
@@ -191,7 +191,7 @@ func StopLimit(wants []agent.Want, grace time.Duration) time.Duration {
 	return time.Duration(max(1, agent.Depth(wants)))*grace + StopSlack
 }
 
-// StillRunningAdvice is advice for users if sessions may still be running.
+// StillRunningAdvice is advice for users if sessions might still be running.
 const StillRunningAdvice = "`gcity doctor` finds sessions that are still running; `gcity stop` " +
 	"tries to stop them again"
 

@@ -205,8 +205,8 @@ func (a *record) startsAfterKill() bool {
 
 func (cs *commands) release(now time.Time, id uint64, a *record) {
 	if a.want == nil || a.restart.kind == noHold {
-		cs.m.step.Reject(id, city.Conflict, fmt.Sprintf("agent %s is %s: there is nothing to "+
-			"release it from", a.name, a.state))
+		cs.m.step.Reject(id, city.Conflict, fmt.Sprintf("agent %s is %s; only agents in "+
+			"quarantine or in backoff can be released", a.name, a.state.Is()))
 		return
 	}
 	held := a.restart.state()

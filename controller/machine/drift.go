@@ -50,7 +50,7 @@ func (df *drifts) whyReplace(now time.Time, a *record) cause {
 		}
 		return cause{}
 	}
-	// a viewer may have attached since the last list, so request a new one
+	// a viewer might have attached since the last list, so request a new one
 	if now.Sub(a.sess.seenAt) > viewersFresh || a.sess.listStep < df.m.loader.since {
 		df.m.lists.request()
 		return cause{}

@@ -59,7 +59,7 @@ type LoopState struct {
 	Ended       bool
 	LeftRunning bool  // the agents were left running
 	Lost        error // set if another controller owns the city
-	// what may still be running after the stop timed out, or ""
+	// what might still be running after the stop timed out, or ""
 	StillRunning string
 }
 

@@ -215,7 +215,7 @@ type historyFile struct {
 	// read from the file at startup; empty once the first configuration has been applied
 	fromFile     effect.Histories
 	entries      int       // number of agents in the newest file
-	mayExist     bool      // the file may exist and must be removed when no agent has a history
+	mayExist     bool      // the file might exist and must be removed when no agent has a history
 	saving       bool      // a write is in flight
 	retry        bool      // the latest write failed
 	notBefore    time.Time // earliest time of the next write
@@ -434,7 +434,7 @@ func (kp *historyFile) restoreStopped(now time.Time, a *record, s *effect.SavedS
 	a.since = effect.NotInFuture(now, s.Since)
 }
 
-// restore restores an agent's history. The wall clock may have changed since the history was saved, so times are
+// restore restores an agent's history. The wall clock might have changed since the history was saved, so times are
 // moved out of the future and waits are limited to their maximum (L13).
 func (kp *historyFile) restore(now time.Time, a *record, r effect.SavedAgent) {
 	a.restart.history = r.RecentCrashes(now, a.want.Policy)

@@ -75,7 +75,7 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 		ld.accept(waiting, "nothing changed: revision "+step.Short(ld.m.conf.Revision)+
 			" is in force")
 		for _, a := range ld.m.order {
-			if len(a.waiters) > 0 { // the agent may already be in the requested state
+			if len(a.waiters) > 0 { // the agent might already be in the requested state
 				ld.m.decide(now, a)
 			}
 		}

@@ -218,14 +218,14 @@ func (lk *sessionLists) handleMissing(now time.Time, listStep uint64, concerns f
 	}
 }
 
-// mayRunUnlisted returns the reason why an agent must not start, if it may already be running at a provider that has
+// mayRunUnlisted returns the reason why an agent must not start, if it might already be running at a provider that has
 // never responded (L11). It returns "" if the agent may start.
 func (lk *sessionLists) mayRunUnlisted(a *record) string {
 	if a.phase.Seen() || len(lk.unlistedProviders) == 0 {
 		return ""
 	}
 	names := strings.Join(slices.Sorted(maps.Keys(lk.unlistedProviders)), ", ")
-	return "waits until the sessions of " + names + " can be listed, because the agent may be " +
+	return "waits until the sessions of " + names + " can be listed, because the agent might be " +
 		"running there"
 }
 

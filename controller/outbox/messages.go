@@ -31,7 +31,7 @@ type City interface {
 // Terminal is the terminal of an agent's session.
 type Terminal struct {
 	Session, Life, Provider string // name and ID of the session, and its provider
-	Prefix                  string // prefix of the line that may contain a user's draft
+	Prefix                  string // prefix of the line that can contain a user's draft
 	Alive                   bool
 	Output                  uint64 // number of bytes that the session has printed
 }
@@ -341,7 +341,7 @@ func (tx *Messages) GiveUpAll(now time.Time) {
 		tx.giveUpAll(now, b, city.Unavailable, "the controller has exited")
 		if d := b.Current; d != nil {
 			tx.giveUp(now, b, d, dropped{city.Unavailable,
-				"the controller exited while the nudge was being typed, so it may have been " +
+				"the controller exited while the nudge was being typed, so it might have been " +
 					"typed",
 				effect.ActorController})
 		}

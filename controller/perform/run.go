@@ -425,7 +425,7 @@ func (sr *sessions) typeInto(ctx context.Context, f effect.Type) error {
 }
 
 func (r *Runner) load(f effect.Load) effect.Input {
-	// the folder may be missing, or a different city may be at the path
+	// the folder might be missing, or a different city may be at the path
 	if err := r.w.checkFolder(); err != nil {
 		return effect.Loaded{Revision: f.Known}
 	}

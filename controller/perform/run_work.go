@@ -26,7 +26,7 @@ import (
 const (
 	scanLimit = 30 * time.Second
 	hungLimit = 5 * time.Second // timeout for a folder that may not respond
-	// maximum number of calls that may block on folders that do not respond
+	// maximum number of calls that can block on folders that do not respond
 	maxHung = 64
 	// timeout for several calls to a store; each call also has its own timeout
 	storeLimit = time.Minute
@@ -196,7 +196,7 @@ func (au *automations) sweepRuns(ctx context.Context, f effect.SweepRuns) effect
 	var in effect.RunsSwept
 	// without the log, only runs that are closed now get an event
 	if in.Logged, err = au.loggedRuns(ctx); err != nil {
-		au.w.Logger.Warn("events of earlier runs may be missing from the log", "err", err)
+		au.w.Logger.Warn("events of earlier runs might be missing from the log", "err", err)
 	}
 	open, err := store.List(ctx, beads.Query{Type: city.RunType,
 		Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, Limit: -1})

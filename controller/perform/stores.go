@@ -26,7 +26,7 @@ type Stores struct {
 }
 
 // Route returns the scopes in the order in which they are searched for a bead. The rig with the prefix of the ID
-// comes first. All other scopes follow, because prefixes may have changed.
+// comes first. All other scopes follow, because prefixes might have changed.
 func (s *Stores) Route(id string) []string {
 	scopes, prefix := s.scopes(), city.BeadPrefix(id)
 	for _, rig := range s.snapshot().Rigs {

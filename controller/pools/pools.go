@@ -56,7 +56,7 @@ type Pools struct {
 
 	byName map[string]*Pool
 	order  []*Pool // sorted by name
-	// start time of each check in flight, by pool; may contain removed pools
+	// start time of each check in flight, by pool; can contain removed pools
 	checking map[string]time.Time
 	Scales   []effect.Scale // sizes waiting to be saved; the first is in flight
 	Rollouts rollout.Rollouts

@@ -41,7 +41,7 @@ func (rs *Runs) Closed(now time.Time, in effect.RunClosed) {
 			rs.Last[f.Run.Automation] = &ended
 		}
 	}
-	defer rs.Advance(now) // the next run may be waiting for this record
+	defer rs.Advance(now) // the next run might be waiting for this record
 	if in.Err == nil || forgone {
 		delete(rs.OpenRecords, in.Bead)
 		if rs.retryClose(); len(rs.OpenRecords) == 0 {
@@ -90,7 +90,7 @@ func (rs *Runs) retryOf(scoped string) *effect.Retry {
 	return &effect.Retry{Try: try, Of: of, At: at}
 }
 
-// A store that did not respond in time may still have created a record after its run was given up. Such a record
+// A store that did not respond in time might still have created a record after its run was given up. Such a record
 // would stay open until the next controller starts. Therefore open records are checked again later.
 const (
 	UnclosedWait = 2 * time.Minute
@@ -107,7 +107,7 @@ func (rs *Runs) CheckUnclosedRuns(now time.Time) {
 	known := make([]string, 0, len(rs.Current)+len(rs.OpenRecords))
 	for _, run := range rs.Current {
 		if run.ID == "" {
-			return // the record of this run may already exist, but its ID is not known yet
+			return // the record of this run might already exist, but its ID is not known yet
 		}
 		known = append(known, run.ID)
 	}

@@ -112,7 +112,7 @@ func (rs *Runs) Checked(now time.Time, in effect.ConditionChecked) {
 	rs.Advance(now)
 }
 
-// Next returns the earliest time at which an automation may be due, or zero.
+// Next returns the earliest time at which an automation might be due, or zero.
 func (rs *Runs) Next(now time.Time) time.Time {
 	if !rs.RecordsRead {
 		return time.Time{}

@@ -19,7 +19,7 @@ type Watchdogs struct {
 	out  *step.Output
 
 	tiers []*tier // sorted by name
-	// names of the watchdogs that have a heartbeat read or an escalation in flight; they may have been removed in the
+	// names of the watchdogs that have a heartbeat read or an escalation in flight; they might have been removed in the
 	// meantime
 	reading    map[string]bool
 	escalating map[string]bool

@@ -291,7 +291,7 @@ func (wd *Watchdogs) lastSign(now time.Time, t *tier, a *Agent) watchdog.Sightin
 }
 
 // Stalled restarts all intervals and the deadlines of triage agents after the program has stalled, because the agents
-// may have stalled too.
+// might have stalled too.
 func (wd *Watchdogs) Stalled(now time.Time) {
 	for _, t := range wd.tiers {
 		t.next = time.Time{}
