@@ -211,14 +211,12 @@ func TestListOfMembersIsCurrent(t *testing.T) {
 	}
 }
 
-// Quarantine selects its own row. Back in Agents, the user's earlier selection is selected again.
-func TestQuarantineGivesTheSelectionBack(t *testing.T) {
+// Quarantine has its own selection.
+func TestQuarantineKeepsTheSelectionOfAgents(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
 	s.press("3")
-	if s.m.Agents.SelectedKey != "scout" {
-		t.Fatalf("Quarantine acts on %s", s.m.Agents.SelectedKey)
-	}
+	s.shows("0 scout")
 	s.press("u")
 	s.wants(city.Release{Agent: "scout"})
 	s.press("3", "1", "D", "y")
@@ -228,7 +226,7 @@ func TestQuarantineGivesTheSelectionBack(t *testing.T) {
 		t.Errorf("after a visit to the pane, %s is selected", s.m.Agents.SelectedKey)
 	}
 	s.press("3", "j", "1")
-	if s.m.Agents.SelectedKey != "scout" {
+	if s.m.Agents.SelectedKey != "builder" {
 		t.Errorf("after a key in Quarantine, %s is selected", s.m.Agents.SelectedKey)
 	}
 }

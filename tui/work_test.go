@@ -293,8 +293,8 @@ func TestWorkIsClosed(t *testing.T) {
 func TestWorkLeadsToItsAgent(t *testing.T) {
 	s := worked(t)
 	s.pickWork("gc-7")
-	if s.m.Agents.SelectedKey != "builder" {
-		t.Errorf("the pane shows %s", s.m.Agents.SelectedKey)
+	if r := state.Selected(s.m); r == nil || r.Name != "builder" {
+		t.Errorf("the pane shows %+v", r)
 	}
 	s.press("r")
 	s.wants()

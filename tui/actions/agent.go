@@ -196,8 +196,7 @@ func attachSelected(m *state.Room) []feed.Effect {
 	if state.ActsOn(m, panel.KindPool) {
 		return attachMember(m)
 	}
-	state.SelectAgent(m, state.SingleAgent(m).Name)
-	return []feed.Effect{feed.Attach{Agent: m.Agents.SelectedKey}}
+	return []feed.Effect{feed.Attach{Agent: state.SingleAgent(m).Name}}
 }
 
 func askRestart(m *state.Room) []feed.Effect {

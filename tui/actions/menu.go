@@ -27,7 +27,7 @@ func menuActions() []state.Action {
 
 func nouns(m *state.Room) []string {
 	p := m.ActionPanel()
-	if a := p.About(); a.NoAgent == "" || a.Follows || m.Agents.Has(p.Agent()) {
+	if a := p.About(); a.NoAgent == "" || m.Agents.Has(p.Agent()) {
 		return a.Nouns
 	}
 	return p.About().Nouns[:1]

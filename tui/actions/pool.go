@@ -271,7 +271,7 @@ func memberRank(m *state.Room, r *panel.AgentRow) int {
 	switch {
 	case r.State != city.Running:
 		return 2
-	case r.Name == m.Agents.SelectedKey:
+	case r == state.Selected(m):
 		return 0
 	}
 	return 1

@@ -170,13 +170,17 @@ func needSides(m *state.Room) string {
 	return ""
 }
 
-// askFilter edits the focused panel's filter. Each key updates the list immediately.
+// askFilter edits the focused panel's filter. Each key updates the list immediately. If the filter is canceled or
+// matches nothing, the row that was selected before is selected again as soon as it is visible.
 func askFilter(m *state.Room) []feed.Effect {
 	f, p := state.Filter(m), &state.Prompt{}
+	list := m.Focused()
+	before := list.Preferred()
 	apply := func(text string) {
 		*f, m.Led = widget.ParseFilter(text), ""
 		m.Refill()
 		state.SelectBestMatch(m, text)
+		list.Prefer(before)
 	}
 	hint := "!not  ~fuzzy  state: pool: rig:"
 	if m.Focus == panel.IDEvents {
@@ -196,7 +200,13 @@ func askFilter(m *state.Room) []feed.Effect {
 			}
 		},
 		Done: func(text string) state.Task {
-			return func(m *state.Room) []feed.Effect { apply(text); return nil }
+			return func(m *state.Room) []feed.Effect {
+				apply(text)
+				if _, _, shown, _ := list.Cursor(); shown > 0 && text != "" {
+					list.Prefer("")
+				}
+				return nil
+			}
 		},
 		Cancel: func() { apply("") },
 	}
