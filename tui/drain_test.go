@@ -98,7 +98,7 @@ func TestDrainWholePools(t *testing.T) {
 	s.press("space")
 	s.pick("merge")
 	s.press("space", "D")
-	s.shows("Drain 5 members of 2 pools?", "batch-1, batch-2, batch-3, batch-4, merge", "type 5")
+	s.shows("Drain 5 members of 2 marked pools?", "batch-1, batch-2, batch-3, batch-4, merge", "type 5")
 	s.press("5", "enter")
 	if n := len(s.commands()); n != 5 || len(s.m.Pools.Marks) > 0 || !s.m.Agents.Marks["builder"] {
 		t.Errorf("%d commands, marked are %v and %v", n, s.m.Pools.Marks, s.m.Agents.Marks)
@@ -181,7 +181,7 @@ func TestDrainOfMany(t *testing.T) {
 	}
 	mark("builder", "scout", "worker-1", "worker-3")
 	s.press("D")
-	s.shows("Drain 2 agents?", "builder, worker-1", "when they report done, or at", "surplus members of pools")
+	s.shows("Drain 2 marked agents?", "builder, worker-1", "when they report done, or at", "surplus members of pools")
 	s.press("y")
 	s.wants(city.Drain{Agent: "builder"}, city.Drain{Agent: "worker-1"})
 	mark("deployer", "scout", "worker-3")

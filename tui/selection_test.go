@@ -94,3 +94,29 @@ func TestAFilterGivesTheSelectionBack(t *testing.T) {
 		selects("in Pools", "worker")
 	}
 }
+
+// While rows are marked, the footer says so at every size, and the question and the result of a verb name the marks.
+func TestMarksAreNamed(t *testing.T) {
+	for _, size := range [][2]int{{200, 60}, {120, 40}, {80, 24}, {60, 20}, {40, 10}} {
+		s := pooled(t, size[0], size[1])
+		s.choose("builder")
+		s.press("space", "space", "g")
+		lines := strings.Split(strings.TrimSpace(s.text()), "\n")
+		if last := lines[len(lines)-1]; !strings.HasPrefix(last, " 2 marked  ") {
+			t.Errorf("%v: the footer is %q", size, last)
+		}
+		s.press("r")
+		s.shows("Restart 2 marked agents?")
+		s.press("y")
+		if e, _ := effectOf[feed.SendCommands](s); e.Title != "restarting 2 marked agents" {
+			t.Errorf("%v: the result is about %q", size, e.Title)
+		}
+		s.choose("builder")
+		s.press("space", "g", "s")
+		s.shows("Suspend marked agent builder?")
+		s.press("esc", "2", "space", "space", "s")
+		s.shows("Suspend 2 marked pools?")
+		s.press("esc", "5") // verbs act on the agent of the event
+		s.hides(" marked  ")
+	}
+}

@@ -219,7 +219,7 @@ func askRestart(m *state.Room) []feed.Effect {
 	if slices.ContainsFunc(rows, (*panel.AgentRow).Quarantined) {
 		body += " This ends the quarantine."
 	}
-	ask(m, question{title: "Restart " + details.TargetNames(rows) + "?",
+	ask(m, question{title: "Restart " + state.TargetNames(m, rows) + "?",
 		targets: targetLines(m, rows),
 		verb:    "restart",
 		count:   len(rows), do: do, body: []string{body}, more: restartPoolToo(m, rows)})
@@ -228,7 +228,7 @@ func askRestart(m *state.Room) []feed.Effect {
 
 func release(m *state.Room) []feed.Effect {
 	rows := state.Releasable(m)
-	return askIfWanted(m, question{title: "Release " + details.TargetNames(rows) + "?",
+	return askIfWanted(m, question{title: "Release " + state.TargetNames(m, rows) + "?",
 		targets: targetLines(m, rows),
 		verb:    "release", do: func(m *state.Room) []feed.Effect {
 			return state.CommandRows(m, "releasing", rows, func(name string) city.Command {
@@ -253,7 +253,7 @@ func askEnd(m *state.Room) []feed.Effect {
 		})
 	}
 	m.Dialogs.Open(&state.Choice{
-		Title:        "Stop " + details.TargetNames(rows),
+		Title:        "Stop " + state.TargetNames(m, rows),
 		Body:         targetLines(m, rows),
 		RequiredText: details.Confirmation(rows),
 		Edit:         widget.NewEntry(""),

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"gcity/city"
+	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/palette"
@@ -102,7 +103,7 @@ func fire(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
 		m.Fired.ID = m.Status.ID
 		return todo
 	}
-	against := obstacles(m, &r)
+	against := details.Obstacles(m.Details(), &r)
 	switch {
 	case len(against) == 0:
 		return askIfWanted(m, question{title: "Fire " + r.Shown + " now?", verb: "fire", do: do})
@@ -122,11 +123,11 @@ func fireMany(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
 	for _, r := range rows {
 		names = append(names, r.Shown)
 		commands = append(commands, city.Fire{Automation: r.Name, By: "operator"})
-		if len(obstacles(m, r)) > 0 {
+		if len(details.Obstacles(m.Details(), r)) > 0 {
 			closed++
 		}
 	}
-	what := widget.Count(len(rows), "automation")
+	what := widget.Count(len(rows), "marked automation")
 	q := question{title: "Fire " + what + " now?", targets: []string{strings.Join(names, ", ")},
 		verb: "fire", count: len(rows),
 		body: []string{"Each will run once now."},
@@ -140,40 +141,4 @@ func fireMany(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
 	}
 	ask(m, q)
 	return nil
-}
-
-// obstacles returns the reasons why an automation would not run by itself now.
-func obstacles(m *state.Room, r *panel.AutomationRow) []string {
-	var lines []string
-	rig := state.FindRig(m, r.Rig)
-	switch {
-	case r.Always:
-	case m.Snap.Suspended:
-		lines = append(lines, state.CityName(m)+" is suspended: its automations do not fire by "+
-			"themselves.")
-	case rig != nil && rig.Suspended:
-		lines = append(lines, "rig "+widget.Plain(rig.Name)+
-			" is suspended: its automations do not fire by themselves.")
-	}
-	dot := " " + m.Look.Glyphs.Dot + " "
-	gate := r.GateText()
-	if says := r.GateState(); says != "" {
-		gate += dot + says
-	}
-	if soon := r.DueText(m.Now).Full; soon != "" {
-		gate += dot + soon
-	}
-	switch r.State {
-	case panel.AutomationDue, panel.AutomationManual:
-		return lines
-	case panel.AutomationRunning:
-		return append(lines, "A run is in progress "+r.DueText(m.Now).Full+
-			`. With overlap = "queue" a second run follows; otherwise this request is rejected.`)
-	case panel.AutomationOff:
-		if len(lines) == 0 {
-			lines = append(lines, "The automation is disabled: "+r.Reason+".")
-		}
-		return lines
-	}
-	return append(lines, "The gate is closed: "+gate+".")
 }

@@ -46,7 +46,7 @@ func drainRows(m *state.Room) []*panel.AgentRow {
 // drained describes the targets of the drain verb: "3 agents", "2 members of pool worker".
 func drained(m *state.Room, rows []*panel.AgentRow) string {
 	if !ofWholePools(m) {
-		return details.TargetNames(rows)
+		return state.TargetNames(m, rows)
 	}
 	return widget.Count(len(rows), "member") + " of " + subjectTitle(m)
 }

@@ -143,7 +143,7 @@ func askDrainAll(m *state.Room) []feed.Effect {
 			widget.Duration(details.LongestDrain(m.Pools, rows)) + ".",
 		"Agents that finish do not restart; " + m.Keys.KeyText("view.back") +
 			" stays and restarts them."}
-	ask(m, question{title: "Drain " + details.TargetNames(rows) + ", then leave?",
+	ask(m, question{title: "Drain " + details.TargetNames(rows, false) + ", then leave?",
 		targets: targetLines(m, rows),
 		body:    body,
 		verb:    "drain, then leave", no: "stay", count: len(rows),

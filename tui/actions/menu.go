@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
@@ -39,7 +38,7 @@ func subjectTitle(m *state.Room) string {
 	switch p := m.ActionPanel(); {
 	case p.About().Kind == panel.KindAgent:
 		if rows := state.Targets(m); len(rows) > 0 {
-			title = details.TargetNames(rows)
+			title = state.TargetNames(m, rows)
 		}
 	default:
 		title = p.Called()

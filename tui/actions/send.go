@@ -156,7 +156,7 @@ func sendComposed(m *state.Room) []feed.Effect {
 func deliver(m *state.Room, rows []*panel.AgentRow, text string,
 	agreed func(*state.Room)) []feed.Effect {
 	first, _, _ := strings.Cut(text, "\n")
-	q := question{title: "Send to " + details.TargetNames(rows) + "?",
+	q := question{title: "Send to " + state.TargetNames(m, rows) + "?",
 		targets: targetLines(m, rows),
 		verb:    "send",
 		count:   len(rows), do: func(m *state.Room) []feed.Effect {
@@ -218,7 +218,7 @@ func needWaiting(m *state.Room) string {
 		return why
 	}
 	if len(waitingRows(m)) == 0 {
-		return "no nudge is queued for " + details.TargetNames(state.Targets(m))
+		return "no nudge is queued for " + state.TargetNames(m, state.Targets(m))
 	}
 	return ""
 }
@@ -271,7 +271,7 @@ func askUnsend(m *state.Room) []feed.Effect {
 			body = append(body, r.Shown+": "+panel.Quoted(s))
 		}
 	}
-	what := widget.Count(len(commands), "nudge") + " to " + details.TargetNames(rows)
+	what := widget.Count(len(commands), "nudge") + " to " + state.TargetNames(m, rows)
 	ask(m, question{title: "Cancel " + what + "?", verb: "cancel", count: len(rows),
 		body: body,
 		do: func(m *state.Room) []feed.Effect {
@@ -298,7 +298,7 @@ func askSendNow(m *state.Room) []feed.Effect {
 			body[len(body)-1] += " (" + widget.Plain(s.Why) + ")"
 		}
 	}
-	ask(m, question{title: "Send to " + details.TargetNames(rows) + " now?", verb: "send now",
+	ask(m, question{title: "Send to " + state.TargetNames(m, rows) + " now?", verb: "send now",
 		count: len(rows),
 		body:  body,
 		do: func(m *state.Room) []feed.Effect {
@@ -306,8 +306,9 @@ func askSendNow(m *state.Room) []feed.Effect {
 				// Store the text first: it is the only copy if sending fails.
 				state.RememberSent(m, c.(city.Nudge).Text)
 			}
+			what := state.TargetNames(m, rows)
 			state.Unmark(m, commands)
-			todo := state.SendCommands(m, "sending to", details.TargetNames(rows), commands)
+			todo := state.SendCommands(m, "sending to", what, commands)
 			for i, e := range todo {
 				if p, ok := e.(feed.SendCommands); ok {
 					p.Prerequisites = first

@@ -3,11 +3,11 @@ package actions
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"gcity/beads"
 	"gcity/city"
+	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
@@ -140,7 +140,7 @@ func askClose(m *state.Room) []feed.Effect {
 		body = append(body, widget.Count(parts, "part")+" are not closed and stay open.")
 	}
 	if len(rows) == 1 {
-		body = append(body, closingNotes(m.Work, rows[0])...)
+		body = append(body, details.ClosingNotes(m.Work, rows[0])...)
 	}
 	body = append(body, "This cannot be undone.")
 	ask(m, question{title: "Close " + what + "?", body: body, verb: "close it", plan: parts > 0,
@@ -149,24 +149,6 @@ func askClose(m *state.Room) []feed.Effect {
 			return state.SendCommands(m, "closing", what, commands)
 		}})
 	return nil
-}
-
-// closingNotes returns what a user should know before closing a bead: whether it is blocked, and what it blocks.
-func closingNotes(all *panel.Work, r *panel.WorkRow) (notes []string) {
-	if r.State == panel.WorkBlocked {
-		notes = append(notes, "It is blocked: it waits for other work or for a gate.")
-	}
-	var waiting []string
-	for i := range all.Rows {
-		b := &all.Rows[i].Bead
-		if slices.Contains(b.Needs, r.Bead.ID) && b.Status != beads.StatusClosed {
-			waiting = append(waiting, widget.Plain(b.ID))
-		}
-	}
-	if len(waiting) > 0 {
-		notes = append(notes, "Waiting for it: "+strings.Join(waiting, ", ")+".")
-	}
-	return notes
 }
 
 func showBead(m *state.Room) []feed.Effect {

@@ -195,14 +195,14 @@ func valueOf[P comparable](value func(P) string, r P) string {
 	return value(r)
 }
 
-// Called returns the name of the rows that verbs act on: "worker", "3 pools", or "".
+// Called returns the name of the rows that verbs act on: "worker", "3 marked pools", or "".
 func (t *Table[R, P]) Called() string {
 	rows := t.Targets()
 	switch {
 	case len(rows) == 0:
 		return ""
 	case len(rows) > 1:
-		return widget.Count(len(rows), t.Def.Noun)
+		return widget.Count(len(rows), "marked "+t.Def.Noun)
 	case t.Def.Called != nil:
 		return t.Def.Called(rows[0])
 	}

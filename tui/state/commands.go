@@ -17,8 +17,20 @@ func CommandRows(m *Room, doing string, rows []*panel.AgentRow,
 	for i, r := range rows {
 		commands[i] = command(r.Name)
 	}
+	what := TargetNames(m, rows)
 	Unmark(m, commands)
-	return SendCommands(m, doing, details.TargetNames(rows), commands)
+	return SendCommands(m, doing, what, commands)
+}
+
+// TargetNames names the agents that a verb acts on. It says that they are marked, unless it is the agent of the row
+// under the cursor.
+func TargetNames(m *Room, rows []*panel.AgentRow) string {
+	marked := len(m.NamedAgents) == 0 && len(rows) > 0 &&
+		(len(rows) > 1 || rows[0] != Selected(m))
+	for _, r := range rows {
+		marked = marked && m.Agents.Marks[r.Name]
+	}
+	return details.TargetNames(rows, marked)
 }
 
 // SendCommands sends commands. Until their results arrive, the status line shows the texts doing and what.
@@ -26,7 +38,11 @@ func SendCommands(m *Room, doing, what string, commands []city.Command) []feed.E
 	id := BeginAction(m, doing+" "+what+" "+m.Look.Glyphs.More)
 	offerUndo(m, doing+" "+what, commands)
 	m.Status.Starts = startsOf(m.Agents, commands)
-	return []feed.Effect{feed.SendCommands{ID: id, Title: doing, Commands: commands}}
+	title := doing
+	if len(commands) > 1 {
+		title += " " + what
+	}
+	return []feed.Effect{feed.SendCommands{ID: id, Title: title, Commands: commands}}
 }
 
 // Firing describes an automation that was fired from this control room. It is reset when the run has ended.

@@ -97,7 +97,7 @@ func CancelDeparture(m *Room) []feed.Effect {
 	for i, r := range rows {
 		commands[i] = city.Undrain{Agent: r.Name}
 	}
-	return SendCommands(m, "staying, and canceling the drain of", details.TargetNames(rows),
+	return SendCommands(m, "staying, and canceling the drain of", details.TargetNames(rows, false),
 		commands)
 }
 

@@ -83,7 +83,11 @@ func emptyPaneText(m *state.Room, r *panel.AgentRow) string {
 // noAgentText returns the reason why the pane shows no agent.
 func noAgentText(m *state.Room) string {
 	p := m.Focused()
-	switch name := p.Called(); {
+	name := p.Called()
+	if len(*p.Marking().Marks) > 0 { // the pane is about one row
+		name = widget.Plain(p.Key())
+	}
+	switch {
 	case p.About().Kind == panel.KindAgent || name == "":
 		return "The selected agent's terminal appears here."
 	case p.About().Kind == panel.KindPool:
