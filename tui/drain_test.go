@@ -66,10 +66,11 @@ func TestDrainOfASurplusMemberIsNotCanceled(t *testing.T) {
 	s.choose("worker-2")
 	s.press("D")
 	s.agent("worker-2", func(a *city.Agent) { a.State, a.Drain = city.Draining, &city.DrainInfo{By: "pool", Since: s.now} }) // before the user confirms
-	s.press("y")
-	s.wants(city.Drain{Agent: "worker-2"})
-	s.done("agent worker-2 is already draining")
-	s.hides("undo")
+	s.shows("nothing was done: worker-2 is draining")
+	if s.m.Dialogs.Choice() != nil {
+		t.Error("the question about nothing stays open")
+	}
+	s.press("esc")
 	s.line("undrain worker-3", "enter")
 	s.wants()
 	s.shows("the pool is scaling down; scale worker up to keep the agent")

@@ -7,9 +7,9 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"gcity/city"
-	"gcity/tui/actions"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/view"
 	"gcity/tui/widget"
 )
@@ -154,7 +154,7 @@ func TestAttachAmongPools(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("worker")
 	var running []string
-	for _, r := range actions.MembersAt(s.m) {
+	for _, r := range state.MembersAt(s.m) {
 		running = append(running, r.Name)
 	}
 	if len(running) < 2 {
@@ -191,7 +191,7 @@ func TestAttachAmongPools(t *testing.T) {
 func TestListOfMembersIsCurrent(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("worker")
-	first := actions.MembersAt(s.m)[0].Name
+	first := state.MembersAt(s.m)[0].Name
 	s.press("a")
 	s.change(func(n *city.Snapshot) {
 		n.Agents = append(n.Agents, city.Agent{Name: "worker-99", Pool: "worker", State: city.Running, Running: true})

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"gcity/city"
-	"gcity/tui/actions"
 	"gcity/tui/feed"
 	"gcity/tui/state"
 	"gcity/tui/terminal"
@@ -240,7 +239,7 @@ func TestConfirmLevels(t *testing.T) {
 	s.wants(city.Restart{Agent: "builder"})
 	s.press("*", "r")
 	s.wants()
-	s.shows("type 21")
+	s.shows("type 19")
 	s.press("esc", "esc")
 	s.choose("idle")
 	s.press("ctrl+k", "enter")
@@ -266,7 +265,7 @@ func TestConfirmLevels(t *testing.T) {
 func TestManySessionsNeedTheirNumber(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.out = perform(s.m, actionOf(s.m, "city.suspend"))
-	s.shows(fmt.Sprintf("type %d", actions.RunningAgents(s.m)))
+	s.shows(fmt.Sprintf("type %d", state.RunningAgents(s.m)))
 	s.press("esc")
 	s.pool("worker", func(p *city.Pool) { p.Size, p.Desired = 6, 6 })
 	s.pick("worker")

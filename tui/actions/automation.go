@@ -67,56 +67,71 @@ func askEndRun(m *state.Room) []feed.Effect { return endRuns(m, state.Automation
 
 // endRuns asks whether to stop runs, and stops them.
 func endRuns(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
+	askLive(m, aboutAutomations(m, rows, endRunsQuestion))
+	return nil
+}
+
+func endRunsQuestion(_ *state.Room, rows []*panel.AutomationRow) question {
 	var names []string
 	var commands []city.Command
 	for _, r := range rows {
-		names = append(names, r.Shown)
-		commands = append(commands, city.EndRun{Automation: r.Name, By: "operator"})
+		if palette.CannotStop([]*panel.AutomationRow{r}) == "" {
+			names = append(names, r.Shown)
+			commands = append(commands, city.EndRun{Automation: r.Name, By: "operator"})
+		}
+	}
+	if len(names) == 0 {
+		return question{none: "nothing was done: the run has ended"}
 	}
 	what := strings.Join(names, ", ")
-	ask(m, question{title: "Stop the run of " + what + "?", verb: "stop", count: len(rows),
+	return question{title: "Stop the run of " + what + "?", verb: "stop", count: len(names),
 		body: []string{"The run stops at once with all its processes, counts as failed, and is " +
 			"not retried."},
 		do: func(m *state.Room) []feed.Effect {
 			m.Automations.Marks = map[string]bool{}
 			return state.SendCommands(m, "stopping the run of", what, commands)
-		}})
-	return nil
+		}}
 }
 
 func askFire(m *state.Room) []feed.Effect { return fire(m, state.AutomationTargets(m)) }
 
 // fire fires automations. It asks for confirmation first if an automation would not run by itself now.
 func fire(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
-	if len(rows) > 1 {
-		return fireMany(m, rows)
+	switch q := fireQuestion(m, rows); {
+	case len(rows) > 1:
+		askLive(m, aboutAutomations(m, rows, fireManyQuestion))
+	case q.body == nil:
+		return askIfWanted(m, q)
+	default:
+		askLive(m, aboutAutomations(m, rows, fireQuestion))
 	}
-	r := *rows[0]
-	do := func(m *state.Room) []feed.Effect {
-		m.Automations.Marks = map[string]bool{}
-		m.Fired = state.Firing{Name: r.Name}
-		if r.Last != nil {
-			m.Fired.Before = r.Last.ID
-		}
-		todo := state.SendCommands(m, "firing", r.Shown+" ("+r.Reason+")",
-			[]city.Command{city.Fire{Automation: r.Name, By: "operator"}})
-		m.Fired.ID = m.Status.ID
-		return todo
-	}
-	against := details.Obstacles(m.Details(), &r)
-	switch {
-	case len(against) == 0:
-		return askIfWanted(m, question{title: "Fire " + r.Shown + " now?", verb: "fire", do: do})
-	case r.State != panel.AutomationRunning:
-		against = append(against, "The automation will run once now.")
-	}
-	ask(m, question{title: "Fire " + r.Shown + " now?", body: against, verb: "fire", do: do})
 	return nil
 }
 
-// fireMany fires several automations. It always asks for confirmation first, because their gates are not all visible at
-// a glance.
-func fireMany(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
+// fireQuestion asks whether to fire an automation although it would not run by itself now.
+func fireQuestion(m *state.Room, rows []*panel.AutomationRow) question {
+	r := *rows[0]
+	against := details.Obstacles(m.Details(), &r)
+	if len(against) > 0 && r.State != panel.AutomationRunning {
+		against = append(against, "The automation will run once now.")
+	}
+	return question{title: "Fire " + r.Shown + " now?", body: against, verb: "fire",
+		do: func(m *state.Room) []feed.Effect {
+			m.Automations.Marks = map[string]bool{}
+			m.Fired = state.Firing{Name: r.Name}
+			if r.Last != nil {
+				m.Fired.Before = r.Last.ID
+			}
+			todo := state.SendCommands(m, "firing", r.Shown+" ("+r.Reason+")",
+				[]city.Command{city.Fire{Automation: r.Name, By: "operator"}})
+			m.Fired.ID = m.Status.ID
+			return todo
+		}}
+}
+
+// fireManyQuestion asks whether to fire several automations. This is always asked, because their gates are not all
+// visible at a glance.
+func fireManyQuestion(m *state.Room, rows []*panel.AutomationRow) question {
 	var names []string
 	var commands []city.Command
 	closed := 0
@@ -139,6 +154,5 @@ func fireMany(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
 		q.body = []string{fmt.Sprintf("%d of them are not due (gate closed or blocked). Each "+
 			"will run once now.", closed)}
 	}
-	ask(m, q)
-	return nil
+	return q
 }

@@ -156,23 +156,25 @@ func sendComposed(m *state.Room) []feed.Effect {
 func deliver(m *state.Room, rows []*panel.AgentRow, text string,
 	agreed func(*state.Room)) []feed.Effect {
 	first, _, _ := strings.Cut(text, "\n")
-	q := question{title: "Send to " + state.TargetNames(m, rows) + "?",
-		targets: targetLines(m, rows),
-		verb:    "send",
-		count:   len(rows), do: func(m *state.Room) []feed.Effect {
-			agreed(m)
-			state.RememberSent(m, text)
-			return state.CommandRows(m, "sending to", rows, func(name string) city.Command {
-				return city.Nudge{Agent: name, Text: text}
-			})
-		}}
-	q.body = []string{fmt.Sprintf("%q", widget.Cut(widget.Plain(first), 60, m.Look.Glyphs.More)),
-		widget.Count(widget.LineCount(text), "line") + ", " + widget.Bytes(len(text))}
+	build := aboutAgents(m, rows, func(m *state.Room, rows []*panel.AgentRow) question {
+		return question{title: "Send to " + state.TargetNames(m, rows) + "?",
+			targets: targetLines(m, rows), verb: "send", count: len(rows),
+			body: []string{
+				fmt.Sprintf("%q", widget.Cut(widget.Plain(first), 60, m.Look.Glyphs.More)),
+				widget.Count(widget.LineCount(text), "line") + ", " + widget.Bytes(len(text))},
+			do: func(m *state.Room) []feed.Effect {
+				agreed(m)
+				state.RememberSent(m, text)
+				return state.CommandRows(m, "sending to", rows, func(name string) city.Command {
+					return city.Nudge{Agent: name, Text: text}
+				})
+			}}
+	})
 	if len(rows) >= manyTargets {
-		ask(m, q)
+		askLive(m, build)
 		return nil
 	}
-	return askIfWanted(m, q)
+	return askIfWanted(m, build(m))
 }
 
 // leaveComposer closes the composer and keeps its text as a draft while the room is open.

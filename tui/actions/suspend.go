@@ -63,11 +63,7 @@ func SuspendTargets(m *state.Room) []details.Suspendable {
 	if !state.ActsOn(m, panel.KindPool) || len(m.NamedAgents) > 0 {
 		return details.Suspendables(&m.Lists, state.Targets(m))
 	}
-	var all []details.Suspendable
-	for _, p := range m.Pools.Targets() {
-		all = append(all, details.SuspendablePool(p))
-	}
-	return all
+	return suspendablePools(m.Pools.Targets())
 }
 
 func askSuspend(m *state.Room) []feed.Effect {
@@ -84,11 +80,20 @@ func askSuspend(m *state.Room) []feed.Effect {
 		askResumeParent(m, all[0])
 		return nil
 	}
+	askLive(m, aboutAgents(m, rows, suspendQuestion))
+	return nil
+}
+
+func suspendQuestion(m *state.Room, rows []*panel.AgentRow) question {
+	all := details.Suspendables(&m.Lists, rows)
+	on, _ := details.SplitBySuspended(all)
+	if len(on) == 0 {
+		return question{none: "nothing was done: " + nameAll(m, all) + " already suspended"}
+	}
 	q := question{title: "Suspend " + nameAll(m, on) + "?", verb: "suspend",
 		count: max(len(on), details.StoppingSessions(&m.Lists, on)),
 		do: func(m *state.Room) []feed.Effect {
-			return setSuspended(m, "suspending", on,
-				suspend)
+			return setSuspended(m, "suspending", on, suspend)
 		}}
 	switch {
 	case len(on) > 1:
@@ -109,16 +114,12 @@ func askSuspend(m *state.Room) []feed.Effect {
 	q.body = append([]string{stop + " until you resume (" + m.Keys.KeyText(state.SuspendID) + ").",
 		"This is stored in the configuration."},
 		details.AlreadySuspended(all, on)...)
-	ask(m, q)
-	return nil
+	return q
 }
 
 // askSuspendPools suspends the pools that are not suspended. If all are suspended, it resumes them.
 func askSuspendPools(m *state.Room, rows []*panel.PoolRow) []feed.Effect {
-	all := make([]details.Suspendable, len(rows))
-	for i, p := range rows {
-		all[i] = details.SuspendablePool(p)
-	}
+	all := suspendablePools(rows)
 	on, off := details.SplitBySuspended(all)
 	switch {
 	case len(on) == 0 && len(off) > 0:
@@ -126,6 +127,24 @@ func askSuspendPools(m *state.Room, rows []*panel.PoolRow) []feed.Effect {
 	case len(on) == 0:
 		askResumeParent(m, all[0])
 		return nil
+	}
+	askLive(m, aboutPools(m, rows, suspendPoolsQuestion))
+	return nil
+}
+
+func suspendablePools(rows []*panel.PoolRow) []details.Suspendable {
+	all := make([]details.Suspendable, len(rows))
+	for i, p := range rows {
+		all[i] = details.SuspendablePool(p)
+	}
+	return all
+}
+
+func suspendPoolsQuestion(m *state.Room, rows []*panel.PoolRow) question {
+	all := suspendablePools(rows)
+	on, _ := details.SplitBySuspended(all)
+	if len(on) == 0 {
+		return question{none: "nothing was done: " + nameAll(m, all) + " already suspended"}
 	}
 	ending := details.StoppingSessions(&m.Lists, on)
 	body := []string{fmt.Sprintf("No member is running, and none starts until you resume (%s).",
@@ -141,8 +160,7 @@ func askSuspendPools(m *state.Room, rows []*panel.PoolRow) []feed.Effect {
 	if len(on) > 1 {
 		q.targets = []string{details.ListAll(on)}
 	}
-	ask(m, q)
-	return nil
+	return q
 }
 
 // askResumeParent asks whether to resume the rig or the city with which a subject is suspended.

@@ -115,12 +115,15 @@ func askSuspendCity(m *state.Room) []feed.Effect {
 				return state.SendCommands(m, "resuming", "the city", []city.Command{city.Resume{}})
 			}})
 	}
-	ask(m, question{title: "Suspend " + state.CityName(m) + "?", verb: "suspend",
-		count: RunningAgents(m),
-		body:  []string{"All sessions stop, and none starts until the city is resumed."},
-		do: func(m *state.Room) []feed.Effect {
-			return state.SendCommands(m, "suspending", "the city", []city.Command{city.Suspend{}})
-		}})
+	askLive(m, func(m *state.Room) question {
+		return question{title: "Suspend " + state.CityName(m) + "?", verb: "suspend",
+			count: state.RunningAgents(m),
+			body:  []string{"All sessions stop, and none starts until the city is resumed."},
+			do: func(m *state.Room) []feed.Effect {
+				return state.SendCommands(m, "suspending", "the city",
+					[]city.Command{city.Suspend{}})
+			}}
+	})
 	return nil
 }
 

@@ -2,7 +2,6 @@ package actions
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 
 	"gcity/beads"
@@ -82,10 +81,10 @@ func askCreate(m *state.Room) []feed.Effect {
 		Label: "new bead", Hint: "pool:NAME assigns it to a pool  " +
 			m.Keys.Hint("  ", "prompt.done", "adds it", "prompt.cancel", "cancels"),
 		Edit:     widget.NewEntry(""),
-		Validate: func(text string) string { _, why := newBead(m, text); return why },
+		Validate: func(text string) string { _, why := state.ParseBead(m, text); return why },
 		Done: func(text string) state.Task {
 			return func(m *state.Room) []feed.Effect {
-				b, why := newBead(m, text)
+				b, why := state.ParseBead(m, text)
 				if why != "" || b.Title == "" {
 					return nil
 				}
@@ -95,30 +94,6 @@ func askCreate(m *state.Room) []feed.Effect {
 		},
 	})
 	return nil
-}
-
-// newBead parses a bead from typed text. why is the reason why the text is invalid, or "". Empty text is not an error.
-func newBead(m *state.Room, text string) (b beads.Bead, why string) {
-	var title []string
-	for _, word := range strings.Fields(text) {
-		name, ok := strings.CutPrefix(word, "pool:")
-		switch {
-		case !ok:
-			title = append(title, word)
-		case m.Pools.Find(name) == nil:
-			return b, fmt.Sprintf("unknown pool %q", name)
-		default:
-			b.Labels = append(b.Labels, city.PoolLabel+name)
-		}
-	}
-	b.Title = strings.Join(title, " ")
-	switch {
-	case len(b.Title) > beads.MaxTitle:
-		return b, fmt.Sprintf("too long: at most %d bytes", beads.MaxTitle)
-	case b.Title == "" && len(b.Labels) > 0:
-		return b, "a title is missing"
-	}
-	return b, ""
 }
 
 func askClose(m *state.Room) []feed.Effect {

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"strings"
 	"time"
 
 	"gcity/city"
@@ -43,6 +44,20 @@ func SendCommands(m *Room, doing, what string, commands []city.Command) []feed.E
 		title += " " + what
 	}
 	return []feed.Effect{feed.SendCommands{ID: id, Title: title, Commands: commands}}
+}
+
+// NameKeys replaces the command that resumes something with the key, in failures that the city has reported.
+func NameKeys(m *Room, failures []string) []string {
+	named := make([]string, len(failures))
+	for i, text := range failures {
+		named[i] = text
+		before, rest, _ := strings.Cut(text, "run `gcity ")
+		command, after, ok := strings.Cut(rest, "` first")
+		if ok && strings.Contains(" "+command, " resume") {
+			named[i] = before + m.Keys.KeyText(SuspendID) + " resumes it" + after
+		}
+	}
+	return named
 }
 
 // Firing describes an automation that was fired from this control room. It is reset when the run has ended.

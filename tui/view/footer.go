@@ -217,7 +217,7 @@ func footText(m *state.Room, a *state.Action) string {
 	case a.ID == state.SuspendID && suspended(m):
 		return "resume"
 	case a.ID == state.DrainID:
-		if drain, undrain := actions.DrainTargets(m); len(drain) == 0 && len(undrain) > 0 {
+		if drain, undrain := state.DrainTargets(m); len(drain) == 0 && len(undrain) > 0 {
 			return "undrain"
 		}
 	case a.ID == "agent.attach.zoomed" && !m.Zoomed:
