@@ -48,7 +48,7 @@ func agentActions() []state.Action {
 			Key: keymap.Bind(
 				"drain: let the agent, or members of the pool, finish; or cancel the drain", "D"),
 			Short: "drain", In: global,
-			Risk: keymap.Confirmed, Why: needDrain, Run: askDrain},
+			Risk: keymap.ConfirmedForSeveral, Why: needDrain, Run: askDrain},
 		{ID: "agent.suspend", Key: keymap.Bind("suspend the agent or the pool, or resume it", "s"),
 			Short: "suspend", In: global,
 			Risk: keymap.Confirmed, Why: needSuspend, Run: askSuspend},

@@ -61,7 +61,8 @@ func surplusReason(m *state.Room, r *panel.AgentRow) string {
 		r.Shown, widget.Plain(r.Pool), m.Keys.KeyText("focus.pools"), m.Keys.KeyText("pool.more"))
 }
 
-// askDrain asks before agents drain. For a pool with several members, it first asks which of them.
+// askDrain drains one agent at once, because undo cancels the drain. It asks before several agents drain. For a pool
+// with several members, it first asks which of them.
 func askDrain(m *state.Room) []feed.Effect {
 	if p := m.Pools.Targets(); state.DrainsPools(m) && len(p) == 1 &&
 		len(m.Pools.Members(p[0].Name)) > 1 {
@@ -70,7 +71,7 @@ func askDrain(m *state.Room) []feed.Effect {
 	return askDrainOfAll(m)
 }
 
-// askDrainOfAll asks before all targets drain. If all that can drain are draining, it cancels the drains.
+// askDrainOfAll asks before several targets drain. If all that can drain are draining, it cancels the drains.
 func askDrainOfAll(m *state.Room) []feed.Effect {
 	drain, undrain := state.DrainTargets(m)
 	if len(drain) == 0 {
@@ -83,7 +84,12 @@ func askDrainOfAll(m *state.Room) []feed.Effect {
 					})
 			}})
 	}
-	askLive(m, aboutAgents(m, state.DrainRows(m), drainQuestion))
+	rows := state.DrainRows(m)
+	if len(rows) == 1 && m.Confirm != state.ConfirmAlways {
+		q := drainQuestion(m, rows)
+		return q.do(m)
+	}
+	askLive(m, aboutAgents(m, rows, drainQuestion))
 	return nil
 }
 
