@@ -19,7 +19,8 @@ type Dialog struct {
 	Keys []string `json:"keys,omitempty"`
 }
 
-// DialogListener is notified when a program asks a question. Launch and Settle call its methods in their own goroutine.
+// DialogListener is notified when a program asks a question. Launch and Settle call its methods from the goroutine in
+// which they run.
 type DialogListener interface {
 	// DialogAnswered reports a question that was answered automatically.
 	DialogAnswered(s *Spec, d Dialog)
@@ -28,7 +29,7 @@ type DialogListener interface {
 	DialogPending(ctx context.Context, s *Spec, d *Dialog)
 }
 
-// shown reports whether the dialog is open on a screen.
+// shown reports whether a screen shows that the dialog is open.
 func (d *Dialog) shown(screen string) bool {
 	text := normalize(screen)
 	return len(d.Says) > 0 && !slices.ContainsFunc(d.Says, func(part string) bool {

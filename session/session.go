@@ -1,5 +1,5 @@
 // Package session defines the interface to running agents: the methods that a session provider implements, and the
-// values that it exchanges with its callers. The providers are sub-packages. Package sessiontest is their conformance
+// values that it exchanges with its callers. The providers are in subpackages. Package sessiontest is their conformance
 // suite.
 //
 // A session is one life of one agent: a process tree on a terminal that starts once and ends once. All sessions of an
@@ -46,10 +46,10 @@ type Spec struct {
 	// names that the agent's own process can have; used to find it
 	Processes []string `json:"process_names,omitempty"`
 
-	// signal that asks the agent to exit, for ParseSignal; "" = the one that Ctrl-C sends
+	// name of the signal that asks the agent to exit, see ParseSignal; "" = the one that Ctrl-C sends
 	StopSignal string `json:"stop_signal,omitempty"`
 
-	// provider that must run the session; "" = the provider that is asked to start it
+	// provider that must run the session; "" = the provider on which Start is called
 	Provider string `json:"provider,omitempty"`
 	// the agent has an idle timeout, so its activity must be reported even if that is expensive
 	Idle bool `json:"idle,omitempty"`
@@ -81,7 +81,7 @@ type Ready struct {
 	Deadline time.Duration `json:"deadline,omitempty"`
 }
 
-// DefaultReadyDeadline is how long a session may take to become ready if Ready.Deadline is 0.
+// DefaultReadyDeadline is the time limit for a session to become ready if Ready.Deadline is 0.
 const DefaultReadyDeadline = 60 * time.Second
 
 // MaxText is the maximum number of bytes that one Send can type.
@@ -102,8 +102,7 @@ type Status struct {
 	Frozen bool // stopped by SIGSTOP
 	// when the session's holder stopped responding; zero = it responds
 	Silent time.Time
-	// why a live session is silent or why its platform is ending it: "its pod is terminating …"; "" = neither is the
-	// case
+	// why a live session is silent or why its platform is ending it: "its pod is terminating …"; "" = neither applies
 	Reason  string
 	PID     int
 	Started time.Time

@@ -12,7 +12,7 @@ type OpenRequest struct {
 	// protocol versions that the caller supports
 	Protocols []int           `json:"protocols"`
 	City      string          `json:"city"`               // absolute path of the city's folder
-	Observe   bool            `json:"observe,omitempty"`  // the helper must change nothing
+	Observe   bool            `json:"observe,omitempty"`  // the helper must not change anything
 	Settings  json.RawMessage `json:"settings,omitempty"` // the helper's table in city.toml
 }
 
@@ -42,8 +42,8 @@ func abilities() map[session.Ability]Ability {
 	}
 }
 
-// Target names a call's session. It also contains the parameters of all calls that have no request type of their own.
-// Each field's comment lists the calls that use it.
+// Target identifies the session of a call. It also contains the parameters of all calls that have no request type of
+// their own. Each field's comment lists the calls that use it.
 type Target struct {
 	Name  string `json:"name"`
 	ID    string `json:"id,omitempty"`       // acknowledge, capture

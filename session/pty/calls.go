@@ -118,8 +118,8 @@ func (p *Provider) SendKeys(ctx context.Context, name string, keys ...string) er
 		Wait: patience(ctx)})
 }
 
-// patience returns how long to wait for a terminal to accept input. It leaves enough time to respond before the
-// caller's deadline.
+// patience returns how long to wait for a terminal to accept input. It leaves the holder enough time to respond before
+// the caller's deadline.
 func patience(ctx context.Context) time.Duration {
 	deadline, ok := ctx.Deadline()
 	if !ok {

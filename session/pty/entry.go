@@ -26,7 +26,7 @@ type entry struct {
 	// decoded from record once, because every List needs it
 	fingerprint   session.Fingerprint
 	pid           int
-	exit          *session.Exit // nil while the session is alive, if known is set
+	exit          *session.Exit // valid if known is true; nil while the session is alive
 	acked         bool
 	activity      activityRecord
 	responseCheck responseCheck
@@ -38,7 +38,7 @@ func newEntry(name string) *entry {
 	return &entry{name: name, lock: registry.NewNameLock()}
 }
 
-// take waits for the lock of the name. The caller must call release.
+// take acquires the name's lock. The caller must call release.
 func (e *entry) take(ctx context.Context) (release func(), err error) {
 	if release, err = e.lock.Lock(ctx); err != nil {
 		err = fmt.Errorf("session %q is still starting: %w", e.name, err)
@@ -46,7 +46,8 @@ func (e *entry) take(ctx context.Context) (release func(), err error) {
 	return release, err
 }
 
-// lock takes the lock of a name and returns its entry, which it creates if necessary. The caller must call release.
+// lock acquires a name's lock and returns the name's entry, which it creates if necessary. The caller must call
+// release.
 func (p *Provider) lock(ctx context.Context, name string) (e *entry, release func(), err error) {
 	for {
 		e := p.reg.Entry(name)

@@ -96,7 +96,7 @@ func (e *entry) reusable() *link {
 	return e.link
 }
 
-// isNew reports whether the provider has not seen a life with this name.
+// isNew reports whether the name is new to the provider, which has not seen any life with it.
 func (e *entry) isNew() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -154,7 +154,7 @@ func (p *Provider) hold(ctx context.Context, e *entry) (*link, error) {
 	return l, nil
 }
 
-// begin makes a holder start a life. If a signal has stopped the holder, begin continues it.
+// begin makes a holder start a life. If a signal has stopped the holder, begin resumes the holder.
 func (p *Provider) begin(ctx context.Context, e *entry, l *link, s *life) error {
 	req := wire.Request{Op: wire.OpStart, Spec: &s.Spec, Ready: s.ready, Plain: p.plain}
 	if deadline, ok := ctx.Deadline(); ok {

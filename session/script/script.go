@@ -37,7 +37,7 @@ type Options struct {
 	// the controller's environment; shell.ScriptEnv selects the variables that the script gets
 	Environ []string
 
-	Observe bool         // read-only: the provider changes nothing
+	Observe bool         // read-only: the provider does not change anything
 	Logger  *slog.Logger // nil = no logging
 }
 

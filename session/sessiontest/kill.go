@@ -81,12 +81,12 @@ type Kills struct {
 	// Open opens a provider for a city. At the end of the test, it stops the city's sessions.
 	Open    func(t *testing.T, city string) session.Provider
 	N       int           // number of kills
-	Seed    uint64        // of the random times; 0 = a new one, logged
+	Seed    uint64        // seed of the random times; 0 = a new seed, which is logged
 	Longest time.Duration // maximum lifetime of a controller
 }
 
-// ControllerKilled kills a controller at random times, even during its starts. No agent ever runs twice (L11). The next
-// controller adopts the running agents, with the same PIDs. The test binary must call MiniController if its first
+// ControllerKilled kills a controller at random times, even while it starts agents. No agent ever runs twice (L11). The
+// next controller adopts the running agents, with the same PIDs. The test binary must call MiniController if its first
 // argument is "mini-controller"; the second is the city.
 func ControllerKilled(t *testing.T, k Kills) {
 	if k.Seed == 0 {

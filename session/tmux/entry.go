@@ -39,7 +39,7 @@ func newEntry(name string) *entry {
 	return e
 }
 
-// take waits for the lock of the name. The caller must call release.
+// take acquires the name's lock. The caller must call release.
 func (e *entry) take(ctx context.Context) (release func(), err error) {
 	if release, err = e.lock.Lock(ctx); err != nil {
 		err = fmt.Errorf("session %q is still busy with a start or a cleanup: %w", e.name, err)
@@ -103,7 +103,7 @@ func (e *entry) unwatch() {
 // target returns the tmux target of a life's pane: the exact name of the tmux session and the ID of the pane.
 func (r *record) target() string { return "=" + mangle(r.Name) + ":." + r.Pane }
 
-// mangle converts a session's name to one that tmux leaves as it is. tmux expands # and replaces dots and colons, so
+// mangle converts a session's name to one that tmux does not change. tmux expands # and replaces dots and colons, so
 // mangle replaces all special characters with their codes.
 func mangle(name string) string {
 	var b strings.Builder

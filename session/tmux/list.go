@@ -28,7 +28,7 @@ type pane struct {
 	marks      map[string]string
 }
 
-// viewers describes the clients attached to a session that can type.
+// viewers describes the clients that are attached to a session and can type.
 type viewers struct {
 	count int
 	typed time.Time
@@ -137,12 +137,12 @@ func (p *Provider) scan() error {
 
 const fieldSep = "|"
 
-// snapshot reads from tmux the state of one life, or of all sessions if of is nil. Without a server, the snapshot is
-// empty.
-func (p *Provider) snapshot(ctx context.Context, of *record) (snapshot, error) {
+// snapshot asks tmux for the state of the life in rec, or of all sessions if rec is nil. Without a server, the snapshot
+// is empty.
+func (p *Provider) snapshot(ctx context.Context, rec *record) (snapshot, error) {
 	panes, clients := []string{"list-panes", "-a"}, []string{"list-clients"}
-	if of != nil {
-		session := "=" + mangle(of.Name)
+	if rec != nil {
+		session := "=" + mangle(rec.Name)
 		panes, clients = []string{"list-panes", "-s", "-t", session},
 			[]string{"list-clients", "-t", session}
 	}

@@ -17,7 +17,7 @@ func (k *history) add(text []byte) {
 	k.modes.Write(text)
 }
 
-// replayFrom returns the output from a position on. It first sets the modes that earlier output has set.
+// replayFrom returns the output after a position, preceded by sequences that set the modes at that position.
 func (k *history) replayFrom(from uint64) []byte {
 	var b []byte
 	if k.out.start > 0 || from > 0 {

@@ -26,8 +26,8 @@ import (
 )
 
 // gcPercent is the garbage collection target percentage. An idle holder never collects garbage, because the collector
-// alone needs a third of a megabyte. A busy holder collects once per megabyte of allocations. Output does not cause
-// allocations, even in large amounts.
+// alone needs a third of a megabyte. A busy holder collects once per megabyte of allocations. Even large amounts of
+// output cause no allocations.
 const gcPercent = 25
 
 // idleLife is how long a holder waits for another life after a life has ended, while a controller is connected.
@@ -122,7 +122,7 @@ func (h *holder) run(first *conn, signals chan os.Signal) int {
 	if !h.firstStart(first) {
 		return 1
 	}
-	// The calls below follow the start of the agent, because each of them takes as long as the start itself.
+	// The calls below come after the start of the agent, because each of them takes as long as the start itself.
 	signal.Notify(signals, unix.SIGCHLD, unix.SIGTERM)
 	h.reap()
 	h.wg.Go(func() { h.serve(first) })

@@ -73,8 +73,8 @@ func (r *ring) clear() {
 }
 
 // safeStart returns the first position that is not inside an escape sequence. If no output was dropped, that is the
-// start. Otherwise it is the first position in the next 8 KiB that follows a line feed or holds an ESC, or else the
-// start.
+// start. Otherwise it is the first position in the next 8 KiB that follows a line feed or holds an ESC, or the start if
+// no such position exists.
 func (r *ring) safeStart(dropped bool) uint64 {
 	if !dropped {
 		return r.start
