@@ -5,11 +5,11 @@
 // The cells, their styles and the editing functions are those of charmbracelet/x/vt, but this package sends it only a
 // small set of sequences. If x/vt (of September 2026) receives a program's output directly, it
 //
-//   - panics on margins below the screen, and loops for long on large counts;
+//   - panics on margins below the screen, and loops for a long time on large counts;
 //   - answers queries into a pipe that blocks without a reader;
 //   - always keeps 10,000 lines of scrollback on the alternate screen, each cell 112 bytes;
 //   - loses a wide character at the right margin, and the last one of every line that is full of them;
-//   - makes a cell without width of a combining mark that arrives in a later write;
+//   - turns a combining mark that arrives in a later write into a cell without width;
 //   - moves the cursor down on IL, DL and on CR in origin mode if there is a top margin;
 //   - clears the whole line on ED 1, the screen on ED 3, and fills the scrollback on ED 2;
 //   - does not support SO and SI, CSI u, ESC E, insert mode and soft reset;
