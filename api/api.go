@@ -7,10 +7,10 @@
 //
 // # Concurrency
 //
-// Handlers run in the goroutines of net/http. A stream has one goroutine more, which reads from the city and buffers at
-// most one item, or eventsAhead events. An attached terminal also has one more, which reads from the terminal. Serve
-// returns when all these goroutines have ended. So does KeepListening, which has one goroutine for its server. A Client
-// uses only goroutines of net/http; Close ends them.
+// Handlers run in the goroutines of net/http. A stream has an additional goroutine, which reads from the city and
+// buffers at most one item, or eventsAhead events. An attached terminal also has an additional goroutine, which reads
+// from the terminal. Serve returns when all these goroutines have ended. So does KeepListening, which has one goroutine
+// for its server. A Client uses only goroutines of net/http; Close ends them.
 package api
 
 import (

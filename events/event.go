@@ -136,7 +136,7 @@ const (
 	WatchdogTriaged      = "watchdog.triaged"
 	WatchdogActed        = "watchdog.acted"
 	WatchdogDegraded     = "watchdog.degraded" // the thresholds decide in place of the triage agent
-	WatchdogRestored     = "watchdog.restored" // the triage agent decides again
+	WatchdogRestored     = "watchdog.restored" // the triage agent takes over again
 	WatchdogEscalated    = "watchdog.escalated"
 	WatchdogCommand      = "watchdog.command" // result of a watchdog's escalate_command
 	WatchdogAcknowledged = "watchdog.acknowledged"
