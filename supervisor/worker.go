@@ -290,7 +290,7 @@ func (w *worker) result() error {
 	return fmt.Errorf("%s (%s): %w", w.name, w.path, w.err)
 }
 
-// poke immediately retries a city that is waiting. If stopped is set, it also starts a city that a user has stopped.
+// poke immediately retries a city that is waiting. If stopped is true, it also starts a city that a user has stopped.
 // The caller must hold mu.
 func (w *worker) poke(stopped bool) {
 	switch w.state {
