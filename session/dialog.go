@@ -24,8 +24,8 @@ type Dialog struct {
 type DialogListener interface {
 	// DialogAnswered reports a question that was answered automatically.
 	DialogAnswered(s *Spec, d Dialog)
-	// DialogPending reports the question that a user must answer in the terminal. A nil dialog means that no question
-	// is open any more.
+	// DialogPending reports the question that a user must answer in the terminal. A nil dialog means that the question
+	// is no longer open.
 	DialogPending(ctx context.Context, s *Spec, d *Dialog)
 }
 

@@ -157,7 +157,7 @@ func (s *Spec) await(ctx context.Context, p Provider) error {
 	}
 }
 
-// waits describes what a start waits for.
+// waits returns a clause that says what a start waits for.
 func (r Ready) waits(limit time.Duration) string {
 	switch {
 	case r.Prefix == "":

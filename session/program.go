@@ -42,7 +42,7 @@ func (s *Spec) FindProgram() (Executable, error) {
 }
 
 // lookUp finds a program as a shell does: in PATH, unless the name contains a slash. If PATH is empty it returns "",
-// because shells then search a default path of their own.
+// because shells then search their own default path.
 func (s *Spec) lookUp(word, path string) (string, error) {
 	if strings.ContainsRune(word, '/') {
 		return word, s.unusable(word, s.runnable(word))

@@ -2,8 +2,8 @@
 // values that it exchanges with its callers. The providers are in subpackages. Package sessiontest is their conformance
 // suite.
 //
-// A session is one life of one agent: a process tree on a terminal that starts once and ends once. All sessions of an
-// agent have the same name, but each has its own ID.
+// A session is a single run of one agent: a process tree on a terminal that starts once and ends once. All sessions of
+// an agent have the same name, but each has its own ID.
 package session
 
 import (

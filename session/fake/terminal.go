@@ -114,7 +114,7 @@ func (p *Provider) Capture(_ context.Context, name, id string) ([]byte, error) {
 			return []byte(l.text()), nil
 		}
 	}
-	return nil, fmt.Errorf("session %s, life %s: %w", name, id, session.ErrNotFound)
+	return nil, fmt.Errorf("session %s with ID %s: %w", name, id, session.ErrNotFound)
 }
 
 // typed processes input from a viewer. A draft ends with Enter, or with a key that deletes the line. The caller must

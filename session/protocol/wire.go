@@ -42,8 +42,8 @@ func abilities() map[session.Ability]Ability {
 	}
 }
 
-// Target identifies the session of a call. It also contains the parameters of all calls that have no request type of
-// their own. Each field's comment lists the calls that use it.
+// Target identifies the session of a call. It also contains the parameters of all calls that have no specific request
+// type. Each field's comment lists the calls that use it.
 type Target struct {
 	Name  string `json:"name"`
 	ID    string `json:"id,omitempty"`       // acknowledge, capture
@@ -60,8 +60,8 @@ type Target struct {
 	Rows  int      `json:"rows,omitempty"`  // attach
 }
 
-// Response is the result of every call that has no result type of its own. Each field's comment lists the calls that
-// set it.
+// Response is the result of every call that has no specific result type. Each field's comment lists the calls that set
+// it.
 type Response struct {
 	Session  *Status          `json:"session,omitempty"`  // start, look
 	Sessions []Status         `json:"sessions,omitempty"` // list

@@ -91,7 +91,7 @@ func (e *entry) alive() bool {
 	return e.known && e.exit == nil
 }
 
-// awaitEnd waits until the holder reports the end of the current life, or until ctx or the connection ends.
+// awaitEnd waits until the holder reports the end of the current session, or until ctx or the connection ends.
 func (e *entry) awaitEnd(ctx context.Context) {
 	if !e.alive() {
 		return
@@ -177,7 +177,8 @@ func (p *Provider) addActivity(e *entry, st *session.Status) {
 	st.TypedAt = p.clock.Time(a.Typed)
 }
 
-// lastActivity reads the activity record. ok is false if the record belongs to another life. The caller must hold e.mu.
+// lastActivity reads the activity record. ok is false if the record belongs to another session. The caller must hold
+// e.mu.
 func (e *entry) lastActivity() (a wire.Activity, ok bool) {
 	a, ok = e.activity.read()
 	return a, ok && a.Life == wire.LifeHash(e.record.ID)
@@ -244,7 +245,7 @@ func (e *entry) drain(a *wire.Activity) session.Drain {
 	return session.ParseDrain(func(key string) string { return e.marks[key] })
 }
 
-// note stores a mark, unless the holder of this life publishes its marks.
+// note stores a mark, unless the holder of this session publishes its marks.
 func (e *entry) note(life, key, value string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

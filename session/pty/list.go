@@ -42,7 +42,7 @@ type responseCheck struct {
 }
 
 const (
-	// a holder counts as silent after this many failed checks in a row
+	// a holder counts as silent after this many consecutive failed checks
 	silentFailures = 2
 	silentEvery    = 5 * time.Second // minimum interval between checks of the same holder
 	// silentBatch is the maximum number of holders that one List checks, because a check takes three system calls. The
@@ -86,7 +86,7 @@ func (p *Provider) checkHolders(entries []*entry) {
 	}
 }
 
-// noteResponse records the result of a check.
+// noteResponse records whether the holder responded to a check.
 func (e *entry) noteResponse(now time.Time, responds bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -67,7 +67,7 @@ type Options struct {
 	Broken func(error)
 }
 
-// Provider runs each session in a terminal of its own. It implements all optional interfaces of package session.
+// Provider runs each session in its own terminal. It implements all optional interfaces of package session.
 type Provider struct {
 	files    folders
 	launcher launcher

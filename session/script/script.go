@@ -41,7 +41,7 @@ type Options struct {
 	Logger  *slog.Logger // nil = no logging
 }
 
-// Provider runs sessions with a script.
+// Provider is a session provider that calls a script.
 type Provider struct {
 	o    Options
 	env  []string

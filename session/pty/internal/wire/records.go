@@ -31,7 +31,7 @@ const (
 type Request struct {
 	Op   Op    `json:"op"`
 	Spec *Spec `json:"spec,omitempty"`
-	// the connection does not keep the holder waiting for another life
+	// the connection does not keep the holder waiting for another session
 	Look  bool `json:"look,omitempty"`
 	Plain bool `json:"plain,omitempty"` // the agent gets pipes instead of a terminal
 	// the agent counts as ready as soon as it starts
