@@ -162,8 +162,8 @@ func (d *parent) regular(info fs.FileInfo) error {
 	return d.unsafe(d.is(info) + ", but it must be a regular file")
 }
 
-// fit returns an error if an open file must not be used. The file must be regular. If it is to be written, it must also
-// belong to the user or root and have a single hard link.
+// fit returns an error if an open file must not be used. The file must be regular. A file that is opened for writing
+// must also belong to the user or root and have a single hard link.
 func (d *parent) fit(info fs.FileInfo, write bool) error {
 	if err := d.regular(info); err != nil || !write {
 		return err

@@ -67,7 +67,7 @@ type modeState struct {
 // dropStarts drops the positions found so far, because they no longer meet the conditions.
 func (s *replayScanner) dropStarts() { s.starts = s.starts[:0] }
 
-// set changes a mode.
+// set sets or resets a mode. If that changes the mode, set drops the positions found so far.
 func (s *replayScanner) set(mode *bool, on bool) {
 	if *mode != on {
 		*mode = on
