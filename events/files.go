@@ -18,7 +18,7 @@ const (
 	activeName = "events.jsonl"
 	lockName   = "events.lock"
 
-	// relists is how often list retries if the log is rotated while it lists the files.
+	// relists is the maximum number of times that list tries again after a rotation.
 	relists = 10
 )
 
@@ -53,7 +53,7 @@ func parseSegment(name string) (first uint64, suffix int, ok bool) {
 		name == segmentName(first, suffix)
 }
 
-// list returns the log's files, oldest first. It retries if the log is rotated meanwhile.
+// list returns the log's files, oldest first. It retries if the log is rotated while it lists the files.
 func list(dir string) ([]file, error) {
 	active := filepath.Join(dir, activeName)
 	for range relists {
