@@ -140,7 +140,7 @@ func (l *Ledger) Load(dir string) (*Record, error) {
 	return &r, nil
 }
 
-// Save writes a record.
+// Save stores a record. It replaces the city's previous record.
 func (l *Ledger) Save(r Record) error {
 	if l.dir == "" {
 		return errors.New("cannot write the record of trusted cities: neither XDG_STATE_HOME nor " +
