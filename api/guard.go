@@ -27,7 +27,7 @@ type Guard struct {
 	ReadToken string
 	Fleet     bool // the guard protects the API for all cities of a machine
 
-	// for a fleet, by name; a tenant's token permits /v0/tenant/NAME
+	// tenants of a fleet, by name; a tenant's token permits /v0/tenant/NAME
 	Tenants map[string]Tenant
 
 	keys *atomic.Pointer[keyring] // if not nil, replaces the tokens above

@@ -107,8 +107,8 @@ func segments(dir string) ([]file, error) {
 	return files, nil
 }
 
-// statFile returns information about a file, or nil if it does not exist. It is an error if the file is not a regular
-// one, because opening it could block.
+// statFile returns information about a regular file, or nil if it does not exist. It returns an error for any other
+// kind of file, because opening it could block.
 func statFile(path string) (fs.FileInfo, error) {
 	info, err := disk.StatFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -51,8 +51,9 @@ type Report struct {
 	Written []string
 }
 
-// Apply copies the files of an overlay, from, into an existing folder, to. It never writes outside that folder, even if
-// the folder contains links. It records the copied files in another folder, memory, which it creates if necessary.
+// Apply copies an overlay into an existing folder: from is the overlay's folder, and to is the target folder. It never
+// writes outside the target folder, even if that contains links. It records the copied files in the folder memory,
+// which it creates if necessary.
 func Apply(ctx context.Context, from, to, memory string) (Report, error) {
 	tree, err := Scan(ctx, from)
 	if err != nil {

@@ -97,7 +97,7 @@ func (s *Spec) checkArguments() error {
 	return nil
 }
 
-// Unfit returns an ErrCommand with a formatted text.
+// Unfit returns an ErrCommand with a formatted message.
 func Unfit(format string, args ...any) error {
 	return &unfitError{fmt.Errorf(format, args...)}
 }

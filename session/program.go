@@ -101,7 +101,7 @@ func (s *Spec) runnable(path string) error {
 	return unix.Access(path, unix.X_OK)
 }
 
-// longestWord is the maximum length of a path.
+// longestWord is the maximum length of a word that can be a program's path.
 const longestWord = 4095
 
 // program returns the first program that a shell would run for a line, or "" if that is not obvious from the line. It

@@ -218,8 +218,8 @@ type (
 	// other providers. List must return the state as of the end of the call, so that concurrent callers can share one
 	// call.
 	Patient interface {
-		// Patience returns how much longer than its grace period a call about a session may take. The name "" stands
-		// for any session. 0 means no longer than with other providers.
+		// Patience returns the time that a call about a session may take in addition to its grace period. The name ""
+		// stands for any session. 0 means as long as with other providers.
 		Patience(name string) time.Duration
 	}
 
@@ -283,7 +283,7 @@ type Usage struct {
 	// for. Its resolution is 10 ms per process. It can decrease if a process ends and no process in the tree waits for
 	// it.
 	CPU   time.Duration
-	RSS   int64 // resident memory in bytes; a page shared by several processes counts several times
+	RSS   int64 // resident memory in bytes; a page shared by several processes is counted several times
 	Procs int   // number of live processes, at least 1
 }
 

@@ -24,7 +24,7 @@ type bounds struct {
 	interval time.Duration
 }
 
-// watch runs do with a context that is canceled when the folder exceeds the bounds. It returns an error about the
+// watch calls do with a context that is canceled when the folder exceeds the bounds. It returns an error about the
 // bounds if they were exceeded, and otherwise the error from do.
 func (b bounds) watch(ctx context.Context, dir string, do func(ctx context.Context) error) error {
 	ctx, stop := context.WithCancelCause(ctx)

@@ -91,7 +91,7 @@ func openParent(path string) (*parent, error) {
 	return &parent{root: root, name: below[last], path: path}, nil
 }
 
-// in opens the folder of the file at path and calls do.
+// in opens the folder that contains the file at path, and passes it to do.
 func in(path string, do func(*parent) error) error {
 	d, err := openParent(path)
 	if err != nil {

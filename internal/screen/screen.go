@@ -1,6 +1,6 @@
-// Package screen makes the output of programs safe to display: a terminal's screen as lines of text and color,
-// replays of stored output, and single lines without everything that a terminal would interpret. Its results
-// contain no control characters and no escape sequences other than SGR (law L12).
+// Package screen makes the output of programs safe to display: a terminal's screen as lines of text and color, replays
+// of stored output, and single lines without anything that a terminal would interpret. Its results contain no control
+// characters and no escape sequences other than SGR (law L12).
 //
 // The cells, their styles and the editing functions are those of charmbracelet/x/vt, but this package sends it only a
 // small set of sequences. If x/vt (of September 2026) receives a program's output directly, it
@@ -223,8 +223,8 @@ func (s *Screen) HistoryLen() int {
 // past returns the history. Slightly more lines are stored, so that trimming is rare.
 func (s *Screen) past() []string { return s.history[max(0, len(s.history)-s.maxHistoryLines):] }
 
-// History returns up to n lines that have scrolled off the screen, starting with line from; line 0 is the oldest.
-// They have the same form as those of Lines but are not cropped.
+// History returns up to n lines that have scrolled off the screen. from is the number of the first one; line 0 is the
+// oldest. The lines have the same form as those from Lines but are not cropped.
 func (s *Screen) History(from, n int) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

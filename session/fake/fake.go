@@ -258,7 +258,7 @@ func (p *Provider) Blind(err error) {
 	p.blind = err
 }
 
-// Lose makes List fail with err, or succeed again if err is nil. Unlike Blind it signals a change, as a platform does
+// Lose makes List fail with err, or succeed again if err is nil. Unlike Blind, it signals a change, like a platform
 // that stops responding.
 func (p *Provider) Lose(err error) {
 	p.Blind(err)

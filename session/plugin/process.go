@@ -107,8 +107,8 @@ func (p *Provider) run(ctx context.Context, up func()) error {
 	return err
 }
 
-// end waits for ctx to end and then closes the helper's standard input, which asks the helper to exit. If it does not
-// exit in time, end kills it.
+// end waits for ctx to end and then closes the helper's standard input, which asks the helper to exit. If the helper
+// does not exit in time, end kills it.
 func (p *Provider) end(ctx context.Context, pid int, stdin io.Closer, done <-chan struct{}) {
 	select {
 	case <-done:

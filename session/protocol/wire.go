@@ -48,10 +48,11 @@ type Target struct {
 	Name  string `json:"name"`
 	ID    string `json:"id,omitempty"`       // acknowledge, capture
 	Grace int64  `json:"grace_ns,omitempty"` // stop
-	Force bool   `json:"force,omitempty"`    // stop: do not wait for the host to confirm the end
-	Lines int    `json:"lines,omitempty"`    // output; 0 = visible screen
-	Text  string `json:"text,omitempty"`     // send
-	// send: fail if a viewer has typed within this duration
+	// stop; if true, the call does not wait for the host to confirm the end
+	Force bool   `json:"force,omitempty"`
+	Lines int    `json:"lines,omitempty"` // output; 0 = visible screen
+	Text  string `json:"text,omitempty"`  // send
+	// send; the call fails if a viewer has typed within this duration
 	Quiet *int64   `json:"quiet_ns,omitempty"`
 	Keys  []string `json:"keys,omitempty"`  // keys
 	Key   string   `json:"key,omitempty"`   // mark, meta
@@ -68,7 +69,7 @@ type Response struct {
 	Text     string           `json:"text,omitempty"`     // output, meta
 	Data     []byte           `json:"data,omitempty"`     // capture, in base64
 	Usage    map[string]Usage `json:"usage,omitempty"`    // usage, by session
-	// list: why providers did not respond, by provider
+	// list; the reasons why providers did not respond, by provider
 	Unknown map[string]string `json:"unknown,omitempty"`
 	Error   *Error            `json:"error,omitempty"`
 }

@@ -184,7 +184,7 @@ func (e *entry) lastActivity() (a wire.Activity, ok bool) {
 	return a, ok && a.Life == wire.LifeHash(e.record.ID)
 }
 
-// connect stores the state that a holder reports on its permanent connection, and reports an exit that is new.
+// connect stores the state that a holder reports on its permanent connection, and reports the exit if it is new.
 func (p *Provider) connect(e *entry, s wire.State, started bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 const (
 	stopTimeout = time.Minute // maximum time for a stop in addition to its grace period
 
-	// responseLimit is how long after the grace period a holder has to end the process tree. It includes the half
+	// responseLimit is the time that a holder has after the grace period to end the process tree. It includes the half
 	// second between SIGTERM and SIGKILL, and a margin for a busy machine. A holder that has not responded by then is
 	// killed.
 	responseLimit = 5 * time.Second
