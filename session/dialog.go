@@ -152,7 +152,8 @@ func (w *readyWait) timeoutError(limit time.Duration) error {
 	case len(d.Keys) == 0:
 		return fmt.Errorf("the agent did not become ready: it asks about %s, and the question "+
 			"was not answered; answer in the agent's terminal, or set emits_permission_warning = "+
-			"true to have such questions answered; the screen shows: %s", d.Name, tail(w.screen))
+			"true to have such questions answered automatically; the screen shows: %s",
+			d.Name, tail(w.screen))
 	case errors.Is(w.answerError, ErrUnsupported):
 		return fmt.Errorf("the agent did not become ready: it asks about %s, but the session "+
 			"provider cannot press keys to answer; the screen shows: %s", d.Name, tail(w.screen))

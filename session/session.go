@@ -283,7 +283,7 @@ type Usage struct {
 	// for. Its resolution is 10 ms per process. It can decrease if a process ends and no process in the tree waits for
 	// it.
 	CPU   time.Duration
-	RSS   int64 // resident memory in bytes; a page shared by several processes is counted several times
+	RSS   int64 // resident memory in bytes; shared pages are counted once per process
 	Procs int   // number of live processes, at least 1
 }
 

@@ -101,7 +101,7 @@ func NotFound(k Kind, name string, names []string) *Missing {
 	m := NoSuch(k, name)
 	names = slices.Clone(names)
 	if how := k.create(); len(names) == 0 && how != "" {
-		m.next = "there is none yet; " + how
+		m.next = "none exist yet; " + how
 	}
 	for _, n := range names { // a name may be meant without its rig
 		names = append(names, n[strings.LastIndexByte(n, '/')+1:])

@@ -72,7 +72,7 @@ func (p *Provider) resume(e *entry) {
 	rec, known := e.record, e.known
 	e.mu.Unlock()
 	if known && p.files.stopped(rec) {
-		p.log.Warn("a session's holder was stopped by a signal; continuing it so that it "+
+		p.log.Warn("a session's holder was stopped by a signal; resuming it so that it "+
 			"can start or stop its agent",
 			"session", rec.Name, "pid", rec.Holder)
 		p.files.signalHolder(rec, syscall.SIGCONT)

@@ -161,7 +161,7 @@ func (f *folders) sweep(rec *record, tree map[int]uint64) (left []int) {
 			return true
 		}
 		st, err := proc.ReadStat(pid)
-		// a process older than the agent merely has a PID that was in use before
+		// a process that started before the agent does not belong to the session
 		return err == nil && st.Start >= rec.Start && marked(pid)
 	}, time.Now().Add(sweepTimeout))
 	if err != nil || len(left) > 0 {
