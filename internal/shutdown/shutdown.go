@@ -28,8 +28,8 @@ type Deadline struct {
 	abandoned []string
 }
 
-// New returns a Deadline that expires limit after Begin. Cleanup gets two thirds of that time; the rest is for
-// notifications.
+// New returns a Deadline that expires when limit has passed since Begin. Cleanup gets two thirds of that time; the rest
+// is for notifications.
 func New(limit time.Duration) *Deadline {
 	d := &Deadline{limit: limit, begun: make(chan struct{})}
 	d.all, d.endAll = context.WithCancelCause(context.Background())
