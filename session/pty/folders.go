@@ -143,8 +143,8 @@ func (f *folders) signalHolder(rec wire.Record, sig syscall.Signal) {
 }
 
 // restoreSockets finds holders of this city that have lost their sockets because the sessions' folder was deleted, and
-// makes them create the sockets again. It skips a holder that has not entered its folder yet: such a holder is about to
-// create its socket, and cannot handle the signal yet.
+// sends them SIGHUP to make them create the sockets again. It skips a holder that has not entered its folder yet: such
+// a holder is about to create its socket, and cannot handle SIGHUP yet.
 func (f *folders) restoreSockets(ctx context.Context) error {
 	if f.observe {
 		return nil

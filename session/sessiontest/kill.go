@@ -95,7 +95,7 @@ func ControllerKilled(t *testing.T, k Kills) {
 	t.Logf("-seed %d -kills %d", k.Seed, k.N)
 	random := rand.New(rand.NewPCG(k.Seed, 0))
 	city := t.TempDir()
-	t.Cleanup(func() { k.Open(t, city) }) // if the test fails before it stops them
+	t.Cleanup(func() { k.Open(t, city) }) // stops the sessions if the test fails early
 	first := map[string]int{}
 	const patience = 5 * time.Second
 	for n := 0; n < k.N || len(first) == 0 && k.Longest < patience; n++ {
