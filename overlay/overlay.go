@@ -51,9 +51,9 @@ type Report struct {
 	Written []string
 }
 
-// Apply copies an overlay into an existing folder: from is the overlay's folder, and to is the target folder. It never
-// writes outside the target folder, even if that contains links. It records the copied files in the folder memory,
-// which it creates if necessary.
+// Apply copies the files of an overlay into an existing folder. from is the folder of the overlay, and to is the
+// existing folder. Apply never writes outside to, even if that folder contains links. It records the copied files in
+// the folder memory, which it creates if necessary.
 func Apply(ctx context.Context, from, to, memory string) (Report, error) {
 	tree, err := Scan(ctx, from)
 	if err != nil {

@@ -286,8 +286,12 @@ func sendFields(src *Source, sends []city.Send) []string {
 		text := src.Look.Paint(token, widget.Plain(s.Stage.Text())) + " for " +
 			widget.Age(src.Now.Sub(s.Since))
 		if s.Stage.Over() {
-			text = src.Look.Paint(token, widget.Plain(s.Stage.Text())) + " " +
-				widget.Age(src.Now.Sub(s.Since)) + " ago"
+			stage, note := s.Stage, ""
+			if stage == city.Acknowledged {
+				stage, note = city.Submitted, "; "+city.OutputSince
+			}
+			text = src.Look.Paint(token, widget.Plain(stage.Text())) + " " +
+				widget.Age(src.Now.Sub(s.Since)) + " ago" + note
 		}
 		if s.Why != "" {
 			text += ": " + widget.Plain(s.Why)
