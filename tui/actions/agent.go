@@ -71,7 +71,7 @@ func needAgent(m *state.Room) string {
 	return ""
 }
 
-// needSubject returns the reason why there are no details to show, or "".
+// needSubject returns the reason why there is nothing to show details of, or "".
 func needSubject(m *state.Room) string {
 	p := m.ActionPanel()
 	switch {
@@ -127,8 +127,8 @@ func needSession(m *state.Room) string {
 	}
 }
 
-// releaseHint returns the key that makes an agent start, to follow the reason why it has no session. It returns "" if
-// the key would do something else.
+// releaseHint returns a hint with the key that releases an agent, to be appended to the reason why the agent has no
+// session. It returns "" if the key would do something else.
 func releaseHint(m *state.Room, r *panel.AgentRow) string {
 	if !r.Held() || state.Undoable(m) {
 		return ""
@@ -185,7 +185,7 @@ func zoomIn(m *state.Room) []feed.Effect {
 }
 
 // needZoom returns the reason why the pane cannot be zoomed or, if it is zoomed already, why the user cannot attach to
-// its agent.
+// the agent.
 func needZoom(m *state.Room) string {
 	if m.Zoomed {
 		return needTerminal(m)
@@ -216,7 +216,8 @@ func askRestart(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// restartQuestion asks whether to restart agents. It names the agents that cannot be restarted.
+// restartQuestion returns the question whether to restart agents. The question names the agents that cannot be
+// restarted.
 func restartQuestion(m *state.Room, rows []*panel.AgentRow) question {
 	all := len(rows)
 	var out []string
@@ -294,7 +295,8 @@ func endQuestion(m *state.Room, rows []*panel.AgentRow) question {
 		}}
 }
 
-// targetLines lists the targets if the title does not name them. It adds how many marked agents the filter hides.
+// targetLines returns the names of the targets if the title does not contain them. It adds how many marked agents the
+// filter hides.
 func targetLines(m *state.Room, rows []*panel.AgentRow) []string {
 	if len(rows) <= 1 {
 		return nil

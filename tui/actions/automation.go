@@ -65,7 +65,7 @@ func needRuns(m *state.Room) string {
 
 func askEndRun(m *state.Room) []feed.Effect { return endRuns(m, state.AutomationTargets(m)) }
 
-// endRuns asks whether to stop runs, and stops them.
+// endRuns asks for confirmation and then stops runs.
 func endRuns(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
 	askLive(m, aboutAutomations(m, rows, endRunsQuestion))
 	return nil
@@ -95,7 +95,7 @@ func endRunsQuestion(_ *state.Room, rows []*panel.AutomationRow) question {
 
 func askFire(m *state.Room) []feed.Effect { return fire(m, state.AutomationTargets(m)) }
 
-// fire fires automations. It asks for confirmation first if an automation would not run by itself now.
+// fire fires automations. It first asks for confirmation if an automation would not run by itself now.
 func fire(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
 	switch q := fireQuestion(m, rows); {
 	case len(rows) > 1:
@@ -108,7 +108,7 @@ func fire(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
 	return nil
 }
 
-// fireQuestion asks whether to fire an automation although it would not run by itself now.
+// fireQuestion returns the question whether to fire an automation although it would not run by itself now.
 func fireQuestion(m *state.Room, rows []*panel.AutomationRow) question {
 	r := *rows[0]
 	against := details.Obstacles(m.Details(), &r)
@@ -129,8 +129,8 @@ func fireQuestion(m *state.Room, rows []*panel.AutomationRow) question {
 		}}
 }
 
-// fireManyQuestion asks whether to fire several automations. This is always asked, because their gates are not all
-// visible at a glance.
+// fireManyQuestion returns the question whether to fire several automations. It is always asked, because their gates
+// are not all visible at a glance.
 func fireManyQuestion(m *state.Room, rows []*panel.AutomationRow) question {
 	var names []string
 	var commands []city.Command
