@@ -35,11 +35,11 @@ func (n *News) Empty() bool {
 		len(n.HistoryPages) == 0 && n.Edited == nil && n.Fleet == nil && n.OpenedCity == nil
 }
 
-// MaxPending is the number of events kept while the model does not read. There can briefly be twice as many. Older
-// events are dropped: the panel would not keep them, and the log contains all of them.
+// MaxPending is the number of events that are kept while the model does not read. For a short time there can be twice
+// as many. Older events are dropped: the panel would not keep them, and the log contains all of them.
 const MaxPending = panel.MaxEvents
 
-// Mailbox stores the latest news until the pump takes it. Adding never waits.
+// Mailbox stores the latest news until the pump takes it. Adding news never blocks.
 type Mailbox struct {
 	mu      sync.Mutex
 	pending News
@@ -111,7 +111,8 @@ func (b *Mailbox) SetPaneGap(gap time.Duration) {
 	b.mu.Unlock()
 }
 
-// Take empties the mailbox. An update of the pane that is not due yet stays in it; next is its due time, or zero.
+// Take empties the mailbox. If an update of the pane is not due yet, it stays in the mailbox; next is then the time
+// when it is due, otherwise zero.
 func (b *Mailbox) Take(now time.Time) (n News, next time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -136,7 +137,7 @@ func (b *Mailbox) PutOpenedCity(a *OpenedCity) {
 	})
 }
 
-// DropOutdated removes outdated news when a room is shown again.
+// DropOutdated removes news that is outdated, for a room that becomes visible again.
 func (b *Mailbox) DropOutdated(newer *city.Snapshot) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -147,8 +148,8 @@ func (b *Mailbox) DropOutdated(newer *city.Snapshot) {
 	}
 }
 
-// Behind reports whether the mailbox has missed too many events before the city's newest event, seq. If it has, Behind
-// drops the pending events, so that the backlog is loaded again.
+// Behind reports whether the mailbox has missed too many events before the event seq, the city's newest one. In that
+// case it also drops the pending events, because the backlog is then loaded again.
 func (b *Mailbox) Behind(seq uint64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 
 // ShowInPager runs the pager as the foreground program of the terminal until it ends or ctx ends. The pager has its own
 // process group, so that ctrl+c does not stop the city. ctrl+z is disabled. A pager that stops itself is continued,
-// because no shell would do so. ShowInPager always restores the terminal's modes.
+// because there is no shell that would do so. ShowInPager always restores the terminal's modes.
 func ShowInPager(ctx context.Context, o Terminal, text string) (err error) {
 	p, err := pager(ctx, o.Environ)
 	if err != nil {
@@ -51,7 +51,7 @@ func runInForeground(ctx context.Context, o Terminal, p foreground) error {
 		keepRunning(cmd.Process.Pid)
 		ran = cmd.Wait()
 	}
-	signal.Ignore(syscall.SIGTTOU) // this process is in the background now
+	signal.Ignore(syscall.SIGTTOU) // this process is now in the background
 	defer signal.Reset(syscall.SIGTTOU)
 	err = errors.Join(unix.IoctlSetPointerInt(fd, unix.TIOCSPGRP, group),
 		unix.IoctlSetTermios(fd, unix.TCSETS, before))
@@ -66,8 +66,8 @@ func runInForeground(ctx context.Context, o Terminal, p foreground) error {
 	return err
 }
 
-// keepRunning continues a process group whenever its leader, a child of this process, stops. It returns after the
-// leader has exited, and does not reap it.
+// keepRunning continues a process group each time its leader stops. The leader is a child of this process. keepRunning
+// returns after the leader has exited, but does not reap it.
 func keepRunning(leader int) {
 	for {
 		var info unix.Siginfo
