@@ -21,7 +21,7 @@ type Prompt[T any] struct {
 	Validate func(text string) string
 	Change   func(text string)   // called after every change; nil = not called
 	Done     func(text string) T // returns the task for the line; nil = no task
-	Cancel   func()              // called if the user closes the line without a task; nil = not called
+	Cancel   func()              // called if the line closes without a task; nil = not called
 	About    any                 // purpose of the line; its type depends on the owner
 
 	problem string // why the text was rejected; reset when the text changes
