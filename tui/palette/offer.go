@@ -29,8 +29,8 @@ func (t *Table[H, E]) Commands() []Item[H, E] {
 	return items
 }
 
-// Offer returns the rows for typed text: completions, and lines that contain its words in any order. only reports
-// whether no other row can match the text.
+// Offer returns the rows for typed text: completions, and lines that contain the words of the text in any order. only
+// means that no other row can match the text.
 func (t *Table[H, E]) Offer(h H, text string) (found []Item[H, E], only bool) {
 	l, ok := t.Parse(h, text)
 	if ok && l.Verb.Text > 0 && len(l.Args) >= l.Verb.Text-1 {
@@ -63,8 +63,8 @@ func (t *Table[H, E]) complete(h H, l Line[H, E]) (found []Item[H, E]) {
 	return found
 }
 
-// memberWord returns the word that ends with the given number, as the names of pool members do, or "" unless there is
-// exactly one.
+// memberWord returns the one word that ends with the given number, as the name of a pool member does. It returns "" if
+// there are several or none.
 func memberWord(words []Word, number string) string {
 	if _, err := strconv.ParseUint(number, 10, 32); err != nil {
 		return ""
@@ -93,7 +93,8 @@ func (v *Verb[H, E]) needsMore(h H, args []string) bool {
 	return len(v.Args(h, args)) > 0
 }
 
-// line returns the row for a command line. If the line is incomplete, the row has no Why and opens the palette again.
+// line returns the row for a command line. If the line is incomplete, the row has no Why, and running it opens the
+// palette again.
 func (t *Table[H, E]) line(h H, v *Verb[H, E], args []string, note string) Item[H, E] {
 	line := strings.Join(append([]string{v.Name}, args...), " ")
 	item := Item[H, E]{Keys: t.KeysOf(v.ID), Title: widget.Plain(line), Line: line,
@@ -129,7 +130,7 @@ func (t *Table[H, E]) typed(v *Verb[H, E], line string) Item[H, E] {
 }
 
 // search returns the lines that contain all words, in any order. The words must match part of a name, or a verb and a
-// kind of object. Verbs alone are already listed.
+// kind of object. Verbs alone are already in the list.
 func (t *Table[H, E]) search(h H, words []string) (found []Item[H, E]) {
 	if len(words) == 0 {
 		return nil
@@ -187,7 +188,7 @@ func matchesWords(verb string, w Word, words []string) (exact, named, ok bool) {
 // recentShown is the maximum number of earlier lines at the top of the palette.
 const recentShown = 5
 
-// Recents returns the rows of earlier lines that can run again, newest first. all contains the other rows.
+// Recents returns the rows of earlier lines that can still run, newest first. all contains the other rows.
 func (t *Table[H, E]) Recents(h H, history []string, all []Item[H, E]) (found []Item[H, E]) {
 	for _, line := range slices.Backward(history) {
 		if len(found) == recentShown {
@@ -203,7 +204,7 @@ func (t *Table[H, E]) Recents(h H, history []string, all []Item[H, E]) (found []
 	return found
 }
 
-// recent returns the row of an earlier line, or false if it can no longer run.
+// recent returns the row of an earlier line. If the line can no longer run, it returns false.
 func (t *Table[H, E]) recent(h H, line string) (item Item[H, E], ok bool) {
 	l, ok := t.Parse(h, line+" ")
 	if !ok || l.Verb.Text > 0 || len(l.Args) == 0 || t.Hidden != nil && t.Hidden(l.Verb) {
@@ -212,8 +213,8 @@ func (t *Table[H, E]) recent(h H, line string) (item Item[H, E], ok bool) {
 	return t.line(h, l.Verb, l.Args, l.Verb.Description), true
 }
 
-// matching returns the words that match: equal words first, then words with the prefix, then words that contain it.
-// Without such words it returns fuzzy matches, and far is true.
+// matching returns the words that match: first equal words, then words that begin with the text, then words that
+// contain it. If there are none, it returns fuzzy matches, and far is true.
 func matching(all []Word, part string) (found []Word, far bool) {
 	var begin, within []Word
 	low := strings.ToLower(part)
