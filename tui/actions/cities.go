@@ -36,7 +36,7 @@ func SwitchCity(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// noDirectory returns a text that explains how to make other cities available.
+// noDirectory returns text that explains how to make other cities available.
 func noDirectory(m *state.Room) []string {
 	if m.Directory && !m.Fleet.Unmaintained {
 		return []string{"A supervisor is running now. After you " +

@@ -12,7 +12,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// drained returns a text that names the targets of the drain verb: "3 agents", "2 members of pool worker".
+// drained returns text that names the targets of the drain verb: "3 agents", "2 members of pool worker".
 func drained(m *state.Room, rows []*panel.AgentRow) string {
 	if !state.DrainsPools(m) {
 		return state.TargetNames(m, rows)
@@ -54,7 +54,7 @@ func undrainable(m *state.Room, r *panel.AgentRow) string {
 	return fmt.Sprintf("%s is %s, so there is nothing to drain", r.Shown, r.State.Is())
 }
 
-// surplusReason returns a text that explains why a surplus member of a pool is draining, and how to keep it.
+// surplusReason returns text that explains why a surplus member of a pool is draining, and how to keep it.
 func surplusReason(m *state.Room, r *panel.AgentRow) string {
 	return fmt.Sprintf(
 		"%s is draining because pool %s is scaling down; to keep it, press %s, then %s",
@@ -121,7 +121,7 @@ func drainQuestion(m *state.Room, rows []*panel.AgentRow) question {
 	return q
 }
 
-// notDrained returns a text with the agents that will not be drained and their states, or "".
+// notDrained returns text with the agents that will not be drained and their states, or "".
 func notDrained(rows []*panel.AgentRow) string {
 	var out []string
 	for _, r := range rows {

@@ -122,7 +122,7 @@ func reply(m *state.Room, l mail.Message) []feed.Effect {
 	return compose(m, &mailDraft{to: []string{re.To}, subject: re.Subject, repliesTo: &l})
 }
 
-// addressed returns a text that names recipients: "builder", "3 addresses".
+// addressed returns text that names recipients: "builder", "3 addresses".
 func addressed(to []string) string {
 	if len(to) == 1 {
 		return widget.Plain(to[0])

@@ -32,7 +32,7 @@ func nouns(m *state.Room) []string {
 	return p.About().Nouns[:1]
 }
 
-// subjectTitle returns a text that names the selection: "worker-2", "3 agents", "pool worker".
+// subjectTitle returns text that names the selection: "worker-2", "3 agents", "pool worker".
 func subjectTitle(m *state.Room) string {
 	title := ""
 	switch p := m.ActionPanel(); {

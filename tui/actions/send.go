@@ -108,7 +108,7 @@ func openComposer(m *state.Room, c *state.Composer, begun state.Unsent) *state.C
 	return c
 }
 
-// sendLabel returns a text that names the recipients of a message.
+// sendLabel returns text that names the recipients of a message.
 func sendLabel(to []string) string {
 	shown := make([]string, len(to))
 	for i, name := range to {

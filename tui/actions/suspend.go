@@ -24,7 +24,7 @@ func setSuspended(m *state.Room, doing string, all []details.Suspendable,
 	return state.SendCommands(m, doing, what, commands)
 }
 
-// nameAll returns a text that names agents and pools. The text says that they are marked, unless there is only one and
+// nameAll returns text that names agents and pools. The text says that they are marked, unless there is only one and
 // the cursor is on it.
 func nameAll(m *state.Room, all []details.Suspendable) string {
 	cursor := m.Focused().Key()
