@@ -14,7 +14,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// header draws the first row: the city's name and state, and whether its controller responds.
+// header draws the first row: the city's name and state, and a note about whether its controller responds.
 func header(m *state.Room, w int) string {
 	l := widget.Line{Styles: &m.Look}
 	dot := " " + m.Look.Glyphs.Dot + " "
@@ -46,7 +46,7 @@ func header(m *state.Room, w int) string {
 	l.Space(w - l.Width - widget.CountersWidth(counts) - widget.Width(end) - 4)
 	for _, c := range counts {
 		if m.Unreachable != "" {
-			c.Token = themes.Dim // the counts are outdated
+			c.Token = themes.Dim // the counts are out of date
 		}
 		l.Add(c.Token, c.Text)
 	}
@@ -59,8 +59,8 @@ func header(m *state.Room, w int) string {
 	return widget.Crop(l.Fill(w), w)
 }
 
-// addPlace adds the host, what this program does for the city, and the progress of a wave if the counts of agents still
-// have room.
+// addPlace adds the host, the mode of this program, and the progress of agents that start or stop together. The counts
+// of agents have priority over them.
 func addPlace(m *state.Room, l *widget.Line, dot string) {
 	room := m.W - l.Width - widget.Width(clockText(m)) - 4
 	if m.Snap != nil && m.Snap.Host != "" {
@@ -75,7 +75,7 @@ func addPlace(m *state.Room, l *widget.Line, dot string) {
 }
 
 // countsAndClock returns the counts of agents, and the state of the controller with the time, for w columns. The counts
-// of agents in trouble have priority over the seconds, then over the state of a controller that works.
+// of agents in trouble have priority over the seconds, then over the state of a controller that works normally.
 func countsAndClock(m *state.Room, w int) (end string, counts []widget.Counter) {
 	end = clockText(m)
 	if m.W < 50 {
@@ -108,8 +108,8 @@ func mailBadge(m *state.Room, w int) string {
 	return fmt.Sprintf("%s %d unread", m.Look.Glyphs.Mail, n)
 }
 
-// byState counts the agents by state. urgent contains the states that need attention; rest contains running and all
-// other states.
+// byState counts the agents by state. urgent contains the states that need attention; rest contains the state running,
+// followed by the other states.
 func byState(m *state.Room) (urgent, rest []widget.Counter) {
 	n := m.Snap.Count()
 	known := 0
@@ -137,14 +137,15 @@ func byState(m *state.Room) (urgent, rest []widget.Counter) {
 	return urgent, rest
 }
 
-// reservedCounts returns how many counts the header reserves room for: agents that need attention, and running agents.
+// reservedCounts returns the number of counts for which the header reserves room: one for each state that needs
+// attention, and one for running agents.
 func reservedCounts(m *state.Room) int {
 	urgent, rest := byState(m)
 	return len(urgent) + min(1, len(rest))
 }
 
-// countParts counts the agents by state in at most w columns, agents that need attention first. Counts that do not fit
-// are combined; agents that need attention are always counted.
+// countParts returns the counts of agents by state in at most w columns, those that need attention first. Counts that
+// do not fit are combined. Agents that need attention are always counted.
 func countParts(m *state.Room, w int) []widget.Counter {
 	if m.Snap == nil {
 		return nil
@@ -153,13 +154,13 @@ func countParts(m *state.Room, w int) []widget.Counter {
 	return widget.FitCounters(urgent, parts, w)
 }
 
-// clockText returns the age of the last patrol, and the time.
+// clockText returns the age of the last patrol, and the time of day.
 func clockText(m *state.Room) string {
 	at := m.Now.Format("15:04:05")
 	if m.ReducedMotion {
 		at = m.Now.Format("15:04")
 	}
-	// the last patrol of a controller that does not respond is unknown
+	// if the controller does not respond, its latest patrol is unknown
 	if m.Snap == nil || m.Unreachable != "" || m.W < 60 {
 		return at
 	}
@@ -177,7 +178,7 @@ func clockText(m *state.Room) string {
 	return loop + "  " + at
 }
 
-// summary describes the city in one line of w columns: its name, its problems, and as many counts as fit.
+// summary draws the city in one line of w columns: its name, its problems, and as many counts as fit.
 func summary(m *state.Room, w int) string {
 	dot := " " + m.Look.Glyphs.Dot + " "
 	lead := widget.Cut(state.CityName(m), max(12, w/2), m.Look.Glyphs.More)
@@ -206,7 +207,7 @@ func summary(m *state.Room, w int) string {
 	}
 }
 
-// callBadge returns a note with the number of watchdogs that are calling for attention, or "" if none is.
+// callBadge returns text that says how many watchdogs are calling for attention, or "" if none is.
 func callBadge(m *state.Room, w int) string {
 	n := len(m.Watchdogs.Calling())
 	switch {
@@ -218,7 +219,7 @@ func callBadge(m *state.Room, w int) string {
 	return fmt.Sprintf("%s %d calling", m.Look.Glyphs.Alert, n)
 }
 
-// cityPosition returns this city's place in the list, and whether other cities need attention, for the header.
+// cityPosition returns text that says which of the listed cities this is, and whether other cities need attention.
 func cityPosition(m *state.Room, w int) (position, wanting string) {
 	if !m.Directory || m.Fleet == nil {
 		return "", ""
@@ -278,7 +279,7 @@ func addCityPosition(m *state.Room, l *widget.Line, w int) {
 func cityBadge(m *state.Room, l *widget.Line, name string) {
 	own := ""
 	if m.Snap != nil && m.Snap.Console.Color != "" && !m.Terminal.NoColor {
-		// A newer controller may allow colors that this client does not support.
+		// A newer controller might allow colors that this client does not support.
 		own, _ = color.Parse(m.Snap.Console.Color)
 	}
 	if own == "" {
