@@ -72,7 +72,7 @@ func (s *inCity) sees(want ...string) {
 	})
 }
 
-// answer carries out the effects of the last messages and delivers their results, until there are no more results.
+// answer carries out the effects of the latest messages and delivers their results, until there are no more results.
 func (s *inCity) answer() {
 	s.t.Helper()
 	for range 20 {
@@ -185,7 +185,8 @@ func TestActsOnMail(t *testing.T) {
 	}
 }
 
-// A verb that the city would refuse is refused when its key is pressed, with the reason. The footer does not offer it.
+// A verb that the city would refuse is refused, with the reason, as soon as its key is pressed. The footer does not
+// offer it.
 func TestAnAgentWithoutASessionIsNotKilledOrRestarted(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("shop/writer") // suspended

@@ -7,8 +7,8 @@ import (
 	"gcity/tui/feed"
 )
 
-// The help scrolls by pages and to its ends, shows its length, and shows the full text of a shortened row under the
-// cursor.
+// The help can be scrolled by pages and to its ends. It shows its length, and the full text of a row under the cursor
+// that is shortened.
 func TestHelpIsReadToItsEnd(t *testing.T) {
 	s := demo(t, 60, 20)
 	s.press("?")
@@ -37,7 +37,7 @@ func TestHelpIsReadToItsEnd(t *testing.T) {
 	wide.shows("undo or release: undo the last verb that can be undone (30 s); otherwise end quarantine, backoff or drain, or ack")
 }
 
-// The meaning of symbols and the preferences file are found by words that a user would search for.
+// The meanings of the symbols, and the preferences file, are found by words that a user would search for.
 func TestHelpKnowsSignsAndPreferences(t *testing.T) {
 	s := newStage(t, Options{Preferences: feed.Preferences{File: "~/.config/gcity/config.toml"}})
 	s.size(120, 40)
@@ -58,7 +58,7 @@ func TestHelpKnowsSignsAndPreferences(t *testing.T) {
 	s.hides("runs it")
 }
 
-// The help begins with the keys of the focused panel. The rest follows by section, and a search hides the headings.
+// The help begins with the keys of the focused panel. The other keys follow by section. A search hides the headings.
 func TestHelpBeginsWithWhatWorksHere(t *testing.T) {
 	for key, want := range map[string][]string{"1": {"Works here: Agents", "agent.zoom"}, "2": {"Works here: Pools", "pool.member"}, "0": {"Works here: Peek", "peek"}} {
 		s := pooled(t, 120, 40)
