@@ -63,7 +63,8 @@ func TestRigsAreListedFilteredAndSorted(t *testing.T) {
 	}
 }
 
-// In Rigs, s and r act on the marked rigs or, if none is marked, on the rig under the cursor. Undo reverts a suspend.
+// In Rigs, s and r act on the marked rigs or, if none is marked, on the rig under the cursor. Undo resumes a rig that
+// was suspended.
 func TestRigsAreSuspendedAndRestarted(t *testing.T) {
 	s := rigged(t, 120, 40)
 	s.press("j", "r")
@@ -122,8 +123,8 @@ func TestReadOnlyRigs(t *testing.T) {
 	s.shows("this control room is read-only")
 }
 
-// On a narrow screen the titles near the visible panel keep their names. Titles farther away are dropped if they do not
-// fit.
+// On a narrow screen, the titles near the visible panel keep their names. The titles farther away are dropped if they
+// do not fit.
 func TestTabsScroll(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.change(withRigs)
@@ -160,7 +161,7 @@ func TestRigsTakeThePlaceOfEvents(t *testing.T) {
 	s.shows("7 Rigs 4")
 }
 
-// After a rig is suspended, the footer names what u undoes.
+// After a rig has been suspended, the footer says what u undoes.
 func TestTheFooterNamesTheUndoOfARig(t *testing.T) {
 	s := rigged(t, 80, 24)
 	s.press("j", "s", "y")

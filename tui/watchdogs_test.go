@@ -12,7 +12,7 @@ import (
 	"gcity/tui/state"
 )
 
-// The pane shows the watched agent of the watchdog under the cursor; agent verbs act on it, regardless of marks.
+// The pane shows the agent that the watchdog under the cursor watches. Agent verbs act on it, regardless of marks.
 func TestWatchdogsAndTheirAgents(t *testing.T) {
 	s := demo(t, 120, 40)
 	guarded(s)
@@ -69,7 +69,7 @@ func TestWatchdogVerbs(t *testing.T) {
 	s.shows("very stale", "seen by operator")
 }
 
-// Commands in the palette have the same effect as keys, and a name leads to its watchdog.
+// Commands in the palette have the same effect as keys. A watchdog's name leads to the watchdog.
 func TestWatchdogLines(t *testing.T) {
 	s := demo(t, 120, 40)
 	guarded(s)
@@ -97,7 +97,7 @@ func TestWatchdogLines(t *testing.T) {
 	}
 }
 
-// A watchdog that has decided only to do nothing is not shown as one without a decision.
+// A watchdog that has so far decided to do nothing is not shown as one that has not decided anything.
 func TestWatchdogThatDoesNothing(t *testing.T) {
 	s := demo(t, 120, 40)
 	guarded(s)
@@ -112,7 +112,7 @@ func TestWatchdogThatDoesNothing(t *testing.T) {
 	s.shows("None yet.")
 }
 
-// Ages grow without new data. Watchdogs and agents that need attention come first.
+// Ages increase even without new data. Watchdogs and agents that need attention come first.
 func TestWatchdogsInTime(t *testing.T) {
 	s := demo(t, 120, 40)
 	guarded(s)
@@ -160,7 +160,7 @@ func TestHiddenWatchdogsAreSkipped(t *testing.T) {
 	}
 }
 
-// The details contain what the watched agent reports about other agents.
+// The details contain what the watched agent says about other agents.
 func TestWatchdogReports(t *testing.T) {
 	s := demo(t, 120, 40)
 	guarded(s)
