@@ -193,8 +193,8 @@ func TestRestartOneMemberOfAPool(t *testing.T) {
 	s.hides("only one member")
 }
 
-// If several agents are marked, D drains those that can be drained. If there are none, it cancels the drains of the
-// others.
+// If several agents are marked, D drains those that can be drained. If none of them can be drained, it cancels the
+// drains in progress.
 func TestDrainOfMany(t *testing.T) {
 	s := pooled(t, 120, 40)
 	mark := func(names ...string) {

@@ -32,8 +32,8 @@ func needEventAgent(m *state.Room) string {
 	return ""
 }
 
-// agentOf returns the agent that an event is about or, if there is none, the agent that caused it. It returns "" if no
-// such agent exists.
+// agentOf returns the agent that an event is about or, otherwise, the agent that caused it. It returns "" if no such
+// agent exists.
 func agentOf(m *state.Room, e *events.Event) string {
 	for _, name := range []string{e.Subject, e.Actor} {
 		if m.Agents.Find(name) != nil {

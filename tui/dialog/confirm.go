@@ -134,7 +134,7 @@ func (c *Confirm[T]) safe() int {
 }
 
 // typed moves the cursor after the text has changed: from a safe answer to the first answer if there is text, and back
-// if there is none. If the user has selected a different answer, the cursor stays there.
+// if the text is empty. If the user has selected a different answer, the cursor stays there.
 func (c *Confirm[T]) typed() {
 	c.mismatch = false
 	safe := c.safe()

@@ -197,8 +197,8 @@ func (f *Finder[T]) Current() *Item[T] {
 	return &f.Found[f.Cursor]
 }
 
-// Runnable returns the entry that the enter key runs, or nil if there is none. An entry that is only similar to the
-// typed text does not run until the user has moved the cursor.
+// Runnable returns the entry that the enter key runs, or nil. An entry that is only similar to the typed text does not
+// run until the user has moved the cursor.
 func (f *Finder[T]) Runnable() *Item[T] {
 	t := f.Current()
 	if t == nil || t.Similar && !f.CursorMoved {

@@ -74,7 +74,7 @@ func (r *Runner) Discard(d DiscardDraft) {
 // planDeadline is the time limit for the plan of a draft.
 const planDeadline = 15 * time.Second
 
-// EditDraft runs the editor on a draft and returns the draft. If there is no draft yet, it creates one.
+// EditDraft runs the editor on a draft and returns the draft. If what does not contain a draft, it creates one.
 func (r *Runner) EditDraft(ctx context.Context, o Terminal, what Edit) (d *Draft, err error) {
 	if d = what.Draft; d == nil {
 		if d, err = NewDraft(r.Config, what.At); err != nil {

@@ -16,7 +16,7 @@ import (
 
 // ShowInPager runs the pager as the foreground program of the terminal until it ends or ctx ends. The pager has its own
 // process group, so that ctrl+c does not stop the city. ctrl+z is disabled. A pager that stops itself is continued,
-// because there is no shell that would do so. ShowInPager always restores the terminal's modes.
+// because no shell would do so. ShowInPager always restores the terminal's modes.
 func ShowInPager(ctx context.Context, o Terminal, text string) (err error) {
 	p, err := pager(ctx, o.Environ)
 	if err != nil {

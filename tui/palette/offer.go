@@ -214,7 +214,7 @@ func (t *Table[H, E]) recent(h H, line string) (item Item[H, E], ok bool) {
 }
 
 // matching returns the words that match: first equal words, then words that begin with the text, then words that
-// contain it. If there are none, it returns fuzzy matches, and far is true.
+// contain it. If no word matches, it returns fuzzy matches, and far is true.
 func matching(all []Word, part string) (found []Word, far bool) {
 	var begin, within []Word
 	low := strings.ToLower(part)

@@ -241,7 +241,7 @@ func (a *Automations) Alerts(e *Env) []Alert {
 	return []Alert{{Text: text, Key: e.Key("focus." + string(IDAutomations))}}
 }
 
-// FailingText returns the numbers of failing and of broken automations as text, or "" if there are none.
+// FailingText returns the numbers of failing and of broken automations as text, or "" if both are zero.
 func FailingText(failing, broken int) string {
 	switch {
 	case failing == 0 && broken == 0:

@@ -196,8 +196,8 @@ func valueOf[P comparable](value func(P) string, r P) string {
 	return value(r)
 }
 
-// Called returns text that names the rows that verbs act on: "worker", "3 marked pools". It returns "" if there are
-// none.
+// Called returns text that names the rows that verbs act on: "worker", "3 marked pools". It returns "" if verbs have
+// nothing to act on.
 func (t *Table[R, P]) Called() string {
 	rows := t.Targets()
 	switch {

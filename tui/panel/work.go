@@ -92,8 +92,8 @@ func workRows(s *city.Snapshot, unclosed, closed []beads.Bead, ready map[string]
 	return rows
 }
 
-// rigOfBead returns the rig to which the bead's store belongs, according to the prefix of the bead's ID. It returns ""
-// if there is none.
+// rigOfBead returns the rig to which the bead's store belongs, according to the prefix of the bead's ID. If the prefix
+// does not belong to a rig, it returns "".
 func rigOfBead(s *city.Snapshot, id string) string {
 	if s == nil {
 		return ""

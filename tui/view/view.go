@@ -165,8 +165,8 @@ func drawPanel(m *state.Room, at state.Place, w int, focus bool) []string {
 		Tabs: TabsFor(m, at, w)})
 }
 
-// selectionSummary draws a few lines about the object that verbs act on. If there is no such object, they are about the
-// selected agent.
+// selectionSummary draws a few lines about the object that verbs act on or, if nothing is selected, about the selected
+// agent.
 func selectionSummary(m *state.Room, w, h int) []string {
 	e := m.Env()
 	lines := m.ActionPanel().Summary(e, w)

@@ -13,7 +13,7 @@ func ToASCII(s string) string {
 	return strings.Map(inASCII, s)
 }
 
-// inASCII returns the ASCII equivalent of a character, or the character itself if there is none.
+// inASCII returns the ASCII equivalent of a character. A character without an equivalent is returned unchanged.
 func inASCII(r rune) rune {
 	const pairs = "×x·-•*…~→>←<↑^↓v⇒>●*○-◐o◌?↻@✗X✘X✓*✔*❯>›>‹<⏺*" +
 		"▶>▸>►>◀<■*□-“\"”\"„\"«\"»\"‘'’'‚'–-—-−-‐-‑-\u00a0 ≤<≥>≈~"

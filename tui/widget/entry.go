@@ -38,9 +38,9 @@ func NewReplacedEntry(text string) Entry {
 	return e
 }
 
-// Editing returns the keys for editing a line. There are no suggestions and there is no paste key, because the widget
-// would run a program to read the clipboard; terminals can paste without it. There is no key that deletes the word
-// after the cursor, because bubbles 2.1.1 panics if the cursor is on the last character.
+// Editing returns the keys for editing a line. It omits suggestions and the paste key, because the widget would run a
+// program to read the clipboard; terminals can paste without it. It omits the key that deletes the word after the
+// cursor, because bubbles 2.1.1 panics if the cursor is on the last character.
 func Editing() textinput.KeyMap {
 	return textinput.KeyMap{
 		CharacterBackward:       editKey("back one character", "left", "ctrl+b"),

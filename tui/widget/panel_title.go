@@ -182,8 +182,8 @@ func FillRows(lines []string, w, h int) []string {
 	return lines
 }
 
-// FillDetails truncates or extends lines to exactly h lines. If there are no lines at all, it draws a rule. If lines
-// with text are omitted, the last line ends with their number.
+// FillDetails truncates or extends lines to exactly h lines. If lines is nil, it draws a rule. If lines with text are
+// omitted, the last line ends with their number.
 func (k *Styles) FillDetails(lines []string, w, h int) []string {
 	if lines == nil {
 		lines = []string{k.Title(w, false, nil, "")}

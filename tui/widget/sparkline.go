@@ -149,7 +149,7 @@ func levelOf(bytes float64) int {
 	return 4
 }
 
-// Draw returns a chart of the last ten minutes with two buckets per column, or "" if there is no data.
+// Draw returns a chart of the last ten minutes with two buckets per column, or "" without data.
 func (p *Sparklines) Draw(name string, now time.Time, glyphs *themes.Glyphs) string {
 	q := p.agents[name]
 	if q == nil {
