@@ -17,14 +17,16 @@ type rigState string
 const (
 	rigBroken    rigState = "broken"    // its folder cannot be used
 	rigTroubled  rigState = "troubled"  // some of its agents need attention
+	rigStarting  rigState = "starting"  // none is running yet, but some are starting or waiting
 	rigRunning   rigState = "running"   // some of its agents are running
-	rigIdle      rigState = "idle"      // none of its agents is running
+	rigIdle      rigState = "idle"      // none of its agents is running or starting
 	rigSuspended rigState = "suspended" // it is suspended, so none of its agents starts
 )
 
 // urgency orders the states of rigs; 0 is the most urgent.
 func (s rigState) urgency() int {
-	return slices.Index([]rigState{rigBroken, rigTroubled, rigRunning, rigIdle, rigSuspended}, s)
+	return slices.Index([]rigState{rigBroken, rigTroubled, rigStarting, rigRunning, rigIdle,
+		rigSuspended}, s)
 }
 
 // RigRow is a rig ready to be drawn. All its strings but Name are sanitized.
@@ -67,6 +69,8 @@ func newRigRow(r *city.Rig, agents []AgentRow, now time.Time) RigRow {
 		row.State = rigTroubled
 	case r.Running > 0:
 		row.State = rigRunning
+	case states[city.Starting]+states[city.Waiting] > 0:
+		row.State = rigStarting
 	}
 	return row
 }

@@ -255,6 +255,8 @@ func rigSign(l *widget.Styles, s rigState) (string, themes.Token) {
 		return l.Glyphs.Failed, themes.Bad
 	case rigTroubled:
 		return l.Glyphs.Alert, themes.Warn
+	case rigStarting:
+		return l.Glyphs.Starting, themes.Busy
 	case rigIdle:
 		return l.Glyphs.Exited, themes.Off
 	case rigSuspended:
@@ -311,7 +313,7 @@ func (r *RigRow) why() widget.Reason {
 		return widget.Reason{Text: r.Problem, Token: themes.Bad}
 	case rigTroubled:
 		return widget.Reason{Text: r.AgentsText(), Token: themes.Warn}
-	case rigRunning:
+	case rigStarting, rigRunning:
 		return widget.Reason{Text: r.AgentsText(), Token: themes.Text}
 	}
 	return widget.Reason{Text: r.AgentsText(), Token: themes.Dim}
