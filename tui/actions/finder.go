@@ -47,11 +47,20 @@ func nounsOf(m *state.Room, a *state.Action) []string {
 
 func openFinder(m *state.Room, verbs bool) {
 	f := &state.Finder{Title: "Help", EmptyText: "No action matches."}
+	var here, elsewhere []state.Item
 	for i := range m.Keys.Actions {
-		if a := &m.Keys.Actions[i]; a.Reachable() && !Unseen(m, a) {
-			f.All = append(f.All, actionItem(m, a))
+		a := &m.Keys.Actions[i]
+		// in the palette, the verb "city NAME" does the same as city.switch
+		if !a.Reachable() || Unseen(m, a) || verbs && m.Directory && a.ID == "city.switch" {
+			continue
+		}
+		if verbs && worksHere(m, a) {
+			here = append(here, actionItem(m, a))
+		} else {
+			elsewhere = append(elsewhere, actionItem(m, a))
 		}
 	}
+	f.All = append(here, elsewhere...)
 	if !verbs {
 		f.All = append(f.All, palette.Legend[state.Task](&m.Look, m.Keys.KeyText,
 			m.Preferences.File)...)
