@@ -62,6 +62,20 @@ func TestRigIsStarting(t *testing.T) {
 	s.shows("starting   docs")
 }
 
+// While the city is suspended, its rigs are too. Their verb still suspends the rig itself.
+func TestRigIsSuspendedWithTheCity(t *testing.T) {
+	s := rigged(t, 120, 40)
+	s.change(func(n *city.Snapshot) { n.Suspended = true })
+	if r := s.m.Rigs.Find("docs"); r == nil || r.State != "suspended" {
+		t.Errorf("%+v", r)
+	}
+	for s.m.Rigs.SelectedKey != "docs" {
+		s.press("j")
+	}
+	s.press("s")
+	s.shows("Suspend rig docs?")
+}
+
 func TestRigsAreListedFilteredAndSorted(t *testing.T) {
 	s := rigged(t, 120, 40)
 	s.shows("7 Rigs 4 (2 need attention)", "broken", "its folder does not exist", "1 quarantined, 2 running", "2/3", "/srv/docs")

@@ -29,7 +29,7 @@ func newRigs(all *Agents) *Rigs {
 		Rows: func(e *Env) []RigRow {
 			rows := make([]RigRow, len(e.Snap.Rigs))
 			for i := range rows {
-				rows[i] = newRigRow(&e.Snap.Rigs[i], all.Rows, e.Now)
+				rows[i] = newRigRow(e.Snap, &e.Snap.Rigs[i], all.Rows, e.Now)
 			}
 			return rows
 		},
@@ -89,7 +89,7 @@ func (g *Rigs) actions() []Action {
 // Suspended reports whether all marked rigs or, if none is marked, the rig under the cursor are suspended.
 func (g *Rigs) Suspended() bool {
 	return !slices.ContainsFunc(g.Targets(), func(r *RigRow) bool {
-		return r.State != rigSuspended
+		return !r.flagged
 	})
 }
 
@@ -103,7 +103,7 @@ func (g *Rigs) toggle(*Env) []Request {
 	running := 0
 	for _, r := range g.Targets() {
 		resume = append(resume, city.ResumeRig{Rig: r.Name})
-		if r.State != rigSuspended {
+		if !r.flagged {
 			on = append(on, r)
 			suspend = append(suspend, city.SuspendRig{Rig: r.Name})
 			running += r.Running
