@@ -61,8 +61,8 @@ type Registrar interface {
 
 // Previewer is a Registrar that can preview what Register would do.
 type Previewer interface {
-	// Preview reads the configuration of the city in a folder and changes nothing. path must be absolute. The errors
-	// are those of Register.
+	// Preview only reads the configuration of the city in a folder. path must be absolute. The errors are those of
+	// Register.
 	Preview(ctx context.Context, path string) (Declared, error)
 }
 
@@ -101,7 +101,7 @@ type Info struct {
 	Since   time.Time  `json:"since,omitzero"`  // when the city reached this status
 	Until   *time.Time `json:"until,omitempty"` // when the next attempt is due
 	Crashes int        `json:"crashes,omitempty"`
-	// if the city is not running: number of sessions from an earlier run that still are
+	// number of sessions from an earlier run that are still running; set only if the city is not running
 	LeftoverSessions int `json:"left,omitempty"`
 }
 

@@ -266,8 +266,8 @@ func findRegistered(e *env.Env, all []host.Registered, args []string) (host.Regi
 	}
 	missing := suggest.NotFound(suggest.City, given, names)
 	if given == "" {
-		missing = suggest.NoSuch(suggest.City, path).Then("the current city is not " +
-			"registered; run `gcity cities` to see all that are")
+		missing = suggest.NoSuch(suggest.City, path).Then("run `gcity register` to " +
+			"register it, or `gcity cities` to list the registered cities")
 	}
 	return host.Registered{}, missing
 }
@@ -401,7 +401,8 @@ func listCities(ctx context.Context, e *env.Env) error {
 		fmt.Fprintf(e.Err, "! %s\n", output.SafeText(t))
 	}
 	if _, runs := host.FindSupervisor(e); !runs && len(all) > 0 {
-		fmt.Fprintln(e.Err, "no supervisor is running, but agents of these cities may be running; "+
+		fmt.Fprintln(e.Err, "no supervisor is running, but agents of these cities "+
+			"might be running; "+
 			"run `gcity supervisor start` to start one")
 	}
 	if len(all) == 0 {

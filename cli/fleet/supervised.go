@@ -243,7 +243,7 @@ func ForgetStopped(ctx context.Context, e *env.Env, dir string) (string, error) 
 	if is {
 		if _, err := UnregisterAndWait(ctx, e, home, entry); err != nil {
 			return "", fmt.Errorf("the city is stopped, but cannot be unregistered, so the "+
-				"supervisor may start it again: %w", err)
+				"supervisor can start it again: %w", err)
 		}
 	}
 	return "the city is stopped; " + Forgotten, nil
@@ -255,7 +255,7 @@ func printSettled(e *env.Env, s *city.Snapshot, did []events.Event, by string) e
 		e.Sayf("! %s", why)
 	}
 	if len(did) == 0 && len(s.Degraded) == 0 {
-		e.Sayf("nothing to do: the city matches its configuration")
+		e.Sayf("the city already matches its configuration")
 	}
 	e.Sayf("%s%s", output.HeadCount(s), by)
 	return nil

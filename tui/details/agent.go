@@ -245,7 +245,7 @@ func lastOutput(src *Source, a *city.Agent) time.Time {
 }
 
 // outputAge returns how long ago an agent last wrote output. If the agent wrote output shortly before the last patrol,
-// it may have written more since. Unless the pane shows it, the age is then only an upper limit: "at most 20s".
+// it might have written more since. Unless the pane shows it, the age is then only an upper limit: "at most 20s".
 func outputAge(src *Source, a *city.Agent) string {
 	at, read, text := lastOutput(src, a), src.Snap.Patrol.Last, ""
 	recent := read.Sub(at) < max(src.Snap.Patrol.Interval, time.Second)
@@ -315,8 +315,12 @@ func sendFields(src *Source, sends []city.Send) []string {
 		text := src.Look.Paint(token, widget.Plain(s.Stage.Text())) + " for " +
 			widget.Age(src.Now.Sub(s.Since))
 		if s.Stage.Over() {
-			text = src.Look.Paint(token, widget.Plain(s.Stage.Text())) + " " +
-				widget.Age(src.Now.Sub(s.Since)) + " ago"
+			stage, note := s.Stage, ""
+			if stage == city.Acknowledged {
+				stage, note = city.Submitted, "; "+city.OutputSince
+			}
+			text = src.Look.Paint(token, widget.Plain(stage.Text())) + " " +
+				widget.Age(src.Now.Sub(s.Since)) + " ago" + note
 		}
 		if s.Why != "" {
 			text += ": " + widget.Plain(s.Why)

@@ -33,7 +33,7 @@ func IsASCII(s string) bool {
 	return true
 }
 
-// Width returns the number of columns that text occupies. The text may contain styles.
+// Width returns the number of columns that text occupies. The text can contain styles.
 func Width(s string) int {
 	if IsASCII(s) {
 		return len(s)
