@@ -50,15 +50,14 @@ func openFinder(m *state.Room, verbs bool) {
 	var here, elsewhere []state.Item
 	for i := range m.Keys.Actions {
 		a := &m.Keys.Actions[i]
-		// in the palette, the verb "city NAME" does the same as city.switch
 		if !a.Reachable() || Unseen(m, a) || verbs && m.Directory && a.ID == "city.switch" {
-			continue
+			continue // the verb "city NAME" does the same
 		}
+		list := &elsewhere
 		if verbs && worksHere(m, a) {
-			here = append(here, actionItem(m, a))
-		} else {
-			elsewhere = append(elsewhere, actionItem(m, a))
+			list = &here
 		}
+		*list = append(*list, actionItem(m, a))
 	}
 	f.All = append(here, elsewhere...)
 	if !verbs {
@@ -73,9 +72,8 @@ func openFinder(m *state.Room, verbs bool) {
 		})
 	}
 	if verbs {
-		f.Title, f.Reasons = "Palette", true
 		all := Table(m)
-		f.All = append(f.All, all.Commands()...)
+		f.Title, f.Reasons, f.All = "Palette", true, append(f.All, all.Commands()...)
 		f.Palette = &dialog.Palette[state.Task]{History: m.History,
 			Recent: all.Recents(m, m.History, f.All),
 			Offer: func(text string) ([]state.Item, bool) {

@@ -18,10 +18,9 @@ type BeadPanel interface {
 	Take(id int, found []beads.Bead, problem string) bool
 	// Outdated marks the panel's beads as outdated, because the city's beads have changed.
 	Outdated()
-	// OutdatedByUser is like Outdated, but the next queries do not wait for the minimum gap.
-	OutdatedByUser()
-	// TimeToQuery returns how long RequestBeads waits before it requests outdated beads, or 0 if it does not
-	// wait. It returns each wait once.
+	// Hurry lets the next queries ignore the minimum gap.
+	Hurry()
+	// TimeToQuery returns how long RequestBeads waits before it requests outdated beads, once for each wait.
 	TimeToQuery(now time.Time) time.Duration
 }
 
@@ -29,7 +28,6 @@ type BeadPanel interface {
 type Fetch struct {
 	Known   bool   // each query has returned a result at least once
 	Problem string // why the last attempt failed; "" = no error
-
 	stale   bool
 	urgent  bool      // the next queries ignore the gap
 	at      time.Time // time of the last queries
@@ -43,15 +41,12 @@ type Fetch struct {
 // Outdated marks the results as outdated.
 func (f *Fetch) Outdated() { f.stale = true }
 
-// OutdatedByUser implements BeadPanel.
-func (f *Fetch) OutdatedByUser() { f.stale, f.urgent = true, true }
+// Hurry implements BeadPanel.
+func (f *Fetch) Hurry() { f.urgent = true }
 
 // TimeToQuery implements BeadPanel.
 func (f *Fetch) TimeToQuery(now time.Time) (wait time.Duration) {
-	if !f.wakeAt.IsZero() {
-		wait = max(0, f.wakeAt.Sub(now))
-	}
-	f.wakeAt = time.Time{}
+	wait, f.wakeAt = max(0, f.wakeAt.Sub(now)), time.Time{}
 	return wait
 }
 
@@ -61,13 +56,12 @@ const retryGap = 10 * time.Second
 // Due reports whether to send the queries now: never while results are pending, and once per gap unless the user
 // has changed a bead. After a failure, the queries are due again when retryGap has passed.
 func (f *Fetch) Due(now time.Time, gap time.Duration) bool {
-	if len(f.pending) > 0 {
-		return false
+	next := f.at.Add(gap)
+	wait := !f.at.IsZero() && !f.urgent && now.Before(next)
+	if wait && f.stale && len(f.pending) == 0 && !next.Equal(f.wokenAt) {
+		f.wakeAt, f.wokenAt = next, next
 	}
-	if next := f.at.Add(gap); !f.at.IsZero() && !f.urgent && now.Before(next) {
-		if f.stale && !next.Equal(f.wokenAt) {
-			f.wakeAt, f.wokenAt = next, next
-		}
+	if wait || len(f.pending) > 0 {
 		return false
 	}
 	return f.stale || f.Problem == "" && !f.Known || f.Problem != "" && now.Sub(f.at) >= retryGap
@@ -104,9 +98,6 @@ func (f *Fetch) Take(id int, found []beads.Bead, problem string) (all [][]beads.
 	return f.found, true, true
 }
 
-// queryGap is the minimum time between the queries for one page. A change is visible within a second.
-const queryGap = 800 * time.Millisecond
-
 // pager is the Fetch of a list that is requested in pages, newest rows first.
 type pager struct {
 	Fetch
@@ -137,7 +128,8 @@ func (p *pager) renew(counts [2]int, whose string, atEnd bool) {
 
 // next returns the limit of the next query, or 0 if no query is due.
 func (p *pager) next(now time.Time) int {
-	if !p.Due(now, time.Duration(p.pages)*queryGap) {
+	const gap = 800 * time.Millisecond // for one page; a change is visible within a second
+	if !p.Due(now, time.Duration(p.pages)*gap) {
 		return 0
 	}
 	p.limit = p.pages * p.size

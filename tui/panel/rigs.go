@@ -25,8 +25,8 @@ const (
 
 // urgency orders the states of rigs; 0 is the most urgent.
 func (s rigState) urgency() int {
-	return slices.Index([]rigState{rigBroken, rigTroubled, rigStarting, rigRunning, rigIdle,
-		rigSuspended}, s)
+	all := []rigState{rigBroken, rigTroubled, rigStarting, rigRunning, rigIdle, rigSuspended}
+	return slices.Index(all, s)
 }
 
 // RigRow is a rig ready to be drawn. All its strings but Name are sanitized.

@@ -42,10 +42,11 @@ func DeliverLists(m *Room, f feed.FoundBeads) {
 // them, the panels do so at once.
 func MarkListsOutdated(m *Room, byUser bool) {
 	for _, p := range m.Panels {
-		if k, ok := p.(panel.BeadPanel); ok && byUser {
-			k.OutdatedByUser()
-		} else if ok {
+		if k, ok := p.(panel.BeadPanel); ok {
 			k.Outdated()
+			if byUser {
+				k.Hurry()
+			}
 		}
 	}
 }
