@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -14,6 +17,7 @@ import (
 	"gcity/cli/folder"
 	"gcity/cli/host"
 	"gcity/cli/output"
+	"gcity/internal/eventually"
 )
 
 // Without a supervisor, the control room lists the registered cities and can start a controller for one of them.
@@ -85,6 +89,29 @@ func TestTheRegistryIsListedWithoutASupervisor(t *testing.T) {
 	}
 	if all, err := d.Cities(t.Context()); err != nil || len(all) != 1 || !all[0].Running {
 		t.Errorf("%v, %v", all, err)
+	}
+	// A controller that hangs still runs: such a city is silent, and not stopped.
+	pidFile, err := os.ReadFile(filepath.Join(dir, ".gc", "daemon.pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(pidFile)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	eventually.True(t, "the controller is stopped", func() bool {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		return err == nil && strings.Contains(string(stat), ") T ")
+	})
+	i := state()
+	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	if !i.Running || !strings.Contains(i.Error, "does not respond") {
+		t.Errorf("%+v", i)
 	}
 }
 

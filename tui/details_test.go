@@ -151,7 +151,23 @@ func TestTheLastOutputIsCurrent(t *testing.T) {
 	s.hear(feed.News{Pane: paneOf("builder", "1")})
 	s.wait(20 * time.Second)
 	s.press("d")
-	s.shows("last output 20s ago")
+	s.shows("last output at most 20s ago")
 	s.hear(feed.News{Pane: paneOf("builder", "1")})
 	s.shows("last output 0s ago")
+}
+
+// Without the pane, the time of the last output is as old as the last patrol, so it is an upper limit.
+func TestTheLastOutputIsAtMostAsOldAsThePatrol(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("builder")
+	s.change(func(n *city.Snapshot) { n.Patrol.Last = s.now })
+	s.agent("builder", func(a *city.Agent) {
+		at := s.now
+		a.Session.LastActivity = &at
+		a.Restarts, a.Crashes = 3, 1
+	})
+	s.press("d")
+	s.shows("last output 0s ago", "3 automatic · 1 crash recently")
+	s.wait(20 * time.Second)
+	s.shows("last output at most 20s ago")
 }

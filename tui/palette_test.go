@@ -93,6 +93,42 @@ func TestPaletteSaysWhyNot(t *testing.T) {
 	}
 }
 
+// The palette lists first what works in the focused panel, and last what cannot run now.
+func TestPaletteListsFirstWhatWorks(t *testing.T) {
+	for _, key := range []string{"1", "5", "8", "9"} {
+		s := pooled(t, 120, 40)
+		s.press(key, ":")
+		found, blocked := s.m.Dialogs.Finder().Found, false
+		for i := range found {
+			why := found[i].WhyUnavailable()
+			if blocked && why == "" {
+				t.Errorf("panel %s: %q is listed after what cannot run", key, found[i].Title)
+			}
+			blocked = blocked || why != ""
+		}
+		if first := found[0]; key == "9" && first.Title != "write mail" {
+			t.Errorf("in Mail, the first row is %q", first.Title)
+		}
+	}
+}
+
+// The palette lists the switch to another city once.
+func TestPaletteListsTheSwitchOnce(t *testing.T) {
+	for _, text := range []string{"", "city", "cities"} {
+		s := among(t, 120, 40)
+		s.line(text)
+		n := 0
+		for _, i := range s.m.Dialogs.Finder().Found {
+			if slices.Contains(i.Keys, "@") && strings.Contains(i.Title, "city") {
+				n++
+			}
+		}
+		if n != 1 {
+			t.Errorf("%q finds it %d times:\n%s", text, n, s.text())
+		}
+	}
+}
+
 func TestPaletteGoesThere(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.change(withAutomations)

@@ -375,11 +375,12 @@ func stateWithoutSupervisor(ctx context.Context, e host.Registered) city.Info {
 	}
 	defer closeNear()
 	s, err := near.Snapshot(ctx)
+	i.Running, i.Status = true, city.CityRunning // its controller accepted the connection
 	if err != nil {
 		i.Error = "the city's controller does not respond"
 		return i
 	}
-	i.Running, i.Status, i.Since = true, city.CityRunning, s.Started
+	i.Since = s.Started
 	i.Name = cmp.Or(i.Name, s.Name)
 	if s.Suspended {
 		i.Status = city.CitySuspended

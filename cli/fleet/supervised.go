@@ -229,6 +229,26 @@ func StopSupervised(ctx context.Context, e *env.Env, l *env.Link) (ok bool, err 
 	return true, err
 }
 
+// Forgotten says that a command has unregistered a city.
+const Forgotten = "the city is no longer registered; `gcity start` registers and starts it again"
+
+// ForgetStopped unregisters a registered city that has just been stopped, if a running supervisor would start it again.
+// It returns a sentence about the stop.
+func ForgetStopped(ctx context.Context, e *env.Env, dir string) (string, error) {
+	home, entry, is := Enrolled(e, dir)
+	if _, runs := host.FindSupervisor(e); is && !runs {
+		return "the city is stopped; it stays registered, so `gcity supervisor start` starts " +
+			"it again", nil
+	}
+	if is {
+		if _, err := UnregisterAndWait(ctx, e, home, entry); err != nil {
+			return "", fmt.Errorf("the city is stopped, but cannot be unregistered, so the "+
+				"supervisor can start it again: %w", err)
+		}
+	}
+	return "the city is stopped; " + Forgotten, nil
+}
+
 func printSettled(e *env.Env, s *city.Snapshot, did []events.Event, by string) error {
 	e.WriteEventLines("", did)
 	for _, why := range s.Degraded {

@@ -285,7 +285,8 @@ func (f *Finder[T]) Search() {
 	if strings.TrimSpace(text) == "" {
 		f.Found = f.All
 		if f.Palette != nil {
-			f.Found = distinct(append(slices.Clone(f.Palette.Recent), f.All...))
+			f.Found = runnableFirst(distinct(append(slices.Clone(f.Palette.Recent), f.All...)),
+				RankExact)
 		}
 		f.skipHeads(1)
 		return
@@ -307,7 +308,7 @@ func (f *Finder[T]) Search() {
 		return cmp.Or(cmp.Compare(a.Rank, b.Rank), f.lastUse(b.Line)-f.lastUse(a.Line))
 	})
 	if f.Palette != nil {
-		f.Found = runnableFirst(filterByNoun(f.Found))
+		f.Found = runnableFirst(filterByNoun(f.Found), RankNamed)
 	}
 	if f.Found = distinct(f.Found); len(f.Found) == 0 {
 		f.Found = f.fuzzy(text)
@@ -325,11 +326,11 @@ func filterByNoun[T any](all []Item[T]) []Item[T] {
 	})
 }
 
-// runnableFirst moves the entries that cannot run now to the end, unless the text is their exact name or key.
-func runnableFirst[T any](all []Item[T]) []Item[T] {
+// runnableFirst moves the entries that cannot run now to the end, unless they match better than the given rank.
+func runnableFirst[T any](all []Item[T], from Rank) []Item[T] {
 	var first, last []Item[T]
 	for _, t := range all {
-		if t.Rank > RankExact && t.WhyUnavailable() != "" {
+		if t.Rank >= from && t.WhyUnavailable() != "" {
 			last = append(last, t)
 		} else {
 			first = append(first, t)

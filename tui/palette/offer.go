@@ -23,7 +23,7 @@ func (t *Table[H, E]) Commands() []Item[H, E] {
 			continue
 		}
 		items = append(items, Item[H, E]{Keys: t.KeysOf(v.ID), Title: v.Name + " " + v.Usage,
-			Line: v.Name, Words: v.Description, Note: v.Description,
+			Line: v.Name, Words: v.Description, Note: v.Description, Names: v.Names,
 			Run: func(h H) []E { return t.Open(h, v.Name+" ") }})
 	}
 	return items
