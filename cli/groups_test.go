@@ -166,7 +166,7 @@ func TestMisplacedNames(t *testing.T) {
 		code int
 		says string
 	}{
-		"agent restart worker":                   {exit.CodeUsage, `"demo/worker" is a pool, but this command needs one agent; use one of its members: demo/worker-2, demo/worker-10; `+"`gcity pool restart demo/worker` restarts all members"},
+		"agent restart worker":                   {exit.CodeUsage, `"demo/worker" is a pool, but this command needs one agent; use one of its members: demo/worker-2, demo/worker-10; ` + "`gcity pool restart demo/worker` restarts all members"},
 		"agent drain off":                        {exit.CodeUsage, "the pool currently has no members"},
 		"agent drain worker":                     {exit.CodeUsage, "demo/worker-10; `gcity pool scale demo/worker N` drains surplus members"},
 		"agent kill worker":                      {exit.CodeUsage, "use one of its members: demo/worker-2, demo/worker-10"},
@@ -228,6 +228,19 @@ func TestTextOnly(t *testing.T) {
 		if code != exit.CodeUsage || out != "" || !strings.Contains(errs, "prints only text: remove --json") {
 			t.Errorf("%s: exit %d, %q, %q", line, code, out, errs)
 		}
+	}
+}
+
+// The help of a command names the default of its first argument, and has no --json if the command prints only text.
+func TestHelpOfDefaults(t *testing.T) {
+	for _, line := range []string{"agent release", "agent stop", "agent peek", "agent drain-check", "hook", "heartbeat"} {
+		if _, out, _ := runCLI(t, groupedCity(), append(strings.Fields(line), "--help")...); !strings.Contains(out,
+			"AGENT is optional inside a session (default: $GC_AGENT).") {
+			t.Errorf("%s:\n%s", line, out)
+		}
+	}
+	if _, out, _ := runCLI(t, groupedCity(), "daemon", "logs", "--help"); strings.Contains(out, "--json") {
+		t.Error(out)
 	}
 }
 

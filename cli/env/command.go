@@ -42,8 +42,10 @@ func names(c *cobra.Command) []string {
 	return out
 }
 
-// TextOnly makes a command that prints only text reject --json.
+// TextOnly makes a command that prints only text reject --json, and removes the flag from its help.
 func TextOnly(e *Env, c *cobra.Command) *cobra.Command {
+	c.Flags().BoolVar(&e.JSON, "json", false, "")
+	_ = c.Flags().MarkHidden("json") // cannot fail: the flag exists
 	run := c.RunE
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if e.JSON {
