@@ -132,7 +132,7 @@ func restartsText(a *city.Agent, dot string) string {
 func stateFields(src *Source, r *panel.AgentRow, a *city.Agent) []string {
 	sign, token := panel.ConditionOf(src.Look, r)
 	dot := " " + src.Look.Glyphs.Dot + " "
-	state := src.Look.Paint(token, sign) + " for " + widget.Age(src.Now.Sub(r.Since))
+	state := src.Look.Paint(token, sign) + " " + panel.Lasted(r.State, src.Now.Sub(r.Since))
 	if r.Stuck != nil {
 		state = src.Look.Paint(token, sign) + " for " + widget.Age(src.Now.Sub(r.Stuck.Since)) +
 			dot +
