@@ -40,7 +40,7 @@ func inherited(h Host) environ {
 	}
 	e.inherited["PATH"] = prependPath(e.bin, e.inherited["PATH"])
 	e.pass["PATH"] = e.inherited["PATH"]
-	// agents run in gcity's own terminals, which may differ in type from the controller's terminal
+	// agents run in gcity's own terminals, which might differ in type from the controller's terminal
 	e.pass["TERM"] = "xterm-256color"
 	e.names = slices.Sorted(maps.Keys(e.pass))
 	for _, name := range e.names {

@@ -78,7 +78,8 @@ func (e environ) missing(p *config.Program, a *config.Agent) missingProgram {
 		word, folders(path), p.Name, p.Origins["command"], by), lack}
 }
 
-// folders returns how many folders a PATH has. Messages do not list them: a PATH is longer than all other text.
+// folders returns how many folders a PATH has. Messages do not list them, because they would be longer than the rest of
+// the message.
 func folders(path string) string {
 	if n := len(filepath.SplitList(path)); n != 1 {
 		return fmt.Sprintf("%d folders", n)

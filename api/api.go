@@ -116,7 +116,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *server) respond(w http.ResponseWriter, r *http.Request) {
-	// an earlier request on this connection may have set a deadline
+	// an earlier request on this connection might have set a deadline
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	rt, err := wire.Parse(r.URL.EscapedPath())
 	if err != nil {

@@ -53,7 +53,7 @@ func (f *fleet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (f *fleet) respond(w http.ResponseWriter, r *http.Request) {
-	// an earlier request on this connection may have set a deadline
+	// an earlier request on this connection might have set a deadline
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	path := r.URL.EscapedPath()
 	if who, rest, is := tenantPath(path); is {

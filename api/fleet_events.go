@@ -111,7 +111,7 @@ func endsOf(seen []cityState, pages [][]city.Tagged, forward bool) city.Cursor {
 			continue
 		}
 		end[seen[i].name] = seen[i].snap.Seq
-		if len(pages[i]) > 0 && !forward { // the log may have grown since the snapshot
+		if len(pages[i]) > 0 && !forward { // the log might have grown since the snapshot
 			end[seen[i].name] = max(pages[i][0].Seq, seen[i].snap.Seq)
 		}
 	}

@@ -52,7 +52,7 @@ func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 	log := &audit{log: s.o.Log, seen: map[auditKey]*auditLine{}}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rc := http.NewResponseController(w)
-		// an earlier request on this connection may have set a deadline
+		// an earlier request on this connection might have set a deadline
 		_ = rc.SetWriteDeadline(time.Time{})
 		if r.ContentLength != 0 {
 			// this applies even if the handler does not read the body

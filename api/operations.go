@@ -185,7 +185,7 @@ func typeNames() openapi.Names {
 		reflect.TypeFor[wire.Cities](): "CitiesAnswer",
 		reflect.TypeFor[wire.Agent]():  "Agent", reflect.TypeFor[city.Agent](): "AgentInSnapshot",
 		reflect.TypeFor[city.Error](): "Error",
-		// clients may already use these names
+		// clients might already use these names
 		reflect.TypeFor[gascity.CreatedBead](): "Made", reflect.TypeFor[sendRequest](): "Draft",
 		reflect.TypeFor[markRequest]():       "Marking",
 		reflect.TypeFor[wire.Registration](): "Enrolment",

@@ -11,7 +11,7 @@ import (
 )
 
 // pendingCalls keeps track of calls to cities that have not returned. If the caller of such a call gave up a while ago,
-// the city may never respond. It is not called again until the call returns, which limits the number of calls that
+// the city might never respond. It is not called again until the call returns, which limits the number of calls that
 // hang.
 type pendingCalls struct {
 	mu sync.Mutex

@@ -83,7 +83,7 @@ func (s *responder) write(w http.ResponseWriter, code int, kind string, body []b
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(code)
-	_ = writePieces(w, body, s.o.WriteTimeout) // the client may have disconnected
+	_ = writePieces(w, body, s.o.WriteTimeout) // the client might have disconnected
 }
 
 // pieceSize is how many bytes a client must read within the timeout of one write. It is small enough for slow
@@ -175,7 +175,7 @@ func flag(r *http.Request, name string) (value, set bool, err error) {
 }
 
 // catchPanic runs a request's handler. If the handler panics, catchPanic closes the connection, because the response
-// may have started.
+// might have started.
 func (s *responder) catchPanic(handle func()) {
 	if fault := recovery.Catch(handle); fault != nil {
 		s.logPanic(fault)

@@ -106,7 +106,7 @@ func ServeTenant(ctx context.Context, l net.Listener, t TenantConfig, d city.Dir
 		f.tenancies = tenanciesOf(with)
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			f.catchPanic(func() {
-				// an earlier request on this connection may have set a deadline
+				// an earlier request on this connection might have set a deadline
 				_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 				path := r.URL.EscapedPath()
 				to, rest, is := tenantPath(path)

@@ -10,13 +10,13 @@ import (
 	"github.com/adhocore/gronx"
 )
 
-// Schedule is a cron line: minute, hour, day of the month, month, day of the week. If both day fields are
-// restricted, a day matches if either field does. A field that starts with "*" is not a restriction. The zero value
-// never occurs.
+// Schedule is a cron line: minute, hour, day of the month, month, day of the week. If both day fields are restricted, a
+// day matches if either field does. A field that starts with "*" is not a restriction. The zero value never occurs.
 //
 // gronx computes the calendar, always in UTC, so its results are wall-clock times. This package decides when such a
-// time occurs in a time zone with clock changes. It also validates the fields, because gronx accepts seconds, years
-// and other dialects. A search without gronx would need more code, because validation and clock changes stay.
+// time occurs in a time zone with clock changes. It also validates the fields, because gronx accepts seconds, years and
+// other dialects. Replacing gronx would need more code, because the validation and the handling of clock changes would
+// remain.
 type Schedule struct {
 	text  string
 	line  string // the five fields, as numbers
@@ -161,19 +161,19 @@ func (s Schedule) next(wall time.Time) (time.Time, bool) {
 	return at, err == nil
 }
 
-// Next returns the first instant later than after at which the schedule occurs in a time zone. It returns the zero time
-// if the schedule never occurs again.
+// Next returns the first instant later than t at which the schedule occurs in a time zone. It returns the zero time if
+// the schedule never occurs again.
 //
 // If the hour field lists hours, each occurs once a day. A time that is skipped when the clock is set forward occurs at
 // the first instant after the gap. A time that the clock shows twice, because it is set back, occurs only the first
 // time. If the hour field begins with "*", the schedule follows elapsed time: a repeated time occurs twice, and a
 // skipped time does not occur.
-func (s Schedule) Next(after time.Time, zone *time.Location) time.Time {
-	after = after.In(zone)
+func (s Schedule) Next(t time.Time, zone *time.Location) time.Time {
+	t = t.In(zone)
 	if s.every {
-		return s.nextHourly(after)
+		return s.nextHourly(t)
 	}
-	wall, ok := s.next(furthest(after))
+	wall, ok := s.next(furthest(t))
 	if !ok {
 		return time.Time{}
 	}

@@ -15,14 +15,14 @@ type Kind struct {
 	parse func(*converter) // nil = no keys to read
 	// judge completes the verdict and reports whether the gate is open
 	judge func(Definition, Facts, time.Time, *Verdict) bool
-	// describe returns the part of When that follows the gate's name; nil = nothing follows it
+	// describe returns the part of the result of When that follows the gate's name; nil = nothing follows it
 	describe func(Definition, func(time.Duration) string) string
 
 	passes bool // with overlap Skip, a run that becomes due during another one is skipped
 	queues bool // with overlap Queue, a run that becomes due during another run is queued
 }
 
-// Gates returns all kinds of gates, in the order of the documentation.
+// Gates returns all kinds of gates, in the order in which the documentation lists them.
 func Gates() []Kind {
 	return []Kind{cooldownGate(), cronGate(), conditionGate(), eventGate(), manualGate()}
 }
@@ -50,7 +50,7 @@ func cooldownGate() Kind {
 	return Kind{
 		Gate: Cooldown, needs: "interval", passes: true, judge: Definition.cooldown,
 		keys: []key{{name: "interval", kind: "duration", def: "required", gate: Cooldown,
-			doc: "Time from the start of one run to the start of the next; at least 1s."}},
+			doc: "Time from the start of one run to the start of the next. The minimum is 1s."}},
 		parse: func(s *converter) {
 			s.d.Interval = s.interval
 			s.checkMinimum("interval", s.interval, MinInterval)
@@ -88,7 +88,7 @@ func conditionGate() Kind {
 			{name: "check", kind: "string", def: "required", gate: Condition,
 				doc: "Shell command; the gate opens when it exits with code 0."},
 			{name: "check_timeout", kind: "duration", def: "`\"10s\"`", gate: Condition,
-				doc: "Timeout for the check; at least 100ms."},
+				doc: "Timeout for the check. The minimum is 100ms."},
 		},
 		parse: func(s *converter) {
 			s.d.Check, s.d.CheckTimeout = s.text["check"], s.checking

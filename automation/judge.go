@@ -23,7 +23,7 @@ const (
 )
 
 // Facts is the known state of one automation, an input to Judge. The zero value describes an automation that has never
-// run. Times are wall-clock times, and can be inconsistent because the clock may have been changed.
+// run. Times are wall-clock times, and can be inconsistent because the clock might have been changed.
 type Facts struct {
 	Born      time.Time // when the automation was first seen with this schedule; zero = unknown
 	Last      time.Time // when the latest run was opened; zero = never
@@ -50,7 +50,7 @@ type ScheduleCache struct {
 	from, next time.Time
 }
 
-// nextScheduled returns the first scheduled time after from.
+// nextScheduled returns the first scheduled time that is later than from.
 func (d Definition) nextScheduled(from time.Time, s *ScheduleCache) time.Time {
 	if s.sum != d.Hash || from.Before(s.from) || !from.Before(s.next) {
 		*s = ScheduleCache{d.Hash, from, d.Schedule.Next(from, d.Zone)}
@@ -165,7 +165,7 @@ func (d Definition) cron(f Facts, now time.Time, v *Verdict) bool {
 		from = minute
 	}
 	for _, done := range []time.Time{f.Last, f.Skipped} {
-		// ignore a time too far in the future, because it means that the clock was set back
+		// ignore a time too far in the future: the clock was set back
 		if !done.IsZero() && done.Before(now.Add(Late)) {
 			from = later(from, done)
 		}

@@ -45,16 +45,16 @@ func actionKeys() []key {
 func runKeys() []key {
 	return []key{
 		{name: "timeout", kind: "duration", def: "`\"1m\"`, with a formula `\"30s\"`",
-			doc: "A run that takes longer counts as failed and is killed with all its processes; " +
-				"at least 100ms. `max_timeout` in city.toml limits it."},
+			doc: "A run that takes longer counts as failed and is killed with all its " +
+				"processes. The minimum is 100ms. `max_timeout` in city.toml limits it."},
 		{name: "overlap", kind: "string", def: "`\"skip\"`",
 			doc: "What happens if the gate opens during a run: `skip` does not start another " +
 				"run, `queue` starts one more run afterwards."},
 		{name: "retry", kind: "int", def: "`0`", doc: "Number of retries after a failed run, " +
 			"at most 100."},
 		{name: "retry_backoff", kind: "duration", def: "`\"10s\"`",
-			doc: "Wait before the first retry, at least 100ms. It doubles with each retry, up " +
-				"to an hour."},
+			doc: "Wait before the first retry. The minimum is 100ms. The wait doubles with " +
+				"each retry, up to an hour."},
 		{name: "on_failure", kind: "string", doc: "Automation to run after the last retry has " +
 			"failed. `NAME` is looked up in the same rig first, then in the city. `NAME:rig:RIG` " +
 			"names an automation in another rig."},

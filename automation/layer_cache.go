@@ -15,8 +15,8 @@ import (
 // patience is the default time limit for a scan.
 const patience = 10 * time.Second
 
-// maxReading is the maximum number of layers that are being read. While that many reads are blocked, the scanner starts
-// no more.
+// maxReading is the maximum number of layers that are being read. While that many reads are blocked, the scanner does
+// not start another one.
 const maxReading = 256
 
 // layerCache is the content of a layer's folder at the time of a read. It is immutable, because a read that takes long
@@ -37,8 +37,8 @@ type cachedFile struct {
 	problems toml.Problems
 }
 
-// readLayer reads a layer's folder. It may block. Files that are unchanged since before, the result of an earlier read,
-// are taken from there.
+// readLayer reads a layer's folder. It may block. before is the result of an earlier read; files that have not changed
+// since then are taken from it.
 func readLayer(dir string, before *layerCache, local *time.Location, now time.Time) *layerCache {
 	s := &layerCache{files: map[string]*cachedFile{}, found: map[string]*cachedFile{}}
 	entries, err := os.ReadDir(dir)
@@ -77,8 +77,8 @@ func (s *layerCache) withError(why error) *layerCache {
 		warnings: s.warnings}
 }
 
-// readFile returns an automation's file, or nil if it does not exist. An unchanged file is taken from before. was is
-// the entry to cache.
+// readFile returns an automation's file, or nil if it does not exist. If the file has not changed since before was
+// read, before is returned. was is the entry to cache.
 func readFile(
 	path string, before *cachedFile, local *time.Location, now time.Time,
 ) (k, was *cachedFile) {

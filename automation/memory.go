@@ -14,7 +14,7 @@ import (
 type Memory struct {
 	// when the automation was first seen with this gate
 	Born time.Time `json:"born"`
-	// the gate, and for a Cron also its schedule and zone; "" = unknown
+	// the gate, and for a Cron gate also its schedule and time zone; "" = unknown
 	Gate string `json:"gate,omitempty"`
 	// when it was removed from the catalog; zero = it is in the catalog
 	Gone time.Time `json:"gone,omitzero"`
@@ -51,7 +51,7 @@ const maxAbsence = time.Hour
 // and before it stores Memory. seq is the run's latest event, and retry is the number of the retry; both may be 0. Call
 // Note in the order of the records, oldest first.
 func (m Memory) Note(opened time.Time, open bool, seq uint64, retry int) Memory {
-	// the clock may have been set back, but a higher seq still means a newer run
+	// the clock might have been set back, but a higher seq still means a newer run
 	if !opened.After(m.Last) && (m.Tries > 0 || seq <= m.Cursor) {
 		return m
 	}
@@ -105,7 +105,8 @@ func (r *Runs) Memory() map[string]Memory {
 
 // Load replaces the catalog. Known automations keep their state. New automations start with events after newest, the
 // seq of the log's latest event. Load returns the automations whose runs were active when the program last exited, and
-// records these runs as Interrupted. Afterwards, the caller must pass the events after From to See again.
+// records these runs as Interrupted. Afterwards, the caller must pass all events after the seq that From returns to See
+// again.
 func (r *Runs) Load(all []Definition, newest uint64, now time.Time) (interrupted []string) {
 	before := make(map[*item]bool, len(r.order))
 	for _, it := range r.order {
@@ -120,7 +121,7 @@ func (r *Runs) Load(all []Definition, newest uint64, now time.Time) (interrupted
 		}
 		if want := it.want; want != nil && want.Definition.Hash != d.Hash {
 			if want.Definition = d; want.By == "" && want.Follows == "" && !it.d.hasSameGate(d) {
-				it.want = nil // the new gate decides again
+				it.want = nil // the new gate decides whether a run is due
 			}
 		}
 		was := it.memory.Gate
@@ -208,7 +209,7 @@ func (it *item) forgetUnhandled() {
 	}
 }
 
-// Remembers reports whether there is any state for an automation, which may have been removed.
+// Remembers reports whether there is any state for an automation, which might have been removed.
 func (r *Runs) Remembers(scoped string) bool { return r.items[scoped] != nil }
 
 // Awaits reports whether one of an automation's runs is due or being opened.

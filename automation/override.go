@@ -15,7 +15,7 @@ import (
 // Override changes individual keys of an automation. It comes from city.toml. A nil field changes nothing.
 type Override struct {
 	At     toml.Place            // position of the override's table
-	Places map[string]toml.Place // positions of the override's keys that are known
+	Places map[string]toml.Place // known positions of the override's keys
 
 	Name, Rig string // the automation; Rig "" = a city automation
 

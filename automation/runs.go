@@ -29,7 +29,7 @@ type Runs struct {
 	patrol time.Duration // minimum interval of checks in the latest Advance
 }
 
-// item is the state of one automation, which may have been removed.
+// item is the state of one automation, which might have been removed.
 type item struct {
 	name   string     // scoped name
 	d      Definition // definition from the latest catalog that contained the automation
@@ -187,12 +187,12 @@ func (r *Runs) judge(it *item, now time.Time, w World, actions *Actions) {
 				cmp.Or(it.d.Off, "suspended "+suspended))
 		}
 	}
-	// the gate does not see a run that is due or being opened
+	// a run that is due or being opened is hidden from the gate
 	if it.want != nil || it.run != nil && it.run.Opened.IsZero() {
 		return
 	}
 	v := Judge(it.d, it.facts(suspended, w.Patrol, now), now)
-	// right after the start of the program, the retry's events may not have been read yet
+	// right after the start of the program, the retry's events might not have been read yet
 	reading := v.Due && v.Retry > 0 && it.seen < it.memory.Again && now.Sub(r.began) < catchUpLimit
 	if reading {
 		v.Due, v.Reason = false, v.Reason+"; the retry's events are still being read"

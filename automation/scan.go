@@ -43,7 +43,7 @@ type Catalog struct {
 }
 
 // Broken is an automation that cannot be used. It still replaces an automation with the same name in a lower layer,
-// because that one may do something else.
+// because that one might do something else.
 type Broken struct {
 	Name, Rig string
 	Source    string

@@ -122,7 +122,7 @@ func read(doc *toml.Doc, local *time.Location) (spec, Definition, toml.Problems)
 	return s, d, toml.Sorted(problems)
 }
 
-// converter is the conversion of a spec to a Definition.
+// converter converts a spec to a Definition.
 type converter struct {
 	spec
 	d               Definition
@@ -139,7 +139,7 @@ func (s spec) problem(key, format string, args ...any) toml.Problem {
 	return s.problemAt(key, key, format, args...)
 }
 
-// problemAt is like problem, but the position is that of the key named place, because key itself may not be set.
+// problemAt is like problem, but it reports the position of the key place, because key itself may not be set.
 func (s spec) problemAt(place, key, format string, args ...any) toml.Problem {
 	at, ok := s.place[place]
 	if !ok {

@@ -54,7 +54,7 @@ func (r *Runs) Leaving() []Status {
 
 func (it *item) status(r *Runs) Status {
 	s := Status{Definition: it.d, State: Idle, Reason: it.verdict.Reason, Memory: it.memory}
-	// the stored reason may contain a remaining time that is out of date
+	// the stored reason can contain a remaining time that is out of date
 	if it.upToDate(it.suspended, r.now) {
 		s.Reason = Judge(it.d, it.facts(it.suspended, r.patrol, r.now), r.now).Reason
 	}

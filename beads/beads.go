@@ -161,14 +161,14 @@ type (
 		Version(ctx context.Context) (uint64, error)
 	}
 
-	// Prober makes the smallest possible write to check whether the store is writable. It changes no visible data,
-	// but may create the files that the first real write would create.
+	// Prober makes the smallest possible write to check whether the store is writable. It does not change visible data,
+	// but it can create the files that the first real write would create.
 	Prober interface {
 		Probe(ctx context.Context) error
 	}
 
 	// Restorer writes beads with their IDs, times and revisions unchanged, all or none. Merge decides about beads that
-	// are already in the store. Needs and parents may be unknown.
+	// are already in the store. Needs and parents might be unknown.
 	Restorer interface {
 		Restore(ctx context.Context, all []Bead) (Restored, error)
 	}

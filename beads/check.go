@@ -40,8 +40,8 @@ func invalid(field, reason string, args ...any) error {
 	return &Invalid{Field: field, Reason: fmt.Sprintf(reason, args...)}
 }
 
-// Prepare returns a new bead as a store writes it: normalized and validated, with defaults, and created at now. It
-// does not set the ID. The store must check that the parent and the needs exist.
+// Prepare returns a new bead as a store writes it: normalized and validated, with defaults, and with now as its
+// creation time. It does not set the ID. The store must check that the parent and the needs exist.
 func Prepare(b Bead, now time.Time) (Bead, error) {
 	b.CreatedAt, b.UpdatedAt, b.ClosedAt, b.Rev = now, now, nil, 1
 	b = normalize(b)
@@ -164,8 +164,8 @@ func token(s string) bool {
 
 func checkLinks(b Bead) error {
 	if len(b.Needs) > MaxNeeds {
-		return invalid("needs", "number %d, but at most %d are allowed: use one bead that "+
-			"groups several",
+		return invalid("needs", "has %d entries, but at most %d are allowed: use one bead "+
+			"that groups several",
 			len(b.Needs), MaxNeeds)
 	}
 	links := b.Needs
@@ -190,7 +190,8 @@ func checkLinks(b Bead) error {
 
 func checkLabels(b Bead) error {
 	if len(b.Labels) > MaxLabels {
-		return invalid("labels", "number %d, but at most %d are allowed", len(b.Labels), MaxLabels)
+		return invalid("labels", "has %d entries, but at most %d are allowed", len(b.Labels),
+			MaxLabels)
 	}
 	for _, l := range b.Labels {
 		if strings.Contains(l, ",") {

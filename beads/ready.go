@@ -3,7 +3,7 @@ package beads
 import "slices"
 
 // Ready returns the open beads without unmet needs, in the given order. A need is met if its bead is closed, or
-// missing because it was purged. Therefore all must contain every bead that is not closed, and may contain closed
+// missing because it was purged. Therefore all must contain every bead that is not closed, and can contain closed
 // ones.
 func Ready(all []Bead) []Bead {
 	unclosed := unclosed(all)

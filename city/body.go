@@ -11,8 +11,8 @@ import (
 	"unicode"
 )
 
-// DecodeBody decodes a single JSON value and rejects unknown fields. An empty body leaves into unchanged. Errors are
-// *Error and describe the problem in terms of JSON.
+// DecodeBody decodes a single JSON value and rejects unknown fields. If the body is empty, into stays unchanged. Errors
+// are *Error and describe the problem in terms of JSON.
 func DecodeBody(body []byte, into any) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil

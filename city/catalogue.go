@@ -5,7 +5,7 @@ import "context"
 // Catalogued is a city that can check the configuration on disk and list its formulas. Remote cities need not implement
 // it.
 type Catalogued interface {
-	// Validate checks the configuration on disk and returns its errors and warnings. It changes nothing.
+	// Validate checks the configuration on disk and returns its errors and warnings. It has no side effects.
 	Validate(ctx context.Context) (Validation, error)
 	// Formulas lists the formulas of the city or, if rig is not "", of a rig, sorted by name.
 	Formulas(ctx context.Context, rig string) ([]Formula, error)

@@ -25,7 +25,7 @@ type (
 	// Kill kills an agent's session immediately. The agent then restarts.
 	Kill struct {
 		Agent string `json:"-"`
-		// do not wait for the session's host to confirm the exit; processes may still be running there
+		// do not wait for the session's host to confirm the exit; processes might still be running there
 		Force bool `json:"force,omitempty"`
 	}
 	// Suspend sets the suspended flag in the configuration. Agent "" = the whole city.
@@ -76,13 +76,14 @@ type (
 		Size int    `json:"size"`
 		Auto bool   `json:"auto,omitempty"`
 	}
-	// RestartPool restarts all wanted members of a pool, at the same time or, if Rolling is set, one by one, each once
-	// the previous one runs. The command is done when all members run, and fails if one of them does not start.
+	// RestartPool restarts all wanted members of a pool, at the same time or, if Rolling is set, one by one, each as
+	// soon as the previous one is running. The command is done when all members run, and fails if one of them does not
+	// start.
 	RestartPool struct {
 		Pool    string `json:"-"`
 		Rolling bool   `json:"rolling,omitempty"`
 	}
-	// CheckPool runs a pool's check now. The command is done when the check is.
+	// CheckPool runs a pool's check now. The command is done when the check has finished.
 	CheckPool struct {
 		Pool string `json:"-"`
 	}

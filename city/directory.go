@@ -61,8 +61,8 @@ type Registrar interface {
 
 // Previewer is a Registrar that can preview what Register would do.
 type Previewer interface {
-	// Preview reads the configuration of the city in a folder and changes nothing. path must be absolute. The errors
-	// are those of Register.
+	// Preview only reads the configuration of the city in a folder. path must be absolute. The errors are those of
+	// Register.
 	Preview(ctx context.Context, path string) (Declared, error)
 }
 
@@ -103,7 +103,7 @@ type Info struct {
 	// the controller's mode; "" = the city is not running, or the supervisor runs it
 	Mode    string `json:"mode,omitempty"`
 	Crashes int    `json:"crashes,omitempty"`
-	// if the city is not running: number of sessions from an earlier run that still are
+	// number of sessions from an earlier run that are still running; set only if the city is not running
 	LeftoverSessions int `json:"left,omitempty"`
 }
 

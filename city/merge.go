@@ -40,7 +40,7 @@ func Merged(ctx context.Context, d Directory, from Cursor) iter.Seq2[Tagged, err
 type Step struct {
 	Event *Tagged // nil = At now includes cities that have been added
 	At    Cursor  // the cursor to resume from, with all cities; valid until the next step
-	// a panic, as a *recovery.Panic, that Event reports or that ended the stream
+	// a panic that Event reports, or that ended the stream; its type is *recovery.Panic
 	Fault error
 }
 
@@ -72,7 +72,7 @@ const (
 	// retryMin and retryMax are the limits of the delay before a running city that failed to deliver events is queried
 	// again. The delay doubles each time.
 	retryMin, retryMax = 100 * time.Millisecond, 5 * time.Second
-	// readBefore is how far back to read the events of a city that is added, because it may have started before the
+	// readBefore is how far back to read the events of a city that is added, because it might have started before the
 	// directory listed it.
 	readBefore = time.Minute
 	// finishTimeout is how long the end of a stream waits for the cities' goroutines.
@@ -88,13 +88,13 @@ type merge struct {
 	cities     []Info
 	at         Cursor
 	joined     bool                 // a city has been added, but no step has reported it yet
-	joinedAt   map[string]time.Time // when each city appeared that was not in the first list
+	joinedAt   map[string]time.Time // when cities that are missing from the first list appeared
 	paths      map[string]string    // folders of the cities in the cursor at, where known
 	feeds      map[string]*feed
 	retries    map[string]retryDelay
 	offers     chan offer
-	lists      chan []Info // the newest list of cities
-	listsEnded chan error  // why there will be no more lists; nil = ctx has ended
+	lists      chan []Info // receives the current list of cities
+	listsEnded chan error  // receives the reason why no more lists will come; nil = ctx has ended
 	running    sync.WaitGroup
 }
 

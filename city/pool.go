@@ -17,7 +17,7 @@ type Pool struct {
 	Desired int `json:"desired"` // wanted size
 	// where Desired comes from: "check returned 3", "override by operator", …
 	Reason   string    `json:"reason"`
-	Since    time.Time `json:"since"` // since when Desired has had this value
+	Since    time.Time `json:"since"` // time at which Desired got this value
 	Override *int      `json:"override,omitempty"`
 	Draining []string  `json:"draining,omitempty"` // names of the draining members
 

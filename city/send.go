@@ -19,10 +19,14 @@ const (
 	GivenUp      Stage = "given up" // has not been typed and will not be; Why says why
 )
 
-// Text describes the stage. Output from an agent does not prove that the agent has read the nudge.
+// OutputSince describes what has happened since an acknowledged nudge was submitted. Output from an agent does not
+// prove that the agent has read the nudge.
+const OutputSince = "new output since"
+
+// Text describes the stage.
 func (s Stage) Text() string {
 	if s == Acknowledged {
-		return "submitted; output followed"
+		return string(Submitted) + "; " + OutputSince
 	}
 	return string(s)
 }

@@ -104,7 +104,7 @@ type Snapshot struct {
 type ConfigInfo struct {
 	Revision string    `json:"revision"` // 12 hex digits
 	Loaded   time.Time `json:"loaded"`   // when it became active
-	// why the configuration on disk is not active; "" = it is
+	// why the configuration on disk is not active; "" = it is active
 	Rejected string   `json:"rejected,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
 	Held     *Held    `json:"held,omitempty"` // a newer configuration that waits for confirmation

@@ -101,7 +101,7 @@ func Squash(ctx context.Context, c Control, w Wisp, by, words string) (digest be
 	p := beads.Closing()
 	p.SetMetadata = map[string]string{DigestKey: digest.ID, beads.CloseReason: "squashed into " +
 		digest.ID}
-	// Force, because a step may have been added since the steps were read; such a step stays open
+	// Force, because a step might have been added since the steps were read; such a step stays open
 	_, err = c.Do(ctx, UpdateBead{ID: w.Root.ID, Patch: p, Force: true})
 	return digest, err
 }

@@ -34,7 +34,7 @@ func OpenSteps(ctx context.Context, list Lister, id string) (open []beads.Bead, 
 // namedSteps is the maximum number of open steps that a message lists.
 const namedSteps = 5
 
-// Closable returns an error if a molecule has open steps, except for the steps in with, which are about to be closed
+// Closable returns an error if a molecule has open steps, except for the given steps, which are about to be closed
 // together with it.
 func Closable(ctx context.Context, list Lister, b beads.Bead, with ...string) error {
 	if b.Type != beads.TypeMolecule || b.Status == beads.StatusClosed {

@@ -48,8 +48,8 @@ func (f *StopReport) NewLines(s *Snapshot) []string {
 	return lines
 }
 
-// Unsettled returns a line for each agent that is still starting or stopping, while a city applies its configuration
-// once.
+// Unsettled returns a line for each agent that is still starting or stopping. It is used while a city applies its
+// configuration once.
 func (f *StopReport) Unsettled(s *Snapshot) []string {
 	return f.agents(s, func(a *Agent) bool { return a.State == Stopping || a.State == Starting })
 }

@@ -55,8 +55,8 @@ type Watchdog struct {
 	// why the mode is not the configured one: "triage scout said nothing within 5m"
 	Degraded string `json:"degraded,omitempty"`
 
-	// newest heartbeat, by the controller's clock; if there was no heartbeat yet, since when one has been expected; for
-	// a triage agent, its last decision
+	// time of the latest heartbeat, by the controller's clock; if there has been none yet, the time from which one was
+	// expected; for a triage agent, the time of its last decision
 	Heartbeat *time.Time `json:"heartbeat,omitempty"`
 	Freshness Freshness  `json:"freshness"`
 	Mail      int        `json:"mail,omitempty"`    // unread messages for the monitored agent

@@ -3,7 +3,7 @@ package city
 // Status words for watchdogs, in addition to the Freshness values.
 const (
 	WatchdogEscalated = "calls"     // the watchdog has escalated and waits for a user
-	WatchdogSuspended = "suspended" // the watchdog makes no checks
+	WatchdogSuspended = "suspended" // the watchdog does not check its agent
 )
 
 // IsEscalated reports whether the watchdog has escalated and no user has acknowledged that.

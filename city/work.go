@@ -42,8 +42,8 @@ type Automation struct {
 	// when the current run started, or when the automation became due
 	Since    *time.Time `json:"since,omitempty"`
 	Failures int        `json:"failures"`           // number of consecutive failures
-	Last     *Run       `json:"last,omitempty"`     // the newest run, which can be in progress
-	Warnings []string   `json:"warnings,omitempty"` // about the automation's file
+	Last     *Run       `json:"last,omitempty"`     // the latest run, which can be in progress
+	Warnings []string   `json:"warnings,omitempty"` // warnings about the automation's file
 }
 
 // AutomationState is the state of an automation.

@@ -108,7 +108,7 @@ func stopCommand(e *env.Env) *cobra.Command {
 stops the sessions that are still alive. It unregisters a registered city, so that
 the supervisor does not start it again. While it waits, it prints on stderr what it
 is waiting for and the time limit: shutdown_timeout for each link of the longest chain
-of depends_on, plus half a minute. After that limit it lists what may still be
+of depends_on, plus half a minute. After that limit it lists what might still be
 running and exits with code 1. Running stop again in the meantime kills the agents
 at once.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -130,7 +130,7 @@ func stopCity(ctx context.Context, e *env.Env) (string, error) {
 	defer l.Close()
 	if l.Live {
 		err := stopLive(ctx, e, l)
-		// the controller exited because of another stop command, so some agents may still be running
+		// the controller exited because of another stop command, so some agents might still be running
 		if exit.IsInterrupted(err) {
 			if _, err = stopOrphans(ctx, e, l.Dir); exit.IsStopped(err) {
 				err = nil

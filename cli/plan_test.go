@@ -178,11 +178,11 @@ func TestPlannedWithUnknownSessions(t *testing.T) {
 		{Agent: "broken", Change: "wait", Reason: "command changed; held back because a restart " +
 			"would fail: no such command", Fields: []string{"command changed"}},
 		{Agent: "dark", Change: "wait", Reason: "waits until the sessions of tmux can be listed, " +
-			"because it may be running there"},
+			"because it might be running there"},
 		{Agent: "moved", Change: "restart", Reason: "provider changed",
 			Fields: []string{"provider changed"}},
 		{Agent: "new", Change: "wait", Reason: "waits until the sessions of tmux can be listed, " +
-			"because it may be running there"},
+			"because it might be running there"},
 		{Agent: "seen", Change: "none", Reason: "runs as configured"},
 		{Agent: "swap", Change: "wait", Reason: held, Fields: []string{"provider changed"}},
 	}

@@ -40,7 +40,7 @@ func (v planInput) unlistedReason(name string) string {
 	if v.running == nil {
 		return "waits until the sessions of " +
 			strings.Join(slices.Sorted(maps.Keys(v.unknown)), ", ") +
-			" can be listed, because it may be running there"
+			" can be listed, because it might be running there"
 	}
 	g, ok := v.running.Agent(name)
 	if ok && g.Running && v.unknown[cmp.Or(g.Provider, "pty")] != nil {

@@ -48,7 +48,7 @@ func newAgentFileCache() agentFileCache {
 type agentFileReader struct{ *loading }
 
 // checkResponds returns an error if a folder does not respond. Callers check a folder before they read it, because a
-// read from a hung file system may never return. Each folder is checked only once.
+// read from a hung file system might never return. Each folder is checked only once.
 func (d agentFileReader) checkResponds(folder string) error {
 	unresponsive, known := d.agentFiles.unresponsive[folder]
 	if !known {
@@ -136,7 +136,7 @@ func (d agentFileReader) prompt(a *Agent) {
 	}
 }
 
-// needsTopology reports whether a prompt uses fragments from a topology. It reads no additional files.
+// needsTopology reports whether a prompt uses fragments from a topology. It does not read additional files.
 func (d agentFileReader) needsTopology(a *Agent, t *prompt.Template, shared string,
 	own, appended []string) bool {
 	if len(d.agentFiles.fragments[shared]) == 0 || slices.Contains(own, shared) {

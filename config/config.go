@@ -221,7 +221,7 @@ type Rig struct {
 	Prefix    string // ID prefix of the rig's beads, unique in the city
 	Suspended bool
 
-	// absolute folder of the rig's own formulas and automations; it may be missing; "" = none
+	// absolute folder of the rig's own formulas and automations; it might be missing; "" = none
 	FormulasDir string
 
 	Topologies         []string // as in Workspace

@@ -156,7 +156,7 @@ func (d decoder) decodePart(path string) error {
 	return nil
 }
 
-// sortByPosition sorts the agents by position, starting at index first. The parser returns [[agent]] and [[agents]]
+// sortByPosition sorts the agents by position, starting at the index first. The parser returns [[agent]] and [[agents]]
 // as separate lists.
 func (d decoder) sortByPosition(first int) {
 	slices.SortStableFunc(d.city.Agents[first:], func(a, b Agent) int {

@@ -115,7 +115,7 @@ func (d checker) override(o *override) {
 	c.Automations.Overrides = append(c.Automations.Overrides, o.Override)
 }
 
-// poolOf adds a warning if the pool in an override does not exist.
+// poolOf adds a warning if the pool that an override names does not exist.
 func (d checker) poolOf(o *override) {
 	target := automation.Definition{Rig: o.Rig, Pool: *o.Pool}.Target()
 	var names []string

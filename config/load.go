@@ -45,7 +45,7 @@ func Find(start string) (string, error) {
 	}
 }
 
-// WasCity reports whether a folder without a configuration was a city. If so, agents may still be running.
+// WasCity reports whether a folder without a configuration was a city. If so, agents might still be running.
 func WasCity(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, ".gc", "controller.lock"))
 	return err == nil

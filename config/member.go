@@ -111,7 +111,7 @@ func nameConflict(name string, a, other *Agent) string {
 		return fmt.Sprintf("another agent%s already has the name %q, at %s; choose a "+
 			"different name", of, a.Name, at)
 	case name == a.Qualified():
-		return fmt.Sprintf("%q is the name of a member of the pool %q, which has %s to %s, at "+
+		return fmt.Sprintf("%q is the name of a member of the pool %q (%s to %s), declared at "+
 			"%s; choose a different name",
 			name, other.Qualified(), other.Spec().Member(1), other.Spec().Member(other.Pool.Max),
 			at)

@@ -9,7 +9,7 @@ import (
 )
 
 // LoadPartial returns the readable part of an invalid configuration, for callers that only need the store and the
-// agents' names. It returns nil if an error may affect these. The result must not be used to run the city.
+// agents' names. It returns nil if an error might affect these. The result must not be used to run the city.
 func (s Source) LoadPartial() *City {
 	dir, err := Canonical(s.Dir)
 	if err != nil {
@@ -28,7 +28,7 @@ func (s Source) LoadPartial() *City {
 	return d.city
 }
 
-// concernsNames reports whether an error may affect the store or the agents' names. An unknown key can do so, for
+// concernsNames reports whether an error might affect the store or the agents' names. An unknown key can do so, for
 // example.
 func (d *loading) concernsNames(p Problem) bool {
 	elsewhere := []string{"agents", "automations", "console", "daemon", "events", "formulas",

@@ -14,8 +14,8 @@ func (c *City) folderOf(o Origin) string {
 	return filepath.Join(c.Path, filepath.Dir(o.File))
 }
 
-// PathOf returns the absolute path for a path in an agent's key. A relative path is relative to the file that
-// contains the key. It may be the file that declares the agent, a topology's file, or a file with a patch.
+// PathOf returns the absolute path for a path in an agent's key. A relative path is relative to the file that contains
+// the key. That file can be the one that declares the agent, a topology's file, or a file with a patch.
 func (c *City) PathOf(a *Agent, key, path string) (string, error) {
 	at, written := a.Origins[key]
 	if !written {

@@ -47,8 +47,8 @@ func (c *City) programKey(a *Agent) (key, value string) {
 	return "", ""
 }
 
-// ProgramOf returns an agent's program. If no key selects the program, ProgramOf calls first, which returns the name of
-// the first preset found on this machine, or "".
+// ProgramOf returns an agent's program. If no key selects the program, ProgramOf uses first, a function that
+// returns the name of the first preset found on this machine, or "".
 func (c *City) ProgramOf(a *Agent, first func(presets []Preset) string) Program {
 	p := Program{}
 	var name string

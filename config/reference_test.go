@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
 // docs/config.md is up to date with the table of keys.
@@ -79,7 +81,18 @@ func reference() string {
 	}
 	writeLater(&b, s)
 	b.WriteString(referenceTail)
-	return b.String()
+	return wrapped(b.String())
+}
+
+// wrapped breaks the lines of paragraphs after at most 120 columns. A row of a table stays one line.
+func wrapped(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if len(line) > 120 && !strings.HasPrefix(line, "|") && !strings.HasPrefix(line, " ") {
+			lines[i] = ansi.Wordwrap(line, 120, "")
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 func table(s keys.Schema, t *keys.Key) string {

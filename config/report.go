@@ -80,9 +80,9 @@ func (d *loading) withoutRig(msg string) string {
 		" the city").Replace(msg)
 }
 
-// markCauses marks the problems at index from and above as possible causes of other errors.
-func (d *loading) markCauses(from int) {
-	for i := from; i < len(d.problemInfo); i++ {
+// markCauses marks the problems at index start and above as possible causes of other errors.
+func (d *loading) markCauses(start int) {
+	for i := start; i < len(d.problemInfo); i++ {
 		d.problemInfo[i].cause = true
 	}
 }

@@ -25,7 +25,7 @@ func (d rigChecker) rigs() {
 		return
 	}
 	names, taken := make(map[string]*Rig, len(c.Rigs)), make(map[string]*Rig, len(c.Rigs))
-	var looking []*Rig // the folders are checked concurrently, because some may hang
+	var looking []*Rig // the folders are checked concurrently, because some can hang
 	began := time.Now()
 	prefixes := map[string]*Rig{c.Prefix(): nil} // nil means the city
 	for i := range c.Rigs {

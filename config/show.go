@@ -211,7 +211,7 @@ func (c printer) scriptFromHere(a *Agent) string {
 	return folder + "/" + script
 }
 
-// shown returns a value as TOML. Secrets are hidden, because command lines may contain them.
+// shown returns a value as TOML. Secrets are hidden, because command lines can contain them.
 func (c printer) shown(field any) string {
 	if !c.showSecrets {
 		field = redacted(field)

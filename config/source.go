@@ -121,7 +121,7 @@ func (s Source) parseCity(data []byte) (*loading, *toml.Node) {
 	return d, decoder{d}.parseFile(FileName, data, cityNeeds)
 }
 
-// decodeAll decodes city.toml and then the files that it includes and the files in more.
+// decodeAll decodes city.toml and then the files that it includes and the additional files in more.
 func (d decoder) decodeAll(root *toml.Node, more []string) {
 	for _, table := range []string{"workspace", "daemon", "session", "session.k8s", "events", "api",
 		"beads", "formulas", "automations"} {
@@ -135,10 +135,10 @@ func (d decoder) decodeAll(root *toml.Node, more []string) {
 
 // Inputs contains the files and folders from which a configuration is read.
 type Inputs struct {
-	Files   []string // city.toml is first; some files may be unreadable
+	Files   []string // city.toml is first; some files might be unreadable
 	Trees   []string // folders of topologies, with all their files
 	Rigs    []string // folders of rigs; only whether they exist matters
-	Folders []string // folders of fragments and overlays, sorted; they may be missing
+	Folders []string // folders of fragments and overlays, sorted; they might be missing
 }
 
 // Inputs returns the inputs of the configuration on disk, except for those that are named only in unreadable files.

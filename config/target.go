@@ -66,7 +66,7 @@ func (c *City) flagOfAgent(name string) (Flag, error) {
 			}
 		}
 	}
-	var free *patch // a patch for the agent that does not set the key
+	var free *patch // the agent has a patch, but the patch does not set the key
 	for i := range slices.Backward(c.patches.agents) {
 		p := &c.patches.agents[i]
 		if !p.matches(a) {

@@ -52,14 +52,14 @@ func (r *programList) add(what string, at Origin, line string, sums ...string) {
 	r.all = append(r.all, p.WithScripts(r.city.Path, r.city.folderOf(at)))
 }
 
-// file adds a file or folder to the newest program.
+// file adds a file or folder to the program that was added last.
 func (r *programList) file(path string) {
 	if n := len(r.all); n > 0 {
 		r.all[n-1].Files = append(r.all[n-1].Files, path)
 	}
 }
 
-// declaredIn records that the files in these origins declare the newest program.
+// declaredIn records that the files in these origins declare the program that was added last.
 func (r *programList) declaredIn(origins map[string]Origin) {
 	last := &r.all[len(r.all)-1]
 	for _, at := range origins {
@@ -82,7 +82,7 @@ func (r *programList) provider(what string, at Origin, name string) {
 	switch {
 	case external:
 		r.add(what, at, program)
-	case name == "k8s": // a kubeconfig and a pod file may contain names of programs
+	case name == "k8s": // a kubeconfig and a pod file can contain names of programs
 		r.add(what, at, "gcity-session-k8s")
 		for _, path := range []string{r.city.Session.Kubernetes.Kubeconfig,
 			r.city.Session.Kubernetes.Pod} {

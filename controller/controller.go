@@ -43,7 +43,7 @@ import (
 // Options configures the controller of a city.
 type Options struct {
 	Dir string // the city's folder, absolute, symlinks resolved
-	// a path that leads to the folder even after the folder was moved (see Hold.StablePath); "" = Dir
+	// a path that leads to the folder even after the folder has been moved (see Hold.StablePath); "" = Dir
 	At       string
 	Mode     string // shown as Snapshot.Mode; only Supervised changes the controller's behavior
 	Version  string // version of gcity
@@ -63,17 +63,17 @@ type Options struct {
 	// there are no backups.
 	BackUp func(ctx context.Context) error
 
-	// OnFoldersChanged is called with the new list when the folders of automations and formulas change. The loop calls
-	// it, so it must not block. It may be nil.
+	// OnFoldersChanged is called with the new list when the automation and formula folders of the configuration change.
+	// The loop calls it, so it must not block. It may be nil.
 	OnFoldersChanged func(dirs []string)
 
 	// OnConfigRead is called with each revision of the configuration that was read, or with "" for an unreadable one.
 	// good is the configuration if it is valid. It is called outside the loop, one call at a time. It may be nil.
 	OnConfigRead func(revision string, good *config.City)
 
-	// CheckTrust returns an error if the programs of a configuration and of its automations are not allowed to run. For
-	// nil, it checks the configuration on disk. It is called outside the loop, before a change is applied. It may be
-	// nil.
+	// CheckTrust returns an error if the programs of a configuration and of its automations are not allowed to run.
+	// Given nil, it checks the configuration on disk. It is called outside the loop, before a change is applied. It may
+	// be nil.
 	CheckTrust func(*config.City) error
 
 	// SetListener is called with the wanted TCP listener whenever it changes. The loop calls it, so it must not block.
@@ -91,9 +91,9 @@ type Options struct {
 	// controller itself does. The channel has capacity one, and senders must not block. It may be nil.
 	Faults chan error
 
-	// signals that folders of automations may have changed; nil = only patrols check the folders
+	// signals that automation folders may have changed; nil = only patrols check the folders
 	FoldersChanged <-chan struct{}
-	// signals that the configuration may have changed; nil = only patrols check the configuration
+	// signals that the configuration might have changed; nil = only patrols check the configuration
 	ConfigChanged <-chan struct{}
 	// Sweep kills processes that runs of the previous controller left behind. It is called once, before the first
 	// decision. It may be nil.
@@ -105,13 +105,13 @@ type Options struct {
 	CheckFolder func() error
 	// called after each iteration of the loop, at least every 10 s; may be nil
 	Heartbeat func(status string)
-	// the time limit for all work of Run after its last decision; Run starts it; nil = ShutdownLimit
+	// time limit for everything that Run does after its last decision; Run starts it; nil = ShutdownLimit
 	ShutdownDeadline *shutdown.Deadline
 	// interval of the loop's iterations while a client watches; 0 = 1 s
 	Pulse time.Duration
 }
 
-// ShutdownLimit is the default time limit for all work of Run after its last decision.
+// ShutdownLimit is the default time limit for everything that Run does after its last decision.
 const ShutdownLimit = effect.ShutdownLimit
 
 // Controller runs a city. It implements city.Control.
@@ -119,15 +119,15 @@ type Controller struct {
 	o              Options
 	first          *config.City
 	m              *machine.Machine
-	lastStopReport city.StopReport // the last logged report about a slow stop
+	lastStopReport city.StopReport // the latest logged report about a slow stop
 
 	inbox     chan effect.Input
 	replies   sync.Map // command ID → chan effect.Reply
 	lastID    atomic.Uint64
 	done      chan struct{} // closed when Run has returned
 	gaveUp    chan struct{} // closed by GiveUp, which ends the wait for agents that do not stop
-	firstList chan struct{} // closed after the first list of sessions
-	once      sync.Once     // makes GiveUp close enough only once
+	firstList chan struct{} // closed once the sessions have been listed, or listing them has failed
+	once      sync.Once     // ensures that GiveUp closes gaveUp only once
 
 	snap atomic.Pointer[city.Snapshot]
 	// configuration in force; immutable
@@ -289,11 +289,11 @@ func (c *Controller) SetMode(mode string) {
 	_ = c.send(context.Background(), effect.ModeChanged{Mode: mode})
 }
 
-// FirstList returns a channel that is closed after the first list of sessions, even if the list failed. Before that, a
-// snapshot does not show which agents are running.
+// FirstList returns a channel that is closed once the sessions have been listed for the first time, even if that
+// failed. Before that, a snapshot does not show which agents are running.
 func (c *Controller) FirstList() <-chan struct{} { return c.firstList }
 
-// GiveUp makes Run return although agents may still be running. Effects in flight are canceled.
+// GiveUp makes Run return although agents might still be running. Effects in flight are canceled.
 func (c *Controller) GiveUp() { c.once.Do(func() { close(c.gaveUp) }) }
 
 // Hurry ends the grace period of a stop in progress.

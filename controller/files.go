@@ -4,7 +4,7 @@ import "fmt"
 
 const (
 	filesBase     = 64 // logs, sockets, stores, watches, requests
-	filesPerAgent = 4  // the connection to the holder, its process, a viewer, and one in reserve
+	filesPerAgent = 4  // the connection to the holder, the holder's process, a viewer, and a spare
 )
 
 // FilesNeeded returns the number of open files that a controller with this many agents needs.

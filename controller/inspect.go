@@ -28,7 +28,7 @@ type Subject struct {
 	Want    *agent.Want     // the agent's declaration; nil = not declared
 	Session *session.Status // the agent's current session; nil = none
 	Past    []events.Event  // events selected by city.CrashQuery
-	Limits  session.Limits  // limits of Want's provider
+	Limits  session.Limits  // limits of the provider that Want names
 }
 
 // pastLimit is the timeout for reading the event log.
@@ -207,7 +207,7 @@ func differences(st *session.Status, w *agent.Want) []city.Difference {
 			d.Wants, d.Runs = w.Spec.Provider, st.Provider
 		case d.Field == "command" || d.Field == "args":
 			d.Wants = redact.Text(w.Spec.Command)
-			// a command line with a prompt may contain secrets
+			// a command line with a prompt can contain secrets
 			_, hasPrompt := st.Fingerprint.Fields["prompt_template"]
 			if !hasPrompt && w.Prompt.Draft == nil {
 				d.Runs = redact.Text(commandOf(st, environ))

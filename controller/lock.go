@@ -15,7 +15,7 @@ import (
 )
 
 // Hold is the ownership of a city: the locks on its folder and on .gc/controller.lock. It keeps the folder open, so
-// that both remain usable after the folder was moved.
+// that both remain usable after the folder has been moved.
 type Hold struct {
 	dir    string
 	folder *disk.Held
@@ -23,8 +23,8 @@ type Hold struct {
 	pid    string
 }
 
-// StablePath returns a path that leads to the city's folder even after the folder was moved. The path is valid only in
-// this process.
+// StablePath returns a path that leads to the city's folder even after the folder has been moved. The path is valid
+// only in this process.
 func (h *Hold) StablePath() string { return h.folder.StablePath() }
 
 // CheckPath returns a *disk.MovedError if the city's folder or its runtime folder is no longer at its path. It is safe
@@ -34,7 +34,7 @@ func (h *Hold) CheckPath() error {
 		return err
 	}
 	err := h.lock.Load().Moved()
-	// the lock file has kept its name, so the runtime folder was moved
+	// the lock file still has its name, so the runtime folder has been moved
 	if m, ok := errors.AsType[*disk.MovedError](err); ok && filepath.Base(m.To) ==
 		filepath.Base(m.Path) {
 		return &disk.MovedError{Path: filepath.Dir(m.Path), To: filepath.Dir(m.To)}
@@ -60,7 +60,7 @@ func (e *RunningError) Error() string {
 const lockLinger = 3 * time.Second
 
 // Acquire locks the city in dir, and creates .gc (0700) if necessary. It returns a *RunningError if another process
-// holds the lock. The pid file is only a hint. If its process is dead, Acquire waits up to a few seconds for the
+// holds the lock. The pid file is only a hint. If the process in it is dead, Acquire waits up to a few seconds for the
 // lock.
 func Acquire(dir string) (*Hold, error) { return acquire(dir, lockLinger) }
 
@@ -80,8 +80,8 @@ func acquire(dir string, patience time.Duration) (*Hold, error) {
 	return h, nil
 }
 
-// await takes a lock. It waits up to patience while the lock belongs to a dead controller, or while the pid file is
-// missing.
+// await takes a lock. While the lock belongs to a dead controller, or while the pid file is missing, it retries until
+// the time limit patience has passed.
 func (h *Hold) await(patience time.Duration, take func() error) error {
 	for began := time.Now(); ; {
 		err := take()

@@ -21,13 +21,12 @@ const (
 	stalled = 5 * time.Second
 	// batch is the maximum number of inputs that one iteration of the loop handles.
 	batch = 256
-	// In a city with more than freeAgents agents, the minimum interval between two snapshots is drawCost for each
-	// additional agent.
+	// In a city with more than freeAgents agents, snapshots are at least drawCost apart for each additional agent.
 	freeAgents = 50
 	drawCost   = 50 * time.Microsecond
 )
 
-// loop is the state of a controller's run, except for the machine.
+// loop is the state of a controller while it runs, apart from the state of its machine.
 type loop struct {
 	c       *Controller
 	oneShot bool
@@ -42,7 +41,7 @@ type loop struct {
 	now               time.Time // time of the current iteration
 	next              time.Time // latest time of the next iteration
 	due               time.Time // time of a delayed snapshot; zero = none is delayed
-	awaitingFirstList bool      // no list of sessions has returned yet
+	awaitingFirstList bool      // the sessions have not been listed yet
 
 	stopBy         time.Time       // time at which limit expires
 	effects        []effect.Effect // effects of the current iteration; the slice is reused
@@ -163,7 +162,7 @@ func (l *loop) iterate(in effect.Input) {
 	c := l.c
 	now := time.Now()
 	l.effects = l.effects[:0]
-	// the whole program was suspended or got no CPU time, and so probably were the agents
+	// the whole program, and probably also the agents, was suspended or got no CPU time
 	if !l.next.IsZero() && now.Sub(l.next) > stalled {
 		l.effects = append(l.effects, c.m.Step(now, effect.Stalled{})...)
 	}
@@ -216,8 +215,8 @@ func (l *loop) waiting() effect.Input {
 	}
 }
 
-// publish publishes a snapshot if something has changed. If changes follow quickly, it delays snapshots of a large
-// city. arm ensures that the last change is published in time.
+// publish publishes a snapshot if something has changed. If changes follow one another quickly, it delays the snapshots
+// of a large city. arm ensures that the last change is published in time.
 func (l *loop) publish(now time.Time, atOnce bool) {
 	c := l.c
 	l.due = time.Time{}
@@ -269,7 +268,7 @@ func (l *loop) over() bool {
 	return l.c.m.LoopState().Ended || (l.oneShot && l.c.m.OneShotDone())
 }
 
-// abandon ends the city's stop although some agents did not stop in time.
+// abandon stops waiting for agents that did not stop in time, and ends the run.
 func (l *loop) abandon(ctx context.Context) error {
 	now := time.Now()
 	for _, a := range l.c.perform(now, l.c.m.GiveUpAgents(now)) {
@@ -284,7 +283,7 @@ func (l *loop) result(ctx context.Context) error {
 			"running: %w", lost)
 	}
 	if left := l.c.m.LoopState().StillRunning; left != "" {
-		return fmt.Errorf("the city was stopped, but some agents may still be running: %s; %s",
+		return fmt.Errorf("the city was stopped, but some agents might still be running: %s; %s",
 			left, machine.StillRunningAdvice)
 	}
 	if l.oneShot && ctx.Err() != nil {
@@ -336,7 +335,7 @@ func (c *Controller) perform(now time.Time, effects []effect.Effect) (replies []
 	return replies
 }
 
-// journal writes events that are important to an operator to the controller's log.
+// journal copies the events that an operator should see to the controller's log.
 func (c *Controller) journal(e events.Event) {
 	switch e.Type {
 	case events.AutomationFailed:

@@ -21,8 +21,8 @@ import (
 // Past is what Observe starts with: the state that the last controller saved, and facts about the city.
 type Past struct {
 	machine.InitialState
-	// Execute executes the effects about automations that read or run a check, and returns their results. It returns
-	// nil for any other effect.
+	// Execute executes those effects that read automations or run their checks, and returns the results. It returns nil
+	// for any other effect.
 	Execute func(context.Context, effect.Effect) effect.Input
 }
 
@@ -67,7 +67,7 @@ func Observe(ctx context.Context, o Options, c *config.City, now time.Time,
 // checksAtOnce is the maximum number of conditions that are checked at the same time.
 const checksAtOnce = 8
 
-// executed returns the results of effects in the order of the effects. Checks of conditions run at the same time,
+// executed executes effects and returns their results in the same order. Checks of conditions run at the same time,
 // because each may take until its timeout.
 func executed(all []effect.Effect, one func(effect.Effect) effect.Input) []effect.Input {
 	inputs := make([]effect.Input, len(all))
@@ -83,7 +83,7 @@ func executed(all []effect.Effect, one func(effect.Effect) effect.Input) []effec
 			return nil
 		})
 	}
-	_ = checks.Wait() // an input contains its error
+	_ = checks.Wait() // failures are part of the inputs
 	return slices.DeleteFunc(inputs, func(in effect.Input) bool { return in == nil })
 }
 

@@ -47,7 +47,7 @@ func (c *Controller) crash(fault error) error {
 		}
 	})
 	end.Go(c.runner.Abandon)
-	// the panic may have left a mutex locked, so the wait has a limit
+	// the panic might have left a mutex locked, so the wait has a limit
 	if !end.WaitFor(perform.BreakLimit + time.Second) {
 		c.o.Logger.Error("some effects in flight have not ended")
 		c.runner.Cancel()

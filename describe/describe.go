@@ -20,6 +20,25 @@ func Reason(a *city.Agent) string {
 	return a.Reason
 }
 
+// Next says what happens next, with the time left if that is known: "restarts in 44s unless it prints something". brief
+// ends before the condition.
+func Next(n *city.Next, left func(at time.Time) string) (full, brief string) {
+	if n == nil {
+		return "", ""
+	}
+	what, condition := n.What, ""
+	for _, word := range []string{" unless ", " if "} {
+		if at := strings.Index(what, word); at >= 0 {
+			what, condition = what[:at], what[at:]
+			break
+		}
+	}
+	if n.At != nil {
+		what += " in " + left(*n.At)
+	}
+	return what + condition, what
+}
+
 // Count returns a number with its noun: "1 agent", "3 agents".
 func Count(n int, noun string) string {
 	if n == 1 {

@@ -57,3 +57,21 @@ func TestEnvironment(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+func TestNext(t *testing.T) {
+	at := time.Now()
+	for _, c := range []struct {
+		next        *city.Next
+		full, brief string
+	}{
+		{nil, "", ""},
+		{&city.Next{What: "stops when it reports done"}, "stops when it reports done", "stops when it reports done"},
+		{&city.Next{What: "the check runs", At: &at}, "the check runs in 5s", "the check runs in 5s"},
+		{&city.Next{What: "restarts unless it prints something", At: &at}, "restarts in 5s unless it prints something", "restarts in 5s"},
+		{&city.Next{What: "is killed if still running", At: &at}, "is killed in 5s if still running", "is killed in 5s"},
+	} {
+		if full, brief := Next(c.next, func(time.Time) string { return "5s" }); full != c.full || brief != c.brief {
+			t.Errorf("%+v: %q, %q", c.next, full, brief)
+		}
+	}
+}

@@ -18,7 +18,7 @@ type cursor struct {
 	scan scanner
 	last bool // the file was rotated, so it will not grow any more
 
-	// an earlier call reached the end; since then the file may have been truncated and rewritten
+	// an earlier call reached the end; since then the file might have been truncated and rewritten
 	idle bool
 	mark [sealSize]byte // seal of the last valid line read
 	ends int64          // offset of the end of that line; 0 = none
@@ -100,7 +100,7 @@ func (c *cursor) advance() (more bool, err error) {
 		}
 		c.idle = true
 		c.last = now == nil || !os.SameFile(now, c.at.info)
-		return c.last, nil // lines may have been appended before the file was renamed
+		return c.last, nil // lines might have been appended before the file was renamed
 	}
 	files, err := list(c.dir)
 	if err != nil {

@@ -95,7 +95,7 @@ func appendSeal(dst []byte, sum uint32) []byte {
 }
 
 // unseal checks a line without its newline and returns its seq. It ignores a carriage return at the end, which an
-// editor may have added.
+// editor might have added.
 func unseal(line []byte) (seq uint64, ok bool) {
 	line = bytes.TrimSuffix(line, []byte{'\r'})
 	body := len(line) - sealSize
@@ -129,7 +129,7 @@ func decode(line []byte) (Event, error) {
 }
 
 // maxClaimedSeq returns the highest seq that a damaged line after event last may have had, or last if the line cannot
-// have been an event. This seq must not be assigned again, because a reader may have seen it.
+// have been an event. This seq must not be assigned again, because a reader might have seen it.
 func maxClaimedSeq(line []byte, last uint64) uint64 {
 	high := last
 	if bytes.HasPrefix(line, []byte(lineHead)) || bytes.Contains(line, []byte(sealHead)) {

@@ -9,7 +9,7 @@ import (
 // tail describes the end of a file.
 type tail struct {
 	intact uint64 // seq of the newest valid line, or 0
-	last   uint64 // highest seq that may have been assigned, damaged lines included
+	last   uint64 // highest seq that might have been assigned, damaged lines included
 	end    int64  // offset up to which complete lines have been read
 }
 

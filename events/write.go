@@ -277,7 +277,7 @@ func (l *Log) put(out []entry, now time.Time) error {
 	if done > 0 {
 		whole = ends[done-1]
 	}
-	// the offset after the write; another program may have written in between
+	// the offset after the write; another program might have written in between
 	at, seekErr := l.f.Seek(0, io.SeekCurrent)
 	l.tail.end = at - int64(n-whole)
 	if n > whole {

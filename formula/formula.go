@@ -28,7 +28,7 @@ const (
 // Formula is a valid formula, as read from its file.
 type Formula struct {
 	Name        string
-	Description string // may contain {{variables}}, like the titles and descriptions of steps
+	Description string // can contain {{variables}}, like the titles and descriptions of steps
 	Version     string
 	Vars        []Var  // in file order
 	Steps       []Step // in file order; at least one

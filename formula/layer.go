@@ -17,7 +17,7 @@ import (
 // Layer is a folder with formulas, and with automations in its subfolder "automations". Lists of layers begin with the
 // lowest layer.
 type Layer struct {
-	Dir   string // absolute path; the folder may be missing
+	Dir   string // absolute path; the folder might be missing
 	Title string // for display: "city", "topology base", "rig demo"
 	Rig   string // the rig that the layer belongs to; "" = the city
 	Root  string // folder of the layer's topology; "" = not part of a topology
@@ -32,7 +32,7 @@ type Source struct {
 
 // Resolve finds the formulas in layers. If several layers contain a file with the same name, Resolve uses the one in
 // the highest layer, even if that file is broken, because a file in a lower layer may describe different work. The
-// result is sorted by name. If a folder cannot be read, Resolve returns an error, because that folder may contain
+// result is sorted by name. If a folder cannot be read, Resolve returns an error, because that folder can contain
 // formulas.
 func Resolve(layers []Layer) ([]Source, error) {
 	found := map[string]Source{}

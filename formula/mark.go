@@ -7,7 +7,7 @@ import (
 )
 
 // warnUndeclared adds warnings about {{names}} that are not declared as variables. Such a name stays in the text,
-// because it may be meant for another program. It may also be a typo.
+// because it might be meant for another program. It may also be a typo.
 func (f *Formula) warnUndeclared(root toml.Table) {
 	names := make([]string, len(f.Vars))
 	for i, v := range f.Vars {

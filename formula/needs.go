@@ -28,7 +28,7 @@ func readNeeds(all []Step, tables []toml.Table) {
 				tables[i].WrongItem(key, item, "step %q not found; did you mean %q?", need, near)
 			default:
 				tables[i].WrongItem(key, item, "step %q not found; the steps are %s", need,
-					toml.List(some(names)))
+					toml.List(shortened(names)))
 			}
 			valid = false
 		}
@@ -51,8 +51,8 @@ func written(t toml.Table, i int) (key string, item int) {
 	return "needs", i
 }
 
-// some shortens a list of names for an error message.
-func some(names []string) []string {
+// shortened shortens a list of names for an error message.
+func shortened(names []string) []string {
 	if len(names) > 12 {
 		return append(slices.Clone(names[:12]), "more")
 	}

@@ -49,7 +49,7 @@ type kind struct {
 	flat bool
 }
 
-// guarded returns a command that runs line only if an agent that gcity started calls it.
+// guarded returns a shell command that runs line only in a session that gcity started.
 func guarded(line string) string { return `test -z "$GC_AGENT" || ` + line }
 
 func of(event, line string) hook { return hook{event: event, line: guarded(line), has: line} }

@@ -217,20 +217,20 @@ func clean(text string) string {
 // result must stay within the limit for a line.
 const maxPiece = 400
 
-// cut shortens s, at a character boundary, so that it has no more than most bytes.
-func cut(s string, most int) string {
-	if len(s) <= most {
+// cut shortens s, at a character boundary, so that it has at most limit bytes.
+func cut(s string, limit int) string {
+	if len(s) <= limit {
 		return s
 	}
-	return s[:boundary(s, most-len("…"))] + "…"
+	return s[:boundary(s, limit-len("…"))] + "…"
 }
 
-// boundary returns the end of the last complete character in s[:most], or most if no character ends there.
-func boundary(s string, most int) int {
-	for n := most; n > most-utf8.UTFMax; n-- {
+// boundary returns the end of the last complete character in s[:limit], or limit if no character ends there.
+func boundary(s string, limit int) int {
+	for n := limit; n > limit-utf8.UTFMax; n-- {
 		if utf8.RuneStart(s[n]) {
 			return n
 		}
 	}
-	return most
+	return limit
 }

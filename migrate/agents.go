@@ -16,15 +16,15 @@ import (
 
 // agent is an agent in the original city: either a folder in agents, or an older [[agent]] table.
 type agent struct {
-	name  string // name in the converted city
-	was   string // name in the original city
+	name  string // the agent's name in the converted city
+	was   string // the agent's name in the original city
 	pack  *pack
 	dir   string // the first folder to search for the agent's relative paths
 	place string
 	keys  map[string]value
 	table bool // declared by an [[agent]] table
 
-	always, onDemand bool // how a named session starts the agent
+	always, onDemand bool // a named session runs the agent always, or on demand
 	prompt           string
 }
 

@@ -50,7 +50,7 @@ func (c cityWriter) plainTable(out *table, name string, n *toml.Node, s *source,
 	}
 }
 
-// cityWriter writes the converted city.toml.
+// cityWriter produces the converted city.toml.
 type cityWriter struct{ *conversion }
 
 // text returns the converted city.toml.
@@ -171,7 +171,7 @@ func (c *conversion) hasAgentsFor(p *pack, scope string) bool {
 	})
 }
 
-// section adds the keys in one file to a table.
+// section adds the supported keys of the section name, as set in the file s, to a table.
 func (c cityWriter) section(t *table, name string, s *source) {
 	at, below, nested := strings.Cut(name, ".")
 	n := s.root.Get(at)
@@ -199,7 +199,7 @@ func sessionProvider(name string) bool {
 		strings.HasPrefix(name, "exec:") || strings.HasPrefix(name, "plugin:")
 }
 
-// orderOverrides writes the city's overrides of individual orders.
+// orderOverrides converts the city's overrides of individual orders.
 func (c cityWriter) orderOverrides(b *strings.Builder) {
 	known := c.knownKeys("automations.overrides")
 	for _, s := range c.files {
@@ -226,7 +226,7 @@ func (c cityWriter) orderOverrides(b *strings.Builder) {
 	}
 }
 
-// providers writes a pack's [providers] tables.
+// providers converts a pack's [providers] tables.
 func (c *conversion) providers(b *strings.Builder, p *pack) {
 	for _, s := range c.manifests(p) {
 		n := s.root.Get("providers")
@@ -290,7 +290,7 @@ func (c *conversion) provider(b *strings.Builder, n *toml.Node, s *source) {
 	env.write(b, "[providers."+bare(n.Key)+".env]")
 }
 
-// rootAgents writes the agents that belong to the city itself.
+// rootAgents converts the agents that belong to the city itself.
 func (c cityWriter) rootAgents(b *strings.Builder) {
 	e := emitter{conversion: c.conversion, base: c.dir, pack: c.root}
 	for _, a := range c.root.agents {
@@ -305,7 +305,7 @@ func (c cityWriter) rootAgents(b *strings.Builder) {
 	}
 }
 
-// writeRigs writes the [[rigs]] tables.
+// writeRigs writes the [[rigs]] tables of the converted city.
 func (c cityWriter) writeRigs(b *strings.Builder) {
 	for _, r := range c.rigs {
 		t := &table{}
@@ -375,7 +375,7 @@ func (c cityWriter) rigPath(r *rig) string {
 	return c.inCity(path)
 }
 
-// rigPatches writes the city's patches for a rig's agents.
+// rigPatches converts the city's patches for a rig's agents to [[rigs.overrides]] tables.
 func (c cityWriter) rigPatches(b *strings.Builder, r *rig) {
 	for _, key := range []string{"overrides", "patches"} {
 		for _, n := range toml.TablesOf(r.node.Get(key)) {
@@ -388,7 +388,7 @@ func (c cityWriter) rigPatches(b *strings.Builder, r *rig) {
 	}
 }
 
-// cityPatches writes the city's patches for agents of individual rigs.
+// cityPatches converts the city's patches for agents of individual rigs.
 func (c cityWriter) cityPatches(b *strings.Builder) {
 	for _, s := range c.manifests(c.root) {
 		for _, key := range []string{"agent", "agents"} {

@@ -119,7 +119,7 @@ var instead = map[string]string{
 	"mcp":            "; put the server configuration in the agent's overlay folder",
 }
 
-// fragments writes the fragments that are appended to the prompt.
+// fragments converts the list of fragments that are appended to the prompt.
 func (e emitter) fragments(a *agent, out *emitted) {
 	var names []string
 	for _, key := range []string{"inject_fragments", "append_fragments"} {
@@ -138,7 +138,7 @@ func (e emitter) fragments(a *agent, out *emitted) {
 // plain reports whether the agent's prompt is plain text rather than a template.
 func (a *agent) plain() bool { return filepath.Base(a.prompt) == "prompt.md" }
 
-// list writes a list of names after converting them.
+// list converts a list of names and writes it.
 func (e emitter) list(key string, v value, a *agent, out *emitted) {
 	var names []string
 	for _, name := range v.texts() {
@@ -226,7 +226,7 @@ func (e emitter) path(key string, v value, a *agent, out *emitted) {
 	out.main.text(key, path)
 }
 
-// folder writes an agent's working folder.
+// folder converts the keys for an agent's working folder.
 func (e emitter) folder(a *agent, out *emitted) {
 	dir, work := a.keys["dir"], a.keys["work_dir"]
 	inRig := e.isRig(dir.text()) || a.pack != e.root && a.scope() == "rig"
@@ -253,7 +253,7 @@ func (e emitter) folder(a *agent, out *emitted) {
 	}
 }
 
-// prompt writes an agent's prompt.
+// prompt converts the key for an agent's prompt.
 func (e emitter) prompt(a *agent, out *emitted) {
 	if v := a.keys["prompt_template"]; v.text() != "" {
 		if path, ok := e.find(a, v); ok {
@@ -267,7 +267,7 @@ func (e emitter) prompt(a *agent, out *emitted) {
 	}
 }
 
-// size writes an agent's number of sessions.
+// size converts the keys for an agent's number of sessions.
 func (e emitter) size(a *agent, out *emitted) {
 	low, lowAt := e.bound(a, "min_active_sessions", "min")
 	high, highAt := e.bound(a, "max_active_sessions", "max")
@@ -359,7 +359,7 @@ func (e emitter) limit() int {
 	return 0
 }
 
-// overlay writes an agent's overlays: first the pack's, then the agent's own.
+// overlay converts an agent's overlays: first the pack's, then the agent's own.
 func (e emitter) overlay(a *agent, out *emitted) {
 	var layers []string
 	provider := e.providerOf(a)
@@ -403,8 +403,8 @@ func (e emitter) overlay(a *agent, out *emitted) {
 	out.main.text("overlay_dir", rel)
 }
 
-// table reports whether an agent is declared by an older [[agent]] table, and neither the city nor the agent's pack has
-// an overlay.
+// table reports whether an agent is declared by an older [[agent]] table while neither the city nor the agent's pack
+// has an overlay.
 func (e emitter) table(a *agent) bool {
 	return a.table && !exists(filepath.Join(e.dir, "overlay")) &&
 		!exists(filepath.Join(a.pack.dir, "overlay"))

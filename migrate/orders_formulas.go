@@ -68,7 +68,7 @@ func sortedKeys(m map[string]string) []string {
 	return out
 }
 
-// orders writes a pack's orders as automations.
+// orders converts a pack's orders to automations.
 func (c *conversion) orders(p *pack) error {
 	files := automationFiles(p)
 	for _, name := range sortedKeys(files) {
@@ -141,7 +141,7 @@ func (c *conversion) automation(p *pack, name string, s *source) string {
 	return b.String()
 }
 
-// orderPool writes an order's pool.
+// orderPool converts an order's pool.
 func (c *conversion) orderPool(p *pack, s *source, n *toml.Node, t *table) {
 	pool, ok := c.renamed(p, n.Text)
 	if !ok {
@@ -166,7 +166,7 @@ func orderLine(p *pack, s *source, line string) string {
 	return strings.NewReplacer("${ORDER_DIR}", own, "$ORDER_DIR", own).Replace(line)
 }
 
-// formulas writes a pack's formulas.
+// formulas converts a pack's formulas.
 func (c *conversion) formulas(p *pack) error {
 	files := formulaFiles(p)
 	for _, name := range sortedKeys(files) {

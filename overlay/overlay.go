@@ -51,8 +51,9 @@ type Report struct {
 	Written []string
 }
 
-// Apply copies the files of an overlay, from, into an existing folder, to. It never writes outside that folder, even if
-// the folder contains links. It records the copied files in another folder, memory, which it creates if necessary.
+// Apply copies the files of an overlay into an existing folder. from is the folder of the overlay, and to is the
+// existing folder. Apply never writes outside to, even if that folder contains links. It records the copied files in
+// the folder memory, which it creates if necessary.
 func Apply(ctx context.Context, from, to, memory string) (Report, error) {
 	tree, err := Scan(ctx, from)
 	if err != nil {

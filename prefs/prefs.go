@@ -66,8 +66,8 @@ func Columns() []string {
 
 // Files are the locations of preferences. The zero value has no locations.
 type Files struct {
-	Config string // the file; it may be missing
-	Themes string // the folder with the user's themes; it may be missing
+	Config string // the file; it might be missing
+	Themes string // the folder with the user's themes; it might be missing
 }
 
 // Find returns the locations from the environment: below $XDG_CONFIG_HOME, otherwise below ~/.config. Without a
@@ -85,8 +85,8 @@ func Find(getenv func(string) string) Files {
 		filepath.Join(base, "gcity", "themes")}
 }
 
-// Load reads the preferences. If the file cannot be read or is not valid TOML, it returns the values of last with the
-// current themes, and reports the problem. last may be the zero value.
+// Load reads the preferences. If the file cannot be read or is not valid TOML, it returns the earlier preferences,
+// last, with the current themes, and reports the problem. last may be the zero value.
 func Load(f Files, last Prefs) Prefs {
 	p := Prefs{Confirm: AskUsual, OnHangup: GoHeadless}
 	own, problems := ownThemes(f.Themes)

@@ -58,7 +58,8 @@ func (p *Prefs) themeNames() []string {
 	return names
 }
 
-// oneOf returns a key's value if it is in known, or fallback if the key is not set or its value is invalid.
+// oneOf returns a key's value if it is one of the known values, or fallback if the key is not set or its value is
+// invalid.
 func oneOf(t toml.Table, key, fallback string, known []string) string {
 	text := t.Text(key)
 	switch {

@@ -90,7 +90,7 @@ func (h *History) Died(now time.Time, d Death, p Policy) Verdict {
 		h.Crashes, h.Streak = nil, 0
 		return Verdict{
 			Crash: true, Count: n, Outcome: Quarantine, At: now.Add(p.Window),
-			Reason: fmt.Sprintf("crashed %d× in %s, the last: %s", n, span.Round(time.Second),
+			Reason: fmt.Sprintf("crashed %d× in %s, last: %s", n, span.Round(time.Second),
 				reason),
 		}
 	}

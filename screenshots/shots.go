@@ -59,7 +59,7 @@ func shots() []shot {
 			steps: []step{{"", "24/24"}, {"jj", "lens-grinder"}}},
 		{name: "watchdogs-120x36", cols: 120, rows: 36, at: calm, as: "watchdogs",
 			steps: []step{{"6", "checking"}}},
-		{name: "quit-80x24", cols: 80, rows: 24, at: calm, steps: []step{{"q", "Leave demo?"}}},
+		{name: "quit-80x24", cols: 80, rows: 24, at: calm, steps: []step{{"q", "Quit demo?"}}},
 	}
 }
 

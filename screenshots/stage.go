@@ -82,7 +82,7 @@ func (s *terminalRoom) read() {
 	for {
 		n, err := s.tty.Read(buf)
 		if bytes.Contains(buf[:n], []byte("\x1b]11;?")) {
-			// the process may have exited
+			// the process might have exited
 			_, _ = io.WriteString(s.tty, "\x1b]11;"+s.background()+"\x1b\\")
 		}
 		s.mu.Lock()
@@ -115,7 +115,7 @@ func (s *terminalRoom) close() error {
 	select {
 	case <-ended:
 	case <-time.After(patience):
-		_ = s.cmd.Process.Kill() // it may have exited already
+		_ = s.cmd.Process.Kill() // it might have exited already
 		<-ended
 	}
 	_ = s.tty.Close()

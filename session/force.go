@@ -5,7 +5,8 @@ import "context"
 type forceKey struct{}
 
 // WithForce returns a context with which Stop abandons a session if the session's host does not confirm that it ended.
-// The processes may still be running there, so only a user can request force. If force is false, WithForce returns ctx.
+// The processes might still be running there, so only a user can request force. If force is false, WithForce returns
+// ctx.
 func WithForce(ctx context.Context, force bool) context.Context {
 	if !force {
 		return ctx

@@ -344,7 +344,7 @@ func (s *Slinger) runSlingQuery(ctx context.Context, store beads.Store, req city
 	if err != nil {
 		return failed(err, res.Output)
 	}
-	// the command may have changed the bead, so read it again; if that fails, return the previous version
+	// the command might have changed the bead, so read it again; if that fails, return the previous version
 	if b, err := store.Get(ctx, out.Bead.ID); err == nil {
 		out.Bead = b
 	}

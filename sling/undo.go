@@ -17,7 +17,7 @@ const undoLimit = 20 * time.Second
 
 // undo closes the beads that were created for work that could not be assigned. It adds what it did to the error.
 func (out *Result) undo(ctx context.Context, req city.SlingRequest, why error) error {
-	// do not use the request's deadline, which may have expired
+	// do not use the request's deadline, which might have expired
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
 	defer cancel()
 	var gone, left []string
@@ -61,9 +61,9 @@ func taken(as, now beads.Bead) string {
 	return ""
 }
 
-// all returns the current state of the created beads, parents before children, and of the bead that the molecule
+// latest returns the current state of the created beads, parents before children, and of the bead that the molecule
 // belongs to. It returns an error if an agent or pool has taken one of the created beads.
-func (m createdBeads) all(ctx context.Context) (line []beads.Bead, of beads.Bead, err error) {
+func (m createdBeads) latest(ctx context.Context) (line []beads.Bead, of beads.Bead, err error) {
 	root, err := m.store.Get(ctx, m.root.ID)
 	if err == nil && m.of.ID != "" {
 		of, err = m.store.Get(ctx, m.of.ID)
@@ -101,7 +101,7 @@ func (m createdBeads) all(ctx context.Context) (line []beads.Bead, of beads.Bead
 // undo closes the created beads, children first. If they are a molecule, it also restores the reference to a molecule
 // in the bead that the molecule belongs to.
 func (m createdBeads) undo(ctx context.Context, req city.SlingRequest, out *Result) error {
-	line, was, err := m.all(ctx)
+	line, was, err := m.latest(ctx)
 	if err != nil {
 		return err
 	}

@@ -109,7 +109,7 @@ func (w *worker) record(err error, n int, until time.Time) {
 	e := events.Event{Type: events.CityCrashed, Actor: "supervisor",
 		Message: firstLine(err.Error()), Payload: payload}
 	written := make(chan error, 1)
-	// this may never return if the file system hangs
+	// this might never return if the file system hangs
 	go func() { written <- recovery.Try(func() error { return w.s.o.Record(w.path, e) }) }()
 	late := time.NewTimer(recordLimit)
 	defer late.Stop()

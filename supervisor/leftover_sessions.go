@@ -56,7 +56,7 @@ func (w *worker) endUnopened(err error, broken bool) {
 	case err != nil && w.s.o.Busy(err):
 		err = nil
 	case errors.Is(err, errUnresponsive):
-		err = fmt.Errorf("the city's agents may still be running: %w", err)
+		err = fmt.Errorf("the city's agents might still be running: %w", err)
 	case w.s.o.StopLeftovers != nil:
 		err = w.stopLeftovers()
 	case broken && err != nil:
@@ -73,7 +73,7 @@ func (w *worker) stopLeftovers() error {
 	ctx, cancel := context.WithTimeout(w.s.lifetime(), endLimit)
 	defer cancel()
 	over := make(chan error, 1)
-	go func() { // not in a WaitGroup, because it may never return
+	go func() { // not in a WaitGroup, because it might never return
 		over <- recovery.Try(func() error {
 			n, err := w.s.o.StopLeftovers(ctx, w.path)
 			w.set(func() { w.ended = n })
@@ -90,5 +90,5 @@ func (w *worker) stopLeftovers() error {
 	if err == nil || w.s.o.Busy(err) {
 		return nil
 	}
-	return fmt.Errorf("agents from an earlier run may still be running: %w", err)
+	return fmt.Errorf("agents from an earlier run might still be running: %w", err)
 }

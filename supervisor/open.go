@@ -6,7 +6,7 @@ import (
 	"gcity/internal/recovery"
 )
 
-// open opens the city in a separate goroutine, because opening may never return.
+// open opens the city in a separate goroutine, because opening might never return.
 func (w *worker) open() (City, error) {
 	if w.opening == nil {
 		if !w.slot() {
@@ -80,7 +80,7 @@ func (w *worker) discardOpening() {
 		return
 	}
 	over := make(chan struct{})
-	go func(o <-chan opened) { // not in a WaitGroup, because it may never return
+	go func(o <-chan opened) { // not in a WaitGroup, because it might never return
 		defer close(over)
 		if o := <-o; o.city != nil {
 			o.city.Close()

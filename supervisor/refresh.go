@@ -28,7 +28,7 @@ type readResult struct {
 }
 
 // readFiles reads the registry, the settings, and the configurations of the cities that have no name in the registry.
-// It may never return.
+// It might never return.
 func (s *Supervisor) readFiles() (saw readResult) {
 	saw.settings, saw.setErr = ReadSettings(s.o.Home)
 	saw.entries, saw.regErr = Read(s.o.Home)
@@ -42,7 +42,7 @@ type refresher struct {
 	seen chan readResult // receives the result of the read in progress; nil = no read in progress
 	// the read in progress has exceeded its time limit, so its result will be out of date
 	late bool
-	more bool // the files may have changed since the read began
+	more bool // the files might have changed since the read began
 	// fires when the read is late, or when it is time to confirm a doubtful result
 	timer *time.Timer
 
@@ -93,7 +93,7 @@ func (e *refresher) startRead() {
 	clear(e.s.dropped)
 	e.s.mu.Unlock()
 	e.timer.Reset(readLimit)
-	// not in a WaitGroup, because it may never return
+	// not in a WaitGroup, because it might never return
 	go func(to chan<- readResult, look func() readResult) {
 		var saw readResult
 		if fault := recovery.Catch(func() { saw = look() }); fault != nil {

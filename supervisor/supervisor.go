@@ -46,15 +46,15 @@ type Options struct {
 	Logger  *slog.Logger
 	Version string
 
-	// Open opens a city. It may never return, and may panic.
+	// Open opens a city. It might never return, and can panic.
 	Open func(ctx context.Context, e Entry) (City, error)
-	// Name returns a city's name from its configuration, or "" if the configuration cannot be read. It may never
+	// Name returns a city's name from its configuration, or "" if the configuration cannot be read. It might never
 	// return.
 	Name func(path string) string
 	// Agents returns the maximum number of agents that a city's configuration allows. It returns an error if the
-	// configuration is invalid. It may never return.
+	// configuration is invalid. It might never return.
 	Agents func(path string) (int, error)
-	// CountLeftovers counts the running sessions of a city without a controller. It may never return.
+	// CountLeftovers counts the running sessions of a city without a controller. It might never return.
 	CountLeftovers func(ctx context.Context, path string) (int, error)
 	// StopLeftovers stops the sessions of a city without a controller and returns their number. If the sessions belong
 	// to another controller, Busy recognizes the error.
@@ -67,7 +67,7 @@ type Options struct {
 	// Busy reports whether an error from Open means that another controller is running the city.
 	Busy func(error) bool
 
-	// receives a value when the registry or the settings may have changed; nil = only patrols read them
+	// receives a value when the registry or the settings might have changed; nil = only patrols read them
 	Changes <-chan struct{}
 	// called after each change to the settings; must not block; can be nil
 	Apply        func(Settings)
@@ -91,7 +91,7 @@ type Supervisor struct {
 	// requests to read the files; the channel in a request is closed after the read
 	readRequests chan chan<- struct{}
 	readsOver    chan struct{}           // closed when the files are not read any more
-	read         func() readResult       // reads the registry and the settings; may never return
+	read         func() readResult       // reads the registry and the settings; might never return
 	names        *deadline.Calls[string] // calls that read city names from configurations
 	folders      *deadline.Calls[folder] // calls that read folders to register
 	counts       *deadline.Calls[count]  // calls that count agents in configurations

@@ -2,9 +2,10 @@ package themes
 
 // Glyphs contains the symbols that the control room draws. Each is one column wide.
 type Glyphs struct {
-	Running, Suspended, Exited           string
-	Failed, Starting, Waiting            string
-	Backoff, Leaving                     string
+	Running, Suspended, Exited string
+	Failed, Starting, Waiting  string
+	Backoff, Leaving           string
+	SharedStates
 	Cursor, Mark, Alert, Done, More, Dot string
 	Mail                                 string
 	// symbols before the number of hidden rows above or below
@@ -26,12 +27,22 @@ type Glyphs struct {
 	Blocks [8]string
 }
 
+// SharedStates contains the symbols of states that share a symbol with another state in Unicode, but not in ASCII.
+type SharedStates struct {
+	Quarantined, Stopping, Stopped, Unknown, Shrinking, Manual string // agents, pools, automations
+	Refused, Silent, Stalled                                   string // cities
+}
+
 // Unicode returns the default set. It contains only narrow symbols.
 func Unicode() Glyphs {
 	return Glyphs{
 		Running: "●", Suspended: "○", Exited: "○",
 		Failed: "✗", Starting: "◐", Waiting: "◌",
 		Backoff: "↻", Leaving: "↓",
+		SharedStates: SharedStates{
+			Quarantined: "✗", Stopping: "↓", Stopped: "○", Unknown: "!", Shrinking: "↓",
+			Manual: "○", Refused: "✗", Silent: "!", Stalled: "!",
+		},
 		Cursor: ">", Mark: "+", Alert: "!", Done: "✓", More: "…", Dot: "·", Mail: "▤", Above: "↑",
 		Below: "↓",
 		Thin:  "─", Heavy: "━", Bar: "│",
@@ -55,6 +66,10 @@ func ASCII() Glyphs {
 		Running: "*", Suspended: "-", Exited: ".",
 		Failed: "X", Starting: "o", Waiting: "?",
 		Backoff: "@", Leaving: "v",
+		SharedStates: SharedStates{
+			Quarantined: "Q", Stopping: "V", Stopped: "S", Unknown: "U", Shrinking: "<",
+			Manual: "m", Refused: "R", Silent: "z", Stalled: "=",
+		},
 		Cursor: ">", Mark: "+", Alert: "!", Done: "*", More: "~", Dot: "-", Mail: "%", Above: "^",
 		Below: "v",
 		Thin:  "-", Heavy: "=", Bar: "|",

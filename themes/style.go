@@ -7,7 +7,7 @@ import (
 	"gcity/internal/color"
 )
 
-// Style is the appearance of a token. The zero value changes nothing.
+// Style is the appearance of a token. The zero value leaves the terminal's appearance unchanged.
 type Style struct {
 	Bold, Faint, Italic, Underline, Reverse bool
 

@@ -50,7 +50,7 @@ type Theme struct {
 // Style returns the style of a token.
 func (t *Theme) Style(k Token) Style { return t.styles[k] }
 
-// Default is the theme that uses the terminal's own sixteen colors. It sets no background. The selected row is
+// Default is the theme that uses the terminal's own sixteen colors. It does not set a background. The selected row is
 // reversed.
 const Default = "terminal"
 

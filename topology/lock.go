@@ -196,7 +196,7 @@ func (l Lock) stale(folder string, w Remote) string {
 type State struct {
 	Remote
 	Commit string // the pinned commit; "" = not pinned
-	Folder string // path of the copy, which may be missing
+	Folder string // path of the copy, which might be missing
 	Stale  string // why the copy cannot be used; "" = it can be used
 }
 

@@ -24,8 +24,8 @@ type bounds struct {
 	interval time.Duration
 }
 
-// watch runs do with a context that is canceled when the folder exceeds the bounds. It returns an error about the
-// bounds if they were exceeded, and otherwise the error from do.
+// watch runs the function do with a context that is canceled when the folder exceeds the bounds. It returns an error
+// about the bounds if they were exceeded, and otherwise the error from do.
 func (b bounds) watch(ctx context.Context, dir string, do func(ctx context.Context) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	var wg sync.WaitGroup

@@ -131,7 +131,7 @@ func commitOf(gitDir string) string {
 	return ""
 }
 
-// committedHere reports whether the checkout went from a commit to the current one only by `git commit`, according to
+// committedHere reports whether the checkout went from a commit to the current one by `git commit` only, according to
 // its log.
 func committedHere(gitDir, from string) bool {
 	lines := strings.Split(strings.TrimSpace(text(filepath.Join(gitDir, "logs", "HEAD"))), "\n")

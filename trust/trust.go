@@ -77,7 +77,7 @@ func (r Record) equal(other Record) bool {
 // Head is the state of a git checkout.
 type Head struct {
 	Commit string // "" = no commit yet
-	// Busy is set if the checkout may contain files from a commit to which HEAD has not moved yet, because git is
+	// Busy is set if the checkout can contain files from a commit to which HEAD has not moved yet, because git is
 	// changing the checkout or a merge is in progress.
 	Busy bool
 	// Since reports whether every commit after the given one was made by `git commit` in this checkout.
@@ -127,7 +127,7 @@ func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) (
 	return rec.with(programs, heads), nil
 }
 
-// movedOf returns the first checkout that contains one of the files and may have received commits from elsewhere. It
+// movedOf returns the first checkout that contains one of the files and might have received commits from elsewhere. It
 // returns "" if it finds none.
 func movedOf(rec *Record, files []string, heads map[string]Head) string {
 	for _, f := range files {
@@ -138,7 +138,7 @@ func movedOf(rec *Record, files []string, heads map[string]Head) string {
 	return ""
 }
 
-// moved reports whether a checkout may have received commits from elsewhere.
+// moved reports whether a checkout might have received commits from elsewhere.
 func moved(rec *Record, repo string, now Head) bool {
 	was, known := rec.Heads[repo]
 	switch {

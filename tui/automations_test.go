@@ -148,7 +148,7 @@ func TestTheAutomationsCursorIsItsOwn(t *testing.T) {
 	s.change(func(n *city.Snapshot) { n.Automations = nil })
 	s.press("j", "G", "g", "enter", "t", "d")
 	s.wants()
-	s.shows("No automations yet. Each automation has its own file below /srv/bright-lights:", "cannot show details of the agent, pool, automation or watchdog: there is no automation")
+	s.shows("No automations yet. Each automation has its own file below /srv/bright-lights:", "cannot show details of the agent, pool, automation or watchdog: there are no automations")
 }
 
 // If something prevents a run, firing asks for confirmation and shows the gate. Otherwise the automation fires

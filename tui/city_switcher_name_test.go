@@ -148,10 +148,10 @@ func TestHowACityOfTheListComesBack(t *testing.T) {
 func TestHowAHostedCityGetsToTheSupervisor(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.press("@")
-	s.shows("Only bright-lights is shown", "Leave it with q and h; then `gcity start`")
+	s.shows("Only bright-lights is shown", "Quit it with q and h; then `gcity start`")
 	s = newStage(t, Options{Mode: state.Joined})
 	s.size(80, 24)
 	s.press("@")
-	s.hides("Leave it with")
+	s.hides("Quit it with")
 	s.shows("`gcity start` in this city's folder hands it over")
 }

@@ -62,7 +62,7 @@ func TestComposerSendsALine(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("idle")
 	s.press("i")
-	s.shows("send to idle:", "enter sends  alt+enter new line  esc leaves")
+	s.shows("send to idle:", "enter sends  alt+enter new line  esc closes")
 	s.typeIn("go on, größer 世界")
 	s.press("enter")
 	s.wants(city.Nudge{Agent: "idle", Text: "go on, größer 世界"})
@@ -281,7 +281,7 @@ func TestComposerIsRefused(t *testing.T) {
 	s = demo(t, 120, 40)
 	s.choose("scout")
 	s.press("i")
-	s.shows("cannot receive text")
+	s.shows("scout is quarantined and has no session")
 	s.press("esc")
 	s.choose("flaky") // flaky is in backoff and restarts by itself
 	s.press("i", "x", "enter")

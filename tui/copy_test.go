@@ -178,7 +178,7 @@ func TestVerbsMenu(t *testing.T) {
 	s.shows("Verbs for scout", "restart the agent", "asks first", "kill or stop", "copy from the selection")
 	s.hides("mark the row", "go to Agents", "fire the automation")
 	s.typeIn("drain:")
-	s.shows("scout is quarantined: there is nothing to drain")
+	s.shows("scout is quarantined, so there is nothing to drain")
 	s.press("esc", "x")
 	s.typeIn("restart")
 	s.press("enter")

@@ -33,12 +33,12 @@ func TestDrainAllThenLeave(t *testing.T) {
 	s.change(few)
 	s.press("q", "d")
 	s.wants()
-	s.shows("Drain 3 agents, then leave?", "do not restart", "or after 5m.")
+	s.shows("Drain 3 agents, then quit?", "do not restart", "or after 5m.")
 	s.press("enter") // "no" is preselected
 	s.wants()
 	s.press("q", "d", "y")
 	s.wants(city.Drain{Agent: "builder", Final: true}, city.Drain{Agent: "chatty", Final: true}, city.Drain{Agent: "idle", Final: true})
-	s.shows("leaving when all have finished: 0 of 3 done, at most 5m left", "esc stays")
+	s.shows("quitting when all agents have finished: 0 of 3 done, at most 5m left", "esc cancels")
 	s.ended("builder", "idle")
 	s.shows("2 of 3 done")
 	if _, ok := effectOf[feed.Quit](s); ok {
@@ -75,7 +75,7 @@ func TestEscStays(t *testing.T) {
 	s.agent("builder", func(a *city.Agent) { a.State, a.Running, a.Session = city.Exited, false, nil })
 	s.press("esc")                                                       // the snapshot does not show idle's drain yet
 	s.wants(city.Undrain{Agent: "builder"}, city.Undrain{Agent: "idle"}) // builder has exited; this restarts it
-	s.hides("leaving when")
+	s.hides("quitting when")
 	s.ended("idle", "chatty")
 	s.wait(2 * details.DefaultDrainTimeout)
 	if _, ok := effectOf[feed.Quit](s); ok {
@@ -107,7 +107,7 @@ func TestStoppingTheCityAsks(t *testing.T) {
 	s.line("stop city", "enter")
 	why := "the controller has exited"
 	s.hear(feed.News{Unreachable: &why})
-	s.shows("Leave bright-lights?")
+	s.shows("Quit bright-lights?")
 	s.press("n")
 	why = ""
 	s.hear(feed.News{Unreachable: &why})
@@ -130,7 +130,7 @@ func TestEscStaysBeforeTheAnswer(t *testing.T) {
 	p, _ := effectOf[feed.SendCommands](s)
 	s.press("esc")
 	s.wants()
-	s.shows("staying; the drains will be canceled")
+	s.shows("not quitting; the drains will be canceled")
 	s.hear(feed.News{Results: []feed.Result{{ID: p.ID, Title: p.Title, Total: 3, Receipts: []string{"", ""}, Failures: []string{"chatty: no session"}, FailedIndexes: []int{1}}}})
 	s.wants(city.Undrain{Agent: "builder"}, city.Undrain{Agent: "idle"})
 	s.wait(2 * details.DefaultDrainTimeout)

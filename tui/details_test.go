@@ -16,12 +16,12 @@ func TestDetailsOfAnAgent(t *testing.T) {
 	s.agent("zeta", func(a *city.Agent) { a.DependsOn = append(a.DependsOn, "gone") })
 	s.choose("zeta")
 	s.press("d")
-	s.shows("next        started when shop/reviewer runs", "needs       builder running, shop/reviewer starting, worker 2/2 live, gone")
+	s.shows("next        starts when its dependencies are running", "needs       builder running, shop/reviewer starting, worker 2/2 live, gone")
 	s.hides("drain  ", "idle  ", "takes")
 	s.press("esc")
 	s.choose("idle")
 	s.press("d")
-	s.shows("idle        restarts after 30m without activity; idle for 29m", "idle; restarts in")
+	s.shows("idle        restarts after 30m without activity; idle for 29m", "restarts in")
 	s.agent("idle", func(a *city.Agent) { a.Session.Attached = true })
 	s.shows("30m without activity, except while a user is attached")
 	s.agent("idle", func(a *city.Agent) { a.Session = nil })
@@ -34,7 +34,7 @@ func TestDetailsOfADrain(t *testing.T) {
 	s.press("d")
 	s.shows("asked to finish by pool", "it has not reported done", "pool        worker, shrinking, 2/2 live",
 		"uses        20.0% of a CPU, 160M in 2 processes", "if still running (10:43:19)")
-	s.hides("ended if still running", "the deadline is") // the state line already says so
+	s.hides("is killed", "the deadline is") // the state line already says so
 	s.agent("worker-3", func(a *city.Agent) { at := epoch.Add(time.Hour); a.Drain.Deadline = &at })
 	s.shows("it has not reported done, the deadline is 11:42:07")
 	s.agent("worker-3", func(a *city.Agent) { a.Drain, a.Until = &city.DrainInfo{By: "operator"}, nil })
@@ -48,7 +48,7 @@ func TestDetailsOfAPool(t *testing.T) {
 	s.pick("worker")
 	s.press("d")
 	s.shows("━ pool worker ━", "2/2 live, at least 1, at most 5", "check       cat wanted", "output      2", "it took 9ms",
-		"draining     worker-3", "checked again", "Nov 20 08:42  scale       check returned 3", "10:41:19      scale       check returned 2: worker-3 drains")
+		"draining     worker-3", "the check runs in", "Nov 20 08:42  scale       check returned 3", "10:41:19      scale       check returned 2: worker-3 drains")
 	s.pool("worker", func(p *city.Pool) {
 		p.Check.Output, p.Timeout, p.Override = "one\n\x1b[31mtwo\x1b[m\n\n", 0, new(int)
 	})

@@ -44,12 +44,12 @@ func TestDrainNeedsSomethingToFinish(t *testing.T) {
 	s.hides("D drain")
 	s.press("D")
 	s.wants()
-	s.shows("scout is quarantined: there is nothing to drain")
+	s.shows("scout is quarantined, so there is nothing to drain")
 	s.choose("idle")
 	s.agent("idle", func(a *city.Agent) { a.State = city.Stopping })
 	s.press("D")
 	s.wants()
-	s.shows("idle is stopping: there is nothing to drain")
+	s.shows("idle is stopping, so there is nothing to drain")
 }
 
 // A surplus member can be kept only by scaling its pool up. No other action is offered.
@@ -72,7 +72,7 @@ func TestDrainOfASurplusMemberIsNotCanceled(t *testing.T) {
 	s.hides("undo")
 	s.line("undrain worker-3", "enter")
 	s.wants()
-	s.shows("the pool is scaling down; scale worker up to keep the agent")
+	s.shows("draining because its pool is scaling down; scale worker up to keep the agent")
 }
 
 // In Pools, D drains all running members of the pool, or of the marked pools.
@@ -138,7 +138,7 @@ func TestAMemberOfAPoolThatCannotDrain(t *testing.T) {
 	s.press("enter")
 	s.wants(city.Undrain{Agent: "worker-2"})
 	s.press("D", "1")
-	s.shows("worker-1 is quarantined: there is nothing to drain")
+	s.shows("worker-1 is quarantined, so there is nothing to drain")
 	s.press("enter")
 	s.wants()
 	s.press("D", "3")

@@ -56,6 +56,22 @@ func TestFilterOfEvents(t *testing.T) {
 	}
 }
 
+// A narrow list shows event types in words, and the filter finds both forms.
+func TestEventTypesInWords(t *testing.T) {
+	for kind, want := range map[string]string{events.AgentIdleKilled: "killed (idle)", events.ConfigReloaded: "config reloaded"} {
+		s := demo(t, 80, 24)
+		s.hear(feed.News{Events: []events.Event{{Seq: 1000, TS: epoch, Type: kind, Subject: "idle"}}})
+		s.press("5")
+		s.shows(want)
+		for _, text := range []string{"type:" + want[:6], "type:" + kind, want} {
+			row, f := panel.NewEventRow(events.Event{TS: epoch, Type: kind}), widget.ParseFilter(text)
+			if !row.Matches(&f, epoch) {
+				t.Errorf("%q does not find %s", text, kind)
+			}
+		}
+	}
+}
+
 // From an event, the user can go to its agent and to the other events of that agent.
 func TestEventsOfOneAgent(t *testing.T) {
 	s := newStage(t, Options{})

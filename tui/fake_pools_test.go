@@ -32,7 +32,7 @@ func withPools(s *city.Snapshot) {
 			Decisions: []city.Decision{
 				{At: *ago(26 * time.Hour), What: "scale", Why: "check returned 3"},
 				{At: *ago(48 * time.Second), What: "scale", Why: "check returned 2: worker-3 drains"}},
-			Next: &city.Next{At: in(22 * time.Second), What: "checked again"}},
+			Next: &city.Next{At: in(22 * time.Second), What: "the check runs"}},
 	}
 	member := func(pool string, i int, state city.State, since time.Duration, reason string) *city.Agent {
 		n := len(s.Agents)
@@ -54,7 +54,7 @@ func withPools(s *city.Snapshot) {
 	leaving := member("worker", 3, city.Draining, 48*time.Second, "pool scaled 3 to 2")
 	leaving.Until = in(72 * time.Second)
 	leaving.Drain = &city.DrainInfo{Since: *ago(48 * time.Second), Deadline: leaving.Until, By: "pool"}
-	leaving.Next = &city.Next{At: leaving.Until, What: "ended if still running"}
+	leaving.Next = &city.Next{At: leaving.Until, What: "is killed if still running"}
 	s.Rigs = []city.Rig{
 		{Name: "attic", Path: "/srv/attic", Prefix: "at", Problem: "its folder does not exist", Source: "city.toml:9:1"},
 		{Name: "shop", Path: "/srv/shop", Prefix: "sh", Suspended: true, Agents: 2, Running: 1, Source: "city.toml:5:1"},
@@ -65,7 +65,7 @@ func withPools(s *city.Snapshot) {
 			a.Rig = "shop"
 		case "zeta":
 			a.DependsOn = []string{"builder", "shop/reviewer", "worker"}
-			a.Next = &city.Next{What: "started when shop/reviewer runs"}
+			a.Next = &city.Next{What: "starts when its dependencies are running"}
 		case "idle":
 			a.IdleTimeout = 30 * time.Minute
 			a.Session.LastActivity = ago(29*time.Minute + 20*time.Second)

@@ -73,7 +73,7 @@ func TestZoomedFooterWithoutATerminal(t *testing.T) {
 		t.Errorf("zoomed: %s", ansi.Strip(view.Footer(s.m, 120)))
 	}
 	s.press("enter")
-	s.shows("cannot zoom or attach: scout is quarantined: it has no terminal to attach to")
+	s.shows("cannot zoom or attach: scout is quarantined and has no terminal")
 }
 
 // The footer of a zoomed pane or list begins with the key that leads back.
@@ -95,7 +95,7 @@ func TestFooterDistinguishesLeaveFromQuit(t *testing.T) {
 	s.shows("q quit")
 	s.m.Mode = state.Joined
 	s.m.UI++
-	s.shows("q leave")
+	s.shows("q quit")
 }
 
 // At 120 columns, the verbs for an agent have priority over keys that ? lists, also with other cities and unread mail.

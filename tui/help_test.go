@@ -34,7 +34,7 @@ func TestHelpIsReadToItsEnd(t *testing.T) {
 	s.shows("Pools, asks first")
 	wide := demo(t, 200, 60)
 	wide.press("?")
-	wide.shows("undo or release: undo the last verb (30 s); otherwise end quarantine, backoff or drain, or ack")
+	wide.shows("undo or release: undo the last verb that can be undone (30 s); otherwise end quarantine, backoff or drain, or ack")
 }
 
 // The meaning of symbols and the preferences file are found by words that a user would search for.

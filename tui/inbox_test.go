@@ -463,7 +463,7 @@ func TestTheTextOfAMessageComesFirst(t *testing.T) {
 
 // The line for the text of mail says how to send before it shows the whole subject, but never covers what was typed.
 func TestTheTextOfMailSaysHowToSend(t *testing.T) {
-	for w, want := range map[int]string{200: "esc leaves", 120: "esc leaves", 80: "alt+enter new line  esc leaves", 60: "enter sends", 40: "enter sends"} {
+	for w, want := range map[int]string{200: "esc closes", 120: "esc closes", 80: "alt+enter new line  esc closes", 60: "enter sends", 40: "enter sends"} {
 		s := demo(t, w, 24)
 		s.choose("builder")
 		s.press("W")

@@ -167,7 +167,7 @@ func TestReleaseNeedsAHeldAgent(t *testing.T) {
 	s.choose("builder")
 	s.press("u")
 	s.wants()
-	s.shows("nothing to release")
+	s.shows("no verb in the last 30s can be undone; only agents in quarantine, in backoff or draining")
 }
 
 func TestKillNeedsTheName(t *testing.T) {
@@ -249,7 +249,7 @@ func TestSendOneLine(t *testing.T) {
 	s.wants()
 	s.choose("scout")
 	s.press("i")
-	s.shows("cannot receive text")
+	s.shows("scout is quarantined and has no session; u releases it")
 }
 
 // Outside a prompt, pasted text is not run as key commands.
@@ -418,7 +418,7 @@ func TestTheCityEndsUnderTheQuestion(t *testing.T) {
 	s.change(func(n *city.Snapshot) { n.ShutDown = true })
 	why := "the controller has exited"
 	s.hear(feed.News{Unreachable: &why})
-	s.shows("the city stopped", "Leave bright-lights?")
+	s.shows("the city stopped", "Quit bright-lights?")
 	s.hides("the controller?")
 	s.press("enter") // "stay" is preselected
 	if _, left := effectOf[feed.Quit](s); left || s.m.Dialogs.Choice() != nil {

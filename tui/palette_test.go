@@ -73,14 +73,14 @@ func TestPaletteSaysWhyNot(t *testing.T) {
 	for line, why := range map[string]string{
 		"restrat worker-2":        `unknown verb "restrat"; did you mean "restart"?`,
 		"restart qqqqq":           `unknown agent "qqqqq"`,
-		"drain scout":             "scout is quarantined: there is nothing to drain",
-		"undrain idle":            "idle is running: the agent is not draining",
-		"release idle":            "idle is running: there is nothing to release",
+		"drain scout":             "scout is quarantined, so there is nothing to drain",
+		"undrain idle":            "idle is running, not draining",
+		"release idle":            "idle is running; only agents in quarantine, in backoff or draining can be released",
 		"resume idle":             "idle is not suspended",
 		"suspend shop/tester":     "shop/tester is already suspended",
 		"scale worker 99":         "at most 5",
 		"fire wisp-compact":       "wisp-compact is broken",
-		"attach scout":            "the agent has no terminal to attach to",
+		"attach scout":            "scout is quarantined and has no terminal",
 		"undo":                    "no verb in the last 30s",
 		"scale qqqqq 3":           `unknown pool "qqqqq"`,
 		"goto \x1b]0;x\x07qqqqq1": `unknown agent, pool, automation or watchdog`,
@@ -212,7 +212,7 @@ func TestEnterRunsTheActionOfThatName(t *testing.T) {
 	s.press("esc", "?")
 	s.typeIn("quit")
 	s.press("enter")
-	s.shows("Leave bright-lights?")
+	s.shows("Quit bright-lights?")
 }
 
 // A read-only room does not offer verbs that change something, and refuses them if they are typed in full.
@@ -339,7 +339,7 @@ func TestPaletteReasonsAndUse(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press(":")
 	s.typeIn("undrain ")
-	s.shows("is running: the agent is not draining")
+	s.shows("is running, not draining")
 	s.press("esc")
 	s.line("goto worker-2", "enter")
 	s.line("view.redraw", "enter")
@@ -389,5 +389,5 @@ func TestEnterWithoutAMatchKeepsTheListOpen(t *testing.T) {
 func TestALongRefusalIsShownWhole(t *testing.T) {
 	s := pooled(t, 80, 24)
 	s.line("undrain worker-3")
-	s.shows("worker-3 is draining: the pool is scaling down; scale worker up to keep", "the agent")
+	s.shows("worker-3 is draining because its pool is scaling down; scale worker up to", "keep the agent")
 }

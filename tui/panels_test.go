@@ -281,13 +281,13 @@ func TestZoomThenAttach(t *testing.T) {
 	if _, ok := effectOf[feed.Attach](s); ok {
 		t.Error("attached to an agent without a terminal")
 	}
-	s.shows("it has no terminal to attach to")
+	s.shows("scout is quarantined and has no terminal; u releases it")
 }
 
 func TestTheListStaysWithThePane(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.press("5", "0")
-	s.shows("start_failed", "0 prober")
+	s.shows("start failed", "0 prober")
 	if list, pane := reversed(view.Draw(s.m).Lines[2]), s.activeTab(); list != "5 Events" || pane != "0 prober" {
 		t.Errorf("the titles are %q and %q", list, pane)
 	}

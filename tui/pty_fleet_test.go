@@ -165,7 +165,7 @@ func TestTerminalLeavingElsewhere(t *testing.T) {
 	c.sees("1 of 1")
 	c.keys("\r")
 	c.sees("worker of beta")
-	c.coax("q", "Leave alpha?")
+	c.coax("q", "Quit alpha?")
 	c.sees("the city that this program runs")
 	c.insist("h", "exit: ")
 	c.ends("hand over")

@@ -236,7 +236,7 @@ func TestTerminalStartAndQuit(t *testing.T) {
 	c.sees("prober")
 	c.sees("bright-lights")
 	c.keys("q")
-	c.sees("Leave bright-lights?")
+	c.sees("Quit bright-lights?")
 	c.insist("h", "exit: ")
 	c.ends("hand over")
 }

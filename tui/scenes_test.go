@@ -101,11 +101,11 @@ func looks() map[string]Options {
 		return t
 	}
 	return map[string]Options{
-		"16-colours": {},
-		"light":      {Theme: load("light")},
-		"contrast":   {Theme: load("high-contrast")},
-		"no-colour":  {NoColor: true},
-		"ascii":      {ASCII: true, NoColor: true},
+		"16-colors": {},
+		"light":     {Theme: load("light")},
+		"contrast":  {Theme: load("high-contrast")},
+		"no-color":  {NoColor: true},
+		"ascii":     {ASCII: true, NoColor: true},
 	}
 }
 

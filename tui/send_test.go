@@ -68,7 +68,7 @@ func TestStatusFollowsWhatWasSent(t *testing.T) {
 	s.shows("idle: submitted")
 	s.hides("cancels it")
 	at(city.Acknowledged, "")
-	s.shows("idle: submitted; output followed")
+	s.shows("idle: submitted; new output since")
 	s.wait(2 * state.StatusDuration)
 	s.agent("idle", func(a *city.Agent) { a.Sends = nil })
 	s.hides("idle: ")
@@ -125,7 +125,7 @@ func TestRowsSayWhatWaits(t *testing.T) {
 	}
 	s.choose("builder")
 	s.press("d")
-	s.shows("submitted; output followed 44s ago", `"look at the log"`, "queued for 16s: a user's draft is on the input line", "(4 lines, 130 B)", "U cancels the queued nudge   I types the next queued nudge now")
+	s.shows("submitted 44s ago; new output since", `"look at the log"`, "queued for 16s: a user's draft is on the input line", "(4 lines, 130 B)", "U cancels the queued nudge   I types the next queued nudge now")
 }
 
 func TestUnsendCancelsQueuedTexts(t *testing.T) {
@@ -237,9 +237,9 @@ func TestPaletteSends(t *testing.T) {
 	for line, why := range map[string]string{
 		"send ":         "send needs TEXT…",
 		"nudge idle ":   "the text after the name is missing",
-		"nudge scout x": "cannot receive text",
+		"nudge scout x": "scout is quarantined and has no session",
 		"nudge qqqq x":  `unknown agent "qqqq"`,
-		"unsend idle":   "no nudge is queued for the agent",
+		"unsend idle":   "no nudge is queued for it",
 	} {
 		s := demo(t, 120, 40)
 		s.choose("idle")

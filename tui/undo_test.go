@@ -60,7 +60,7 @@ func TestUndoAfterTheEnd(t *testing.T) {
 	s.hear(feed.News{Results: []feed.Result{{ID: p.ID, Title: p.Title, Total: 1, Failures: []string{"refused"}, FailedIndexes: []int{0}}}})
 	s.press("u")
 	s.wants()
-	s.shows("nothing to release")
+	s.shows("no verb in the last 30s can be undone; only agents in quarantine, in backoff or draining")
 }
 
 func TestWhatCanBeUndone(t *testing.T) {

@@ -149,7 +149,7 @@ func TestHiddenWatchdogsAreSkipped(t *testing.T) {
 	}
 	s := demo(t, 120, 40)
 	s.hides("Watchdogs")
-	if why := state.NothingSelected(s.m, s.m.Watchdogs); why != "there is no watchdog" {
+	if why := state.NothingSelected(s.m, s.m.Watchdogs); why != "there are no watchdogs" {
 		t.Errorf("a key for a hidden panel: %q", why)
 	}
 	if slices.Contains(ring(s), panel.IDWatchdogs) {

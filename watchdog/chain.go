@@ -16,7 +16,7 @@ type Chain struct {
 
 	did   Decision // the last action, until it is known whether it helped; "" = none
 	at    time.Time
-	stamp time.Time // newest heartbeat when Spared was last counted
+	stamp time.Time // latest heartbeat when Spared was last counted
 }
 
 // Before decides at the start of a beat whether the last action has helped. v is the thresholds' verdict. recovered

@@ -45,7 +45,7 @@ type Facts struct {
 	// the agent is a triage agent; it runs only during a beat, so it normally has no session
 	IsTriage bool
 
-	Age         time.Duration // age of the newest heartbeat, or of the session if it is younger
+	Age         time.Duration // age of the latest heartbeat, or of the session if that is newer
 	NoHeartbeat bool          // this session has had no heartbeat, so Age is that of the session
 	Problem     string        // why the heartbeat file is ignored
 	Mail        int           // number of unread messages

@@ -74,7 +74,7 @@ func (c *Client) keepIdle(conn net.Conn) {
 		conn = reused{conn}
 	}
 	c.idleConn.Put(conn)
-	if c.life.Err() != nil { // Close may have run before Put
+	if c.life.Err() != nil { // Close might have run before Put
 		c.idleConn.Close()
 	}
 }

@@ -23,7 +23,7 @@ type Socket struct {
 	path string
 	uid  uint32
 
-	mu     sync.Mutex // not held during calls that may block
+	mu     sync.Mutex // not held during calls that can block
 	bound  *net.UnixListener
 	aside  string // new path of the file that was in the socket's place; "" = there was no file
 	closed bool

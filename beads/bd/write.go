@@ -234,8 +234,8 @@ func (k *backend) Update(ctx context.Context, was, now beads.Bead) (beads.Bead, 
 	return got, nil
 }
 
-// update returns the arguments and stdin of the call that changes a bead from was to now. Changing needs and closing
-// the bead take separate calls.
+// update returns the arguments and stdin of the call that changes a bead from its old version, was, to its new version,
+// now. Changing needs and closing the bead take separate calls.
 func update(was, now beads.Bead, closing bool) (args []string, stdin []byte, err error) {
 	for _, name := range foreign.Changed(was, now) {
 		switch name {

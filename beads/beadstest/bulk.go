@@ -107,8 +107,8 @@ func molecule(t *testing.T, h Harness) {
 	}
 }
 
-// old creates a closed tree of beads: a root and two levels below it.
-func old(t *testing.T, s beads.Store, label string) (root, child, grandchild beads.Bead) {
+// closedTree creates a closed tree of beads: a root and two levels below it.
+func closedTree(t *testing.T, s beads.Store, label string) (root, child, grandchild beads.Bead) {
 	t.Helper()
 	root = create(t, s, beads.Bead{Title: "root", Type: beads.TypeMolecule, Labels: []string{label},
 		Status: beads.StatusClosed})
@@ -128,7 +128,7 @@ func purged(t *testing.T, s beads.Store, q beads.Query, before time.Time, want i
 
 func purge(t *testing.T, h Harness) {
 	s := h.New(t)
-	root, _, _ := old(t, s, "wisp")
+	root, _, _ := closedTree(t, s, "wisp")
 	other := titled(t, s, "other")
 	waiting := create(t, s, beads.Bead{Title: "waiting", Needs: []string{root.ID, other.ID}})
 	later := time.Now().Add(time.Hour)
@@ -153,7 +153,7 @@ func purge(t *testing.T, h Harness) {
 
 func purgeKeeps(t *testing.T, h Harness) {
 	s := h.New(t)
-	root, child, grandchild := old(t, s, "wisp")
+	root, child, grandchild := closedTree(t, s, "wisp")
 	later := time.Now().Add(time.Hour)
 	for _, b := range []beads.Bead{root, child, grandchild} {
 		for _, status := range []beads.Status{beads.StatusOpen, beads.StatusInProgress} {

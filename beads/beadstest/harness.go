@@ -12,8 +12,8 @@ type Harness struct {
 	New func(t *testing.T) beads.Store
 	// Reopen opens the content of a store from New a second time, like another process; nil if this is not possible.
 	Reopen func(t *testing.T, s beads.Store) beads.Store
-	// Slow is set for a store that starts a process for each call. Where the number does not matter, tests then use
-	// fewer beads.
+	// Slow is set for a store that starts a process for each call. Tests then use fewer beads if the number does not
+	// matter.
 	Slow bool
 	// Parallel is true if the cases can run at the same time, because they share nothing.
 	Parallel bool
@@ -21,7 +21,7 @@ type Harness struct {
 	Skip map[string]string
 }
 
-// many returns n, or few if Slow is set.
+// many returns n, or the smaller number few if Slow is set.
 func (h Harness) many(n, few int) int {
 	if h.Slow {
 		return few

@@ -384,7 +384,7 @@ func (s *Store) restore(all []beads.Bead, done *beads.Restored) error {
 	return s.checkCycles(ids...)
 }
 
-// Unreadable implements beads.Auditor. It returns nothing, because this store never has unreadable records.
+// Unreadable implements beads.Auditor. The result is always empty, because this store never has unreadable records.
 func (s *Store) Unreadable(ctx context.Context) ([]beads.Unreadable, error) {
 	if err := s.enter(ctx); err != nil {
 		return nil, err

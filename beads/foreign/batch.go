@@ -96,7 +96,7 @@ func (s *Store) checkBatch(ctx context.Context, batch *beads.Batch) error {
 // batchWriter is a batch that is being created.
 type batchWriter struct {
 	s    *Store
-	want []beads.Bead // beads to create; their IDs may still be names such as "$1"
+	want []beads.Bead // beads to create; their IDs might still be names such as "$1"
 	real map[string]string
 	made []beads.Bead // created beads, at the same indexes; a bead without an ID does not exist yet
 }

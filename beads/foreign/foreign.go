@@ -124,7 +124,7 @@ func (s *Store) acquire(ctx context.Context) (release func(), err error) {
 		lock, err := disk.TryLock(s.lock)
 		if err == nil {
 			return func() {
-				_ = lock.Release() // the kernel releases it in any case
+				_ = lock.Release() // the kernel releases the lock in any case
 				<-s.turn
 			}, nil
 		}

@@ -11,7 +11,7 @@ const (
 	maxBroken = time.Minute
 )
 
-// Breaker is a circuit breaker for calls to a store that may fail. It has no clock; the caller passes the time. The
+// Breaker is a circuit breaker for calls to a store that might fail. It has no clock; the caller passes the time. The
 // zero Breaker allows every call.
 type Breaker struct {
 	fails  int       // number of consecutive failures

@@ -12,7 +12,7 @@ import (
 	"gcity/beads/foreign"
 )
 
-// wire is a bead in the JSON format that scripts use. All fields except the ID and the title may be missing.
+// wire is a bead in the JSON format that scripts use. All fields except the ID and the title might be missing.
 type wire struct {
 	ID          string                     `json:"id"`
 	Title       string                     `json:"title"`
@@ -92,9 +92,9 @@ func moment(text string, to *time.Time) (err error) {
 	return nil
 }
 
-// one parses the output for one bead: an object, or an array with one object. there reports whether the output contains
-// a bead: it is false for empty output, null and [].
-func one(out []byte) (b beads.Bead, there bool, err error) {
+// parseOne parses the output for one bead: an object, or an array with one object. found reports whether the output
+// contains a bead: it is false for empty output, null and [].
+func parseOne(out []byte) (b beads.Bead, found bool, err error) {
 	out = bytes.TrimSpace(out)
 	var list []json.RawMessage
 	if json.Unmarshal(out, &list) == nil {

@@ -220,7 +220,7 @@ func (k *backend) Get(ctx context.Context, id string) (beads.Bead, error) {
 	if err != nil {
 		return beads.Bead{}, err
 	}
-	b, there, err := one(out)
+	b, there, err := parseOne(out)
 	if err != nil {
 		return beads.Bead{}, fmt.Errorf("the store script %s: get %s: %w", k.o.Script, id, err)
 	}

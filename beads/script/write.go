@@ -57,7 +57,7 @@ func (k *backend) made(ctx context.Context, out []byte) (beads.Bead, error) {
 	if beads.CheckID(id) == nil && id != "null" {
 		return k.Get(ctx, id)
 	}
-	got, there, err := one(out)
+	got, there, err := parseOne(out)
 	if err != nil || !there {
 		return got, fmt.Errorf("the store script %s: create: it must print the new bead, "+
 			"but printed %s", k.o.Script, shown(out))
@@ -129,7 +129,7 @@ func (k *backend) put(ctx context.Context, in map[string]any, op, id string) (be
 	if err != nil {
 		return beads.Bead{}, err
 	}
-	if got, there, err := one(out); err == nil && there && got.ID == id {
+	if got, there, err := parseOne(out); err == nil && there && got.ID == id {
 		return got, nil
 	}
 	return k.Get(ctx, id)

@@ -30,8 +30,9 @@ type BackupInfo struct {
 	Beads int
 }
 
-// Backup writes a consistent copy of the store to a file. The file either appears complete or not at all, and
-// replaces an existing file. A backup does not block writers, or the reverse, except on a network file system.
+// Backup writes a consistent copy of the store to a file. The file either appears complete or not at all, and replaces
+// an existing file. Except on a network file system, a backup does not block writers, and writers do not block a
+// backup.
 func (s *Store) Backup(ctx context.Context, path string) (BackupInfo, error) {
 	ctx, cancel := limited(ctx, backupLimit)
 	defer cancel()
@@ -66,8 +67,8 @@ func gone(err error) error {
 	return err
 }
 
-// duplicate copies a store file to a new file, calls edit for the copy, checks it, and syncs it to disk. It only
-// reads the source.
+// duplicate copies a store file to a new file, calls the function edit for the copy, checks it, and syncs it to disk.
+// It only reads the source.
 func duplicate(ctx context.Context, from, to string,
 	edit func(*sql.DB) error) (c BackupInfo, err error) {
 	if err := gone(os.Remove(to)); err != nil {
@@ -82,14 +83,14 @@ func duplicate(ctx context.Context, from, to string,
 			err = errors.Join(err, gone(os.Remove(to)))
 		}
 	}()
-	if err := with(from, "mode=ro&", func(db *sql.DB) error {
+	if err := withDatabase(from, "mode=ro&", func(db *sql.DB) error {
 		_, err := db.ExecContext(ctx, `VACUUM INTO ?`, to)
 		return err
 	}); err != nil {
 		return c, err
 	}
 	if edit != nil {
-		if err := with(to, "", edit); err != nil {
+		if err := withDatabase(to, "", edit); err != nil {
 			return c, err
 		}
 	}
@@ -99,8 +100,8 @@ func duplicate(ctx context.Context, from, to string,
 	return c, disk.SyncFile(to)
 }
 
-// with opens a database, passes it to use, and closes it.
-func with(path, option string, use func(*sql.DB) error) error {
+// withDatabase opens a database, passes it to the function use, and closes it.
+func withDatabase(path, option string, use func(*sql.DB) error) error {
 	db, err := pool(path, 1, option)
 	if err != nil {
 		return err
@@ -116,7 +117,7 @@ func inspect(ctx context.Context, path string) (c BackupInfo, err error) {
 		return c, errors.New("it is empty or not a regular file")
 	}
 	c.Path = path
-	return c, with(path, "mode=ro&", func(db *sql.DB) error {
+	return c, withDatabase(path, "mode=ro&", func(db *sql.DB) error {
 		var app, version, tables int
 		const kind = `SELECT a.application_id, v.user_version
 			FROM pragma_application_id a, pragma_user_version v`
@@ -147,7 +148,7 @@ func inspect(ctx context.Context, path string) (c BackupInfo, err error) {
 	})
 }
 
-// setAside returns an unused file name for the file that a restore replaces.
+// setAside returns an unused name to which a restore can move the file that it replaces.
 func setAside(path string) (string, error) {
 	for n := 1; ; n++ {
 		name := fmt.Sprintf("%s.old-%d", path, n)

@@ -23,7 +23,7 @@ func (s *Store) Purge(ctx context.Context, q beads.Query, before time.Time) (int
 		if err != nil || f == nil {
 			return 0, err
 		}
-		roots, err := f.old(ctx, s, q, before)
+		roots, err := f.purgeable(ctx, s, q, before)
 		for err == nil && len(roots) > 0 {
 			n := min(trees, len(roots))
 			part := roots[:n]
@@ -41,9 +41,10 @@ func (s *Store) Purge(ctx context.Context, q beads.Query, before time.Time) (int
 	})
 }
 
-// old returns the matching beads that were closed long enough ago.
-func (f *file) old(ctx context.Context, s *Store, q beads.Query, before time.Time) (ids []string,
-	err error) {
+// purgeable returns the matching beads that were closed before the given time.
+func (f *file) purgeable(
+	ctx context.Context, s *Store, q beads.Query, before time.Time,
+) (ids []string, err error) {
 	x := find(q)
 	x.and(`b.closed < ?`, before.UnixNano())
 	text, args := x.list(-1)
@@ -83,7 +84,7 @@ func (t *txn) purge(roots []string, before time.Time) (gone int, err error) {
 	return gone, t.exec(`UPDATE store SET version = version + 1`)
 }
 
-// tree returns a bead and all its descendants. It returns nothing if one of them is not closed, was not closed before
+// tree returns a bead and all its descendants. The result is empty if one of them is not closed, was not closed before
 // the given time, or is unreadable.
 func (t *txn) tree(id string, before time.Time) (seqs []int64, err error) {
 	rows, err := t.query(`WITH RECURSIVE below (seq, id) AS (SELECT seq, id FROM beads WHERE id = ?

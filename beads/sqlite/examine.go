@@ -26,8 +26,8 @@ const LargeLog = 64 << 20
 // maxDamage is the maximum number of reported problems.
 const maxDamage = 5
 
-// Examine reads the whole store and checks it for damage. It changes and creates nothing. A file from another program
-// is an error. After an error, the condition contains the problems that were found before it.
+// Examine reads the whole store and checks it for damage. It does not create or change any file. A file from another
+// program is an error. After an error, the condition contains the problems that were found before it.
 func (s *Store) Examine(ctx context.Context) (Condition, error) {
 	type found struct {
 		c   Condition

@@ -9,8 +9,8 @@ import (
 	"gcity/beads"
 )
 
-// reading calls work with the open file, and retries while other processes lock it. If the file does not exist, it
-// returns the zero value and the error absent.
+// reading calls the function work with the open file, and retries while other processes lock it. If the file does not
+// exist, it returns the zero value and the error absent.
 func reading[T any](ctx context.Context, s *Store, absent error,
 	work func(context.Context, *file) (T, error)) (T, error) {
 	return call(ctx, s, func(ctx context.Context) (got T, err error) {
@@ -40,7 +40,7 @@ func (s *Store) Get(ctx context.Context, id string) (beads.Bead, error) {
 		if err != nil {
 			return nil, err
 		}
-		return only(st.QueryContext(ctx, id))
+		return firstBead(st.QueryContext(ctx, id))
 	})
 	if err != nil {
 		return beads.Bead{}, err
@@ -51,8 +51,8 @@ func (s *Store) Get(ctx context.Context, id string) (beads.Bead, error) {
 	return *b, nil
 }
 
-// only reads a result that has at most one row. A row that is not a valid bead is an error.
-func only(rows *sql.Rows, err error) (*beads.Bead, error) {
+// firstBead returns the bead in a result that has at most one row. A row that is not a valid bead is an error.
+func firstBead(rows *sql.Rows, err error) (*beads.Bead, error) {
 	if err != nil {
 		return nil, err
 	}

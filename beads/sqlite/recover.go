@@ -69,7 +69,7 @@ func (s *Store) replaceable(now BackupInfo, broken error, known Identity, named 
 	return nil
 }
 
-// raise gives a copy an identity if it has none, and ensures that ID numbers up to last are not reused.
+// raise gives a copy an identity if it has none, and ensures that ID numbers up to the number last are not reused.
 func raise(ctx context.Context, db *sql.DB, last int64) error {
 	const text = identityTable + ";" + identityRow + ";UPDATE store SET last = max(last, %d), " +
 		"version = %d"
@@ -86,7 +86,7 @@ func (s *Store) install(ctx context.Context, fresh BackupInfo,
 		return done, errors.Join(err, disk.SyncDir(s.folder))
 	}
 	err = s.attempt(ctx, func() error {
-		return with(s.path, "_txlock=immediate&", func(db *sql.DB) error {
+		return withDatabase(s.path, "_txlock=immediate&", func(db *sql.DB) error {
 			tx, err := db.BeginTx(ctx, nil)
 			if err != nil {
 				return err
@@ -107,7 +107,7 @@ func (s *Store) swap(ctx context.Context, fresh BackupInfo,
 	last int64) (done Recovered, err error) {
 	known, _, _ := s.ledger.Read() // a damaged ledger is replaced
 	fresh.Last = max(fresh.Last, known.Last, last)
-	err = with(fresh.Path, "", func(db *sql.DB) error { return raise(ctx, db, fresh.Last) })
+	err = withDatabase(fresh.Path, "", func(db *sql.DB) error { return raise(ctx, db, fresh.Last) })
 	if err != nil {
 		return done, err
 	}

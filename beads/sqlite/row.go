@@ -11,7 +11,7 @@ import (
 	"gcity/beads"
 )
 
-// record is the current format of rows. Rows with a higher number are unreadable.
+// record is the number of the current row format. Rows with a higher number are unreadable.
 const record = 1
 
 const columns = `b.seq, b.id, b.record, b.rev, b.title, b.status, b.type, b.priority,
@@ -71,7 +71,7 @@ func (r *row) bead() (beads.Bead, error) {
 	return b, beads.Check(b)
 }
 
-// scan reads all rows. It passes valid beads to take and unreadable rows to aside.
+// scan reads all rows. It passes valid beads to the function take, and unreadable rows to the function aside.
 func scan(rows *sql.Rows, take func(*row, beads.Bead), aside func(*row, error)) (err error) {
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {

@@ -137,7 +137,7 @@ func limited(ctx context.Context, limit time.Duration) (context.Context, context
 	return context.WithTimeout(ctx, limit)
 }
 
-// call runs work. If the context ends first, call returns without waiting for work.
+// call runs the function work. If the context ends first, call returns without waiting for it.
 func call[T any](ctx context.Context, s *Store, work func(context.Context) (T, error)) (T, error) {
 	var none T
 	ctx, cancel := limited(ctx, patience)
@@ -168,7 +168,7 @@ func call[T any](ctx context.Context, s *Store, work func(context.Context) (T, e
 	}
 }
 
-// begin starts work in a goroutine, unless the store is closed.
+// begin runs the function work in a new goroutine, unless the store is closed.
 func (s *Store) begin(work func()) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -187,7 +187,7 @@ func (s *Store) begin(work func()) bool {
 	return true
 }
 
-// attempt repeats try while other processes lock the file.
+// attempt calls the function try, and retries while other processes lock the file.
 func (s *Store) attempt(ctx context.Context, try func() error) error {
 	pause, waited := time.Millisecond, false
 	for end := time.Now().Add(queue); ; pause = min(2*pause, 20*time.Millisecond) {

@@ -24,8 +24,8 @@ type txn struct {
 	now time.Time
 }
 
-// change runs work in a transaction that locks the file from the start. It can run work several times, because it
-// retries a transaction that another process's lock has prevented.
+// change runs the function work in a transaction that locks the file from the start. It can run work several times,
+// because it retries a transaction that another process's lock has prevented.
 func (s *Store) change(ctx context.Context, work func(*txn) error) error {
 	for {
 		f, err := s.open(ctx, true)
@@ -46,8 +46,8 @@ func (s *Store) change(ctx context.Context, work func(*txn) error) error {
 // errMoved means that the open file was replaced by another file. Nothing was written.
 var errMoved = errors.New("the bead store was replaced")
 
-// within runs work in a transaction, if the open file is still the store. A restore replaces the file under the same
-// lock, so the file cannot be replaced before the commit.
+// within runs the function work in a transaction, if the open file is still the store. A restore replaces the file
+// under the same lock, so the file cannot be replaced before the commit.
 func (s *Store) within(t *txn, f *file, work func(*txn) error) error {
 	if is, err := os.Stat(s.path); err != nil || !os.SameFile(is, f.is) {
 		return errMoved
@@ -58,7 +58,7 @@ func (s *Store) within(t *txn, f *file, work func(*txn) error) error {
 	return s.note(t)
 }
 
-// hold waits until the connection is free and then runs work with it.
+// hold waits until the connection is free and then runs the function work with it.
 func (w *writer) hold(ctx context.Context, work func(*txn) error) error {
 	select {
 	case <-w.turn:
@@ -99,7 +99,7 @@ func (w *writer) drop() error {
 	return errors.Join(errs...)
 }
 
-// atomic runs work in a transaction.
+// atomic runs the function work in a transaction.
 func (t *txn) atomic(work func(*txn) error) error {
 	if err := t.exec(`BEGIN IMMEDIATE`); err != nil {
 		return err

@@ -164,7 +164,7 @@ func (t *txn) replace(have, b beads.Bead) error {
 
 // get reads a bead in the transaction, or returns nil if it does not exist.
 func (t *txn) get(id string) (*beads.Bead, error) {
-	return only(t.query(`SELECT `+columns+` FROM beads b WHERE b.id = ?`, id))
+	return firstBead(t.query(`SELECT `+columns+` FROM beads b WHERE b.id = ?`, id))
 }
 
 // checkCycles returns an error if a cycle can be reached from one of these beads.

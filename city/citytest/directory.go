@@ -51,7 +51,7 @@ func NewDirectory(cities ...*Fake) *Directory {
 	return m
 }
 
-// now returns the newest snapshot.
+// now returns the city's current snapshot.
 func now(f *Fake) *city.Snapshot {
 	s, _ := f.Snapshot(context.Background()) // cannot fail
 	return s
@@ -262,14 +262,16 @@ func (g *cityProxy) find(ctx context.Context) (city.Control, context.Context, er
 	}
 }
 
-// ask calls ask with the city's current run.
-func ask[T any](ctx context.Context, g *cityProxy, ask func(city.Control) (T, error)) (T, error) {
+// ask calls the function question with the city's current run.
+func ask[T any](
+	ctx context.Context, g *cityProxy, question func(city.Control) (T, error),
+) (T, error) {
 	c, _, err := g.find(ctx)
 	if err != nil {
 		var none T
 		return none, err
 	}
-	return ask(c)
+	return question(c)
 }
 
 func (g *cityProxy) count(kind string, n int) {

@@ -12,12 +12,12 @@ func sessions() []Verb {
 	return []Verb{
 		{Name: "interrupt", Noun: Agent, API: API{Summary: "Press Ctrl-C in an agent's terminal"},
 			Shell:  Shell{Short: "Press Ctrl-C in an agent's terminal"},
-			decode: to(func(n string) city.Interrupt { return city.Interrupt{Agent: n} })},
+			decode: bare(func(n string) city.Interrupt { return city.Interrupt{Agent: n} })},
 		{Name: "restart", Noun: Agent, API: API{Summary: "Stop an agent's session and " +
 			"start a new one"},
 			Shell: Shell{Short: "Stop an agent's session and start a new one",
 				ForPool: "`gcity pool restart %s` restarts all members"},
-			decode: to(func(n string) city.Restart { return city.Restart{Agent: n} })},
+			decode: bare(func(n string) city.Restart { return city.Restart{Agent: n} })},
 		{Name: "stop", Noun: Agent, API: API{Summary: "Stop an agent's session " +
 			"and suspend the agent"},
 			Shell: Shell{Short: "Stop an agent or a pool and suspend it until it is resumed",
@@ -25,23 +25,23 @@ func sessions() []Verb {
 					"suspended = true" + flagHelp +
 					"\nTo stop the session and let a new one start, use restart.",
 				Pools: true},
-			decode: to(func(n string) city.Stop { return city.Stop{Agent: n} })},
+			decode: bare(func(n string) city.Stop { return city.Stop{Agent: n} })},
 		{Name: "kill", Noun: Agent, API: API{Summary: "Kill an agent's session immediately; the " +
 			"agent restarts", Body: city.Kill{}},
 			Shell:  Shell{Short: "Kill an agent's session immediately; the agent restarts"},
-			decode: to(func(n string) city.Kill { return city.Kill{Agent: n} })},
+			decode: bare(func(n string) city.Kill { return city.Kill{Agent: n} })},
 		{Name: "suspend", Noun: Agent, API: API{Summary: "Set an agent's suspended flag"},
 			Shell: Shell{Short: "Set suspended = true in the configuration, for an agent or a pool",
 				Long: "suspend stops the session, and no new one starts until the agent is\n" +
 					"resumed. It sets suspended = true" + flagHelp,
 				Pools: true},
-			decode: to(func(n string) city.Suspend { return city.Suspend{Agent: n} })},
+			decode: bare(func(n string) city.Suspend { return city.Suspend{Agent: n} })},
 		{Name: "resume", Noun: Agent, API: API{Summary: "Remove an agent's suspended flag"},
 			Shell: Shell{Short: "Resume an agent or a pool",
 				Long: "resume ends a suspension: the session starts again. It removes\n" +
 					"suspended = true, or sets it to false," + flagHelp,
 				Pools: true},
-			decode: to(func(n string) city.Resume { return city.Resume{Agent: n} })},
+			decode: bare(func(n string) city.Resume { return city.Resume{Agent: n} })},
 	}
 }
 
@@ -57,26 +57,26 @@ with "gc agent drain-check" and reports with "gc agent drain-ack" that it has fi
 Then, or at the deadline, its session stops. A new session starts if the agent should
 still run. The deadline is the pool's drain_timeout, or 5 minutes for an agent outside pools.`,
 				ForPool: "`gcity pool scale %s N` drains surplus members"},
-			decode: to(func(n string) city.Drain { return city.Drain{Agent: n} })},
+			decode: bare(func(n string) city.Drain { return city.Drain{Agent: n} })},
 		{Name: "undrain", Noun: Agent, API: API{Summary: "Cancel a drain"},
 			Shell: Shell{Short: "Cancel a drain: the session keeps running",
 				Long: `undrain cancels a drain: the session keeps running. It does not keep a pool
 member that the pool no longer wants; to keep it, scale the pool.`},
-			decode: to(func(n string) city.Undrain { return city.Undrain{Agent: n} })},
+			decode: bare(func(n string) city.Undrain { return city.Undrain{Agent: n} })},
 		{Name: "release", Noun: Agent, API: API{Summary: "End an agent's quarantine or backoff"},
 			Shell:  Shell{Short: "End an agent's quarantine or backoff now"},
-			decode: to(func(n string) city.Release { return city.Release{Agent: n} })},
+			decode: bare(func(n string) city.Release { return city.Release{Agent: n} })},
 		{Name: "clear", Noun: Agent, API: API{Summary: "Discard an agent's stored output"},
 			Shell:  Shell{Short: "Discard an agent's stored output"},
-			decode: to(func(n string) city.Clear { return city.Clear{Agent: n} })},
+			decode: bare(func(n string) city.Clear { return city.Clear{Agent: n} })},
 		{Name: "drain-ack", Noun: Agent, API: API{Summary: "Report that an agent has finished"},
 			Shell: Shell{Short: "In a session: report that the agent has finished",
 				Long: "drain-ack confirms that the agent has finished its work and that its " +
 					"session can\nbe stopped."},
-			decode: to(func(n string) city.DrainAck { return city.DrainAck{Agent: n} })},
+			decode: bare(func(n string) city.DrainAck { return city.DrainAck{Agent: n} })},
 		{Name: "request-restart", Noun: Agent, API: API{Summary: "Request an agent's restart"},
 			Shell: Shell{Short: "In a session: request a restart of the agent"},
-			decode: to(func(n string) city.RequestRestart {
+			decode: bare(func(n string) city.RequestRestart {
 				return city.RequestRestart{Agent: n}
 			})},
 	}
@@ -98,7 +98,7 @@ func typing() []Verb {
 			}))},
 		{Name: "unsend", Noun: Agent, API: API{Summary: "Cancel queued nudges",
 			Body: city.Unsend{}},
-			decode: to(func(n string) city.Unsend { return city.Unsend{Agent: n} })},
+			decode: bare(func(n string) city.Unsend { return city.Unsend{Agent: n} })},
 		{Name: "send-keys", Noun: Agent, API: API{Summary: "Press keys in an agent's terminal",
 			Body: city.SendKeys{}},
 			decode: checked(func(n string) city.SendKeys {

@@ -9,9 +9,9 @@ func pools() []Verb {
 			decode: decodeScale},
 		{Name: "restart-pool", Noun: Pool, API: API{Path: "restart", Body: city.RestartPool{},
 			Summary: "Restart all members, all at once or one after another"},
-			decode: to(func(n string) city.RestartPool { return city.RestartPool{Pool: n} })},
+			decode: bare(func(n string) city.RestartPool { return city.RestartPool{Pool: n} })},
 		{Name: "check-pool", Noun: Pool, API: API{Path: "check", Summary: "Run a pool's check now"},
-			decode: to(func(n string) city.CheckPool { return city.CheckPool{Pool: n} })},
+			decode: bare(func(n string) city.CheckPool { return city.CheckPool{Pool: n} })},
 	}
 }
 
@@ -19,10 +19,10 @@ func rigs() []Verb {
 	return []Verb{
 		{Name: "suspend-rig", Noun: Rig, API: API{Path: "suspend",
 			Summary: "Suspend all agents of a rig"},
-			decode: to(func(n string) city.SuspendRig { return city.SuspendRig{Rig: n} })},
+			decode: bare(func(n string) city.SuspendRig { return city.SuspendRig{Rig: n} })},
 		{Name: "resume-rig", Noun: Rig, API: API{Path: "resume",
 			Summary: "Resume all agents of a rig"},
-			decode: to(func(n string) city.ResumeRig { return city.ResumeRig{Rig: n} })},
+			decode: bare(func(n string) city.ResumeRig { return city.ResumeRig{Rig: n} })},
 	}
 }
 
@@ -30,18 +30,18 @@ func automations() []Verb {
 	return []Verb{
 		{Name: "run", Noun: Automation, API: API{Summary: "Run an automation now",
 			Body: city.Fire{}},
-			decode: to(func(n string) city.Fire { return city.Fire{Automation: n} })},
+			decode: bare(func(n string) city.Fire { return city.Fire{Automation: n} })},
 		{Name: "end-run", Noun: Automation, API: API{Path: "stop",
 			Summary: "Stop an automation's current run",
 			Body:    city.EndRun{}},
-			decode: to(func(n string) city.EndRun { return city.EndRun{Automation: n} })},
+			decode: bare(func(n string) city.EndRun { return city.EndRun{Automation: n} })},
 	}
 }
 
 func watchdogs() []Verb {
 	return []Verb{
 		{Name: "beat", Noun: Watchdog, API: API{Summary: "Run a watchdog's check now"},
-			decode: to(func(n string) city.Beat { return city.Beat{Watchdog: n} })},
+			decode: bare(func(n string) city.Beat { return city.Beat{Watchdog: n} })},
 		{Name: "decide", Noun: Watchdog,
 			API: API{Summary: "Decide a check's action, and record the author",
 				Body: city.Decide{}},
@@ -57,7 +57,7 @@ func watchdogs() []Verb {
 			})},
 		{Name: "acknowledge", Noun: Watchdog,
 			API:    API{Summary: "Acknowledge a watchdog's escalation", Body: city.Acknowledge{}},
-			decode: to(func(n string) city.Acknowledge { return city.Acknowledge{Watchdog: n} })},
+			decode: bare(func(n string) city.Acknowledge { return city.Acknowledge{Watchdog: n} })},
 	}
 }
 
@@ -65,32 +65,32 @@ func watchdogs() []Verb {
 func work() []Verb {
 	return []Verb{
 		{Name: "create-bead",
-			decode: to(func(string) city.CreateBead { return city.CreateBead{} })},
+			decode: bare(func(string) city.CreateBead { return city.CreateBead{} })},
 		{Name: "update-bead", Noun: Bead,
-			decode: to(func(n string) city.UpdateBead { return city.UpdateBead{ID: n} })},
+			decode: bare(func(n string) city.UpdateBead { return city.UpdateBead{ID: n} })},
 		{Name: "sling",
 			decode: checked(func(string) city.SlingWork { return city.SlingWork{} },
 				func(c city.SlingWork) error { return c.Check() })},
-		{Name: "emit", decode: to(func(string) city.Emit { return city.Emit{} })},
+		{Name: "emit", decode: bare(func(string) city.Emit { return city.Emit{} })},
 	}
 }
 
 func cities() []Verb {
 	return []Verb{
 		{Name: "reload", API: API{Summary: "Reload the configuration", Body: city.Reload{}},
-			decode: to(func(string) city.Reload { return city.Reload{} })},
+			decode: bare(func(string) city.Reload { return city.Reload{} })},
 		{Name: "suspend", API: API{Summary: "Suspend the city"},
-			decode: to(func(string) city.Suspend { return city.Suspend{} })},
+			decode: bare(func(string) city.Suspend { return city.Suspend{} })},
 		{Name: "resume", API: API{Summary: "Resume the city"},
-			decode: to(func(string) city.Resume { return city.Resume{} })},
+			decode: bare(func(string) city.Resume { return city.Resume{} })},
 		{Name: "shutdown", API: API{Path: "stop", Alias: "shutdown",
 			Summary: "Stop the city; with leave, stop only its controller", Body: city.Shutdown{}},
-			decode: to(func(string) city.Shutdown { return city.Shutdown{} })},
+			decode: bare(func(string) city.Shutdown { return city.Shutdown{} })},
 	}
 }
 
-// decodeScale requires either a size or auto. Without either, a body would scale to 0 by accident, and with both it
-// would be ambiguous. A size of 0 with auto is valid, because Encode writes it.
+// decodeScale requires either a size or auto. A body with neither would scale the pool to 0 by accident, and a body
+// with both would be ambiguous. A size of 0 with auto is valid, because Encode writes it.
 func decodeScale(target string, body []byte) (city.Command, error) {
 	var in struct {
 		Size *int `json:"size"`

@@ -120,15 +120,15 @@ func find(name string, ofCity bool) (Verb, bool) {
 	return all[i], true
 }
 
-// to returns a decoder for a command with values that need no check. The function of creates the command for a target.
-func to[C city.Command](of func(target string) C) decoder {
-	return checked(of, func(C) error { return nil })
+// bare returns a decoder for a command with values that need no check. newCommand returns the command for a target.
+func bare[C city.Command](newCommand func(target string) C) decoder {
+	return checked(newCommand, func(C) error { return nil })
 }
 
 // checked returns a decoder that also checks the values in the body.
-func checked[C city.Command](of func(target string) C, check func(C) error) decoder {
+func checked[C city.Command](newCommand func(target string) C, check func(C) error) decoder {
 	return func(target string, body []byte) (city.Command, error) {
-		c := of(target)
+		c := newCommand(target)
 		if err := city.DecodeBody(body, &c); err != nil {
 			return nil, err
 		}

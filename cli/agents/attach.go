@@ -22,7 +22,7 @@ import (
 	"gcity/internal/detach"
 )
 
-// resetModes resets the modes that an attached program may have left on in the user's terminal: an unfinished string,
+// resetModes resets the modes that an attached program might have left on in the user's terminal: an unfinished string,
 // VT52 mode, a character set, an open link, mouse, paste, focus, Kitty keys, the alternate screen, the scroll
 // region, colors, the cursor. Then it moves the cursor below the drawn lines.
 const resetModes = "\x1b\\\x1b<\x1b%G\x1b]8;;\x1b\\\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l" +

@@ -61,7 +61,7 @@ func reattach(ctx context.Context, e *env.Env, at *attachment, dir, name string)
 		if err == nil {
 			return l, far, nil
 		}
-		// the session may be running even if the controller does not respond, so keep trying
+		// the session might be running even if the controller does not respond, so keep trying
 		if code, _ := exit.Verdict(err); code == exit.CodeNotRunning && !live ||
 			limit.Err() != nil {
 			return nil, nil, &exit.Failure{Code: code,

@@ -167,7 +167,7 @@ func sendText(e *env.Env, d *city.Send) string {
 	}
 	line := fmt.Sprintf("%s%s: %s (%s)", how, e.Clock(d.Since), d.Text, size)
 	if d.Stage == city.Acknowledged {
-		line += "; output followed"
+		line += "; " + city.OutputSince
 	}
 	if d.Why != "" {
 		line += "; " + d.Why

@@ -50,7 +50,7 @@ func checkStrays(ctx context.Context, p *Subject) finding {
 	if len(of) == 0 {
 		return judgeHidden(hidden)
 	}
-	// list the sessions again, because one may have started since the first list
+	// list the sessions again, because one might have started since the first list
 	now, err := p.provider.List(ctx)
 	if err != nil {
 		return ok("not checked: the sessions cannot be listed")

@@ -103,7 +103,7 @@ const (
 	startupPeriod  = 5 * time.Second
 )
 
-// mayBeLoading reports whether the controller has just started and may still be reading the automations.
+// mayBeLoading reports whether the controller has just started and might still be reading the automations.
 func (l *Link) mayBeLoading(s *city.Snapshot, kinds []suggest.Kind) bool {
 	return l.Live && slices.Contains(kinds, suggest.Automation) && len(s.Automations) == 0 &&
 		time.Since(s.Started) < startupPeriod

@@ -267,8 +267,8 @@ func findRegistered(e *env.Env, all []host.Registered, args []string) (host.Regi
 	}
 	missing := suggest.NotFound(suggest.City, given, names)
 	if given == "" {
-		missing = suggest.NoSuch(suggest.City, path).Then("the current city is not " +
-			"registered; run `gcity cities` to see all that are")
+		missing = suggest.NoSuch(suggest.City, path).Then("run `gcity register` to " +
+			"register it, or `gcity cities` to list the registered cities")
 	}
 	return host.Registered{}, missing
 }
@@ -412,8 +412,8 @@ func listCities(ctx context.Context, e *env.Env) error {
 	}
 	stopped := func(i city.Info) bool { return !i.Running }
 	if !supervised && slices.ContainsFunc(all, stopped) {
-		fmt.Fprintln(e.Err, "no supervisor is running, but agents of these cities may be running; "+
-			"run `gcity supervisor start`")
+		fmt.Fprintln(e.Err, "no supervisor is running, but agents of these cities "+
+			"might be running; run `gcity supervisor start`")
 	}
 	if len(all) == 0 {
 		e.Sayf("no cities are registered, and none is running; run `gcity register` or " +

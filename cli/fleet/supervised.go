@@ -235,7 +235,7 @@ func printSettled(e *env.Env, s *city.Snapshot, did []events.Event, by string) e
 		e.Sayf("! %s", why)
 	}
 	if len(did) == 0 && len(s.Degraded) == 0 {
-		e.Sayf("nothing to do: the city matches its configuration")
+		e.Sayf("the city already matches its configuration")
 	}
 	e.Sayf("%s%s", output.HeadCount(s), by)
 	return nil

@@ -23,7 +23,7 @@ func IgnoreNotExist(err error) error {
 	return err
 }
 
-// HideFromGit makes git ignore the runtime files, because the city may be in a repository.
+// HideFromGit makes git ignore the runtime files, because the city might be in a repository.
 func HideFromGit(dir string) error {
 	err := WriteNew(filepath.Join(dir, ".gitignore"), "*\n")
 	if errors.Is(err, fs.ErrExist) {

@@ -37,7 +37,7 @@ func ProgramsOf(c *config.City) []trust.Program {
 }
 
 // CityPrograms is like ProgramsOf, and also reports whether the list is complete. It is incomplete if an automation
-// cannot be read at the moment, because that automation may add programs once it is corrected.
+// cannot be read at the moment, because that automation might add programs once it is corrected.
 func CityPrograms(c *config.City) (all []trust.Program, complete bool) {
 	all = c.Programs()
 	found, troubles := ScanFor(&automation.Scanner{}, c, time.Now())

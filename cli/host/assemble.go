@@ -210,7 +210,7 @@ func (a *assembly) openSocket(p *parts) (err error) {
 	if aside := a.socket.MovedPath(); aside != "" {
 		warnMovedAside(a.o.Logger, aside)
 	}
-	a.undo.Add(func() { _ = a.socket.Close() }) // Serve may have closed it already
+	a.undo.Add(func() { _ = a.socket.Close() }) // Serve might have closed it already
 	options := api.Options{Log: a.o.Logger, Last: a.last}
 	p.serve = func(ctx context.Context) error { return api.Serve(ctx, a.socket, a.loop, options) }
 	p.serveTCP = func(ctx context.Context) { a.tcp.keep(ctx, a.loop, options) }

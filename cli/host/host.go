@@ -221,7 +221,7 @@ func (h *City) killAll() {
 	h.Loop.Hurry()
 	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Second)
 	defer cancel()
-	all, err := h.sessions.List(ctx) // the list may be incomplete after an error
+	all, err := h.sessions.List(ctx) // the list might be incomplete after an error
 	if err = errors.Join(err, sessions.EndSessions(ctx, h.sessions, all, 0)); err != nil {
 		h.Logger.Error("cannot kill some sessions", "error", err)
 	}

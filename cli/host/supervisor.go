@@ -202,7 +202,7 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 	if err != nil {
 		return supervised{}, fmt.Errorf("cannot open the supervisor's socket: %w", err)
 	}
-	undo.Add(func() { _ = l.Close() }) // ServeFleet may already have closed it
+	undo.Add(func() { _ = l.Close() }) // ServeFleet might already have closed it
 	lost := func(err error) {
 		logger.Error("files are no longer watched for changes", "error", err)
 	}

@@ -25,7 +25,7 @@ import (
 )
 
 // City is a city without a controller, as its files and sessions show it. Sessions keep running without a
-// controller, so agents may still be alive. They can be watched, typed into and stopped.
+// controller, so agents might still be alive. They can be watched, typed into and stopped.
 type City struct {
 	Dir      string
 	now      func() time.Time
@@ -140,7 +140,7 @@ func (b *City) Output(ctx context.Context, agent string, lines int) (string, err
 		}
 	}
 	text, err := folder.LastOutput(b.Dir, agent, lines)
-	// the agent's session may belong to a provider that cannot be listed
+	// the agent's session might belong to a provider that cannot be listed
 	if err == nil && text == "" && unknown != nil {
 		return "", unknown
 	}
@@ -252,7 +252,7 @@ func (b *City) Session(ctx context.Context, agent string) (session.Status, error
 	if len(same) == 1 {
 		return same[0], nil
 	}
-	if unknown != nil { // the agent's session may belong to a provider that cannot be listed
+	if unknown != nil { // the agent's session might belong to a provider that cannot be listed
 		return session.Status{}, unknown
 	}
 	return session.Status{}, b.withoutSession(agent, "has no live session")
@@ -262,7 +262,7 @@ func (b *City) Session(ctx context.Context, agent string) (session.Status, error
 func (b *City) withoutSession(agent, what string) error {
 	config := b.config
 	if config == nil {
-		config, _ = folder.LoadCity(b.Dir) // if it is invalid, the agent may exist
+		config, _ = folder.LoadCity(b.Dir) // if it is invalid, the agent might exist
 	}
 	if config != nil {
 		if _, err := env.WantOf(folder.Plan(config, b.Dir), agent); err != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"gcity/city"
+	"gcity/describe"
 )
 
 // Fact writes a labeled line of text, unless text is empty.
@@ -34,13 +35,11 @@ func (p *Printer) Ahead(t time.Time) string {
 
 // Next formats what happens next, and when.
 func (p *Printer) Next(n *city.Next) string {
-	switch {
-	case n == nil:
-		return ""
-	case n.At == nil:
-		return n.What
+	text, _ := describe.Next(n, func(at time.Time) string { return Span(at.Sub(p.Now())) })
+	if n != nil && n.At != nil {
+		text += " (" + p.Clock(*n.At) + ")"
 	}
-	return fmt.Sprintf("%s (in %s, at %s)", n.What, Span(n.At.Sub(p.Now())), p.Clock(*n.At))
+	return text
 }
 
 // Ending formats how and when a process exited.

@@ -96,7 +96,8 @@ func (k ServiceKind) end(ctx context.Context, e *env.Env, at string, u *UnitFile
 		if errors.Is(err, ErrUnreachable) && !belongsTo(k.pid(at), u) {
 			return "", nil // the process was started by hand, so it keeps running
 		}
-		return "", fmt.Errorf("the unit was not removed, because the service may be running: %w; "+
+		return "", fmt.Errorf("the unit was not removed, because the service might be "+
+			"running: %w; "+
 			"run %s first, or use --force", err, k.stop)
 	}
 	if active == "inactive" || active == "failed" {

@@ -235,7 +235,7 @@ func serviceEnviron(environ []string, own bool, home string) []string {
 		case value == "":
 		case name == "PATH":
 			out = append(out, "PATH="+servicePath(value, own, home))
-		// the value may contain a path in the current user's folders
+		// the value can contain a path in the current user's folders
 		case !own && name != "LANG" && name != "TZ" && !strings.HasPrefix(name, "LC_"):
 		case strings.HasPrefix(name, "LC_"), slices.Contains(serviceVariables, name):
 			out = append(out, kv)

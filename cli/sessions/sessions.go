@@ -235,7 +235,7 @@ func (h *opener) holder() (string, error) {
 const EndLimit = 30 * time.Second
 
 // EndSessions stops sessions concurrently. It returns when all have ended, or after the agents' time between interrupt
-// and kill plus EndLimit. The error names every session that may still be running.
+// and kill plus EndLimit. The error names every session that might still be running.
 func EndSessions(ctx context.Context, p session.Provider, these []session.Status,
 	grace time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, grace+EndLimit)

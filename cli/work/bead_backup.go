@@ -65,7 +65,7 @@ func beadRestore(e *env.Env) *cobra.Command {
 		Args: env.Between(0, 1),
 		Long: `restore replaces the store with the backup in FILE, or with the newest one in
 .gc/backups in the city's folder. It keeps the current file as beads.db.old-N. The
-city may be running: what it writes during the restore goes either to the old file
+city might be running: what it writes during the restore goes either to the old file
 or to the restored store. IDs are not reused.
 
 A city remembers the identity of its store. If the store is missing, empty or a

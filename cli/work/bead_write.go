@@ -266,7 +266,7 @@ func patchFound(ctx context.Context, e *env.Env, has *depot.Store, old beads.Bea
 	}
 	switch {
 	case b.Rev == old.Rev && e.Op != "":
-		// an earlier attempt made this change, but may have failed to write the event
+		// an earlier attempt made this change, but might have failed to write the event
 		return changed(ctx, e, has, eventOf(b), b)
 	case b.Rev == old.Rev:
 		if e.JSON {

@@ -72,7 +72,7 @@ type foundWork struct {
 	Agent string       `json:"agent"`
 	Text  string       `json:"text,omitempty"`
 	Items []beads.Bead `json:"items"`
-	gates city.Gates   // open gates that the items may be waiting for
+	gates city.Gates   // open gates that the items might be waiting for
 }
 
 func (w *foundWork) none() bool { return w.Text == "" && len(w.Items) == 0 }
@@ -176,7 +176,7 @@ func runQuery(ctx context.Context, dir string, w *agent.Want, line string) (stri
 	return text, nil
 }
 
-// find sets the agent's work, and the gates that it may be waiting for.
+// find sets the agent's work, and the gates that it might be waiting for.
 func (w *foundWork) find(ctx context.Context, c city.Control, want *agent.Want) (err error) {
 	if w.Items, err = workFor(ctx, c, want); err == nil {
 		w.gates, err = city.GatesFor(ctx, c.Beads, w.Items)

@@ -176,7 +176,7 @@ func thread(ctx context.Context, c city.Control, m mail.Message) ([]mail.Message
 	switch {
 	case err == nil:
 		out = append(out, first)
-	case !exit.IsNotFound(err): // the thread's first message may have been removed
+	case !exit.IsNotFound(err): // the thread's first message might have been removed
 		return nil, err
 	}
 	for _, b := range slices.Backward(found) {

@@ -63,16 +63,16 @@ func (a addedLines) note(key string, before, after []byte) {
 	}
 }
 
-// without returns a file without the text that suspending added, or nil if the text was changed later. To detect a
-// change, it calls again, which suspends the target in the resulting file, and compares the result with data.
+// without returns a file without the text that suspending added, or nil if the text was changed later. To detect such a
+// change, it calls suspend for the resulting file, and compares the outcome with data.
 func (a addedLines) without(key string, data []byte, flag toml.Span,
-	again func(left []byte) ([]byte, error)) []byte {
+	suspend func(left []byte) ([]byte, error)) []byte {
 	text := a[key]
 	for at := strings.Index(text, "true"); at >= 0; {
 		start := flag.Start - at
 		if start >= 0 && bytes.HasPrefix(data[start:], []byte(text)) {
 			left := cut(data, toml.Span{Start: start, End: start + len(text)}, "")
-			if back, err := again(left); err == nil && bytes.Equal(back, data) {
+			if back, err := suspend(left); err == nil && bytes.Equal(back, data) {
 				return left
 			}
 		}

@@ -18,7 +18,8 @@ func placeOf(c *config.City, t config.Target) (flagPlace, error) {
 	return flagPlace{f}, err
 }
 
-// set returns data with the setting set to on. It returns an error if the edit would change anything else.
+// set returns data with the setting changed to the value on. It returns an error if the edit would change anything
+// else.
 func (s flagPlace) set(data []byte, on bool) ([]byte, error) {
 	root, faults := config.ParseTOML(data)
 	if len(faults) > 0 {
@@ -90,11 +91,11 @@ func splice(data []byte, t *toml.Node, on bool) []byte {
 	return insertLine(data, t.Value, flag)
 }
 
-// cut returns data with the span s replaced by the text by.
-func cut(data []byte, s toml.Span, by string) []byte {
-	out := make([]byte, 0, len(data)+len(by))
+// cut returns data in which text replaces the span s.
+func cut(data []byte, s toml.Span, text string) []byte {
+	out := make([]byte, 0, len(data)+len(text))
 	out = append(out, data[:s.Start]...)
-	out = append(out, by...)
+	out = append(out, text...)
 	return append(out, data[s.End:]...)
 }
 

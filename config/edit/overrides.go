@@ -18,7 +18,7 @@ type overrides struct {
 	Pools map[string]int `toml:"pools"`
 }
 
-// Overrides returns the sizes that operators have set for pools, by qualified name. The file may be missing.
+// Overrides returns the sizes that operators have set for pools, by qualified name. The file might be missing.
 func Overrides(dir string) (map[string]int, error) {
 	path := filepath.Join(dir, ".gc", OverridesFile)
 	data, err := disk.ReadFile(path)

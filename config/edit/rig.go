@@ -171,7 +171,8 @@ func declaredHere(c *config.City, rig string) error {
 	return nil
 }
 
-// editCity changes city.toml if the result is a valid configuration. If fit is not nil, it must also accept the result.
+// editCity changes city.toml if the result is a valid configuration. If the function fit is not nil, it must also
+// accept the result.
 func editCity(
 	src config.Source, what string, fit func(*config.City) error,
 	change func(c *config.City, data []byte) ([]byte, error),
@@ -213,15 +214,16 @@ func editCity(
 }
 
 // differ returns an error if an edit changed too much. It decodes the file before and after the edit, with a different
-// parser than the one that found the positions. The function even removes the intended change from both results.
-func differ(before, after []byte, even func(was, is map[string]any)) error {
+// parser than the one that found the positions. The function ignoreIntended removes the intended change from both
+// results.
+func differ(before, after []byte, ignoreIntended func(was, is map[string]any)) error {
 	was, err := toml.Values(before)
 	var is map[string]any
 	if err == nil {
 		is, err = toml.Values(after)
 	}
 	if err == nil {
-		even(was, is)
+		ignoreIntended(was, is)
 		if !reflect.DeepEqual(was, is) {
 			err = errors.New("the edit would also change other keys")
 		}

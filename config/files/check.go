@@ -40,16 +40,16 @@ func StartCheck(path string) {
 	_ = folders.Start(path, func() folderCheck { return checkFolder(path) })
 }
 
-// Responds reports whether a folder responded to a check that began at or after since. It waits for at most a second. A
+// Responds reports whether a folder responded to a check that began at or after start. It waits for at most a second. A
 // folder that does not respond, for example on a dead network mount, must not be read.
-func Responds(path string, since time.Time) bool {
-	_, ok := CheckFolder(path, since)
+func Responds(path string, start time.Time) bool {
+	_, ok := CheckFolder(path, start)
 	return ok
 }
 
-// CheckFolder returns the result of a check that began at or after since. ok is false if the folder does not respond.
-func CheckFolder(path string, since time.Time) (_ folderCheck, ok bool) {
-	saw, ok := folders.Do(context.Background(), path, since, checkTimeout, func() folderCheck {
+// CheckFolder returns the result of a check that began at or after start. ok is false if the folder does not respond.
+func CheckFolder(path string, start time.Time) (_ folderCheck, ok bool) {
+	saw, ok := folders.Do(context.Background(), path, start, checkTimeout, func() folderCheck {
 		return checkFolder(path)
 	})
 	if !ok {
@@ -59,7 +59,7 @@ func CheckFolder(path string, since time.Time) (_ folderCheck, ok bool) {
 	return saw, ok
 }
 
-// checkFolder checks a folder. It may block forever.
+// checkFolder checks a folder. It can block forever.
 func checkFolder(path string) folderCheck {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {

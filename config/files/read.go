@@ -18,7 +18,7 @@ import (
 const MaxSize = 10 << 20
 
 // ReadSource reads a source of at most MaxSize bytes that only the user and root can change. It rejects everything
-// except regular files, because a read from a pipe or device may block forever.
+// except regular files, because a read from a pipe or device can block forever.
 func ReadSource(path string) ([]byte, error) {
 	data, err := readAny(path)
 	if err == nil {

@@ -28,11 +28,11 @@ func agentKeys() []Key {
 				"`$NAME` and `${NAME}` with the controller's variables and `$$` with a dollar " +
 				"sign; all other text is unchanged."},
 		{Path: "agents.nudge", Kind: String, Check: checkTypable,
-			Doc: "Text, at most 1 MiB, that is typed into the terminal and submitted when the " +
-				"agent is ready. Default: nothing is typed."},
+			Doc: "Text that is typed into the terminal and submitted when the agent is ready. " +
+				"It can be at most 1 MiB long. Default: nothing is typed."},
 		{Path: "agents.ready_delay_ms", Kind: Millis, Within: delayBounds(),
 			Doc: "After this many milliseconds the agent counts as ready, unless it is ready " +
-				"earlier; at most 3600000 (1h)."},
+				"earlier. The maximum is 3600000 (1h)."},
 		{Path: "agents.ready_prompt_prefix", Kind: String,
 			Doc: "The agent counts as ready when a line of its screen starts with this text. " +
 				"Without `ready_delay_ms`, the start fails if no such line appears within 60 s."},
@@ -66,15 +66,15 @@ func lifeKeys() []Key {
 			Doc: "With `restart = \"always\"`, a clean exit sooner than this after the start " +
 				"counts as a crash."},
 		{Path: "agents.idle_timeout", Kind: Duration, Check: checkIdle,
-			Doc: "The agent is restarted if it has had neither output nor input for this time; " +
-				"at least 100ms. It is not restarted while a user is attached or while its " +
-				"activity is unknown. By default, and with `\"0s\"`, idle agents are not " +
-				"restarted."},
+			Doc: "The agent is restarted if it has had neither output nor input for this time. " +
+				"The minimum is 100ms. The agent is not restarted while a user is attached or " +
+				"while its activity is unknown. By default, and with `\"0s\"`, idle agents are " +
+				"not restarted."},
 		{Path: "agents.stuck_after", Kind: Duration, Check: checkIdle,
 			Doc: "The agent is shown as stuck after this time without output while it has work " +
-				"in progress; at least 100ms. The controller takes no action, but watchdogs " +
-				"report it. By default, with `\"0s\"`, and if the agent's output is unknown, " +
-				"the agent is never shown as stuck."},
+				"in progress. The minimum is 100ms. The controller takes no action, but " +
+				"watchdogs report it. By default, with `\"0s\"`, and if the agent's output is " +
+				"unknown, the agent is never shown as stuck."},
 		{Path: "agents.depends_on", Kind: Strings, Check: checkLines,
 			Doc: "Agents and pools that must be running before this agent is started. They are " +
 				"stopped after this agent. A name refers to an agent in the same rig or, if the " +

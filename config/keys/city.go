@@ -42,8 +42,8 @@ func daemonKeys() []Key {
 	return []Key{
 		{Path: "daemon", Kind: Table, Doc: "How the city keeps its agents running."},
 		{Path: "daemon.patrol_interval", Kind: Duration, Def: `"30s"`, Check: checkPatrol,
-			Doc: "Interval between two patrols; at least 100ms. A patrol checks every agent. " +
-				"The controller reacts to exits and other events immediately, not only at " +
+			Doc: "Interval between two patrols. The minimum is 100ms. A patrol checks every " +
+				"agent. The controller reacts to exits and other events immediately, not only at " +
 				"patrols."},
 		{Path: "daemon.max_restarts", Kind: Int, Def: "5", Within: restartBounds(),
 			Doc: "gcity restarts an agent after up to this number of crashes within " +
@@ -64,7 +64,7 @@ func daemonKeys() []Key {
 				"running on purpose always passes them on to the next one."},
 		{Path: "daemon.wisp_gc_interval", Kind: Duration, Check: checkWisp,
 			Doc: "How often gcity looks for wisps (work that automations have created) that " +
-				"have been closed for longer than `wisp_ttl`; at least 100ms."},
+				"have been closed for longer than `wisp_ttl`. The minimum is 100ms."},
 		{Path: "daemon.wisp_ttl", Kind: Duration, Check: checkWisp,
 			Doc: "How long a closed wisp is kept before it is deleted. If neither this key nor " +
 				"`wisp_gc_interval` is set, all wisps are kept. If only one is set, gcity warns " +

@@ -32,27 +32,27 @@ func watchKeys() []Key {
 				"decide."},
 		{Path: "watchdogs.every", Kind: Duration, Def: `"3m"`,
 			Check: checkAtLeast(100 * time.Millisecond),
-			Doc:   "Interval between two checks; at least 100ms."},
+			Doc:   "Interval between two checks. The minimum is 100ms."},
 		{Path: "watchdogs.heartbeat", Kind: String, Check: checkPath,
 			Doc: "The file in which the agent reports that it is working: JSON with a " +
 				"`timestamp`. Relative to the file that contains the key; in a topology, " +
 				"relative to the folder of the rig or the city. Default: " +
 				"`.gc/heartbeats/AGENT.json`, which `gc heartbeat` writes."},
 		{Path: "watchdogs.fresh", Kind: Duration, Def: `"5m"`, Check: checkPositive,
-			Doc: "A heartbeat younger than this is fresh: no action is needed."},
+			Doc: "A heartbeat newer than this is fresh: no action is needed."},
 		{Path: "watchdogs.very_stale", Kind: Duration, Def: `"15m"`, Check: checkPositive,
 			Doc: "An agent with a heartbeat older than this is woken. The value must be greater " +
 				"than `fresh`."},
 		{Path: "watchdogs.nudge", Kind: String, Def: `"Check-in: you have mail."`,
 			Check: checkTyped,
 			Doc: "Text that is typed into the agent's terminal if its heartbeat is stale and it " +
-				"has unread mail; at most 1 MiB."},
+				"has unread mail. The text can be at most 1 MiB long."},
 		{Path: "watchdogs.wake", Kind: String,
 			Def: `"Wake up: there has been no heartbeat for a while. Check your mail, ` +
 				`continue your work, and run gc heartbeat."`,
 			Check: checkTyped,
-			Doc: "Text that is typed into the agent's terminal if its heartbeat is very stale; " +
-				"at most 1 MiB."},
+			Doc: "Text that is typed into the agent's terminal if its heartbeat is very stale. " +
+				"The text can be at most 1 MiB long."},
 		{Path: "watchdogs.triage_ttl", Kind: Duration, Def: `"5m"`,
 			Check: checkAtLeast(100 * time.Millisecond),
 			Doc: "Time that `triage` has to decide. After that, the triage agent is stopped " +
@@ -81,7 +81,7 @@ func escalationKeys() []Key {
 			Within: &bounds{1, 1000, func(n int) string {
 				return fmt.Sprintf("is %d; use a number from 1 to 1000", n)
 			}},
-			Doc: "The watchdog calls a user once after this number of consecutive starts and " +
+			Doc: "The watchdog notifies a user once after this number of consecutive starts and " +
 				"wakes that have not helped."},
 	}
 }

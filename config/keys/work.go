@@ -67,7 +67,7 @@ func overrideKeys() []Key {
 			Doc: "The gate: `cooldown`, `cron`, `condition`, `event` or `manual`."},
 		{Path: "automations.overrides.interval", Kind: Duration,
 			Check: checkAtLeast(automation.MinInterval),
-			Doc:   "For `cooldown`: interval between two runs; at least 1s."},
+			Doc:   "For `cooldown`: interval between two runs. The minimum is 1s."},
 		{Path: "automations.overrides.schedule", Kind: String, Check: checkSchedule,
 			Doc: "For `cron`: a line of five fields, or `@hourly`, `@daily`, `@weekly`, " +
 				"`@monthly`, `@yearly`."},
@@ -81,6 +81,6 @@ func overrideKeys() []Key {
 				"has one, or `RIG/NAME`."},
 		{Path: "automations.overrides.timeout", Kind: Duration,
 			Check: checkAtLeast(automation.MinTime),
-			Doc:   "A run that takes longer fails and is stopped; at least 100ms."},
+			Doc:   "A run that takes longer fails and is stopped. The minimum is 100ms."},
 	}
 }

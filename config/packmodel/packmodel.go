@@ -1,5 +1,5 @@
-// Package packmodel recognizes cities that use the pack format, which Gas City introduced in April 2026. It reads files
-// and changes nothing.
+// Package packmodel recognizes cities that use the pack format, which Gas City introduced in April 2026. It only reads
+// files.
 package packmodel
 
 import (

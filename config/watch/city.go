@@ -125,7 +125,7 @@ func (s *cityFiles) optional(parents map[string]bool) {
 	}
 }
 
-// state returns more than the revision, because a file that is changed and changed back may have been read in
+// state returns more than the revision, because a file that is changed and changed back might have been read in
 // between.
 func (s *cityFiles) state() string {
 	state := stats(s.inputs.Files) + fmt.Sprintln(s.writes)

@@ -51,7 +51,7 @@ func start(ctx context.Context, s subject, o Options, others <-chan []string) <-
 	}
 	w.check()
 	select {
-	case <-w.changes: // discard the value for the initial state
+	case <-w.changes: // discard the value that reports the initial state
 	default:
 	}
 	if o.First {
@@ -120,7 +120,7 @@ func (w *watcher) run(ctx context.Context) {
 			if e.Op != fsnotify.Chmod && w.subject.isChange(e.Name) {
 				quiet.Reset(w.o.Quiet)
 			}
-		case <-errs: // events were lost, so any file may have changed
+		case <-errs: // events were lost, so any file might have changed
 			quiet.Reset(w.o.Quiet)
 		case <-tick:
 			w.check()
@@ -177,7 +177,7 @@ func (w *watcher) addWatches() (added bool) {
 	for _, f := range w.kernel.WatchList() {
 		watched[f] = true
 		if _, wanted := parents[f]; !wanted {
-			_ = w.kernel.Remove(f) // the folder may already be removed
+			_ = w.kernel.Remove(f) // the folder might already be removed
 		}
 	}
 	for _, f := range slices.Sorted(maps.Keys(parents)) {

@@ -21,7 +21,7 @@ import (
 // limit is the timeout for reading the configuration or the formulas for a request.
 const limit = 10 * time.Second
 
-// readsAtOnce is the maximum number of concurrent reads, which may block on folders.
+// readsAtOnce is the maximum number of concurrent reads, which can block on folders.
 const readsAtOnce = 8
 
 // Catalogue handles requests about one city's files. It implements city.Configured and city.Catalogued. It is safe
@@ -39,7 +39,8 @@ type formulaList struct {
 	err error
 }
 
-// New returns the catalogue of the city that source configures. force returns the configuration in force.
+// New returns the catalogue of the city that is configured by source. The function force returns the configuration in
+// force.
 func New(source config.Source, force func() *config.City) *Catalogue {
 	return &Catalogue{source, force, deadline.New[city.Validation](1),
 		deadline.New[formulaList](readsAtOnce)}

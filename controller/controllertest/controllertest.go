@@ -32,13 +32,14 @@ type City struct {
 	Rescan   chan struct{}               // makes the controller read the automations again
 }
 
-// Start runs a city with this city.toml. Its rigs are folders in the city's folder. with can change the options.
+// Start runs a city with this city.toml. Its rigs are folders in the city's folder. Each of the given
+// functions can change the options.
 func Start(t testing.TB, toml string, with ...func(*controller.Options)) *City {
 	t.Helper()
 	return begin(t, toml, fake.New(), func(string) {}, with...)
 }
 
-// Secret is a value in the environment of one of Town's agents. No response may contain it.
+// Secret is a value in the environment of one of Town's agents. No response can contain it.
 const Secret = "no-answer-may-contain-this-7f3a"
 
 // TownConfig is the city.toml of a city for citytest.Suite.
@@ -87,7 +88,7 @@ func Town(t testing.TB) *City {
 	})
 }
 
-// begin runs a city with this provider. prepare writes additional files into the city's folder.
+// begin runs a city with this provider. The function prepare writes additional files into the city's folder.
 func begin(t testing.TB, toml string, p *fake.Provider, prepare func(dir string),
 	with ...func(*controller.Options)) *City {
 	t.Helper()
@@ -139,7 +140,7 @@ func check(t testing.TB, err error) {
 // Harness returns the harness for running citytest.Suite on Town. reach returns the city.Control through which the
 // suite uses the city; nil = the controller itself.
 func Harness(reach func(*testing.T, *City) city.Control) citytest.Harness {
-	var towns sync.Map // from each city.Control to its City
+	var towns sync.Map // the City behind each city.Control
 	town := func(ctl city.Control) *City {
 		c, _ := towns.Load(ctl)
 		return c.(*City)

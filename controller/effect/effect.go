@@ -23,33 +23,33 @@ const ShutdownLimit = 6 * time.Second
 type Effect interface{ Key() string }
 
 type (
-	// Start starts an agent's session and waits until it is ready. → Started
+	// Start starts an agent's session and waits until it is ready. The result is Started.
 	Start struct {
 		Want  *agent.Want
 		Brief *Brief // file for the agent to read; nil = none
 		Ends  []UnrecordedEnd
 	}
-	// Resume waits until an adopted session is ready. → Started
+	// Resume waits until an adopted session is ready. The result is Started.
 	Resume struct {
 		Want   *agent.Want
 		Status session.Status
 	}
-	// Stop stops a session's process tree. → Stopped
+	// Stop stops a session's process tree. The result is Stopped.
 	Stop struct {
 		Agent, Session string
 		Grace          time.Duration
 		Force          bool // do not wait until the session's host confirms the end
 	}
-	// CheckProvider asks a provider whether it could run sessions. → ProviderChecked
+	// CheckProvider asks a provider whether it could run sessions. The result is ProviderChecked.
 	CheckProvider struct{ Provider string }
 	// Kill kills a session's process tree while a Stop is in flight. It does not return a result.
 	Kill struct {
 		Agent, Session string
 		Force          bool
 	}
-	// Cancel cancels a start in flight. The start still returns a Started.
+	// Cancel cancels a start in flight. The start still results in a Started.
 	Cancel struct{ Agent string }
-	// Capture saves the last output of a dead session. → Captured
+	// Capture saves the last output of a dead session. The result is Captured.
 	Capture struct {
 		Agent, Session, ID string
 		At                 time.Time
@@ -57,13 +57,13 @@ type (
 	}
 	// Acknowledge notifies the provider that an exit was recorded, so that the provider may drop it.
 	Acknowledge struct{ Agent, Session, ID string }
-	// Type presses keys in a session, interrupts it, or clears its output. → Typed
+	// Type presses keys in a session, interrupts it, or clears its output. The result is Typed.
 	Type struct {
 		Agent, Session string
 		Cmd            city.Command
 	}
 	// Send types a message into a session and submits it. It does not type a polite message while a viewer is typing.
-	// → Sent
+	// The result is Sent.
 	Send struct {
 		Agent, Session, Life string
 		ID                   uint64
@@ -73,14 +73,14 @@ type (
 		// prefix of the line in which the agent's program waits for input; "" = unknown
 		Prefix string
 	}
-	// List lists all sessions. → Listed
+	// List lists all sessions. The result is Listed.
 	List struct {
 		Step uint64
 		// the list may be the first one that contains sessions from the previous controller
 		Inherit bool
-		First   bool // no earlier list has succeeded
+		First   bool // the sessions have not been listed successfully before
 	}
-	// Load reads the configuration if its revision has changed. → Loaded
+	// Load reads the configuration if its revision has changed. The result is Loaded.
 	Load struct {
 		Known            string // revision of the configuration in force
 		RejectedRevision string // the last revision that was rejected
@@ -89,55 +89,55 @@ type (
 		Now   bool
 		Force bool // return a result even if nothing has changed, because a command waits for it
 	}
-	// Edit writes the suspended flag of an agent, a pool, a rig or, if none is named, the city. → Edited
+	// Edit writes the suspended flag of an agent, a pool, a rig or, if none is named, the city. The result is Edited.
 	Edit struct {
 		Agent, Rig string
 		On         bool
 		ID         uint64 // ID of the command that requested the edit
 	}
-	// CheckPool runs a pool's check. → PoolChecked
+	// CheckPool runs a pool's check. The result is PoolChecked.
 	CheckPool struct{ Pool *agent.Pool }
-	// MarkDrain writes a drain to a session's marks. The zero Drain removes the marks. → DrainMarked
+	// MarkDrain writes a drain to a session's marks. The zero Drain removes the marks. The result is DrainMarked.
 	MarkDrain struct {
 		Agent, Session, ID string
 		Drain              session.Drain
 	}
-	// Scale saves the size that a user has set for a pool, or removes it. → Scaled
+	// Scale saves the size that a user has set for a pool, or removes it. The result is Scaled.
 	Scale struct {
 		Pool string
 		Size *int
 		ID   uint64 // ID of the command that set the size
 	}
-	// Scan looks for automations in layers of folders. → Scanned
+	// Scan looks for automations in layers of folders. The result is Scanned.
 	Scan struct {
 		Layers  []formula.Layer
 		Rigs    []agent.Rig
 		Options automation.Options
 	}
-	// SweepRuns closes the records of runs that the previous controller left open. It also reads the newest record
-	// of each automation in Of. → RunsSwept
+	// SweepRuns closes the records of runs that the previous controller left open. It also reads the latest record of
+	// each automation in Of. The result is RunsSwept.
 	SweepRuns struct{ Of []string }
-	// CloseUnclosedRuns closes records of runs that are open and were created before a given time. It skips the
-	// known records. → UnclosedRunsClosed
+	// CloseUnclosedRuns closes records of runs that are open and were created before a given time. It skips the known
+	// records. The result is UnclosedRunsClosed.
 	CloseUnclosedRuns struct {
 		Known  []string // IDs of known records, sorted
 		Before time.Time
 	}
-	// Subscribe subscribes to events of these types after a sequence number. It replaces the previous Subscribe.
-	// → EventsReceived
+	// Subscribe subscribes to events of these types after a sequence number. It replaces the previous Subscribe. The
+	// result is EventsReceived.
 	Subscribe struct {
 		ID    uint64 // ID of this effect; inputs with lower IDs are ignored
 		After uint64
 		Types []string
 	}
-	// CheckCondition runs an automation's check. → ConditionChecked
+	// CheckCondition runs an automation's check. The result is ConditionChecked.
 	CheckCondition struct {
 		In *config.City
 		Of automation.Definition
 	}
-	// OpenRun creates the record of a run. → RunOpened
+	// OpenRun creates the record of a run. The result is RunOpened.
 	OpenRun struct{ Run automation.Run }
-	// Run executes a run. → RunEnded
+	// Run executes a run. The result is RunEnded.
 	Run struct {
 		In   *config.City // configuration that was in force when the run was opened
 		Run  automation.Run
@@ -146,56 +146,56 @@ type (
 		Memory uint64
 		Failed *city.Run // the failed run that triggered this one; nil = none
 	}
-	// CancelRun cancels a run on request. The run still returns a RunEnded.
+	// CancelRun cancels a run on request. The run still results in a RunEnded.
 	CancelRun struct{ Bead, By string }
-	// CancelRuns cancels all runs. Each still returns a RunEnded.
+	// CancelRuns cancels all runs. Each of them still results in a RunEnded.
 	CancelRuns struct{}
-	// CloseRun closes a run's record. → RunClosed
+	// CloseRun closes a run's record. The result is RunClosed.
 	CloseRun struct {
 		Run     city.Run
 		Formula bool
-		Kind    string // type of the event about the end; "" = the event is already written
+		Kind    string // type of the event about the end; "" = the event has already been written
 		Msg     string
 		Again   *Retry // next retry of the run; nil = no retry
 		Failed  bool   // an earlier attempt to close the record failed
 	}
-	// SaveAutomations saves the state of automations. → AutomationsSaved
+	// SaveAutomations saves the state of automations. The result is AutomationsSaved.
 	SaveAutomations struct {
 		Rev    uint64
 		Memory []byte
 	}
-	// ChangeBead creates or changes a bead. → BeadChanged
+	// ChangeBead creates or changes a bead. The result is BeadChanged.
 	ChangeBead struct {
 		ID  uint64
 		Cmd city.Command
 	}
-	// CountWork counts open work. → WorkCounted
+	// CountWork counts open work. The result is WorkCounted.
 	CountWork struct{ Pools []string }
-	// ReturnWork returns the work of members that have permanently left their pools. → WorkReturned
+	// ReturnWork returns the work of members that have permanently left their pools. The result is WorkReturned.
 	ReturnWork struct{ Of []Leaver }
-	// ProbeStores tries to use failed stores again. → StoresProbed, and StoresReported with the details
+	// ProbeStores tries to use failed stores again. The results are StoresProbed and, with the details, StoresReported.
 	ProbeStores struct{}
-	// Purge removes wisps that have been closed for longer than Wisps (0 = never). It also removes run records that
-	// are older than Runs, except the newest of each automation. → Purged
+	// Purge removes wisps that have been closed for longer than Wisps (0 = never). It also removes run records that are
+	// older than Runs, except the newest of each automation. The result is Purged.
 	Purge struct {
 		Wisps, Runs time.Duration
 		Of          []string
 	}
-	// BackUp makes the backups that are due. → BackedUp
+	// BackUp makes the backups that are due. The result is BackedUp.
 	BackUp struct{}
-	// Measure samples the resource usage of all sessions. → Measured
+	// Measure samples the resource usage of all sessions. The result is Measured.
 	Measure struct{}
-	// SaveHistories saves the crash histories of all agents, encoded as JSON. Nil removes the file. →
-	// HistoriesSaved
+	// SaveHistories saves the crash histories of all agents, encoded as JSON. Nil removes the file. The result is
+	// HistoriesSaved.
 	SaveHistories struct{ Memory []byte }
 	// Record appends an event to the log. After that, the replies are sent with the event's sequence number (L9).
 	Record struct {
 		Event   events.Event
 		Replies []Reply
 	}
-	// ReadHeartbeat reads the heartbeat file of a watched agent. → HeartbeatRead
+	// ReadHeartbeat reads the heartbeat file of a watched agent. The result is HeartbeatRead.
 	ReadHeartbeat struct{ Tier, Path string }
-	// Escalate notifies a user by mail, and runs the escalate_command if there is one. → Escalated
+	// Escalate notifies a user by mail, and runs the escalate_command if there is one. The result is Escalated.
 	Escalate struct {
 		Tier, From, To, Subject, Text string
 		Call                          time.Time // time of the escalation
@@ -203,7 +203,8 @@ type (
 		Env                           []string
 		In                            *config.City
 	}
-	// Listen sets the TCP listener that the city wants. → ListenerChanged, whenever the listener's state changes
+	// Listen sets the TCP listener that the city wants. It results in a ListenerChanged whenever the state of the
+	// listener changes.
 	Listen struct{ Want config.API }
 	// Emit writes a client's event to the log and replies to the client's command.
 	Emit struct {
@@ -271,7 +272,7 @@ type Brief struct {
 	Data []byte
 }
 
-// These are values of an event's actor.
+// Values for the actor of an event.
 const (
 	ActorController = "controller"
 	ActorOperator   = "operator"

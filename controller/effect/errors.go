@@ -18,7 +18,7 @@ func IsCanceled(err error) bool {
 }
 
 // Abandoned is the error text of a run that was still active when its controller exited.
-const Abandoned = "the controller ended during the run"
+const Abandoned = "the controller exited during the run"
 
 // FailedProviders returns the providers that failed to list their sessions, with their errors. partly is false if err
 // is not a session.PartialError.

@@ -25,7 +25,7 @@ type SavedAgent struct {
 	// number of crashes that led to the quarantine
 	QuarantineCrashes int    `json:"struck,omitempty"`
 	StartReason       string `json:"because,omitempty"` // reason for the next start
-	// ID of the session with the newest counted exit
+	// ID of the session with the latest counted exit
 	LastEnd string `json:"end,omitempty"`
 
 	// set if the configuration does not let the agent start; saved even if crash histories are not
@@ -70,7 +70,7 @@ type SavedDrain struct {
 	Unmarked bool      `json:"unmarked,omitempty"` // the session provider does not support marks
 }
 
-// Continues reports whether a session still has the drain that was handed over. A user may have drained or undrained
+// Continues reports whether a session still has the drain that was handed over. A user might have drained or undrained
 // it since.
 func (d *SavedDrain) Continues(s *session.Status) bool {
 	return d != nil && d.Session == s.ID &&
@@ -102,7 +102,8 @@ func (h Histories) WithoutCrashes() Histories {
 	return kept
 }
 
-// RecentCrashes returns the crashes that count under a policy. It replaces times in the future with now (L13).
+// RecentCrashes returns the crashes that count under a policy. It replaces times in the future with the current time
+// (L13).
 func (m *SavedAgent) RecentCrashes(now time.Time, p restart.Policy) restart.History {
 	var crashes []time.Time
 	for _, t := range m.Crashes {
@@ -138,13 +139,13 @@ func (m *SavedAgent) Same(is restart.History, state city.State, until time.Time)
 	return m.State == "" || m.Until.Equal(until)
 }
 
-// IsStopped reports whether the saved state of an agent that its configuration keeps stopped equals is. The zero value
-// stands for no such state.
-func (m *SavedAgent) IsStopped(is SavedState) bool {
+// IsStopped reports whether the agent was saved in the given state, in which its configuration keeps it stopped. The
+// zero state stands for no such state.
+func (m *SavedAgent) IsStopped(state SavedState) bool {
 	if m.Stopped == nil {
-		return is.State == ""
+		return state.State == ""
 	}
-	return m.Stopped.State == is.State && m.Stopped.Since.Equal(is.Since)
+	return m.Stopped.State == state.State && m.Stopped.Since.Equal(state.Since)
 }
 
 // Before returns the state without its newest crashes, because the next controller will count these again. It
@@ -228,7 +229,7 @@ func ExitPayload(e session.Exit) json.RawMessage {
 
 // LoggedRuns summarizes the newest log events about runs.
 type LoggedRuns struct {
-	// time of the oldest of these events; the log may contain older ones
+	// time of the oldest of these events; the log can contain older ones
 	Since time.Time
 	Fired map[string]bool // IDs of runs with a start event
 	Ended map[string]bool // IDs of runs with an end event

@@ -28,9 +28,9 @@ type (
 	Wake struct{}
 	// SessionsChanged reports that the sessions should be listed now; see session.Changer.
 	SessionsChanged struct{}
-	// ConfigChanged reports that the configuration may have changed.
+	// ConfigChanged reports that the configuration might have changed.
 	ConfigChanged struct{}
-	// Loaded is the result of a load effect. Without Conf and Err, nothing has changed.
+	// Loaded is the result of a load effect. If neither Conf nor Err is set, nothing has changed.
 	Loaded struct {
 		Revision string // revision of the files that were read
 		Conf     *Configuration
@@ -62,7 +62,7 @@ type (
 	Exited struct{ Exit session.Exit }
 	// DialogAnswered reports that gcity answered a question from an agent's program during a start.
 	DialogAnswered struct {
-		Agent, Session string // Session is the ID of the session
+		Agent, Session string // the agent's name, and the ID of its session
 		Dialog         session.Dialog
 	}
 	// Asking reports that an agent's program is asking a question during a start. A user must answer it in the
@@ -90,7 +90,7 @@ type (
 	// ProviderChecked is the result of a CheckProvider effect.
 	ProviderChecked struct {
 		Provider string
-		Err      error // reason why the provider cannot run sessions; nil = it can
+		Err      error // reason why the provider cannot run sessions; nil = it can run them
 	}
 	// Captured is the result of a capture effect.
 	Captured struct {
@@ -133,7 +133,7 @@ type (
 	}
 	// DrainMarked is the result of a MarkDrain effect.
 	DrainMarked struct {
-		Agent, Session string // Session is the ID of the session
+		Agent, Session string // the agent's name, and the ID of its session
 		Drain          session.Drain
 		Err            error
 	}
@@ -153,7 +153,7 @@ type (
 	}
 	// HistoriesSaved is the result of SaveHistories.
 	HistoriesSaved struct{ Err error }
-	// FoldersChanged reports that automation folders may have changed.
+	// FoldersChanged reports that automation folders might have changed.
 	FoldersChanged struct{}
 	// Scanned is the result of a scan effect.
 	Scanned struct {
@@ -236,7 +236,7 @@ type (
 		Unknown   bool  // some counts are missing, because a store has never been counted
 		Err       error // reason why some counts are out of date
 	}
-	// WorkReturned is the result of ReturnWork. If Err is set, part of the work may still have been returned.
+	// WorkReturned is the result of ReturnWork. If Err is set, part of the work might still have been returned.
 	WorkReturned struct {
 		Done []Returned // in the order in which the work was returned
 		Err  error
@@ -266,7 +266,7 @@ type (
 	Shutdown struct{ Leave bool }
 	// Hurry ends the grace period of a stop in progress.
 	Hurry struct{}
-	// ModeChanged reports a new mode of the run, for example because the console has closed.
+	// ModeChanged reports that the city runs in a different mode, for example because the console has closed.
 	ModeChanged struct{ Mode string }
 	// LogHealth reports why the event log is degraded; "" = the log works.
 	LogHealth struct{ Degraded string }

@@ -17,15 +17,15 @@ const (
 	Unknown
 )
 
-// Phase is the state of an agent's session, with facts that affect its next state. A method for the beginning or
-// end of a start or stop does nothing if it is not possible in the current state. The caller must not report
-// results of a list while a start or stop is in flight.
+// Phase is the state of an agent's session, with facts that affect its next state. The methods that begin or end a
+// start or stop do nothing if the current state does not allow it. The caller must not report results of a list while a
+// start or stop is in flight.
 type Phase struct {
 	state State
 	// Absent, Unready or Running: the last known state, regardless of a start, a stop or the state Unknown
 	known    State
-	step     uint64 // step in which the newest start or stop began or ended
-	canceled bool   // the newest start was canceled
+	step     uint64 // step in which the latest start or stop began or ended
+	canceled bool   // the latest start was canceled
 	seen     bool   // the session was seen running at least once
 }
 
@@ -89,7 +89,7 @@ func (p *Phase) Runs() { p.state, p.known, p.seen = Running, Running, true }
 // BecomesUnknown records that a start or a stop has failed, so that it is unknown whether a session is running.
 func (p *Phase) BecomesUnknown() { p.state = Unknown }
 
-// Ends records that the session has ended. If the state is Unknown, it stays so until the sessions are listed.
+// Ends records that the session has ended. If the state is Unknown, it stays Unknown until the sessions are listed.
 func (p *Phase) Ends() {
 	p.known = Absent
 	if p.state != Unknown {
@@ -97,14 +97,14 @@ func (p *Phase) Ends() {
 	}
 }
 
-// Listed records that the sessions were listed after the newest start or stop. It resolves the state Unknown.
+// Listed records that the sessions were listed after the latest start or stop. It resolves the state Unknown.
 func (p *Phase) Listed() {
 	if p.state == Unknown {
 		p.state = p.known
 	}
 }
 
-// FoundRunning records that a list shows a session that was unknown.
+// FoundRunning records that a list contains a session of the agent that was not known before.
 func (p *Phase) FoundRunning(ready bool) {
 	p.known, p.seen = Unready, true
 	if ready {
@@ -131,12 +131,12 @@ func (p *Phase) InFlight() bool { return p.Starting() || p.state == Stopping }
 // Idle reports whether no session is assumed to be running, and no start is in flight.
 func (p *Phase) Idle() bool { return p.known == Absent && p.state != Starting }
 
-// Canceled reports whether the newest start was canceled.
+// Canceled reports whether the latest start was canceled.
 func (p *Phase) Canceled() bool { return p.canceled }
 
 // Seen reports whether a session was ever seen running.
 func (p *Phase) Seen() bool { return p.seen }
 
-// Step returns the step in which the newest start or stop began or ended. A list that was requested earlier is out
+// Step returns the step in which the latest start or stop began or ended. A list that was requested earlier is out
 // of date.
 func (p *Phase) Step() uint64 { return p.step }

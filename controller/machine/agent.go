@@ -51,7 +51,7 @@ func (m *Machine) decide(now time.Time, a *record) {
 		m.decideAlive(now, a)
 	case lifecycle.Absent:
 		m.decideDead(now, a)
-	case lifecycle.Unknown: // the next list decides
+	case lifecycle.Unknown: // decide again after the next list
 		if !a.until.IsZero() && !now.Before(a.until) {
 			m.set(now, a, a.state, a.reason, time.Time{})
 		}
@@ -153,7 +153,7 @@ func (m *Machine) idle(now time.Time, a *record) cause {
 func (m *Machine) decideDead(now time.Time, a *record) {
 	m.clearStuck(a)
 	switch {
-	case a.unwanted(): // the record is removed when no list shows the session
+	case a.unwanted(): // the record is removed once the session is no longer listed
 		why := "no longer declared"
 		if a.want != nil {
 			why = a.surplusReason()
@@ -193,7 +193,7 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 func (m *Machine) stop(now time.Time, a *record, c cause) {
 	a.phase.Stop(m.stepNumber)
 	killed := c.kind == causeKill || a.act.intent.kind == causeKill
-	// the force of a requested kill applies even if another cause takes precedence
+	// a requested kill with force stays forced, even if another cause takes precedence
 	c.force = c.force || a.act.intent.force
 	a.act.stopping, a.act.intent = c, cause{}
 	grace := m.conf.Grace
@@ -449,7 +449,7 @@ func (m *Machine) exited(now time.Time, e session.Exit) {
 	case lifecycle.Starting, lifecycle.Resuming:
 		a.act.earlyExit = &e
 		return
-	case lifecycle.Stopping: // the stop reports the end
+	case lifecycle.Stopping: // the result of the stop will report the end
 		return
 	}
 	switch {
@@ -510,7 +510,7 @@ func (p always) died(now time.Time, a *record, e session.Exit, drained *drain) {
 	v := a.restart.history.Died(now, d, a.want.Policy)
 	a.restart.diedOnItsOwn = true
 	final := drained != nil && drained.final && v.Outcome != restart.Leave
-	if final { // an agent that stays stopped needs no quarantine and no delay
+	if final { // an agent that stays stopped does not need a quarantine or a delay
 		v.Outcome, v.At = restart.Restart, now
 	}
 	m.recordDeath(now, a, e, v)
@@ -590,7 +590,7 @@ func (a *record) sessionName() string {
 	return a.want.Spec.Name
 }
 
-// limitRestarts limits how often an agent can restart itself by request. A requested restart never counts as a crash.
+// limitRestarts limits how often an agent can request its own restart. A requested restart never counts as a crash.
 func (a *record) limitRestarts(now time.Time, why string) {
 	if at := a.want.Policy.Paced(now, now.Sub(a.sess.life.Started)); at.After(now) {
 		a.restart.restartsLater(why, at)
@@ -622,12 +622,12 @@ func (m *Machine) ended(now time.Time, a *record, id string) {
 	}
 }
 
-// beforeOther returns e marked as the exit of a session before the last one. e may be nil.
+// beforeOther returns the exit e, marked as belonging to an earlier session than the latest one. e may be nil.
 func beforeOther(e *city.Exit) *city.Exit {
 	if e == nil || e.Earlier {
 		return e
 	}
-	earlier := *e // snapshots share e
+	earlier := *e // e itself must not change, because snapshots share it
 	earlier.Earlier = true
 	return &earlier
 }

@@ -24,20 +24,20 @@ type cityStop struct {
 
 	leaving []effect.Reply // replies to the shutdown commands
 	hurried bool           // agents are stopped without a grace period
-	// the newest list of sessions was requested while effects were in flight
+	// the latest list of sessions was requested while effects were in flight
 	early  bool
 	relook time.Time // time at which listing the sessions is retried
 	gaveUp bool      // some agents could not be stopped in time
 	since  time.Time
-	hurry  time.Time // time at which the grace period was ended early; zero = it was not
+	hurry  time.Time // time at which the grace period was ended early; zero = not ended early
 	by     time.Time // time at which the controller gives up
 	waits  []string  // what the stopping city is waiting for besides agents
-	giveUp string    // what may still be running after the controller has given up
+	giveUp string    // what might still be running after the controller has given up
 }
 
-// begin begins to stop the city. by is the time at which the controller gives up waiting.
-func (cs *cityStop) begin(now, by time.Time) {
-	cs.since, cs.by = now, by
+// begin begins to stop the city. The controller gives up waiting at the deadline.
+func (cs *cityStop) begin(now, deadline time.Time) {
+	cs.since, cs.by = now, deadline
 	cs.hurry, cs.waits, cs.giveUp = time.Time{}, nil, ""
 }
 
@@ -81,7 +81,7 @@ func (cs *cityStop) stopUntil(now time.Time, grace time.Duration) time.Time {
 	return time.Time{}
 }
 
-// overdue updates an agent's reason if the agent did not stop within its grace period.
+// overdue updates the reason for an agent's state if the agent did not stop within its grace period.
 func (cs *cityStop) overdue(now time.Time, a *record) {
 	if a.state == city.Stopping && !a.until.IsZero() && !now.Before(a.until) {
 		cs.m.set(now, a, city.Stopping, a.act.stopping.why+"; the agent did not stop in time and "+
@@ -121,10 +121,10 @@ func (cs *cityStop) unlistedReason() string {
 		return "listing the sessions, to confirm that all have ended"
 	}
 	return "the sessions of " + strings.Join(slices.Sorted(maps.Keys(cs.m.lists.unknown)), ", ") +
-		" cannot be listed, so they may still be running"
+		" cannot be listed, so they might still be running"
 }
 
-// snapshotStop returns the city's stop for a snapshot, or nil if the city is not stopping.
+// snapshotStop describes the stop in progress for a snapshot. It returns nil if the city is not stopping.
 func (cs *cityStop) snapshotStop() *city.Ending {
 	if cs.since.IsZero() {
 		return nil
@@ -140,7 +140,7 @@ func (cs *cityStop) snapshotStop() *city.Ending {
 // namedAtMost is the maximum number of agents that GiveUpAgents names.
 const namedAtMost = 10
 
-// GiveUpAgents ends the city's stop although agents may still be running. The reported reason names these agents.
+// GiveUpAgents ends the city's stop although agents might still be running. The reported reason names these agents.
 func (m *Machine) GiveUpAgents(now time.Time) []effect.Effect {
 	m.step.Begin()
 	if m.ending == ended {
@@ -166,7 +166,7 @@ func (m *Machine) GiveUpAgents(now time.Time) []effect.Effect {
 		left = append(left[:namedAtMost:namedAtMost], fmt.Sprintf("%d more", n))
 	}
 	if len(left) > 0 {
-		parts = append(parts, "may still be running: "+strings.Join(left, ", "))
+		parts = append(parts, "might still be running: "+strings.Join(left, ", "))
 	}
 	if m.lists.problem != "" {
 		parts = append(parts, m.lists.problem)
@@ -191,7 +191,7 @@ func StopLimit(wants []agent.Want, grace time.Duration) time.Duration {
 	return time.Duration(max(1, agent.Depth(wants)))*grace + StopSlack
 }
 
-// StillRunningAdvice is advice for users if sessions may still be running.
+// StillRunningAdvice is advice for users if sessions might still be running.
 const StillRunningAdvice = "`gcity doctor` finds sessions that are still running; `gcity stop` " +
 	"tries to stop them again"
 

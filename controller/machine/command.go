@@ -196,8 +196,8 @@ func (cs *commands) kill(now time.Time, id uint64, a *record, force bool) {
 	cs.m.decide(now, a)
 }
 
-// startsAfterKill reports whether the agent starts at once after it was killed. The reply to the kill then follows when
-// the start has ended.
+// startsAfterKill reports whether the agent starts again immediately after a kill. If so, the reply to the kill is sent
+// when the start has ended.
 func (a *record) startsAfterKill() bool {
 	return a.want != nil && !a.unwanted() && !a.want.Suspended.On() && a.want.Problem == "" &&
 		a.policy.counts()
@@ -205,8 +205,8 @@ func (a *record) startsAfterKill() bool {
 
 func (cs *commands) release(now time.Time, id uint64, a *record) {
 	if a.want == nil || a.restart.kind == noHold {
-		cs.m.step.Reject(id, city.Conflict, fmt.Sprintf("agent %s is %s: there is nothing to "+
-			"release it from", a.name, a.state))
+		cs.m.step.Reject(id, city.Conflict, fmt.Sprintf("agent %s is %s; only agents in "+
+			"quarantine or in backoff can be released", a.name, a.state.Is()))
 		return
 	}
 	held := a.restart.state()

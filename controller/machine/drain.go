@@ -273,8 +273,8 @@ func (dr *drains) undoCommand(now time.Time, id uint64, a *record) {
 		dr.m.step.Reply(id, "agent "+a.name+" has already stopped and is being restarted")
 		dr.m.decide(now, a)
 	case a.drain.current == nil || !a.phase.Alive() || a.phase.Stopping():
-		dr.m.step.Reject(id, city.Conflict, fmt.Sprintf("agent %s is not draining: the agent is %s",
-			a.name, a.state))
+		dr.m.step.Reject(id, city.Conflict, fmt.Sprintf("agent %s is %s, not draining",
+			a.name, a.state.Is()))
 	case a.unwanted() && a.want != nil:
 		dr.m.step.Reject(id, city.Conflict, fmt.Sprintf("pool %s wants only %s; to keep "+
 			"%s, run `gcity pool scale %s %d`",

@@ -13,12 +13,12 @@ import (
 // the check and the agent's stop.
 const providerCheckFresh = 2 * time.Minute
 
-// providerCheck is the newest result of checking whether a provider can run sessions.
+// providerCheck is the latest result of checking whether a provider can run sessions.
 type providerCheck struct {
 	busy bool      // a check is in flight
-	at   time.Time // time of the newest result; zero = not checked yet
-	step uint64    // step in which the newest check was requested
-	why  string    // reason why the provider cannot run sessions; "" = it can
+	at   time.Time // time of the latest result; zero = not checked yet
+	step uint64    // step in which the latest check was requested
+	why  string    // reason why the provider cannot run sessions; "" = it can run them
 }
 
 // drifts decides which agents restart because their configuration has changed.
@@ -50,7 +50,7 @@ func (df *drifts) whyReplace(now time.Time, a *record) cause {
 		}
 		return cause{}
 	}
-	// a viewer may have attached since the last list, so request a new one
+	// a viewer might have attached since the last list, so request a new one
 	if now.Sub(a.sess.seenAt) > viewersFresh || a.sess.listStep < df.m.loader.since {
 		df.m.lists.request()
 		return cause{}
@@ -69,8 +69,8 @@ func (df *drifts) drifted(a *record, diff []string) {
 	a.sess.drift = diff
 }
 
-// whyNotRestarted returns the reason why a restart with the new configuration would fail, so that the agent must not be
-// stopped. It returns "" if no reason is known. If known is false, a check is in flight.
+// whyNotRestarted returns the reason why a restart with the new configuration would fail, in which case the agent must
+// keep running. It returns "" if no such reason is known. If known is false, a check is still in flight.
 func (df *drifts) whyNotRestarted(now time.Time, a *record, swapped bool) (why string, known bool) {
 	if a.want.Problem != "" || !swapped {
 		return a.want.Problem, true

@@ -59,8 +59,8 @@ func (ld *loader) rigNames() []string {
 	return names
 }
 
-// suspendedByFlag reports whether a group is suspended by its own flag in the configuration in force. If not, still
-// is a different setting that suspends the group, if any.
+// suspendedByFlag reports whether a group is suspended by its own flag in the configuration in force. If it is not,
+// the second result describes the other setting that suspends the group, if any.
 func (ld *loader) suspendedByFlag(g groupWaiter) (on bool, still agent.Suspension) {
 	if g.rig != "" {
 		for i := range ld.m.conf.Rigs {
@@ -110,7 +110,7 @@ func (ld *loader) replyToGroups() {
 	})
 }
 
-// unfulfilledGroups rejects the commands for groups that have not taken effect although their flag was written.
+// unfulfilledGroups rejects the group commands that have not taken effect although their flag was written.
 func (ld *loader) unfulfilledGroups(err error) {
 	ld.groups = slices.DeleteFunc(ld.groups, func(g groupWaiter) bool {
 		if on, _ := ld.suspendedByFlag(g); on == g.on {

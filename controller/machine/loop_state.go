@@ -52,14 +52,14 @@ func (m *Machine) SetOneShot() { m.oneShot = true }
 
 // LoopState is the part of the machine's state that the loop reads after a step.
 type LoopState struct {
-	Listed  bool // a list of sessions has succeeded or failed
+	Listed  bool // the sessions have been listed, or listing them has failed
 	Changed bool // a new snapshot would differ from the last one
 	// time at which the controller gives up stopping the agents; zero = it is not stopping them
 	StopBy      time.Time
 	Ended       bool
 	LeftRunning bool  // the agents were left running
 	Lost        error // set if another controller owns the city
-	// what may still be running after the stop timed out, or ""
+	// what might still be running after the stop timed out, or ""
 	StillRunning string
 }
 

@@ -17,8 +17,8 @@ import (
 	"gcity/controller/tier"
 )
 
-// Machine is the mutable state of a city. It uses no clock, no locks and no I/O, and only one goroutine may use it.
-// The same inputs produce the same effects in the same order (L8).
+// Machine is the mutable state of a city. It does not read the clock, lock anything or perform I/O, and only one
+// goroutine may use it. The same inputs produce the same effects in the same order (L8).
 type Machine struct {
 	conf         *effect.Configuration // nil until the first configuration is loaded
 	loader       loader
@@ -258,7 +258,7 @@ func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 		m.loader.load()
 	case effect.Loaded:
 		m.loader.configured(now, in)
-		if m.lists.listed { // the listener must not open before the sessions were listed
+		if m.lists.listed { // the listener must not open before the sessions have been listed
 			m.listener.open()
 		}
 	case effect.Edited:
@@ -328,7 +328,7 @@ func (m *Machine) Next(now time.Time) time.Time {
 	return t
 }
 
-// request requests a list of all sessions. If a list is in flight, a new one is requested after it.
+// request requests a list of all sessions. If one is already in flight, another one is requested after it.
 func (lk *sessionLists) request() {
 	if lk.listing {
 		lk.relist = true
@@ -410,7 +410,7 @@ func orDefault(s, d string) string {
 type tcpListener struct {
 	m *Machine
 
-	asked config.API // the newest request
+	asked config.API // the latest request
 	city.Listener
 }
 

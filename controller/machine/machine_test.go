@@ -146,7 +146,7 @@ func TestQuarantineOfAFailingStartSaysWhy(t *testing.T) {
 	w.fails["a"] = `session_setup "false" failed with exit code 1`
 	w.advance(time.Minute)
 	if got := w.show(); !slices.Contains(got,
-		`a is quarantined: crashed 2× in 0s, the last: start failed: session_setup "false" failed with exit code 1 (until 1h0m0s)`) {
+		`a is quarantined: crashed 2× in 0s, last: start failed: session_setup "false" failed with exit code 1 (until 1h0m0s)`) {
 		t.Errorf("shown: %q", got)
 	}
 }

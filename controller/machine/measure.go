@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// measureIdle is the minimum age of the newest sample before a patrol takes a new one: a minute, minus the jitter
+	// measureIdle is the minimum age of the latest sample before a patrol takes a new one: a minute, minus the jitter
 	// of a patrol.
 	measureIdle = 55 * time.Second
 	// measureRest replaces measureIdle while all agents use no processor time and print nothing.
@@ -24,15 +24,15 @@ const (
 type gauge struct {
 	m *Machine
 
-	// able: the provider can measure; busy: a sample is in flight; atRest: the newest sample did not change any
+	// able: the provider can measure; busy: a sample is in flight; atRest: the latest sample did not change any
 	// figure
 	able, busy, atRest bool
-	ordered            time.Time // time of the newest request for a sample
-	step               uint64    // step in which the newest sample was requested
-	problem            string    // reason why the newest sample failed
+	ordered            time.Time // time of the latest request for a sample
+	step               uint64    // step in which the latest sample was requested
+	problem            string    // reason why the latest sample failed
 }
 
-// measure requests a sample if an agent is running and the newest sample is older than age.
+// measure requests a sample if an agent is running and the latest sample is older than age.
 func (ga *gauge) measure(now time.Time, age time.Duration) {
 	if !ga.able || ga.busy || ga.m.oneShot || ga.m.ending != running || now.Sub(ga.ordered) < age ||
 		!slices.ContainsFunc(ga.m.order, func(a *record) bool { return a.phase.Alive() }) {
@@ -42,7 +42,7 @@ func (ga *gauge) measure(now time.Time, age time.Duration) {
 	ga.m.step.Do(effect.Measure{})
 }
 
-// age returns the minimum age of the newest sample before a patrol takes a new one while no client is watching.
+// age returns the minimum age of the latest sample before a patrol takes a new one while no client is watching.
 func (g *gauge) age(agents []*record) time.Duration {
 	for _, a := range agents {
 		if !g.atRest || a.phase.Alive() && !a.sess.sample.Current(&a.sess.life) {

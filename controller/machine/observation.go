@@ -13,7 +13,7 @@ import (
 type Observation struct {
 	// time since which no controller has been running; zero if none has ever run
 	Stopped time.Time
-	Ends    map[string]time.Time // times of the newest stop events, by agent
+	Ends    map[string]time.Time // times of the latest stop events, by agent
 }
 
 // decide sets the state of an agent in a city without a controller.

@@ -14,7 +14,7 @@ import (
 // held is a configuration on disk that is not in force, because it would remove more than half of the running
 // agents and no user has confirmed it yet.
 type held struct {
-	city.Held        // immutable after it was published
+	city.Held        // immutable once it has been published
 	revision  string // the full revision; city.Held contains a short form
 	why       string
 }

@@ -23,7 +23,7 @@ type record struct {
 	want    *agent.Want // nil = the agent is an orphan
 	policy  policy      // policy for the agent's kind
 	pool    *pools.Pool // nil = the agent is not in a pool
-	// names of the agent's dependencies; kept after the agent was removed
+	// names of the agent's dependencies; kept even after the agent has been removed
 	needs []string
 	// whether the agent was up and had a session at the last call of decideRelated
 	wasUp, wasThere bool
@@ -120,15 +120,15 @@ type waiter struct {
 // sessionInfo is what the machine has read about an agent's session.
 type sessionInfo struct {
 	life session.Status
-	// the session's provider did not respond to the newest list
+	// the session's provider did not respond to the latest list
 	uncertain bool
-	seenStep  uint64    // step in which the newest list with a session of the agent was handled
+	seenStep  uint64    // step in which the latest list with a session of the agent was handled
 	listStep  uint64    // step in which that list was requested
 	seenAt    time.Time // time at which that list was handled
 	// time of the session's last output; zero = unknown
 	lastOutput time.Time
 	exit       *city.Exit
-	lastEnd    string // ID of the session with the newest handled exit
+	lastEnd    string // ID of the session with the latest handled exit
 	drift      []string
 	// reason why the agent is not restarted for drift although no user is attached; "" = no such reason
 	restartBarred string
@@ -171,7 +171,7 @@ type action struct {
 	exitFiles   bool                 // the start in flight saves exits to files
 	queued      int                  // number of the agent's events in the queue
 	acks        []effect.Acknowledge // exits that must be acknowledged to the provider
-	ackStep     uint64               // step of the newest acknowledgements
+	ackStep     uint64               // step of the latest acknowledgements
 }
 
 // drainState is an agent's drain, and the state of the drain's mark in the session.
@@ -238,8 +238,8 @@ func (a *record) surplus() bool {
 // unwanted reports whether an agent should not run.
 func (a *record) unwanted() bool { return a.want == nil || a.surplus() }
 
-// waitsForCount returns the reason why a member must wait before it starts, or "". After the next count of work, its
-// pool may no longer want it.
+// waitsForCount returns the reason why a member must wait before it starts, or "". Once the work has been counted
+// again, its pool may no longer want the member.
 func (a *record) waitsForCount() string {
 	switch {
 	case a.pool == nil || !a.pool.Waits():
@@ -316,7 +316,7 @@ type hold struct {
 
 type holdKind int
 
-// These are the kinds of holds. The agent starts by itself after a backoff, a failed start and a quarantine.
+// These are the kinds of holds. The agent starts by itself after a backoff, a failed start or a quarantine.
 const (
 	noHold      holdKind = iota // the agent may start
 	inBackoff                   // it has exited
@@ -342,8 +342,8 @@ func (h *hold) hasExited() bool { return h.kind == staysExited || h.kind == stay
 // waits reports whether the time of the next start is in the future.
 func (h *hold) waits(now time.Time) bool { return now.Before(h.until) }
 
-// pause returns the state of an agent that waits until a given time before its next start: backoff, failed or
-// quarantined. It returns "" if the agent is not waiting.
+// pause returns the state of an agent that does not start before a given time: backoff, failed or quarantined. It
+// returns "" if the agent is not waiting.
 func (h *hold) pause() city.State {
 	if h.stays() {
 		return ""
@@ -417,7 +417,7 @@ func (h *hold) inherit(r *effect.SavedAgent, until time.Time) {
 	}
 }
 
-// inheritExit keeps the agent stopped, as the previous controller did after x.
+// inheritExit keeps the agent stopped after the exit x, as the previous controller did.
 func (h *hold) inheritExit(x *effect.SavedExit) {
 	if h.stay(x.Why); x.Final {
 		h.kind = staysFinal

@@ -75,7 +75,7 @@ func (j *journal) inOrder(q queuedRecord) {
 	}
 }
 
-// release records the events that no longer have to wait. A zero now ends all waits for output.
+// release records the events that no longer have to wait. If now is zero, all waits for output end.
 func (j *journal) release(now time.Time) {
 	n := 0
 	for ; n < len(j.queue); n++ {
@@ -212,16 +212,16 @@ const (
 type historyFile struct {
 	m *Machine
 
-	// read from the file at startup; empty once the first configuration was applied
+	// read from the file at startup; empty once the first configuration has been applied
 	fromFile     effect.Histories
 	entries      int       // number of agents in the newest file
-	mayExist     bool      // the file may exist and must be removed when no agent has a history
+	mayExist     bool      // the file might exist and must be removed when no agent has a history
 	saving       bool      // a write is in flight
-	retry        bool      // the newest write failed
+	retry        bool      // the latest write failed
 	notBefore    time.Time // earliest time of the next write
 	delayedUntil time.Time // time of a delayed write; zero = none is delayed
 	readProblem  string    // reason why the previous file could not be read
-	saveProblem  string    // reason why the newest write failed
+	saveProblem  string    // reason why the latest write failed
 }
 
 // save writes the crash histories if they differ from the file, or removes the file. It runs after each step,
@@ -388,11 +388,11 @@ func (a *record) toHandOver() *effect.SavedAgent {
 	return r
 }
 
-// newestExit returns the agent's newest exit, which a previous controller may have recorded.
+// newestExit returns the agent's latest exit, which a previous controller may have recorded.
 func (a *record) newestExit() *city.Exit { return cmp.Or(a.sess.exit, a.restart.earlierExit) }
 
-// restoreAll restores the saved histories to the agents of the first configuration. For an agent with a changed
-// declaration, it restores only since when the configuration keeps the agent stopped.
+// restoreAll restores the saved histories to the agents of the first configuration. If an agent's declaration has
+// changed, it restores only the time at which the configuration stopped the agent.
 func (kp *historyFile) restoreAll(now time.Time) {
 	for name, r := range kp.fromFile.Agents {
 		a := kp.m.agents[name]
@@ -418,7 +418,8 @@ func (kp *historyFile) restoreAll(now time.Time) {
 	}
 }
 
-// restoreStopped restores since when the configuration keeps an agent stopped, if it still does.
+// restoreStopped restores the time at which the configuration stopped an agent, if the configuration still keeps the
+// agent stopped.
 func (kp *historyFile) restoreStopped(now time.Time, a *record, s *effect.SavedState) {
 	switch {
 	case s == nil:
@@ -433,7 +434,7 @@ func (kp *historyFile) restoreStopped(now time.Time, a *record, s *effect.SavedS
 	a.since = effect.NotInFuture(now, s.Since)
 }
 
-// restore restores an agent's history. The wall clock may have changed since the history was saved, so times are
+// restore restores an agent's history. The wall clock might have changed since the history was saved, so times are
 // moved out of the future and waits are limited to their maximum (L13).
 func (kp *historyFile) restore(now time.Time, a *record, r effect.SavedAgent) {
 	a.restart.history = r.RecentCrashes(now, a.want.Policy)

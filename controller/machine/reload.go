@@ -75,7 +75,7 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 		ld.accept(waiting, "nothing changed: revision "+step.Short(ld.m.conf.Revision)+
 			" is in force")
 		for _, a := range ld.m.order {
-			if len(a.waiters) > 0 { // the agent may already be in the requested state
+			if len(a.waiters) > 0 { // the agent might already be in the requested state
 				ld.m.decide(now, a)
 			}
 		}
@@ -90,8 +90,8 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 	ld.unfulfilled(ld.heldReason(err))
 }
 
-// unfulfilled rejects the commands for agents that have not taken effect: their flag was written, but the file was
-// rejected or has changed again.
+// unfulfilled rejects the agent commands that have not taken effect: their flag was written, but the file was rejected
+// or has changed again.
 func (ld *loader) unfulfilled(err error) {
 	if len(ld.edits) > 0 {
 		return
@@ -275,7 +275,7 @@ func (ld *loader) compare(c *effect.Configuration) step.Changes {
 		w := &c.Wants[i]
 		wanted[w.Name] = true
 		a, known := ld.m.agents[w.Name]
-		// for a member that is not running, the change to its pool is enough
+		// if a member is not running, it is enough to report the change to its pool
 		if w.Pool != "" && (!known || a.hidden()) {
 			continue
 		}

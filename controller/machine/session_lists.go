@@ -19,16 +19,16 @@ import (
 type sessionLists struct {
 	m *Machine
 
-	listed  bool // at least one list has succeeded
-	listing bool // a list is in flight
-	relist  bool // request a new list after the one in flight
+	listed  bool // the sessions have been listed at least once
+	listing bool // the sessions are being listed
+	relist  bool // list the sessions again after that
 	// providers that have never responded; agents without a known session may be running there
 	unlistedProviders map[string]bool
-	// errors from providers that did not respond to the newest list, including those that may still respond late
+	// errors from providers that did not respond to the latest list, including those that may still respond late
 	unknown       map[string]error
 	lateResponses int    // number of providers that may still respond late
-	ordered       uint64 // step in which the newest list was requested
-	problem       string // reason why sessions cannot be listed; "" = they can
+	ordered       uint64 // step in which the latest list was requested
+	problem       string // reason why sessions cannot be listed; "" = they can be listed
 }
 
 // handleList updates the records from a list of sessions. It ignores agents that were started or stopped after the
@@ -141,7 +141,7 @@ func (lk *sessionLists) noteUnknown() {
 	lk.m.step.Note(&lk.problem, problem)
 }
 
-// allListed resumes actions that waited for the first list, or until all sessions were known.
+// allListed resumes actions that waited for the first list, or for all sessions to be known.
 func (lk *sessionLists) allListed(now time.Time, first, allKnown bool) {
 	if allKnown { // sizes guessed from an incomplete list are invalid
 		lk.m.pools.Unsettle()
@@ -218,14 +218,14 @@ func (lk *sessionLists) handleMissing(now time.Time, listStep uint64, concerns f
 	}
 }
 
-// mayRunUnlisted returns the reason why an agent must not start, if it may already be running at a provider that has
+// mayRunUnlisted returns the reason why an agent must not start, if it might already be running at a provider that has
 // never responded (L11). It returns "" if the agent may start.
 func (lk *sessionLists) mayRunUnlisted(a *record) string {
 	if a.phase.Seen() || len(lk.unlistedProviders) == 0 {
 		return ""
 	}
 	names := strings.Join(slices.Sorted(maps.Keys(lk.unlistedProviders)), ", ")
-	return "waits until the sessions of " + names + " can be listed, because the agent may be " +
+	return "waits until the sessions of " + names + " can be listed, because the agent might be " +
 		"running there"
 }
 
@@ -322,7 +322,7 @@ func (lk *sessionLists) handleAlive(now time.Time, a *record, s *session.Status)
 		a.restart.end()
 		a.act.startReason = "adopted: it was running when this controller started"
 		if h := &a.restart.inherited; h.StartReason != "" && h.Session == s.ID {
-			a.act.startReason = h.StartReason // the session's reason outlives the controller
+			a.act.startReason = h.StartReason // as the previous controller recorded it
 		}
 		if s.Ready {
 			lk.m.set(now, a, city.Running, a.act.startReason, time.Time{})

@@ -18,15 +18,15 @@ import (
 type work struct {
 	m *Machine
 
-	uncounted   string // reason why some work cannot be counted
+	uncounted   string // reason why some work could not be counted
 	unpurged    string // reason why old work cannot be removed
 	unreturned  string // reason why work cannot be returned
 	stores      []guard.Trouble
 	storesRev   uint64
 	probing     bool // a probe of failed stores is in flight
 	counting    bool
-	ordered     uint64 // step in which the newest count was requested
-	countedStep uint64 // step in which the newest count returned
+	ordered     uint64 // step in which the latest count was requested
+	countedStep uint64 // step in which the latest count returned
 	// request a new count, because work may have changed after the count in flight was requested
 	recount bool
 	counted bool
@@ -49,7 +49,7 @@ type work struct {
 	purging   bool
 	backedUp  time.Time // when the last check for due backups started
 	backingUp bool
-	unbacked  string // reason why the newest backup failed
+	unbacked  string // reason why the latest backup failed
 }
 
 func newWork(m *Machine) work {

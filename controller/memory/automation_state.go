@@ -18,7 +18,7 @@ import (
 // each automation's last run. It is kept when run records are removed.
 const AutomationsFile = "automations.json"
 
-// automationsVersion is the version of the file format that this program writes. It reads no other version.
+// automationsVersion is the version of the file format that this program writes. Files of other versions are not read.
 const automationsVersion = 1
 
 type automationsFile[A any] struct {
@@ -34,8 +34,8 @@ func WriteAutomations(dir string, memory []byte) error {
 	return disk.Save(filepath.Join(dir, ".gc", AutomationsFile), append(data, '\n'), 0o600)
 }
 
-// ReadAutomations returns the saved automation state of the city in dir, by scoped name. Together with an error, it
-// returns the entries that could be read.
+// ReadAutomations returns the saved automation state of the city in dir, by scoped name. If it returns an error, it
+// also returns the entries that could be read.
 func ReadAutomations(dir string) (map[string]automation.Memory, error) {
 	data, err := disk.ReadFile(filepath.Join(dir, ".gc", AutomationsFile))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -17,10 +17,10 @@ import (
 // CrashHistoryFile is the file in the city's .gc folder with the crash histories, if [daemon] crash_history is "disk".
 const CrashHistoryFile = "crash-history.json"
 
-// CrashHistoryVersion is the version of the file format that this program writes. It reads no other version.
+// CrashHistoryVersion is the version of the file format that this program writes. Files of other versions are not read.
 const CrashHistoryVersion = 1
 
-// HistoriesFile is the content of the file. A is a map[string]effect.SavedAgent, or its encoded form.
+// HistoriesFile is the content of the file. The type A is map[string]effect.SavedAgent, or its encoded form.
 type HistoriesFile[A any] struct {
 	Version int    `json:"version"`
 	City    string `json:"city"` // folder of the city; the file is invalid in a copy of the city
@@ -29,7 +29,7 @@ type HistoriesFile[A any] struct {
 	Agents     A    `json:"agents"`
 }
 
-// ReadHistories returns the saved histories of the city in dir. It returns no histories if the file does not exist.
+// ReadHistories returns the saved histories of the city in dir. The result is empty if the file does not exist.
 func ReadHistories(dir string) (all effect.Histories, err error) {
 	data, err := disk.ReadFile(filepath.Join(dir, ".gc", CrashHistoryFile))
 	if errors.Is(err, fs.ErrNotExist) {

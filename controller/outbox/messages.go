@@ -18,8 +18,8 @@ import (
 // City is the view of the city that Messages uses.
 type City interface {
 	Running() bool // the city is not being stopped
-	// WhyNotTyped returns the reason why nothing can be typed into an agent now, or "". never is true if waiting
-	// would not help.
+	// WhyNotTyped returns the reason why nothing can be typed into an agent now, or "". The second result is
+	// true if waiting would not help.
 	WhyNotTyped(agent string) (why string, never bool)
 	Unreachable(agent string) string // reason why no nudge can be queued for an agent, or ""
 	Terminal(agent string) Terminal
@@ -31,7 +31,7 @@ type City interface {
 // Terminal is the terminal of an agent's session.
 type Terminal struct {
 	Session, Life, Provider string // name and ID of the session, and its provider
-	Prefix                  string // prefix of the line that may contain a user's draft
+	Prefix                  string // prefix of the line that can contain a user's draft
 	Alive                   bool
 	Output                  uint64 // number of bytes that the session has printed
 }
@@ -147,7 +147,7 @@ func (tx *Messages) deliverTo(now time.Time, b *Outbox) {
 	tx.report(now, b)
 }
 
-// report replies to commands that have waited long enough, although their nudge is not typed yet.
+// report replies to the commands that have waited long enough even though their nudge has not been typed yet.
 func (tx *Messages) report(now time.Time, b *Outbox) {
 	for _, d := range b.All() {
 		if d.ReportTo != 0 && !now.Before(d.ReportBy) {
@@ -341,7 +341,7 @@ func (tx *Messages) GiveUpAll(now time.Time) {
 		tx.giveUpAll(now, b, city.Unavailable, "the controller has exited")
 		if d := b.Current; d != nil {
 			tx.giveUp(now, b, d, dropped{city.Unavailable,
-				"the controller exited while the nudge was being typed, so it may have been " +
+				"the controller exited while the nudge was being typed, so it might have been " +
 					"typed",
 				effect.ActorController})
 		}

@@ -28,7 +28,7 @@ type Outbox struct {
 // Delivery is a nudge for an agent.
 type Delivery struct {
 	ID           uint64
-	Text         string // empty after the nudge was typed or dropped
+	Text         string // empty once the nudge has been typed or dropped
 	First        string // first line of the nudge, for display
 	Lines, Bytes int
 	Now          bool
@@ -44,7 +44,7 @@ type Delivery struct {
 
 	Tier       string // the watchdog that sent the nudge; "" = a user sent it
 	ForSession string // ID of the session that the watchdog's nudge is meant for
-	// reason why the watchdog no longer needs the nudge; "" = it does
+	// reason why the watchdog no longer needs the nudge; "" = it still needs the nudge
 	Obsolete     string
 	Cancelers    []Canceler // commands that try to cancel the nudge while it is being typed
 	Life         string     // ID of the session that the nudge was typed into

@@ -67,7 +67,7 @@ func (r *Runner) checkNow(p *agent.Pool) effect.PoolChecked {
 	case res.Code < 0:
 		in.Err, in.Kind = errors.New("the check was killed by a signal"), "signal"
 	case res.Code > 0:
-		in.Err, in.Kind = fmt.Errorf("the check exited with status %d", res.Code),
+		in.Err, in.Kind = fmt.Errorf("the check failed with exit code %d", res.Code),
 			fmt.Sprint("exit ", res.Code)
 	case res.StdoutDropped > 0: // a truncated number would be a different number
 		in.Kind = "flood"

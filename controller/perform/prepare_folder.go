@@ -27,8 +27,8 @@ const (
 	renderLimit = 5 * time.Second
 )
 
-// These are limits for a prompt that is not passed in a file. The kernel accepts arguments of less than 128 KiB, and
-// the shell receives the whole command line as one argument.
+// These are limits for a prompt that is passed directly, not in a file. The kernel accepts arguments of less than 128
+// KiB, and the shell receives the whole command line as one argument.
 const (
 	maxGiven = 100 << 10
 	maxTyped = 4000 // bytes per line; terminals pass at most 4,095 to a program
@@ -133,9 +133,9 @@ func PromptOf(ctx context.Context, w *agent.Want, discreet bool) (string, error)
 	return strings.ReplaceAll(text, "\r\n", "\n"), nil
 }
 
-// branches returns the branch that is checked out in an agent's repository, and the name of its main branch. now is
-// "" outside a repository.
-func branches(ctx context.Context, w *agent.Want) (now, main string) {
+// branches returns the branch that is checked out in an agent's repository, and the name of its main branch. Outside a
+// repository, the first result is "".
+func branches(ctx context.Context, w *agent.Want) (current, main string) {
 	ctx, cancel := context.WithTimeout(ctx, gitLimit)
 	defer cancel()
 	git := func(args ...string) string {
@@ -148,13 +148,13 @@ func branches(ctx context.Context, w *agent.Want) (now, main string) {
 		}
 		return strings.TrimSpace(string(got.Stdout))
 	}
-	now = git("symbolic-ref", "--quiet", "--short", "HEAD")
+	current = git("symbolic-ref", "--quiet", "--short", "HEAD")
 	main = strings.TrimPrefix(git("symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"),
 		"origin/")
 	if main == "" {
 		main = "main"
 	}
-	return now, main
+	return current, main
 }
 
 // addPrompt adds the agent's prompt to its session. It writes a long prompt to a file, and asks the agent to read

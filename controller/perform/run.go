@@ -239,8 +239,8 @@ func (r *Runner) runCity(f effect.Effect) (ok bool) {
 	return true
 }
 
-// atLeast returns the timeout for an effect on a session, or on all sessions if name is "". It is limit, or longer
-// for a slow provider.
+// atLeast returns the timeout for an effect on a session, or on all sessions if name is "". The timeout is at least
+// limit, and longer for a slow provider.
 func (b *base) atLeast(limit time.Duration, name string) time.Duration {
 	if p, ok := b.w.Provider.(session.Patient); ok {
 		return max(limit, p.Patience(name))
@@ -280,7 +280,7 @@ func (sr *sessions) list(ctx context.Context, f effect.List) effect.Input {
 	return nil
 }
 
-// within runs work with a deadline. It sends the result to the loop, unless the result is nil.
+// within runs the function work with a deadline. It sends the result to the loop, unless the result is nil.
 func (b *base) within(limit time.Duration, work func(context.Context) effect.Input) {
 	b.wg.Go(func() {
 		ctx, cancel := context.WithTimeout(b.ctx, limit)
@@ -425,7 +425,7 @@ func (sr *sessions) typeInto(ctx context.Context, f effect.Type) error {
 }
 
 func (r *Runner) load(f effect.Load) effect.Input {
-	// the folder may be missing, or a different city may be at the path
+	// the folder might be missing, or a different city may be at the path
 	if err := r.w.checkFolder(); err != nil {
 		return effect.Loaded{Revision: f.Known}
 	}
@@ -455,8 +455,8 @@ func (r *Runner) load(f effect.Load) effect.Input {
 		ProgramFound: found && cfg.Revision == f.Known}
 }
 
-// isNew reports whether the revision on disk must be loaded. The file watcher reports only that files have changed,
-// so the revision may be in force or rejected already. Without f.Now, two consecutive checks must see the same new
+// isNew reports whether the revision on disk must be loaded. The file watcher reports only that files have changed, so
+// the revision may be in force or rejected already. Unless f.Now is set, two consecutive checks must see the same new
 // revision.
 func isNew(f effect.Load, revision string) bool {
 	if revision == f.Known || revision == f.RejectedRevision {

@@ -18,12 +18,14 @@ import (
 type tally struct {
 	pools []string
 	by    map[string]scopeTally
-	work  *city.Work                // last reported value
-	rigs  map[string]city.RigWork   // last reported value
-	tasks map[string]string         // last reported value
-	gated map[string]string         // last reported value
-	held  map[string]effect.Holding // last reported value
-	mail  city.MailTally            // last reported value
+
+	// the values that the last complete count returned
+	work  *city.Work
+	rigs  map[string]city.RigWork
+	tasks map[string]string
+	gated map[string]string
+	held  map[string]effect.Holding
+	mail  city.MailTally
 }
 
 // scopeTally contains the counts of one store at one version.

@@ -18,8 +18,8 @@ import (
 	"gcity/internal/disk"
 )
 
-// The events that a run handles are in a file with the suffix eventsSuffix, in the folder EventsFolder of the city's
-// .gc folder.
+// The events that a run handles are stored in a file with the suffix eventsSuffix, in the folder EventsFolder of the
+// city's .gc folder.
 const (
 	EventsFolder = "runs"
 	eventsSuffix = ".events.jsonl"
@@ -45,7 +45,7 @@ func (au *automations) eventsFile(ctx context.Context, f effect.Run) (string, er
 	return path, nil
 }
 
-// handOver writes a run's events page by page, because there may be many.
+// handOver writes a run's events page by page, because there might be many.
 func (au *automations) handOver(ctx context.Context, run automation.Run, to io.Writer) error {
 	q := events.Query{Types: []string{run.Definition.On}, After: run.After, Before: run.Until + 1,
 		Forward: true, Limit: events.MaxLimit}

@@ -75,7 +75,7 @@ func (o *outputs) close(run string) {
 	}
 }
 
-// output is the newest output of a run. Readers never delay the writer.
+// output is the latest output of a run. Readers never delay the writer.
 type output struct {
 	mu    sync.Mutex
 	kept  []byte // at most twice liveKept bytes

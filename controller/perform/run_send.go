@@ -45,7 +45,7 @@ func (sr *sessions) send(ctx context.Context, f effect.Send) effect.Input {
 	case errors.Is(err, session.ErrBusy): // the user started to type after the check above
 		in.Held, in.Wait, in.Disturbed = city.HoldTyping, effect.SendAgain, true
 	case errors.Is(err, session.ErrNotFound):
-		// nothing was typed; the machine decides when it handles the exit
+		// nothing was typed; the machine handles the nudge when it handles the exit
 		in.Held, in.Wait = city.HoldEnded, effect.SendAgain
 	case err != nil:
 		in.Err = err

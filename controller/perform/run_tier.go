@@ -43,7 +43,7 @@ func (r *Runner) runTier(f effect.Effect) (ok bool) {
 	return true
 }
 
-// heartbeat reads a heartbeat file. The path may lead to any kind of file, so the read may block forever.
+// heartbeat reads a heartbeat file. The path might lead to any kind of file, so the read can block forever.
 func (r *Runner) heartbeat(ctx context.Context, f effect.ReadHeartbeat) effect.Input {
 	in := effect.HeartbeatRead{Tier: f.Tier, Path: f.Path}
 	var (
@@ -77,7 +77,7 @@ func below(dir, path string) string {
 	return path
 }
 
-// tornAgain is the delay before an invalid heartbeat is read again, because it may have been incomplete.
+// tornAgain is the delay before an invalid heartbeat is read again, because it might have been incomplete.
 const tornAgain = 100 * time.Millisecond
 
 // readHeartbeat reads a heartbeat file. If the agent does not replace the file atomically, the content may be
@@ -122,7 +122,7 @@ func unreadable(err error) error {
 	return fmt.Errorf("cannot be read: %w", err)
 }
 
-// writeBrief writes the file that describes the beat to a triage agent.
+// writeBrief writes the file that describes a beat. The triage agent reads the file.
 func writeBrief(b *effect.Brief) error {
 	if err := disk.MkdirAll(filepath.Dir(b.Path), 0o700); err != nil {
 		return fmt.Errorf("cannot write the file that describes the check: %w", err)

@@ -26,7 +26,7 @@ import (
 const (
 	scanLimit = 30 * time.Second
 	hungLimit = 5 * time.Second // timeout for a folder that may not respond
-	// maximum number of calls that may block on folders that do not respond
+	// maximum number of calls that can block on folders that do not respond
 	maxHung = 64
 	// timeout for several calls to a store; each call also has its own timeout
 	storeLimit = time.Minute
@@ -43,7 +43,7 @@ type automationState struct {
 	activeRuns *activeRuns
 	conditions chan struct{}
 	watched    []string // watched folders; used by the loop only
-	// newest catalog with programs that are allowed to run; used by the scan effect only
+	// latest catalog with programs that are allowed to run; used by the scan effect only
 	trusted *automation.Catalog
 }
 
@@ -175,9 +175,9 @@ func (au *automations) scan(ctx context.Context, f effect.Scan) effect.Input {
 	return in
 }
 
-// inBackground runs work that may block forever on a folder. Only one call per name runs at a time. inBackground
-// returns false if ctx ends or the limit passes first (0 = no limit). Otherwise it calls done, which stores the
-// result.
+// inBackground runs the function work, which may block forever on a folder. Only one call per name runs at a time.
+// inBackground returns false if ctx ends or the limit passes first (0 = no limit). Otherwise it calls done, which
+// stores the result.
 func (b *base) inBackground(ctx context.Context, name string, limit time.Duration,
 	work func() (done func())) (ok bool) {
 	done, ok := b.looks.Do(ctx, name, time.Now(), limit, work)
@@ -197,7 +197,7 @@ func (au *automations) sweepRuns(ctx context.Context, f effect.SweepRuns) effect
 	var in effect.RunsSwept
 	// without the log, only runs that are closed now get an event
 	if in.Logged, err = au.loggedRuns(ctx); err != nil {
-		au.w.Logger.Warn("events of earlier runs may be missing from the log", "err", err)
+		au.w.Logger.Warn("events of earlier runs might be missing from the log", "err", err)
 	}
 	open, err := store.List(ctx, beads.Query{Type: city.RunType,
 		Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, Limit: -1})
@@ -230,7 +230,7 @@ func (au *automations) sweepRuns(ctx context.Context, f effect.SweepRuns) effect
 }
 
 // newestRuns returns the newest runs of all automations, the newest first. If these include no run of a given
-// automation, newestRuns adds that automation's newest run.
+// automation, newestRuns adds that automation's latest run.
 func newestRuns(ctx context.Context, store *guard.Store, of []string) (runs []city.Run, err error) {
 	newest, err := store.List(ctx, beads.Query{Type: city.RunType, Limit: runsShown})
 	if err != nil {

@@ -26,7 +26,7 @@ type Stores struct {
 }
 
 // Route returns the scopes in the order in which they are searched for a bead. The rig with the prefix of the ID
-// comes first. All other scopes follow, because prefixes may have changed.
+// comes first. All other scopes follow, because prefixes might have changed.
 func (s *Stores) Route(id string) []string {
 	scopes, prefix := s.scopes(), city.BeadPrefix(id)
 	for _, rig := range s.snapshot().Rigs {
@@ -281,7 +281,7 @@ func swap(ctx context.Context, store beads.Store, c city.UpdateBead) (was, b bea
 	return was, b, err
 }
 
-// asWorkError returns an error with the code that clients use.
+// asWorkError adds the error code that clients expect to a store's error.
 func asWorkError(err error) *city.Error {
 	if err == nil {
 		return nil

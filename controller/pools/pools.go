@@ -39,10 +39,10 @@ type City interface {
 	Populate(now time.Time, p *Pool) // adds the wanted members, and decides about each member
 }
 
-// Work is the newest information about open work.
+// Work is the latest information about open work.
 type Work struct {
 	Counted     bool
-	CountedStep uint64 // step in which the newest count returned
+	CountedStep uint64 // step in which the latest count returned
 	AsOf        time.Time
 	Pools       map[string]int    // open work, by pool
 	Tasks       map[string]string // newest bead in progress, by assignee
@@ -56,7 +56,7 @@ type Pools struct {
 
 	byName map[string]*Pool
 	order  []*Pool // sorted by name
-	// start time of each check in flight, by pool; may contain removed pools
+	// start time of each check in flight, by pool; can contain removed pools
 	checking map[string]time.Time
 	Scales   []effect.Scale // sizes waiting to be saved; the first is in flight
 	Rollouts rollout.Rollouts
@@ -78,11 +78,11 @@ type Pool struct {
 	since        time.Time
 	settled      bool // Desired was computed; it is not a placeholder
 	override     *int
-	automatic    int    // size before a user set the size
+	automatic    int    // size that applied before a user set one
 	whyAutomatic string // reason for the automatic size
 
-	checkCommand string // command of the newest check
-	checkProblem string // kind of the newest check's failure
+	checkCommand string // command of the latest check
+	checkProblem string // kind of the latest check's failure
 	last         city.Check
 	lastValid    bool // last.Value is valid
 
@@ -246,10 +246,10 @@ func (ps *Pools) size(now time.Time, p *Pool) {
 	}
 }
 
-// setSize records that a user has set a size or removed it. After it was removed, the size from before the user's
+// setSize records that a user has set a size or removed it. After the size was removed, the size from before the user's
 // change applies until a check returns.
 func (ps *Pools) setSize(now time.Time, p *Pool, size *int) {
-	what := "the check decides again (operator)"
+	what := "removed by an operator; the check sets the size again"
 	if size != nil {
 		what = fmt.Sprintf("set to %d by operator", *size)
 	}

@@ -33,8 +33,8 @@ func New(p session.Provider) *Checker {
 		calls: deadline.New[error](hungMost)}
 }
 
-// Check returns the reason why an agent cannot start, or nil if none is known. It changes nothing. If a session
-// provider runs sessions elsewhere, it checks the folder and the program itself when a session starts.
+// Check returns the reason why an agent cannot start, or nil if none is known. It has no side effects. If the session
+// provider runs sessions elsewhere, that provider checks the folder and the program when a session starts.
 func (c *Checker) Check(ctx context.Context, w *agent.Want) error {
 	if w.Problem != "" {
 		return errors.New(w.Problem)

@@ -37,7 +37,7 @@ type Rollouts struct {
 	all  []*rollout
 }
 
-// rollout is the restart of one pool.
+// rollout is the state of one pool's restart.
 type rollout struct {
 	pool    string
 	id      uint64        // ID of the command that requested it
@@ -48,7 +48,7 @@ type rollout struct {
 	rolling bool // one member after the other
 }
 
-// replacement is the restart of one member.
+// replacement describes the restart of one member.
 type replacement struct {
 	agent string
 	life  string // ID of the session that the restart replaces

@@ -198,8 +198,7 @@ func (rs *Runs) Cancel(now time.Time, id uint64, c city.EndRun) {
 			"is waiting to start")
 		return
 	case run == nil:
-		rs.out.Reject(id, city.Conflict, "automation "+name+" is not running: there is nothing "+
-			"to cancel")
+		rs.out.Reject(id, city.Conflict, "automation "+name+" is not running")
 		return
 	case run.ID == "":
 		rs.out.Reject(id, city.Conflict, "the run of "+name+" is starting: try again "+

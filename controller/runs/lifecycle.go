@@ -49,7 +49,7 @@ func (rs *Runs) Scanned(now time.Time, in effect.Scanned) {
 	rs.load(now)
 }
 
-// load applies the found automations, once the records of earlier runs were read.
+// load applies the found automations, once the records of earlier runs have been read.
 func (rs *Runs) load(now time.Time) {
 	if !rs.RecordsRead || !rs.known {
 		return
@@ -77,7 +77,7 @@ func (rs *Runs) Sweep() {
 }
 
 // RunsSwept handles the records of earlier runs. Runs that had an open record count as interrupted. Each automation's
-// newest run is shown.
+// latest run is shown.
 func (rs *Runs) RunsSwept(now time.Time, in effect.RunsSwept) {
 	rs.sweeping = false
 	rs.recordInherited(&in)

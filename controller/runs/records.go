@@ -27,7 +27,7 @@ func (rs *Runs) Closed(now time.Time, in effect.RunClosed) {
 	}
 	// a retry would fail too
 	forgone := errors.Is(in.Err, beads.ErrNotFound) || effect.Unclosable(in.Err)
-	// the run's end is recorded after the first attempt, even if the attempt failed
+	// the run's end is recorded after the first attempt to close the record, even if that failed
 	if f.Kind != "" {
 		if in.At != nil && f.Run.Ended != nil { // the event and the record have the same duration
 			f.Run.Ended = in.At
@@ -45,7 +45,7 @@ func (rs *Runs) Closed(now time.Time, in effect.RunClosed) {
 			rs.Last[f.Run.Automation] = &ended
 		}
 	}
-	defer rs.Advance(now) // the next run may be waiting for this record
+	defer rs.Advance(now) // the next run might be waiting for this record
 	if in.Err == nil || forgone {
 		delete(rs.OpenRecords, in.Bead)
 		if rs.retryClose(); len(rs.OpenRecords) == 0 {
@@ -94,11 +94,11 @@ func (rs *Runs) retryOf(scoped string) *effect.Retry {
 	return &effect.Retry{Try: try, Of: of, At: at}
 }
 
-// A store that did not respond in time may still have created a record after its run was given up. Such a record
+// A store that did not respond in time might still have created a record after its run was given up. Such a record
 // would stay open until the next controller starts. Therefore open records are checked again later.
 const (
 	UnclosedWait = 2 * time.Minute
-	unclosedAge  = time.Minute // a younger record may belong to a run that is being opened
+	unclosedAge  = time.Minute // a newer record may belong to a run that is being opened
 )
 
 // CheckUnclosedRuns requests a check of open records if one is due.
@@ -111,7 +111,7 @@ func (rs *Runs) CheckUnclosedRuns(now time.Time) {
 	known := make([]string, 0, len(rs.Current)+len(rs.OpenRecords))
 	for _, run := range rs.Current {
 		if run.ID == "" {
-			return // the record of this run may already exist, but its ID is not known yet
+			return // the record of this run might already exist, but its ID is not known yet
 		}
 		known = append(known, run.ID)
 	}

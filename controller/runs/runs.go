@@ -25,7 +25,7 @@ type Runs struct {
 	Schedule *automation.Runs
 	catalog  automation.Catalog
 	known    bool // the automations were read at least once
-	// state that the previous controller saved; nil after it was passed to Schedule
+	// state that the previous controller saved; nil once it has been passed to Schedule
 	Inherited map[string]automation.Memory
 	// depths of active runs, by ID of their record; see automation.Depth
 	Depths map[string]int
@@ -41,8 +41,8 @@ type Runs struct {
 	subscriptionLost bool     // the subscription has ended, and the next patrol subscribes again
 
 	Current map[string]*city.Run // active runs by scoped name; ID "" = the record is being created
-	Last    map[string]*city.Run // newest run of each automation
-	failed  map[string]*city.Run // newest run of each automation, if that run failed
+	Last    map[string]*city.Run // latest run of each automation
+	failed  map[string]*city.Run // latest run of each automation, if that run failed
 
 	earlyFires    []earlyFire
 	FireWaiters   map[string][]uint64 // commands that wait for a run to start, by scoped name
@@ -77,7 +77,7 @@ type City interface {
 	Observed() bool                       // the city has no controller, so no run may start
 	OneShot() bool                        // one-shot mode, in which no run may start
 	FolderMoved() bool                    // the city's folder is not at its path
-	StoreProblem() string                 // reason why the city's store cannot be used; "" = it can
+	StoreProblem() string                 // why the city's store cannot be used; "" = no problem
 	CountWork()
 }
 
@@ -112,7 +112,7 @@ func (rs *Runs) Checked(now time.Time, in effect.ConditionChecked) {
 	rs.Advance(now)
 }
 
-// Next returns the earliest time at which an automation may be due, or zero.
+// Next returns the earliest time at which an automation might be due, or zero.
 func (rs *Runs) Next(now time.Time) time.Time {
 	if !rs.RecordsRead {
 		return time.Time{}

@@ -106,9 +106,9 @@ func (wd *Watchdogs) remedy(now time.Time, t *tier, v watchdog.Verdict,
 	return wd.typeFor(now, t, a, text)
 }
 
-// ensure starts an agent. It ends the agent's wait, but not a quarantine (L2). It restarts a running agent only for
-// a triage agent that saw the same session, and only if the heartbeat is not fresh. For a triage agent, it starts a
-// beat of that agent's watchdog.
+// ensure starts an agent. It ends the agent's wait, but not a quarantine (L2). It restarts a running agent only for a
+// triage agent that saw the same session, and only if the heartbeat is not fresh. If the agent is itself a triage
+// agent, ensure starts a beat of its watchdog instead.
 func (wd *Watchdogs) ensure(now time.Time, a *Agent, why string, fresh bool, b *beat) string {
 	switch {
 	case a.TriageOf != "":
@@ -203,7 +203,7 @@ func (wd *Watchdogs) recovered(t *tier) {
 		Message: t.want.Watches + " is healthy again"}, map[string]any{"watches": t.want.Watches})
 }
 
-// escalate notifies a user after several failed actions. It does so only once before the agent recovers.
+// escalate notifies a user after several failed actions. It does so only once until the agent has recovered.
 func (wd *Watchdogs) escalate(now time.Time, t *tier, reason string) {
 	w := &t.want
 	if t.escalation == nil && t.chain.Failed >= w.EscalateAfter {

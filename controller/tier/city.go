@@ -19,7 +19,7 @@ type Watchdogs struct {
 	out  *step.Output
 
 	tiers []*tier // sorted by name
-	// names of the watchdogs that have a heartbeat read or an escalation in flight; they may have been removed in the
+	// names of the watchdogs that have a heartbeat read or an escalation in flight; they might have been removed in the
 	// meantime
 	reading    map[string]bool
 	escalating map[string]bool
@@ -35,7 +35,7 @@ type City interface {
 	Configuration() *effect.Configuration
 	Running() bool           // the city is not being stopped
 	OneShot() bool           // one-shot mode, in which nothing may start
-	Listed() bool            // at least one list of sessions has succeeded
+	Listed() bool            // the sessions have been listed at least once
 	StalledUntil() time.Time // end of the program's last stall; zero = no stall
 	CountWork()
 	// Record records an event, after the events that are already queued.
@@ -65,7 +65,7 @@ type Agent struct {
 	Reason           string
 	Declared         bool
 	Suspended        string // for example "suspended in city.toml"; "" = not suspended
-	Problem          string // reason why the agent cannot start; "" = it can
+	Problem          string // reason why the agent cannot start; "" = it can start
 	TriageOf         string // the watchdog that uses the agent as its triage agent; "" = none
 	Alive, Ready     bool
 	Starting         bool // a start is in flight
@@ -78,7 +78,7 @@ type Agent struct {
 	LastOutput       time.Time       // time of its last output; zero = unknown
 	Mail             int             // number of unread nudges
 	Task, Gate       string          // work in progress, and the gate that it is waiting for
-	// reason why nudges cannot be typed into its session; "" = they can
+	// reason why nudges cannot be typed into its session; "" = they can be typed
 	CannotType string
 
 	Request  *TriageRequest // the beat that a triage agent must decide, or nil
@@ -112,7 +112,7 @@ type SentMessage struct {
 	Why               string
 }
 
-// TriageEnded handles the end or the failed start of the session that was started for s.
+// TriageEnded handles the end or the failed start of the session that was started for the request s.
 func (wd *Watchdogs) TriageEnded(now time.Time, s *TriageRequest, why string) {
 	if t := wd.tier(s.Tier); t != nil && t.beat != nil && t.beat.id == s.Beat {
 		wd.fallBack(now, t, why)

@@ -30,7 +30,7 @@ type tier struct {
 	decidedAt       time.Time // time of the triage agent's last decision; zero = never
 	problem         string    // problem with the heartbeat file; "" = none
 	heartbeat, life watchdog.Sighting
-	agents          watchdog.Agents // numbers in the newest heartbeat
+	agents          watchdog.Agents // numbers in the latest heartbeat
 	lifeID          string
 
 	chain             watchdog.Chain
@@ -40,7 +40,7 @@ type tier struct {
 	last              *city.Judgement
 	recent            []city.Judgement
 	escalation        *city.Escalation
-	escalationProblem string // reason why the escalation could not be sent; "" = it could
+	escalationProblem string // reason why the escalation could not be sent; "" = no failure
 	escalationPending bool   // the escalation has not been sent yet
 	command           string // escalate_command that has not run yet; "" = it has run
 }
@@ -162,7 +162,7 @@ func (wd *Watchdogs) whyPaused(a *Agent) string {
 	case a.Suspended != "":
 		return fmt.Sprintf("agent %s is %s", a.Name, a.Suspended)
 	case a.StaysEnded:
-		return fmt.Sprintf("agent %s was drained by operator and stays stopped", a.Name)
+		return fmt.Sprintf("agent %s was drained by an operator and stays stopped", a.Name)
 	}
 	// the recursion ends, because watchdogs cannot watch each other's triage agents in a cycle
 	if o := wd.tier(a.TriageOf); o != nil {
@@ -277,7 +277,7 @@ func (wd *Watchdogs) facts(now time.Time, t *tier, a *Agent) watchdog.Facts {
 	return f
 }
 
-// lastSign returns the newest sign of life. This is the heartbeat or, for another watchdog's triage agent, the
+// lastSign returns the latest sign of life. This is the heartbeat or, for another watchdog's triage agent, the
 // agent's last decision if that is newer.
 func (wd *Watchdogs) lastSign(now time.Time, t *tier, a *Agent) watchdog.Sighting {
 	o := wd.tier(a.TriageOf)
@@ -291,7 +291,7 @@ func (wd *Watchdogs) lastSign(now time.Time, t *tier, a *Agent) watchdog.Sightin
 }
 
 // Stalled restarts all intervals and the deadlines of triage agents after the program has stalled, because the agents
-// may have stalled too.
+// might have stalled too.
 func (wd *Watchdogs) Stalled(now time.Time) {
 	for _, t := range wd.tiers {
 		t.next = time.Time{}
@@ -301,11 +301,11 @@ func (wd *Watchdogs) Stalled(now time.Time) {
 	}
 }
 
-// Next returns the earlier of by and the time at which a watchdog is due.
-func (wd *Watchdogs) Next(now, by time.Time) time.Time {
+// Next returns the time at which a watchdog is due, or the time due if that is earlier.
+func (wd *Watchdogs) Next(now, due time.Time) time.Time {
 	sooner := func(at time.Time) {
-		if at.After(now) && (by.IsZero() || at.Before(by)) {
-			by = at
+		if at.After(now) && (due.IsZero() || at.Before(due)) {
+			due = at
 		}
 	}
 	for _, t := range wd.tiers {
@@ -317,7 +317,7 @@ func (wd *Watchdogs) Next(now, by time.Time) time.Time {
 			sooner(a.Request.Until)
 		}
 	}
-	return by
+	return due
 }
 
 // Problems returns the reasons why escalations cannot be sent.

@@ -12,7 +12,7 @@ import (
 // shownRSS is the step in bytes to which displayed memory is rounded.
 const shownRSS = 100_000
 
-// Sample is the newest measurement of a session. The displayed CPU usage is for the time since the previous sample.
+// Sample is the latest measurement of a session. The displayed CPU usage is for the time since the previous sample.
 type Sample struct {
 	id     string // ID of the session
 	at     time.Time

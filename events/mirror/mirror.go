@@ -224,7 +224,7 @@ func (m *mirror) miss(ctx context.Context, to uint64) bool {
 	}
 	accepted := m.send(ctx, events.Event{
 		Seq: to, TS: time.Now().UTC(), Type: events.Gap, Actor: "controller", Payload: payload,
-		Message: fmt.Sprintf("%d events were skipped; the city's log may contain them", n),
+		Message: fmt.Sprintf("%d events were skipped; the city's log might contain them", n),
 	})
 	if accepted {
 		m.at.Missed += n

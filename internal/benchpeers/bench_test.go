@@ -56,7 +56,7 @@ func TestBenchMeasuresTheFloor(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"### 3 agents", "| start all, s | 0.", "| kill -9 to replacement, median ms | ", "| idle, CPU s a minute | ",
+		"### 3 agents", "| start all, s | 0.", "| kill -9 to replacement, median ms | ", "| idle, CPU s per minute | ",
 		"| memory of the main process, PSS in MiB | ", "### 2 agents that print", "| CPU of manager and agents, cores | 0.",
 	} {
 		if !strings.Contains(out.String(), want) {

@@ -68,13 +68,13 @@ func (b *benchmark) idle(ctx context.Context, t *table, found []peer, n int) (fo
 		}
 		perMinute := time.Minute.Seconds() / b.options.idle.Seconds()
 		for i, used := range cpuOf(all) {
-			t.add("idle, CPU s a minute", all[i].peer.name, (used-begun[i]).Seconds()*perMinute)
+			t.add("idle, CPU s per minute", all[i].peer.name, (used-begun[i]).Seconds()*perMinute)
 		}
 		forks = append(forks, float64(machineForks()-forked)*perMinute)
 	}
 	for _, s := range all {
 		manager, sum := s.memory()
-		t.add("memory of all processes but the agents, PSS in MiB", s.peer.name, sum)
+		t.add("memory of all processes except the agents, PSS in MiB", s.peer.name, sum)
 		t.add("memory of the main process, PSS in MiB", s.peer.name, manager)
 	}
 	return forks

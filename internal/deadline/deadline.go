@@ -1,4 +1,4 @@
-// Package deadline runs calls that may never return, such as system calls on a dead network file system, and stops
+// Package deadline runs calls that might never return, such as system calls on a dead network file system, and stops
 // waiting for them after a time limit. An abandoned call occupies a thread until it returns, so there is at most one
 // call at a time for each name.
 package deadline
@@ -38,7 +38,7 @@ func New[T any](limit int) *Calls[T] {
 var ErrTooMany = errors.New("too many calls are pending that have not returned")
 
 // Start starts a call, unless a call with that name is pending. It returns ErrTooMany if the maximum number of calls
-// is pending. f runs in its own goroutine and may still run long after the caller has given up, so nothing that f
+// is pending. f runs in its own goroutine and might still run long after the caller has given up, so nothing that f
 // reads may be modified.
 func (c *Calls[T]) Start(name string, f func() T) error {
 	if c.start(name, f).done == nil {
@@ -58,7 +58,7 @@ func (c *Calls[T]) start(name string, f func() T) *call[T] {
 	}
 	k := &call[T]{started: time.Now(), done: make(chan struct{})}
 	c.pending[name] = k
-	go func() { // no other goroutine waits for this one, because it may never return
+	go func() { // no other goroutine waits for this one, because it might never return
 		fault := recovery.Catch(func() { k.result = f() })
 		c.mu.Lock()
 		delete(c.pending, name)

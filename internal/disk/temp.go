@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	tempAge  = time.Hour // a writer may still be using younger files
+	tempAge  = time.Hour // a writer might still be using younger files
 	tempMost = 10_000    // maximum number of names that are read from a folder
 )
 
@@ -31,7 +31,7 @@ func SweepTemps(root *os.Root, dir string) {
 		return
 	}
 	defer f.Close()
-	names, _ := f.Readdirnames(tempMost) // after an error the list may be incomplete
+	names, _ := f.Readdirnames(tempMost) // after an error the list might be incomplete
 	for _, name := range names {
 		if !temp().MatchString(name) {
 			continue

@@ -235,7 +235,7 @@ func (c *town) patrols(n int) {
 	c.t.Helper()
 	c.until("the controller answers", c.answers)
 	before := c.patrolled()
-	c.until("patrols", func() bool { return c.patrolled() > before+n }) // a patrol may already be running
+	c.until("patrols", func() bool { return c.patrolled() > before+n }) // a patrol might already be running
 }
 
 // patrolled returns the number of patrols of the running controller.

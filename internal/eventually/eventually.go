@@ -9,7 +9,7 @@ import (
 // Timeout limits every wait. It is long enough for a busy machine, because only a failing test waits this long.
 const Timeout = 2 * time.Minute
 
-// maxPause is the longest pause between two polls. It is not shorter because a poll may start a process.
+// maxPause is the longest pause between two polls. It is not shorter because a poll might start a process.
 const maxPause = 50 * time.Millisecond
 
 // True polls cond until it is true. If cond is still false after Timeout, the test fails with what and the results of

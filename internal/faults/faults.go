@@ -71,7 +71,7 @@ func (c *state) someOf(pids []int) []int {
 
 func (c *state) killHolders() error {
 	for _, pid := range c.someOf(c.target.holders()) {
-		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have exited already
+		_ = syscall.Kill(pid, syscall.SIGKILL) // it might have exited already
 	}
 	return nil
 }

@@ -64,7 +64,7 @@ func (c *state) difference() string {
 }
 
 // single checks that no agent has processes from two sessions (L11). While a session is being replaced, some of its
-// processes may still exist. Two sessions are therefore a breach only if several consecutive lists show them.
+// processes might still exist. Two sessions are therefore a breach only if several consecutive lists show them.
 func (c *state) single(after string) {
 	pairs := c.pairs()
 	for range 3 {

@@ -233,7 +233,7 @@ func (t *target) holders() []int {
 	return pids
 }
 
-// destroy kills all processes that a failed campaign may have left behind, and unmounts the city's file system.
+// destroy kills all processes that a failed campaign might have left behind, and unmounts the city's file system.
 func (t *target) destroy() {
 	if t.mounted {
 		defer func() { _ = syscall.Unmount(t.dir, syscall.MNT_DETACH) }()

@@ -13,7 +13,7 @@ type Filter struct {
 	Allow Set
 
 	state state
-	held  []byte // bytes of a character or sequence that may still be dropped
+	held  []byte // bytes of a character or sequence that might still be dropped
 	body  int    // index in held at which the sequence's body begins, after its introducer
 	long  bool   // the CSI sequence is longer than the limit of held
 	bell  bool   // a BEL also ends the string that is being dropped

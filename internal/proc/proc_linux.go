@@ -105,7 +105,7 @@ func mayHide(pid int) bool {
 	return err == nil && st.mayHide(pid)
 }
 
-// mayHide reports whether the environment may look empty although it is not. That happens during an exec, before the
+// mayHide reports whether the environment might look empty although it is not. That happens during an exec, before the
 // process has received its environment, and if the process calls exec between open and read. A really empty
 // environment has an address range of length zero. So does a process during an exec, but its code address is also
 // zero. Zombies and kernel threads have no environment.

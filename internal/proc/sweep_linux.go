@@ -71,7 +71,7 @@ func since(first int) ([]int, error) {
 }
 
 // newestPID returns the last pid that the kernel assigned. ok is false if another file is mounted over the kernel's,
-// as in some containers, because its content may be outdated.
+// as in some containers, because its content might be outdated.
 func newestPID() (pid int, ok bool) {
 	fd, err := unix.Open("/proc/loadavg", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {

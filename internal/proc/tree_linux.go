@@ -11,7 +11,7 @@ import (
 )
 
 // Descendants returns the running processes below root, parents before children, without zombies. The result is a
-// snapshot. It may miss processes that are forked during the call; the next call returns them.
+// snapshot. It might miss processes that are forked during the call; the next call returns them.
 func Descendants(root int) []int {
 	var found []int
 	queue := []int{root}

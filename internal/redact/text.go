@@ -229,7 +229,7 @@ func (r *reader) within(w string) {
 	r.out.WriteString(w)
 }
 
-// quoted writes a word that has n quoted bytes starting at i. The quotes may contain the name or the value, as in
+// quoted writes a word that has n quoted bytes starting at i. The quotes can contain the name or the value, as in
 // {"name":"value"} and name="value".
 func (r *reader) quoted(w string, i, n int) {
 	inner, rest := w[i+1:i+n-1], w[i+n:]

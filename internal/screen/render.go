@@ -170,7 +170,7 @@ func replay(raw []byte, cols, rows, lines int) string {
 		return s.Text()
 	}
 	s.mu.Lock()
-	shown := s.plain() // read the screen first, because that may scroll a line into the history
+	shown := s.plain() // read the screen first, because that might scroll a line into the history
 	s.mu.Unlock()
 	var all []string
 	if past := s.History(0, lines); !s.Alt() {

@@ -52,7 +52,7 @@ type Screen struct {
 	alt  page // created on first use
 
 	modes
-	// the newest characters, which are held back because a combining mark may follow; see text.go
+	// the newest characters, which are held back because a combining mark might follow; see text.go
 	pending []byte
 	last    []byte     // the newest cluster, which REP repeats
 	scratch []*uv.Cell // the row that is being drawn
@@ -206,7 +206,7 @@ func (s *Screen) Alt() bool {
 	return s.cur == &s.alt
 }
 
-// Version returns a number that increases whenever the visible content may have changed.
+// Version returns a number that increases whenever the visible content might have changed.
 func (s *Screen) Version() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -101,7 +101,7 @@ func (f *streamCleaner) escape(byte, byte)     { f.flush(); f.last = f.last[:0] 
 func (f *streamCleaner) csi([]byte, byte)      { f.flush(); f.last = f.last[:0] }
 func (f *streamCleaner) csiInter([]byte, byte) { f.flush(); f.last = f.last[:0] }
 
-// flush writes the pending characters. The first of them may belong to the last written cluster.
+// flush writes the pending characters. The first of them might belong to the last written cluster.
 func (f *streamCleaner) flush() {
 	b := f.pending
 	if len(b) > 0 && len(f.last) > 0 {

@@ -146,7 +146,7 @@ func (p *pipes) begun() {
 const maxPipeSize = 1 << 20
 
 // drain reads the remaining content of a pipe after its read deadline has expired. It resets the deadline, because
-// reads would fail otherwise. It does not block, and reads at most maxPipeSize bytes, because a process may keep
+// reads would fail otherwise. It does not block, and reads at most maxPipeSize bytes, because a process might keep
 // writing.
 func drain(into io.Writer, r *os.File) {
 	raw, err := r.SyscallConn()

@@ -1,4 +1,4 @@
-// Package shell runs "sh -c" lines and programs that may hang, print too much or leave child processes behind. It
+// Package shell runs "sh -c" lines and programs that can hang, print too much or leave child processes behind. It
 // kills every process that a line started, bounds the output, and returns by a deadline.
 package shell
 
@@ -122,7 +122,7 @@ func Run(ctx context.Context, l Line) (Result, error) {
 // still be running, and the caller must use only its Process.
 func await(ctx context.Context, cmd *exec.Cmd) (over bool, err error) {
 	result := make(chan error, 1)
-	// Only this goroutine can reap the process, which may never exit.
+	// Only this goroutine can reap the process, which might never exit.
 	go func() { result <- cmd.Wait() }()
 	select {
 	case err := <-result:

@@ -39,7 +39,7 @@ type Writer struct {
 	saved  [2]bool
 	alt    int  // index in saved
 	origin bool // positions count from the top margin
-	dirty  bool // the line may be erased
+	dirty  bool // the line might be erased
 
 	single *singleScreen // nil = the program switches between the screens of the real terminal
 }

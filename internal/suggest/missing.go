@@ -103,7 +103,7 @@ func NotFound(k Kind, name string, names []string) *Missing {
 	if how := k.create(); len(names) == 0 && how != "" {
 		m.next = "there is none yet; " + how
 	}
-	for _, n := range names { // a name may be meant without its rig
+	for _, n := range names { // a name might be meant without its rig
 		names = append(names, n[strings.LastIndexByte(n, '/')+1:])
 	}
 	m.near = Nearest(name, names)

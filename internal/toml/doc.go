@@ -94,7 +94,7 @@ type Doc struct {
 }
 
 // Load reads a file. most is the maximum number of bytes. Load accepts only files that other users cannot change, and
-// only regular files, because a read from a pipe or device may block forever. File system errors are returned; errors
+// only regular files, because a read from a pipe or device can block forever. File system errors are returned; errors
 // in the content become problems of the Doc. name is the file's name in these problems.
 func Load(path, name string, most int) (*Doc, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)

@@ -33,7 +33,7 @@ func Parse(data []byte) (*Node, []*Fault) {
 }
 
 // plainSyntax replaces an error message from the strict decoder. The decoder's messages are hard to understand, and
-// quote the file, which may contain secrets.
+// quote the file, which can contain secrets.
 func plainSyntax(msg string) string {
 	const quotes = "; text must be in quotes"
 	lower := strings.ToLower(msg)

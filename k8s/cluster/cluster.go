@@ -298,7 +298,7 @@ func (p *Provider) refresh(ctx context.Context, name string, l *link) {
 	defer cancel()
 	p.mu.Lock()
 	e := p.pods[name]
-	// if a start was in progress when the request was sent, the session may be missing from the response
+	// if a start was in progress when the request was sent, the session might be missing from the response
 	starting := e != nil && e.starting
 	p.mu.Unlock()
 	all, err := l.List(ctx)

@@ -52,7 +52,7 @@ func (e *entry) reason(now time.Time) string {
 	case ok:
 		return fmt.Sprintf("its pod has been terminating since %s (%s), and %s has not "+
 			"confirmed its "+
-			"end, so it may still run; if the node is lost for good, run "+
+			"end, so it might still run; if the node is lost for good, run "+
 			"`gcity agent kill --force %s`", since.Local().Format(time.TimeOnly), why, node,
 			e.note.Agent)
 	case e.link == nil && !e.silent.IsZero() && !e.starting:
@@ -131,7 +131,7 @@ func controller(city string) *http.Transport {
 	}
 }
 
-// giveUp deletes a pod without waiting for its node. The pod's processes may still be running on the node.
+// giveUp deletes a pod without waiting for its node. The pod's processes might still be running on the node.
 func giveUp(ctx context.Context, p *Provider, pod *corev1.Pod) error {
 	if err := p.mayChange(ctx); err != nil {
 		return fmt.Errorf("cannot delete the pod %s: %w", pod.Name, err)

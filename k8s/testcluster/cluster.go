@@ -84,7 +84,7 @@ func (c *cluster) api() string { return "https://" + c.network().service + ":443
 
 // up starts all parts and waits until the node is ready.
 func (c *cluster) up(ctx context.Context) error {
-	// without a time limit, because a busy machine may need minutes to build the programs
+	// without a time limit, because a busy machine might need minutes to build the programs
 	images, err := c.images(ctx)
 	if err != nil {
 		return err
@@ -361,7 +361,7 @@ func (c *cluster) down() error {
 		children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
 		for child := range strings.FieldsSeq(string(children)) {
 			if n, err := strconv.Atoi(child); err == nil {
-				_ = syscall.Kill(n, syscall.SIGKILL) // the process may have exited already
+				_ = syscall.Kill(n, syscall.SIGKILL) // the process might have exited already
 			}
 		}
 		_ = end(pid, syscall.SIGKILL)

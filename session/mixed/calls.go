@@ -52,7 +52,7 @@ func (p *Provider) checkNoOther(ctx context.Context, m *member, name string) err
 			continue
 		}
 		if _, err := p.list(ctx, o); err != nil {
-			return fmt.Errorf("cannot start %q: it may already be running in %s, and that "+
+			return fmt.Errorf("cannot start %q: it might already be running in %s, and that "+
 				"provider cannot list its sessions: %w", name, o.name, err)
 		}
 		if !p.hasNoLive(o, name) {

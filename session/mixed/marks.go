@@ -57,7 +57,7 @@ func isName(name string) bool {
 
 // recover rebuilds a damaged marks file. It keeps a copy of the damaged file and marks every provider that may hold
 // sessions. A provider loses its mark once it reports that it has no sessions. Until all of them have responded, agents
-// that may still be running are not started.
+// that might still be running are not started.
 func (p *Provider) recover(legible []string, damage error) ([]string, error) {
 	_, unsafe := errors.AsType[*disk.UnsafeError](damage)
 	if p.o.FindProviders == nil || !unsafe && !errors.Is(damage, errDamaged) {

@@ -49,7 +49,7 @@ type Options struct {
 type Provider struct {
 	o     Options
 	exits chan session.Exit
-	// receives a value when a provider's sessions may have changed; see session.Changer
+	// receives a value when a provider's sessions might have changed; see session.Changer
 	changes chan struct{}
 	done    chan struct{}
 	life    context.Context // context for List calls to patient providers; end cancels it

@@ -190,7 +190,7 @@ func TestMarksOutliveController(t *testing.T) {
 	}
 }
 
-// If one provider fails, only its sessions are unknown. A session that may be running there is not started in another
+// If one provider fails, only its sessions are unknown. A session that might be running there is not started in another
 // provider (L11).
 func TestUnresponsiveProvider(t *testing.T) {
 	h := newHouse(t, "pty", "one")
@@ -209,8 +209,8 @@ func TestUnresponsiveProvider(t *testing.T) {
 			t.Fatalf("%+v, %v", all, err)
 		}
 	}
-	if _, err := p.Start(t.Context(), spec("b", "")); err == nil || !strings.Contains(err.Error(), "may already be running in one") {
-		t.Errorf("started although a copy may be running: %v", err)
+	if _, err := p.Start(t.Context(), spec("b", "")); err == nil || !strings.Contains(err.Error(), "might already be running in one") {
+		t.Errorf("started although a copy might be running: %v", err)
 	}
 	if err := p.Send(t.Context(), "b", "x"); err == nil || !strings.Contains(err.Error(), "no server") {
 		t.Errorf("sent although the provider is unknown: %v", err)

@@ -36,7 +36,7 @@ type Client struct {
 	o     ClientOptions
 	http  *http.Client
 	exits chan session.Exit
-	// receives a value when sessions may have changed; see session.Changer
+	// receives a value when sessions might have changed; see session.Changer
 	changes chan struct{}
 	end     context.CancelFunc
 	wg      recovery.Group

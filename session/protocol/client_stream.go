@@ -27,7 +27,7 @@ const (
 func (c *Client) Exits() <-chan session.Exit { return c.exits }
 
 // Changes implements session.Changer. The channel also receives a value when an exit stream is opened, because changes
-// before that may have been missed.
+// before that might have been missed.
 func (c *Client) Changes() <-chan struct{} { return c.changes }
 
 // changed signals a change to the reader of Changes.

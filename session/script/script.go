@@ -231,7 +231,7 @@ func (p *Provider) endPrevious(ctx context.Context, name string, e *entry, old *
 	if old.Starting {
 		if err := p.end(ctx, old); err != nil {
 			return fmt.Errorf("cannot start %q: an earlier start did not finish, and its "+
-				"session may still be running: %w", name, err)
+				"session might still be running: %w", name, err)
 		}
 		return nil
 	}
@@ -271,7 +271,7 @@ func (p *Provider) undoStart(ctx context.Context, e *entry, rec record, old *rec
 		p.mu.Lock()
 		e.rec, e.pid, e.activity, e.attached, e.typed = rec, 0, time.Time{}, 0, time.Time{}
 		p.mu.Unlock()
-		return fmt.Errorf("and its session may still be running: %w", err)
+		return fmt.Errorf("and its session might still be running: %w", err)
 	}
 	if old.Name != "" {
 		return p.write(*old)

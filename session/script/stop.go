@@ -208,7 +208,7 @@ func (p *Provider) awaitEnd(ctx context.Context, rec *record) {
 	}
 }
 
-// end stops a session and verifies that it has ended. If a start may still be in progress, end first kills the
+// end stops a session and verifies that it has ended. If a start might still be in progress, end first kills the
 // processes of the start.
 func (p *Provider) end(ctx context.Context, rec *record) error {
 	if rec.Starting {

@@ -49,8 +49,9 @@ func (p *Provider) checkRecord(e *entry, rec *record, runs bool) bool {
 	return pid > 0 && proc.Lives(pid, start)
 }
 
-// abortStart undoes an unfinished start after its controller died or failed to undo it. The script may still be running
-// and start the session late, so the session counts as alive until that is impossible. The caller must hold the lock.
+// abortStart undoes an unfinished start after its controller died or failed to undo it. The script might still be
+// running and start the session late, so the session counts as alive until that is impossible. The caller must hold the
+// lock.
 func (p *Provider) abortStart(ctx context.Context, e *entry, rec *record) {
 	if p.o.Observe {
 		return // another controller may be starting the session

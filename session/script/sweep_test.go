@@ -176,7 +176,7 @@ func TestStartThatCannotBeUndone(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := h.spec("gc-a", forever+" # fails")
-		if _, err := h.Start(t.Context(), s); err == nil || !strings.Contains(err.Error(), "the connection is lost") || !strings.Contains(err.Error(), "may still be running") {
+		if _, err := h.Start(t.Context(), s); err == nil || !strings.Contains(err.Error(), "the connection is lost") || !strings.Contains(err.Error(), "might still be running") {
 			t.Fatalf("%v", err)
 		}
 		if st, ok := status(t, h, "gc-a"); !ok || !st.Alive || st.Ready || st.ID != s.ID {

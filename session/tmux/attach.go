@@ -29,7 +29,7 @@ func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (ses
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("cannot attach to %q: %w", name, context.Cause(ctx))
 	}
-	// An earlier resize may have fixed the window's size. Let it follow the viewers again.
+	// An earlier resize might have fixed the window's size. Let it follow the viewers again.
 	if _, err := p.tmux.run(ctx, nil, "set-option", "-w", "-u", "-t", rec.target(),
 		"window-size"); err != nil {
 		return nil, explain("attach to", name, err)

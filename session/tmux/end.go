@@ -294,7 +294,7 @@ func (p *Provider) ask(ctx context.Context, rec *record, grace time.Duration,
 	if _, err := p.tmux.run(ctx, nil, "send-keys", "-t", rec.target(), "C-c"); err != nil {
 		p.log.Warn("cannot interrupt the agent", "session", rec.Name, "err", err)
 	}
-	// also send the signal, because the key may be stuck behind input that the program does not read
+	// also send the signal, because the key might be stuck behind input that the program does not read
 	proc.Signal(rec.PID, unix.SIGINT, still)
 	deadline := time.Now().Add(grace)
 	for proc.Shell(rec.PID) && ctx.Err() == nil && time.Now().Before(deadline) {

@@ -34,7 +34,7 @@ func Dismiss(ctx context.Context, city string) error {
 	return c.dismiss(ctx)
 }
 
-// dismiss makes the server exit as soon as it has no sessions. It does not kill the server, because a user may have
+// dismiss makes the server exit as soon as it has no sessions. It does not kill the server, because a user might have
 // created sessions of their own in it.
 func (c *client) dismiss(ctx context.Context) error {
 	if !c.serverLives() {

@@ -9,6 +9,7 @@ import (
 	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
+	"gcity/tui/palette"
 	"gcity/tui/panel"
 	"gcity/tui/state"
 	"gcity/tui/widget"
@@ -37,8 +38,8 @@ func agentActions() []state.Action {
 			Why: needRunning, Run: askSend},
 		{ID: state.ReleaseID,
 			Key: keymap.Bind(
-				"undo or release: undo the last verb (30 s); otherwise end quarantine, backoff "+
-					"or drain, or acknowledge a watchdog", "u"),
+				"undo or release: undo the last verb that can be undone (30 s); otherwise end "+
+					"quarantine, backoff or drain, or acknowledge a watchdog", "u"),
 			Short: "release", In: global, Why: needUndoOrHeld, Run: undoOrRelease},
 		{ID: "agent.restart", Key: keymap.Bind("restart the agent or the pool", "r"),
 			Short: "restart",
@@ -126,6 +127,15 @@ func needSession(m *state.Room) string {
 	}
 }
 
+// releaseHint returns the key that makes an agent start, to follow the reason why it has no session. It returns "" if
+// the key would do something else.
+func releaseHint(m *state.Room, r *panel.AgentRow) string {
+	if !r.Held() || state.Undoable(m) {
+		return ""
+	}
+	return "; " + m.Keys.KeyText(state.ReleaseID) + " releases it"
+}
+
 // hasSession reports whether an agent has, or may have, a session that can be killed.
 func hasSession(r *panel.AgentRow) bool {
 	return r.Running || r.State == city.Starting || r.State == city.Stopping ||
@@ -149,8 +159,8 @@ func needTerminal(m *state.Room) string {
 	case r == nil:
 		return noAgent(m)
 	case !r.Running:
-		return fmt.Sprintf("%s is %s: it has no terminal to attach to", r.Shown,
-			r.State.Is())
+		return fmt.Sprintf("%s is %s and has no terminal%s", r.Shown, r.State.Is(),
+			releaseHint(m, r))
 	}
 	return ""
 }
@@ -163,8 +173,7 @@ func needHeld(m *state.Room) string {
 		return surplusReason(m, rows[0])
 	}
 	if len(state.Releasable(m)) == 0 {
-		return "nothing to release: only agents in quarantine, in backoff or draining can " +
-			"be released"
+		return palette.OnlyHeld
 	}
 	return ""
 }

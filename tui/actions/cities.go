@@ -45,7 +45,7 @@ func noDirectory(m *state.Room) []string {
 	register := "`gcity start` in this city's folder hands it over to the supervisor; its agents " +
 		"keep running."
 	if m.Mode == state.Hosting {
-		register = "This program runs " + state.CityName(m) + ". Leave it with " +
+		register = "This program runs " + state.CityName(m) + ". Quit it with " +
 			m.Keys.KeyText("quit") + " and h; then `gcity start` in its folder hands it over to " +
 			"the supervisor. Its agents keep running."
 	}
@@ -128,7 +128,7 @@ func askStart(m *state.Room, c *fleet.City) []feed.Effect {
 	ask(m, question{title: "Start " + c.DisplayName + "?", verb: "start it, and go there",
 		body: []string{"No controller runs the city in " + widget.Plain(c.Info.Path) + ". A " +
 			"headless controller starts in the background and runs its agents. It continues " +
-			"after you leave, until `gcity stop` in that folder.",
+			"after you quit, until `gcity stop` in that folder.",
 			"A supervisor would also restart it: `gcity supervisor start` starts all " +
 				"registered cities."},
 		do: func(m *state.Room) []feed.Effect { return startSwitch(m, to) }})

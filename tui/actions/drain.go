@@ -82,7 +82,7 @@ func undrainable(m *state.Room, r *panel.AgentRow) string {
 	case r.Surplus():
 		return surplusReason(m, r)
 	}
-	return fmt.Sprintf("%s is %s: there is nothing to drain", r.Shown, r.State.Is())
+	return fmt.Sprintf("%s is %s, so there is nothing to drain", r.Shown, r.State.Is())
 }
 
 // surplusReason explains why a surplus member of a pool is draining, and how to keep it.

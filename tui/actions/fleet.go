@@ -59,7 +59,7 @@ func fleetActions() []state.Action {
 			Run: func(*state.Room) []feed.Effect { return []feed.Effect{feed.Redraw{}} }},
 		{ID: "fleet.verbs", Key: keymap.Bind("find one of these actions and run it", "?", ":", "x",
 			"ctrl+p"), Short: "help", In: f, Run: fleetMenu},
-		{ID: "fleet.quit", Key: keymap.Bind("leave; all cities keep running", "q", "ctrl+c"),
+		{ID: "fleet.quit", Key: keymap.Bind("quit; all cities keep running", "q", "ctrl+c"),
 			Short: "quit", In: f, Run: AskQuit},
 	}, fleetMoves()...)
 }

@@ -5,6 +5,7 @@ import (
 	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
+	"gcity/tui/palette"
 	"gcity/tui/panel"
 	"gcity/tui/state"
 	"gcity/tui/widget"
@@ -45,8 +46,7 @@ func needHeldAgent(m *state.Room) string {
 		return why
 	}
 	if r := m.Agents.Find(m.Dialogs.Inspection().Name); r == nil || !r.Releasable() {
-		return "nothing to release: only agents in quarantine, in backoff or draining can " +
-			"be released"
+		return palette.OnlyHeld
 	}
 	return ""
 }

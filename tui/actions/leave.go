@@ -16,10 +16,11 @@ import (
 func leaveActions() []state.Action {
 	global := []keymap.Zone{keymap.Everywhere}
 	return []state.Action{
-		{ID: "quit", Key: keymap.Bind("leave; asks first if this program runs the city", "q",
+		{ID: "quit", Key: keymap.Bind("quit; asks first if this program runs the city", "q",
 			"ctrl+c"), Short: "quit", In: global, Run: AskQuit},
-		{ID: "quit.suspend", Key: keymap.Bind("explain why this program cannot be suspended",
-			"ctrl+z"),
+		{ID: "quit.suspend",
+			Key: keymap.Bind("suspend this program: not supported; shows what to do instead",
+				"ctrl+z"),
 			In: global, Run: explainSuspend},
 	}
 }
@@ -35,7 +36,7 @@ func AskQuit(m *state.Room) []feed.Effect {
 	case LeavesAtOnce(m):
 		return leave(feed.Leave)(m)
 	}
-	m.Dialogs.Open(&state.Choice{Title: "Leave " + state.CityName(m) + "?", Since: m.Now,
+	m.Dialogs.Open(&state.Choice{Title: "Quit " + state.CityName(m) + "?", Since: m.Now,
 		AboutLeaving: true,
 		Body: []string{areRunning(RunningAgents(m)) + " running. " + m.Preferences.HangupText(),
 			"Run `gcity` in the city's folder to return, or to start it again."},
@@ -80,10 +81,10 @@ func askStopCity(m *state.Room) []feed.Effect {
 // AskLost reduces an open question about leaving to the answers that are still possible after the city has stopped.
 func AskLost(m *state.Room) {
 	c := m.Dialogs.Choice()
-	c.Title, c.RequiredText = "Leave "+state.CityName(m)+"?", ""
+	c.Title, c.RequiredText = "Quit "+state.CityName(m)+"?", ""
 	c.Body = []string{widget.FirstItem(state.Alerts(m)[0].Text)}
 	c.Answers = []state.Answer{
-		{Key: "l", Title: "leave", Do: func(*state.Room) []feed.Effect {
+		{Key: "l", Title: "quit", Do: func(*state.Room) []feed.Effect {
 			return []feed.Effect{feed.Quit{Exit: feed.Leave}}
 		}},
 		{Key: "n", Title: "stay", Safe: true},
@@ -112,10 +113,10 @@ func areRunning(n int) string {
 func explainSuspend(m *state.Room) []feed.Effect {
 	body := []string{"Suspending this program would freeze the controller in it:",
 		"no agent would be restarted until it resumes.", "",
-		m.Keys.KeyText("quit") + " leaves and keeps the agents running; run gcity to come back."}
+		m.Keys.KeyText("quit") + " quits and asks what to keep running; run gcity to return."}
 	if m.Mode != state.Hosting {
-		body = []string{"Leave with " + m.Keys.KeyText("quit") +
-			" instead; run gcity to come back to this city."}
+		body = []string{"Quit with " + m.Keys.KeyText("quit") +
+			" instead; run gcity to return to this city."}
 	}
 	m.Dialogs.Open(&state.Choice{Title: "Not suspended", Body: body,
 		Answers: []state.Answer{{Key: "n", Title: "continue", Safe: true}}, Since: m.Now})
@@ -142,11 +143,11 @@ func askDrainAll(m *state.Room) []feed.Effect {
 		"The city stops when the last agent has finished, or after " +
 			widget.Duration(details.LongestDrain(m.Pools, rows)) + ".",
 		"Agents that finish do not restart; " + m.Keys.KeyText("view.back") +
-			" stays and restarts them."}
-	ask(m, question{title: "Drain " + details.TargetNames(rows) + ", then leave?",
+			" cancels and restarts them."}
+	ask(m, question{title: "Drain " + details.TargetNames(rows) + ", then quit?",
 		targets: targetLines(m, rows),
 		body:    body,
-		verb:    "drain, then leave", no: "stay", count: len(rows),
+		verb:    "drain, then quit", no: "stay", count: len(rows),
 		do: func(m *state.Room) []feed.Effect { return drainAndLeave(m, rows) }})
 	return nil
 }

@@ -62,8 +62,8 @@ func needRunning(m *state.Room) string {
 		return why
 	}
 	if able, unable := textRecipients(m); len(able) == 0 {
-		return fmt.Sprintf("%s is %s: it cannot receive text", unable[0].Shown,
-			unable[0].State.Is())
+		return fmt.Sprintf("%s is %s and has no session%s", unable[0].Shown,
+			unable[0].State.Is(), releaseHint(m, unable[0]))
 	}
 	return ""
 }
@@ -191,7 +191,7 @@ func leaveComposer(m *state.Room) []feed.Effect {
 }
 
 // waitingRows returns the targets with queued nudges. If no target has any, it returns all agents with queued nudges
-// from this room, because the cursor may have moved.
+// from this room, because the cursor might have moved.
 func waitingRows(m *state.Room) []*panel.AgentRow {
 	var rows []*panel.AgentRow
 	for _, r := range state.Targets(m) {

@@ -4,6 +4,7 @@ import (
 	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
+	"gcity/tui/palette"
 	"gcity/tui/panel"
 	"gcity/tui/state"
 	"gcity/tui/widget"
@@ -33,7 +34,11 @@ func needUndoOrHeld(m *state.Room) string {
 		return why + "; to release an agent, press " + m.Keys.KeyText("focus.agents") +
 			" for the agents"
 	}
-	return needHeld(m)
+	held := needHeld(m)
+	if why != "" && held == palette.OnlyHeld {
+		return why + "; " + held
+	}
+	return held
 }
 
 func undoOrRelease(m *state.Room) []feed.Effect {
@@ -67,7 +72,7 @@ func messageActions() []state.Action {
 			Key: keymap.Bind("messages: show past status lines, with the result of each target"),
 			In:  []keymap.Zone{keymap.Everywhere},
 			Run: showMessages},
-		{ID: "verb.undo", Key: keymap.Bind("undo the last verb, within 30 s"),
+		{ID: "verb.undo", Key: keymap.Bind("undo the last verb that can be undone, within 30 s"),
 			In: []keymap.Zone{keymap.Everywhere}, Why: needUndo, Run: undo},
 	}
 }

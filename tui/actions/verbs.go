@@ -60,7 +60,7 @@ func Verbs() []verb {
 		{Name: "messages", Description: "show past status lines", ID: "view.messages",
 			ReadOnly: true,
 			Run:      runAsKey("view.messages")},
-		{Name: "undo", Description: "undo the last verb", ID: state.ReleaseID,
+		{Name: "undo", Description: "undo the last verb that can be undone", ID: state.ReleaseID,
 			Run: runAsKey("verb.undo")},
 	}...)
 }
@@ -187,7 +187,7 @@ func agentsWhy(id string, against func(r *panel.AgentRow) string) func(*state.Ro
 		_, why := onNamed(m, names, func() ([]feed.Effect, string) {
 			for _, r := range state.Targets(m) {
 				if against != nil && against(r) != "" {
-					return nil, r.Shown + " is " + r.State.Is() + ": " + against(r)
+					return nil, r.Shown + " is " + r.State.Is() + against(r)
 				}
 			}
 			if id == "" {

@@ -50,7 +50,7 @@ func viewActions(all []panel.Panel) []state.Action {
 				m.PreviousFocus = m.Focus
 				return nil
 			}},
-		{ID: "view.event", Key: keymap.Bind("show the whole event", "enter"), Short: "detail",
+		{ID: "view.event", Key: keymap.Bind("show the whole event", "enter"), Short: "details",
 			In:  []keymap.Zone{keymap.InEvents},
 			Why: needEvent, Run: showEvent},
 		{ID: "view.filter",
@@ -89,7 +89,7 @@ func viewActions(all []panel.Panel) []state.Action {
 		{ID: "view.help", Key: keymap.Bind("help: all keys; / searches, enter runs", "?"),
 			Short: "help", In: global,
 			Run: func(m *state.Room) []feed.Effect { openFinder(m, false); return nil }},
-		{ID: state.BackID, Key: keymap.Bind("go back one step; does not leave the room", "esc"),
+		{ID: state.BackID, Key: keymap.Bind("go back one step; does not quit", "esc"),
 			Short: "back", In: global, Run: back},
 	}
 }

@@ -23,7 +23,7 @@ func workActions() []state.Action {
 			In: w, Why: needBead, Run: showBead},
 		{ID: "work.create", Key: keymap.Bind("add a bead", "n"), Short: "new", In: w,
 			Why: state.NeedWritable, Run: askCreate},
-		{ID: "work.sling", Short: "assign", In: w, Why: needOpenBead, Run: askRecipientOf,
+		{ID: "work.sling", Short: "sling", In: w, Why: needOpenBead, Run: askRecipientOf,
 			Key: keymap.Bind("sling the bead to an agent or a pool, and notify it", "B")},
 		{ID: "work.finish", Key: keymap.Bind("close the bead", "X"), Short: "close", In: w,
 			Risk: keymap.Confirmed, Why: needOpenBead, Run: askClose},

@@ -132,7 +132,7 @@ func restartsText(a *city.Agent, dot string) string {
 func stateFields(src *Source, r *panel.AgentRow, a *city.Agent) []string {
 	sign, token := panel.ConditionOf(src.Look, r)
 	dot := " " + src.Look.Glyphs.Dot + " "
-	state := src.Look.Paint(token, sign) + " " + panel.Lasted(r.State, src.Now.Sub(r.Since))
+	state := src.Look.Paint(token, sign) + " " + widget.Lasted(r.State, src.Now.Sub(r.Since))
 	if r.Stuck != nil {
 		state = src.Look.Paint(token, sign) + " for " + widget.Age(src.Now.Sub(r.Stuck.Since)) +
 			dot +
@@ -286,8 +286,12 @@ func sendFields(src *Source, sends []city.Send) []string {
 		text := src.Look.Paint(token, widget.Plain(s.Stage.Text())) + " for " +
 			widget.Age(src.Now.Sub(s.Since))
 		if s.Stage.Over() {
-			text = src.Look.Paint(token, widget.Plain(s.Stage.Text())) + " " +
-				widget.Age(src.Now.Sub(s.Since)) + " ago"
+			stage, note := s.Stage, ""
+			if stage == city.Acknowledged {
+				stage, note = city.Submitted, "; "+city.OutputSince
+			}
+			text = src.Look.Paint(token, widget.Plain(stage.Text())) + " " +
+				widget.Age(src.Now.Sub(s.Since)) + " ago" + note
 		}
 		if s.Why != "" {
 			text += ": " + widget.Plain(s.Why)

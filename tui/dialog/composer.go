@@ -194,7 +194,7 @@ func (c *Composer[T]) Newline() {
 // Paste inserts text. Long text is represented by a placeholder and cannot be edited.
 func (c *Composer[T]) Paste(text string) {
 	c.Problem = ""
-	// cleaning may shorten the text by up to half, because line ends may become shorter
+	// cleaning may shorten the text by up to half, because line ends might become shorter
 	if len(text) <= 2*city.MaxSend {
 		text = strings.TrimRight(widget.DropUntypable(text), "\n")
 	}
@@ -270,14 +270,14 @@ func (c *Composer[T]) hint(on Canvas) (string, themes.Token) {
 		return why, themes.Bad
 	}
 	return on.Keys.Hint("  ", "composer.send", "sends", "composer.newline", "new line",
-		"composer.leave", "leaves"), themes.Dim
+		"composer.leave", "closes"), themes.Dim
 }
 
 // drawLine draws the composer as one line.
 func (c *Composer[T]) drawLine(on Canvas) Frame {
 	w := on.W
 	l := widget.Line{Styles: on.Styles}
-	label := widget.Cut(c.Label, w/2, on.more())
+	label := fitLabel(c.Label, w/2, on.more())
 	text := c.area.Value()
 	if c.IsMultiline() { // on a screen that is too small for the sheet
 		at := c.area.Line()
@@ -287,7 +287,7 @@ func (c *Composer[T]) drawLine(on Canvas) Frame {
 	hint, token := c.hint(on)
 	if c.Problem != "" {
 		hint = widget.Cut(hint, max(w/2, w-widget.Width(label)-12), on.more())
-		label = widget.Cut(label, w-widget.Width(hint)-10, on.more())
+		label = fitLabel(label, w-widget.Width(hint)-10, on.more())
 	} else {
 		label, hint = fitHint(on, label, hint, widget.Width(text))
 	}
@@ -311,7 +311,7 @@ func fitHint(on Canvas, label, hint string, typed int) (fitted, shown string) {
 	short, _, _ := strings.Cut(hint, "  ")
 	for _, h := range []string{hint, short} {
 		if room := on.W - widget.Width(h) - max(12, typed+2) - 5; room >= least {
-			return widget.Cut(label, room, on.more()), h
+			return fitLabel(label, room, on.more()), h
 		}
 	}
 	return label, ""
@@ -352,7 +352,7 @@ func (c *Composer[T]) rule(on Canvas, note string, token themes.Token) string {
 		token = themes.Dim
 	}
 	l.Add(themes.Accent, g.Heavy)
-	l.Add(themes.Title, " "+widget.Cut(c.Label, on.W-widget.Width(note)-8, g.More)+" ")
+	l.Add(themes.Title, " "+fitLabel(c.Label, on.W-widget.Width(note)-8, g.More)+" ")
 	l.Add(themes.Accent, strings.Repeat(g.Heavy, max(0, on.W-l.Width-widget.Width(note)-3)))
 	l.Add(token, " "+note+" ")
 	l.Add(themes.Accent, g.Heavy)

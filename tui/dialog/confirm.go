@@ -44,7 +44,7 @@ type Confirm[T any] struct {
 func (c *Confirm[T]) Zone() keymap.Zone { return keymap.InChoice }
 
 // Accepts reports whether a key was meant for the question. A new question rejects keys that choose an answer for
-// keymap.DialogGuard, because they may be meant for the previous screen. If the user opened it with a key, it accepts
+// keymap.DialogGuard, because they might be meant for the previous screen. If the user opened it with a key, it accepts
 // the keys of its answers sooner. After it has rejected an answer, it rejects all answers for keymap.DialogGuard, so
 // that the user sees the rejection first.
 func (c *Confirm[T]) Accepts(key string, takes bool, now time.Time) bool {

@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -79,6 +80,20 @@ func (p *Prompt[T]) Leave(close func()) {
 	}
 }
 
+// fitLabel shortens a label to w columns. It first omits whole parts at the end: a subject in quotes, a list of names,
+// or text in parentheses.
+func fitLabel(label string, w int, more string) string {
+	for widget.Width(label) > w {
+		end := max(strings.LastIndex(label, ", \""), strings.LastIndex(label, ": "),
+			strings.LastIndex(label, " ("))
+		if end <= 0 {
+			break
+		}
+		label = label[:end]
+	}
+	return widget.Cut(label, w, more)
+}
+
 // Draw implements Dialog.
 func (p *Prompt[T]) Draw(c Canvas) Frame {
 	asked, w := p.Label, c.W
@@ -90,9 +105,9 @@ func (p *Prompt[T]) Draw(c Canvas) Frame {
 	if p.problem != "" {
 		hint, token = "  "+widget.Cut(p.problem, w/2, c.more()), themes.Bad
 	}
-	label := widget.Cut(asked, w*3/4, c.more())
+	label := fitLabel(asked, w*3/4, c.more())
 	if p.problem != "" { // the problem is more important than the label
-		label = widget.Cut(asked, w-widget.Width(hint)-8, c.more())
+		label = fitLabel(asked, w-widget.Width(hint)-8, c.more())
 	} else if w < 70 || widget.Width(hint) > w-widget.Width(label)-max(12,
 		widget.Width(p.Edit.String())+5) { // the typed text is more important than the hint
 		hint = ""

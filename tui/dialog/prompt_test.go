@@ -8,6 +8,23 @@ import (
 	"gcity/tui/widget"
 )
 
+// A label that is too long loses whole parts at its end before it is cut.
+func TestLongLabels(t *testing.T) {
+	for _, c := range []struct {
+		label string
+		w     int
+		want  string
+	}{
+		{`mail to builder, "hi"`, 21, `mail to builder, "hi"`}, {`mail to builder, "hi"`, 20, "mail to builder"},
+		{"send to 2 agents: builder, idle", 20, "send to 2 agents"}, {"scale worker to (1-5, or auto)", 29, "scale worker to"},
+		{"scale worker to (1-5, or auto)", 10, "scale wor~"},
+	} {
+		if got := fitLabel(c.label, c.w, "~"); got != c.want {
+			t.Errorf("%q in %d columns: %q, want %q", c.label, c.w, got, c.want)
+		}
+	}
+}
+
 // A prompt that refuses its text stays open, and shows the reason until the text changes.
 func TestPromptRefuses(t *testing.T) {
 	var changes []string

@@ -195,7 +195,7 @@ func (v *attachment) forward(ctx context.Context, r *Runner, shown <-chan error)
 	resized := make(chan os.Signal, 1)
 	signal.Notify(resized, syscall.SIGWINCH)
 	defer signal.Stop(resized)
-	v.resize() // the size may have changed during the request
+	v.resize() // the size might have changed during the request
 	for {
 		select {
 		case <-ctx.Done():

@@ -18,7 +18,7 @@ type Delivery struct {
 }
 
 // Sender sends news to one program, and records the deliveries. A program that quits, for example because the user
-// attaches, may not have read the newest deliveries.
+// attaches, might not have read the newest deliveries.
 type Sender struct {
 	runner *Runner
 	recent []*Delivery

@@ -202,7 +202,7 @@ type SaveRoom struct {
 
 func (SaveRoom) effect() {}
 
-// QueryBackground queries the terminal's background. The terminal may never respond.
+// QueryBackground queries the terminal's background. The terminal might never respond.
 type QueryBackground struct{}
 
 func (QueryBackground) effect() {}

@@ -67,7 +67,7 @@ func (b *Mailbox) PutSnapshot(s *city.Snapshot) {
 		ok := ""
 		n.Unreachable = &ok
 		if n.Snap == nil || s.Rev > n.Snap.Rev || !s.Started.Equal(n.Snap.Started) ||
-			// the stream may lag behind a response to a poll
+			// the stream might lag behind a response to a poll
 			s.Rev == n.Snap.Rev && !s.Patrol.Last.Before(n.Snap.Patrol.Last) {
 			n.Snap = s
 		}
@@ -129,7 +129,7 @@ func (b *Mailbox) Take(now time.Time) (n News, next time.Time) {
 
 func (b *Mailbox) PutOpenedCity(a *OpenedCity) {
 	b.Put(func(n *News) {
-		// the result of a canceled switch may arrive late
+		// the result of a canceled switch might arrive late
 		if n.OpenedCity == nil || n.OpenedCity.ID < a.ID {
 			n.OpenedCity = a
 		}

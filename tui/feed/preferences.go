@@ -28,9 +28,9 @@ type Preferences struct {
 func (p *Preferences) HangupText() string {
 	switch p.OnHangup {
 	case "stop":
-		return "Closing the terminal stops the city and its agents, like s (on_hangup)."
+		return "Closing the terminal stops the city and its agents (on_hangup = stop)."
 	case "leave":
-		return "Closing the terminal keeps only the agents running, like a (on_hangup)."
+		return "Closing the terminal keeps only the agents running (on_hangup = leave)."
 	}
-	return "Closing the terminal keeps everything running, like h."
+	return "Closing the terminal keeps everything running."
 }

@@ -24,7 +24,7 @@ func (r *Runner) CopyText(e Copy) {
 		program, err := r.copyWithProgram(ctx, e.Text)
 		switch {
 		case errors.Is(ctx.Err(), context.DeadlineExceeded):
-			res.Failures = []string{fmt.Sprintf("the %s may not have been copied: the clipboard "+
+			res.Failures = []string{fmt.Sprintf("the %s might not have been copied: the clipboard "+
 				"program did not exit within %s", e.What, clipboardDeadline)}
 		case err != nil:
 			res.Failures = []string{"cannot copy the " + e.What + ": " + err.Error()}
@@ -182,8 +182,8 @@ func (r *Runner) changeCityList(id int, title string,
 		message, err := do(ctx, r.Root().Cities.Directory)
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):
-			res.Failures = []string{fmt.Sprintf("%s: no response within %s; the command may still "+
-				"take effect",
+			res.Failures = []string{fmt.Sprintf("%s: no response within %s; the command might "+
+				"still take effect",
 				title, commandDeadline)}
 		case err != nil:
 			r.Log.Warn("an operation on the list of cities failed", "title", title, "error", err)
@@ -219,7 +219,7 @@ func (r *Runner) runTask(ctx context.Context, e Task) (message, failed string) {
 	receipt, err := e.Run(ctx, r.City)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return "", fmt.Sprintf("%s: no response within %s; the command may still take effect, "+
+		return "", fmt.Sprintf("%s: no response within %s; the command might still take effect, "+
 			"see the events",
 			e.describe(), commandDeadline)
 	case err != nil:

@@ -159,7 +159,7 @@ func (r *Runner) sendCommand(ctx context.Context, c city.Command) (receipt city.
 	receipt, err := r.City.Do(ctx, c)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return receipt, fmt.Sprintf("%s %s: no response within %s; the command may still take "+
+		return receipt, fmt.Sprintf("%s %s: no response within %s; the command might still take "+
 			"effect, see the events", c.Verb(), c.Target(), commandDeadline)
 	case err != nil:
 		r.Log.Warn("a command failed", "verb", c.Verb(), "target", c.Target(), "error", err)

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// writeNew creates a file that only its owner can read, because an agent's output may contain secrets. It returns
+// writeNew creates a file that only its owner can read, because an agent's output can contain secrets. It returns
 // the absolute path.
 func writeNew(path, text string) (string, error) {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok {

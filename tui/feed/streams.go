@@ -116,7 +116,7 @@ func (r *Runner) FollowPreferences(ctx context.Context, changes <-chan Preferenc
 }
 
 // pollSnapshots requests a snapshot periodically, because only a requested snapshot contains the current time of the
-// last patrol. Snapshots from the stream may be older.
+// last patrol. Snapshots from the stream might be older.
 func (r *Runner) pollSnapshots(ctx context.Context, interval time.Duration) {
 	t := time.NewTicker(interval)
 	defer t.Stop()

@@ -153,14 +153,17 @@ func Troubles(s *city.Snapshot) []string {
 			p = append(p, "watchdog "+w.Name+" is degraded: "+w.Degraded)
 		}
 	}
-	failing := 0
+	failing, broken := 0, 0
 	for i := range s.Automations {
-		if a := &s.Automations[i]; a.State == city.AutomationBroken || a.Failures > 0 {
+		switch a := &s.Automations[i]; {
+		case a.State == city.AutomationBroken:
+			broken++
+		case a.Failures > 0:
 			failing++
 		}
 	}
-	if failing > 0 {
-		p = append(p, widget.Count(failing, "automation")+" failing or broken")
+	if text := panel.FailingText(failing, broken); text != "" {
+		p = append(p, text)
 	}
 	p = append(append(p, s.Degraded...), s.StrandedLines()...)
 	p = p[:min(len(p), maxNeeds)]
@@ -190,19 +193,19 @@ func HealthOf(l *widget.Styles, c *City) health {
 	case city.CityCrashed:
 		return health{"crashed", g.Failed, themes.Bad, 0}
 	case city.CityRefused:
-		return health{"refused", g.Failed, themes.Bad, 1}
+		return health{"refused", g.Refused, themes.Bad, 1}
 	case city.CityStarting:
 		return health{"starting", g.Starting, themes.Busy, 6}
 	case city.CityStopping:
-		return health{"stopping", g.Leaving, themes.Busy, 6}
+		return health{"stopping", g.Stopping, themes.Busy, 6}
 	case city.CityStopped:
 		return health{"stopped", g.Exited, themes.Off, 9}
 	}
 	switch b := &c.Summary; {
 	case c.Unresponsive != "":
-		return health{"silent", g.Alert, themes.Bad, 2}
+		return health{"silent", g.Silent, themes.Bad, 2}
 	case b.Overdue > 0:
-		return health{"stalled", g.Alert, themes.Bad, 3}
+		return health{"stalled", g.Stalled, themes.Bad, 3}
 	case len(b.Problems) > 0 || len(b.Needs) > 0:
 		return health{"trouble", g.Alert, themes.Warn, 4}
 	case b.Suspended || c.Info.Status == city.CitySuspended:

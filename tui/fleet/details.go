@@ -60,7 +60,7 @@ func (l *List) Details(of *City, look *widget.Styles, now time.Time) []string {
 			word = "is " + word
 		}
 		lines = append(lines, look.Paint(token, sign)+" "+n.DisplayName+" "+word+" "+
-			panel.Lasted(n.State, now.Sub(n.Since))+": "+n.Why)
+			widget.Lasted(n.State, now.Sub(n.Since))+": "+n.Why)
 	}
 	return lines
 }

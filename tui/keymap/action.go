@@ -61,7 +61,7 @@ func (r *Registry[H, E]) Zones() []Zone {
 // panel's own keys have priority.
 func (c Zone) ExcludesAgentVerbs() bool { return c == InRigs || c == InWork || c == InMail }
 
-// DialogGuard is how long a new dialog ignores keys, because they may be meant for the previous screen.
+// DialogGuard is how long a new dialog ignores keys, because they might be meant for the previous screen.
 const DialogGuard = 300 * time.Millisecond
 
 // MaxTypeahead is the maximum time between the key that opened a dialog and a key that was typed before the dialog was

@@ -209,7 +209,7 @@ func resolveConflicts[H, E any](claims []*claim[H, E],
 		}
 		c.restoreDefaults(claims[:i], complain)
 	}
-	for i, c := range claims { // a claim may have lost its last key to another claim
+	for i, c := range claims { // a claim might have lost its last key to another claim
 		c.restoreDefaults(slices.Concat(claims[:i], claims[i+1:]), complain)
 	}
 }

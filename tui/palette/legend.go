@@ -19,17 +19,14 @@ func Legend[T any](look *widget.Styles, keyOf func(id string) string,
 			Title: "waiting: it starts when the agents it depends on are up"},
 		{Keys: []string{g.Backoff},
 			Title: "backoff: it exited and restarts after a delay"},
-		{Keys: []string{g.Leaving},
-			Title: "draining or stopping: it was asked to finish, or is being stopped"},
-		{Keys: []string{g.Failed},
-			Title: "failed or quarantined: it does not start, or crashed too often; it " +
-				"needs attention"},
-		{Keys: []string{g.Exited}, Title: "exited: it ended as intended"},
+	}
+	all = append(all, leavingStates[T](look)...)
+	all = append(all, []dialog.Item[T]{
 		{Keys: []string{g.Suspended},
 			Title: "suspended: a user stopped it; it does not start until it is resumed"},
 		{Keys: []string{g.Mark}, Title: "marked: verbs act on all marked rows"},
 		{Keys: []string{g.Alert},
-			Title: "a problem with the city or with something it uses"},
+			Title: "a problem: with the city, with something it uses, or a stuck agent"},
 		{Keys: []string{g.Mail}, Title: "unread mail; " + keyOf("focus.mail") +
 			" shows it"},
 		{Keys: []string{g.More}, Title: "text is cut off here"},
@@ -41,7 +38,7 @@ func Legend[T any](look *widget.Styles, keyOf func(id string) string,
 				keyOf("list.sort") + " or a click on a column title changes the order"},
 		{Keys: []string{"(" + g.Below + ")"},
 			Title: "order paused: while you work in a list, its rows keep their places"},
-	}
+	}...)
 	for i := range all {
 		all[i].Words, all[i].Note = "signs symbols glyphs legend", "symbol"
 	}
@@ -62,4 +59,34 @@ func Legend[T any](look *widget.Styles, keyOf func(id string) string,
 		all[i].Info = true
 	}
 	return all
+}
+
+// leavingStates returns the rows of states that share a symbol in Unicode. In ASCII, each state has a row.
+func leavingStates[T any](look *widget.Styles) []dialog.Item[T] {
+	g := &look.Glyphs
+	if g.Leaving == g.Stopping {
+		return []dialog.Item[T]{
+			{Keys: []string{g.Leaving},
+				Title: "draining or stopping: it was asked to finish, or is being stopped"},
+			{Keys: []string{g.Failed},
+				Title: "failed or quarantined: it does not start, or crashed too often; it " +
+					"needs attention"},
+			{Keys: []string{g.Exited}, Title: "exited: it ended as intended"},
+		}
+	}
+	return []dialog.Item[T]{
+		{Keys: []string{g.Leaving}, Title: "draining: it was asked to finish"},
+		{Keys: []string{g.Stopping}, Title: "stopping: it is being stopped"},
+		{Keys: []string{g.Shrinking}, Title: "shrinking: surplus members of the pool drain"},
+		{Keys: []string{g.Failed}, Title: "failed: it does not start; it needs attention"},
+		{Keys: []string{g.Quarantined},
+			Title: "quarantined: it crashed too often; it needs attention"},
+		{Keys: []string{g.Unknown}, Title: "unknown: its provider does not respond"},
+		{Keys: []string{g.Exited}, Title: "exited: it ended as intended"},
+		{Keys: []string{g.Stopped}, Title: "stopped: no controller is running to start it"},
+		{Keys: []string{g.Manual}, Title: "manual: the automation runs only on request"},
+		{Keys: []string{g.Refused}, Title: "refused: the city cannot be opened"},
+		{Keys: []string{g.Silent}, Title: "silent: the city's controller does not respond"},
+		{Keys: []string{g.Stalled}, Title: "stalled: the city's controller is late"},
+	}
 }

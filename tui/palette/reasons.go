@@ -5,12 +5,13 @@ import (
 	"gcity/tui/widget"
 )
 
-// CannotAttach returns the reason why a user cannot attach to an agent, or "".
+// CannotAttach returns the reason why a user cannot attach to an agent, or "". The reasons about agents continue a
+// sentence that begins with the agent's state: "scout is quarantined".
 func CannotAttach(r *panel.AgentRow) string {
 	if r.Running {
 		return ""
 	}
-	return "the agent has no terminal to attach to"
+	return " and has no terminal"
 }
 
 // CannotDrain returns the reason why an agent cannot be drained, or "".
@@ -18,7 +19,7 @@ func CannotDrain(r *panel.AgentRow) string {
 	if r.Drainable() {
 		return ""
 	}
-	return "there is nothing to drain"
+	return ", so there is nothing to drain"
 }
 
 // CannotUndrain returns the reason why a drain cannot be canceled, or "".
@@ -27,9 +28,10 @@ func CannotUndrain(r *panel.AgentRow) string {
 	case r.Undrainable():
 		return ""
 	case r.Surplus():
-		return "the pool is scaling down; scale " + widget.Plain(r.Pool) + " up to keep the agent"
+		return " because its pool is scaling down; scale " + widget.Plain(r.Pool) +
+			" up to keep the agent"
 	}
-	return "the agent is not draining"
+	return ", not draining"
 }
 
 // CannotRelease returns the reason why an agent cannot be released, or "".
@@ -40,8 +42,11 @@ func CannotRelease(r *panel.AgentRow) string {
 	case r.Surplus():
 		return CannotUndrain(r)
 	}
-	return "there is nothing to release"
+	return "; " + OnlyHeld
 }
+
+// OnlyHeld is the reason why an agent cannot be released.
+const OnlyHeld = "only agents in quarantine, in backoff or draining can be released"
 
 // FlaggedAlready returns a message if suspending or resuming an object would change nothing, because it is already in
 // the wanted state. Otherwise it returns "".
@@ -88,5 +93,5 @@ func CannotUnsend(r *panel.AgentRow) string {
 	if len(r.Waiting) > 0 {
 		return ""
 	}
-	return "no nudge is queued for the agent"
+	return ", and no nudge is queued for it"
 }

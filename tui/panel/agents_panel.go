@@ -111,16 +111,22 @@ func AgentSign(l *widget.Styles, s city.State) (string, themes.Token) {
 		return l.Glyphs.Starting, themes.Busy
 	case city.Waiting:
 		return l.Glyphs.Waiting, themes.Busy
-	case city.Draining, city.Stopping:
+	case city.Draining:
 		return l.Glyphs.Leaving, themes.Busy
+	case city.Stopping:
+		return l.Glyphs.Stopping, themes.Busy
 	case city.Backoff:
 		return l.Glyphs.Backoff, themes.Warn
 	case city.Unknown:
-		return l.Glyphs.Alert, themes.Warn
+		return l.Glyphs.Unknown, themes.Warn
 	case city.Suspended:
 		return l.Glyphs.Suspended, themes.Off
-	case city.Exited, city.Stopped:
+	case city.Exited:
 		return l.Glyphs.Exited, themes.Off
+	case city.Stopped:
+		return l.Glyphs.Stopped, themes.Off
+	case city.Quarantined:
+		return l.Glyphs.Quarantined, themes.Bad
 	}
 	return l.Glyphs.Failed, themes.Bad
 }

@@ -3,7 +3,6 @@ package panel
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"gcity/city"
@@ -37,15 +36,25 @@ func (a *Alert) Sign(k *widget.Styles) string {
 	return k.Paint(sign, k.Glyphs.Alert)
 }
 
-// hint returns the alert's key with the text around it. On narrow screens it returns only the key.
+// hint returns the alert's key with the text around it. On narrow screens it is the key in brackets.
 func (a *Alert) hint(w int) (before, key, after string) {
 	switch {
-	case a.Key == "" || w < 60:
-		return "", a.Key, ""
+	case a.Key == "":
+		return "", "", ""
+	case w < 60:
+		return "[", a.Key, "]"
 	case a.Effect == "" || strings.HasPrefix(a.Effect, ","):
 		return "press ", a.Key, a.Effect
 	}
 	return "", a.Key, " " + a.Effect
+}
+
+// hintGap returns the number of columns before a hint on a screen of w columns.
+func hintGap(w int) int {
+	if w < 60 {
+		return 1
+	}
+	return 2
 }
 
 // width returns the width of the alert with its symbol and hint.
@@ -53,7 +62,7 @@ func (a *Alert) width(w int) int {
 	before, key, after := a.hint(w)
 	n := 3 + widget.Width(a.Text) + widget.Width(before+after)
 	if key != "" {
-		n += 2 + widget.Width(key)
+		n += hintGap(w) + widget.Width(key)
 	}
 	if strings.Contains(a.Text, "\n") {
 		n = w + 1
@@ -67,12 +76,12 @@ func (a *Alert) add(l *widget.Line, w, all int) {
 	sign, text := a.tokens()
 	room := w - 3 - widget.Width(before+after)
 	if key != "" {
-		room -= 2 + widget.Width(key)
+		room -= hintGap(all) + widget.Width(key)
 	}
 	l.Add(sign, " "+l.Styles.Glyphs.Alert+" ")
 	l.Add(text, widget.CutFirstItem(a.Text, max(0, room), l.Styles.Glyphs.More))
 	if key != "" {
-		l.Space(2)
+		l.Space(hintGap(all))
 		l.Add(themes.Dim, before)
 		l.Add(themes.Key, key)
 		l.Add(themes.Dim, after)
@@ -225,18 +234,24 @@ func (p *Pools) Alerts(e *Env) []Alert {
 // Alerts returns an alert with the number of automations that are failing or broken.
 func (a *Automations) Alerts(e *Env) []Alert {
 	_, failing, broken := a.counts()
-	text := ""
-	switch {
-	case failing == 0 && broken == 0:
+	text := FailingText(failing, broken)
+	if text == "" {
 		return nil
-	case failing == 0:
-		text = widget.Count(broken, "automation") + " broken"
-	case broken == 0:
-		text = widget.Count(failing, "automation") + " failing"
-	default:
-		text = widget.Count(failing, "automation") + " failing, " + strconv.Itoa(broken) + " broken"
 	}
 	return []Alert{{Text: text, Key: e.Key("focus." + string(IDAutomations))}}
+}
+
+// FailingText counts automations that are failing and that are broken, or returns "" if there are none.
+func FailingText(failing, broken int) string {
+	switch {
+	case failing == 0 && broken == 0:
+		return ""
+	case failing == 0:
+		return widget.Count(broken, "automation") + " broken"
+	case broken == 0:
+		return widget.Count(failing, "automation") + " failing"
+	}
+	return widget.Count(failing, "automation") + " failing, " + widget.Number(broken) + " broken"
 }
 
 // Alerts returns alerts for the calls of watchdogs, and for watchdogs that are degraded.
@@ -265,8 +280,10 @@ func NoneSelected(e *Env, p Panel, here bool) string {
 	_, _, shown, total := p.Cursor()
 	none := "no " + a.Noun + " is selected"
 	switch {
+	case total == 0 && a.Subset && here:
+		return "there are no " + a.Noun + "s in " + a.Title
 	case total == 0 && (here || a.Optional):
-		return "there is no " + a.Noun
+		return "there are no " + a.Noun + "s"
 	case shown > 0 || !here:
 		return none + "; press " + e.KeyOf("focus."+string(a.ID))
 	case p.Query().Active():

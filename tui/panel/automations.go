@@ -167,15 +167,15 @@ func (r *AutomationRow) DueText(now time.Time) widget.Phrase {
 	in := "in " + widget.Remaining(r.Next.Sub(now))
 	switch {
 	case r.State == AutomationFailing && strings.HasPrefix(r.GateState(), "retry "):
-		return widget.Phrase{Full: "retries " + in, Brief: in}
+		return widget.Phrase{Full: "retries " + in, Brief: "retries " + in, Least: in}
 	case r.State == AutomationFailing:
-		return widget.Phrase{Full: "next run " + in, Brief: in}
+		return widget.Phrase{Full: "next run " + in, Brief: "next run " + in, Least: in}
 	case r.gate == "cooldown":
-		return widget.Phrase{Full: "ready " + in, Brief: in}
+		return widget.Phrase{Full: "ready " + in, Brief: "ready " + in, Least: in}
 	case strings.HasPrefix(r.GateState(), "next "): // GateState already contains the date
 		return widget.SamePhrase(in)
 	}
-	return widget.Phrase{Full: "next " + in, Brief: in}
+	return widget.Phrase{Full: "next " + in, Brief: "next " + in, Least: in}
 }
 
 // LastRunText describes the last run, or the current run: "ok 2m ago (1.2s)".

@@ -83,7 +83,7 @@ func AutomationSign(l *widget.Styles, s AutomationState) (string, themes.Token) 
 	case AutomationIdle:
 		return l.Glyphs.Running, themes.Good
 	case AutomationManual:
-		return l.Glyphs.Suspended, themes.Text
+		return l.Glyphs.Manual, themes.Text
 	case AutomationOff:
 		return l.Glyphs.Suspended, themes.Off
 	}

@@ -151,7 +151,7 @@ func stateLine(e *Env, r *AgentRow, l *widget.Line, clock bool) {
 	if r.Stuck != nil {
 		since = r.Stuck.Since
 	}
-	l.Add(themes.Dim, " "+Lasted(r.State, e.Now.Sub(since)))
+	l.Add(themes.Dim, " "+widget.Lasted(r.State, e.Now.Sub(since)))
 	next := r.NextChange(e).Full
 	if next == "" {
 		next = NextText(r.next, e.Now)
@@ -163,15 +163,6 @@ func stateLine(e *Env, r *AgentRow, l *widget.Line, clock bool) {
 			l.Add(themes.Dim, ", at "+widget.Clock(r.Until, e.Now))
 		}
 	}
-}
-
-// Lasted describes how long an agent has been in a state: "for 3m". A quarantine ends by itself, so that "for 3m" would
-// read as its length.
-func Lasted(s city.State, d time.Duration) string {
-	if s == city.Quarantined {
-		return widget.Age(d) + " ago"
-	}
-	return "for " + widget.Age(d)
 }
 
 // Decisions lists decisions, newest first.

@@ -40,6 +40,18 @@ func NewEventRow(e events.Event) EventRow {
 
 func (r *EventRow) Key() string { return r.id }
 
+// verb returns the type without its noun, in words.
+func (r *EventRow) verb() string {
+	if r.Event.Type == events.AgentIdleKilled {
+		return "killed (idle)"
+	}
+	_, verb, ok := strings.Cut(r.Kind, ".")
+	if !ok {
+		return r.Kind
+	}
+	return strings.ReplaceAll(verb, "_", " ")
+}
+
 // Events is the Events panel. The newest event is at the bottom, and the view follows new events until the user
 // scrolls.
 type Events struct {
@@ -346,8 +358,8 @@ func (t *Events) Columns(e *Env, _ []*EventRow, w int) []Column[*EventRow] {
 		}},
 		{W: kinds, Gap: 2, Cell: func(l *widget.Line, r *EventRow, _ widget.RowState) {
 			kind := r.Kind
-			if _, verb, ok := strings.Cut(kind, "."); ok && w < 100 {
-				kind = verb
+			if w < 100 {
+				kind = r.verb()
 			}
 			l.Add(EventToken(r.Event.Type), widget.Fit(kind, kinds, more))
 		}},
@@ -369,7 +381,7 @@ func (r *EventRow) Matches(f *widget.Filter, now time.Time) bool {
 		case "type":
 			_, verb, _ := strings.Cut(strings.ToLower(r.Kind), ".")
 			hit = strings.HasPrefix(strings.ToLower(r.Kind), t.Word) ||
-				strings.HasPrefix(verb, t.Word)
+				strings.HasPrefix(verb, t.Word) || strings.HasPrefix(r.verb(), t.Word)
 		case "subject", "name":
 			hit = widget.HasNamePrefix(r.Subject, t.Word)
 		case "by":
@@ -381,7 +393,7 @@ func (r *EventRow) Matches(f *widget.Filter, now time.Time) bool {
 			}
 			hit = now.Sub(r.Event.TS) <= ago
 		default:
-			hit = t.In(r.Kind + " " + r.Subject + " " + r.message)
+			hit = t.In(r.Kind + " " + r.verb() + " " + r.Subject + " " + r.message)
 		}
 		return hit
 	})

@@ -314,7 +314,7 @@ func (k *Mail) help(e *Env, w int) []string {
 	return e.Look.Notes(w, text)
 }
 
-// summary returns a message, text first, because there may be room for only a few lines.
+// summary returns a message, text first, because there might be room for only a few lines.
 func (k *Mail) summary(e *Env, r *MailRow, w int) []string {
 	all := append(MailDetails(e, &r.Message), "")
 	text := slices.Index(all, "")

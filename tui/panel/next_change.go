@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/describe"
 	"gcity/tui/widget"
 )
 
@@ -19,24 +20,31 @@ func (r *AgentRow) NextChange(e *Env) widget.Phrase {
 		in := widget.Remaining(r.Until.Sub(e.Now))
 		switch r.State {
 		case city.Quarantined:
-			return widget.SamePhrase("retries in " + in)
+			return timed("retries in ", in)
 		case city.Backoff, city.Failed:
-			return widget.SamePhrase("restarts in " + in)
+			return timed("restarts in ", in)
 		case city.Stopping:
-			return widget.SamePhrase("kill in " + in)
+			return timed("kill in ", in)
 		case city.Starting:
-			return widget.SamePhrase("ready within " + in)
+			return widget.Phrase{Full: "ready within " + in, Brief: "ready within " + in,
+				Least: "within " + in}
 		}
 		return widget.SamePhrase("for another " + in)
 	}
-	if text := r.idleRestart(e); text != "" {
-		return widget.SamePhrase(text)
+	if next := r.idleRestart(e); next.Full != "" {
+		return next
 	}
 	if r.next == nil || r.next.At == nil || r.State == city.Running &&
 		r.next.At.Sub(e.Now) > soon {
 		return widget.Phrase{}
 	}
-	return widget.SamePhrase(NextText(r.next, e.Now))
+	full, brief := nextTexts(r.next, e.Now)
+	return widget.Phrase{Full: full, Brief: brief, Least: brief}
+}
+
+// timed describes a change at a known time. Its shortest form has only the time.
+func timed(what, in string) widget.Phrase {
+	return widget.Phrase{Full: what + in, Brief: what + in, Least: "in " + in}
 }
 
 // drainLeft describes how much time a draining agent has left.
@@ -47,34 +55,40 @@ func (r *AgentRow) drainLeft(now time.Time) widget.Phrase {
 	case r.Until.IsZero():
 		return widget.SamePhrase("no deadline")
 	}
-	in := "kill in " + widget.Remaining(r.Until.Sub(now))
-	return widget.Phrase{Full: in + " if still running", Brief: in}
+	kill := timed("kill in ", widget.Remaining(r.Until.Sub(now)))
+	kill.Full += " if still running"
+	return kill
 }
 
 // idleRestart describes when an idle agent restarts, if that is soon. The known last activity may be one patrol old, so
 // shorter idle times are not reported.
-func (r *AgentRow) idleRestart(e *Env) string {
+func (r *AgentRow) idleRestart(e *Env) (next widget.Phrase) {
 	if r.idle <= 0 || r.State != city.Running || r.attached() || r.Session == nil ||
 		r.Session.LastActivity == nil {
-		return ""
+		return next
 	}
 	quiet := e.Now.Sub(*r.Session.LastActivity)
 	rest := r.idle - quiet
 	if rest > soon || quiet <= e.Snap.Patrol.Interval+CheckSlack {
-		return ""
+		return next
 	}
-	return "idle; restarts in " + widget.Remaining(rest)
+	next = timed("restarts in ", widget.Remaining(rest))
+	next.Full += " unless it prints something"
+	return next
 }
 
 // NextText describes what happens next, with its time if that is known, or returns "".
 func NextText(n *city.Next, now time.Time) string {
-	switch {
-	case n == nil || n.What == "":
-		return ""
-	case n.At == nil:
-		return widget.Plain(n.What)
-	}
-	return "in " + widget.Remaining(n.At.Sub(now)) + ": " + widget.Plain(n.What)
+	full, _ := nextTexts(n, now)
+	return full
+}
+
+// nextTexts is like NextText, and also returns the text without the condition.
+func nextTexts(n *city.Next, now time.Time) (full, brief string) {
+	full, brief = describe.Next(n, func(at time.Time) string {
+		return widget.Remaining(at.Sub(now))
+	})
+	return widget.Plain(full), widget.Plain(brief)
 }
 
 // CheckSlack is how much longer than the patrol's interval a session check may take.

@@ -91,8 +91,10 @@ func PoolSign(l *widget.Styles, s poolState) (string, themes.Token) {
 		return l.Glyphs.Alert, themes.Warn
 	case poolGrowing:
 		return l.Glyphs.Starting, themes.Busy
-	case poolDraining, poolShrinking:
+	case poolDraining:
 		return l.Glyphs.Leaving, themes.Busy
+	case poolShrinking:
+		return l.Glyphs.Shrinking, themes.Busy
 	case poolSuspended:
 		return l.Glyphs.Suspended, themes.Off
 	}

@@ -76,7 +76,7 @@ func CancelDeparture(m *Room) []feed.Effect {
 	d := &m.Departure
 	if len(d.Draining) > 0 && !d.responded {
 		d.canceled = true
-		ShowSuccess(m, "staying; the drains will be canceled when the city responds")
+		ShowSuccess(m, "not quitting; the drains will be canceled when the city responds")
 		return nil
 	}
 	var rows []*panel.AgentRow
@@ -90,14 +90,14 @@ func CancelDeparture(m *Room) []feed.Effect {
 	}
 	m.Departure = Departure{}
 	if len(rows) == 0 {
-		ShowSuccess(m, "staying")
+		ShowSuccess(m, "canceled quitting")
 		return nil
 	}
 	commands := make([]city.Command, len(rows))
 	for i, r := range rows {
 		commands[i] = city.Undrain{Agent: r.Name}
 	}
-	return SendCommands(m, "staying, and canceling the drain of", details.TargetNames(rows),
+	return SendCommands(m, "not quitting, and canceling the drain of", details.TargetNames(rows),
 		commands)
 }
 
@@ -108,7 +108,7 @@ func DepartureText(m *Room) string {
 		return ""
 	}
 	left := len(unfinished(m))
-	return fmt.Sprintf("leaving when all have finished: %d of %d done, at most %s left",
+	return fmt.Sprintf("quitting when all agents have finished: %d of %d done, at most %s left",
 		d.Total-left,
 		d.Total, widget.Age(d.Until.Sub(m.Now)))
 }

@@ -130,7 +130,7 @@ func (m *Room) Canvas() dialog.Canvas {
 	return dialog.Canvas{W: m.W, H: m.H, Styles: &m.Look, Keys: m.Keys, Stale: m.staleWarning}
 }
 
-// staleWarning returns a warning that the city does not respond, or "". Dialogs show it because they may cover the
+// staleWarning returns a warning that the city does not respond, or "". Dialogs show it because they might cover the
 // header.
 func (m *Room) staleWarning(w int) string {
 	text := ""

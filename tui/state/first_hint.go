@@ -5,9 +5,9 @@ import "fmt"
 // firstHint returns the three lines of the hint for a first visit. keyOf returns the key of an action, and detach is
 // the key that detaches from an agent.
 func firstHint(keyOf func(id string) string, detach string, hosts bool) []string {
-	leave := "leaves; everything keeps running"
+	quit := "quits; everything keeps running"
 	if hosts {
-		leave = "leaves and asks what happens to the agents"
+		quit = "quits and asks what happens to the agents"
 	}
 	return []string{
 		fmt.Sprintf("Welcome. %s shows the agent's terminal, %s attaches to it, %s detaches.",
@@ -15,6 +15,6 @@ func firstHint(keyOf func(id string) string, detach string, hosts bool) []string
 		fmt.Sprintf("%s restarts it, %s drains it. %s finds a command, %s lists what works here.",
 			keyOf("agent.restart"), keyOf("agent.drain"), keyOf("view.palette"),
 			keyOf("view.help")),
-		fmt.Sprintf("%s %s. Any key removes this hint.", keyOf("quit"), leave),
+		fmt.Sprintf("%s %s. Any key removes this hint.", keyOf("quit"), quit),
 	}
 }

@@ -123,7 +123,7 @@ type inputState struct {
 	Mouse          string    // the user's choice: "on" or "off"; "" = per preferences
 	Pressed        Press
 	UnaskedAt      time.Time // time of the last action that can ask a question but did not
-	// the session ended during the last attach, and the user may still be typing to it
+	// the session ended during the last attach, and the user might still be typing to it
 	SessionEnded bool
 	// time of the last key meant for that session; zero = the room is not drawn yet
 	StrayKeyAt time.Time

@@ -87,7 +87,7 @@ func RequestInspection(m *Room, d *details.Inspection) {
 	m.Todo = append(m.Todo, feed.Inspect{ID: d.RequestID, Agent: d.Name})
 }
 
-// inspectionKey returns a string that changes when the details of an agent may have changed.
+// inspectionKey returns a string that changes when the details of an agent might have changed.
 func inspectionKey(m *Room, name string) string {
 	a, ok := m.Snap.Agent(name)
 	if !ok {
@@ -104,7 +104,7 @@ func inspectionKey(m *Room, name string) string {
 		"\x00")
 }
 
-// inspectionChanged requests the open details again when they may have changed.
+// inspectionChanged requests the open details again when they might have changed.
 func inspectionChanged(m *Room) {
 	d := m.Dialogs.Inspection()
 	if d == nil {

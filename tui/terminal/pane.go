@@ -278,7 +278,7 @@ func (p *Pane) height(l PaneLine, w int) int {
 	return len(widget.HardWrap(l.Text, w))
 }
 
-// Window returns at most h rows to show in w columns. The rows may be wider than w.
+// Window returns at most h rows to show in w columns. The rows might be wider than w.
 func (p *Pane) Window(w, h int) []PaneLine {
 	var s Picture
 	if p.FrozenPicture != nil {

@@ -219,8 +219,6 @@ func footText(m *state.Room, a *state.Action) string {
 		return "for people"
 	case a.ID == "rig.toggle" && m.Rigs.Suspended():
 		return "resume"
-	case a.ID == "quit" && actions.LeavesAtOnce(m):
-		return "leave"
 	case a.ID == "view.attention" && m.OnlyAttention:
 		return "all"
 	}

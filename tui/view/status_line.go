@@ -37,7 +37,7 @@ func statusLine(m *state.Room, w int) string {
 	s := &m.Status
 	if text := state.DepartureText(m); text != "" && !s.Failed {
 		l.Add(themes.Busy, " "+m.Look.Glyphs.Leaving+" ")
-		tail := "  " + m.Keys.KeyText("view.back") + " stays"
+		tail := "  " + m.Keys.KeyText("view.back") + " cancels"
 		l.Add(themes.Text, widget.Cut(text, w-l.Width-widget.Width(tail), m.Look.Glyphs.More))
 		l.Add(themes.Dim, tail)
 		return widget.Crop(l.Fill(w), w)
@@ -53,7 +53,7 @@ func statusLine(m *state.Room, w int) string {
 	case s.Token == themes.Warn:
 		sign = m.Look.Glyphs.Alert
 	case !s.Pending && !m.ReducedMotion && m.Now.Sub(s.Since) >= state.StatusDuration/4:
-		// Show the age, because a time in the text may be outdated.
+		// Show the age, because a time in the text might be outdated.
 		tail = "  " + widget.Age(m.Now.Sub(s.Since)) + " ago"
 	}
 	if !s.Failed && (s.Pending || s.Token == themes.Busy) {

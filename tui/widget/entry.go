@@ -145,7 +145,7 @@ func Window(runes []rune, at, w int) (string, int) {
 }
 
 // DropUntypable returns text without the characters that cannot be typed. Every line end becomes a line feed. Tabs
-// become spaces, because the receiving program may complete a word on a tab.
+// become spaces, because the receiving program might complete a word on a tab.
 func DropUntypable(s string) string {
 	s = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\t", "    ").Replace(s)
 	return strings.Map(func(r rune) rune {

@@ -58,8 +58,8 @@ func SortRows[R any](rows, before []R, name func(*R) string, rank func(a, b *R) 
 	return merge(known, fresh, rank)
 }
 
-// merge inserts each fresh row before the first known row that ranks after it. The known rows may be unsorted. Each
-// fresh row is compared once with the row that ranks last so far, because many may arrive together.
+// merge inserts each fresh row before the first known row that ranks after it. The known rows might be unsorted. Each
+// fresh row is compared once with the row that ranks last so far, because many might arrive together.
 func merge[R any](known, fresh []R, rank func(a, b *R) int) []R {
 	if len(fresh) == 0 {
 		return known

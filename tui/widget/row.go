@@ -1,6 +1,8 @@
 package widget
 
 import (
+	"cmp"
+
 	"gcity/themes"
 )
 
@@ -63,6 +65,9 @@ func (k *Styles) Reason(l *Line, b Reason, w int) {
 	if tail == "" || Width(tail)+3 > w {
 		if tail != "" {
 			text = tail
+			if Width(text) > w {
+				text = cmp.Or(b.Next.Least, text)
+			}
 		}
 		l.Add(b.Token, Fit(text, w, more))
 		return
@@ -85,7 +90,7 @@ func (k *Styles) Reason(l *Line, b Reason, w int) {
 }
 
 // Phrase describes what happens to an agent next, and when. Full is the long form, and Brief is the form next to the
-// state. The zero value means that nothing is expected.
-type Phrase struct{ Full, Brief string }
+// state. Least replaces Brief in a cell that is too narrow for it. The zero value means that nothing is expected.
+type Phrase struct{ Full, Brief, Least string }
 
-func SamePhrase(text string) Phrase { return Phrase{text, text} }
+func SamePhrase(text string) Phrase { return Phrase{text, text, text} }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"gcity/city"
 	"gcity/describe"
 )
 
@@ -33,7 +34,7 @@ func IsASCII(s string) bool {
 	return true
 }
 
-// Width returns the number of columns that text occupies. The text may contain styles.
+// Width returns the number of columns that text occupies. The text can contain styles.
 func Width(s string) int {
 	if IsASCII(s) {
 		return len(s)
@@ -220,3 +221,12 @@ func Number(n int) string {
 
 // LineCount returns the number of lines in text.
 func LineCount(s string) int { return strings.Count(s, "\n") + 1 }
+
+// Lasted describes how long an agent has been in a state: "for 3m". A quarantine ends by itself, so that "for 3m" would
+// read as its length.
+func Lasted(s city.State, d time.Duration) string {
+	if s == city.Quarantined {
+		return Age(d) + " ago"
+	}
+	return "for " + Age(d)
+}

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs invented jobs forever, with a progress bar, colours, and an occasional failure that is retried.
+# Runs invented jobs forever, with a progress bar, colors, and an occasional failure that is retried.
 set -u
 
 esc=$(printf '\033')

@@ -45,7 +45,7 @@ func (h *holder) hangUp(c *conn) {
 // session's record.
 //
 // Until the controller has recorded the exit, a connection that only reads also keeps the holder alive, because its
-// client may have stopped the session and may be about to record the exit. The caller must hold h.mu.
+// client might have stopped the session and may be about to record the exit. The caller must hold h.mu.
 func (h *holder) leaveIfIdle() {
 	l := h.current
 	if l == nil || l.exit == nil {

@@ -195,7 +195,7 @@ func (t *terminal) waitRead(ctx context.Context) {
 		time.Sleep(pause)
 		n, err := unix.IoctlGetInt(t.slave, unix.TIOCINQ)
 		came = came || n > 0
-		// An empty queue does not prove that the program has read the text, because the text may still be on its way.
+		// An empty queue does not prove that the program has read the text, because the text might still be on its way.
 		// Text that is read immediately never appears in the queue at all.
 		if err != nil || n == 0 && (came || time.Now().After(there)) {
 			return
