@@ -90,7 +90,7 @@ type Pool struct {
 	Suspended    Suspension    // like Want.Suspended
 }
 
-// Rig is a project folder. It is immutable.
+// Rig describes a project folder. It is immutable.
 type Rig struct {
 	Name, Path, Prefix string
 	Suspended          bool

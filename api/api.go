@@ -7,10 +7,10 @@
 //
 // # Concurrency
 //
-// Handlers run in the goroutines of net/http. A stream has one goroutine more, which reads from the city and buffers at
-// most one item, or eventsAhead events. An attached terminal also has one more, which reads from the terminal. Serve
-// returns when all these goroutines have ended. So does KeepListening, which has one goroutine for its server. A Client
-// uses only goroutines of net/http; Close ends them.
+// Handlers run in the goroutines of net/http. A stream has an additional goroutine, which reads from the city and
+// buffers at most one item, or eventsAhead events. An attached terminal also has an additional goroutine, which reads
+// from the terminal. Serve returns when all these goroutines have ended. So does KeepListening, which has one goroutine
+// for its server. A Client uses only goroutines of net/http; Close ends them.
 package api
 
 import (
@@ -34,15 +34,14 @@ import (
 type Options struct {
 	Log       *slog.Logger  // nil = no logging
 	KeepAlive time.Duration // interval of comments on a quiet stream; 0 = 15 s
-	// deadline for the shutdown of the whole program, which also applies to Serve; nil = Serve has a time limit of its
-	// own
+	// deadline for the shutdown of the whole program, which also applies to Serve; nil = Serve has its own time limit
 	Last *shutdown.Deadline
 	// a client that reads nothing for this long is disconnected; 0 = 10 s
 	WriteTimeout time.Duration
 	// maximum number of streams, attached terminals and long polls together; 0 = 256
 	MaxStreams int
-	Version    string // version of gcity, for the API for all cities to report
-	// for a listener that other users can connect to; nil for a unix socket
+	Version    string // version of gcity, which the API for all cities reports
+	// checks the requests on a listener that other users can connect to; nil = a unix socket
 	Guard *Guard
 }
 

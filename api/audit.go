@@ -65,7 +65,7 @@ func (a *audit) due(key auditKey, now time.Time) (more int, ok bool) {
 	if last != nil {
 		more = last.more
 	} else if len(a.seen) >= maxAuditKeys {
-		return 0, false // so many addresses within a minute are an attack on the log
+		return 0, false // this many addresses within a minute are an attempt to flood the log
 	}
 	a.seen[key] = &auditLine{at: now}
 	return more, true

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// duplicateKey returns the first key that occurs twice in an object of valid JSON, or "". Programs disagree about which
+// duplicateKey returns the first key that occurs twice in an object in valid JSON, or "". Programs disagree about which
 // of the two values counts. In the outermost object it ignores case, because Go does so when it matches field names.
 func duplicateKey(b []byte) string {
 	d := json.NewDecoder(bytes.NewReader(b))

@@ -27,7 +27,7 @@ type Guard struct {
 	ReadToken string
 	Fleet     bool // the guard protects the API for all cities of a machine
 
-	// for a fleet, by name; a tenant's token permits /v0/tenant/NAME
+	// tenants of a fleet, by name; a tenant's token permits /v0/tenant/NAME
 	Tenants map[string]Tenant
 
 	keys *atomic.Pointer[keyring] // if not nil, replaces the tokens above
@@ -104,8 +104,8 @@ func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 	})
 }
 
-// check reports whether a request is permitted. If status is 0, it is, and by is the key that permits it, or nil if no
-// key is needed. Otherwise msg says why the request is rejected.
+// check reports whether a request is permitted. If it is, status is 0, and by is the key that permits it, or nil if no
+// key is needed. Otherwise, msg says why the request is rejected.
 func (g Guard) check(r *http.Request) (by *key, status int, msg string) {
 	this, file, shows := "city", "[api] hosts in city.toml", "gcity status"
 	if g.Fleet {
@@ -225,7 +225,7 @@ func sameOrigin(r *http.Request) bool {
 	return true
 }
 
-// keyOf returns the key for the request's token if that key permits the path. How long it takes reveals nothing about
+// keyOf returns the key for the request's token if that key permits the path. Its running time reveals nothing about
 // any token.
 func keyOf(r *http.Request, keys *keyring) *key {
 	given := r.Header.Values("Authorization")

@@ -77,7 +77,7 @@ func (g Guard) keyring() *keyring {
 	return k
 }
 
-// replace keeps those keys of before that have not changed. It returns the revoked ones.
+// replace takes over the unchanged keys of the previous keyring, so that they stay valid. It returns the revoked keys.
 func (k *keyring) replace(before *keyring) (gone []*key) {
 	keep := func(now, was *key) *key {
 		switch {
@@ -99,7 +99,7 @@ func (k *keyring) replace(before *keyring) (gone []*key) {
 	return gone
 }
 
-// findKey returns the key with this digest if it permits the path. How long it takes does not depend on whether the
+// findKey returns the key with this digest if it permits the path. Its running time does not depend on whether the
 // tenant exists.
 func (k *keyring) findKey(path string, given [sha256.Size]byte) *key {
 	none := &key{} // a key that no token matches

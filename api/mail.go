@@ -58,12 +58,12 @@ func (h mailHandlers) mail(w http.ResponseWriter, r *http.Request, _ wire.Route)
 	return nil
 }
 
-// sentAs returns a key by which messages sort by time.
+// sentAs returns a key that sorts messages by time.
 func sentAs(m *mail.Message) string {
 	return fmt.Sprintf("%019d-%s", max(0, m.Sent.UnixNano()), m.ID)
 }
 
-// newer compares these keys so that the newest message comes first.
+// newer compares keys from sentAs so that the newest message comes first.
 func newer(a, b string) int { return strings.Compare(b, a) }
 
 // message returns a message without marking it as read.
@@ -187,7 +187,6 @@ func (h mailHandlers) sling(w http.ResponseWriter, r *http.Request, _ wire.Route
 	return nil
 }
 
-// decode decodes a request's body.
 func decode(w http.ResponseWriter, r *http.Request, into any) error {
 	b, err := body(w, r)
 	if err != nil {

@@ -26,7 +26,7 @@ func operations() []openapi.Operation {
 	return all
 }
 
-// reads returns the operations that change nothing.
+// reads returns the read-only operations.
 func reads() []openapi.Operation {
 	return slices.Concat(cityReads(), listReads(), workReads())
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // pendingCalls keeps track of calls to cities that have not returned. If the caller of such a call gave up a while ago,
-// the city might never respond. It is not called again until the call returns, which limits the number of calls that
-// hang.
+// the city might never respond. That city is not called again until the call returns, which limits the number of calls
+// that hang.
 type pendingCalls struct {
 	mu sync.Mutex
 	of map[string]map[*waiting]bool // by city name

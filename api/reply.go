@@ -60,7 +60,7 @@ func okPage[T any](s *server, w http.ResponseWriter, r *http.Request, l listing[
 	return err
 }
 
-// responder writes responses.
+// responder writes HTTP responses.
 type responder struct{ o Options }
 
 // reply sends a response. It also flushes it, so that the response is not lost if the server ends.

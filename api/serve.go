@@ -196,13 +196,14 @@ func (c *conns) count() (active, all int, change <-chan struct{}) {
 	return active, len(c.open), c.changes
 }
 
-// drain waits for all requests to be handled, but at most atMost. It returns the number of requests still in progress.
+// drain waits for all requests to be handled, but no longer than atMost. It returns the number of requests still in
+// progress.
 func (c *conns) drain(atMost time.Duration) (busy int) {
 	return c.waitUntil(atMost, func() int { active, _, _ := c.count(); return active })
 }
 
-// wait waits for all connections to close, but at most atMost. It returns the number of those still open. The caller
-// must make them close.
+// wait waits for all connections to close, but no longer than atMost. It returns the number of those still open. The
+// caller must make them close.
 func (c *conns) wait(atMost time.Duration) (left int) {
 	return c.waitUntil(atMost, func() int { _, all, _ := c.count(); return all })
 }

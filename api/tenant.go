@@ -133,8 +133,8 @@ type tenancy struct {
 
 func (t *tenancy) has(name string) bool { return slices.Contains(t.Cities, name) }
 
-// tenanciesOf returns the tenants of a guard. Each has limits of its own, so that no tenant can use up all connections
-// or streams.
+// tenanciesOf returns the tenants of a guard. Each has its own limits, so that no tenant can use up all connections or
+// streams.
 func tenanciesOf(o Options) map[string]*tenancy {
 	all := map[string]*tenancy{}
 	if o.Guard == nil {

@@ -71,8 +71,8 @@ func cronGate() Kind {
 			{name: "timezone", kind: "string", def: "the machine's", gate: Cron,
 				doc: "Time zone of the schedule, for example `Europe/Berlin` or `UTC`."},
 			{name: "catch_up", kind: "bool", def: "`false`", gate: Cron,
-				doc: "Run once at startup if scheduled times were missed while the " +
-					"controller was down."},
+				doc: "`true`: if scheduled times were missed while no controller was " +
+					"running, run once at startup, however long ago they were."},
 		},
 		parse: (*converter).cron,
 		describe: func(d Definition, _ func(time.Duration) string) string {

@@ -29,14 +29,16 @@ func actionKeys() []key {
 		{name: "description", kind: "string", doc: "Description of the automation in " +
 			"one sentence."},
 		{name: "exec", kind: "string", doc: "Shell command to run. Either `exec` or `formula` is " +
-			"required. A relative path at the beginning is looked up in three folders: where the " +
-			"command runs, the automation's folder, and the root of its topology."},
+			"required. If the command begins with a relative path, gcity looks for that file in " +
+			"the folder where the command runs, then in the automation's folder, then in the " +
+			"root of its topology."},
 		{name: "formula", kind: "string", doc: "Formula to create work from. Either `exec` or " +
 			"`formula` is required."},
-		{name: "pool", kind: "string", doc: "Pool that does the formula's work: `NAME`, in the " +
-			"automation's rig if it has one, or `RIG/NAME`."},
-		{name: "vars", kind: "table of strings", doc: "Values for the formula's variables: " +
-			"`[automation.vars]`, then `NAME = \"value\"`."},
+		{name: "pool", kind: "string", doc: "Pool that does the formula's work: `RIG/NAME`, " +
+			"or `NAME` for a pool of the automation's rig, or of the city if the automation has " +
+			"no rig."},
+		{name: "vars", kind: "table of strings", doc: "Values for the formula's variables: a " +
+			"table `[automation.vars]` with lines of the form `NAME = \"value\"`."},
 		{name: "gate", kind: "string", def: "required", doc: "What starts a run: `cooldown`, " +
 			"`cron`, `condition`, `event` or `manual`."},
 	}
@@ -45,21 +47,21 @@ func actionKeys() []key {
 func runKeys() []key {
 	return []key{
 		{name: "timeout", kind: "duration", def: "`\"1m\"`, with a formula `\"30s\"`",
-			doc: "A run that takes longer counts as failed and is killed with all its " +
-				"processes. The minimum is 100ms. `max_timeout` in city.toml limits it."},
+			doc: "A run that takes longer fails, and all its processes are killed. The minimum " +
+				"is 100ms. `max_timeout` in city.toml is the upper limit."},
 		{name: "overlap", kind: "string", def: "`\"skip\"`",
 			doc: "What happens if the gate opens during a run: `skip` does not start another " +
 				"run, `queue` starts one more run afterwards."},
 		{name: "retry", kind: "int", def: "`0`", doc: "Number of retries after a failed run, " +
 			"at most 100."},
 		{name: "retry_backoff", kind: "duration", def: "`\"10s\"`",
-			doc: "Wait before the first retry. The minimum is 100ms. The wait doubles with " +
-				"each retry, up to an hour."},
+			doc: "Delay before the first retry. The minimum is 100ms. The delay doubles with " +
+				"each retry, up to one hour."},
 		{name: "on_failure", kind: "string", doc: "Automation to run after the last retry has " +
-			"failed. `NAME` is looked up in the same rig first, then in the city. `NAME:rig:RIG` " +
-			"names an automation in another rig."},
+			"failed. gcity looks for `NAME` in the same rig first, then in the city. " +
+			"`NAME:rig:RIG` names an automation in another rig."},
 		{name: "while_suspended", kind: "bool", def: "`false`",
-			doc: "`true`: fire even while the city or its rig is suspended."},
+			doc: "`true`: runs start even while the city or the automation's rig is suspended."},
 		{name: "enabled", kind: "bool", def: "`true`", doc: "`false`: the automation is " +
 			"disabled; lists show it as off."},
 	}

@@ -137,10 +137,11 @@ func manPage(w io.Writer, c *cobra.Command, version string) error {
 	}
 	if !c.HasParent() {
 		line(".SH EXIT STATUS")
-		for _, e := range [][2]string{{"0", "done"}, {"1", "failed"},
-			{"2", "invalid command line, or a name that does not exist"}, {"3", "not running"},
-			{"4", "already running, or conflict with the current state"},
-			{"78", "the configuration is invalid"}} {
+		for _, e := range [][2]string{{"0", "success"}, {"1", "failure"},
+			{"2", "the command line is invalid, or it names something that does not exist"},
+			{"3", "the controller or supervisor that the command needs is not running"},
+			{"4", "already running, or in conflict with the current state"},
+			{"78", "the city is not trusted, or its configuration is invalid"}} {
 			line(".TP\n.B %s\n%s", e[0], e[1])
 		}
 	}

@@ -103,10 +103,10 @@ func table(s keys.Schema, t *keys.Key) string {
 
 const referenceTopology = `## topology.toml
 
-A topology's folder has a ` + "`topology.toml`, or a `pack.toml`, which means the same; see [topologies.md](topologies.md). In addition to the tables below, it can contain " +
+A topology's folder contains a ` + "`topology.toml`, or a `pack.toml`, which means the same; see [topologies.md](topologies.md). In addition to the tables below, the file can contain " +
 	"`[[agents]]`, `[[watchdogs]]` and `[providers.NAME]`" +
-	`, with the keys described above. Paths are relative to the topology's folder, and ` +
-	"`{{.ConfigDir}}`" + ` is that folder.
+	`, with the keys described above. Paths are relative to the topology's folder, and the value of ` +
+	"`{{.ConfigDir}}`" + ` is this folder.
 
 `
 
@@ -158,8 +158,8 @@ func writeRowsOf(b *strings.Builder, s keys.Schema, table string) {
 
 // writeLater lists the keys that are rejected, and those without effect.
 func writeLater(b *strings.Builder, s keys.Schema) {
-	b.WriteString("## Not supported yet\n\ngcity knows these keys but does not support them yet. It " +
-		"rejects them with an error, and never ignores a key silently.\n\n" +
+	b.WriteString("## Not supported yet\n\ngcity knows these keys but does not support them yet, " +
+		"and rejects them with an error.\n\n" +
 		"| table | keys |\n|---|---|\n")
 	var gone []string
 	for _, k := range keys.LaterKeys() {
@@ -237,24 +237,24 @@ const referenceExample = `## An example
 
 ` + "```toml\n%s```" + `
 
-This creates the agents ` + "`shop/db`" + `, ` + "`shop/worker-1` to `shop/worker-5`" + `, of which one to five run, and ` + "`notes`" + `.
+This creates the agents ` + "`shop/db`" + ` and ` + "`notes`" + `, and the pool ` + "`shop/worker`" + ` with one to five members, ` + "`shop/worker-1` to `shop/worker-5`" + `.
 
 `
 
 const referenceHead = `# city.toml
 
-A folder with a ` + "`city.toml`" + ` is a city. This page is generated from the table of keys that gcity uses to read the file.
-Do not edit the page: change the table and run ` + "`go test ./config -update`" + `.
+This page describes every key of ` + "`city.toml` and `topology.toml`" + `. It is generated from the table of keys that gcity uses
+to read these files. Do not edit the page: change the table and run ` + "`go test ./config -update`" + `.
 
-- If a file is invalid, gcity reports all its errors together, each with file, line and column, and a running city keeps
+- If a file is invalid, gcity reports all of its errors at once, each with file, line and column. A running city keeps
   its last valid configuration.
 - A duration is a string in Go's syntax: ` + "`\"500ms\"`, `\"30s\"`, `\"1h30m\"`" + `; at most one year.
 - A name consists of letters, digits, ` + "`.`, `_` and `-`" + `, starts with a letter or digit, and has at most 64 characters.
 - A relative path starts at the folder of the file that contains the key. If the path begins with ` + "`//`" + `, it starts at the
   city's folder. A relative path must not leave the city with ` + "`..`" + `. An absolute path can point anywhere. ` + "`dir`" + ` is
   always relative to the city's folder. gcity follows symbolic links and does not expand ` + "`~`" + `.
-- All files together can have at most 10 MB, and a city can have at most 10,000 agents. A file can have at most 200,000
-  keys and 32 levels of tables. It must be UTF-8, with or without a byte order mark; lines can end in CRLF.
+- A city can have at most 10,000 agents, and all of its files together at most 10 MB. A file can have at most 200,000
+  keys and 32 levels of tables. It must be in UTF-8, with or without a byte order mark; lines can end in CRLF.
 
 `
 
@@ -282,14 +282,14 @@ of a folder can contain spaces. In ` + "`session_template`" + `, gcity escapes v
 
 ## Command and environment of an agent
 
-An agent's command is the first of these that is set: ` + "`agents.start_command`, the command of `agents.provider`" + `, the
-command of ` + "`workspace.provider`, `workspace.start_command`" + `. If none of them is set, it is the command of the first
-preset with a program on the agent's ` + "`PATH`" + `. If there is no command, or the program is not found, the agent does not
-start and shows what gcity looked for; other agents start. gcity runs a ` + "`start_command`" + ` unchanged. An agent's keys
-override those of its provider, key by key. gcity passes each of a provider's arguments to the program as one word, no
-matter what it contains.
+An agent's command is the first of these that is set: ` + "`agents.start_command`" + `, the command of ` + "`agents.provider`" + `, the
+command of ` + "`workspace.provider`" + `, ` + "`workspace.start_command`" + `. If none of them is set, gcity uses the first preset whose
+program is on the agent's ` + "`PATH`" + `. If there is no command, or if gcity does not find the program, the agent does not
+start and shows what gcity looked for. gcity runs a ` + "`start_command`" + ` unchanged. An agent's keys override those of its
+provider, key by key. gcity passes each argument of a provider to the program as one word, whatever the argument
+contains.
 
-The environment consists of these variables; later ones override earlier ones:
+An agent's environment consists of these variables. Later ones override earlier ones:
 
 1. The environment of the controller, without ` + "`GC_*`, `TMUX*`, `COLUMNS`, `LINES`, `OLDPWD`" + ` and the variables that
    systemd passes to services (` + "`NOTIFY_SOCKET`, `WATCHDOG_*`, `LISTEN_*`, `INVOCATION_ID`, `JOURNAL_STREAM`" + `,
@@ -300,12 +300,13 @@ The environment consists of these variables; later ones override earlier ones:
    ` + "`GC_DIR` and `PWD`" + ` (the working folder), ` + "`BEADS_DIR`" + `, and in a rig ` + "`GC_RIG` and `GC_RIG_PATH`" + `. ` + "`.gc/bin`" + ` is the first
    folder on ` + "`PATH`" + `.
 
-A pool's check has the same environment, except that ` + "`GC_AGENT`" + ` is the pool's name and the variables of a session are
+A pool's check has the same environment, except that ` + "`GC_AGENT`" + ` is the pool's name, and the variables for a session are
 not set.
 
-gcity restarts an agent when one of these changes: the command and its arguments, the ` + "`env`" + ` of the agent or its provider
-(as written, so the controller's environment does not matter), ` + "`pre_start`, `session_setup`, `session_setup_script`" + ` and
-the content of that script. It does not restart an agent after other changes, for example to the keys about readiness,
-or if gcity now finds a different preset first. ` + "`GC_SESSION`" + ` in the controller's environment takes precedence over
-` + "`session.provider`" + `.
+gcity restarts an agent when one of these changes: the session provider; the command and its arguments; the ` + "`env`" + ` of
+the agent or its provider (as written, before gcity replaces variables); ` + "`pre_start`" + `, ` + "`session_setup`" + ` and
+` + "`session_setup_script`" + `, including the content of that script; the prompt; the content of the overlay. Other changes do
+not restart the agent; a change to ` + "`dir`" + ` or ` + "`ready_delay_ms`" + `, for example, takes effect at its next start. gcity also
+does not restart an agent if it now finds a different preset. ` + "`GC_SESSION`" + ` in the controller's environment takes
+precedence over ` + "`session.provider`" + `.
 `

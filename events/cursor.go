@@ -16,7 +16,7 @@ type cursor struct {
 	f    *os.File // nil before the first read
 	at   file
 	scan scanner
-	last bool // the file was rotated, so it will not grow any more
+	last bool // the file was rotated, so it no longer grows
 
 	// an earlier call reached the end; since then the file might have been truncated and rewritten
 	idle bool

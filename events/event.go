@@ -131,12 +131,12 @@ const (
 	// AgentStuck: an agent has work but has printed nothing for longer than its stuck_after.
 	AgentStuck = "agent.stuck"
 
-	// The subject of the events below is a watchdog. WatchdogTriaged is a triage agent's decision, unless that is to do
-	// nothing. WatchdogActed is an action with its result.
+	// The subject of the events below is a watchdog. WatchdogTriaged is a triage agent's decision, unless the decision
+	// is to do nothing. WatchdogActed is an action with its result.
 	WatchdogTriaged      = "watchdog.triaged"
 	WatchdogActed        = "watchdog.acted"
 	WatchdogDegraded     = "watchdog.degraded" // the thresholds decide in place of the triage agent
-	WatchdogRestored     = "watchdog.restored" // the triage agent decides again
+	WatchdogRestored     = "watchdog.restored" // the triage agent takes over again
 	WatchdogEscalated    = "watchdog.escalated"
 	WatchdogCommand      = "watchdog.command" // result of a watchdog's escalate_command
 	WatchdogAcknowledged = "watchdog.acknowledged"

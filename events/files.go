@@ -18,7 +18,7 @@ const (
 	activeName = "events.jsonl"
 	lockName   = "events.lock"
 
-	// relists is how often list retries if the log is rotated while it lists the files.
+	// relists is the maximum number of times that list tries again after a rotation.
 	relists = 10
 )
 
@@ -53,7 +53,7 @@ func parseSegment(name string) (first uint64, suffix int, ok bool) {
 		name == segmentName(first, suffix)
 }
 
-// list returns the log's files, oldest first. It retries if the log is rotated meanwhile.
+// list returns the log's files, oldest first. It retries if the log is rotated while it lists the files.
 func list(dir string) ([]file, error) {
 	active := filepath.Join(dir, activeName)
 	for range relists {
@@ -107,8 +107,8 @@ func segments(dir string) ([]file, error) {
 	return files, nil
 }
 
-// statFile returns information about a file, or nil if it does not exist. It is an error if the file is not a regular
-// one, because opening it could block.
+// statFile returns information about a regular file, or nil if it does not exist. It returns an error for any other
+// kind of file, because opening it could block.
 func statFile(path string) (fs.FileInfo, error) {
 	info, err := disk.StatFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

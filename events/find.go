@@ -15,8 +15,8 @@ import (
 const (
 	pageBytes = 16 << 20 // maximum size of a page in bytes; the rest is left for the next page
 
-	// oldInARow is how many consecutive lines must be older than Query.Since before a backward search stops. Single
-	// lines can have a wrong time, because the clock was changed.
+	// oldInARow is how many consecutive lines must be older than Query.Since before a backward search stops. Individual
+	// lines can have a wrong time if the clock was changed.
 	oldInARow = 4096
 
 	// checkEvery is how many lines are read between checks of the context.

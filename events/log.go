@@ -30,8 +30,8 @@ type Options struct {
 	// WriteError, if set, makes all writes fail with this error. It is for simulated cities.
 	WriteError error
 
-	// Broken is called with a panic from the keeper. After that, the log does not flush any more and must be opened
-	// again. If Broken is nil, the panic ends the program.
+	// Broken is called with a panic from the keeper. After that, the log no longer flushes and must be opened again. If
+	// Broken is nil, the panic ends the program.
 	Broken func(error)
 
 	lockWait time.Duration // 0 = 50 ms

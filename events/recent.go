@@ -11,7 +11,7 @@ const (
 )
 
 // recent caches the newest events in decoded form, so that followers need not read new events from the files. It also
-// wakes waiting followers. It has a lock of its own, so that readers never wait for a write.
+// wakes waiting followers. It has its own lock, so that readers never wait for a write.
 type recent struct {
 	mu    sync.Mutex
 	last  uint64

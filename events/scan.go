@@ -92,8 +92,8 @@ type scanner struct {
 }
 
 // next returns the next line, without its newline, and the line's offset. After the last complete line it returns
-// io.EOF. Afterwards, s.off is the offset of the line's end. The line is valid until the next call. Of a line that is
-// much too long it returns only the beginning, which is enough to reject the line.
+// io.EOF. Afterwards, s.off is the offset of the line's end. The line is valid until the next call. If a line is much
+// too long, next returns only its beginning, which is enough to reject it.
 func (s *scanner) next() (line []byte, off int64, err error) {
 	i := bytes.IndexByte(s.buf, '\n')
 	if i < 0 {

@@ -13,7 +13,8 @@ type tail struct {
 	end    int64  // offset up to which complete lines have been read
 }
 
-// read reads the complete lines from t.end on. It calls see for damaged lines and, if wanted, for valid ones.
+// read reads the complete lines that begin at or after t.end. It calls see for damaged lines and, if wanted, for valid
+// ones.
 func (t *tail) read(r io.ReaderAt, see func(line []byte, seq uint64, off, to int64)) error {
 	s := &scanner{r: r, off: t.end}
 	for {

@@ -23,8 +23,8 @@ const (
 	decodeAtMost = 1 << 20
 )
 
-// flush writes the queued events and records whether that succeeded. If spare is set, it writes nothing that would need
-// the reserve. The caller must hold l.mu.
+// flush writes the queued events and records whether that succeeded. If spare is true, it does not write anything that
+// would need the reserve. The caller must hold l.mu.
 func (l *Log) flush(now time.Time, spare bool) error {
 	err := l.write(now, spare)
 	// the file itself could be written; only the reserve failed
@@ -297,7 +297,7 @@ func (l *Log) put(out []entry, now time.Time) error {
 	return errors.Join(err, seekErr)
 }
 
-// advice returns what a user can do about an error, followed by the text then if it is not "".
+// advice returns what a user can do about an error. If the text then is not "", advice appends it.
 func advice(err error, then string) string {
 	do := "gcity retries every second"
 	switch {

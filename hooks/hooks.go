@@ -90,7 +90,7 @@ type Report struct {
 	Problems []string // files that could not be changed, and why
 }
 
-// Install installs the hook files of the given kinds in a folder. Calling it again changes nothing. It never writes
+// Install installs the hook files of the given kinds in a folder. Calling it again has no effect. It never writes
 // outside the folder, even if the folder contains links. It reports failures as problems, because agents also work
 // without hooks.
 func Install(dir string, names []string) Report {

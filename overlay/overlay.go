@@ -117,7 +117,7 @@ func (a *applier) removeTemps(files []File) {
 	}
 }
 
-// file updates one file.
+// file copies one file of the overlay, unless a foreign or changed file is in its place.
 func (a *applier) file(f File) error {
 	data, _, err := read(a.src, f.Path, MaxSize)
 	if err != nil {
@@ -129,7 +129,7 @@ func (a *applier) file(f File) error {
 	case err == nil:
 		return a.overwrite(f, data, mine)
 	case isNoFolder(err) || a.isBlocked(f.Path):
-		// on the file's path, there is a foreign file where a folder should be, or a link that leads out of the folder
+		// the file's path contains a foreign file in place of a folder, or a link that leads out of the target folder
 		a.report.Kept = append(a.report.Kept, f.Path)
 		return nil
 	case !errors.Is(err, fs.ErrNotExist):

@@ -72,7 +72,7 @@ type limitError struct{ why string }
 
 func (e *limitError) Error() string { return e.why }
 
-// step counts one step.
+// step counts one step, and returns an error if that exceeds a limit.
 func (b *budget) step() error {
 	if b.steps--; b.steps < 0 {
 		return &limitError{fmt.Sprintf("it takes more than %d steps; does it loop endlessly?",
@@ -84,7 +84,7 @@ func (b *budget) step() error {
 	return nil
 }
 
-// spend counts bytes of output before they are produced.
+// spend counts bytes of output before they are produced, and returns an error if they exceed a limit.
 func (b *budget) spend(n int) error {
 	switch b.bytes -= n; {
 	case b.ctx.Err() != nil:

@@ -24,7 +24,7 @@ type Policy struct {
 	// more than this many crashes within Window lead to quarantine; 0 = unlimited
 	MaxRestarts int
 	Window      time.Duration
-	// wait before the second restart in a row, doubled for each further one; 0 = no wait
+	// wait before the second consecutive restart, doubled for each later one; 0 = no wait
 	Backoff    time.Duration
 	MaxBackoff time.Duration // maximum wait; for agents, the patrol interval
 }
@@ -100,8 +100,8 @@ func (h *History) Died(now time.Time, d Death, p Policy) Verdict {
 	return Verdict{Crash: true, Outcome: Restart, At: h.next(now, p), Reason: reason}
 }
 
-// next returns when the agent restarts. The first restart in a streak is immediate. Later ones wait, with up to 10 % of
-// jitter, so that agents that crashed together do not restart together.
+// next returns the time at which the agent restarts. The first restart in a streak is immediate. Later ones wait, with
+// up to 10 % of jitter, so that agents that crashed together do not restart together.
 func (h *History) next(now time.Time, p Policy) time.Time {
 	h.Streak++
 	if h.Streak == 1 || p.Backoff <= 0 {
@@ -117,9 +117,9 @@ func (h *History) next(now time.Time, p Policy) time.Time {
 	return now.Add(wait + jitter(now, wait/10))
 }
 
-// Again returns when to retry a start that could not begin because something was missing. No process has run, so the
-// history does not change. tries is the number of consecutive attempts, starting with 1. The wait doubles with each
-// attempt and is never 0.
+// Again returns the time at which to retry a start that could not begin because something was missing. No process has
+// run, so the history does not change. tries is the number of consecutive attempts, starting with 1. The wait doubles
+// with each attempt and is never 0.
 func (p Policy) Again(now time.Time, tries int) time.Time {
 	wait := p.Backoff
 	if wait <= 0 {
@@ -134,8 +134,8 @@ func (p Policy) Again(now time.Time, tries int) time.Time {
 	return now.Add(wait)
 }
 
-// Paced returns when an agent restarts after an exit that does not count as a crash. There is at least Backoff between
-// two starts, so that a program that exits immediately does not keep the machine busy.
+// Paced returns the time at which an agent restarts after an exit that does not count as a crash. There is at least
+// Backoff between two starts, so that a program that exits immediately does not keep the machine busy.
 func (p Policy) Paced(now time.Time, uptime time.Duration) time.Time {
 	return now.Add(max(0, p.Backoff-max(0, uptime)))
 }

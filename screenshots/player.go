@@ -15,7 +15,7 @@ import (
 	"gcity/events"
 )
 
-// player plays a recorded city. Its time changes only by seek.
+// player plays a recorded city. Only seek changes its time.
 type player struct {
 	tape *recording
 

@@ -14,8 +14,8 @@ type shot struct {
 	name       string
 	cols, rows int
 	at         float64 // seconds since the start of the tape
-	// "plain": without colors; "ascii": only ASCII; "fleet": all cities, including the one of the tape; "watchdogs":
-	// with watchdogs
+	// variant of the picture: "plain" without colors, "ascii" with only ASCII, "fleet" with all cities including the
+	// recorded one, "watchdogs" with watchdogs
 	as    string
 	light bool // the terminal has a light background
 	steps []step

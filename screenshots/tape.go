@@ -82,7 +82,7 @@ func upTo[T any](all []timedEvent[T], at time.Time) (it T) {
 }
 
 // anonymous returns a copy of the tape without strings that identify the machine on which it was recorded. pairs
-// contains old and new strings alternately.
+// contains alternating old and new strings.
 func (t *recording) anonymous(pairs ...string) (*recording, error) {
 	raw, err := json.Marshal(t)
 	if err != nil {

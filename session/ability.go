@@ -13,8 +13,8 @@ import (
 // Ability is an operation that only some providers support. Its value completes the phrase "cannot …" in messages.
 type Ability string
 
-// Abilities that a provider can lack. Each of the first group corresponds to an optional interface, so a type assertion
-// detects it. A provider that lacks any of the others must say so through Limiter.
+// Abilities that a provider can lack. A type assertion detects those of the first group, because each corresponds to an
+// optional interface. A provider that lacks any of the others must report it through Limiter.
 const (
 	Attaching       Ability = "attach"
 	Watching        Ability = "watch"
@@ -72,7 +72,7 @@ type MultiProvider interface {
 	CheckOf(ctx context.Context, provider string) error
 }
 
-// LimitsOf returns all abilities that a provider lacks, whether a type assertion or its Limiter shows it.
+// LimitsOf returns all abilities that a provider lacks, as determined by type assertions and by its Limiter.
 func LimitsOf(p Provider) Limits {
 	var out Limits
 	lacks := func(a Ability, has bool) {
@@ -113,7 +113,7 @@ func LimitsOf(p Provider) Limits {
 // Can reports whether p has the ability a.
 func Can(p Provider, a Ability) bool { return !slices.Contains(LimitsOf(p).Lacks, a) }
 
-// LackError is an ErrUnsupported that names the ability that a provider lacks.
+// LackError is an ErrUnsupported that names the missing ability.
 type LackError struct {
 	Provider string // "" = unknown
 	Ability  Ability
@@ -160,8 +160,9 @@ func (e *LateError) Error() string {
 	return fmt.Sprintf("no response within %s; still waiting in the background", e.Waited)
 }
 
-// Await waits for the providers that List reported as late in err, and adds their sessions to all. The error is a
-// PartialError for the providers that still fail, or do not respond before ctx ends.
+// Await completes a result of List: all and err are what List returned. Await waits for the providers that err reports
+// as late, and adds their sessions. The error is a PartialError for the providers that still fail, or do not respond
+// before ctx ends.
 func Await(ctx context.Context, all []Status, err error) ([]Status, error) {
 	partial, ok := errors.AsType[*PartialError](err)
 	if !ok {

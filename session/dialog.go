@@ -19,16 +19,17 @@ type Dialog struct {
 	Keys []string `json:"keys,omitempty"`
 }
 
-// DialogListener is notified when a program asks a question. Launch and Settle call its methods in their own goroutine.
+// DialogListener is notified when a program asks a question. Launch and Settle call its methods from the goroutine in
+// which they run.
 type DialogListener interface {
 	// DialogAnswered reports a question that was answered automatically.
 	DialogAnswered(s *Spec, d Dialog)
-	// DialogPending reports the question that a user must answer in the terminal. A nil dialog means that no question
-	// is open any more.
+	// DialogPending reports the question that a user must answer in the terminal. A nil dialog means that the question
+	// is no longer open.
 	DialogPending(ctx context.Context, s *Spec, d *Dialog)
 }
 
-// shown reports whether the dialog is open on a screen.
+// shown reports whether a screen shows that the dialog is open.
 func (d *Dialog) shown(screen string) bool {
 	text := normalize(screen)
 	return len(d.Says) > 0 && !slices.ContainsFunc(d.Says, func(part string) bool {
@@ -151,7 +152,8 @@ func (w *readyWait) timeoutError(limit time.Duration) error {
 	case len(d.Keys) == 0:
 		return fmt.Errorf("the agent did not become ready: it asks about %s, and the question "+
 			"was not answered; answer in the agent's terminal, or set emits_permission_warning = "+
-			"true to have such questions answered; the screen shows: %s", d.Name, tail(w.screen))
+			"true to have such questions answered automatically; the screen shows: %s",
+			d.Name, tail(w.screen))
 	case errors.Is(w.answerError, ErrUnsupported):
 		return fmt.Errorf("the agent did not become ready: it asks about %s, but the session "+
 			"provider cannot press keys to answer; the screen shows: %s", d.Name, tail(w.screen))

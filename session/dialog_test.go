@@ -101,7 +101,7 @@ func TestDialogs(t *testing.T) {
 		"both are answered": {[]scene{{trusting, "Enter", 0}, {bypass, "Down", 0}, {chosen, "Enter", 0}, {prompt, "", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false,
 			"Enter Down Enter; a: trust, a: bypass; nudged"},
 		"no answer is configured": {[]scene{{trusting, "Enter", 0}, {prompt, "", 0}}, ask(false), session.Ready{Prefix: "❯ ", Delay: time.Second}, false,
-			"; a asks: trust; the agent did not become ready: it asks about trust, and the question was not answered; answer in the agent's terminal, or set emits_permission_warning = true to have such questions answered; " +
+			"; a asks: trust; the agent did not become ready: it asks about trust, and the question was not answered; answer in the agent's terminal, or set emits_permission_warning = true to have such questions answered automatically; " +
 				"the screen shows: │ Do you trust the files │ ⏎ │ in this folder?        │ ⏎  ⏎ ❯ 1. Yes, proceed ⏎ 2. No, exit"},
 		"a user answers at the terminal": {[]scene{{trusting, "", 20 * time.Second}, {prompt, "", 0}}, ask(false), session.Ready{Prefix: "❯ ", Delay: time.Second}, false, "; a asks: trust, a no longer asks; nudged"},
 		"the answer does not help": {[]scene{{trusting, "never", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false,

@@ -5,7 +5,7 @@ import "strings"
 // Executable is a program that can run without a shell. The zero value means that the command line needs a shell.
 type Executable struct {
 	Path string   // path to execute, relative to the session's folder
-	Args []string // Args[0] is the program's name as written in the command line
+	Args []string // Args[0] is the program's name as written on the command line
 }
 
 // argv splits a command line as a POSIX shell does. ok is false unless the line is a simple command: no expansions,

@@ -18,8 +18,8 @@ var (
 	// ErrExhausted is the error from a start that was not attempted because the machine, this process or the cluster is
 	// out of disk space, file descriptors, terminals, processes or other capacity. No process of the session has run.
 	ErrExhausted = errors.New("out of resources")
-	// ErrLeave is the cause that cancels a launch when its controller exits. The session stays alive, and the next
-	// controller completes the launch.
+	// ErrLeave is the cancellation cause of a launch that is canceled because its controller exits. The session stays
+	// alive, and the next controller completes the launch.
 	ErrLeave = errors.New("the controller is exiting")
 )
 

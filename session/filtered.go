@@ -6,7 +6,8 @@ import (
 	"gcity/internal/passthrough"
 )
 
-// Filtered returns a terminal that lets through only the escape sequences that draw and those of the given classes.
+// Filtered returns t with filtered output. The filter drops all escape sequences except those that draw and those in
+// the given classes.
 func Filtered(t Terminal, classes []string) (Terminal, error) {
 	allow, err := passthrough.Parse(classes)
 	if err != nil {

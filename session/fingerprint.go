@@ -36,7 +36,7 @@ func NewFingerprint(fields map[string]string) Fingerprint {
 	return f
 }
 
-// Known reports whether f is not the zero value, so that it can be compared.
+// Known reports whether f can be compared, which means that it is not the zero value.
 func (f Fingerprint) Known() bool { return f.Sum != "" }
 
 // Drift describes the fields that differ between f and want, sorted, for example "env FOO changed". It returns nil if
@@ -66,8 +66,8 @@ func (f Fingerprint) Drift(want Fingerprint) []string {
 // ProviderField is the field name under which Drift reports the session provider.
 const ProviderField = "provider"
 
-// Drift returns how a session differs from one that would be started now: the fields with different fingerprints, and
-// the provider.
+// Drift describes how a session differs from one that would be started now: it lists the fields with different
+// fingerprints, and the provider if it differs.
 func (s *Status) Drift(want *Spec) []string {
 	out := s.Fingerprint.Drift(want.Fingerprint)
 	if s.ProviderChanged(want) {

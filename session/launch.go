@@ -157,13 +157,13 @@ func (s *Spec) await(ctx context.Context, p Provider) error {
 	}
 }
 
-// waits describes what a start waits for.
+// waits returns a clause that says what a start waits for.
 func (r Ready) waits(limit time.Duration) string {
 	switch {
 	case r.Prefix == "":
-		return fmt.Sprintf("counts as ready %s after its start", r.Delay)
+		return fmt.Sprintf("counts as ready %s after it starts", r.Delay)
 	case r.Delay > 0:
-		return fmt.Sprintf("waits for a line on its screen that begins with %q, at most %s",
+		return fmt.Sprintf("waits for a line on its screen that begins with %q, for at most %s",
 			r.Prefix, r.Delay)
 	}
 	return fmt.Sprintf("waits for a line on its screen that begins with %q; the start fails "+

@@ -121,8 +121,8 @@ func TestSlowLaunchReportsReason(t *testing.T) {
 	const line = `waits for a line on its screen that begins with "> "`
 	for want, ready := range map[string]session.Ready{
 		line + "; the start fails after 1m0s without one": {Prefix: "> "},
-		line + ", at most 5s":                             {Prefix: "> ", Delay: 5 * time.Second},
-		"counts as ready 5s after its start":              {Delay: 5 * time.Second},
+		line + ", for at most 5s":                         {Prefix: "> ", Delay: 5 * time.Second},
+		"counts as ready 5s after it starts":              {Delay: 5 * time.Second},
 		"":                                                {Delay: time.Second},
 	} {
 		s := launchSpec(t)

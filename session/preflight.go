@@ -26,7 +26,7 @@ func IsLocal(p Provider, name string) bool {
 
 // Preflight returns the program that the session's command runs. It returns an error if this machine cannot run the
 // command because of the program, the command line or the environment. Providers that run sessions on this machine call
-// it before each start. It does not include CheckFolder, which can block on a slow file system.
+// it before each start. It does not call CheckFolder, which can block on a slow file system.
 func (s *Spec) Preflight() (Executable, error) {
 	if err := s.checkArguments(); err != nil {
 		return Executable{}, err
@@ -97,7 +97,7 @@ func (s *Spec) checkArguments() error {
 	return nil
 }
 
-// Unfit returns an ErrCommand with a formatted text.
+// Unfit returns an ErrCommand with a formatted message.
 func Unfit(format string, args ...any) error {
 	return &unfitError{fmt.Errorf(format, args...)}
 }

@@ -42,7 +42,7 @@ func (s *Spec) FindProgram() (Executable, error) {
 }
 
 // lookUp finds a program as a shell does: in PATH, unless the name contains a slash. If PATH is empty it returns "",
-// because shells then search a default path of their own.
+// because shells then search their own default path.
 func (s *Spec) lookUp(word, path string) (string, error) {
 	if strings.ContainsRune(word, '/') {
 		return word, s.unusable(word, s.runnable(word))
@@ -101,7 +101,7 @@ func (s *Spec) runnable(path string) error {
 	return unix.Access(path, unix.X_OK)
 }
 
-// longestWord is the maximum length of a path.
+// longestWord is the maximum length of a word that can be a program's path.
 const longestWord = 4095
 
 // program returns the first program that a shell would run for a line, or "" if that is not obvious from the line. It

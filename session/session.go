@@ -1,9 +1,9 @@
 // Package session defines the interface to running agents: the methods that a session provider implements, and the
-// values that it exchanges with its callers. The providers are sub-packages. Package sessiontest is their conformance
+// values that it exchanges with its callers. The providers are in subpackages. Package sessiontest is their conformance
 // suite.
 //
-// A session is one life of one agent: a process tree on a terminal that starts once and ends once. All sessions of an
-// agent have the same name, but each has its own ID.
+// A session is a single run of one agent: a process tree on a terminal that starts once and ends once. All sessions of
+// an agent have the same name, but each has its own ID.
 package session
 
 import (
@@ -46,10 +46,10 @@ type Spec struct {
 	// names that the agent's own process can have; used to find it
 	Processes []string `json:"process_names,omitempty"`
 
-	// signal that asks the agent to exit, for ParseSignal; "" = the one that Ctrl-C sends
+	// name of the signal that asks the agent to exit, see ParseSignal; "" = the one that Ctrl-C sends
 	StopSignal string `json:"stop_signal,omitempty"`
 
-	// provider that must run the session; "" = the provider that is asked to start it
+	// provider that must run the session; "" = the provider on which Start is called
 	Provider string `json:"provider,omitempty"`
 	// the agent has an idle timeout, so its activity must be reported even if that is expensive
 	Idle bool `json:"idle,omitempty"`
@@ -81,7 +81,7 @@ type Ready struct {
 	Deadline time.Duration `json:"deadline,omitempty"`
 }
 
-// DefaultReadyDeadline is how long a session may take to become ready if Ready.Deadline is 0.
+// DefaultReadyDeadline is the time limit for a session to become ready if Ready.Deadline is 0.
 const DefaultReadyDeadline = 60 * time.Second
 
 // MaxText is the maximum number of bytes that one Send can type.
@@ -102,8 +102,7 @@ type Status struct {
 	Frozen bool // stopped by SIGSTOP
 	// when the session's holder stopped responding; zero = it responds
 	Silent time.Time
-	// why a live session is silent or why its platform is ending it: "its pod is terminating …"; "" = neither is the
-	// case
+	// why a live session is silent or why its platform is ending it: "its pod is terminating …"; "" = neither applies
 	Reason  string
 	PID     int
 	Started time.Time
@@ -219,8 +218,8 @@ type (
 	// other providers. List must return the state as of the end of the call, so that concurrent callers can share one
 	// call.
 	Patient interface {
-		// Patience returns how much longer than its grace period a call about a session may take. The name "" stands
-		// for any session. 0 means no longer than with other providers.
+		// Patience returns the time that a call about a session may take in addition to its grace period. The name ""
+		// stands for any session. 0 means as long as with other providers.
 		Patience(name string) time.Duration
 	}
 
@@ -284,7 +283,7 @@ type Usage struct {
 	// for. Its resolution is 10 ms per process. It can decrease if a process ends and no process in the tree waits for
 	// it.
 	CPU   time.Duration
-	RSS   int64 // resident memory in bytes; a page shared by several processes counts several times
+	RSS   int64 // resident memory in bytes; shared pages are counted once per process
 	Procs int   // number of live processes, at least 1
 }
 

@@ -89,7 +89,7 @@ func (w *worker) setCrashed(err error, until time.Time) {
 	}
 }
 
-// why formats an error as a single line, which also says that the city's agents keep running if they do.
+// why formats an error as a single line. If the city's agents keep running, the line says so.
 func why(err error) string {
 	line := firstLine(err.Error())
 	if !strings.Contains(line, "agents") {

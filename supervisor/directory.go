@@ -240,7 +240,7 @@ func identify(ctx context.Context, looks *deadline.Calls[folder], path string,
 	return saw.entry, nil
 }
 
-// settled waits for a city to run or fail, but at most for settleLimit, and returns the city's state.
+// settled waits at most settleLimit for a city to run or fail, and returns the city's state.
 func (s *Supervisor) settled(ctx context.Context, e Entry) (city.Info, error) {
 	ctx, cancel := context.WithTimeout(ctx, settleLimit)
 	defer cancel()

@@ -56,8 +56,8 @@ func (s *Supervisor) count() int {
 	return len(s.workers)
 }
 
-// idlePulses is how many pulses in a row a supervisor without cities waits before it exits on its own. A command that
-// starts a supervisor registers its city in less time.
+// idlePulses is the number of consecutive pulses without cities after which a supervisor exits on its own. A command
+// that starts a supervisor registers its city in less time.
 const idlePulses = 30
 
 // wait waits for the workers to stop.

@@ -73,8 +73,8 @@ func (e *refresher) poke() {
 	}
 }
 
-// request registers a channel to close after the next read to start. If the read in progress is late, request closes
-// the channel immediately.
+// request registers a channel that is closed once the next read to start has finished. If the read in progress is late,
+// request closes the channel immediately.
 func (e *refresher) request(done chan<- struct{}) {
 	if e.late {
 		close(done)

@@ -90,7 +90,7 @@ type Supervisor struct {
 	reloads chan struct{}
 	// requests to read the files; the channel in a request is closed after the read
 	readRequests chan chan<- struct{}
-	readsOver    chan struct{}           // closed when the files are not read any more
+	readsOver    chan struct{}           // closed when the files are no longer read
 	read         func() readResult       // reads the registry and the settings; might never return
 	names        *deadline.Calls[string] // calls that read city names from configurations
 	folders      *deadline.Calls[folder] // calls that read folders to register

@@ -32,7 +32,7 @@ type worker struct {
 	s    *Supervisor
 	path string
 	gone chan struct{} // closed to stop the worker
-	left chan struct{} // closed before gone if the agents are to keep running
+	left chan struct{} // closed before gone if the agents must keep running
 	done chan struct{} // closed when the worker has stopped
 	wake chan struct{} // requests an immediate retry
 
@@ -68,7 +68,7 @@ func newWorker(s *Supervisor, e Entry) *worker {
 		wake: make(chan struct{}, 1), edits: make(chan struct{}, 1)}
 }
 
-// run runs the city until it is no longer wanted. It then stops the agents unless they are to keep running. A city that
+// run runs the city until it is no longer wanted. It then stops the agents unless they must keep running. A city that
 // is being opened, or that crashed and is waiting for a retry, can have agents too.
 func (w *worker) run() {
 	for tries, broken := 0, false; ; {
@@ -121,7 +121,7 @@ func (w *worker) runCity(c City) error {
 	ctx, stop := context.WithCancel(context.Background())
 	stops := true
 	defer func() {
-		if stops { // canceling ctx would also stop agents that are to keep running
+		if stops { // canceling ctx would also stop agents that must keep running
 			stop()
 		}
 	}()
@@ -290,7 +290,7 @@ func (w *worker) result() error {
 	return fmt.Errorf("%s (%s): %w", w.name, w.path, w.err)
 }
 
-// poke immediately retries a city that is waiting. If stopped is set, it also starts a city that a user has stopped.
+// poke immediately retries a city that is waiting. If stopped is true, it also starts a city that a user has stopped.
 // The caller must hold mu.
 func (w *worker) poke(stopped bool) {
 	switch w.state {

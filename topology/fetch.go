@@ -195,7 +195,7 @@ func clean(environ []string) []string {
 	return append(out, "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
 }
 
-// git runs git in a folder.
+// git runs git commands in a folder.
 type git struct {
 	dir string
 	env []string

@@ -140,7 +140,7 @@ func (l *Ledger) Load(dir string) (*Record, error) {
 	return &r, nil
 }
 
-// Save writes a record.
+// Save stores a record. It replaces the city's previous record.
 func (l *Ledger) Save(r Record) error {
 	if l.dir == "" {
 		return errors.New("cannot write the record of trusted cities: neither XDG_STATE_HOME nor " +
@@ -164,12 +164,13 @@ func (l *Ledger) Trust(dir string, programs []Program, now time.Time) error {
 	return l.Save(NewRecord(dir, programs, Heads(dir, programs), now))
 }
 
-// revokedFile returns where a city's record is kept after the user has withdrawn the trust.
+// revokedFile returns the path of the file that keeps a city's record after the user has revoked the trust in the city.
 func (l *Ledger) revokedFile(dir string) string {
 	return strings.TrimSuffix(l.file(dir), ".json") + ".revoked"
 }
 
-// revoked reports whether the user has withdrawn the trust and not renewed it since. The city must have no record.
+// revoked reports whether the user has revoked the trust in a city and has not renewed it since. The city must have no
+// record.
 func (l *Ledger) revoked(dir string) bool {
 	if l.dir == "" {
 		return false
@@ -178,7 +179,7 @@ func (l *Ledger) revoked(dir string) bool {
 	return err == nil
 }
 
-// Revoke withdraws a city's record, and reports whether there was one.
+// Revoke revokes the user's trust in a city, and reports whether the city had a record.
 func (l *Ledger) Revoke(dir string) (bool, error) {
 	if l.dir == "" {
 		return false, nil

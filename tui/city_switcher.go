@@ -204,17 +204,15 @@ func selectOnArrival(m *state.Room, a *feed.OpenedCity, from *state.Room) []feed
 		}
 		return nil
 	case a.AskLeave:
-		todo := actions.AskQuit(m)
-		if c := m.Dialogs.Choice(); c != nil && m.Mode == state.Hosting {
-			where := state.CityName(from) + ", which you came from,"
-			if from.FleetRoom {
-				where = "The city you came from"
-			}
-			c.Body = append([]string{"This is about " + state.CityName(m) +
-				", the city that this program runs. " + where + " keeps running.", ""},
-				c.Body...)
+		if m.Mode != state.Hosting {
+			return actions.AskQuit(m)
 		}
-		return todo
+		where := state.CityName(from) + ", which you came from,"
+		if from.FleetRoom {
+			where = "The city you came from"
+		}
+		return actions.AskLeave(m, "This is about "+state.CityName(m)+
+			", the city that this program runs. "+where+" keeps running.", "")
 	}
 	if !m.Status.Pending && !m.Status.Failed { // the status line reports no earlier action
 		state.ShowSuccess(m, "switched to "+state.CityName(m))

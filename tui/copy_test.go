@@ -80,7 +80,7 @@ func TestCopiesAreSafe(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.agent("builder", func(a *city.Agent) { a.Command = "echo \x1b[201~\x03\u202erm -rf ~\nline two" })
 	s.choose("builder")
-	for _, c := range actions.Copies(s.m) {
+	for _, c := range state.Copies(s.m) {
 		if c.What == "command" && c.Text != "echo rm -rf ~\nline two" {
 			t.Errorf("the command is copied as %q", c.Text)
 		}

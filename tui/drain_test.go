@@ -10,8 +10,29 @@ import (
 	"gcity/tui/state"
 )
 
+// In Agents as in the list of a pool's members, one agent drains at once, and undo cancels the drain.
+func TestDrainOfOneAgentIsUndone(t *testing.T) {
+	for _, keys := range [][]string{{"D"}, {"2", "D", "2", "enter"}} {
+		for _, size := range [][2]int{{200, 60}, {80, 24}} {
+			s := pooled(t, size[0], size[1])
+			s.pick("worker")
+			s.press("1")
+			s.choose("worker-2")
+			s.press(keys...)
+			s.wants(city.Drain{Agent: "worker-2"})
+			s.shows("draining worker-2")
+			s.agent("worker-2", func(a *city.Agent) {
+				a.State, a.Drain = city.Draining, &city.DrainInfo{By: "operator", Since: s.now}
+			})
+			s.press("u")
+			s.wants(city.Undrain{Agent: "worker-2"})
+		}
+	}
+}
+
 func TestDrainAsksFirst(t *testing.T) {
 	s := pooled(t, 120, 40)
+	s.m.Confirm = state.ConfirmAlways
 	s.choose("builder")
 	s.shows("D drain")
 	s.press("D")
@@ -64,12 +85,14 @@ func TestDrainOfASurplusMemberIsNotCanceled(t *testing.T) {
 	}
 	s.press("esc")
 	s.choose("worker-2")
+	s.m.Confirm = state.ConfirmAlways
 	s.press("D")
 	s.agent("worker-2", func(a *city.Agent) { a.State, a.Drain = city.Draining, &city.DrainInfo{By: "pool", Since: s.now} }) // before the user confirms
-	s.press("y")
-	s.wants(city.Drain{Agent: "worker-2"})
-	s.done("agent worker-2 is already draining")
-	s.hides("undo")
+	s.shows("nothing was done: worker-2 is draining")
+	if s.m.Dialogs.Choice() != nil {
+		t.Error("the question about nothing stays open")
+	}
+	s.press("esc")
 	s.line("undrain worker-3", "enter")
 	s.wants()
 	s.shows("draining because its pool is scaling down; scale worker up to keep the agent")
@@ -98,7 +121,7 @@ func TestDrainWholePools(t *testing.T) {
 	s.press("space")
 	s.pick("merge")
 	s.press("space", "D")
-	s.shows("Drain 5 members of 2 pools?", "batch-1, batch-2, batch-3, batch-4, merge", "type 5")
+	s.shows("Drain 5 members of 2 marked pools?", "batch-1, batch-2, batch-3, batch-4, merge", "type 5")
 	s.press("5", "enter")
 	if n := len(s.commands()); n != 5 || len(s.m.Pools.Marks) > 0 || !s.m.Agents.Marks["builder"] {
 		t.Errorf("%d commands, marked are %v and %v", n, s.m.Pools.Marks, s.m.Agents.Marks)
@@ -153,7 +176,7 @@ func TestAMemberOfAPoolThatCannotDrain(t *testing.T) {
 	}
 	s.pick("merge") // its only member
 	s.press("D")
-	s.shows("Drain 1 member of pool merge?")
+	s.wants(city.Drain{Agent: "merge"})
 }
 
 // The question about a restart of a pool leads to one of its members.
@@ -181,7 +204,7 @@ func TestDrainOfMany(t *testing.T) {
 	}
 	mark("builder", "scout", "worker-1", "worker-3")
 	s.press("D")
-	s.shows("Drain 2 agents?", "builder, worker-1", "when they report done, or at", "surplus members of pools")
+	s.shows("Drain 2 marked agents?", "builder, worker-1", "when they report done, or at", "surplus members of pools")
 	s.press("y")
 	s.wants(city.Drain{Agent: "builder"}, city.Drain{Agent: "worker-1"})
 	mark("deployer", "scout", "worker-3")
@@ -204,6 +227,7 @@ func TestDrainOfMany(t *testing.T) {
 
 func TestDrainWithoutDeadlineIsShown(t *testing.T) {
 	s := pooled(t, 120, 40)
+	s.m.Confirm = state.ConfirmAlways
 	s.pool("worker", func(p *city.Pool) { p.Timeout = 0 })
 	s.choose("worker-1")
 	s.press("D")

@@ -7,9 +7,9 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"gcity/city"
-	"gcity/tui/actions"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/view"
 	"gcity/tui/widget"
 )
@@ -154,7 +154,7 @@ func TestAttachAmongPools(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("worker")
 	var running []string
-	for _, r := range actions.MembersAt(s.m) {
+	for _, r := range state.MembersAt(s.m) {
 		running = append(running, r.Name)
 	}
 	if len(running) < 2 {
@@ -191,7 +191,7 @@ func TestAttachAmongPools(t *testing.T) {
 func TestListOfMembersIsCurrent(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("worker")
-	first := actions.MembersAt(s.m)[0].Name
+	first := state.MembersAt(s.m)[0].Name
 	s.press("a")
 	s.change(func(n *city.Snapshot) {
 		n.Agents = append(n.Agents, city.Agent{Name: "worker-99", Pool: "worker", State: city.Running, Running: true})
@@ -211,14 +211,12 @@ func TestListOfMembersIsCurrent(t *testing.T) {
 	}
 }
 
-// Quarantine selects its own row. Back in Agents, the user's earlier selection is selected again.
-func TestQuarantineGivesTheSelectionBack(t *testing.T) {
+// Quarantine has its own selection.
+func TestQuarantineKeepsTheSelectionOfAgents(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
 	s.press("3")
-	if s.m.Agents.SelectedKey != "scout" {
-		t.Fatalf("Quarantine acts on %s", s.m.Agents.SelectedKey)
-	}
+	s.shows("0 scout")
 	s.press("u")
 	s.wants(city.Release{Agent: "scout"})
 	s.press("3", "1", "D", "y")
@@ -228,7 +226,7 @@ func TestQuarantineGivesTheSelectionBack(t *testing.T) {
 		t.Errorf("after a visit to the pane, %s is selected", s.m.Agents.SelectedKey)
 	}
 	s.press("3", "j", "1")
-	if s.m.Agents.SelectedKey != "scout" {
+	if s.m.Agents.SelectedKey != "builder" {
 		t.Errorf("after a key in Quarantine, %s is selected", s.m.Agents.SelectedKey)
 	}
 }

@@ -123,11 +123,16 @@ func scenes() map[string]func(s *stage) {
 			})
 			s.press("c")
 		},
-		"pools":              func(s *stage) { s.change(withPools); s.press("2") },
-		"pool-details":       func(s *stage) { s.change(withPools); s.pick("worker"); s.press("d") },
-		"pool-failing":       func(s *stage) { s.change(withPools); s.pick("triage"); s.press("d") },
-		"pool-members":       func(s *stage) { s.change(withPools); s.pick("worker"); s.press("enter") },
-		"drain":              func(s *stage) { s.change(withPools); s.choose("worker-1"); s.press("D") },
+		"pools":        func(s *stage) { s.change(withPools); s.press("2") },
+		"pool-details": func(s *stage) { s.change(withPools); s.pick("worker"); s.press("d") },
+		"pool-failing": func(s *stage) { s.change(withPools); s.pick("triage"); s.press("d") },
+		"pool-members": func(s *stage) { s.change(withPools); s.pick("worker"); s.press("enter") },
+		"drain": func(s *stage) {
+			s.m.Confirm = state.ConfirmAlways
+			s.change(withPools)
+			s.choose("worker-1")
+			s.press("D")
+		},
 		"pool-drain":         func(s *stage) { s.change(withPools); s.pick("worker"); s.press("D", "2") },
 		"suspend":            func(s *stage) { s.change(withPools); s.choose("worker-1"); s.press("s") },
 		"scale":              func(s *stage) { s.change(withPools); s.pick("worker"); s.press("S", "4") },

@@ -138,6 +138,7 @@ func TestMailIsFilteredAndSorted(t *testing.T) {
 		t.Errorf("messages that need attention: %v", got)
 	}
 	s = mailed(t)
+	s.press("1")
 	s.choose("builder")
 	s.line("agent.inbox", "enter")
 	if got := ids(s); !slices.Equal(got, []string{"gc-228"}) {

@@ -287,8 +287,9 @@ func TestZoomThenAttach(t *testing.T) {
 func TestTheListStaysWithThePane(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.press("5", "0")
-	s.shows("start failed", "0 prober")
-	if list, pane := reversed(view.Draw(s.m).Lines[2]), s.activeTab(); list != "5 Events" || pane != "0 prober" {
+	s.shows("start failed", "0 shop/reviewer")
+	if list, pane := reversed(view.Draw(s.m).Lines[2]), s.activeTab(); list != "5 Events" ||
+		pane != "0 shop/reviewer following" {
 		t.Errorf("the titles are %q and %q", list, pane)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"gcity/city"
 	"gcity/tui/feed"
+	"gcity/tui/state"
 	"gcity/tui/terminal"
 	"gcity/tui/tuitest"
 	"gcity/tui/view"
@@ -389,13 +390,18 @@ func TestTerminalOfAnEvent(t *testing.T) {
 		s.press("k")
 	}
 	s.press("a")
-	if a, ok := effectOf[feed.Attach](s); !ok || a.Agent != "chatty" || s.m.Agents.SelectedKey != "chatty" {
-		t.Errorf("attached to %+v, chosen %s", a, s.m.Agents.SelectedKey)
+	if a, ok := effectOf[feed.Attach](s); !ok || a.Agent != "chatty" {
+		t.Errorf("attached to %+v", a)
 	}
-	s.press("g", "l") // an event without an agent
-	if s.m.Agents.SelectedKey != "chatty" || !s.m.Peek.Logs {
-		t.Errorf("chosen %s", s.m.Agents.SelectedKey)
+	s.press("l")
+	if r := state.Selected(s.m); r == nil || r.Name != "chatty" || !s.m.Peek.Logs {
+		t.Errorf("the logs are those of %+v", r)
 	}
+	s.press("l", "g", "l")
+	if s.m.Peek.Logs {
+		t.Error("an event without an agent has logs")
+	}
+	s.shows("the event under the cursor is not about an")
 }
 
 func TestSaveAsksForTheFile(t *testing.T) {

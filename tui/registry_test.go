@@ -101,18 +101,19 @@ func TestKeysDoc(t *testing.T) {
 // keysDoc returns the page of all keys.
 func keysDoc(r *state.Registry) string {
 	var b strings.Builder
-	b.WriteString("# Keys of the control room\n\n<!-- Written by `go test ./tui -run TestKeysDoc -update`; edit the registry, not this page. -->\n\n" +
-		"`?` shows the same list in the control room: type to search; `enter` runs the selected action. `ctrl+q` detaches from\n" +
-		"an agent's terminal.\n\n" +
-		"An action applies to the marked rows, or to the selected row if none is marked. Actions on agents work in most panels:\n\n" +
+	b.WriteString("# Control room keys\n\n<!-- Written by `go test ./tui -run TestKeysDoc -update`; edit the registry, not this page. -->\n\n" +
+		"`?` shows the same list in the control room: type to search, and press `enter` to run the selected action. `ctrl+q`\n" +
+		"detaches from an agent's terminal.\n\n" +
+		"An action applies to the marked rows, or to the selected row if none is marked. What the keys for agents do depends on\n" +
+		"the panel:\n\n" +
 		"- In Pools, `s`, `r`, `D`, `d`, `W` and `B` apply to the pool. `D` and `r` can also apply to one member, and `a`\n" +
-		"  attaches to one member. Other actions on agents are not possible there; press `1` to go to Agents.\n" +
+		"  attaches to one member. For all other actions on agents, press `1` to go to Agents.\n" +
 		"- In Watchdogs, the keys for agents apply to the watched agent, and `u` acknowledges a call.\n" +
-		"- In Rigs, Work and Mail, the panel's own keys take precedence, and other actions on agents are not possible.\n" +
-		"- In all other panels, the keys for agents apply to the selected or marked agents, even if the panel shows something\n" +
-		"  else. `s` also applies to marked pools, and `t` to marked automations.\n")
+		"- In Rigs, Work and Mail, the panel's own keys take precedence, and the other keys for agents are not available.\n" +
+		"- In all other panels, the keys for agents apply to the agents that are selected or marked in Agents. `s` also applies\n" +
+		"  to marked pools, and `t` to marked automations.\n")
 	for _, c := range r.Zones() {
-		fmt.Fprintf(&b, "\n## %s\n\n| key | does | asks | id |\n|---|---|---|---|\n", c)
+		fmt.Fprintf(&b, "\n## %s\n\n| key | action | confirmation | ID |\n|---|---|---|---|\n", c)
 		for i := range r.Actions {
 			a := &r.Actions[i]
 			if !has(a, c) {
@@ -121,7 +122,7 @@ func keysDoc(r *state.Registry) string {
 			fmt.Fprintf(&b, "| %s | %s | %s | `%s` |\n", keyCell(a.Key), a.Title(), a.Risk, a.ID)
 		}
 	}
-	b.WriteString("\n## In every input line\n\nYou can paste text with your terminal only into input lines.\n\n| key | does |\n|---|---|\n")
+	b.WriteString("\n## In every input line\n\nInput lines are the only place where you can paste text with your terminal.\n\n| key | action |\n|---|---|\n")
 	e := widget.Editing()
 	for _, k := range []key.Binding{
 		e.CharacterBackward, e.CharacterForward, e.WordBackward, e.WordForward, e.LineStart, e.LineEnd, e.DeleteCharacterBackward,
@@ -129,17 +130,17 @@ func keysDoc(r *state.Registry) string {
 	} {
 		fmt.Fprintf(&b, "| %s | %s |\n", keyCell(k), k.Help().Desc)
 	}
-	b.WriteString("\nThe input field for text to agents also has these keys:\n\n| key | does |\n|---|---|\n")
+	b.WriteString("\nThe input field for text to agents also has these keys:\n\n| key | action |\n|---|---|\n")
 	c := dialog.Composing()
 	for _, k := range []key.Binding{c.PageUp, c.PageDown, c.InputBegin, c.InputEnd} {
 		fmt.Fprintf(&b, "| %s | %s |\n", keyCell(k), k.Help().Desc)
 	}
-	b.WriteString("\n## Verbs with names, in the palette\n\nThese verbs have the same names as on the command line. They act on what you name, no matter what is selected or\n" +
-		"marked, and do not change the marks. `tab` completes a name, and `up` brings back earlier lines.\n\n| typed | does |\n|---|---|\n")
+	b.WriteString("\n## Verbs with names, in the palette\n\nThese verbs have the same names as on the command line. They act on what you name, regardless of what is selected or\n" +
+		"marked, and do not change the marks. `tab` completes a name, and `up` brings back earlier lines.\n\n| text | action |\n|---|---|\n")
 	for _, v := range actions.Verbs() {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.TrimSpace(v.Name+" "+strings.ReplaceAll(v.Usage, "|", "\\|")), v.Description)
 	}
-	b.WriteString("\nIn a question, the letter next to an answer chooses that answer immediately. In its first 0.3 seconds, a new question\nignores all other keys and says so.\n")
+	b.WriteString("\nIn a question, the letter next to an answer chooses that answer immediately. For 0.3 seconds after it opens, a\nquestion ignores all other keys and says so.\n")
 	b.WriteString("\nTo change the key for an action, set the action's ID from the tables above under `[keys]` in the file that\n`gcity prefs path` prints; see [room.md](room.md#preferences).\n")
 	return b.String()
 }

@@ -88,7 +88,7 @@ func TestRigsAreSuspendedAndRestarted(t *testing.T) {
 	s.press("G", "s")
 	s.wants(city.ResumeRig{Rig: "shop"})
 	s.press("g", "j", "space", "space", "s")
-	s.shows("Suspend 2 rigs?", "api, docs")
+	s.shows("Suspend 2 marked rigs?", "api, docs")
 	s.press("y")
 	s.wants(city.SuspendRig{Rig: "api"}, city.SuspendRig{Rig: "docs"})
 }

@@ -165,6 +165,7 @@ func receive(m *state.Room, n feed.News) {
 		m.Snapshot(m.Snap)
 	}
 	actions.RefreshMembers(m)
+	actions.RefreshQuestion(m)
 	// As time passes, rows may start to need attention without new data.
 	if m.OnlyAttention && m.FilledAt != m.Now.Unix() {
 		m.ApplyNewData()
@@ -246,7 +247,8 @@ func perform(m *state.Room, a *state.Action) (todo []feed.Effect) {
 	} else {
 		todo = a.Run(m)
 	}
-	if a.Risk == keymap.Confirmed && m.Dialogs.Top() == nil {
+	if (a.Risk == keymap.Confirmed || a.Risk == keymap.ConfirmedForSeveral) &&
+		m.Dialogs.Top() == nil {
 		m.UnaskedAt = m.Now
 	}
 	return todo
@@ -279,6 +281,7 @@ func receiveResult(m *state.Room, r feed.Result) {
 		m.Fired = state.Firing{}
 	}
 	defer state.ReportFiredRun(m)
+	r.Failures = state.NameKeys(m, r.Failures)
 	state.KeepUndelivered(m, &r)
 	state.MarkListsOutdated(m) // any action may change beads
 	if r.Created != "" {

@@ -187,6 +187,7 @@ func TestRestartOfAPoolWithOneMember(t *testing.T) {
 // The question says whether a new session starts after the drain of a member, and why.
 func TestTheDrainOfAMemberSaysWhatFollows(t *testing.T) {
 	s := pooled(t, 160, 40)
+	s.m.Confirm = state.ConfirmAlways
 	s.choose("worker-1")
 	s.pool("worker", func(p *city.Pool) { p.Size, p.Desired, p.Min = 2, 2, 1 })
 	s.press("D")

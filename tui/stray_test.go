@@ -58,17 +58,17 @@ func TestEveryListHoldsTheRowUnderTheCursor(t *testing.T) {
 		}
 	})
 	s.press("3", "g")
-	first := s.m.Agents.SelectedKey
+	first := s.m.Quarantine.SelectedKey
 	s.agent(first, func(a *city.Agent) { a.State = city.Starting })
 	s.wait(time.Minute)
 	s.shows("3 Quarantine 1", "starting")
-	if s.m.Agents.SelectedKey != first {
-		t.Errorf("the cursor moved from %s to %s", first, s.m.Agents.SelectedKey)
+	if s.m.Quarantine.SelectedKey != first {
+		t.Errorf("the cursor moved from %s to %s", first, s.m.Quarantine.SelectedKey)
 	}
 	s.press("1")
 	s.wait(time.Minute)
 	s.press("3")
-	if s.m.Agents.SelectedKey == first {
+	if s.m.Quarantine.SelectedKey == first {
 		t.Errorf("%s is in Quarantine", first)
 	}
 	s.press("2", "!")

@@ -73,10 +73,10 @@ func TestAMemberIsSuspendedWithItsPool(t *testing.T) {
 		s.press("space")
 	}
 	s.press("s")
-	s.shows("Suspend 1 agent and 1 pool?", "builder, pool worker")
+	s.shows("Suspend 1 marked agent and 1 pool?", "builder, pool worker")
 	s.press("y")
 	s.wants(city.Suspend{Agent: "builder"}, city.Suspend{Agent: "worker"})
-	s.hides("marked")
+	s.hides("3 marked")
 }
 
 // For several agents, s and its undo change only the agents whose own flag changes.
@@ -91,7 +91,7 @@ func TestMixedMarksAreSuspendedAndUndoneEachOnItsOwn(t *testing.T) {
 		s.press("space")
 	}
 	s.press("s")
-	s.shows("Suspend idle?", "2 others are already suspended")
+	s.shows("Suspend marked agent idle?", "2 others are already suspended")
 	s.press("y")
 	s.wants(city.Suspend{Agent: "idle"})
 	s.press("u")
@@ -113,7 +113,7 @@ func TestMixedMarksAreSuspendedAndUndoneEachOnItsOwn(t *testing.T) {
 	s.press("space")
 	s.pick("worker")
 	s.press("space", "s")
-	s.shows("Suspend pool merge?")
+	s.shows("Suspend marked pool merge?")
 	s.press("y")
 	s.wants(city.Suspend{Agent: "merge"})
 	s.press("u")
@@ -173,7 +173,7 @@ func TestQuestionsNameExistingSessions(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
 	s.press("space", "space", "r")
-	s.shows("Restart 2 agents?", "Each session ends and a new one starts.")
+	s.shows("Restart 2 marked agents?", "Each session ends and a new one starts.")
 	s.press("esc", "esc")
 	s.choose("scout")
 	s.press("s")

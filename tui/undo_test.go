@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"gcity/city"
-	"gcity/tui/actions"
 	"gcity/tui/feed"
 	"gcity/tui/state"
 	"gcity/tui/terminal"
@@ -179,7 +178,7 @@ func TestMarkRange(t *testing.T) {
 	s.press("v", "k", "space") // without a mark, v starts at the cursor
 	s.shows("2 marked")
 	s.press("s")
-	s.shows("Suspend 2 pools?", "pool triage, pool worker")
+	s.shows("Suspend 2 marked pools?", "pool triage, pool worker")
 	s.press("esc", "u")
 	s.wants()
 }
@@ -188,14 +187,14 @@ func TestBulkVerbsOfPoolsAndAutomations(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("triage")
 	s.press("space", "space", "s")
-	s.shows("Suspend 2 pools?", "4 sessions stop")
+	s.shows("Suspend 2 marked pools?", "4 sessions stop")
 	s.press("y")
 	s.wants(city.Suspend{Agent: "triage"}, city.Suspend{Agent: "worker"})
-	s.hides("marked")
+	s.hides(" 2 marked  ")
 	s.change(withAutomations)
 	s.point("db-health")
 	s.press("space", "space", "t")
-	s.shows("Fire 2 automations now?", "db-health, digest", "gate closed")
+	s.shows("Fire 2 marked automations now?", "db-health, digest", "gate closed")
 	s.press("y")
 	s.wants(city.Fire{Automation: "db-health", By: "operator"}, city.Fire{Automation: "digest", By: "operator"})
 	s.press("*", "t")
@@ -215,8 +214,8 @@ func TestMessagesKeepWhatWasSaid(t *testing.T) {
 	s.press("esc")
 	s.hides("2 ok, 1 failed")
 	s.out = perform(s.m, actionOf(s.m, "view.messages"))
-	s.shows("Messages", "restarting: 2 ok, 1 failed", "failed: chatty: its holder does not answer", "restarted builder", "restarted idle")
-	s.hides("restarting 3 agents")
+	s.shows("Messages", "restarting 3 marked agents: 2 ok, 1 failed", "failed: chatty: its holder does not answer", "restarted builder", "restarted idle")
+	s.hides("restarting 3 marked agents …")
 	s.press("esc")
 	for i := range state.KeptMessages + 50 {
 		state.ShowSuccess(s.m, fmt.Sprintf("message %03d", i))
@@ -240,7 +239,7 @@ func TestConfirmLevels(t *testing.T) {
 	s.wants(city.Restart{Agent: "builder"})
 	s.press("*", "r")
 	s.wants()
-	s.shows("type 21")
+	s.shows("type 19")
 	s.press("esc", "esc")
 	s.choose("idle")
 	s.press("ctrl+k", "enter")
@@ -266,7 +265,7 @@ func TestConfirmLevels(t *testing.T) {
 func TestManySessionsNeedTheirNumber(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.out = perform(s.m, actionOf(s.m, "city.suspend"))
-	s.shows(fmt.Sprintf("type %d", actions.RunningAgents(s.m)))
+	s.shows(fmt.Sprintf("type %d", state.RunningAgents(s.m)))
 	s.press("esc")
 	s.pool("worker", func(p *city.Pool) { p.Size, p.Desired = 6, 6 })
 	s.pick("worker")

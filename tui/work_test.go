@@ -283,7 +283,7 @@ func TestWorkIsClosed(t *testing.T) {
 	s.wants()
 	s.shows("gc-3 is already closed")
 	s.press("esc", "g", "space", "space", "X")
-	s.shows("Close 2 beads?")
+	s.shows("Close 2 marked beads?")
 	s.press("y")
 	s.wants(city.UpdateBead{ID: "gc-216", Patch: beads.Closing()},
 		city.UpdateBead{ID: "gc-7", Patch: beads.Closing()})
@@ -293,8 +293,8 @@ func TestWorkIsClosed(t *testing.T) {
 func TestWorkLeadsToItsAgent(t *testing.T) {
 	s := worked(t)
 	s.pickWork("gc-7")
-	if s.m.Agents.SelectedKey != "builder" {
-		t.Errorf("the pane shows %s", s.m.Agents.SelectedKey)
+	if r := state.Selected(s.m); r == nil || r.Name != "builder" {
+		t.Errorf("the pane shows %+v", r)
 	}
 	s.press("r")
 	s.wants()

@@ -9,9 +9,9 @@ import "time"
 type Sighting struct {
 	Stamp time.Time // the timestamp; zero = none was seen
 
-	age   time.Duration // the timestamp's age at the time in the field at
-	at    time.Time
-	vague bool // age is only an upper bound
+	age   time.Duration // the timestamp's age when it was first seen
+	at    time.Time     // when it was first seen
+	vague bool          // age is only an upper bound
 }
 
 // Update records a read of the timestamp. last is the time of the previous read, or zero.

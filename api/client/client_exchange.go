@@ -109,7 +109,7 @@ func (c *Client) awaitResponse(ctx context.Context, conn net.Conn, in *bufio.Rea
 	}
 }
 
-// responseBody is the body of a response. Its Close calls keep with whether the body has been read to its end.
+// responseBody is the body of a response. Its Close calls keep, with true if the body has been read to its end.
 type responseBody struct {
 	io.Reader
 	keep     func(whole bool)

@@ -87,8 +87,7 @@ func explainConfig(ctx context.Context, r *Request) (any, error) {
 	return a, err
 }
 
-// explain explains the objects with these names. It leaves out names that the current configuration does not contain
-// any more.
+// explain explains the objects with these names. It leaves out names that the current configuration no longer contains.
 func explain(ctx context.Context, c city.Configured, names []string) ([]explanation, error) {
 	out := []explanation{}
 	slices.Sort(names)

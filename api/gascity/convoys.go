@@ -36,7 +36,7 @@ func convoyOperations() []Operation {
 	}
 }
 
-// convoy is a convoy in responses, with its beads and the number of closed ones.
+// convoy is the form of a convoy in responses: the convoy, its beads, and the number of closed ones.
 type convoy struct {
 	Convoy   beads.Bead    `json:"convoy"`
 	Children []beads.Bead  `json:"children"`

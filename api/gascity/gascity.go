@@ -110,7 +110,6 @@ func rigOfPrefix(snap *city.Snapshot, prefix string) string {
 	return ""
 }
 
-// decode decodes the request's body.
 func (r *Request) decode(into any) error { return city.DecodeBody(r.Body, into) }
 
 // checkNoBody returns an error if the request has a body.

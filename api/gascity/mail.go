@@ -31,8 +31,8 @@ func mailOperations() []Operation {
 	}
 }
 
-// Mail returns the messages to the address in the parameter to or agent, or all messages if neither is set. If to is
-// empty, it returns the messages to users.
+// Mail returns the messages to the address in the query parameter "to" or "agent", or all messages if neither is set.
+// If "to" is empty, it returns the messages to users.
 func Mail(ctx context.Context, c city.Control, v url.Values, all bool) ([]mail.Message, error) {
 	if to := cmp.Or(v.Get("to"), v.Get("agent")); to != "" || v.Has("to") {
 		return city.Mail(ctx, c, to, all)

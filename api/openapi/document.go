@@ -66,7 +66,7 @@ func Document(all []Operation, names Names) []byte {
 
 func inJSON(shape schema) schema { return schema{"application/json": schema{"schema": shape}} }
 
-// describe describes an operation at one of its paths.
+// describe returns the document's description of an operation at one of its paths.
 func (o Operation) describe(s *shapes, path string) schema {
 	out := schema{"summary": o.Summary, "responses": schema{"200": o.response(s),
 		"default": schema{"$ref": "#/components/responses/Refused"}}}
@@ -97,7 +97,7 @@ func (o Operation) describe(s *shapes, path string) schema {
 	return out
 }
 
-// response describes an operation's response.
+// response returns the document's description of an operation's response.
 func (o Operation) response(s *shapes) schema {
 	headers := schema{"X-GC-Index": schema{"description": "number of the newest event that the " +
 		"response contains", "schema": schema{"type": "integer"}}}

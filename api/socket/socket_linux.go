@@ -84,7 +84,7 @@ func bind(path string) (_ *net.UnixListener, aside string, _ error) {
 			return nil, "", err
 		}
 	}
-	// On Linux, the mode of an unbound socket becomes the mode of its file, so other users cannot connect at any time.
+	// On Linux, the mode of an unbound socket becomes the mode of its file, so other users are never able to connect.
 	lc := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
 		var err error
 		if e := raw.Control(func(fd uintptr) { err = unix.Fchmod(int(fd), 0o600) }); e != nil {

@@ -45,7 +45,7 @@ func Invalid(format string, args ...any) error {
 	return &city.Error{Code: city.Invalid, Message: fmt.Sprintf(format, args...)}
 }
 
-// Agent is an agent in responses: the agent from a snapshot, with its resource usage as fields of its own.
+// Agent is an agent in responses: the agent from a snapshot, with its resource usage in separate fields.
 type Agent struct {
 	city.Agent
 	Usage *city.Usage `json:"usage,omitempty"` // always nil; hides the embedded agent's field

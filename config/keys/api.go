@@ -13,8 +13,8 @@ func apiKeys() []Key {
 		{Path: "api", Kind: Table, Doc: "The HTTP API on a TCP port, for programs and web pages " +
 			"that cannot use the city's socket. [api.md](api.md) describes requests and limits. " +
 			"A change takes effect immediately and closes the connections to the port. A city " +
-			"that the supervisor runs ignores this table, because the supervisor has one " +
-			"port for all cities."},
+			"under a supervisor ignores this table, because the supervisor has one port for all " +
+			"cities."},
 		{Path: "api.port", Kind: Int, Def: "0", Within: &bounds{0, 65535, func(n int) string {
 			return fmt.Sprintf("is %d; use a port from 1 to 65535, or 0 for none", n)
 		}},
@@ -23,17 +23,18 @@ func apiKeys() []Key {
 			Doc: "The IP address to listen on, or `localhost`. An address that other machines " +
 				"can reach requires a token, because the API can do everything that you can."},
 		{Path: "api.hosts", Kind: Strings, Check: checkHosts,
-			Doc: "Additional host names, without ports, that requests may use: names of a proxy " +
-				"or of this machine. `localhost`, loopback addresses and the address of the " +
-				"connection are always allowed; other names are rejected."},
+			Doc: "Additional host names, without ports, that requests can use: names of a proxy " +
+				"or of this machine. gcity always accepts `localhost`, loopback addresses and " +
+				"the address of the connection, and rejects all other names."},
 		{Path: "api.token", Kind: Bool, Def: "true",
 			Doc: "Requests must contain a token, as `Authorization: Bearer …`. Without " +
-				"`token_file` the city creates `.gc/api.token`; `gcity status` shows the path. " +
+				"`token_file`, the city creates `.gc/api.token`; `gcity status` shows the path. " +
 				"`false` = no token: every user on this machine can do everything that you can."},
 		{Path: "api.token_file", Kind: String, Check: checkPath,
 			Doc: "A file with the token: one line of 16 to 512 characters. The file must belong " +
-				"to you or root, and other users must not be able to read it. Relative to the " +
-				"file that contains the key. The city reads it again after each change."},
+				"to you or root, and other users must not be able to read it. The path is " +
+				"relative to the file that contains the key. The city reads the file again after " +
+				"each change."},
 		{Path: "api.read_token_file", Kind: String, Check: checkPath,
 			Doc: "A file with a second token that allows only reading, including streams: " +
 				"requests other than GET are rejected. The same rules apply as for `token_file`."},

@@ -10,14 +10,14 @@ func k8sKeys() []Key {
 		k.Check = checkPath
 		return k
 	}
-	policy := name("image_pull_policy", "", "When images are pulled: `Always`, `IfNotPresent` "+
-		"or `Never`. Default: the cluster's.")
+	policy := name("image_pull_policy", "", "When the cluster pulls images: `Always`, "+
+		"`IfNotPresent` or `Never`. Default: the cluster's.")
 	policy.Enum = []string{"Always", "IfNotPresent", "Never"}
 	return []Key{
 		{Path: "session.k8s", Kind: Table, Doc: "Pods for agents with the session provider " +
-			"`k8s`; see [kubernetes.md](kubernetes.md). If a key is not set, the environment " +
-			"variable named `GC_K8S_` plus its name is used (`GC_K8S_IMAGE`). A change takes " +
-			"effect at the controller's next start."},
+			"`k8s`; see [kubernetes.md](kubernetes.md). If a key is not set, gcity uses the " +
+			"environment variable with the prefix `GC_K8S_`, for example `GC_K8S_IMAGE`. A " +
+			"change takes effect at the controller's next start."},
 		file("kubeconfig", "The kubeconfig: an absolute path, or relative to the file that "+
 			"contains the key. Default: `KUBECONFIG`, or else `~/.kube/config`."),
 		name("context", "", "The context in the kubeconfig. Default: its current context."),
@@ -32,7 +32,7 @@ func k8sKeys() []Key {
 		name("mem_request", `"1Gi"`, "The memory that a pod requests."),
 		name("cpu_limit", `"2"`, "A pod's CPU limit."),
 		name("mem_limit", `"4Gi"`, "A pod's memory limit."),
-		file("pod", "A YAML file that is merged into each pod, for volumes, tolerations and "+
+		file("pod", "A YAML file that gcity merges into each pod, for volumes, tolerations and "+
 			"secrets: an absolute path, or relative to the file that contains the key."),
 	}
 }

@@ -42,10 +42,10 @@ func PatchKeys() []Key {
 			"that other files or tables declare."},
 		{Path: "patches.agents", Kind: Tables,
 			Doc: "Changes one agent or pool, no matter where it is declared. gcity's commands " +
-				"change agents from included files with such patches, because they do not edit " +
-				"included files."},
+				"use such patches to change agents from included files, because they do not edit " +
+				"those files."},
 		{Path: "patches.agents.dir", Kind: String, Check: checkPath,
-			Doc: "The agent's `dir`, as declared. It can be omitted unless it names a rig."},
+			Doc: "The agent's `dir`, as declared. You can omit it unless it names a rig."},
 		{Path: "patches.agents.name", Kind: String, Require: true, Check: CheckName,
 			Doc: "The agent's `name`. An unknown agent is an error."},
 		{Path: "patches.providers", Kind: Tables, Doc: "Changes one provider, key by key and " +
@@ -54,7 +54,7 @@ func PatchKeys() []Key {
 			Doc: "The provider's name: a `[providers]` table or a preset. An unknown provider " +
 				"is an error."},
 		{Path: "patches.providers._replace", Kind: Bool,
-			Doc: "The patch replaces the provider completely: neither its table nor its " +
-				"preset is used."},
+			Doc: "`true`: the patch replaces the provider completely, including its table and " +
+				"its preset."},
 	}, providerKeys("patches.providers")...)
 }

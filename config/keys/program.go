@@ -2,25 +2,26 @@ package keys
 
 // ProgramKeys returns the keys that select an agent's program and how it receives its prompt.
 func ProgramKeys() []Key {
-	const over = " This key takes precedence over the provider's."
+	const over = " This key overrides the provider's value."
 	return []Key{
 		{Path: "workspace.provider", Kind: String, Check: checkProgram,
-			Doc: "Provider for agents that have neither a `start_command` nor a `provider`; see " +
+			Doc: "Provider for agents that set neither `start_command` nor `provider`; see " +
 				"`agents.provider`."},
 		{Path: "agents.provider", Kind: String, Check: checkProgram,
-			Doc: "The agent's program: a table in `[providers]`, or one of the presets " +
-				"`claude`, `codex`, `gemini`, `cursor`, `copilot`, `opencode`, `amp`, `aider`. " +
-				"It determines the command, how the agent receives a prompt, and when it is " +
-				"ready. It is independent of `session`, which determines what runs the " +
+			Doc: "The agent's program: a table in `[providers]`, or one of the presets `claude`, " +
+				"`codex`, `gemini`, `cursor`, `copilot`, `opencode`, `amp`, `aider`. It " +
+				"determines the command, how the agent receives its prompt, and when the agent " +
+				"counts as ready. It is independent of `session`, which determines what runs the " +
 				"sessions."},
 		{Path: "agents.args", Kind: Strings,
 			Doc: "Arguments for the provider's command. They replace the provider's own " +
 				"arguments and need no quotes. Not used with a `start_command`."},
 		{Path: "agents.prompt_mode", Kind: String, Enum: promptModes(),
 			Doc: "How the agent receives its prompt. `arg`: as the last argument. `flag`: as the " +
-				"argument after `prompt_flag`. `typed`: typed into the terminal when it is " +
-				"ready. `none`: not at all. Default: the provider's; with a `start_command`, " +
-				"`arg` if there is a `prompt_template`, else `none`."},
+				"argument after `prompt_flag`. `typed`: gcity types it into the terminal when " +
+				"the agent is ready. `none`: the agent gets no prompt. Default: the provider's " +
+				"value; with a `start_command`, `arg` if there is a `prompt_template`, otherwise " +
+				"`none`."},
 		{Path: "agents.prompt_flag", Kind: String, Check: checkFilled,
 			Doc: "The flag before the prompt, for `prompt_mode = \"flag\"`. If `prompt_mode` is " +
 				"omitted, this key implies `flag`." + over},
@@ -29,11 +30,10 @@ func ProgramKeys() []Key {
 				"runs the session (`session = \"exec:…\"`). Other session providers do not use " +
 				"them." + over},
 		{Path: "agents.emits_permission_warning", Kind: Bool,
-			Doc: "Known questions that the program asks on startup (whether the folder is " +
-				"trusted, whether it may work without asking for permission) are answered " +
-				"\"yes\", and an event records each answer. Without this key they are " +
-				"not answered, " +
-				"and the agent is not ready until a user answers them in the terminal." + over},
+			Doc: "`true`: gcity answers \"yes\" to known questions that the program asks on " +
+				"startup (whether the folder is trusted, whether the program may work without " +
+				"asking for permission), and an event records each answer. Otherwise the agent " +
+				"is not ready until a user answers the questions in the terminal." + over},
 	}
 }
 
@@ -60,7 +60,7 @@ func providerKeys(table string) []Key {
 				"the command."},
 		{Path: "emits_permission_warning", Kind: Bool, Doc: "The same as the agent's key with " +
 			"this name. No preset sets it."},
-		{Path: "env", Kind: Env, Doc: "Environment variables for agents with this provider. An " +
+		{Path: "env", Kind: Env, Doc: "Environment variables of agents with this provider. An " +
 			"agent's own variables take precedence."},
 	}
 	for i := range all {
@@ -73,9 +73,8 @@ func NamedProviderKeys() []Key {
 	return append([]Key{
 		{Path: "providers", Kind: Named, Doc: "Programs that agents can run."},
 		{Path: "providers.*", Kind: Table,
-			Doc: "A provider, with the name that `agents.provider` uses. If there is a preset " +
-				"with that name, this table changes it, key by key and variable by variable; " +
-				"otherwise `command` is required."},
+			Doc: "The provider NAME. If there is a preset with that name, this table changes the " +
+				"preset, key by key and variable by variable; otherwise `command` is required."},
 	}, providerKeys("providers.*")...)
 }
 

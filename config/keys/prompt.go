@@ -12,32 +12,30 @@ import (
 func promptKeys() []Key {
 	return []Key{
 		{Path: "workspace.global_fragments", Kind: Strings, Check: checkLines,
-			Doc: "Fragments that are appended to every prompt in the city, before the agent's " +
-				"own `inject_fragments`. Agents without a `prompt_template` have no prompt and " +
-				"no fragments."},
+			Doc: "Fragments that gcity appends to every prompt in the city, before the agent's " +
+				"own `inject_fragments`. Agents without a `prompt_template` get no prompt and no " +
+				"fragments."},
 		{Path: "workspace.install_agent_hooks", Kind: Strings, Check: checkHooks,
-			Doc: "The default of `agents.install_agent_hooks`, for agents that do not " +
-				"have that key."},
+			Doc: "Default for agents without their own `install_agent_hooks`."},
 		{Path: "agents.prompt_template", Kind: String, Check: checkPath,
-			Doc: "A file with the prompt that the agent receives when it starts: a template, see " +
-				"[prompts.md](prompts.md). An absolute path, or relative to the file that " +
-				"contains the key. A change to the file, or to a fragment that it uses, " +
-				"counts as a configuration change."},
+			Doc: "A file with the prompt that the agent receives when it starts. The prompt is a " +
+				"template; see [prompts.md](prompts.md). The path is absolute, or relative to " +
+				"the file that contains the key. A change to the file, or to a fragment that it " +
+				"uses, counts as a configuration change."},
 		{Path: "agents.inject_fragments", Kind: Strings, Check: checkLines,
-			Doc: "Fragments that are appended to the prompt, in this order."},
+			Doc: "Fragments that gcity appends to the prompt, in this order."},
 		{Path: "agents.overlay_dir", Kind: String, Check: checkPath,
-			Doc: "A folder with files that are copied into the agent's working folder at each " +
-				"start. A file is copied if it is missing, or if it was copied before and has " +
-				"not been modified since. An absolute path, or relative to the file that " +
-				"contains the key. A change to the folder's content counts as a " +
-				"configuration change."},
+			Doc: "A folder with files that gcity copies into the agent's working folder at each " +
+				"start. gcity copies a file if it is missing there, or if the existing copy has " +
+				"not been modified. The path is absolute, or relative to the file that contains " +
+				"the key. A change to the folder's content counts as a configuration change."},
 		{Path: "agents.install_agent_hooks", Kind: Strings, Check: checkHooks,
-			Doc: "Kinds of agents for which hook files are added to the working folder at each " +
-				"start: `claude`, `gemini`, `opencode`, `copilot`. Existing hooks are kept. " +
+			Doc: "Kinds of agents for which gcity adds hooks to the working folder at each " +
+				"start: `claude`, `gemini`, `opencode`, `copilot`. gcity keeps existing hooks. " +
 				"Default: `workspace.install_agent_hooks`."},
 		{Path: "agents.hooks_installed", Kind: Bool,
-			Doc: "The agent's hooks are installed by other means: gcity does not install any, " +
-				"even if `install_agent_hooks` is set."},
+			Doc: "`true`: gcity does not install hooks, even if `install_agent_hooks` is set, " +
+				"because they are installed by other means."},
 	}
 }
 

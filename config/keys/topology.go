@@ -15,17 +15,17 @@ func composeKeys() []Key {
 				"with scope `city`. See [topologies.md](topologies.md)."},
 		{Path: "workspace.topologies", Kind: Strings, Alias: "packs", Redundant: true,
 			Check: checkLines,
-			Doc:   "More topologies, in this order."},
+			Doc:   "Additional topologies, in this order."},
 		{Path: "workspace.includes", Kind: Strings, Redundant: true, Check: checkLines,
-			Doc: "More topologies, after `topologies`. To include configuration files, use " +
+			Doc: "Additional topologies, after `topologies`. To include configuration files, use " +
 				"`include` at the top level."},
 		{Path: "topologies", Kind: Named, Alias: "packs", Redundant: true,
 			Doc: "Topologies from git repositories."},
 		{Path: "topologies.*", Kind: Table,
-			Doc: "A topology in a git repository: `topology` and similar keys can use NAME " +
+			Doc: "A topology in a git repository. `topology` and similar keys can use NAME " +
 				"instead of a folder. `gcity topology fetch` copies it to `.gc/topologies/NAME` " +
-				"and writes the commit to `topologies.lock` next to city.toml. Topologies are " +
-				"fetched only by this command; using one that was not fetched is an error."},
+				"and writes the commit to `topologies.lock` next to city.toml. Only this command " +
+				"fetches topologies; using a topology that has not been fetched is an error."},
 		{Path: "topologies.*.source", Kind: String, Require: true, Check: checkSource,
 			Doc: "The repository that git clones: a URL or a folder."},
 		{Path: "topologies.*.ref", Kind: String, Check: checkRef,
@@ -34,8 +34,8 @@ func composeKeys() []Key {
 			Doc: "Folder of the topology in the repository. Default: its root."},
 		{Path: "agents.scope", Kind: String, Enum: []string{"city", "rig"},
 			Doc: "For an agent in a topology: `city` adds the agent to cities that use the " +
-				"topology, `rig` adds it to rigs that use the topology. Other agents ignore " +
-				"the key."},
+				"topology, `rig` adds it to rigs that use the topology. For other agents, the " +
+				"key has no effect."},
 	}
 	for _, k := range keys {
 		if name, ok := strings.CutPrefix(k.Path, "workspace."); ok {
@@ -58,7 +58,7 @@ func topologyKeys() []Key {
 		{Path: "topology.name", Kind: String, Require: true, Check: CheckName,
 			Doc: "Name of the topology, shown with everything that comes from it."},
 		{Path: "topology.schema", Kind: Int, Require: true, Check: checkSchema,
-			Doc: "Version of this format: 1."},
+			Doc: "Version of the format; must be 1."},
 		{Path: "topology.version", Kind: String,
 			Doc: "Version of the topology, for your own use."},
 		{Path: "topology.requires_gc", Kind: String, Check: checkRequires,
@@ -66,8 +66,9 @@ func topologyKeys() []Key {
 				"such as `>=0.13` or `0.13.2`, separated by commas. This program is compatible " +
 				"with " + compatibleWith + "; an unmet requirement is an error."},
 		{Path: "topology.includes", Kind: Strings, Check: checkLines,
-			Doc: "Folders of other topologies, relative to this one. Their agents, providers and " +
-				"formulas are included, with lower precedence than its own."},
+			Doc: "Folders of other topologies, relative to this topology's folder. Their agents, " +
+				"providers and formulas are included, with lower precedence than the topology's " +
+				"own."},
 		{Path: "topology.city_agents", Kind: Strings, Check: checkLines,
 			Doc: "Names of the agents with scope `city`; the others have scope `rig`. Without " +
 				"this key and without any `scope`, all agents have both scopes."},
@@ -107,8 +108,8 @@ func derivedKeys(all []Key) []Key {
 		Key{Path: "patches.rigs", Kind: Tables, Doc: "Changes one rig, no matter where it " +
 			"is declared."},
 		Key{Path: "rigs.overrides", Kind: Tables, Doc: "Changes one agent or pool from one of " +
-			"this rig's topologies, like `[[patches.agents]]`. It is applied after those " +
-			"patches. Put `[[rigs.overrides]]` below the rig."})
+			"this rig's topologies, like `[[patches.agents]]`. gcity applies it after those " +
+			"patches. Put `[[rigs.overrides]]` below its `[[rigs]]` table."})
 }
 
 // Topology returns the schema of topology.toml.

@@ -11,86 +11,87 @@ import (
 func watchKeys() []Key {
 	return append([]Key{
 		{Path: "watchdogs", Kind: Tables, Doc: "A watchdog monitors one agent. At regular " +
-			"intervals it checks whether the agent's session is running, how old its " +
-			"heartbeat is, and whether it has unread mail, and acts on the result. See " +
+			"intervals, it checks whether the agent has a running session, how old the agent's " +
+			"heartbeat is, and whether the agent has unread mail, and acts on the result. See " +
 			"[watchdogs.md](watchdogs.md)."},
 		{Path: "watchdogs.name", Kind: String, Require: true, Check: CheckName,
 			Pattern: namePattern,
 			Doc:     "Name, unique among the watchdogs. The same rules apply as for agent names."},
 		{Path: "watchdogs.rig", Kind: String, Check: CheckName,
 			Doc: "The rig that the watchdog belongs to. The watchdog's full name is then " +
-				"`RIG/NAME`, and names in `watches`, `triage` and `escalate_to` refer to that " +
-				"rig's agents first. In a topology the key is ignored: a watchdog belongs to " +
-				"the rig of the agent that it watches."},
+				"`RIG/NAME`, and gcity looks up the names in `watches`, `triage` and " +
+				"`escalate_to` in that rig first. In a topology, gcity ignores this key: a " +
+				"watchdog belongs to the rig of the agent that it watches."},
 		{Path: "watchdogs.watches", Kind: String, Require: true, Check: checkFilled,
 			Doc: "The agent that the watchdog monitors, `NAME` or `RIG/NAME`. The agent cannot " +
-				"be a pool or a member, because the pool decides how many members run."},
+				"be a pool or a pool's member, because the pool decides how many members run."},
 		{Path: "watchdogs.triage", Kind: String, Check: checkFilled,
-			Doc: "The agent that decides instead of the thresholds. The agent is started only " +
-				"for a check, and decides with `gc watchdog decide`. An agent can be the triage " +
-				"agent of only one watchdog. While the agent is suspended, the thresholds " +
-				"decide."},
+			Doc: "The triage agent: it decides instead of the thresholds. gcity starts this " +
+				"agent for each check, and the agent decides with `gc watchdog decide`. An agent " +
+				"can be the triage agent of only one watchdog. While the triage agent is " +
+				"suspended, the thresholds decide."},
 		{Path: "watchdogs.every", Kind: Duration, Def: `"3m"`,
 			Check: checkAtLeast(100 * time.Millisecond),
 			Doc:   "Interval between two checks. The minimum is 100ms."},
 		{Path: "watchdogs.heartbeat", Kind: String, Check: checkPath,
 			Doc: "The file in which the agent reports that it is working: JSON with a " +
-				"`timestamp`. Relative to the file that contains the key; in a topology, " +
-				"relative to the folder of the rig or the city. Default: " +
+				"`timestamp`. The path is relative to the file that contains the key; in a " +
+				"topology, it is relative to the folder of the watchdog's rig or city. Default: " +
 				"`.gc/heartbeats/AGENT.json`, which `gc heartbeat` writes."},
 		{Path: "watchdogs.fresh", Kind: Duration, Def: `"5m"`, Check: checkPositive,
-			Doc: "A heartbeat newer than this is fresh: no action is needed."},
+			Doc: "A heartbeat younger than this is fresh, and the watchdog takes no action."},
 		{Path: "watchdogs.very_stale", Kind: Duration, Def: `"15m"`, Check: checkPositive,
-			Doc: "An agent with a heartbeat older than this is woken. The value must be greater " +
-				"than `fresh`."},
+			Doc: "If the agent's heartbeat is older than this, the watchdog wakes the agent. The " +
+				"value must be greater than `fresh`."},
 		{Path: "watchdogs.nudge", Kind: String, Def: `"Check-in: you have mail."`,
 			Check: checkTyped,
-			Doc: "Text that is typed into the agent's terminal if its heartbeat is stale and it " +
-				"has unread mail. The text can be at most 1 MiB long."},
+			Doc: "Text that gcity types into the agent's terminal if the heartbeat is stale and " +
+				"the agent has unread mail. It can be at most 1 MiB long."},
 		{Path: "watchdogs.wake", Kind: String,
 			Def: `"Wake up: there has been no heartbeat for a while. Check your mail, ` +
 				`continue your work, and run gc heartbeat."`,
 			Check: checkTyped,
-			Doc: "Text that is typed into the agent's terminal if its heartbeat is very stale. " +
-				"The text can be at most 1 MiB long."},
+			Doc: "Text that gcity types into the agent's terminal if the heartbeat is very " +
+				"stale. It can be at most 1 MiB long."},
 		{Path: "watchdogs.triage_ttl", Kind: Duration, Def: `"5m"`,
 			Check: checkAtLeast(100 * time.Millisecond),
-			Doc: "Time that `triage` has to decide. After that, the triage agent is stopped " +
-				"and the thresholds decide."},
+			Doc: "Time that the triage agent has to decide. After that, gcity stops the triage " +
+				"agent and the thresholds decide."},
 		{Path: "watchdogs.overrule_after", Kind: Int, Def: "3",
 			Within: &bounds{1, 1000, func(n int) string {
 				return fmt.Sprintf("is %d; use a number from 1 to 1000", n)
 			}},
-			Doc: "Number of consecutive checks after which the thresholds overrule `triage`. A " +
-				"check counts if the agent is very stale or dead and `triage` decides neither " +
-				"`start` nor `wake`. A new heartbeat resets the number."},
+			Doc: "Number of consecutive checks after which the thresholds overrule the triage " +
+				"agent. A check counts if the watched agent is very stale or dead, and the " +
+				"triage agent decides neither `start` nor `wake`. A new heartbeat resets the " +
+				"number."},
 	}, escalationKeys()...)
 }
 
 func escalationKeys() []Key {
 	return []Key{
 		{Path: "watchdogs.escalate_to", Kind: String, Def: `"human"`, Check: checkFilled,
-			Doc: "The recipient of the mail that is sent if no action has helped: an agent's " +
-				"name, `pool:NAME`, or any other name, which stands for a user."},
+			Doc: "The recipient of the mail that the watchdog sends if no action has helped: an " +
+				"agent's name, `pool:NAME`, or any other name, which stands for a user."},
 		{Path: "watchdogs.escalate_command", Kind: String, Check: checkFilled,
-			Doc: "A shell command that also runs if no action has helped. It runs in the city's " +
-				"folder, for at most one minute, and receives `GC_WATCHDOG`, " +
+			Doc: "A shell command that gcity also runs if no action has helped. It runs in the " +
+				"city's folder, for at most one minute, and receives `GC_WATCHDOG`, " +
 				"`GC_WATCHDOG_WATCHES`, `GC_WATCHDOG_FAILED` and `GC_WATCHDOG_REASON` in its " +
 				"environment."},
 		{Path: "watchdogs.escalate_after", Kind: Int, Def: "3",
 			Within: &bounds{1, 1000, func(n int) string {
 				return fmt.Sprintf("is %d; use a number from 1 to 1000", n)
 			}},
-			Doc: "The watchdog notifies a user once after this number of consecutive starts and " +
-				"wakes that have not helped."},
+			Doc: "The number of consecutive failed actions after which the watchdog notifies a " +
+				"user, once."},
 	}
 }
 
 // watchPatchKeys returns the keys of a table that changes a watchdog.
 func watchPatchKeys() []Key {
 	out := []Key{{Path: "patches.watchdogs", Kind: Tables,
-		Doc: "Changes one watchdog, no matter where it is declared; for example a watchdog " +
-			"from a topology, for one rig only."}}
+		Doc: "Changes one watchdog, no matter where it is declared, for example one rig's copy " +
+			"of a topology's watchdog."}}
 	for _, k := range watchKeys() {
 		name, ok := strings.CutPrefix(k.Path, "watchdogs.")
 		if !ok {

@@ -59,7 +59,7 @@ type Options struct {
 	Script string   // path, or a name in PATH
 	Dir    string   // the script's working folder
 	Env    []string // additional environment variables
-	State  string   // additional environment variables
+	State  string   // the city's .gc folder, in which the position is saved
 	Log    Log
 	Logger *slog.Logger
 	// Environ is the environment of this process; nil = os.Environ(). shell.ScriptEnv selects the variables that the

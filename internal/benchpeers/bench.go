@@ -106,7 +106,7 @@ func (b *benchmark) load(ctx context.Context, found []peer) {
 		t.markdown())
 }
 
-// note stores an error for the end of the report.
+// note stores an error to print at the end of the report.
 func (b *benchmark) note(p peer, n int, err error) {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		b.faults = append(b.faults, fmt.Sprintf("%s with %d agents: %v", p.name, n, err))

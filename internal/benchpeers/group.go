@@ -158,8 +158,8 @@ func (g *group) remove() error {
 	return os.Remove(g.dir)
 }
 
-// field returns the number for a name in a file. Each line of the file consists of a name, a space or colon, and a
-// number.
+// field returns the number that follows a name in a file. Each line of the file consists of a name, a space or colon,
+// and a number.
 func field(path, name string) (int64, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -34,7 +34,7 @@ type options struct {
 	killFor time.Duration // maximum time for all kills of one manager
 	idle    time.Duration
 	noisy   int
-	hurry   bool // for tests: measure before the managers are idle
+	hurry   bool // do not wait until the managers are idle; for tests
 	limit   time.Duration
 	out     io.Writer
 	log     io.Writer

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Time limits of single steps.
+// Time limits for individual steps.
 const (
 	startLimit   = 90 * time.Second
 	replaceLimit = 3 * time.Second

@@ -28,7 +28,7 @@ type call[T any] struct {
 	result T
 }
 
-// New returns a set that allows limit calls at the same time. While that many are pending, further calls fail
+// New returns a set that allows up to limit concurrent calls. While that many are pending, further calls fail
 // immediately.
 func New[T any](limit int) *Calls[T] {
 	return &Calls[T]{limit: limit, pending: map[string]*call[T]{}}
@@ -71,9 +71,9 @@ func (c *Calls[T]) start(name string, f func() T) *call[T] {
 	return k
 }
 
-// Do returns the result of a call with that name that started at or after since. It starts the call if necessary. ok
-// is false if too many calls are pending, if the call does not return within limit after its start (0 = no limit), or
-// if ctx ends first.
+// Do returns the result of a call with that name. The call must not have started before the time since. It starts the
+// call if necessary. ok is false if too many calls are pending, if the call does not return within limit after its
+// start (0 = no limit), or if ctx ends first.
 func (c *Calls[T]) Do(
 	ctx context.Context, name string, since time.Time, limit time.Duration, f func() T,
 ) (_ T, ok bool) {

@@ -91,7 +91,7 @@ func openParent(path string) (*parent, error) {
 	return &parent{root: root, name: below[last], path: path}, nil
 }
 
-// in opens the folder of the file at path and calls do.
+// in opens the folder that contains the file at path, and passes it to do.
 func in(path string, do func(*parent) error) error {
 	d, err := openParent(path)
 	if err != nil {
@@ -162,8 +162,8 @@ func (d *parent) regular(info fs.FileInfo) error {
 	return d.unsafe(d.is(info) + ", but it must be a regular file")
 }
 
-// fit returns an error if an open file must not be used. It must be regular. For writing, it must also belong to the
-// user or root and have a single hard link.
+// fit returns an error if an open file must not be used. The file must be regular. A file that is opened for writing
+// must also belong to the user or root and have a single hard link.
 func (d *parent) fit(info fs.FileInfo, write bool) error {
 	if err := d.regular(info); err != nil || !write {
 		return err

@@ -16,9 +16,8 @@ import (
 const maxSocket = 107
 
 // SocketPath returns the path at which to bind the socket for path. If path is short enough, that is path itself.
-// Otherwise, it is a short path in the user's runtime folder, and SocketPath writes a file next to path that contains
-// it (the pointer file). SocketPath creates the folder with mode 0700, and returns an error if it belongs to a
-// different user.
+// Otherwise, it is a short path in the user's runtime folder, and SocketPath records it in a file next to path (the
+// pointer file). SocketPath creates the folder with mode 0700, and returns an error if it belongs to a different user.
 func SocketPath(path string) (string, error) {
 	if len(path) <= maxSocket {
 		if err := Remove(pointer(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {

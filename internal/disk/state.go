@@ -39,8 +39,8 @@ func Named(err error) error {
 	return err
 }
 
-// OpenFile opens a regular file like os.OpenFile. It does not follow links and does not block on a pipe. For writing,
-// the file must have a single hard link and belong to the user or to root.
+// OpenFile opens a regular file like os.OpenFile. It does not follow links and does not block on a pipe. A file that is
+// opened for writing must have a single hard link and belong to the user or to root.
 func OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	d, err := openParent(path)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	tempAge  = time.Hour // a writer might still be using younger files
+	tempAge  = time.Hour // a writer might still be using a newer file
 	tempMost = 10_000    // maximum number of names that are read from a folder
 )
 

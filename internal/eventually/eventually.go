@@ -12,8 +12,8 @@ const Timeout = 2 * time.Minute
 // maxPause is the longest pause between two polls. It is not shorter because a poll might start a process.
 const maxPause = 50 * time.Millisecond
 
-// True polls cond until it is true. If cond is still false after Timeout, the test fails with what and the results of
-// state.
+// True polls cond until it is true. If cond is still false after Timeout, the test fails. The message contains what and
+// the results of state.
 func True(t testing.TB, what string, cond func() bool, state ...func() string) {
 	t.Helper()
 	if !Poll(cond) {

@@ -144,5 +144,5 @@ func (c *state) report() {
 		total, events, beads, len(c.breaches))
 }
 
-// pause sleeps for a random time shorter than most.
+// pause sleeps for a random time below the given maximum.
 func (c *state) pause(most time.Duration) { time.Sleep(time.Duration(c.rnd.Int64N(int64(most)))) }

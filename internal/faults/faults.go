@@ -63,7 +63,7 @@ func (c *state) freezeController() error {
 	return syscall.Kill(pid, syscall.SIGCONT)
 }
 
-// someOf returns up to three random pids of a list.
+// someOf returns up to three random pids from a list.
 func (c *state) someOf(pids []int) []int {
 	c.rnd.Shuffle(len(pids), func(i, j int) { pids[i], pids[j] = pids[j], pids[i] })
 	return pids[:min(len(pids), 1+c.rnd.IntN(3))]
@@ -125,7 +125,7 @@ func (c *state) editAgents() error {
 	return c.save(c.target.config())
 }
 
-// editBroken saves an invalid file for some time, which must change nothing.
+// editBroken saves an invalid city.toml for some time. The running city must ignore it.
 func (c *state) editBroken() error {
 	good := c.target.config()
 	bad := []string{"", "[[agents]]\nname = 7\n", good[:len(good)/2] + "\x00",
@@ -137,7 +137,7 @@ func (c *state) editBroken() error {
 	return c.save(good)
 }
 
-// editStorm saves many times in a short time.
+// editStorm saves city.toml many times in quick succession.
 func (c *state) editStorm() error {
 	for range 20 {
 		c.target.spoken[c.rnd.IntN(c.target.agents)] = fmt.Sprintf("s%d", c.rnd.Uint32())

@@ -1,5 +1,5 @@
-// Command faults exposes gcity to random faults and checks its guarantees after each one. It kills controllers,
-// holders and agents or stops them with signals, damages files, fills the disk, and edits the configuration at bad
+// Command faults exposes gcity to random faults and checks its guarantees after each one. It kills controllers, holders
+// and agents or stops them with signals, damages files, fills the disk, and edits the configuration at unfavorable
 // moments, while several programs write.
 //
 //	go run ./internal/faults -gcity bin/gcity -minutes 60

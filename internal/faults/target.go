@@ -99,7 +99,7 @@ func (t *target) line(i int) string {
 	return said + `exec sleep 100000`
 }
 
-// wanted returns the agents that must run.
+// wanted returns the agents that must be running.
 func (t *target) wanted() []string {
 	var names []string
 	for i := range t.agents {

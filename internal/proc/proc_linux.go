@@ -115,7 +115,7 @@ func (st Stat) mayHide(pid int) bool {
 	return !none && (st.EnvEnd == 0 || st.EnvEnd != st.EnvStart || st.Code == 0)
 }
 
-// HasEnv reports whether an environment contains the entry "K=V". If prefix is set, HasEnv accepts any entry that
+// HasEnv reports whether an environment contains the entry "K=V". If prefix is true, HasEnv accepts any entry that
 // starts with entry.
 func HasEnv(environ []byte, entry string, prefix bool) bool {
 	for len(environ) > 0 {
@@ -158,8 +158,8 @@ func HoldsFile(pid int, dev, ino uint64) bool {
 	return false
 }
 
-// Signal opens a pidfd for the process with this pid, and sends the process a signal if still then returns true. It
-// reports whether the signal was sent.
+// Signal opens a pidfd for the process with this pid and then calls still. If still returns true, Signal sends sig to
+// the process. It reports whether the signal was sent.
 func Signal(pid int, sig syscall.Signal, still func(pid int) bool) bool {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {

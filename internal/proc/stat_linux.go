@@ -44,7 +44,7 @@ const (
 	fieldStart  = 19
 	fieldRSS    = 21 // in pages
 	fieldCode   = 23
-	// first of two fields: the addresses of the start and the end of the environment
+	// first of two fields: the start and end addresses of the environment
 	fieldEnv    = 47
 	fieldEnvEnd = 48
 )

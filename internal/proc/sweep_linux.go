@@ -17,9 +17,9 @@ func Sweep(match func(pid int) bool, deadline time.Time) (killed int, left []int
 	return sweep(All, match, deadline)
 }
 
-// SweepSince is like Sweep, but only for processes that started after the one with pid first. If few processes have
-// started since, it does not have to list all processes. first must be the pid of a recently started process, because
-// the kernel reuses pids after it has reached the highest one.
+// SweepSince is like Sweep, but only for processes that started after the process with the pid first. If few processes
+// have started since, it does not have to list all processes. first must be the pid of a recently started process,
+// because the kernel reuses pids after it has reached the highest one.
 func SweepSince(first int, match func(pid int) bool, deadline time.Time) (killed int, left []int,
 	err error) {
 	return sweep(func() ([]int, error) { return since(first) }, match, deadline)
@@ -57,7 +57,7 @@ func sweep(list func() ([]int, error), match func(pid int) bool, deadline time.T
 // fewPIDs is the number of pids up to which trying each pid is cheaper than listing all processes.
 const fewPIDs = 256
 
-// since returns a list of pids that contains all processes that started after the one with pid first.
+// since returns a list of pids. It includes all processes that started after the process with the pid first.
 func since(first int) ([]int, error) {
 	newest, ok := newestPID()
 	if !ok || newest < first || newest > first+fewPIDs {

@@ -143,7 +143,7 @@ func (w *processTable) owner(i int) int {
 }
 
 // parent returns the index of a process's parent, or noRoot. If the parent has exited during the pass, its pid may
-// already belong to a new process. Such a process is younger than the child.
+// already belong to a new process. Such a process has a later start time than the child.
 func (w *processTable) parent(i int) int {
 	p := &w.procs[i]
 	for again := range 2 {

@@ -21,8 +21,8 @@ func Clean(s string) string { return clean(s, true) }
 // Plain is like Clean but also drops SGR.
 func Plain(s string) string { return clean(s, false) }
 
-// FirstItem shortens a list with one item per line to a single line. It returns the first item as Plain returns it,
-// and a suffix such as " and 3 more". The suffix is "" if there is only one item.
+// FirstItem shortens a list with one item per line to a single line. It returns the first item, cleaned by Plain, and a
+// suffix such as " and 3 more". The suffix is "" if there is only one item.
 func FirstItem(s string) (one, others string) {
 	first, rest, _ := strings.Cut(strings.Trim(s, "\r\n"), "\n")
 	more := 0
@@ -74,7 +74,7 @@ type cleaner struct {
 	pending    []byte // characters that are not divided into clusters yet
 	col        int
 	styleOn    bool // whether a style is on
-	cutAt      int  // length at which to cut out, so that an ellipsis and a reset fit
+	cutAt      int  // length of the part of out that leaves room for an ellipsis and a reset
 	cutStyleOn bool
 }
 

@@ -36,7 +36,7 @@ func (s *Screen) control(c byte) {
 	s.changed = true
 }
 
-// sequence passes a sequence that moves the cursor or edits cells to the emulator.
+// sequence forwards seq, which moves the cursor or edits cells, to the emulator.
 func (s *Screen) sequence(seq string) {
 	s.cur.out = append(s.cur.out, seq...)
 	s.cur.wrap = false
@@ -273,7 +273,7 @@ func (s *Screen) switchTo(alt bool) {
 	s.alt.moveTo(x, y)
 }
 
-// pen passes on an SGR sequence and records whether it may set a background.
+// pen forwards an SGR sequence to the emulator and records whether it may set a background.
 func (s *Screen) pen(params []byte) {
 	for _, c := range params {
 		if c > ';' {

@@ -22,7 +22,7 @@ const (
 	escaped
 	escapedInter
 	inCSI
-	inString // OSC, DCS, APC, PM, SOS: dropped, so their length costs no memory
+	inString // OSC, DCS, APC, PM, SOS: dropped, so even long ones need no memory
 	inOSC    // like inString, but BEL also ends it
 )
 

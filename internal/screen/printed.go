@@ -42,7 +42,7 @@ type lineCollector struct {
 	unsupported bool   // the output contains more than printed lines
 }
 
-// end returns the text of the screen, or the last lines of history and screen together.
+// end returns the text of the screen, or the last lines of history and screen combined.
 func (p *lineCollector) end(rows, lines int) string {
 	top := max(0, len(p.starts)-rows)
 	end := len(p.starts)

@@ -136,7 +136,7 @@ func plainLine(styled string) string { return strings.TrimRight(ansi.Strip(style
 const maxReplay = 10000
 
 // Text replays a program's stored output on a screen of the given size and returns plain text. If lines is 0, it
-// returns the final screen. Otherwise it returns the last lines, at most 10,000, of history and screen together.
+// returns the final screen. Otherwise it returns the last lines of history and screen combined, at most 10,000.
 func Text(raw []byte, cols, rows, lines int) string {
 	lines = min(lines, maxReplay)
 	return fastText(tail(raw, rows, lines), cols, rows, lines)

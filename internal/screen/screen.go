@@ -1,15 +1,15 @@
-// Package screen makes the output of programs safe to display: a terminal's screen as lines of text and color,
-// replays of stored output, and single lines without everything that a terminal would interpret. Its results
-// contain no control characters and no escape sequences other than SGR (law L12).
+// Package screen makes the output of programs safe to display: a terminal's screen as lines of text and color, replays
+// of stored output, and single lines without anything that a terminal would interpret. Its results contain no control
+// characters and no escape sequences other than SGR (law L12).
 //
 // The cells, their styles and the editing functions are those of charmbracelet/x/vt, but this package sends it only a
 // small set of sequences. If x/vt (of September 2026) receives a program's output directly, it
 //
-//   - panics on margins below the screen, and loops for long on large counts;
+//   - panics on margins below the screen, and loops for a long time on large counts;
 //   - answers queries into a pipe that blocks without a reader;
 //   - always keeps 10,000 lines of scrollback on the alternate screen, each cell 112 bytes;
 //   - loses a wide character at the right margin, and the last one of every line that is full of them;
-//   - makes a cell without width of a combining mark that arrives in a later write;
+//   - turns a combining mark that arrives in a later write into a cell without width;
 //   - moves the cursor down on IL, DL and on CR in origin mode if there is a top margin;
 //   - clears the whole line on ED 1, the screen on ED 3, and fills the scrollback on ED 2;
 //   - does not support SO and SI, CSI u, ESC E, insert mode and soft reset;
@@ -223,8 +223,8 @@ func (s *Screen) HistoryLen() int {
 // past returns the history. Slightly more lines are stored, so that trimming is rare.
 func (s *Screen) past() []string { return s.history[max(0, len(s.history)-s.maxHistoryLines):] }
 
-// History returns up to n lines that have scrolled off the screen, starting with line from; line 0 is the oldest.
-// They have the same form as those of Lines but are not cropped.
+// History returns up to n lines that have scrolled off the screen. from is the number of the first one; line 0 is the
+// oldest. The lines have the same form as those from Lines but are not cropped.
 func (s *Screen) History(from, n int) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

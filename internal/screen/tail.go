@@ -8,8 +8,9 @@ package screen
 //   - It is after a carriage return and a line feed, outside any sequence.
 //   - The modes are those of a new terminal, and the main screen is active.
 //   - After it, the modes do not change, and the cursor moves only within its row or by line feeds.
-//   - At least 2×rows line feeds follow, plus one for each requested line. The first rows line feeds scroll away
-//     everything that was on the screen before. Up to rows blank rows at the bottom are not part of the text.
+//   - At least 2×rows line feeds follow, plus one for each requested line. The first half of the 2×rows scrolls away
+//     everything that was on the screen before. The second half allows for blank rows at the bottom, which are not part
+//     of the text.
 func tail(raw []byte, rows, lines int) []byte {
 	if end, ok := cutTail(raw, rows, lines); ok {
 		return end
@@ -66,7 +67,7 @@ type modeState struct {
 // dropStarts drops the positions found so far, because they no longer meet the conditions.
 func (s *replayScanner) dropStarts() { s.starts = s.starts[:0] }
 
-// set changes a mode.
+// set sets or resets a mode. If that changes the mode, set drops the positions found so far.
 func (s *replayScanner) set(mode *bool, on bool) {
 	if *mode != on {
 		*mode = on

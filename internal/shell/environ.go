@@ -3,10 +3,10 @@ package shell
 import "strings"
 
 // ScriptEnv returns the environment for a user's program that manages sessions, work or events: the controller's
-// environment, followed by own. It omits the controller's variables that belong to a session, a run, a caller, a
-// service or a terminal. If a variable occurs twice, the later value is used. own can contain variables for the city,
-// the rig and the caller, but not those that mark a session or a run: gcity would kill the program together with the
-// session, so these are omitted too.
+// environment, followed by the variables in own. It omits the controller's variables that belong to a session, a run, a
+// caller, a service or a terminal. If a variable occurs twice, the later value is used. own can contain variables for
+// the city, the rig and the caller, but not those that mark a session or a run: gcity would kill the program together
+// with the session, so these are omitted too.
 func ScriptEnv(environ []string, own ...string) []string {
 	values, order := map[string]string{}, []string{}
 	add := func(all []string, without ...func(name string) bool) {

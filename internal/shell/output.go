@@ -63,7 +63,7 @@ type tail struct {
 
 func (t *tail) write(p []byte) {
 	t.buf = append(t.buf, p...)
-	if len(t.buf) > 2*t.max { // not on every write, because a cut copies the buffer
+	if len(t.buf) > 2*t.max { // not on every write, because trimming copies the buffer
 		t.cut()
 	}
 }

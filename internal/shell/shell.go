@@ -118,7 +118,7 @@ func Run(ctx context.Context, l Line) (Result, error) {
 	return res, nil
 }
 
-// await waits until a command has exited, but at most killGrace longer than ctx. If over is false, the command might
+// await waits until a command has exited, or until killGrace after the end of ctx. If over is false, the command might
 // still be running, and the caller must use only its Process.
 func await(ctx context.Context, cmd *exec.Cmd) (over bool, err error) {
 	result := make(chan error, 1)

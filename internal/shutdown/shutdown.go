@@ -28,8 +28,8 @@ type Deadline struct {
 	abandoned []string
 }
 
-// New returns a Deadline that expires limit after Begin. Cleanup gets two thirds of that time; the rest is for
-// notifications.
+// New returns a Deadline that expires when limit has passed since Begin. Cleanup gets two thirds of that time; the rest
+// is for notifications.
 func New(limit time.Duration) *Deadline {
 	d := &Deadline{limit: limit, begun: make(chan struct{})}
 	d.all, d.endAll = context.WithCancelCause(context.Background())
@@ -58,7 +58,7 @@ func (d *Deadline) Limit() time.Duration { return d.limit }
 // Begun is closed when the shutdown begins.
 func (d *Deadline) Begun() <-chan struct{} { return d.begun }
 
-// Left returns the remaining time for work in progress and cleanup. It is limit, or less during a shutdown.
+// Left returns the remaining time for work in progress and cleanup: the given limit, or less during a shutdown.
 func (d *Deadline) Left(limit time.Duration) time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -96,8 +96,8 @@ func NewContext(ctx context.Context, d *Deadline) context.Context {
 	return context.WithValue(ctx, key{}, d)
 }
 
-// CleanupContext returns a context for cleanup that must happen even if ctx has ended. It lasts for limit, or until
-// the end of the cleanup time of the shutdown in ctx.
+// CleanupContext returns a context for cleanup that must happen even if ctx has ended. It ends after the given limit,
+// or at the end of the cleanup time of the shutdown in ctx.
 func CleanupContext(
 	ctx context.Context, limit time.Duration,
 ) (context.Context, context.CancelFunc) {

@@ -59,7 +59,7 @@ func (s *singleScreen) end() {
 	}
 }
 
-// learn passes the output up to a position on to the model.
+// learn writes the output to the model, up to a position.
 func (s *singleScreen) learn(to int) {
 	if to > s.known {
 		_, _ = s.model.Write(s.data[s.known:to]) // a model accepts everything

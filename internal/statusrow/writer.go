@@ -178,7 +178,7 @@ func endsInRune(text []byte) bool {
 	return false
 }
 
-// step reads one byte of a sequence.
+// step processes the next byte of an escape sequence.
 func (w *Writer) step(b byte) {
 	switch {
 	case b == esc:
@@ -218,7 +218,7 @@ func (w *Writer) flushPartial() {
 // writeCSI forwards a CSI sequence to the terminal unchanged.
 func (w *Writer) writeCSI(body []byte) { w.out = append(append(w.out, esc, '['), body...) }
 
-// escape reads a byte after an ESC.
+// escape processes the byte after an ESC.
 func (w *Writer) escape(b byte) {
 	w.body = append(w.body, b)
 	switch {
@@ -291,7 +291,7 @@ func (w *Writer) markCursorSaved() {
 	}
 }
 
-// paint draws the line.
+// paint draws the line of text in the last row.
 func (w *Writer) paint() {
 	w.dirty = false
 	w.keepCursor(func() {

@@ -86,8 +86,8 @@ func (k Kind) create() string {
 	return ""
 }
 
-// Missing is the error for a name that does not exist. Every command and every request of the API reports such a name
-// with its text.
+// Missing is the error for a name that does not exist. All commands and API requests report a missing name with the
+// text of this error.
 type Missing struct {
 	Kind Kind
 	Name string
@@ -96,12 +96,12 @@ type Missing struct {
 	is   error // the sentinel that the error wraps, or nil
 }
 
-// NotFound returns the error for a name that is not in names, which has all names of the kind.
+// NotFound returns the error for a name that is not in names, which contains all names of the kind.
 func NotFound(k Kind, name string, names []string) *Missing {
 	m := NoSuch(k, name)
 	names = slices.Clone(names)
 	if how := k.create(); len(names) == 0 && how != "" {
-		m.next = "there is none yet; " + how
+		m.next = "none exist yet; " + how
 	}
 	for _, n := range names { // a name might be meant without its rig
 		names = append(names, n[strings.LastIndexByte(n, '/')+1:])
@@ -115,7 +115,7 @@ func NoSuch(k Kind, name string) *Missing {
 	return &Missing{Kind: k, Name: name, next: "run `" + k.list() + "` to see all"}
 }
 
-// Near returns the error with the first of these names as the suggestion.
+// Near returns a copy of the error that suggests the first of these names.
 func (m Missing) Near(names []string) *Missing {
 	if len(names) > 0 {
 		m.near = names[0]
@@ -123,13 +123,13 @@ func (m Missing) Near(names []string) *Missing {
 	return &m
 }
 
-// Then returns the error with another next step.
+// Then returns a copy of the error that suggests a different next step.
 func (m Missing) Then(next string) *Missing {
 	m.next = next
 	return &m
 }
 
-// As returns the error as one that wraps a sentinel.
+// As returns a copy of the error that wraps a sentinel.
 func (m Missing) As(sentinel error) *Missing {
 	m.is = sentinel
 	return &m

@@ -16,7 +16,7 @@ func TestMissing(t *testing.T) {
 		{NotFound(Agent, "tlil", []string{"builder", "shop/till"}),
 			"agent \"tlil\" not found; did you mean \"till\"? Run `gcity agent list` to see all"},
 		{NotFound(Rig, "x", []string{"shop"}), "rig \"x\" not found; run `gcity rig list` to see all"},
-		{NotFound(Watchdog, "x", nil), "watchdog \"x\" not found; there is none yet; add a [[watchdogs]] table to city.toml"},
+		{NotFound(Watchdog, "x", nil), "watchdog \"x\" not found; none exist yet; add a [[watchdogs]] table to city.toml"},
 		{NotFound(AnyOf(Agent, Pool, Rig), "x", []string{"shop"}),
 			"agent, pool or rig \"x\" not found; run `gcity status` to see all"},
 		{NoSuch(Bead, "to-9").As(sentinel), "bead \"to-9\" not found; run `gcity bead list` to see all"},

@@ -11,11 +11,11 @@ import (
 	"gcity/internal/suggest"
 )
 
-// MaxDuration is the maximum duration. It ensures that sums of durations and times do not overflow.
+// MaxDuration is the maximum duration in a file. It ensures that sums of durations and times do not overflow.
 const MaxDuration = 365 * 24 * time.Hour
 
-// Table is a table in a file. Its methods return the zero value if a value is missing or invalid. An invalid value
-// also causes a problem.
+// Table is a table in a file. Its methods return the zero value if a value is missing or invalid. An invalid value is
+// also recorded as a problem.
 type Table struct {
 	doc    *Doc
 	path   string // "" = the root

@@ -239,7 +239,7 @@ func (b *builder) keyValue(t *Node, e *unstable.Node) *Fault {
 	return b.fill(n, e.Value())
 }
 
-// fill sets a node's value.
+// fill sets a node's value to the one that the parser found.
 func (b *builder) fill(n *Node, v *unstable.Node) *Fault {
 	switch v.Kind {
 	case unstable.String:

@@ -128,11 +128,11 @@ func (p *Provider) changed() {
 	p.moved = make(chan struct{})
 }
 
-// await waits until the function so returns true or ctx ends. It calls so with mu held, after every change of an entry.
-func (p *Provider) await(ctx context.Context, so func() bool) error {
+// await waits until cond returns true or ctx ends. It calls cond with mu held, after every change of an entry.
+func (p *Provider) await(ctx context.Context, cond func() bool) error {
 	for {
 		p.mu.Lock()
-		ok, moved := so(), p.moved
+		ok, moved := cond(), p.moved
 		p.mu.Unlock()
 		if ok {
 			return nil
@@ -181,7 +181,7 @@ func (p *Provider) report(x session.Exit) {
 	}
 }
 
-// lost records the end of a session with a pod that did not report the exit. The caller holds mu.
+// lost records the end of a session if its pod did not report the exit. The caller holds mu.
 func (p *Provider) lost(e *entry, reason string) {
 	code, signal, why := ended(e.pod)
 	if reason != "" {

@@ -94,8 +94,8 @@ func over(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// ended returns how and why a pod ended that did not report an exit itself: it was stopped by the kubelet, evicted,
-// or lost with its node.
+// ended returns how and why a pod ended if the pod did not report an exit itself: it was stopped by the kubelet,
+// evicted, or lost with its node.
 func ended(pod *corev1.Pod) (code int, signal, reason string) {
 	code = -1
 	for i := range pod.Status.ContainerStatuses {

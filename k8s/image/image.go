@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// Image describes an image.
+// Image describes a container image.
 type Image struct {
 	Name  string   // name with the tag: "example.org/gcity-pod:1"
 	Arch  string   // architecture of the image's programs; "" = this program's

@@ -1,5 +1,8 @@
-// Mkimage writes a container image without a container engine: go run ./mkimage NAME:TAG FILE PATH=PROGRAM…
-// "ctr images import FILE", "podman load -i FILE" and "docker load -i FILE" read it.
+// Mkimage writes a container image without a container engine:
+//
+//	go run ./mkimage NAME:TAG FILE PATH=PROGRAM…
+//
+// "ctr images import FILE", "podman load -i FILE" and "docker load -i FILE" can load the image.
 package main
 
 import (

@@ -238,7 +238,7 @@ func living(ctx context.Context, p *pty.Provider) []string {
 	return names
 }
 
-// awaitEnd waits until no session is alive, but at most for limit.
+// awaitEnd waits until no session is alive, or until limit has passed.
 func awaitEnd(ctx context.Context, p *pty.Provider, limit time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

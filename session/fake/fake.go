@@ -19,11 +19,11 @@ type Provider struct {
 	changes chan struct{}
 
 	mu      sync.Mutex
-	pid     int              // PID of the newest session; -1 = sessions have no PID
-	lives   map[string]*life // newest session, by session name
+	pid     int              // PID of the latest session; -1 = sessions have no PID
+	lives   map[string]*life // latest session, by session name
 	past    map[string]*life // previous session, by session name
 	blind   error
-	failing map[string]error // error from each start, by agent
+	failing map[string]error // error that all starts of an agent return, by agent
 	started map[string]int   // number of starts so far, by agent
 	greets  map[string]string
 	changed chan struct{} // closed and replaced when a terminal changes
@@ -87,7 +87,7 @@ func (p *Provider) live(name string) (*life, error) {
 	return l, nil
 }
 
-// with passes a live session to do, and then wakes the readers of terminals.
+// with calls the function do with a live session, and then wakes the readers of terminals.
 func (p *Provider) with(name string, do func(*life)) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -258,7 +258,7 @@ func (p *Provider) Blind(err error) {
 	p.blind = err
 }
 
-// Lose makes List fail with err, or succeed again if err is nil. Unlike Blind it signals a change, as a platform does
+// Lose makes List fail with err, or succeed again if err is nil. Unlike Blind, it signals a change, like a platform
 // that stops responding.
 func (p *Provider) Lose(err error) {
 	p.Blind(err)
@@ -275,7 +275,7 @@ func (p *Provider) Fail(agent string, err error) {
 	p.failing[agent] = err
 }
 
-// Started returns how often an agent has been started.
+// Started returns how many times an agent has been started.
 func (p *Provider) Started(agent string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

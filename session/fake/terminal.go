@@ -22,7 +22,7 @@ var (
 // screen is the terminal of a simulated program. The program echoes its input.
 type screen struct {
 	out        []byte
-	cleared    int // how often out was cleared
+	cleared    int // how many times out was cleared
 	cols, rows int
 	draft      int // number of characters that viewers have typed but not submitted
 }
@@ -114,7 +114,7 @@ func (p *Provider) Capture(_ context.Context, name, id string) ([]byte, error) {
 			return []byte(l.text()), nil
 		}
 	}
-	return nil, fmt.Errorf("session %s, life %s: %w", name, id, session.ErrNotFound)
+	return nil, fmt.Errorf("session %s with ID %s: %w", name, id, session.ErrNotFound)
 }
 
 // typed processes input from a viewer. A draft ends with Enter, or with a key that deletes the line. The caller must

@@ -150,9 +150,9 @@ func (p *Provider) unmark(ctx context.Context, m *member, q session.Provider, ge
 	}
 }
 
-// writing changes the state with change, and then writes the marks file. Only one call at a time writes, and it does
-// not hold p.mu during the write. It does hold p.mu while it calls change, and while it passes the result of the write
-// to the function that change returned.
+// writing calls change, which changes the state, and then writes the marks file. It passes the result of the write to
+// the function that change returned. It holds p.mu during both calls, but not during the write. Only one call of
+// writing at a time can write.
 func (p *Provider) writing(ctx context.Context,
 	change func() (change bool, done func(error))) error {
 	select {

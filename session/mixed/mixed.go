@@ -36,7 +36,7 @@ type Options struct {
 	// FindProviders is nil, New fails if the file is damaged.
 	FindProviders func() []string
 
-	Observe bool         // read-only: the provider writes nothing
+	Observe bool         // read-only: the provider does not write anything
 	Logger  *slog.Logger // nil disables logging
 
 	// Broken is called with a panic from one of the provider's goroutines. The provider no longer works after that and
@@ -83,7 +83,7 @@ type member struct {
 	gen    int         // number of starts so far
 }
 
-// location says which provider has a session.
+// location identifies the provider that holds a session.
 type location struct {
 	provider *member
 	id       string

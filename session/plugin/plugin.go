@@ -36,7 +36,7 @@ const (
 	leaveLimit = 5 * time.Second // how long a helper has to exit
 	retryFirst = 100 * time.Millisecond
 	retryLast  = 10 * time.Second
-	healthy    = time.Minute // a helper that ran at least this long is restarted without a wait
+	healthy    = time.Minute // a helper that ran at least this long is restarted immediately
 )
 
 // Options configures a Provider.
@@ -49,7 +49,7 @@ type Options struct {
 	Settings json.RawMessage // see protocol.OpenRequest
 	// the controller's environment; shell.ScriptEnv selects the variables that the helper gets
 	Environ []string
-	// read-only: another process runs the city, so the helper must change nothing
+	// read-only: another process runs the city, so the helper must not change anything
 	Observe bool
 	Logger  *slog.Logger // nil = no logging
 

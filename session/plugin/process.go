@@ -17,8 +17,7 @@ import (
 	"gcity/session/protocol"
 )
 
-// inheritedFD is the file descriptor under which the helper inherits the socket: the first one after the standard
-// streams.
+// inheritedFD is the number of the socket's file descriptor in the helper: the first one after the standard streams.
 const inheritedFD = 3
 
 // keep runs the helper and restarts it until ctx ends. It closes started once the first process is running or has
@@ -67,8 +66,8 @@ func (p *Provider) setDown(err error, wait time.Duration) {
 	}
 }
 
-// run starts the helper, calls up, and waits until the helper has exited. It returns the reason for the exit. When ctx
-// ends, run makes the helper exit.
+// run runs the helper until it exits, and returns the reason for the exit. It calls the function up once the helper's
+// process is running. When ctx ends, run makes the helper exit.
 func (p *Provider) run(ctx context.Context, up func()) error {
 	cmd := exec.Command(p.o.Program) //nolint:noctx // ctx ends it below, in two steps
 	cmd.Dir = p.o.City
@@ -108,8 +107,8 @@ func (p *Provider) run(ctx context.Context, up func()) error {
 	return err
 }
 
-// end waits for ctx to end and then closes the helper's standard input, which asks the helper to exit. If it does not
-// exit in time, end kills it.
+// end waits for ctx to end and then closes the helper's standard input, which asks the helper to exit. If the helper
+// does not exit in time, end kills it.
 func (p *Provider) end(ctx context.Context, pid int, stdin io.Closer, done <-chan struct{}) {
 	select {
 	case <-done:

@@ -220,7 +220,7 @@ func (c *Client) call(ctx context.Context, op string, body any) (Response, error
 	return response, err
 }
 
-// do makes a call that returns no result.
+// do makes a call that has no result besides the error.
 func (c *Client) do(ctx context.Context, op string, t Target) error {
 	_, err := c.call(ctx, op, t)
 	return err

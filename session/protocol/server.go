@@ -37,7 +37,8 @@ type Server struct {
 	subs map[chan ExitLine]bool // open exit streams; a stream with a slow reader is closed
 }
 
-// NewServer returns a server. Its first open call opens a provider with open. Later open calls use the same provider.
+// NewServer returns a server. When the server handles the first open call, it calls open to get a provider. Later open
+// calls use the same provider.
 func NewServer(open func(ctx context.Context, r OpenRequest) (Opened, error)) *Server {
 	s := &Server{open: open, mux: http.NewServeMux(), subs: map[chan ExitLine]bool{}}
 	s.mux.HandleFunc("POST /v1/open", s.serveOpen)

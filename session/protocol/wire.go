@@ -12,7 +12,7 @@ type OpenRequest struct {
 	// protocol versions that the caller supports
 	Protocols []int           `json:"protocols"`
 	City      string          `json:"city"`               // absolute path of the city's folder
-	Observe   bool            `json:"observe,omitempty"`  // the helper must change nothing
+	Observe   bool            `json:"observe,omitempty"`  // the helper must not change anything
 	Settings  json.RawMessage `json:"settings,omitempty"` // the helper's table in city.toml
 }
 
@@ -42,16 +42,17 @@ func abilities() map[session.Ability]Ability {
 	}
 }
 
-// Target names a call's session. It also contains the parameters of all calls that have no request type of their own.
-// Each field's comment lists the calls that use it.
+// Target identifies the session of a call. It also contains the parameters of all calls that have no specific request
+// type. Each field's comment lists the calls that use it.
 type Target struct {
 	Name  string `json:"name"`
 	ID    string `json:"id,omitempty"`       // acknowledge, capture
 	Grace int64  `json:"grace_ns,omitempty"` // stop
-	Force bool   `json:"force,omitempty"`    // stop: do not wait for the host to confirm the end
-	Lines int    `json:"lines,omitempty"`    // output; 0 = visible screen
-	Text  string `json:"text,omitempty"`     // send
-	// send: fail if a viewer has typed within this duration
+	// stop; if true, the call does not wait for the host to confirm the end
+	Force bool   `json:"force,omitempty"`
+	Lines int    `json:"lines,omitempty"` // output; 0 = visible screen
+	Text  string `json:"text,omitempty"`  // send
+	// send; the call fails if a viewer has typed within this duration
 	Quiet *int64   `json:"quiet_ns,omitempty"`
 	Keys  []string `json:"keys,omitempty"`  // keys
 	Key   string   `json:"key,omitempty"`   // mark, meta
@@ -60,15 +61,15 @@ type Target struct {
 	Rows  int      `json:"rows,omitempty"`  // attach
 }
 
-// Response is the result of every call that has no result type of its own. Each field's comment lists the calls that
-// set it.
+// Response is the result of every call that has no specific result type. Each field's comment lists the calls that set
+// it.
 type Response struct {
 	Session  *Status          `json:"session,omitempty"`  // start, look
 	Sessions []Status         `json:"sessions,omitempty"` // list
 	Text     string           `json:"text,omitempty"`     // output, meta
 	Data     []byte           `json:"data,omitempty"`     // capture, in base64
 	Usage    map[string]Usage `json:"usage,omitempty"`    // usage, by session
-	// list: why providers did not respond, by provider
+	// list; the reasons why providers did not respond, by provider
 	Unknown map[string]string `json:"unknown,omitempty"`
 	Error   *Error            `json:"error,omitempty"`
 }

@@ -138,8 +138,8 @@ func (p *Provider) reconnect(ctx context.Context, e *entry) error {
 	return nil
 }
 
-// hello requests the state of a holder. If look is set, the connection is read-only, and the holder does not stay alive
-// for it.
+// hello requests the state of a holder. If look is true, the connection is read-only, and the holder does not stay
+// alive for it.
 func hello(ctx context.Context, conn *net.UnixConn, look bool) (s wire.State, err error) {
 	deadline := time.Now().Add(helloTimeout)
 	if d, ok := ctx.Deadline(); ok && d.Before(deadline) {

@@ -14,9 +14,9 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// Attach implements session.Attacher. The terminal takes the size of the newest viewer. The viewer first receives the
-// retained output, without the sequences that would make its terminal send a reply, and then new output. ctx applies
-// only to the Attach call itself.
+// Attach implements session.Attacher. The terminal takes the size of the viewer that attached most recently. The viewer
+// first receives the retained output, without the sequences that would make its terminal send a reply, and then new
+// output. ctx applies only to the Attach call itself.
 func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (session.Terminal,
 	error) {
 	conn, err := p.dialSession(ctx, "attach to", name)

@@ -82,7 +82,7 @@ func broken(ctx context.Context, verb, name string, err error) error {
 	return fail(verb, name, errGone, "its holder has exited: %v", err)
 }
 
-// do makes a call that returns no result.
+// do makes a call that has no result besides the error.
 func (p *Provider) do(ctx context.Context, verb, name string, req wire.Request) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -118,8 +118,8 @@ func (p *Provider) SendKeys(ctx context.Context, name string, keys ...string) er
 		Wait: patience(ctx)})
 }
 
-// patience returns how long to wait for a terminal to accept input. It leaves enough time to respond before the
-// caller's deadline.
+// patience returns how long to wait for a terminal to accept input. It leaves the holder enough time to respond before
+// the caller's deadline.
 func patience(ctx context.Context) time.Duration {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -142,7 +142,7 @@ func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error)
 }
 
 // Acknowledge implements session.Acknowledger. If the stop was requested, the holder exits and its folder is removed.
-// Otherwise the holder waits for the next life.
+// Otherwise the holder waits for the next session.
 func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	e := p.reg.Find(name)
 	if e == nil {
@@ -216,8 +216,7 @@ func (p *Provider) Meta(ctx context.Context, name, key string) (string, error) {
 	return string(data), err
 }
 
-// Output implements session.Provider. After a session has ended, it returns the output of the last life, until the next
-// start.
+// Output implements session.Provider. After a session has ended, it returns that session's output until the next start.
 func (p *Provider) Output(ctx context.Context, name string, lines int) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()

@@ -26,7 +26,7 @@ type entry struct {
 	// decoded from record once, because every List needs it
 	fingerprint   session.Fingerprint
 	pid           int
-	exit          *session.Exit // nil while the session is alive, if known is set
+	exit          *session.Exit // valid if known is true; nil while the session is alive
 	acked         bool
 	activity      activityRecord
 	responseCheck responseCheck
@@ -38,7 +38,7 @@ func newEntry(name string) *entry {
 	return &entry{name: name, lock: registry.NewNameLock()}
 }
 
-// take waits for the lock of the name. The caller must call release.
+// take acquires the name's lock. The caller must call release.
 func (e *entry) take(ctx context.Context) (release func(), err error) {
 	if release, err = e.lock.Lock(ctx); err != nil {
 		err = fmt.Errorf("session %q is still starting: %w", e.name, err)
@@ -46,7 +46,8 @@ func (e *entry) take(ctx context.Context) (release func(), err error) {
 	return release, err
 }
 
-// lock takes the lock of a name and returns its entry, which it creates if necessary. The caller must call release.
+// lock acquires a name's lock and returns the name's entry, which it creates if necessary. The caller must call
+// release.
 func (p *Provider) lock(ctx context.Context, name string) (e *entry, release func(), err error) {
 	for {
 		e := p.reg.Entry(name)
@@ -90,7 +91,7 @@ func (e *entry) alive() bool {
 	return e.known && e.exit == nil
 }
 
-// awaitEnd waits until the holder reports the end of the current life, or until ctx or the connection ends.
+// awaitEnd waits until the holder reports the end of the current session, or until ctx or the connection ends.
 func (e *entry) awaitEnd(ctx context.Context) {
 	if !e.alive() {
 		return
@@ -176,13 +177,14 @@ func (p *Provider) addActivity(e *entry, st *session.Status) {
 	st.TypedAt = p.clock.Time(a.Typed)
 }
 
-// lastActivity reads the activity record. ok is false if the record belongs to another life. The caller must hold e.mu.
+// lastActivity reads the activity record. ok is false if the record belongs to another session. The caller must hold
+// e.mu.
 func (e *entry) lastActivity() (a wire.Activity, ok bool) {
 	a, ok = e.activity.read()
 	return a, ok && a.Life == wire.LifeHash(e.record.ID)
 }
 
-// connect stores the state that a holder reports on its permanent connection, and reports an exit that is new.
+// connect stores the state that a holder reports on its permanent connection, and reports the exit if it is new.
 func (p *Provider) connect(e *entry, s wire.State, started bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -243,7 +245,7 @@ func (e *entry) drain(a *wire.Activity) session.Drain {
 	return session.ParseDrain(func(key string) string { return e.marks[key] })
 }
 
-// note stores a mark, unless the holder of this life publishes its marks.
+// note stores a mark, unless the holder of this session publishes its marks.
 func (e *entry) note(life, key, value string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -41,7 +41,7 @@ func (f *folders) record(name string) (r wire.Record, err error) {
 	return r, json.Unmarshal(data, &r)
 }
 
-// exitRecord returns the exit that a holder has saved for the life in rec, or nil.
+// exitRecord returns the exit that a holder has saved for the session in rec, or nil.
 func (f *folders) exitRecord(rec wire.Record) *session.Exit {
 	data, err := disk.ReadFile(f.path(rec.Name, wire.ExitFile))
 	if err != nil {
@@ -143,8 +143,8 @@ func (f *folders) signalHolder(rec wire.Record, sig syscall.Signal) {
 }
 
 // restoreSockets finds holders of this city that have lost their sockets because the sessions' folder was deleted, and
-// makes them create the sockets again. It skips a holder that has not entered its folder yet: such a holder is about to
-// create its socket, and cannot handle the signal yet.
+// sends them SIGHUP to make them create the sockets again. It skips a holder that has not entered its folder yet: such
+// a holder is about to create its socket, and cannot handle SIGHUP yet.
 func (f *folders) restoreSockets(ctx context.Context) error {
 	if f.observe {
 		return nil
@@ -174,8 +174,8 @@ func (f *folders) restoreSockets(ctx context.Context) error {
 	return nil
 }
 
-// holderFolder returns the folder of a holder of this city. ok is false if the process is something else, or a holder
-// that has not entered its folder yet and therefore cannot handle SIGHUP.
+// holderFolder returns the session folder of a process that is one of this city's holders. ok is false for any other
+// process, and for a holder that has not entered its folder yet and therefore cannot handle SIGHUP.
 func (f *folders) holderFolder(pid int) (dir string, ok bool) {
 	args := proc.Args(pid)
 	if len(args) != 3 || args[1] != "hold" || !strings.HasPrefix(args[2], f.dir+"/") ||

@@ -11,9 +11,9 @@ import (
 	"gcity/session"
 )
 
-// hidden returns the sessions that still run although their folders were deleted. An observer cannot reach their
-// holders, and must not make them recreate their folders, so it looks for the sessions among all processes. Because
-// this is slow, it does so only if no session has a folder.
+// hidden returns the sessions that are still running although their folders were deleted. An observer cannot reach
+// their holders, and must not make them recreate their folders, so it looks for the sessions among all processes.
+// Because this is slow, it does so only if no session has a folder.
 func (p *Provider) hidden(entries []*entry) (found []session.Status) {
 	if !p.files.observe || len(entries) > 0 {
 		return nil
@@ -39,7 +39,7 @@ func (p *Provider) hidden(entries []*entry) (found []session.Status) {
 	return found
 }
 
-// hiddenStatus returns the status of a session as far as the agent's process shows it.
+// hiddenStatus returns the part of a session's status that can be determined from the agent's process.
 func (p *Provider) hiddenStatus(pid int) session.Status {
 	st := session.Status{Alive: true, Ready: true, PID: pid}
 	for entry := range bytes.SplitSeq(proc.Environ(pid), []byte{0}) {

@@ -37,16 +37,16 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 // responseCheck keeps track of whether a holder responds.
 type responseCheck struct {
 	since     time.Time // when the holder stopped responding; zero = it responds
-	failures  int       // number of failed checks in a row
+	failures  int       // number of consecutive failed checks
 	checkedAt time.Time
 }
 
 const (
-	// a holder counts as silent after this many failed checks in a row
+	// a holder counts as silent after this many consecutive failed checks
 	silentFailures = 2
 	silentEvery    = 5 * time.Second // minimum interval between checks of the same holder
-	// silentBatch is how many holders one List checks at most, because a check takes three system calls. The next List
-	// continues with the remaining holders. With 500 holders, each is checked in every eighth patrol.
+	// silentBatch is the maximum number of holders that one List checks, because a check takes three system calls. The
+	// next List continues with the remaining holders. With 500 holders, each is checked in every eighth patrol.
 	silentBatch = 64
 )
 
@@ -86,7 +86,7 @@ func (p *Provider) checkHolders(entries []*entry) {
 	}
 }
 
-// noteResponse records the result of a check.
+// noteResponse records whether the holder responded to a check.
 func (e *entry) noteResponse(now time.Time, responds bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -47,10 +47,10 @@ type Options struct {
 	Image  []byte
 	Logger *slog.Logger // nil = no logging
 
-	// Observe is for a caller that only reads a city, which may have a controller. The provider then changes nothing:
-	// it does not remove files of unfinished starts or lost holders, it does not make holders recreate their folders,
-	// and holders do not stay alive for its sake. If the sessions' folder was deleted, the provider lists the running
-	// sessions but cannot reach them.
+	// Observe is for a caller that only reads a city, which may have a controller. The provider then does not change
+	// anything: it does not remove files of unfinished starts or lost holders, it does not make holders recreate their
+	// folders, and holders do not stay alive for its sake. If the sessions' folder was deleted, the provider lists the
+	// running sessions but cannot reach them.
 	Observe bool
 
 	// Plain gives sessions pipes instead of terminals. Viewers cannot attach, there are no keys, and Send writes a line
@@ -67,7 +67,7 @@ type Options struct {
 	Broken func(error)
 }
 
-// Provider runs each session in a terminal of its own. It implements all optional interfaces of package session.
+// Provider runs each session in its own terminal. It implements all optional interfaces of package session.
 type Provider struct {
 	files    folders
 	launcher launcher

@@ -1,8 +1,8 @@
 package pty
 
-// withoutQueries removes the sequences from old output that would make a viewer's terminal reply: requests for
-// attributes, positions, modes, colors and sizes. No program waits for these replies any more, so they would end up as
-// input for the agent.
+// withoutQueries removes from old output the sequences that would make a viewer's terminal reply: requests for
+// attributes, positions, modes, colors and sizes. No program is waiting for these replies by now, so they would end up
+// as input for the agent.
 func withoutQueries(old []byte) []byte {
 	out := make([]byte, 0, len(old))
 	for i := 0; i < len(old); {

@@ -31,8 +31,8 @@ const (
 	takeBackTimeout = 5 * time.Second // time limit for undoing an abandoned start
 )
 
-// Start implements session.Provider. If the name has a holder with an ended life, that holder starts the next life.
-// Otherwise Start starts a new holder.
+// Start implements session.Provider. If the name has a holder with an ended session, that holder starts the new
+// session. Otherwise, Start starts a new holder.
 func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	if err := p.check(&s); err != nil {
 		return session.Status{}, err
@@ -86,7 +86,7 @@ func (p *Provider) check(s *session.Spec) error {
 	return nil
 }
 
-// reusable returns the connection to a holder that can start another life, or nil.
+// reusable returns the connection to a holder that can start another session, or nil.
 func (e *entry) reusable() *link {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -96,14 +96,14 @@ func (e *entry) reusable() *link {
 	return e.link
 }
 
-// isNew reports whether the provider has not seen a life with this name.
+// isNew reports whether the provider has not seen any session with this name yet.
 func (e *entry) isNew() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return !e.known
 }
 
-// startHolder starts a life with the name's holder, and starts a holder first if necessary. If the session's lock is
+// startHolder starts a session with the name's holder, and starts a holder first if necessary. If the session's lock is
 // taken, startHolder first finds out which process holds it.
 func (p *Provider) startHolder(ctx context.Context, e *entry, s *life) error {
 	for attempt := 0; ; attempt++ {
@@ -154,7 +154,7 @@ func (p *Provider) hold(ctx context.Context, e *entry) (*link, error) {
 	return l, nil
 }
 
-// begin makes a holder start a life. If a signal has stopped the holder, begin continues it.
+// begin makes a holder start a session. If a signal has stopped the holder, begin resumes the holder.
 func (p *Provider) begin(ctx context.Context, e *entry, l *link, s *life) error {
 	req := wire.Request{Op: wire.OpStart, Spec: &s.Spec, Ready: s.ready, Plain: p.plain}
 	if deadline, ok := ctx.Deadline(); ok {
@@ -193,7 +193,7 @@ func (p *Provider) begin(ctx context.Context, e *entry, l *link, s *life) error 
 	return refusal("start", s.Name, m.Data)
 }
 
-// ask sends a start request.
+// ask sends a start request to the holder.
 func (l *link) ask(req *wire.Request) error {
 	if l.sameBuild {
 		if data, ok := wire.EncodeBegin(req); ok {
@@ -269,8 +269,8 @@ func (p *Provider) replied(e *entry, l *link, m wire.Message) {
 	l.replies <- wire.Message{Kind: m.Kind, Data: slices.Clone(m.Data)}
 }
 
-// exited handles the end of a life. If this message arrives before the response to the start request, the response will
-// contain the exit again.
+// exited handles the end of a session. If this message arrives before the response to the start request, the response
+// will contain the exit again.
 func (p *Provider) exited(e *entry, l *link, data []byte) {
 	var x session.Exit
 	if err := json.Unmarshal(data, &x); err != nil {
@@ -290,7 +290,7 @@ func (p *Provider) exited(e *entry, l *link, data []byte) {
 	}
 }
 
-// forget removes an entry that has neither a known life nor a holder.
+// forget removes an entry that has neither a known session nor a holder.
 func (p *Provider) forget(e *entry) {
 	p.reg.Forget(e.name, e, func() bool {
 		e.mu.Lock()

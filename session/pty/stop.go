@@ -14,7 +14,7 @@ import (
 const (
 	stopTimeout = time.Minute // maximum time for a stop in addition to its grace period
 
-	// responseLimit is how long after the grace period a holder has to end the process tree. It includes the half
+	// responseLimit is the time that a holder has after the grace period to end the process tree. It includes the half
 	// second between SIGTERM and SIGKILL, and a margin for a busy machine. A holder that has not responded by then is
 	// killed.
 	responseLimit = 5 * time.Second
@@ -25,7 +25,7 @@ const (
 )
 
 // Stop implements session.Provider. The holder completes the stop even if the caller gives up. If a signal has stopped
-// the holder, Stop first continues it. If the holder does not respond, Stop kills the holder, and with it the agent.
+// the holder, Stop first resumes it. If the holder does not respond, Stop kills the holder, and with it the agent.
 func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) error {
 	grace = max(grace, 0)
 	ctx, cancel := context.WithTimeout(ctx, grace+stopTimeout)
@@ -52,7 +52,7 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	return err
 }
 
-// keepResumed continues a holder each time a signal has stopped it, until ctx ends.
+// keepResumed resumes a holder whenever a signal has stopped it, until ctx ends.
 func (p *Provider) keepResumed(ctx context.Context, e *entry) {
 	tick := time.NewTicker(resumeEvery)
 	defer tick.Stop()
@@ -66,13 +66,13 @@ func (p *Provider) keepResumed(ctx context.Context, e *entry) {
 	}
 }
 
-// resume continues a holder that a signal has stopped, because it must run to start or stop its agent.
+// resume sends SIGCONT to a holder that a signal has stopped, because the holder must run to start or stop its agent.
 func (p *Provider) resume(e *entry) {
 	e.mu.Lock()
 	rec, known := e.record, e.known
 	e.mu.Unlock()
 	if known && p.files.stopped(rec) {
-		p.log.Warn("a session's holder was stopped by a signal; continuing it so that it "+
+		p.log.Warn("a session's holder was stopped by a signal; resuming it so that it "+
 			"can start or stop its agent",
 			"session", rec.Name, "pid", rec.Holder)
 		p.files.signalHolder(rec, syscall.SIGCONT)

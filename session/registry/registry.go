@@ -41,21 +41,21 @@ func New[E any](fresh func(name string) *E, log *slog.Logger, broken func(error)
 		wg: recovery.Group{OnPanic: recovery.Fatal(broken)}, byName: map[string]*E{}}
 }
 
-// All returns the states of all names.
+// All returns the states for all names.
 func (r *Registry[E]) All() []*E {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Collect(maps.Values(r.byName))
 }
 
-// Find returns the state of a name, or nil.
+// Find returns the state for a name, or nil for an unknown name.
 func (r *Registry[E]) Find(name string) *E {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.byName[name]
 }
 
-// Entry returns the state of a name, which it creates if necessary.
+// Entry returns the state for a name, which it creates if necessary.
 func (r *Registry[E]) Entry(name string) *E {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -67,7 +67,7 @@ func (r *Registry[E]) Entry(name string) *E {
 	return e
 }
 
-// Forget removes e, the state of a name, if unused returns true. It does nothing if the name has a different state by
+// Forget removes e, the state for a name, if unused returns true. It does nothing if the name has a different state by
 // now.
 func (r *Registry[E]) Forget(name string, e *E, unused func() bool) {
 	r.mu.Lock()

@@ -145,7 +145,7 @@ func needed(op string) session.Ability {
 	return ""
 }
 
-// command returns the command that executes the script, without a shell and in a process group of its own.
+// command returns the command that executes the script, without a shell and in its own process group.
 func (p *Provider) command(ctx context.Context, op, name string, args []string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, p.o.Script, slices.Concat([]string{op, name}, args)...)
 	cmd.Env, cmd.Dir = p.env, p.o.Dir

@@ -37,11 +37,11 @@ type Options struct {
 	// the controller's environment; shell.ScriptEnv selects the variables that the script gets
 	Environ []string
 
-	Observe bool         // read-only: the provider changes nothing
+	Observe bool         // read-only: the provider does not change anything
 	Logger  *slog.Logger // nil = no logging
 }
 
-// Provider runs sessions with a script.
+// Provider is a session provider that calls a script.
 type Provider struct {
 	o    Options
 	env  []string

@@ -30,9 +30,9 @@ func sweep(mark string) error {
 	return nil
 }
 
-// checkRecord reports whether a session is alive. runs is what the script reports about it. A session that the script
-// lists is alive unless it runs on this machine and has no process left. Any other session is alive only if the agent's
-// process runs on this machine.
+// checkRecord reports whether a session is alive. If runs is true, the script lists the session. Such a session is
+// alive unless it runs on this machine and has no process left. Any other session is alive only if the agent's process
+// runs on this machine.
 func (p *Provider) checkRecord(e *entry, rec *record, runs bool) bool {
 	if runs {
 		return p.processes(e, rec)

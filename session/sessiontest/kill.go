@@ -81,12 +81,12 @@ type Kills struct {
 	// Open opens a provider for a city. At the end of the test, it stops the city's sessions.
 	Open    func(t *testing.T, city string) session.Provider
 	N       int           // number of kills
-	Seed    uint64        // of the random times; 0 = a new one, logged
+	Seed    uint64        // seed of the random times; 0 = a new seed, which is logged
 	Longest time.Duration // maximum lifetime of a controller
 }
 
-// ControllerKilled kills a controller at random times, even during its starts. No agent ever runs twice (L11). The next
-// controller adopts the running agents, with the same PIDs. The test binary must call MiniController if its first
+// ControllerKilled kills a controller at random times, even while it starts agents. No agent ever runs twice (L11). The
+// next controller adopts the running agents, with the same PIDs. The test binary must call MiniController if its first
 // argument is "mini-controller"; the second is the city.
 func ControllerKilled(t *testing.T, k Kills) {
 	if k.Seed == 0 {
@@ -95,7 +95,7 @@ func ControllerKilled(t *testing.T, k Kills) {
 	t.Logf("-seed %d -kills %d", k.Seed, k.N)
 	random := rand.New(rand.NewPCG(k.Seed, 0))
 	city := t.TempDir()
-	t.Cleanup(func() { k.Open(t, city) }) // if the test fails before it stops them
+	t.Cleanup(func() { k.Open(t, city) }) // stops the sessions if the test fails early
 	first := map[string]int{}
 	const patience = 5 * time.Second
 	for n := 0; n < k.N || len(first) == 0 && k.Longest < patience; n++ {

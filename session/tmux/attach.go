@@ -69,7 +69,7 @@ type terminal struct {
 	once sync.Once
 }
 
-// wait waits until the client exits. After the last viewer, it restores the session's configured size.
+// wait waits until the client exits. After the last viewer has detached, it restores the session's configured size.
 func (t *terminal) wait() {
 	_ = t.cmd.Wait() // the client exits because of Close, or because the session has ended
 	close(t.gone)

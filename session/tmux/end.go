@@ -22,7 +22,7 @@ const (
 	stopTimeout  = time.Minute // maximum time for a stop in addition to its grace period
 )
 
-// watch waits in the background for a life to end, and then calls recordEnd. It returns false if the agent's process
+// watch waits in the background for a session to end, and then calls recordEnd. It returns false if the agent's process
 // does not exist. For an observer it does nothing.
 func (p *Provider) watch(e *entry) bool {
 	if p.files.observe {
@@ -49,8 +49,8 @@ func (p *Provider) watch(e *entry) bool {
 	return true
 }
 
-// recordEnd determines how a life ended, kills the remaining processes, saves the last output and, if report is set,
-// reports the exit. It does nothing if the life has not ended.
+// recordEnd determines how a session ended, kills the remaining processes, saves the last output and, if report is set,
+// reports the exit. It does nothing if the session has not ended.
 func (p *Provider) recordEnd(e *entry, id string, report bool) {
 	release, err := e.take(p.ctx)
 	if err != nil {
@@ -73,9 +73,9 @@ func (p *Provider) recordEnd(e *entry, id string, report bool) {
 	}
 }
 
-// findEnd does the work for recordEnd. It returns nil if the life has not ended.
+// findEnd does the work for recordEnd. It returns nil if the session has not ended.
 func (p *Provider) findEnd(ctx context.Context, rec *record) (*ended, error) {
-	// even without a live process, the life has not ended while its pane exists
+	// even without a live process, the session has not ended while its pane exists
 	if rec.lives(p.files.boot) {
 		if found, err := p.tmux.paneExists(ctx, rec); err != nil || found {
 			return nil, err
@@ -101,7 +101,7 @@ func (p *Provider) findEnd(ctx context.Context, rec *record) (*ended, error) {
 	return x, nil
 }
 
-// remove removes the pane of a life that has ended.
+// remove removes the pane of a session that has ended.
 func (c *client) remove(ctx context.Context, rec *record) {
 	_, err := c.run(ctx, nil, "kill-pane", "-t", rec.target())
 	if err != nil && !errors.Is(err, errNoPane) && !errors.Is(err, errNoServer) {
@@ -110,7 +110,7 @@ func (c *client) remove(ctx context.Context, rec *record) {
 	}
 }
 
-// paneExists reports whether a life has a pane, even if the process in it is dead.
+// paneExists reports whether a session has a pane, even if the process in it is dead.
 func (c *client) paneExists(ctx context.Context, rec *record) (bool, error) {
 	out, err := c.run(ctx, nil, "display-message", "-p", "-t", rec.target(), "#{pane_pid}")
 	switch {
@@ -122,7 +122,7 @@ func (c *client) paneExists(ctx context.Context, rec *record) (bool, error) {
 	return number(strings.TrimSpace(out)) == rec.PID, nil
 }
 
-// lost returns the exit of a life if it is not known how it ended.
+// lost returns the exit for a session that ended in an unknown way.
 func lost(rec *record) *ended {
 	now := time.Now()
 	return &ended{Exit: session.Exit{
@@ -131,12 +131,12 @@ func lost(rec *record) *ended {
 	}}
 }
 
-// uptime returns how long a life lasted. The result is never negative, even if the wall clock was set back.
+// uptime returns how long a session lasted. The result is never negative, even if the wall clock was set back.
 func uptime(rec *record, at time.Time) time.Duration {
 	return max(0, at.Sub(time.Unix(0, rec.Born)))
 }
 
-// awaitExit waits for tmux to report how the agent ended, and saves the output. Without a pane, the life counts as
+// awaitExit waits for tmux to report how the agent ended, and saves the output. Without a pane, the session counts as
 // lost.
 func (c *client) awaitExit(ctx context.Context, rec *record) (*ended, error) {
 	deadline := time.Now().Add(statusWait)
@@ -186,7 +186,7 @@ type deadPane struct {
 	cols, rows int
 }
 
-// readDeadPane reads from tmux, in a single call, how a life ended and its retained output.
+// readDeadPane reads from tmux, in a single call, how a session ended and its retained output.
 func (c *client) readDeadPane(ctx context.Context, rec *record) (w deadPane, output []byte,
 	err error) {
 	const format = "#{pane_pid}|#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|" +
@@ -309,8 +309,8 @@ func (p *Provider) ask(ctx context.Context, rec *record, grace time.Duration,
 	return waitOver(ctx, over, time.Until(deadline))
 }
 
-// end stops the agent: it sends an interrupt, then SIGTERM, then SIGKILL. It returns as soon as the life has ended and
-// its exit is recorded.
+// end stops the agent: it sends an interrupt, then SIGTERM, then SIGKILL. It returns as soon as the session has ended
+// and its exit is recorded.
 func (p *Provider) end(ctx context.Context, rec *record, grace time.Duration,
 	over <-chan struct{}) error {
 	family := tree(rec)
@@ -347,7 +347,7 @@ func signalAll(family map[int]uint64, sig syscall.Signal) {
 	}
 }
 
-// waitOver waits for a life to end, for at most d. It reports whether the life has ended.
+// waitOver waits for a session to end, for at most d. It reports whether the session has ended.
 func waitOver(ctx context.Context, over <-chan struct{}, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -39,7 +39,7 @@ func newEntry(name string) *entry {
 	return e
 }
 
-// take waits for the lock of the name. The caller must call release.
+// take acquires the name's lock. The caller must call release.
 func (e *entry) take(ctx context.Context) (release func(), err error) {
 	if release, err = e.lock.Lock(ctx); err != nil {
 		err = fmt.Errorf("session %q is still busy with a start or a cleanup: %w", e.name, err)
@@ -47,7 +47,7 @@ func (e *entry) take(ctx context.Context) (release func(), err error) {
 	return release, err
 }
 
-// life returns the record of the current life. ok is false if the life is known to have ended.
+// life returns the record of the current session. ok is false if the session is known to have ended.
 func (e *entry) life() (rec record, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -59,7 +59,7 @@ func (e *entry) alive() bool {
 	return ok
 }
 
-// begin adopts the life that rec describes. x is its exit, or nil if it is alive.
+// begin adopts the session that rec describes. x is its exit, or nil if it is alive.
 func (e *entry) begin(rec record, x *ended) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -74,7 +74,7 @@ func (e *entry) begin(rec record, x *ended) {
 	}
 }
 
-// finish records the exit of a life. It reports whether the exit had not been recorded before.
+// finish records the exit of a session. It reports whether the exit had not been recorded before.
 func (e *entry) finish(id string, x *ended) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -100,10 +100,10 @@ func (e *entry) unwatch() {
 	}
 }
 
-// target returns the tmux target of a life's pane: the exact name of the tmux session and the ID of the pane.
+// target returns the tmux target of a session's pane: the exact name of the tmux session and the ID of the pane.
 func (r *record) target() string { return "=" + mangle(r.Name) + ":." + r.Pane }
 
-// mangle converts a session's name to one that tmux leaves as it is. tmux expands # and replaces dots and colons, so
+// mangle converts a session's name to one that tmux does not change. tmux expands # and replaces dots and colons, so
 // mangle replaces all special characters with their codes.
 func mangle(name string) string {
 	var b strings.Builder

@@ -28,7 +28,7 @@ type pane struct {
 	marks      map[string]string
 }
 
-// viewers describes the clients attached to a session that can type.
+// viewers describes the clients that are attached to a session and can type.
 type viewers struct {
 	count int
 	typed time.Time
@@ -78,7 +78,7 @@ func (p *Provider) refresh(ctx context.Context) (suspects []*entry, err error) {
 		return nil, fmt.Errorf("cannot list the sessions: an earlier call is still in progress: %w",
 			context.Cause(ctx))
 	}
-	// scan first: a life that was recorded before the snapshot but is not in it has ended
+	// scan first: a session that was recorded before the snapshot but is not in it has ended
 	if err := p.scan(); err != nil {
 		return nil, err
 	}
@@ -137,12 +137,12 @@ func (p *Provider) scan() error {
 
 const fieldSep = "|"
 
-// snapshot reads from tmux the state of one life, or of all sessions if of is nil. Without a server, the snapshot is
-// empty.
-func (p *Provider) snapshot(ctx context.Context, of *record) (snapshot, error) {
+// snapshot asks tmux for the state of the session in rec, or of all sessions if rec is nil. Without a server, the
+// snapshot is empty.
+func (p *Provider) snapshot(ctx context.Context, rec *record) (snapshot, error) {
 	panes, clients := []string{"list-panes", "-a"}, []string{"list-clients"}
-	if of != nil {
-		session := "=" + mangle(of.Name)
+	if rec != nil {
+		session := "=" + mangle(rec.Name)
 		panes, clients = []string{"list-panes", "-s", "-t", session},
 			[]string{"list-clients", "-t", session}
 	}
@@ -208,8 +208,8 @@ func number(s string) int {
 	return n
 }
 
-// compare updates an entry from a snapshot. It returns true if the life seems to have ended. For an observer, compare
-// records the end immediately.
+// compare updates an entry from a snapshot. It returns true if the session seems to have ended. For an observer,
+// compare records the end immediately.
 func (p *Provider) compare(e *entry, v snapshot) (suspect bool) {
 	name := mangle(e.name)
 	shown, there := v.panes[name]
@@ -246,7 +246,7 @@ func (p *Provider) compare(e *entry, v snapshot) (suspect bool) {
 	return true
 }
 
-// reload looks for a life that another process has started.
+// reload looks for a session that another process has started.
 func (p *Provider) reload(e *entry) (rec record, alive bool) {
 	release, ok := e.lock.TryLock()
 	if !ok {

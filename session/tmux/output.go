@@ -17,7 +17,7 @@ import (
 	"gcity/session/registry"
 )
 
-// maxOutput is the maximum number of bytes of a life's output that are kept.
+// maxOutput is the maximum number of bytes of a session's output that are kept.
 const maxOutput = 256 << 10
 
 // clip converts lines from tmux to terminal output. It drops the oldest lines if there are more than maxOutput bytes.
@@ -30,8 +30,7 @@ func clip(lines string) []byte {
 	return bytes.ReplaceAll([]byte(lines), []byte("\n"), []byte("\r\n"))
 }
 
-// Output implements session.Provider. After a session has ended, it returns the output of the last life, until the next
-// start.
+// Output implements session.Provider. After a session has ended, it returns that session's output until the next start.
 func (p *Provider) Output(ctx context.Context, name string, lines int) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -109,7 +108,7 @@ func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error)
 }
 
 // Acknowledge implements session.Acknowledger. After a requested stop, it removes the session's folder. After any other
-// exit, it keeps the last output until the next life.
+// exit, it keeps the last output until the next session.
 func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	e := p.reg.Find(name)
 	if e == nil {

@@ -17,7 +17,7 @@ import (
 	"gcity/session"
 )
 
-// paneTask is what the process in a new pane must do. The process responds only if it fails, because otherwise it has
+// paneTask tells the process in a new pane what to do. The process responds only if it fails, because otherwise it has
 // become the agent.
 type paneTask struct {
 	Spec       session.Spec `json:"spec"`
@@ -94,7 +94,7 @@ func (p *Provider) startAgent(ctx context.Context, s *session.Spec, in paneTask,
 	return rec, nil
 }
 
-// startSocket is where processes in new panes request their task. Each provider has its own.
+// startSocket is the socket on which processes in new panes request their task. Each provider has its own.
 type startSocket struct {
 	listener *net.UnixListener
 	path     string // path of the socket

@@ -17,8 +17,8 @@ import (
 	"gcity/session"
 )
 
-// record describes a life and survives the controller. The process that becomes the agent writes it while it holds the
-// session's lock.
+// record describes a session and survives the controller. The process that becomes the agent writes it while it holds
+// the session's lock.
 type record struct {
 	Name  string `json:"name"`
 	Agent string `json:"agent"`
@@ -31,7 +31,7 @@ type record struct {
 	TTY    string `json:"tty"`
 	PID    int    `json:"pid"`
 	Start  uint64 `json:"start"` // start time of the process, in clock ticks since boot
-	Born   int64  `json:"born"`  // when the life began, in Unix nanoseconds
+	Born   int64  `json:"born"`  // when the session began, in Unix nanoseconds
 	Cols   int    `json:"cols"`
 	Rows   int    `json:"rows"`
 	Ready  bool   `json:"ready"` // the agent counted as ready immediately
@@ -52,13 +52,13 @@ type ended struct {
 	Rows  int  `json:"rows"`
 }
 
-// Files in a session's folder. The name of the output file also contains the ID of the life.
+// Files in a session's folder. The name of the output file also contains the ID of the session.
 const (
 	recordFile = "session.json"
 	exitFile   = "exit.json"
 	lockFile   = "lock"  // held by all of the agent's processes
 	startFile  = "start" // held by the process that starts the session
-	askedFile  = "asked" // contains the ID of the life that is to stop
+	askedFile  = "asked" // contains the ID of the session that has been asked to stop
 	outputHead = "output-"
 )
 
@@ -99,8 +99,8 @@ func writeJSON(path string, v any) error {
 	return disk.Replace(path, append(data, '\n'), 0o600)
 }
 
-// recall reads the record of a session name. ok reports whether this city has a life with that name. x is the exit of
-// that life, or nil.
+// recall reads the record of a session name. ok reports whether this city has a session with that name. x is the exit
+// of that session, or nil.
 func (f *folders) recall(name string) (rec record, x *ended, ok bool) {
 	if err := readJSON(f.path(name, recordFile), &rec); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -121,13 +121,13 @@ func (f *folders) recall(name string) (rec record, x *ended, ok bool) {
 	return rec, x, true
 }
 
-// asked reports whether this life was requested to stop.
+// asked reports whether this session has been asked to stop.
 func (f *folders) asked(rec *record) bool {
 	data, err := disk.ReadFile(f.path(rec.Name, askedFile))
 	return err == nil && string(data) == rec.ID
 }
 
-// keepOutputs removes the saved output of all lives but one.
+// keepOutputs removes the saved output of all sessions but one.
 func (f *folders) keepOutputs(name, id string) {
 	files, err := disk.ReadDir(filepath.Join(f.dir, name))
 	if err != nil {
@@ -151,7 +151,7 @@ func (f *folders) removeFolder(name string) {
 	disk.Remove(filepath.Join(f.dir, name)) // fails if the folder contains other files
 }
 
-// sweep kills the processes of a life: the agent's process, those in tree, those with the life's ID in their
+// sweep kills the processes of a session: the agent's process, those in tree, those with the session's ID in their
 // environment, and those that hold its lock. It returns the processes that it could not kill.
 func (f *folders) sweep(rec *record, tree map[int]uint64) (left []int) {
 	marked := proc.Marked("GC_SESSION_ID="+rec.ID, f.path(rec.Name, lockFile))
@@ -161,7 +161,7 @@ func (f *folders) sweep(rec *record, tree map[int]uint64) (left []int) {
 			return true
 		}
 		st, err := proc.ReadStat(pid)
-		// a process older than the agent merely has a PID that was in use before
+		// a process that started before the agent does not belong to the session
 		return err == nil && st.Start >= rec.Start && marked(pid)
 	}, time.Now().Add(sweepTimeout))
 	if err != nil || len(left) > 0 {

@@ -365,7 +365,7 @@ func (c *client) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// arg escapes an argument that tmux would take for the end of a command.
+// arg escapes an argument that tmux would interpret as the end of a command.
 func arg(s string) string {
 	if strings.HasSuffix(s, ";") {
 		return s[:len(s)-1] + `\;`

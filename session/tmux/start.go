@@ -92,7 +92,7 @@ func (p *Provider) check(s *session.Spec) error {
 	return nil
 }
 
-// endPrevious removes what is left of an earlier life. It fails if another controller has started a life, or if
+// endPrevious removes what is left of an earlier session. It fails if another controller has started a session, or if
 // processes that hold the session's lock cannot be killed. The caller must hold the name's lock and the start lock.
 func (p *Provider) endPrevious(ctx context.Context, e *entry) error {
 	rec, x, ok := p.files.recall(e.name)
@@ -213,7 +213,8 @@ func (p *Provider) removeUnrecorded(ctx context.Context, name string) error {
 	return nil
 }
 
-// owner returns the city and the life that a tmux session belongs to. Both are "" if gcity did not create the session.
+// owner returns the city and the session ID that a tmux session belongs to. Both are "" if gcity did not create the
+// session.
 func (c *client) owner(ctx context.Context, name string) (city, id string, err error) {
 	out, err := c.run(ctx, nil, "show-environment", "-t", "="+name+":")
 	for line := range strings.Lines(out) {

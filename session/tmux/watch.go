@@ -34,7 +34,7 @@ func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Fra
 	}
 }
 
-// watchLife yields frames until the life ends or the caller stops.
+// watchLife yields frames until the session ends or the caller stops.
 func (p *Provider) watchLife(ctx context.Context, rec *record,
 	yield func(session.Frame, error) bool) error {
 	ctx, cancel := context.WithCancel(ctx)

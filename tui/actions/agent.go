@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"gcity/city"
 	"gcity/tui/details"
@@ -12,7 +13,6 @@ import (
 	"gcity/tui/palette"
 	"gcity/tui/panel"
 	"gcity/tui/state"
-	"gcity/tui/widget"
 )
 
 // agentActions returns the agent verbs. In any panel they act on the marked agents or, if none is marked, on the
@@ -49,7 +49,7 @@ func agentActions() []state.Action {
 			Key: keymap.Bind(
 				"drain: let the agent, or members of the pool, finish; or cancel the drain", "D"),
 			Short: "drain", In: global,
-			Risk: keymap.Confirmed, Why: needDrain, Run: askDrain},
+			Risk: keymap.ConfirmedForSeveral, Why: needDrain, Run: askDrain},
 		{ID: "agent.suspend", Key: keymap.Bind("suspend the agent or the pool, or resume it", "s"),
 			Short: "suspend", In: global,
 			Risk: keymap.Confirmed, Why: needSuspend, Run: askSuspend},
@@ -205,40 +205,60 @@ func attachSelected(m *state.Room) []feed.Effect {
 	if state.ActsOn(m, panel.KindPool) {
 		return attachMember(m)
 	}
-	state.SelectAgent(m, state.SingleAgent(m).Name)
-	return []feed.Effect{feed.Attach{Agent: m.Agents.SelectedKey}}
+	return []feed.Effect{feed.Attach{Agent: state.SingleAgent(m).Name}}
 }
 
 func askRestart(m *state.Room) []feed.Effect {
 	if state.ActsOn(m, panel.KindPool) && len(m.NamedAgents) == 0 {
 		return askRestartOf(m, state.Pool(m))
 	}
-	rows := state.Targets(m)
-	do := func(m *state.Room) []feed.Effect {
-		return state.CommandRows(m, "restarting", rows, func(name string) city.Command {
-			return city.Restart{Agent: name}
-		})
+	askLive(m, aboutAgents(m, state.Targets(m), restartQuestion))
+	return nil
+}
+
+// restartQuestion asks whether to restart agents. It names the agents that cannot be restarted.
+func restartQuestion(m *state.Room, rows []*panel.AgentRow) question {
+	all := len(rows)
+	var out []string
+	rows = slices.DeleteFunc(slices.Clone(rows), func(r *panel.AgentRow) bool {
+		why := unrestartable(m, r)
+		if why != "" {
+			out = append(out, why)
+		}
+		return why != ""
+	})
+	if len(rows) == 0 {
+		return question{none: "cannot restart: " + strings.Join(out, ", ")}
 	}
-	body := "The session ends and a new one starts. This does not count as a crash."
+	body := []string{"The session ends and a new one starts. This does not count as a crash."}
 	if len(rows) > 1 {
-		body = "Each session ends and a new one starts. This does not count as a crash."
+		body[0] = "Each session ends and a new one starts. This does not count as a crash."
 	}
 	if !slices.ContainsFunc(rows, func(r *panel.AgentRow) bool { return r.Running }) {
-		body = "No session is running; a new one starts."
+		body[0] = "No session is running; a new one starts."
 	}
 	if slices.ContainsFunc(rows, (*panel.AgentRow).Quarantined) {
-		body += " This ends the quarantine."
+		body[0] += " This ends the quarantine."
 	}
-	ask(m, question{title: "Restart " + details.TargetNames(rows) + "?",
-		targets: targetLines(m, rows),
-		verb:    "restart",
-		count:   len(rows), do: do, body: []string{body}, more: restartPoolToo(m, rows)})
-	return nil
+	if len(out) > 0 {
+		body = append(body, "Not restarted: "+strings.Join(out, ", ")+".")
+	}
+	q := question{title: "Restart " + state.TargetNames(m, rows) + "?", verb: "restart",
+		targets: targetLines(m, rows), count: len(rows), body: body,
+		do: func(m *state.Room) []feed.Effect {
+			return state.CommandRows(m, "restarting", rows, func(name string) city.Command {
+				return city.Restart{Agent: name}
+			})
+		}}
+	if all == 1 {
+		q.more = restartPoolToo(m, rows)
+	}
+	return q
 }
 
 func release(m *state.Room) []feed.Effect {
 	rows := state.Releasable(m)
-	return askIfWanted(m, question{title: "Release " + details.TargetNames(rows) + "?",
+	return askIfWanted(m, question{title: "Release " + state.TargetNames(m, rows) + "?",
 		targets: targetLines(m, rows),
 		verb:    "release", do: func(m *state.Room) []feed.Effect {
 			return state.CommandRows(m, "releasing", rows, func(name string) city.Command {
@@ -251,7 +271,11 @@ func release(m *state.Room) []feed.Effect {
 }
 
 func askEnd(m *state.Room) []feed.Effect {
-	rows := state.Targets(m)
+	askLive(m, aboutAgents(m, state.Targets(m), endQuestion))
+	return nil
+}
+
+func endQuestion(m *state.Room, rows []*panel.AgentRow) question {
 	kill := func(m *state.Room) []feed.Effect {
 		return state.CommandRows(m, "killing", rows, func(name string) city.Command {
 			return city.Kill{Agent: name}
@@ -262,19 +286,12 @@ func askEnd(m *state.Room) []feed.Effect {
 			return city.Stop{Agent: name}
 		})
 	}
-	m.Dialogs.Open(&state.Choice{
-		Title:        "Stop " + details.TargetNames(rows),
-		Body:         targetLines(m, rows),
-		RequiredText: details.Confirmation(rows),
-		Edit:         widget.NewEntry(""),
-		Answers: []state.Answer{
+	return question{title: "Stop " + state.TargetNames(m, rows), body: targetLines(m, rows),
+		plan: true, required: details.Confirmation(rows), answers: []state.Answer{
 			{Title: "kill: stop it immediately; it restarts", Do: kill},
 			{Title: "stop: interrupt it and keep it stopped until it is resumed", Do: stop},
 			{Title: "cancel", Safe: true},
-		},
-		Since: m.Now,
-	})
-	return nil
+		}}
 }
 
 // targetLines lists the targets if the title does not name them. It adds how many marked agents the filter hides.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"gcity/city"
+	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/palette"
@@ -66,67 +67,82 @@ func askEndRun(m *state.Room) []feed.Effect { return endRuns(m, state.Automation
 
 // endRuns asks whether to stop runs, and stops them.
 func endRuns(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
+	askLive(m, aboutAutomations(m, rows, endRunsQuestion))
+	return nil
+}
+
+func endRunsQuestion(_ *state.Room, rows []*panel.AutomationRow) question {
 	var names []string
 	var commands []city.Command
 	for _, r := range rows {
-		names = append(names, r.Shown)
-		commands = append(commands, city.EndRun{Automation: r.Name, By: "operator"})
+		if palette.CannotStop([]*panel.AutomationRow{r}) == "" {
+			names = append(names, r.Shown)
+			commands = append(commands, city.EndRun{Automation: r.Name, By: "operator"})
+		}
+	}
+	if len(names) == 0 {
+		return question{none: "nothing was done: the run has ended"}
 	}
 	what := strings.Join(names, ", ")
-	ask(m, question{title: "Stop the run of " + what + "?", verb: "stop", count: len(rows),
+	return question{title: "Stop the run of " + what + "?", verb: "stop", count: len(names),
 		body: []string{"The run stops at once with all its processes, counts as failed, and is " +
 			"not retried."},
 		do: func(m *state.Room) []feed.Effect {
 			m.Automations.Marks = map[string]bool{}
 			return state.SendCommands(m, "stopping the run of", what, commands)
-		}})
-	return nil
+		}}
 }
 
 func askFire(m *state.Room) []feed.Effect { return fire(m, state.AutomationTargets(m)) }
 
 // fire fires automations. It asks for confirmation first if an automation would not run by itself now.
 func fire(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
-	if len(rows) > 1 {
-		return fireMany(m, rows)
+	switch q := fireQuestion(m, rows); {
+	case len(rows) > 1:
+		askLive(m, aboutAutomations(m, rows, fireManyQuestion))
+	case q.body == nil:
+		return askIfWanted(m, q)
+	default:
+		askLive(m, aboutAutomations(m, rows, fireQuestion))
 	}
-	r := *rows[0]
-	do := func(m *state.Room) []feed.Effect {
-		m.Automations.Marks = map[string]bool{}
-		m.Fired = state.Firing{Name: r.Name}
-		if r.Last != nil {
-			m.Fired.Before = r.Last.ID
-		}
-		todo := state.SendCommands(m, "firing", r.Shown+" ("+r.Reason+")",
-			[]city.Command{city.Fire{Automation: r.Name, By: "operator"}})
-		m.Fired.ID = m.Status.ID
-		return todo
-	}
-	against := obstacles(m, &r)
-	switch {
-	case len(against) == 0:
-		return askIfWanted(m, question{title: "Fire " + r.Shown + " now?", verb: "fire", do: do})
-	case r.State != panel.AutomationRunning:
-		against = append(against, "The automation will run once now.")
-	}
-	ask(m, question{title: "Fire " + r.Shown + " now?", body: against, verb: "fire", do: do})
 	return nil
 }
 
-// fireMany fires several automations. It always asks for confirmation first, because their gates are not all visible at
-// a glance.
-func fireMany(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
+// fireQuestion asks whether to fire an automation although it would not run by itself now.
+func fireQuestion(m *state.Room, rows []*panel.AutomationRow) question {
+	r := *rows[0]
+	against := details.Obstacles(m.Details(), &r)
+	if len(against) > 0 && r.State != panel.AutomationRunning {
+		against = append(against, "The automation will run once now.")
+	}
+	return question{title: "Fire " + r.Shown + " now?", body: against, verb: "fire",
+		do: func(m *state.Room) []feed.Effect {
+			m.Automations.Marks = map[string]bool{}
+			m.Fired = state.Firing{Name: r.Name}
+			if r.Last != nil {
+				m.Fired.Before = r.Last.ID
+			}
+			todo := state.SendCommands(m, "firing", r.Shown+" ("+r.Reason+")",
+				[]city.Command{city.Fire{Automation: r.Name, By: "operator"}})
+			m.Fired.ID = m.Status.ID
+			return todo
+		}}
+}
+
+// fireManyQuestion asks whether to fire several automations. This is always asked, because their gates are not all
+// visible at a glance.
+func fireManyQuestion(m *state.Room, rows []*panel.AutomationRow) question {
 	var names []string
 	var commands []city.Command
 	closed := 0
 	for _, r := range rows {
 		names = append(names, r.Shown)
 		commands = append(commands, city.Fire{Automation: r.Name, By: "operator"})
-		if len(obstacles(m, r)) > 0 {
+		if len(details.Obstacles(m.Details(), r)) > 0 {
 			closed++
 		}
 	}
-	what := widget.Count(len(rows), "automation")
+	what := widget.Count(len(rows), "marked automation")
 	q := question{title: "Fire " + what + " now?", targets: []string{strings.Join(names, ", ")},
 		verb: "fire", count: len(rows),
 		body: []string{"Each will run once now."},
@@ -138,42 +154,5 @@ func fireMany(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
 		q.body = []string{fmt.Sprintf("%d of them are not due (gate closed or blocked). Each "+
 			"will run once now.", closed)}
 	}
-	ask(m, q)
-	return nil
-}
-
-// obstacles returns the reasons why an automation would not run by itself now.
-func obstacles(m *state.Room, r *panel.AutomationRow) []string {
-	var lines []string
-	rig := state.FindRig(m, r.Rig)
-	switch {
-	case r.Always:
-	case m.Snap.Suspended:
-		lines = append(lines, state.CityName(m)+" is suspended: its automations do not fire by "+
-			"themselves.")
-	case rig != nil && rig.Suspended:
-		lines = append(lines, "rig "+widget.Plain(rig.Name)+
-			" is suspended: its automations do not fire by themselves.")
-	}
-	dot := " " + m.Look.Glyphs.Dot + " "
-	gate := r.GateText()
-	if says := r.GateState(); says != "" {
-		gate += dot + says
-	}
-	if soon := r.DueText(m.Now).Full; soon != "" {
-		gate += dot + soon
-	}
-	switch r.State {
-	case panel.AutomationDue, panel.AutomationManual:
-		return lines
-	case panel.AutomationRunning:
-		return append(lines, "A run is in progress "+r.DueText(m.Now).Full+
-			`. With overlap = "queue" a second run follows; otherwise this request is rejected.`)
-	case panel.AutomationOff:
-		if len(lines) == 0 {
-			lines = append(lines, "The automation is disabled: "+r.Reason+".")
-		}
-		return lines
-	}
-	return append(lines, "The gate is closed: "+gate+".")
+	return q
 }

@@ -4,13 +4,15 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"gcity/tui/feed"
+	"gcity/tui/panel"
 	"gcity/tui/state"
 	"gcity/tui/widget"
 )
 
-// question asks for confirmation before an action.
+// question is a question with the answers yes and no.
 type question struct {
 	title   string
 	targets []string // the targets, if the title does not name them
@@ -21,7 +23,15 @@ type question struct {
 	plan    bool   // the question shows a plan and is always asked
 	do      func(*state.Room) []feed.Effect
 	more    []state.Answer // answers after "yes"
+	none    string         // why there is nothing left to ask; "" = the question is valid
+
+	answers  []state.Answer // all answers, in place of yes and no
+	cursor   int            // the preselected one of answers
+	required string         // text that the user must type before choosing one of answers
 }
+
+// builder returns a question for the current snapshot.
+type builder func(*state.Room) question
 
 // manyTargets is the smallest number of targets that the user must confirm by typing their number.
 const manyTargets = 5
@@ -36,26 +46,108 @@ func askIfWanted(m *state.Room, q question) []feed.Effect {
 	return nil
 }
 
-// ask asks a yes-or-no question unless the preferences turn it off. If there are many targets, the user must type their
-// number.
-func ask(m *state.Room, q question) {
-	if m.Confirm == state.ConfirmNever && q.count < manyTargets && !q.plan {
+// ask asks a question that does not change while it is open; see askLive.
+func ask(m *state.Room, q question) { askLive(m, func(*state.Room) question { return q }) }
+
+// askLive asks a question unless the preferences turn it off. If there are many targets, the user must type their
+// number. Every snapshot updates the question, and closes it if there is nothing left to ask.
+func askLive(m *state.Room, build builder) {
+	q := build(m)
+	switch {
+	case q.none != "":
+		state.ShowFailure(m, q.none)
+	case m.Confirm == state.ConfirmNever && q.count < manyTargets && !q.plan:
 		m.Todo = append(m.Todo, q.do(m)...)
+	default:
+		c := q.choice(m)
+		c.About = build
+		m.Dialogs.Open(c)
+	}
+}
+
+// RefreshQuestion updates the open question.
+func RefreshQuestion(m *state.Room) {
+	c := m.Dialogs.Choice()
+	if c == nil {
 		return
 	}
-	c := &state.Choice{Title: q.title, Body: q.body, Since: m.Now, Cursor: 1,
-		Answers: []state.Answer{
-			{Key: "y", Title: "yes, " + q.verb, Do: q.do},
-			{Key: "n", Title: "no, " + cmp.Or(q.no, "leave it"), Safe: true},
-		}}
-	c.Answers = slices.Insert(c.Answers, 1, q.more...)
-	c.Cursor += len(q.more)
+	build, ok := c.About.(builder)
+	if !ok {
+		return
+	}
+	q := build(m)
+	if q.none != "" {
+		m.Dialogs.Close(c)
+		state.ShowFailure(m, q.none)
+		return
+	}
+	c.Update(q.choice(m), m.Now)
+}
+
+// choice returns the dialog that asks the question.
+func (q *question) choice(m *state.Room) *state.Choice {
+	c := &state.Choice{Title: q.title, Body: q.body, Since: m.Now, Answers: q.answers,
+		Cursor: q.cursor, RequiredText: q.required}
+	if c.Answers == nil {
+		c.Answers = slices.Concat([]state.Answer{{Key: "y", Title: "yes, " + q.verb, Do: q.do}},
+			q.more, []state.Answer{{Key: "n", Title: "no, " + cmp.Or(q.no, "leave it"),
+				Safe: true}})
+		c.Cursor = len(c.Answers) - 1
+	}
 	if len(q.targets) > 0 {
 		c.Body = append(append(slices.Clone(q.targets), ""), q.body...)
 	}
-	if q.count >= manyTargets {
-		c.RequiredText, c.Edit = strconv.Itoa(q.count), widget.NewEntry("")
+	if q.count >= manyTargets && q.answers == nil {
+		c.RequiredText = strconv.Itoa(q.count)
 		c.Answers[0].Key, c.Answers[c.Cursor].Key = "", ""
 	}
-	m.Dialogs.Open(c)
+	if c.RequiredText != "" {
+		c.Edit = widget.NewEntry("")
+	}
+	return c
+}
+
+// about returns a builder of a question about those of the rows that still exist. The question names the others.
+func about[R state.Row](m *state.Room, rows []R, find func(*state.Room, string) R,
+	build func(*state.Room, []R) question) builder {
+	remaining, named := state.Remaining(rows, find), m.NamedAgents
+	return func(m *state.Room) question {
+		defer func(before []string) { m.NamedAgents = before }(m.NamedAgents)
+		m.NamedAgents = named
+		left, gone := remaining(m)
+		if len(left) == 0 {
+			return question{none: "nothing was done: " + noLonger(gone)}
+		}
+		q := build(m, left)
+		if len(gone) > 0 {
+			q.body = append(slices.Clone(q.body), "Dropped: "+noLonger(gone)+".")
+		}
+		return q
+	}
+}
+
+// noLonger reports objects that are gone.
+func noLonger(gone []string) string {
+	if len(gone) == 1 {
+		return gone[0] + " no longer exists"
+	}
+	return strings.Join(gone, ", ") + " no longer exist"
+}
+
+// aboutAgents is about for agents.
+func aboutAgents(m *state.Room, rows []*panel.AgentRow,
+	build func(*state.Room, []*panel.AgentRow) question) builder {
+	return about(m, rows, state.FindAgent, build)
+}
+
+// aboutPools is about for pools.
+func aboutPools(m *state.Room, rows []*panel.PoolRow,
+	build func(*state.Room, []*panel.PoolRow) question) builder {
+	return about(m, rows, state.FindPool, build)
+}
+
+// aboutAutomations is about for automations.
+func aboutAutomations(m *state.Room, rows []*panel.AutomationRow,
+	build func(*state.Room, []*panel.AutomationRow) question) builder {
+	return about(m, rows, state.FindAutomation, build)
 }

@@ -2,12 +2,7 @@ package actions
 
 import (
 	"fmt"
-	"path/filepath"
-	"strings"
 
-	"github.com/charmbracelet/x/ansi"
-
-	"gcity/internal/shell"
 	"gcity/themes"
 	"gcity/tui/details"
 	"gcity/tui/feed"
@@ -21,78 +16,10 @@ import (
 const MaxCopy = 74994
 
 func needCopies(m *state.Room) string {
-	if len(Copies(m)) == 0 {
+	if len(state.Copies(m)) == 0 {
 		return "nothing is selected"
 	}
 	return ""
-}
-
-// Copies returns the values that can be copied from the selection. Unknown values are omitted.
-func Copies(m *state.Room) []panel.Copied {
-	var all []panel.Copied
-	switch p := m.ActionPanel(); {
-	case p.About().Kind == panel.KindAgent:
-		all = agentCopies(m)
-	default:
-		all = p.Copies()
-	}
-	known := all[:0]
-	for _, c := range all {
-		if c.Text = clean(c.Text); c.Text != "" {
-			known = append(known, c)
-		}
-	}
-	return known
-}
-
-// clean removes escape sequences and control characters from text, because users might paste it into a terminal (L12).
-func clean(text string) string {
-	return strings.TrimRight(strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' || widget.Printable(r) {
-			return r
-		}
-		return -1
-	}, ansi.Strip(text)), "\n")
-}
-
-func agentCopies(m *state.Room) []panel.Copied {
-	rows := state.Targets(m)
-	if len(rows) > 1 {
-		each := make([]string, len(rows))
-		for i, r := range rows {
-			each[i] = r.Name
-		}
-		return []panel.Copied{{What: "names, one per line", Text: strings.Join(each, "\n")}}
-	}
-	if len(rows) == 0 {
-		return nil
-	}
-	r := rows[0]
-	all := []panel.Copied{{What: "name", Text: r.Name}}
-	if r.PID > 0 {
-		all = append(all, panel.Copied{What: "pid", Text: fmt.Sprint(r.PID)})
-	}
-	if r.Session != nil {
-		all = append(all, panel.Copied{What: "session id", Text: r.Session.ID})
-	}
-	a, ok := m.Snap.Agent(r.Name)
-	if !ok {
-		return all
-	}
-	all = append(all, panel.Copied{What: "attach command",
-		Text: fmt.Sprintf("gcity agent attach %s --city %s", shell.Quote(r.Name),
-			shell.Quote(m.Snap.Path))},
-		panel.Copied{What: "folder", Text: a.Dir}, panel.Copied{What: "command", Text: a.Command},
-		panel.Copied{What: "state and reason", Text: string(a.State) + ": " + a.Reason})
-	if a.Exit != nil {
-		all = append(all, panel.Copied{What: "last exit",
-			Text: details.Exit(m.Details(), a.Exit)})
-		if a.Exit.File != "" {
-			all = append(all, panel.Copied{What: "file with its last output",
-				Text: filepath.Join(m.Snap.Path, a.Exit.File)})
-		}
-	}
-	return append(all, panel.Copied{What: "where it is declared", Text: a.Source})
 }
 
 // showCopies lists the values that can be copied from the selection.
@@ -100,7 +27,7 @@ func showCopies(m *state.Room) []feed.Effect {
 	f := &state.Finder{Title: "Copy from " + subjectTitle(m),
 		EmptyText: "No entry matches.",
 		Copies:    true, Verb: "copies it"}
-	for _, c := range Copies(m) {
+	for _, c := range state.Copies(m) {
 		f.All = append(f.All, state.Item{Title: c.What, Note: widget.FirstItem(c.Text),
 			Run: func(m *state.Room) []feed.Effect { return copyText(m, c, false) }})
 	}

@@ -12,51 +12,20 @@ import (
 	"gcity/tui/widget"
 )
 
-// DrainTargets returns the targets that can be drained, and targets with a drain that can be canceled.
-func DrainTargets(m *state.Room) (drain, undrain []*panel.AgentRow) {
-	for _, r := range drainRows(m) {
-		switch {
-		case r.Drainable():
-			drain = append(drain, r)
-		case r.Undrainable():
-			undrain = append(undrain, r)
-		}
-	}
-	return drain, undrain
-}
-
-// ofWholePools reports whether the drain verb acts on all members of a pool.
-func ofWholePools(m *state.Room) bool {
-	return state.ActsOn(m, panel.KindPool) && len(m.NamedAgents) == 0
-}
-
-// drainRows returns the targets of the drain verb. In Pools these are the members of the marked pools or, if none is
-// marked, of the pool under the cursor.
-func drainRows(m *state.Room) []*panel.AgentRow {
-	if !ofWholePools(m) {
-		return state.Targets(m)
-	}
-	var rows []*panel.AgentRow
-	for _, p := range m.Pools.Targets() {
-		rows = append(rows, m.Pools.Members(p.Name)...)
-	}
-	return rows
-}
-
 // drained describes the targets of the drain verb: "3 agents", "2 members of pool worker".
 func drained(m *state.Room, rows []*panel.AgentRow) string {
-	if !ofWholePools(m) {
-		return details.TargetNames(rows)
+	if !state.DrainsPools(m) {
+		return state.TargetNames(m, rows)
 	}
 	return widget.Count(len(rows), "member") + " of " + subjectTitle(m)
 }
 
 func needDrain(m *state.Room) string {
-	if ofWholePools(m) {
+	if state.DrainsPools(m) {
 		if why := needPoolVerb(m); why != "" {
 			return why
 		}
-		if drain, undrain := DrainTargets(m); len(drain)+len(undrain) == 0 {
+		if drain, undrain := state.DrainTargets(m); len(drain)+len(undrain) == 0 {
 			return "no member of " + subjectTitle(m) + " is running, so there is nothing to drain"
 		}
 		return ""
@@ -64,7 +33,7 @@ func needDrain(m *state.Room) string {
 	if why := needVerb(m); why != "" {
 		return why
 	}
-	if drain, undrain := DrainTargets(m); len(drain)+len(undrain) > 0 {
+	if drain, undrain := state.DrainTargets(m); len(drain)+len(undrain) > 0 {
 		return ""
 	}
 	rows := state.Targets(m)
@@ -92,18 +61,19 @@ func surplusReason(m *state.Room, r *panel.AgentRow) string {
 		r.Shown, widget.Plain(r.Pool), m.Keys.KeyText("focus.pools"), m.Keys.KeyText("pool.more"))
 }
 
-// askDrain asks before agents drain. For a pool with several members, it first asks which of them.
+// askDrain drains one agent at once, because undo cancels the drain. It asks before several agents drain. For a pool
+// with several members, it first asks which of them.
 func askDrain(m *state.Room) []feed.Effect {
-	if p := m.Pools.Targets(); ofWholePools(m) && len(p) == 1 &&
+	if p := m.Pools.Targets(); state.DrainsPools(m) && len(p) == 1 &&
 		len(m.Pools.Members(p[0].Name)) > 1 {
 		return chooseDrained(m, p[0])
 	}
 	return askDrainOfAll(m)
 }
 
-// askDrainOfAll asks before all targets drain. If all that can drain are draining, it cancels the drains.
+// askDrainOfAll asks before several targets drain. If all that can drain are draining, it cancels the drains.
 func askDrainOfAll(m *state.Room) []feed.Effect {
-	drain, undrain := DrainTargets(m)
+	drain, undrain := state.DrainTargets(m)
 	if len(drain) == 0 {
 		return askIfWanted(m, question{title: "Cancel the drain of " + drained(m, undrain) + "?",
 			targets: targetLines(m, undrain), verb: "cancel the drain",
@@ -114,37 +84,49 @@ func askDrainOfAll(m *state.Room) []feed.Effect {
 					})
 			}})
 	}
-	whole := ofWholePools(m)
-	do := func(m *state.Room) []feed.Effect {
-		if whole {
-			m.Pools.Marks = map[string]bool{}
-		}
-		return state.CommandRows(m, "draining", drain, func(name string) city.Command {
-			return city.Drain{Agent: name}
-		})
+	rows := state.DrainRows(m)
+	if len(rows) == 1 && m.Confirm != state.ConfirmAlways {
+		q := drainQuestion(m, rows)
+		return q.do(m)
 	}
-	q := question{title: "Drain " + drained(m, drain) + "?", targets: targetLines(m, drain),
-		body: details.DrainEffects(m.Pools, drain), verb: "drain", count: len(drain), do: do}
-	if whole {
-		q.targets = []string{details.ListRows(drain)}
-	}
-	if out := omitted(m); out != "" {
-		q.body = append(q.body, out)
-	}
-	ask(m, q)
+	askLive(m, aboutAgents(m, rows, drainQuestion))
 	return nil
 }
 
-// omitted names the targets that will not be drained, with their states, or returns "".
-func omitted(m *state.Room) string {
+// drainQuestion asks whether to drain agents. It names the agents that cannot be drained.
+func drainQuestion(m *state.Room, rows []*panel.AgentRow) question {
+	whole := state.DrainsPools(m)
+	drain, _ := state.SplitDrainable(rows)
+	out := notDrained(rows)
+	if len(drain) == 0 {
+		return question{none: "nothing was done: " + out}
+	}
+	q := question{title: "Drain " + drained(m, drain) + "?", targets: targetLines(m, drain),
+		body: details.DrainEffects(m.Pools, drain), verb: "drain", count: len(drain),
+		do: func(m *state.Room) []feed.Effect {
+			if whole {
+				m.Pools.Marks = map[string]bool{}
+			}
+			return state.CommandRows(m, "draining", drain, func(name string) city.Command {
+				return city.Drain{Agent: name}
+			})
+		}}
+	if whole {
+		q.targets = []string{details.ListRows(drain)}
+	}
+	if out != "" {
+		q.body = append(q.body, "Not drained: "+out+".")
+	}
+	return q
+}
+
+// notDrained names the agents that will not be drained, with their states, or returns "".
+func notDrained(rows []*panel.AgentRow) string {
 	var out []string
-	for _, r := range drainRows(m) {
+	for _, r := range rows {
 		if !r.Drainable() {
 			out = append(out, r.Shown+" is "+r.State.Is())
 		}
 	}
-	if len(out) == 0 {
-		return ""
-	}
-	return "Not drained: " + strings.Join(out, ", ") + "."
+	return strings.Join(out, ", ")
 }

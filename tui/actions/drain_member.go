@@ -41,7 +41,7 @@ func chooseDrained(m *state.Room, p *panel.PoolRow) []feed.Effect {
 
 // drainAll returns the entry for all members of the pool under the cursor.
 func drainAll(m *state.Room) state.Item {
-	drain, undrain := DrainTargets(m)
+	drain, undrain := state.DrainTargets(m)
 	all := state.Item{Title: "all members", Run: askDrainOfAll, Verb: "asks first",
 		Note: widget.Number(len(drain)) + " can drain",
 		Why:  func() string { return needDrain(m) }}

@@ -40,7 +40,9 @@ func configError(m *state.Room) (feed.FileLine, bool) {
 // editSubject returns the agent or pool that an edit is about, and where it is declared and patched. The name is ""
 // if it is about neither.
 func editSubject(m *state.Room) (name, source string, patched []string) {
-	name = m.Agents.SelectedKey
+	if r := state.Selected(m); r != nil {
+		name = r.Name
+	}
 	switch {
 	case m.Snap == nil:
 		return "", "", nil

@@ -62,8 +62,9 @@ func chooseOfEvent(m *state.Room) []feed.Effect {
 // chooseNamed selects an agent. If a filter hides the agent, the status line says so.
 func chooseNamed(m *state.Room, name string) []feed.Effect {
 	state.SelectAgent(m, name)
-	if m.Agents.SelectedKey == name && !state.VisibleIn(m, &m.Agents.List, name) {
-		state.ShowSuccess(m, widget.Plain(name)+" is selected; the filter of Agents hides it")
+	if m.Agents.List.Unmatched[name] {
+		state.ShowSuccess(m,
+			widget.Plain(name)+" is selected; it does not match the filter of Agents")
 	}
 	return nil
 }

@@ -112,7 +112,10 @@ func readerKeys(m *state.Room) []string {
 
 // showPrompt shows the prompt of the agent in the open reader or, if no agent is open, of the selected agent.
 func showPrompt(m *state.Room) []feed.Effect {
-	d := &details.Inspection{Name: m.Agents.SelectedKey}
+	d := &details.Inspection{}
+	if r := state.SingleAgent(m); r != nil {
+		d.Name = r.Name
+	}
 	if known := m.Dialogs.Inspection(); known != nil {
 		d = known
 	}
@@ -154,7 +157,10 @@ func enterAgent(m *state.Room) []feed.Effect {
 
 // showCrashes shows the crashes of the agent in the open reader or, if no agent is open, of the selected agent.
 func showCrashes(m *state.Room) []feed.Effect {
-	d := &details.Inspection{Name: m.Agents.SelectedKey}
+	d := &details.Inspection{}
+	if r := state.SingleAgent(m); r != nil {
+		d.Name = r.Name
+	}
 	if known := m.Dialogs.Inspection(); known != nil {
 		d = known
 	}

@@ -2,8 +2,8 @@ package actions
 
 import (
 	"fmt"
+	"slices"
 
-	"gcity/city"
 	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
@@ -26,7 +26,10 @@ func leaveActions() []state.Action {
 }
 
 // AskQuit leaves immediately if everything keeps running without this program. Otherwise it asks about the city.
-func AskQuit(m *state.Room) []feed.Effect {
+func AskQuit(m *state.Room) []feed.Effect { return AskLeave(m) }
+
+// AskLeave is AskQuit with lines that come first in the question.
+func AskLeave(m *state.Room, first ...string) []feed.Effect {
 	leave := func(e feed.Exit) func(*state.Room) []feed.Effect {
 		return func(*state.Room) []feed.Effect { return []feed.Effect{feed.Quit{Exit: e}} }
 	}
@@ -36,20 +39,24 @@ func AskQuit(m *state.Room) []feed.Effect {
 	case LeavesAtOnce(m):
 		return leave(feed.Leave)(m)
 	}
-	m.Dialogs.Open(&state.Choice{Title: "Quit " + state.CityName(m) + "?", Since: m.Now,
-		AboutLeaving: true,
-		Body: []string{areRunning(RunningAgents(m)) + " running. " + m.Preferences.HangupText(),
-			"Run `gcity` in the city's folder to return, or to start it again."},
-		Answers: []state.Answer{
-			{Key: "h", Title: "keep the city running in the background, with its agents",
-				Do: leave(feed.HandOver)},
-			{Key: "a", Title: "keep only the agents running: no restarts, no automations",
-				Do: leave(feed.KeepAgents)},
-			{Key: "d", Title: "let all agents finish (drain), then stop the city",
-				Do: askDrainAll},
-			{Key: "s", Title: "stop all agents and the city", Do: askStopCity},
-			{Key: "n", Title: "stay", Safe: true},
-		}, Cursor: 4})
+	answers := []state.Answer{
+		{Key: "h", Title: "keep the city running in the background, with its agents",
+			Do: leave(feed.HandOver)},
+		{Key: "a", Title: "keep only the agents running: no restarts, no automations",
+			Do: leave(feed.KeepAgents)},
+		{Key: "d", Title: "let all agents finish (drain), then stop the city",
+			Do: askDrainAll},
+		{Key: "s", Title: "stop all agents and the city", Do: askStopCity},
+		{Key: "n", Title: "stay", Safe: true},
+	}
+	askLive(m, func(m *state.Room) question {
+		return question{title: "Quit " + state.CityName(m) + "?", plan: true, cursor: 4,
+			answers: answers,
+			body: append(slices.Clone(first),
+				areRunning(state.RunningAgents(m))+" running. "+m.Preferences.HangupText(),
+				"Run `gcity` in the city's folder to return, or to start it again.")}
+	})
+	m.Dialogs.Choice().AboutLeaving = true
 	return nil
 }
 
@@ -63,15 +70,17 @@ func LeavesAtOnce(m *state.Room) bool {
 // askStopCity stops the city. If agents would stop, it asks for confirmation first.
 func askStopCity(m *state.Room) []feed.Effect {
 	stop := func(*state.Room) []feed.Effect { return []feed.Effect{feed.Quit{Exit: feed.StopCity}} }
-	n := RunningAgents(m)
-	if n == 0 {
+	if state.RunningAgents(m) == 0 {
 		return stop(m)
 	}
-	ask(m, question{title: "Stop " + widget.Count(n, "agent") + " and the controller?",
-		verb: "stop " + widget.Count(n, "agent") + " and the city", no: "stay", count: n,
-		plan: true, do: stop,
-		body: []string{"The sessions stop, even in the middle of work, and none starts until " +
-			"gcity is started again."}})
+	askLive(m, func(m *state.Room) question {
+		n := state.RunningAgents(m)
+		return question{title: "Stop " + widget.Count(n, "agent") + " and the controller?",
+			verb: "stop " + widget.Count(n, "agent") + " and the city", no: "stay", count: n,
+			plan: true, do: stop,
+			body: []string{"The sessions stop, even in the middle of work, and none starts until " +
+				"gcity is started again."}}
+	})
 	if c := m.Dialogs.Choice(); c != nil {
 		c.AboutLeaving = true
 	}
@@ -81,7 +90,7 @@ func askStopCity(m *state.Room) []feed.Effect {
 // AskLost reduces an open question about leaving to the answers that are still possible after the city has stopped.
 func AskLost(m *state.Room) {
 	c := m.Dialogs.Choice()
-	c.Title, c.RequiredText = "Quit "+state.CityName(m)+"?", ""
+	c.Title, c.RequiredText, c.About = "Quit "+state.CityName(m)+"?", "", nil
 	c.Body = []string{widget.FirstItem(state.Alerts(m)[0].Text)}
 	c.Answers = []state.Answer{
 		{Key: "l", Title: "quit", Do: func(*state.Room) []feed.Effect {
@@ -90,17 +99,6 @@ func AskLost(m *state.Room) {
 		{Key: "n", Title: "stay", Safe: true},
 	}
 	c.Cursor, c.Since, c.OpenedByKey = min(c.Cursor, 1), m.Now, false
-}
-
-// RunningAgents returns the number of running agents.
-func RunningAgents(m *state.Room) int {
-	n := 0
-	for i := range m.Agents.Rows {
-		if m.Agents.Rows[i].Running {
-			n++
-		}
-	}
-	return n
 }
 
 func areRunning(n int) string {
@@ -139,37 +137,22 @@ func askDrainAll(m *state.Room) []feed.Effect {
 	if len(rows) == 0 {
 		return []feed.Effect{feed.Quit{Exit: feed.StopCity}}
 	}
-	body := []string{details.DrainEffects(m.Pools, rows)[0],
-		"The city stops when the last agent has finished, or after " +
-			widget.Duration(details.LongestDrain(m.Pools, rows)) + ".",
-		"Agents that finish do not restart; " + m.Keys.KeyText("view.back") +
-			" cancels and restarts them."}
-	ask(m, question{title: "Drain " + details.TargetNames(rows) + ", then quit?",
-		targets: targetLines(m, rows),
-		body:    body,
-		verb:    "drain, then quit", no: "stay", count: len(rows),
-		do: func(m *state.Room) []feed.Effect { return drainAndLeave(m, rows) }})
+	askLive(m, aboutAgents(m, rows, drainAllQuestion))
 	return nil
 }
 
-// drainAndLeave drains agents and starts waiting for their sessions to end.
-func drainAndLeave(m *state.Room, rows []*panel.AgentRow) []feed.Effect {
-	d := state.Departure{Sessions: map[string]string{}, Total: len(rows),
-		Until: m.Now.Add(details.LongestDrain(m.Pools, rows) + panel.CheckSlack)}
-	var commands []city.Command
-	for _, r := range rows {
-		d.Sessions[r.Name] = r.Session.ID
-		if r.Drainable() {
-			commands = append(commands, city.Drain{Agent: r.Name, Final: true})
-			d.Draining = append(d.Draining, r.Name)
-		}
+func drainAllQuestion(m *state.Room, rows []*panel.AgentRow) question {
+	rows = slices.DeleteFunc(rows, func(r *panel.AgentRow) bool { return r.Session == nil })
+	if len(rows) == 0 {
+		return question{none: "nothing was done: no agent is running"}
 	}
-	var todo []feed.Effect
-	if len(commands) > 0 {
-		todo = state.SendCommands(m, "draining", widget.Count(len(commands), "agent"), commands)
-		m.Undo = state.Undo{} // esc cancels the drains
-		d.ID = m.Status.ID
-	}
-	m.Departure = d
-	return todo
+	return question{title: "Drain " + details.TargetNames(rows, false) + ", then quit?",
+		targets: targetLines(m, rows),
+		body: []string{details.DrainEffects(m.Pools, rows)[0],
+			"The city stops when the last agent has finished, or after " +
+				widget.Duration(details.LongestDrain(m.Pools, rows)) + ".",
+			"Agents that finish do not restart; " + m.Keys.KeyText("view.back") +
+				" cancels and restarts them."},
+		verb: "drain, then quit", no: "stay", count: len(rows),
+		do: func(m *state.Room) []feed.Effect { return state.DrainAndLeave(m, rows) }}
 }

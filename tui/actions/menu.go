@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
@@ -27,7 +26,7 @@ func menuActions() []state.Action {
 
 func nouns(m *state.Room) []string {
 	p := m.ActionPanel()
-	if a := p.About(); a.NoAgent == "" || a.Follows || m.Agents.Has(p.Agent()) {
+	if a := p.About(); a.NoAgent == "" || m.Agents.Has(p.Agent()) {
 		return a.Nouns
 	}
 	return p.About().Nouns[:1]
@@ -39,7 +38,7 @@ func subjectTitle(m *state.Room) string {
 	switch p := m.ActionPanel(); {
 	case p.About().Kind == panel.KindAgent:
 		if rows := state.Targets(m); len(rows) > 0 {
-			title = details.TargetNames(rows)
+			title = state.TargetNames(m, rows)
 		}
 	default:
 		title = p.Called()

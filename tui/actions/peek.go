@@ -89,7 +89,7 @@ func needOutputAgent(m *state.Room) string {
 	case state.ShowsRun(m):
 		return ""
 	case outputAgent(m) == nil:
-		return "no agent is selected"
+		return noAgent(m)
 	}
 	return ""
 }
@@ -152,9 +152,6 @@ func showLogs(m *state.Room) []feed.Effect {
 	if state.ShowsRun(m) {
 		m.Hidden = false
 		return zoomIn(m)
-	}
-	if r := outputAgent(m); r.Name != m.Agents.SelectedKey {
-		state.SelectAgent(m, r.Name)
 	}
 	if m.Focus != panel.IDPeek || !m.Zoomed {
 		m.PreviousFocus = m.Focus
@@ -259,7 +256,10 @@ func pageOutput(m *state.Room) []feed.Effect {
 
 // askSave asks for the file in which to save the output. The suggested file is in the working directory.
 func askSave(m *state.Room) []feed.Effect {
-	text, of := m.Peek.All().Output(false), m.Agents.SelectedKey
+	text, of := m.Peek.All().Output(false), ""
+	if r := state.Selected(m); r != nil {
+		of = r.Name
+	}
 	if state.ShowsRun(m) {
 		of = m.Automations.Current().Name
 	}

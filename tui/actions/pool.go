@@ -57,23 +57,38 @@ func needRestart(m *state.Room) string {
 		return why
 	}
 	rows := state.Targets(m)
-	suspended := func(r *panel.AgentRow) bool { return r.State == city.Suspended }
-	switch r := rows[0]; {
-	case len(rows) > 1 && !slices.ContainsFunc(rows, func(r *panel.AgentRow) bool {
-		return !suspended(r)
-	}):
+	suspended := func(r *panel.AgentRow) bool { return r.State != city.Suspended }
+	switch {
+	case len(rows) > 1 && !slices.ContainsFunc(rows, suspended):
 		return "the selected agents are suspended; " + m.Keys.KeyText(state.SuspendID) +
 			" resumes them"
-	case len(rows) == 1 && suspended(r):
+	case len(rows) == 1 && rows[0].Surplus():
+		return surplusReason(m, rows[0])
+	case len(rows) == 1:
+		return unrestartable(m, rows[0])
+	}
+	return ""
+}
+
+// unrestartable returns the reason why an agent cannot be restarted, or "".
+func unrestartable(m *state.Room, r *panel.AgentRow) string {
+	switch {
+	case r.State == city.Suspended:
 		return r.Shown + " is suspended; " + m.Keys.KeyText(state.SuspendID) + " resumes it"
-	case len(rows) == 1 && r.Surplus():
-		return surplusReason(m, r)
+	case r.Surplus():
+		return r.Shown + " is draining because its pool is scaling down"
 	}
 	return ""
 }
 
 // askRestartOf asks whether the members of a pool restart one after the other or all at the same time.
 func askRestartOf(m *state.Room, p *panel.PoolRow) []feed.Effect {
+	askLive(m, aboutPools(m, []*panel.PoolRow{p}, restartPoolQuestion))
+	return nil
+}
+
+func restartPoolQuestion(_ *state.Room, rows []*panel.PoolRow) question {
+	p := rows[0]
 	answers := []state.Answer{
 		{Key: "y", Title: "yes, one member after the other", Do: restartOf(p.Name, true)},
 		{Key: "a", Title: "yes, all members at the same time", Do: restartOf(p.Name, false)},
@@ -84,9 +99,8 @@ func askRestartOf(m *state.Room, p *panel.PoolRow) []feed.Effect {
 		answers[1].Key, answers[1].Title = "y", "yes, restart it"
 		answers = slices.Delete(answers[1:], 1, 2)
 	}
-	m.Dialogs.Open(&state.Choice{Title: fmt.Sprintf("Restart %s?", p.Shown), Body: p.RestartText(),
-		Since: m.Now, Cursor: len(answers) - 1, Answers: answers})
-	return nil
+	return question{title: fmt.Sprintf("Restart %s?", p.Shown), body: p.RestartText(), plan: true,
+		cursor: len(answers) - 1, answers: answers}
 }
 
 // restartOf returns a task that restarts a pool.
@@ -217,7 +231,7 @@ func scale(m *state.Room, p *panel.PoolRow, size int) []feed.Effect {
 		return todo
 	}
 	return askLeaving(m, question{title: fmt.Sprintf("Scale %s to %d?", p.Shown, size),
-		verb: "scale", do: do}, details.PredictLeaving(m.Details(), p.Name, size))
+		verb: "scale", do: do}, p, size)
 }
 
 // autoScale makes the size of a pool depend on its check again. If members would leave, it asks for confirmation first.
@@ -233,55 +247,33 @@ func autoScale(m *state.Room, p *panel.PoolRow) []feed.Effect {
 		return todo
 	}
 	return askLeaving(m, question{title: "Return " + p.Shown + " to its check?",
-		verb: "return it", do: do}, details.PredictLeaving(m.Details(), p.Name, size))
+		verb: "return it", do: do}, p, size)
 }
 
 // askLeaving asks for confirmation if members would leave. Otherwise askIfWanted decides whether to ask.
-func askLeaving(m *state.Room, q question, leaving []*panel.AgentRow) []feed.Effect {
-	if len(leaving) == 0 {
+func askLeaving(m *state.Room, q question, p *panel.PoolRow, size int) []feed.Effect {
+	if len(details.PredictLeaving(m.Details(), p.Name, size)) == 0 {
 		return askIfWanted(m, q)
 	}
-	q.targets, q.count = []string{details.ListRows(leaving)}, len(leaving)
-	q.body = details.DrainEffects(m.Pools, leaving)[:1]
-	ask(m, q)
-	return nil
-}
-
-// MembersAt returns the running members of the pool under the cursor. The selected agent comes first, and members that
-// are about to leave come last.
-func MembersAt(m *state.Room) []*panel.AgentRow {
-	p := m.Pools.Current()
-	if p == nil {
-		return nil
-	}
-	var rows []*panel.AgentRow
-	for i := range m.Agents.Rows {
-		if r := &m.Agents.Rows[i]; r.Pool == p.Name && r.Running {
-			rows = append(rows, r)
+	askLive(m, aboutPools(m, []*panel.PoolRow{p}, func(m *state.Room,
+		rows []*panel.PoolRow) question {
+		q, leaving := q, details.PredictLeaving(m.Details(), rows[0].Name, size)
+		if len(leaving) == 0 {
+			q.body = []string{"No member leaves."}
+			return q
 		}
-	}
-	slices.SortStableFunc(rows, func(a, b *panel.AgentRow) int {
-		return memberRank(m, a) - memberRank(m, b)
-	})
-	return rows
-}
-
-// memberRank orders the members of a pool: the selected agent, members that stay, members that leave.
-func memberRank(m *state.Room, r *panel.AgentRow) int {
-	switch {
-	case r.State != city.Running:
-		return 2
-	case r.Name == m.Agents.SelectedKey:
-		return 0
-	}
-	return 1
+		q.targets, q.count = []string{details.ListRows(leaving)}, len(leaving)
+		q.body = details.DrainEffects(m.Pools, leaving)[:1]
+		return q
+	}))
+	return nil
 }
 
 func needMember(m *state.Room) string {
 	if why := needPool(m); why != "" {
 		return why
 	}
-	if len(MembersAt(m)) == 0 {
+	if len(state.MembersAt(m)) == 0 {
 		return "no member of the pool " + m.Pools.Current().Shown +
 			" is running, so none has a terminal"
 	}
@@ -294,14 +286,14 @@ func attachMember(m *state.Room) []feed.Effect {
 		state.ShowAgent(m, name)
 		return []feed.Effect{feed.Attach{Agent: name}}
 	}
-	rows := MembersAt(m)
+	rows := state.MembersAt(m)
 	if len(rows) == 1 {
 		return to(rows[0].Name)
 	}
 	openFinderOf(m, &state.Finder{Title: "Attach to a member of " + m.Pools.Current().Shown,
 		EmptyText: "No member matches.",
 		About: members(func(m *state.Room) []state.Item {
-			return palette.Members(&m.Look, MembersAt(m), func(r *panel.AgentRow) state.Task {
+			return palette.Members(&m.Look, state.MembersAt(m), func(r *panel.AgentRow) state.Task {
 				return func(m *state.Room) []feed.Effect {
 					if now := m.Agents.Find(r.Name); now == nil || !now.Running {
 						state.ShowFailure(m, "cannot attach: "+r.Shown+" is no longer running")

@@ -59,16 +59,23 @@ func needSuspendedRig(m *state.Room) string {
 
 func askSuspendRigOf(m *state.Room, r city.Rig) []feed.Effect {
 	shown := "rig " + widget.Plain(r.Name)
-	body := []string{
-		fmt.Sprintf("%s to it, %d running. The sessions stop, and none starts", belong(r.Agents),
-			r.Running),
-		"until the rig is resumed. This is stored in the configuration.",
-	}
-	ask(m, question{title: "Suspend " + shown + "?", body: body, verb: "suspend", count: r.Running,
-		do: func(m *state.Room) []feed.Effect {
-			return state.SendCommands(m, "suspending", shown,
-				[]city.Command{city.SuspendRig{Rig: r.Name}})
-		}})
+	askLive(m, func(m *state.Room) question {
+		now := state.FindRig(m, r.Name)
+		if now == nil {
+			return question{none: "nothing was done: " + shown + " no longer exists"}
+		}
+		body := []string{
+			fmt.Sprintf("%s to it, %d running. The sessions stop, and none starts",
+				belong(now.Agents), now.Running),
+			"until the rig is resumed. This is stored in the configuration.",
+		}
+		return question{title: "Suspend " + shown + "?", body: body, verb: "suspend",
+			count: now.Running,
+			do: func(m *state.Room) []feed.Effect {
+				return state.SendCommands(m, "suspending", shown,
+					[]city.Command{city.SuspendRig{Rig: r.Name}})
+			}}
+	})
 	return nil
 }
 

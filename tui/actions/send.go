@@ -156,23 +156,25 @@ func sendComposed(m *state.Room) []feed.Effect {
 func deliver(m *state.Room, rows []*panel.AgentRow, text string,
 	agreed func(*state.Room)) []feed.Effect {
 	first, _, _ := strings.Cut(text, "\n")
-	q := question{title: "Send to " + details.TargetNames(rows) + "?",
-		targets: targetLines(m, rows),
-		verb:    "send",
-		count:   len(rows), do: func(m *state.Room) []feed.Effect {
-			agreed(m)
-			state.RememberSent(m, text)
-			return state.CommandRows(m, "sending to", rows, func(name string) city.Command {
-				return city.Nudge{Agent: name, Text: text}
-			})
-		}}
-	q.body = []string{fmt.Sprintf("%q", widget.Cut(widget.Plain(first), 60, m.Look.Glyphs.More)),
-		widget.Count(widget.LineCount(text), "line") + ", " + widget.Bytes(len(text))}
+	build := aboutAgents(m, rows, func(m *state.Room, rows []*panel.AgentRow) question {
+		return question{title: "Send to " + state.TargetNames(m, rows) + "?",
+			targets: targetLines(m, rows), verb: "send", count: len(rows),
+			body: []string{
+				fmt.Sprintf("%q", widget.Cut(widget.Plain(first), 60, m.Look.Glyphs.More)),
+				widget.Count(widget.LineCount(text), "line") + ", " + widget.Bytes(len(text))},
+			do: func(m *state.Room) []feed.Effect {
+				agreed(m)
+				state.RememberSent(m, text)
+				return state.CommandRows(m, "sending to", rows, func(name string) city.Command {
+					return city.Nudge{Agent: name, Text: text}
+				})
+			}}
+	})
 	if len(rows) >= manyTargets {
-		ask(m, q)
+		askLive(m, build)
 		return nil
 	}
-	return askIfWanted(m, q)
+	return askIfWanted(m, build(m))
 }
 
 // leaveComposer closes the composer and keeps its text as a draft while the room is open.
@@ -218,7 +220,7 @@ func needWaiting(m *state.Room) string {
 		return why
 	}
 	if len(waitingRows(m)) == 0 {
-		return "no nudge is queued for " + details.TargetNames(state.Targets(m))
+		return "no nudge is queued for " + state.TargetNames(m, state.Targets(m))
 	}
 	return ""
 }
@@ -271,7 +273,7 @@ func askUnsend(m *state.Room) []feed.Effect {
 			body = append(body, r.Shown+": "+panel.Quoted(s))
 		}
 	}
-	what := widget.Count(len(commands), "nudge") + " to " + details.TargetNames(rows)
+	what := widget.Count(len(commands), "nudge") + " to " + state.TargetNames(m, rows)
 	ask(m, question{title: "Cancel " + what + "?", verb: "cancel", count: len(rows),
 		body: body,
 		do: func(m *state.Room) []feed.Effect {
@@ -298,7 +300,7 @@ func askSendNow(m *state.Room) []feed.Effect {
 			body[len(body)-1] += " (" + widget.Plain(s.Why) + ")"
 		}
 	}
-	ask(m, question{title: "Send to " + details.TargetNames(rows) + " now?", verb: "send now",
+	ask(m, question{title: "Send to " + state.TargetNames(m, rows) + " now?", verb: "send now",
 		count: len(rows),
 		body:  body,
 		do: func(m *state.Room) []feed.Effect {
@@ -306,8 +308,9 @@ func askSendNow(m *state.Room) []feed.Effect {
 				// Store the text first: it is the only copy if sending fails.
 				state.RememberSent(m, c.(city.Nudge).Text)
 			}
+			what := state.TargetNames(m, rows)
 			state.Unmark(m, commands)
-			todo := state.SendCommands(m, "sending to", details.TargetNames(rows), commands)
+			todo := state.SendCommands(m, "sending to", what, commands)
 			for i, e := range todo {
 				if p, ok := e.(feed.SendCommands); ok {
 					p.Prerequisites = first

@@ -2,6 +2,7 @@ package actions
 
 import (
 	"fmt"
+	"slices"
 
 	"gcity/city"
 	"gcity/describe"
@@ -18,8 +19,22 @@ func setSuspended(m *state.Room, doing string, all []details.Suspendable,
 	for i, s := range all {
 		commands[i] = command(s.Name)
 	}
+	what := nameAll(m, all)
 	state.Unmark(m, commands)
-	return state.SendCommands(m, doing, details.NameAll(all), commands)
+	return state.SendCommands(m, doing, what, commands)
+}
+
+// nameAll names agents and pools. It says that they are marked, unless it is the row under the cursor.
+func nameAll(m *state.Room, all []details.Suspendable) string {
+	cursor := m.Focused().Key()
+	marked := len(m.NamedAgents) == 0 && (len(all) > 1 || all[0].Name != cursor)
+	for _, s := range all {
+		marked = marked && (m.Agents.Marks[s.Name] || m.Pools.Marks[s.Name] ||
+			s.Pool && slices.ContainsFunc(m.Pools.Members(s.Name), func(r *panel.AgentRow) bool {
+				return m.Agents.Marks[r.Name] && r.Name != cursor
+			}))
+	}
+	return details.NameAll(all, marked)
 }
 
 func suspend(name string) city.Command { return city.Suspend{Agent: name} }
@@ -27,7 +42,7 @@ func suspend(name string) city.Command { return city.Suspend{Agent: name} }
 func resume(name string) city.Command { return city.Resume{Agent: name} }
 
 func resumeAll(m *state.Room, all []details.Suspendable) []feed.Effect {
-	return askIfWanted(m, question{title: "Resume " + details.NameAll(all) + "?", verb: "resume",
+	return askIfWanted(m, question{title: "Resume " + nameAll(m, all) + "?", verb: "resume",
 		do: func(m *state.Room) []feed.Effect { return setSuspended(m, "resuming", all, resume) }})
 }
 
@@ -48,11 +63,7 @@ func SuspendTargets(m *state.Room) []details.Suspendable {
 	if !state.ActsOn(m, panel.KindPool) || len(m.NamedAgents) > 0 {
 		return details.Suspendables(&m.Lists, state.Targets(m))
 	}
-	var all []details.Suspendable
-	for _, p := range m.Pools.Targets() {
-		all = append(all, details.SuspendablePool(p))
-	}
-	return all
+	return suspendablePools(m.Pools.Targets())
 }
 
 func askSuspend(m *state.Room) []feed.Effect {
@@ -69,11 +80,20 @@ func askSuspend(m *state.Room) []feed.Effect {
 		askResumeParent(m, all[0])
 		return nil
 	}
-	q := question{title: "Suspend " + details.NameAll(on) + "?", verb: "suspend",
+	askLive(m, aboutAgents(m, rows, suspendQuestion))
+	return nil
+}
+
+func suspendQuestion(m *state.Room, rows []*panel.AgentRow) question {
+	all := details.Suspendables(&m.Lists, rows)
+	on, _ := details.SplitBySuspended(all)
+	if len(on) == 0 {
+		return question{none: "nothing was done: " + nameAll(m, all) + " already suspended"}
+	}
+	q := question{title: "Suspend " + nameAll(m, on) + "?", verb: "suspend",
 		count: max(len(on), details.StoppingSessions(&m.Lists, on)),
 		do: func(m *state.Room) []feed.Effect {
-			return setSuspended(m, "suspending", on,
-				suspend)
+			return setSuspended(m, "suspending", on, suspend)
 		}}
 	switch {
 	case len(on) > 1:
@@ -95,16 +115,12 @@ func askSuspend(m *state.Room) []feed.Effect {
 		stop + " until you press " + m.Keys.KeyText(state.SuspendID) + " again.",
 		"This is stored in the configuration."},
 		details.AlreadySuspended(all, on)...)
-	ask(m, q)
-	return nil
+	return q
 }
 
 // askSuspendPools suspends the pools that are not suspended. If all are suspended, it resumes them.
 func askSuspendPools(m *state.Room, rows []*panel.PoolRow) []feed.Effect {
-	all := make([]details.Suspendable, len(rows))
-	for i, p := range rows {
-		all[i] = details.SuspendablePool(p)
-	}
+	all := suspendablePools(rows)
 	on, off := details.SplitBySuspended(all)
 	switch {
 	case len(on) == 0 && len(off) > 0:
@@ -112,6 +128,24 @@ func askSuspendPools(m *state.Room, rows []*panel.PoolRow) []feed.Effect {
 	case len(on) == 0:
 		askResumeParent(m, all[0])
 		return nil
+	}
+	askLive(m, aboutPools(m, rows, suspendPoolsQuestion))
+	return nil
+}
+
+func suspendablePools(rows []*panel.PoolRow) []details.Suspendable {
+	all := make([]details.Suspendable, len(rows))
+	for i, p := range rows {
+		all[i] = details.SuspendablePool(p)
+	}
+	return all
+}
+
+func suspendPoolsQuestion(m *state.Room, rows []*panel.PoolRow) question {
+	all := suspendablePools(rows)
+	on, _ := details.SplitBySuspended(all)
+	if len(on) == 0 {
+		return question{none: "nothing was done: " + nameAll(m, all) + " already suspended"}
 	}
 	ending := details.StoppingSessions(&m.Lists, on)
 	body := []string{fmt.Sprintf("No member is running, and none starts until you press %s again.",
@@ -121,19 +155,18 @@ func askSuspendPools(m *state.Room, rows []*panel.PoolRow) []feed.Effect {
 			describe.SessionsStop(ending), m.Keys.KeyText(state.SuspendID))
 	}
 	body = append(body, details.AlreadySuspended(all, on)...)
-	q := question{title: "Suspend " + details.NameAll(on) + "?", body: body,
+	q := question{title: "Suspend " + nameAll(m, on) + "?", body: body,
 		verb: "suspend", count: max(len(on), ending),
 		do: func(m *state.Room) []feed.Effect { return setSuspended(m, "suspending", on, suspend) }}
 	if len(on) > 1 {
 		q.targets = []string{details.ListAll(on)}
 	}
-	ask(m, q)
-	return nil
+	return q
 }
 
 // askResumeParent asks whether to resume the rig or the city with which a subject is suspended.
 func askResumeParent(m *state.Room, s details.Suspendable) {
-	shown := details.NameAll([]details.Suspendable{s})
+	shown := details.NameAll([]details.Suspendable{s}, false)
 	q := question{verb: "resume", title: "Resume rig " + widget.Plain(s.Rig) + "?",
 		body: []string{shown + " is suspended with its rig and everything in it."},
 		do: func(m *state.Room) []feed.Effect {

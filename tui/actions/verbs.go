@@ -245,12 +245,7 @@ func GoTo(m *state.Room, args []string) ([]feed.Effect, string) {
 		state.FocusOn(m, p.About().ID)
 		*p.Query(), m.OnlyAttention = widget.Filter{}, false
 		m.Refill()
-		if p.About().Kind == panel.KindAgent {
-			state.SelectAgent(m, name)
-		} else {
-			p.Select(name)
-			m.FollowSubject()
-		}
+		p.Select(name)
 		return nil, ""
 	}
 	return nil, palette.Unknown("agent, pool, automation or watchdog", name, anyNames(m, nil))

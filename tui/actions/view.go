@@ -115,12 +115,15 @@ func askSuspendCity(m *state.Room) []feed.Effect {
 				return state.SendCommands(m, "resuming", "the city", []city.Command{city.Resume{}})
 			}})
 	}
-	ask(m, question{title: "Suspend " + state.CityName(m) + "?", verb: "suspend",
-		count: RunningAgents(m),
-		body:  []string{"All sessions stop, and none starts until the city is resumed."},
-		do: func(m *state.Room) []feed.Effect {
-			return state.SendCommands(m, "suspending", "the city", []city.Command{city.Suspend{}})
-		}})
+	askLive(m, func(m *state.Room) question {
+		return question{title: "Suspend " + state.CityName(m) + "?", verb: "suspend",
+			count: state.RunningAgents(m),
+			body:  []string{"All sessions stop, and none starts until the city is resumed."},
+			do: func(m *state.Room) []feed.Effect {
+				return state.SendCommands(m, "suspending", "the city",
+					[]city.Command{city.Suspend{}})
+			}}
+	})
 	return nil
 }
 
@@ -170,13 +173,17 @@ func needSides(m *state.Room) string {
 	return ""
 }
 
-// askFilter edits the focused panel's filter. Each key updates the list immediately.
+// askFilter edits the focused panel's filter. Each key updates the list immediately. If the filter is canceled or
+// matches nothing, the row that was selected before is selected again as soon as it is visible.
 func askFilter(m *state.Room) []feed.Effect {
 	f, p := state.Filter(m), &state.Prompt{}
+	list := m.Focused()
+	before := list.Preferred()
 	apply := func(text string) {
 		*f, m.Led = widget.ParseFilter(text), ""
 		m.Refill()
 		state.SelectBestMatch(m, text)
+		list.Prefer(before)
 	}
 	hint := "!not  ~fuzzy  state: pool: rig:"
 	if m.Focus == panel.IDEvents {
@@ -196,7 +203,13 @@ func askFilter(m *state.Room) []feed.Effect {
 			}
 		},
 		Done: func(text string) state.Task {
-			return func(m *state.Room) []feed.Effect { apply(text); return nil }
+			return func(m *state.Room) []feed.Effect {
+				apply(text)
+				if _, _, shown, _ := list.Cursor(); shown > 0 && text != "" {
+					list.Prefer("")
+				}
+				return nil
+			}
 		},
 		Cancel: func() { apply("") },
 	}

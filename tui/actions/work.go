@@ -2,12 +2,11 @@ package actions
 
 import (
 	"cmp"
-	"fmt"
-	"slices"
 	"strings"
 
 	"gcity/beads"
 	"gcity/city"
+	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
@@ -82,10 +81,10 @@ func askCreate(m *state.Room) []feed.Effect {
 		Label: "new bead", Hint: "pool:NAME assigns it to a pool  " +
 			m.Keys.Hint("  ", "prompt.done", "adds it", "prompt.cancel", "cancels"),
 		Edit:     widget.NewEntry(""),
-		Validate: func(text string) string { _, why := newBead(m, text); return why },
+		Validate: func(text string) string { _, why := state.ParseBead(m, text); return why },
 		Done: func(text string) state.Task {
 			return func(m *state.Room) []feed.Effect {
-				b, why := newBead(m, text)
+				b, why := state.ParseBead(m, text)
 				if why != "" || b.Title == "" {
 					return nil
 				}
@@ -95,30 +94,6 @@ func askCreate(m *state.Room) []feed.Effect {
 		},
 	})
 	return nil
-}
-
-// newBead parses a bead from typed text. why is the reason why the text is invalid, or "". Empty text is not an error.
-func newBead(m *state.Room, text string) (b beads.Bead, why string) {
-	var title []string
-	for _, word := range strings.Fields(text) {
-		name, ok := strings.CutPrefix(word, "pool:")
-		switch {
-		case !ok:
-			title = append(title, word)
-		case m.Pools.Find(name) == nil:
-			return b, fmt.Sprintf("unknown pool %q", name)
-		default:
-			b.Labels = append(b.Labels, city.PoolLabel+name)
-		}
-	}
-	b.Title = strings.Join(title, " ")
-	switch {
-	case len(b.Title) > beads.MaxTitle:
-		return b, fmt.Sprintf("too long: at most %d bytes", beads.MaxTitle)
-	case b.Title == "" && len(b.Labels) > 0:
-		return b, "a title is missing"
-	}
-	return b, ""
 }
 
 func askClose(m *state.Room) []feed.Effect {
@@ -140,7 +115,7 @@ func askClose(m *state.Room) []feed.Effect {
 		body = append(body, widget.Count(parts, "part")+" are not closed and stay open.")
 	}
 	if len(rows) == 1 {
-		body = append(body, closingNotes(m.Work, rows[0])...)
+		body = append(body, details.ClosingNotes(m.Work, rows[0])...)
 	}
 	body = append(body, "This cannot be undone.")
 	ask(m, question{title: "Close " + what + "?", body: body, verb: "close it", plan: parts > 0,
@@ -149,24 +124,6 @@ func askClose(m *state.Room) []feed.Effect {
 			return state.SendCommands(m, "closing", what, commands)
 		}})
 	return nil
-}
-
-// closingNotes returns what a user should know before closing a bead: whether it is blocked, and what it blocks.
-func closingNotes(all *panel.Work, r *panel.WorkRow) (notes []string) {
-	if r.State == panel.WorkBlocked {
-		notes = append(notes, "It is blocked: it waits for other work or for a gate.")
-	}
-	var waiting []string
-	for i := range all.Rows {
-		b := &all.Rows[i].Bead
-		if slices.Contains(b.Needs, r.Bead.ID) && b.Status != beads.StatusClosed {
-			waiting = append(waiting, widget.Plain(b.ID))
-		}
-	}
-	if len(waiting) > 0 {
-		notes = append(notes, "Waiting for it: "+strings.Join(waiting, ", ")+".")
-	}
-	return notes
 }
 
 func showBead(m *state.Room) []feed.Effect {

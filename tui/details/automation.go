@@ -2,6 +2,7 @@ package details
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"gcity/city"
@@ -170,3 +171,39 @@ func (h *RunHistory) ScrollTo(offset, rows int) int {
 
 // Scrolled records that the user has scrolled.
 func (h *RunHistory) Scrolled() { h.moved = true }
+
+// Obstacles returns the reasons why an automation would not run by itself now.
+func Obstacles(s *Source, r *panel.AutomationRow) []string {
+	var lines []string
+	suspended := func(rig city.Rig) bool { return rig.Name == r.Rig && rig.Suspended }
+	switch {
+	case r.Always:
+	case s.Snap.Suspended:
+		lines = append(lines, widget.Plain(s.Snap.Name)+
+			" is suspended: its automations do not fire by themselves.")
+	case slices.ContainsFunc(s.Snap.Rigs, suspended):
+		lines = append(lines, "rig "+widget.Plain(r.Rig)+
+			" is suspended: its automations do not fire by themselves.")
+	}
+	dot := " " + s.Look.Glyphs.Dot + " "
+	gate := r.GateText()
+	if says := r.GateState(); says != "" {
+		gate += dot + says
+	}
+	if soon := r.DueText(s.Now).Full; soon != "" {
+		gate += dot + soon
+	}
+	switch r.State {
+	case panel.AutomationDue, panel.AutomationManual:
+		return lines
+	case panel.AutomationRunning:
+		return append(lines, "A run is in progress "+r.DueText(s.Now).Full+
+			`. With overlap = "queue" a second run follows; otherwise this request is rejected.`)
+	case panel.AutomationOff:
+		if len(lines) == 0 {
+			lines = append(lines, "The automation is disabled: "+r.Reason+".")
+		}
+		return lines
+	}
+	return append(lines, "The gate is closed: "+gate+".")
+}

@@ -44,9 +44,12 @@ func SplitBySuspended(all []Suspendable) (on, off []Suspendable) {
 	return on, off
 }
 
-// NameAll names objects: "builder", "pool worker", "2 agents and 1 pool".
-func NameAll(all []Suspendable) string {
-	pools := 0
+// NameAll names objects: "builder", "pool worker", "2 agents and 1 pool", "2 marked agents".
+func NameAll(all []Suspendable, marked bool) string {
+	pools, adjective := 0, ""
+	if marked {
+		adjective = "marked "
+	}
 	for _, s := range all {
 		if s.Pool {
 			pools++
@@ -55,22 +58,24 @@ func NameAll(all []Suspendable) string {
 	agents := len(all) - pools
 	switch {
 	case len(all) == 1 && pools == 1:
-		return "pool " + all[0].Shown
+		return adjective + "pool " + all[0].Shown
+	case len(all) == 1 && marked:
+		return "marked agent " + all[0].Shown
 	case len(all) == 1:
 		return all[0].Shown
 	case pools == 0:
-		return widget.Count(agents, "agent")
+		return widget.Count(agents, adjective+"agent")
 	case agents == 0:
-		return widget.Count(pools, "pool")
+		return widget.Count(pools, adjective+"pool")
 	}
-	return widget.Count(agents, "agent") + " and " + widget.Count(pools, "pool")
+	return widget.Count(agents, adjective+"agent") + " and " + widget.Count(pools, "pool")
 }
 
 // ListAll lists the names of objects.
 func ListAll(all []Suspendable) string {
 	each := make([]string, len(all))
 	for i := range all {
-		each[i] = NameAll(all[i : i+1])
+		each[i] = NameAll(all[i:i+1], false)
 	}
 	return strings.Join(each, ", ")
 }

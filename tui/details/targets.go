@@ -8,10 +8,15 @@ import (
 	"gcity/tui/widget"
 )
 
-// TargetNames names the agents that a verb acts on: "worker", "3 agents".
-func TargetNames(rows []*panel.AgentRow) string {
-	if len(rows) == 1 {
+// TargetNames names the agents that a verb acts on: "worker", "3 agents", "3 marked agents".
+func TargetNames(rows []*panel.AgentRow, marked bool) string {
+	switch {
+	case len(rows) == 1 && marked:
+		return "marked agent " + rows[0].Shown
+	case len(rows) == 1:
 		return rows[0].Shown
+	case marked:
+		return widget.Count(len(rows), "marked agent")
 	}
 	return widget.Count(len(rows), "agent")
 }

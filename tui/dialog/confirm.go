@@ -31,6 +31,7 @@ type Confirm[T any] struct {
 	Since        time.Time
 	AboutLeaving bool // the question is about leaving the program
 	OpenedByKey  bool // the user has opened it with a key
+	About        any  // what the question is about, for its owner
 
 	firstRow int    // row of the first answer in the last frame
 	rows     []int  // the index of the answer in each row, starting at firstRow
@@ -71,6 +72,18 @@ func (c *Confirm[T]) Accepts(key string, takes bool, now time.Time) bool {
 	}
 	c.note = key + " came too early: press it again to answer this question"
 	return false
+}
+
+// Update replaces the content of the question. If it has become a different question, keys that choose an answer are
+// rejected again for keymap.DialogGuard, and the typed text is removed if a different text is required.
+func (c *Confirm[T]) Update(to *Confirm[T], now time.Time) {
+	if to.Title != c.Title || to.RequiredText != c.RequiredText {
+		c.Since, c.OpenedByKey = now, false
+	}
+	if to.RequiredText != c.RequiredText || len(to.Answers) != len(c.Answers) {
+		c.Cursor, c.Edit, c.mismatch = to.Cursor, to.Edit, false
+	}
+	c.Title, c.Body, c.Answers, c.RequiredText = to.Title, to.Body, to.Answers, to.RequiredText
 }
 
 // Step moves the cursor by n answers.

@@ -74,11 +74,14 @@ type Risk int
 const (
 	Harmless Risk = iota
 	Confirmed
-	NameRequired // a name must be typed
+	ConfirmedForSeveral // for one target it runs at once and can be undone
+	NameRequired        // a name must be typed
 )
 
 // String returns the description for help and docs.
-func (r Risk) String() string { return [...]string{"", "asks first", "type the name"}[r] }
+func (r Risk) String() string {
+	return [...]string{"", "asks first", "asks first for several", "type the name"}[r]
+}
 
 // Action is one command of the control room. Keys, help, palette, footer and docs/keys.md come from the list of
 // actions.

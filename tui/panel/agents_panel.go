@@ -27,7 +27,7 @@ func newAgents() *Agents {
 	a.Table = NewTable(Definition[AgentRow, *AgentRow]{
 		About: About{ID: IDAgents, Title: "Agents", Hotkey: "1", Noun: "agent",
 			Zone: keymap.InLists, Kind: KindAgent,
-			Opens: "agent.zoom", Nouns: []string{"agent", "rig"}, Shared: true, FitsWidth: true},
+			Opens: "agent.zoom", Nouns: []string{"agent", "rig"}, FitsWidth: true},
 		Rows:    a.build,
 		Orders:  agentSorts,
 		Matches: func(f *widget.Filter, r *AgentRow, _ time.Time) bool { return r.Matches(f) },
@@ -46,8 +46,8 @@ func newQuarantine(all *Agents) *Table[AgentRow, *AgentRow] {
 	*q = NewTable(Definition[AgentRow, *AgentRow]{
 		About: About{ID: IDQuarantine, Title: "Quarantine", Hotkey: "3", Noun: "agent",
 			Zone: keymap.InLists, Kind: KindAgent,
-			Opens: "agent.zoom", Nouns: []string{"agent", "rig"}, Subset: true, Shared: true,
-			NoHeads: true, Share: 5, MinHeight: 2},
+			Opens: "agent.zoom", Nouns: []string{"agent", "rig"}, Subset: true, NoHeads: true,
+			Share: 5, MinHeight: 2},
 		Orders:  all.Def.Orders,
 		Belongs: func(r *AgentRow) bool { return r.State == city.Quarantined },
 		Columns: quarantineColumns,

@@ -65,7 +65,7 @@ func (a *Automations) Entered() {
 	for at, i := range a.List.Shown {
 		if a.Rows[i].Attention() && !a.moved {
 			a.List.Cursor = at
-			a.Choose()
+			a.SelectCurrent()
 			return
 		}
 	}

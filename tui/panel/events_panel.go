@@ -76,7 +76,7 @@ func NewEvents(all *Agents) *Events {
 		About: About{ID: IDEvents, Title: "Events", Hotkey: "5", Noun: "event",
 			Zone: keymap.InEvents, Kind: KindEvent,
 			Opens: "view.event", Nouns: []string{"event", "agent", "rig"}, NoHeads: true,
-			NoMarks: true, Always: true,
+			NoMarks: true, Always: true, Follows: true,
 			NoAgent: "the event under the cursor is not about an existing agent"},
 		Matches: func(f *widget.Filter, r *EventRow, now time.Time) bool {
 			return r.Matches(f, now)

@@ -79,6 +79,8 @@ type rowList interface {
 	Hidden(e *Env, w, h int) (above, below int)
 	Settled(holds func(id string) bool) bool
 	Key() string
+	Preferred() string
+	Prefer(key string)
 	Query() *widget.Filter
 	Marking() Marking
 	Sorting(now time.Time) (o *widget.Order, ways []string)
@@ -119,12 +121,11 @@ type About struct {
 	InSlot   bool     // on a wide screen, it replaces Events after it has had the focus
 	// it shows a subset of another panel's rows, with that panel's filter, order and marks
 	Subset    bool
-	Shared    bool // another panel lists the same rows; the room moves the selection in both
 	NoHeads   bool // no column headings
 	FitsWidth bool // its columns never exceed its width
 	NoMarks   bool // its rows cannot be marked
 	Always    bool // it ignores the attention filter
-	Follows   bool // the agent of the row under the cursor becomes the selected agent
+	Follows   bool // the pane shows the agent of the row under the cursor
 	// on a small screen, a description of the row replaces the pane while the list has the focus
 	Described bool
 	// message if the row refers to no agent; "" = rows do not refer to agents

@@ -124,12 +124,12 @@ func (g *Rigs) toggle(*Env) []Request {
 			"This is stored in the configuration."}}}
 }
 
-// rigsText names rigs: "rig shop", "3 rigs".
+// rigsText names rigs: "rig shop", "3 marked rigs".
 func rigsText(rows []*RigRow) string {
 	if len(rows) == 1 {
 		return "rig " + rows[0].Shown
 	}
-	return widget.Count(len(rows), "rig")
+	return widget.Count(len(rows), "marked rig")
 }
 
 // rigLines lists rigs if there are several.

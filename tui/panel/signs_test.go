@@ -39,7 +39,7 @@ func TestASCIISymbolsOfStates(t *testing.T) {
 		sign, _ := rigSign(l, s)
 		add("rigs", string(s), sign)
 	}
-	for _, s := range []workState{workBusy, WorkBlocked, workClosed, workOpen} {
+	for _, s := range []workState{workBusy, WorkBlocked, WorkClosed, workOpen} {
 		sign, _ := workSign(l, s)
 		add("work", string(s), sign)
 	}

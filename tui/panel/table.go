@@ -87,38 +87,14 @@ func keyOf[R any, P named[R]](r *R) string { return P(r).Key() }
 
 // Refill selects the rows to show. See widget.List.Fill for holds.
 func (t *Table[R, P]) Refill(e *Env, holds func(id string) bool) {
-	t.Version++
-	belongs := func(i int) bool { return t.Def.Belongs == nil || t.Def.Belongs(&t.Rows[i]) }
-	t.List.Fill(t, t.SelectedKey, belongs, func(i int) bool { return t.Shows(e, &t.Rows[i]) },
-		holds)
-	t.Choose()
-}
-
-// Move moves the cursor by n rows.
-func (t *Table[R, P]) Move(n int) {
-	t.List.Move(n)
-	t.Choose()
-}
-
-// Choose selects the row under the cursor. It does nothing if a second panel shows the same rows, because the room then
-// moves the selection in both panels.
-func (t *Table[R, P]) Choose() {
-	if !t.Def.Shared {
-		t.Table.SelectCurrent()
-	}
+	t.Fill(func(r P) bool { return t.Def.Belongs == nil || t.Def.Belongs(r) },
+		func(r P) bool { return t.Shows(e, r) }, holds)
 }
 
 // Shows reports whether a row is shown.
 func (t *Table[R, P]) Shows(e *Env, r P) bool {
 	return t.Def.Subset || t.Def.Matches(&t.Filter, r, e.Now) &&
 		(!e.Attention || t.Def.Needs == nil || t.Def.Needs(r, e.Now))
-}
-
-// Select moves the cursor to a row. It reports whether the row is visible.
-func (t *Table[R, P]) Select(id string) bool {
-	ok := t.List.Select(t, id)
-	t.Choose()
-	return ok
 }
 
 // Has reports whether a row with the key id exists.
@@ -219,14 +195,14 @@ func valueOf[P comparable](value func(P) string, r P) string {
 	return value(r)
 }
 
-// Called returns the name of the rows that verbs act on: "worker", "3 pools", or "".
+// Called returns the name of the rows that verbs act on: "worker", "3 marked pools", or "".
 func (t *Table[R, P]) Called() string {
 	rows := t.Targets()
 	switch {
 	case len(rows) == 0:
 		return ""
 	case len(rows) > 1:
-		return widget.Count(len(rows), t.Def.Noun)
+		return widget.Count(len(rows), "marked "+t.Def.Noun)
 	case t.Def.Called != nil:
 		return t.Def.Called(rows[0])
 	}

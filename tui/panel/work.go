@@ -19,11 +19,11 @@ const (
 	workBusy    workState = "in progress"
 	workOpen    workState = "open"
 	WorkBlocked workState = "blocked" // it is waiting for other work or for a gate
-	workClosed  workState = "closed"  // it was closed today
+	WorkClosed  workState = "closed"  // it was closed today
 )
 
 func (s workState) urgency() int {
-	return slices.Index([]workState{workBusy, workOpen, WorkBlocked, workClosed}, s)
+	return slices.Index([]workState{workBusy, workOpen, WorkBlocked, WorkClosed}, s)
 }
 
 // WorkRow is a bead ready to be drawn. All its strings except those in Bead are sanitized.
@@ -80,7 +80,7 @@ func workRows(s *city.Snapshot, unclosed, closed []beads.Bead, ready map[string]
 			needs := slices.ContainsFunc(b.Needs, func(id string) bool { return known[id] })
 			switch {
 			case b.Status == beads.StatusClosed:
-				r.State = workClosed
+				r.State = WorkClosed
 			case b.Status == beads.StatusInProgress:
 				r.State = workBusy
 			case gated || needs || ready != nil && len(b.Needs) > 0 && !ready[b.ID]:
@@ -141,7 +141,7 @@ func workSorts() []widget.SortKey[WorkRow] {
 	urgent := func(a, b *WorkRow) int { return beads.ByUrgency(a.Bead, b.Bead) }
 	return []widget.SortKey[WorkRow]{
 		{Name: "state", Desc: true, Cmp: func(a, b *WorkRow) int {
-			if a.State == workClosed && b.State == workClosed {
+			if a.State == WorkClosed && b.State == WorkClosed {
 				return b.closed().Compare(a.closed())
 			}
 			return cmp.Or(cmp.Compare(a.State.urgency(), b.State.urgency()), urgent(a, b))
@@ -174,7 +174,7 @@ func (r *WorkRow) closed() time.Time {
 
 // since returns when the bead was closed or, if it is not closed, when it was created.
 func (r *WorkRow) since() time.Time {
-	if r.State == workClosed {
+	if r.State == WorkClosed {
 		return r.closed()
 	}
 	return r.Bead.CreatedAt

@@ -179,7 +179,7 @@ func workSign(l *widget.Styles, s workState) (string, themes.Token) {
 		return l.Glyphs.Starting, themes.Busy
 	case WorkBlocked:
 		return l.Glyphs.Waiting, themes.Warn
-	case workClosed:
+	case WorkClosed:
 		return l.Glyphs.Done, themes.Off
 	}
 	return l.Glyphs.Suspended, themes.Text
@@ -249,7 +249,7 @@ func (k *Work) columns(e *Env, rows []*WorkRow, w int) []Column[*WorkRow] {
 // titleCell draws the title and, if the bead is waiting for a gate, a note about the gate.
 func (r *WorkRow) titleCell(e *Env, l *widget.Line, s widget.RowState, w int) {
 	token := s.NameToken()
-	if r.State == workClosed {
+	if r.State == WorkClosed {
 		token = themes.Dim
 	}
 	gate := ""

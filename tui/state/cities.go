@@ -18,9 +18,9 @@ func ListCities(m *Room) {
 	}
 	t.Rows = widget.SortRows(Listed(m), t.Rows, (*fleet.City).Key,
 		func(a, b *fleet.City) int { return CompareCities(m, a, b) }, m.userIsActive())
-	t.Fill(func(c *fleet.City) bool {
+	t.Fill(func(*fleet.City) bool { return true }, func(c *fleet.City) bool {
 		return c.Matches(&m.CityFilter, fleet.HealthOf(&m.Look, c), c.Why(m.Now))
-	}, nil)
+	}, func(string) bool { return false })
 	all := AllNeeds(m)
 	for i, n := range all {
 		if n.City.Info.Name == m.NeedOf[0] && n.Need.Agent == m.NeedOf[1] {

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"strings"
 	"time"
 
 	"gcity/city"
@@ -17,8 +18,20 @@ func CommandRows(m *Room, doing string, rows []*panel.AgentRow,
 	for i, r := range rows {
 		commands[i] = command(r.Name)
 	}
+	what := TargetNames(m, rows)
 	Unmark(m, commands)
-	return SendCommands(m, doing, details.TargetNames(rows), commands)
+	return SendCommands(m, doing, what, commands)
+}
+
+// TargetNames names the agents that a verb acts on. It says that they are marked, unless it is the agent of the row
+// under the cursor.
+func TargetNames(m *Room, rows []*panel.AgentRow) string {
+	marked := len(m.NamedAgents) == 0 && len(rows) > 0 &&
+		(len(rows) > 1 || rows[0] != Selected(m))
+	for _, r := range rows {
+		marked = marked && m.Agents.Marks[r.Name]
+	}
+	return details.TargetNames(rows, marked)
 }
 
 // SendCommands sends commands. Until their results arrive, the status line shows the texts doing and what.
@@ -26,7 +39,25 @@ func SendCommands(m *Room, doing, what string, commands []city.Command) []feed.E
 	id := BeginAction(m, doing+" "+what+" "+m.Look.Glyphs.More)
 	offerUndo(m, doing+" "+what, commands)
 	m.Status.Starts = startsOf(m.Agents, commands)
-	return []feed.Effect{feed.SendCommands{ID: id, Title: doing, Commands: commands}}
+	title := doing
+	if len(commands) > 1 {
+		title += " " + what
+	}
+	return []feed.Effect{feed.SendCommands{ID: id, Title: title, Commands: commands}}
+}
+
+// NameKeys replaces the command that resumes something with the key, in failures that the city has reported.
+func NameKeys(m *Room, failures []string) []string {
+	named := make([]string, len(failures))
+	for i, text := range failures {
+		named[i] = text
+		before, rest, _ := strings.Cut(text, "run `gcity ")
+		command, after, ok := strings.Cut(rest, "` first")
+		if ok && strings.Contains(" "+command, " resume") {
+			named[i] = before + m.Keys.KeyText(SuspendID) + " resumes it" + after
+		}
+	}
+	return named
 }
 
 // Firing describes an automation that was fired from this control room. It is reset when the run has ended.

@@ -97,7 +97,8 @@ func CancelDeparture(m *Room) []feed.Effect {
 	for i, r := range rows {
 		commands[i] = city.Undrain{Agent: r.Name}
 	}
-	return SendCommands(m, "not quitting, and canceling the drain of", details.TargetNames(rows),
+	return SendCommands(m, "not quitting, and canceling the drain of",
+		details.TargetNames(rows, false),
 		commands)
 }
 
@@ -111,4 +112,37 @@ func DepartureText(m *Room) string {
 	return fmt.Sprintf("quitting when all agents have finished: %d of %d done, at most %s left",
 		d.Total-left,
 		d.Total, widget.Age(d.Until.Sub(m.Now)))
+}
+
+// RunningAgents returns the number of running agents.
+func RunningAgents(m *Room) int {
+	n := 0
+	for i := range m.Agents.Rows {
+		if m.Agents.Rows[i].Running {
+			n++
+		}
+	}
+	return n
+}
+
+// DrainAndLeave drains agents and starts waiting for their sessions to end.
+func DrainAndLeave(m *Room, rows []*panel.AgentRow) []feed.Effect {
+	d := Departure{Sessions: map[string]string{}, Total: len(rows),
+		Until: m.Now.Add(details.LongestDrain(m.Pools, rows) + panel.CheckSlack)}
+	var commands []city.Command
+	for _, r := range rows {
+		d.Sessions[r.Name] = r.Session.ID
+		if r.Drainable() {
+			commands = append(commands, city.Drain{Agent: r.Name, Final: true})
+			d.Draining = append(d.Draining, r.Name)
+		}
+	}
+	var todo []feed.Effect
+	if len(commands) > 0 {
+		todo = SendCommands(m, "draining", widget.Count(len(commands), "agent"), commands)
+		m.Undo = Undo{} // esc cancels the drains
+		d.ID = m.Status.ID
+	}
+	m.Departure = d
+	return todo
 }

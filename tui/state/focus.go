@@ -1,7 +1,6 @@
 package state
 
 import (
-	"cmp"
 	"strings"
 
 	"gcity/tui/feed"
@@ -18,12 +17,9 @@ func Step(m *Room, n int) {
 	}
 	p := m.Focused()
 	p.Move(n)
-	if p.About().Kind == panel.KindAgent {
-		if r := m.Agents.At(list(m)); r != nil {
-			SelectAgent(m, r.Name)
-		}
+	if p == panel.Panel(m.Agents) {
+		selectionMoved(m)
 	}
-	m.FollowSubject()
 	if p == panel.Panel(m.Events) && n < 0 {
 		loadOlder(m)
 	}
@@ -77,10 +73,6 @@ func MoveToEnd(m *Room) {
 // FocusOn moves the focus to a panel and ends the zoom of the previous panel. If a row in another panel set the filter
 // of a list, leaving that list removes the filter.
 func FocusOn(m *Room, p panel.ID) {
-	if p != panel.IDQuarantine && p != panel.IDPeek && m.selectedBefore != "" &&
-		m.Agents.Has(m.selectedBefore) {
-		SelectAgent(m, m.selectedBefore)
-	}
 	if m.Led != "" && p != m.Led && p != panel.IDPeek {
 		*m.PanelOf(m.Led).Query(), m.Led = widget.Filter{}, ""
 		m.Refill()
@@ -99,13 +91,8 @@ func FocusOn(m *Room, p panel.ID) {
 		m.lastShared = p
 	}
 	UpdatePane(m)
-	m.FollowSubject()
 	if p == panel.IDPeek {
 		m.Hidden = false
-	}
-	if r := m.Agents.At(list(m)); r != nil && p == panel.IDQuarantine {
-		m.selectedBefore = cmp.Or(m.selectedBefore, m.Agents.SelectedKey)
-		selectInAll(m, r.Name)
 	}
 }
 

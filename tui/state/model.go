@@ -87,6 +87,8 @@ type paneState struct {
 	Peek      terminal.Pane
 	Watched   feed.Watch   // the target of the viewer goroutine
 	LastVisit Visit        // the last visit to a terminal
+	paneAgent string       // the agent that the pane shows, or ""
+	paneRow   panel.Ref    // the row that the pane is about
 	Pane      widget.Cache // cached lines of the pane
 }
 
@@ -117,12 +119,11 @@ type actionLog struct {
 
 // inputState is the recent input from the keyboard and the mouse.
 type inputState struct {
-	NamedAgents    []string  // agents named for the current verb
-	selectedBefore string    // the agent selected before Quarantine got the focus; "" = none
-	LastKey        time.Time // time of the last key
-	Mouse          string    // the user's choice: "on" or "off"; "" = per preferences
-	Pressed        Press
-	UnaskedAt      time.Time // time of the last action that can ask a question but did not
+	NamedAgents []string  // agents named for the current verb
+	LastKey     time.Time // time of the last key
+	Mouse       string    // the user's choice: "on" or "off"; "" = per preferences
+	Pressed     Press
+	UnaskedAt   time.Time // time of the last action that can ask a question but did not
 	// the session ended during the last attach, and the user might still be typing to it
 	SessionEnded bool
 	// time of the last key meant for that session; zero = the room is not drawn yet

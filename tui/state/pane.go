@@ -61,10 +61,23 @@ func Watching(m *Room) feed.Watch {
 // when Automations gets the focus, and ends when another panel, except the pane, gets the focus.
 func ShowsRun(m *Room) bool { return m.ShowRuns && m.Automations.Current() != nil }
 
-// UpdatePane updates what the pane shows after a message.
+// UpdatePane updates what the pane shows after a message. While the pane has the focus, it keeps its agent.
 func UpdatePane(m *Room) {
+	name := m.paneAgent
 	if m.Focus != panel.IDPeek {
 		m.ShowRuns = m.Focus == panel.IDAutomations
+		name = ""
+	}
+	if r := Selected(m); r != nil {
+		name = r.Name
+	}
+	if name != m.paneAgent || name == "" && m.paneRow != m.Subject() {
+		m.Pane = widget.Cache{}
+	}
+	if m.paneRow = m.Subject(); name != m.paneAgent {
+		m.paneAgent = name
+		m.Peek.Follow()
+		EndSearch(m)
 	}
 }
 

@@ -41,78 +41,57 @@ func (m *Room) keptRows(p panel.Panel) func(id string) bool {
 
 func (m *Room) fill(holding func(panel.Panel) func(id string) bool) {
 	m.FilledAt = m.Now.Unix()
-	e := m.Env()
+	e, selected := m.Env(), m.Agents.SelectedKey
 	for _, p := range m.Panels {
 		p.Refill(e, holding(p))
 	}
-	m.chooseVisible()
-	m.FollowSubject()
-}
-
-// chooseVisible selects the agent under the cursor if the selected agent no longer exists or is no longer listed.
-func (m *Room) chooseVisible() {
-	r := m.Agents.At(list(m))
-	if r == nil {
-		return
-	}
-	if Selected(m) == nil && m.Agents.SelectedKey != "" {
-		selectInAll(m, nearestMember(m, m.Agents.SelectedKey, r.Name))
-		return
-	}
-	if Selected(m) == nil ||
-		m.Focus != panel.IDPeek && !m.Focused().About().Follows && !m.followsWhileFocused() &&
-			!m.Visible(m.Agents.SelectedKey) {
-		selectInAll(m, r.Name)
+	if selected != "" && !m.Agents.Has(selected) {
+		selectMember(m, selected)
 	}
 }
 
-// nearestMember returns the visible agent to select after a pool member has ended: a member of the same pool, otherwise
-// the agent under the cursor.
-func nearestMember(m *Room, ended, cursor string) string {
+// selectMember selects a visible member of a pool in Agents after the selected member has ended, unless the cursor is
+// on a member of that pool.
+func selectMember(m *Room, ended string) {
 	end := strings.LastIndexByte(ended, '-')
-	if r := m.Agents.Find(cursor); end < 0 || r != nil && r.Pool == ended[:end] {
-		return cursor
+	if r := m.Agents.Current(); end < 0 || r != nil && r.Pool == ended[:end] {
+		return
 	}
-	for _, i := range list(m).Shown {
-		if r := &m.Agents.Rows[i]; r.Pool == ended[:end] {
-			return r.Name
+	for _, r := range m.Agents.Visible() {
+		if r.Pool == ended[:end] {
+			SelectAgent(m, r.Name)
+			return
 		}
 	}
-	return cursor
 }
 
-// FollowSubject selects the agent of the row under the cursor if the pane follows the focused panel.
-func (m *Room) FollowSubject() {
+// agentOfRow returns the agent that the pane shows while a list has the focus, or "" if the row under the cursor is not
+// about an agent. In empty lists, and in lists that are not about agents, it is the agent that is selected in Agents.
+func agentOfRow(m *Room) string {
 	p := m.Focused()
-	name := p.Agent()
-	if m.Focus == panel.IDPools {
-		name = memberToShow(m)
+	switch _, _, shown, _ := p.Cursor(); {
+	case shown == 0:
+	case m.Focus == panel.IDPools:
+		return memberToShow(m)
+	case m.Focus == panel.IDQuarantine:
+		return m.Quarantine.SelectedKey
+	case p.About().Follows && !(m.Focus == panel.IDEvents && m.Events.Only):
+		return p.Agent()
 	}
-	switch {
-	case name == m.Agents.SelectedKey || !m.Agents.Has(name) || m.Focus != p.About().ID:
-	case m.followsWhileFocused():
-		ShowAgent(m, name)
-	case p.About().Follows:
-		SelectAgent(m, name)
-	}
+	return m.Agents.SelectedKey
 }
 
-// followsWhileFocused reports whether the pane follows the focused panel's cursor only until the panel loses the focus:
-// in Pools, and in Events while the cursor is on a chosen event.
-func (m *Room) followsWhileFocused() bool {
-	return m.Focus == panel.IDPools ||
-		m.Focus == panel.IDEvents && m.Events.Frozen && !m.Events.Only
-}
-
-// memberToShow returns the member of the pool under the cursor that the pane shows: the selected agent if it is one,
-// otherwise a running one, or "".
+// memberToShow returns the member of the pool under the cursor that the pane shows: the one that it shows already, the
+// one that is selected in Agents, otherwise a running one, or "".
 func memberToShow(m *Room) string {
 	p := m.Pools.Current()
 	if p == nil {
 		return ""
 	}
-	if r := Selected(m); r != nil && r.Pool == p.Name && r.Running {
-		return r.Name
+	for _, name := range []string{m.paneAgent, m.Agents.SelectedKey} {
+		if r := m.Agents.Find(name); r != nil && r.Pool == p.Name && r.Running {
+			return name
+		}
 	}
 	for _, r := range m.Pools.Members(p.Name) {
 		if r.Running {

@@ -62,8 +62,6 @@ func recallRows(m *Room) {
 	for name, key := range rows {
 		switch p := m.PanelOf(panel.ID(name)); {
 		case string(p.About().ID) != name || !p.Has(key):
-		case p.About().Kind == panel.KindAgent:
-			selectInAll(m, key)
 		default:
 			p.Select(key)
 		}

@@ -1,7 +1,6 @@
 package state
 
 import (
-	"cmp"
 	"maps"
 
 	"gcity/city"
@@ -26,8 +25,17 @@ func Releasable(m *Room) []*panel.AgentRow {
 	return held
 }
 
-// Selected returns the selected agent, or nil. By default, verbs act on it and the pane shows it.
-func Selected(m *Room) *panel.AgentRow { return m.Agents.Find(m.Agents.SelectedKey) }
+// Selected returns the agent of the row under the cursor, or nil. By default, verbs act on it and the pane shows it.
+// While the pane has the focus, it is the agent of the list that had the focus before.
+func Selected(m *Room) *panel.AgentRow {
+	if m.Focus != panel.IDPeek {
+		return m.Agents.Find(agentOfRow(m))
+	}
+	if r := m.Agents.Find(m.paneAgent); r != nil {
+		return r
+	}
+	return m.Agents.Find(m.Agents.SelectedKey)
+}
 
 // Targets returns the agents that a verb acts on. They come from the first non-empty source: the palette
 // line, the row under the cursor in panels such as Events, the marks, the selection.
@@ -94,32 +102,31 @@ func list(m *Room) *widget.List {
 	return &m.Agents.List
 }
 
-// SelectAgent selects an agent in all panels for the user.
+// SelectAgent selects an agent in Agents. If the filter of Agents hides it, the agent is listed until the cursor leaves
+// it.
 func SelectAgent(m *Room, name string) {
-	m.selectedBefore = ""
-	selectInAll(m, name)
-}
-
-// ShowAgent selects an agent until the focused panel loses the focus. Then the earlier selection is restored.
-func ShowAgent(m *Room, name string) {
-	m.selectedBefore = cmp.Or(m.selectedBefore, m.Agents.SelectedKey)
-	selectInAll(m, name)
-}
-
-// selectInAll selects an agent in all panels. Unlike SelectAgent, it keeps the selection that is restored when
-// Quarantine loses the focus.
-func selectInAll(m *Room, name string) {
-	if name != m.Agents.SelectedKey {
-		m.Peek.Follow()
-		EndSearch(m)
+	if !m.Agents.Select(name) && m.Agents.Has(name) {
+		m.Agents.SelectedKey, m.Agents.List.IDs = name, append(m.Agents.List.IDs, name)
+		m.ApplyNewData()
 	}
-	changed := name != m.Agents.SelectedKey
-	m.Agents.SelectedKey = name
-	if changed && m.Events.Only {
+	selectionMoved(m)
+	if m.Focus == panel.IDPeek {
+		m.paneAgent = name
+	}
+	UpdatePane(m)
+}
+
+// selectionMoved updates Events after the selection in Agents has moved, if Events shows only the selected agent.
+func selectionMoved(m *Room) {
+	if m.Events.Only {
 		RefilterEvents(m)
 	}
-	m.Agents.List.Select(m.Agents, name)
-	m.Quarantine.List.Select(m.Agents, name)
+}
+
+// ShowAgent shows an agent in the pane while Pools has the focus. The selection in Agents stays.
+func ShowAgent(m *Room, name string) {
+	m.paneAgent = name
+	UpdatePane(m)
 }
 
 // Pool returns the pool that verbs act on, or nil. If Pools has the focus, that is the pool under the cursor,
@@ -213,16 +220,6 @@ func SingleAgent(m *Room) *panel.AgentRow {
 		return nil
 	}
 	return Selected(m)
-}
-
-// VisibleIn reports whether a list shows an agent.
-func VisibleIn(m *Room, l *widget.List, name string) bool {
-	for _, i := range l.Shown {
-		if m.Agents.Rows[i].Name == name {
-			return true
-		}
-	}
-	return false
 }
 
 // UnmarkAll clears the marks of a list. For a limited time, undo restores them, unless it can still undo a verb.

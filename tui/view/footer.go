@@ -134,6 +134,9 @@ func Footer(m *state.Room, w int) string {
 			room -= footWidth(m, a)
 		}
 	}
+	if text := footMarks(m); text != "" {
+		l.Add(themes.Accent, text+"  ")
+	}
 	named, shown := false, map[string]bool{}
 	for _, a := range keys {
 		if shown[footText(m, a)] { // another key with the same effect is already shown
@@ -160,6 +163,15 @@ func Footer(m *state.Room, w int) string {
 		}
 	}
 	return widget.Crop(l.Fill(w), w)
+}
+
+// footMarks returns how many rows the verbs act on if rows are marked, or "".
+func footMarks(m *state.Room) string {
+	p := m.ActionPanel()
+	if n := len(*p.Marking().Marks); n > 0 && p.About().NoAgent == "" {
+		return widget.Number(n) + " marked"
+	}
+	return ""
 }
 
 // footAgent names the agent that a verb acts on in Events and Watchdogs. That agent may differ from the selected agent.
@@ -205,7 +217,7 @@ func footText(m *state.Room, a *state.Action) string {
 	case a.ID == state.SuspendID && suspended(m):
 		return "resume"
 	case a.ID == state.DrainID:
-		if drain, undrain := actions.DrainTargets(m); len(drain) == 0 && len(undrain) > 0 {
+		if drain, undrain := state.DrainTargets(m); len(drain) == 0 && len(undrain) > 0 {
 			return "undrain"
 		}
 	case a.ID == "agent.attach.zoomed" && !m.Zoomed:

@@ -27,8 +27,7 @@ func drawPeek(m *state.Room, w, h int, focus bool, tabs []widget.Tab) []string {
 	row := state.Selected(m)
 	switch {
 	case row == nil:
-		return widget.FillRows(append(lines,
-			m.Look.Note("The selected agent's terminal appears here.", w)), w, h)
+		return widget.FillRows(append(lines, m.Look.Notes(w, noAgentText(m))...), w, h)
 	case m.Peek.News.Agent != row.Name:
 		return widget.FillRows(lines, w, h)
 	case m.Peek.News.Screen == nil && len(m.Peek.News.Text) == 0:
@@ -79,6 +78,23 @@ func emptyPaneText(m *state.Room, r *panel.AgentRow) string {
 		return fmt.Sprintf("%s is %s; %s.", r.Shown, r.State.Is(), actions.Unstored(r))
 	}
 	return "No output yet."
+}
+
+// noAgentText returns the reason why the pane shows no agent.
+func noAgentText(m *state.Room) string {
+	p := m.Focused()
+	name := p.Called()
+	if len(*p.Marking().Marks) > 0 { // the pane is about one row
+		name = widget.Plain(p.Key())
+	}
+	switch {
+	case p.About().Kind == panel.KindAgent || name == "":
+		return "The selected agent's terminal appears here."
+	case p.About().Kind == panel.KindPool:
+		return "No member of " + name + " is running."
+	default:
+		return "The " + p.About().Noun + " " + name + " is not about an existing agent."
+	}
 }
 
 // peekTab returns the pane's title: the agent and the kind of view.

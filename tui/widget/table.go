@@ -1,6 +1,7 @@
 package widget
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -21,13 +22,12 @@ type keyed[R any] interface {
 
 // Records contains rows in display order, with the user's selection, marks and filter. Two tables may share records.
 type Records[R any, P keyed[R]] struct {
-	Rows        []R
-	Order       Order
-	Filter      Filter
-	SelectedKey string // the key under the cursor
-	Marks       map[string]bool
-	Anchor      string // the latest marked row
-	Version     uint64 // increases when rows change
+	Rows    []R
+	Order   Order
+	Filter  Filter
+	Marks   map[string]bool
+	Anchor  string // the latest marked row
+	Version uint64 // increases when rows change
 
 	before []R       // the rows before the latest change of their order
 	moved  time.Time // time of that change
@@ -108,27 +108,58 @@ func (t *Records[R, P]) Find(key string) P {
 // Table is Records with a list that shows some of the rows. The cursor stays on its row.
 type Table[R any, P keyed[R]] struct {
 	*Records[R, P]
-	List List
+	List        List
+	SelectedKey string // the key under the cursor
+	hiddenKey   string // the key that the user had selected before a filter hid it; "" = none
 }
 
 func NewTable[R any, P keyed[R]]() Table[R, P] {
 	return Table[R, P]{Records: &Records[R, P]{Marks: map[string]bool{}}}
 }
 
-// Fill selects the rows to show; see List.Fill for holds.
-func (t *Table[R, P]) Fill(keep func(P) bool, holds func(id string) bool) {
+// Fill selects the rows to show, from those that belong to the list; see List.Fill for holds. If the filter hides the
+// selected row, that row is selected again when the user changes the filter and the row matches it.
+func (t *Table[R, P]) Fill(belongs, keep func(P) bool, holds func(id string) bool) {
 	t.Version++
-	t.List.Fill(t, t.SelectedKey, func(int) bool { return true },
+	user, want := holds == nil, t.SelectedKey
+	hidden := t.Find(t.hiddenKey)
+	switch {
+	case hidden == nil || !belongs(hidden):
+		t.hiddenKey = ""
+	case user && keep(hidden):
+		want, t.hiddenKey = t.hiddenKey, ""
+	}
+	t.List.Fill(t, want, func(i int) bool { return belongs(&t.Rows[i]) },
 		func(i int) bool { return keep(&t.Rows[i]) }, holds)
+	if r := t.Find(want); user && r != nil && belongs(r) && !keep(r) {
+		t.hiddenKey = cmp.Or(t.hiddenKey, want)
+	}
 	t.SelectCurrent()
 }
 
 // Move moves the cursor by n rows.
 func (t *Table[R, P]) Move(n int) {
 	t.List.Move(n)
+	t.hiddenKey = ""
 	t.SelectCurrent()
 }
 
+// Select moves the cursor to a row. It reports whether the row is visible.
+func (t *Table[R, P]) Select(key string) bool {
+	ok := t.List.Select(t, key)
+	t.hiddenKey = ""
+	t.SelectCurrent()
+	return ok
+}
+
+// Preferred returns the key that is selected when no filter hides it.
+func (t *Table[R, P]) Preferred() string { return cmp.Or(t.hiddenKey, t.SelectedKey) }
+
+// Prefer sets the key that is selected when the user changes the filter and no longer hides it. The key "" stands for
+// the row under the cursor.
+func (t *Table[R, P]) Prefer(key string) { t.hiddenKey = key }
+
+// SelectCurrent selects the row under the cursor.
 func (t *Table[R, P]) SelectCurrent() {
 	if r := t.Current(); r != nil {
 		t.SelectedKey = r.Key()

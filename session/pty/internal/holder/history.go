@@ -1,6 +1,6 @@
 package holder
 
-// history contains the newest output of a life, and facts that depend on all of its output. holder.mu protects it.
+// history contains the newest output of a session, and facts that depend on all of its output. holder.mu protects it.
 type history struct {
 	out           ring
 	modes         modes
@@ -8,7 +8,7 @@ type history struct {
 	cleared       uint64 // position at which the output was last cleared
 }
 
-// add appends new output.
+// add appends new output to the history.
 func (k *history) add(text []byte) {
 	if k.modes.state == ground {
 		k.restartPoints.add(k.out.end)
@@ -17,7 +17,7 @@ func (k *history) add(text []byte) {
 	k.modes.Write(text)
 }
 
-// replayFrom returns the output from a position on. It first sets the modes that earlier output has set.
+// replayFrom returns the output after a position, preceded by sequences that set the modes at that position.
 func (k *history) replayFrom(from uint64) []byte {
 	var b []byte
 	if k.out.start > 0 || from > 0 {
@@ -48,7 +48,7 @@ type restartPoints struct {
 
 const restartPointEvery = 4 << 10
 
-// add adds a position.
+// add adds a position, unless it is too close to the previous one.
 func (c *restartPoints) add(pos uint64) {
 	if c.n > 0 && pos-c.at[(c.n-1)%len(c.at)] < restartPointEvery {
 		return

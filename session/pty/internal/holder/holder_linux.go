@@ -1,11 +1,11 @@
-// Package holder implements the process that holds one session. It owns the agent's terminal, reads its output, serves
-// requests on a socket, and reaps and kills the agent's process tree. It survives restarts of the controller.
+// Package holder implements the process that holds an agent's session. It owns the agent's terminal, reads its output,
+// serves requests on a socket, and reaps and kills the agent's process tree. It survives restarts of the controller.
 //
 // # Concurrency
 //
 // The main goroutine is locked to the main thread, because the kernel kills the agent when the thread that forked it
 // exits. Only this goroutine forks and waits. A PID is therefore valid until the main goroutine has reaped its process.
-// Each connection has a goroutine, and each life has one that reads its terminal. holder.mu protects all fields of
+// Each connection has a goroutine, and each session has one that reads its terminal. holder.mu protects all fields of
 // holder and life unless noted otherwise. holder.cond is broadcast after every change that a viewer may wait for.
 package holder
 
@@ -26,11 +26,11 @@ import (
 )
 
 // gcPercent is the garbage collection target percentage. An idle holder never collects garbage, because the collector
-// alone needs a third of a megabyte. A busy holder collects once per megabyte of allocations. Output does not cause
-// allocations, even in large amounts.
+// alone needs a third of a megabyte. A busy holder collects once per megabyte of allocations. Even large amounts of
+// output cause no allocations.
 const gcPercent = 25
 
-// idleLife is how long a holder waits for another life after a life has ended, while a controller is connected.
+// idleLife is how long a holder waits for another session after a session has ended, while a controller is connected.
 const idleLife = 15 * time.Minute
 
 type holder struct {
@@ -49,8 +49,8 @@ type holder struct {
 	cond     *sync.Cond
 	ln       *os.File
 	activity *os.File
-	current  *life // current or last life; nil before the first start
-	previous *life // the life before that; its output can still be captured
+	current  *life // current or last session; nil before the first start
+	previous *life // the session before that; its output can still be captured
 	// open connections; the value is false for a connection that only reads and does not keep the holder alive
 	held    map[*conn]bool
 	leaving bool
@@ -122,7 +122,7 @@ func (h *holder) run(first *conn, signals chan os.Signal) int {
 	if !h.firstStart(first) {
 		return 1
 	}
-	// The calls below follow the start of the agent, because each of them takes as long as the start itself.
+	// The calls below come after the start of the agent, because each of them takes as long as the start itself.
 	signal.Notify(signals, unix.SIGCHLD, unix.SIGTERM)
 	h.reap()
 	h.wg.Go(func() { h.serve(first) })

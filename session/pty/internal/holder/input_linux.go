@@ -137,7 +137,7 @@ func (h *holder) sendKeys(ctx context.Context, l *life, keys []string) error {
 	})
 }
 
-// typeBytes types bytes unchanged and updates the draft with note.
+// typeBytes types bytes unchanged, and calls note to update the draft.
 func (h *holder) typeBytes(ctx context.Context, l *life, data []byte, note func(*draft)) error {
 	release, err := l.takeTyping(ctx)
 	if err != nil {
@@ -151,7 +151,7 @@ func (h *holder) typeBytes(ctx context.Context, l *life, data []byte, note func(
 	return nil
 }
 
-// noteInput records the time of input and updates the draft with note. The caller must hold the typing token.
+// noteInput records the time of input, and calls note to update the draft. The caller must hold the typing token.
 func (h *holder) noteInput(l *life, note func(*draft)) {
 	now := time.Now()
 	h.mu.Lock()

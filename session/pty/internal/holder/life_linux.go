@@ -13,10 +13,10 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// maxRing is the maximum number of bytes of a life's output that are kept.
+// maxRing is the maximum number of bytes of a session's output that are kept.
 const maxRing = 256 << 10
 
-// life is one run of the agent.
+// life is one session of the agent.
 type life struct {
 	rec   wire.Record
 	began time.Time
@@ -57,7 +57,7 @@ type activityWrites struct {
 	complained bool        // a failed write has been logged
 }
 
-// begin starts a life. Only the main goroutine may call it.
+// begin starts a session. Only the main goroutine may call it.
 func (h *holder) begin(req *wire.Request) error {
 	s := req.Spec
 	h.mu.Lock()
@@ -104,7 +104,7 @@ func resourceError(err error) error {
 	return &wire.Failure{Cause: wire.Exhausted, Message: err.Error()}
 }
 
-// restore writes the records of the previous life again after a failed start. It returns cause.
+// restore writes the records of the previous session again after a failed start. It returns cause.
 func (h *holder) restore(old *life, cause error) error {
 	if old == nil {
 		return cause

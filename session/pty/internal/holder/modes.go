@@ -21,7 +21,7 @@ type modes struct {
 	given  bool // this parameter has digits
 	params [16]int
 	n      int
-	bad    bool // the form of the sequence is not one that is tracked
+	bad    bool // the sequence has a form that is not tracked
 }
 
 type scanState uint8

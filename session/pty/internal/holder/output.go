@@ -34,9 +34,9 @@ func (h *holder) handleCapture(c *conn, id string) error {
 	return c.send(wire.Done, data)
 }
 
-// handleOutput sends the size of the terminal and then the retained output of the current life, preceded by sequences
-// that set its modes. If about the last tail bytes are enough to draw the screen, it sends only those. A tail of 0
-// means all output.
+// handleOutput sends the size of the terminal and then the retained output of the current session, preceded by
+// sequences that set its modes. If about the last tail bytes are enough to draw the screen, it sends only those. A tail
+// of 0 means all output.
 func (h *holder) handleOutput(c *conn, tail int) error {
 	h.mu.Lock()
 	l := h.current

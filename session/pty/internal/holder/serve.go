@@ -40,8 +40,8 @@ func (h *holder) hangUp(c *conn) {
 	h.leaveIfIdle()
 }
 
-// leaveIfIdle makes the holder exit if it is no longer needed. This requires that its life has ended, that no
-// connection can start another life, and that the controller has recorded the exit or can learn all of it from the
+// leaveIfIdle makes the holder exit if it is no longer needed. This requires that its session has ended, that no
+// connection can start another session, and that the controller has recorded the exit or can learn all of it from the
 // session's record.
 //
 // Until the controller has recorded the exit, a connection that only reads also keeps the holder alive, because its
@@ -147,7 +147,7 @@ func (h *holder) handleHold(c *conn, look bool) error {
 	return c.sendJSON(wire.Done, h.state())
 }
 
-// state returns the state of the current life. The caller must hold h.mu.
+// state returns the state of the current session. The caller must hold h.mu.
 func (h *holder) state() wire.State {
 	l := h.current
 	return wire.State{Record: l.rec, PID: l.pid, Exit: l.exit, Acked: l.acked}
@@ -166,7 +166,7 @@ func (h *holder) handleStart(c *conn, req *wire.Request) error {
 	return c.fail(err)
 }
 
-// handleAck drops an exit that the controller has recorded. After a requested stop no other life is expected, so the
+// handleAck drops an exit that the controller has recorded. After a requested stop no other session is expected, so the
 // holder exits too and handleAck replies "leaves".
 func (h *holder) handleAck(c *conn, id string) error {
 	h.mu.Lock()

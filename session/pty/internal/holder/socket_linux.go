@@ -61,7 +61,7 @@ func inherited() (*conn, error) {
 const backlog = 4096
 
 // listen creates a socket that only this user can connect to (mode 0600). On Linux, the socket's mode before bind
-// becomes the mode of the file, so other users cannot connect at any time.
+// becomes the mode of the file, so other users are never able to connect.
 func listen(name string) (*os.File, error) {
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {

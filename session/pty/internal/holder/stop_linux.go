@@ -28,7 +28,7 @@ type stopping struct {
 	sooner   chan struct{} // receives a value when the deadline becomes earlier
 }
 
-// stop stops the current life and returns when none of its processes is left. If asked is set, the exit counts as
+// stop stops the current session and returns when none of its processes is left. If asked is set, the exit counts as
 // requested. Otherwise the session counts as lost, unless an earlier stop was requested.
 func (h *holder) stop(grace time.Duration, asked bool) {
 	h.mu.Lock()
@@ -80,7 +80,7 @@ func (h *holder) end(l *life, ask bool) {
 	}
 }
 
-// ask sends the agent its stop signal and reports whether the life ended within the grace period. A stopped process
+// ask sends the agent its stop signal and reports whether the session ended within the grace period. A stopped process
 // handles the signal only once it continues, so after a while ask continues stopped processes in the tree.
 func (h *holder) ask(l *life) bool {
 	h.signalGroup(l, unix.SIGCONT)
@@ -120,7 +120,7 @@ func (h *holder) endShell(l *life) bool {
 }
 
 // waitPrompt waits until the agent is a shell at its prompt, and then sends SIGHUP. It gives up when the stop's
-// deadline passes or changes. It reports whether the life has ended.
+// deadline passes or changes. It reports whether the session has ended.
 func (h *holder) waitPrompt(l *life) bool {
 	if !proc.Shell(l.pid) {
 		return false
@@ -155,7 +155,7 @@ func (h *holder) graceLeft(l *life) time.Duration {
 	return time.Until(l.stopping.deadline)
 }
 
-// waitStop waits until the life ends or the stop's deadline passes. It reports whether the life has ended.
+// waitStop waits until the session ends or the stop's deadline passes. It reports whether the session has ended.
 func (h *holder) waitStop(l *life) bool {
 	for {
 		timer := time.NewTimer(h.graceLeft(l))

@@ -18,7 +18,7 @@ type viewer struct {
 	cleared uint64
 }
 
-// view serves a viewer until the life or the connection ends.
+// view serves a viewer until the session or the connection ends.
 func (h *holder) view(c *conn, req *wire.Request) {
 	l, err := h.living()
 	if err != nil {
@@ -43,7 +43,7 @@ func (h *holder) view(c *conn, req *wire.Request) {
 	if h.show(v) != nil {
 		return
 	}
-	// The life has ended, and all of its output has been sent.
+	// The session has ended, and all of its output has been sent.
 	_ = c.closeWrite() // fails if the viewer has disconnected
 }
 
@@ -112,8 +112,8 @@ func (h *holder) listen(v *viewer) {
 	}
 }
 
-// show sends the replay and then new output. It returns nil when the life ends or the viewer disconnects, and an error
-// if a write fails.
+// show sends the replay and then new output. It returns nil when the session ends or the viewer disconnects, and an
+// error if a write fails.
 func (h *holder) show(v *viewer) error {
 	if err := h.replayTo(v); err != nil {
 		return err
@@ -140,7 +140,7 @@ func (h *holder) show(v *viewer) error {
 }
 
 // next waits until there is something to send to a viewer: n bytes in buf, a new size, or a replay after a reset. over
-// reports that the life has ended or the viewer has disconnected.
+// reports that the session has ended or the viewer has disconnected.
 func (h *holder) next(v *viewer, buf []byte) (n int, size wire.Screen, resized, reset, over bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -31,17 +31,17 @@ const (
 type Request struct {
 	Op   Op    `json:"op"`
 	Spec *Spec `json:"spec,omitempty"`
-	// for hold: the holder does not wait for another life on account of this connection
+	// the connection does not keep the holder waiting for another session
 	Look  bool `json:"look,omitempty"`
-	Plain bool `json:"plain,omitempty"` // for start: pipes instead of a terminal
-	// for start: the agent counts as ready immediately
+	Plain bool `json:"plain,omitempty"` // the agent gets pipes instead of a terminal
+	// the agent counts as ready as soon as it starts
 	Ready bool          `json:"ready,omitempty"`
 	Grace time.Duration `json:"grace,omitempty"`
-	// for send and keys: how long to wait for the terminal to accept the input
+	// how long to wait for the terminal to accept the input
 	Wait time.Duration `json:"wait,omitempty"`
 	Text string        `json:"text,omitempty"`
-	// for send, if > 0: fail with Busy while a draft is on the line, or if a viewer has typed within this duration;
-	// older holders ignore it
+	// if > 0, OpSend fails with Busy while a draft is on the line, or if a viewer has typed within this duration; older
+	// holders ignore it
 	Quiet time.Duration `json:"quiet,omitempty"`
 	Keys  []string      `json:"keys,omitempty"`
 	Key   string        `json:"key,omitempty"`
@@ -50,7 +50,8 @@ type Request struct {
 	Cols  int           `json:"cols,omitempty"`
 	Rows  int           `json:"rows,omitempty"`
 
-	// for output: how many bytes at the end are enough for the caller; 0 = all; older holders always send everything
+	// number of bytes at the end of the output that are enough for the caller; 0 = all; older holders always send
+	// everything
 	Tail int `json:"tail,omitempty"`
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // Version is the protocol version. A controller adopts a holder with another version and can stop it, but the holder
-// cannot start another life.
+// cannot start another session.
 const Version = 1
 
 // MaxMessage is the maximum size of a message's payload in bytes.
