@@ -119,7 +119,7 @@ func console(ctx context.Context, e *env.Env) error {
 	}
 	if e.ReadOnly {
 		return exit.NotRunning("no controller is running for %s, and --read-only does not start "+
-			"one; run `gcity start`", l.Dir)
+			"one; %s", l.Dir, describe.HowToStart)
 	}
 	l.Close()
 	if err := consent.MayStart(e, l.Dir); err != nil {
@@ -282,7 +282,7 @@ func handOver(e *env.Env, dir string) error {
 	if err != nil {
 		return err
 	}
-	e.Sayf("the city keeps running in the background, pid %d\n%s", pid,
+	e.Sayf("the city is running in the background, pid %d\n%s", pid,
 		output.SafeText(nextCommands(dir)))
 	return nil
 }

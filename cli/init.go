@@ -16,6 +16,7 @@ import (
 	"gcity/cli/consent"
 	"gcity/cli/env"
 	"gcity/cli/exit"
+	"gcity/cli/fleet"
 	"gcity/cli/folder"
 	"gcity/cli/host"
 	"gcity/config"
@@ -94,7 +95,11 @@ func initCity(e *env.Env, dir, name string, yes bool) error {
 		e.Sayf("agent programs found on this machine, added to city.toml as comments: %s",
 			strings.Join(found, ", "))
 	}
-	e.Sayf("next: `gcity --city %s` opens its control room", shell.Quote(dir))
+	room := "gcity"
+	if here, err := os.Getwd(); err != nil || fleet.Resolved(here) != fleet.Resolved(dir) {
+		room += " --city " + shell.Quote(dir)
+	}
+	e.Sayf("next: `%s` opens its control room", room)
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"slices"
@@ -22,6 +23,7 @@ import (
 	"gcity/cli/sessions"
 	"gcity/config"
 	"gcity/config/edit"
+	"gcity/config/files"
 	"gcity/controller"
 	"gcity/describe"
 	"gcity/internal/redact"
@@ -31,17 +33,42 @@ import (
 
 func planCommand(e *env.Env) *cobra.Command {
 	return env.WithSource(e, &cobra.Command{
-		Use: "plan", Short: "Show what the configuration on disk would change now, without " +
-			"applying it",
+		Use: "plan [FILE]", Short: "Show what an edit of the configuration would change",
 		Long: `plan shows what the configuration on disk would change now, without applying it.
 While a controller is running, it also lists pools, rigs, watchdogs and restart policies
 that change.
 
+A running controller applies city.toml as soon as you save it. To see the effect of an
+edit before that, edit a copy: with FILE, plan uses FILE instead of city.toml. FILE can
+be - for the standard input.
+
 plan checks every planned start as the controller does: the folder, the program, the
 session provider and the environment. The exit code is 3 if any start would fail.`,
-		Args: env.Exactly(0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return plan(cmd.Context(), e) },
+		Example: "  cp city.toml /tmp/next.toml && vi /tmp/next.toml\n  gcity plan /tmp/next.toml",
+		Args:    env.Between(0, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return plan(cmd.Context(), e, strings.Join(args, ""))
+		},
 	})
+}
+
+// plannedConfig reads the configuration of a plan. If file is "", it is the one on disk. Otherwise file replaces
+// city.toml, and "-" is the standard input.
+func plannedConfig(e *env.Env, dir, file string, running *city.Snapshot) (*config.City, error) {
+	var data []byte
+	var err error
+	switch file {
+	case "":
+		return e.LoadAt(dir, running)
+	case "-":
+		data, err = io.ReadAll(e.In)
+	default:
+		data, err = files.ReadSource(file)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the edited copy of city.toml: %w", err)
+	}
+	return e.ParseAt(dir, data, running)
 }
 
 // change is the planned effect on one agent.
@@ -67,6 +94,7 @@ type planShape struct {
 	// settings that change without a start or stop, if a controller runs another revision
 	Settings []setting `json:"settings,omitempty"`
 	Warnings []string  `json:"warnings,omitempty"` // about the configuration file and automations
+	from     string    // where the configuration was read: "on disk"
 }
 
 // heldShape describes a configuration that takes effect only after a user has confirmed it.
@@ -91,7 +119,7 @@ type planInput struct {
 	unfit func(w *agent.Want) (why string)
 }
 
-func plan(ctx context.Context, e *env.Env) error {
+func plan(ctx context.Context, e *env.Env, file string) error {
 	dir, err := e.CityDir()
 	if err != nil {
 		return err
@@ -107,13 +135,17 @@ func plan(ctx context.Context, e *env.Env) error {
 			return err
 		}
 	}
-	c, err := e.LoadAt(dir, running)
+	c, err := plannedConfig(e, dir, file, running)
 	if err != nil {
 		return err
 	}
 	out, err := planOf(ctx, e, c, running)
 	if err != nil {
 		return err
+	}
+	out.from = map[string]string{"": "on disk", "-": "in the input"}[file]
+	if out.from == "" {
+		out.from = "in " + output.SafeLine(file)
 	}
 	if running != nil && out.InForce != out.Revision {
 		out.Settings = changedSettings(ctx, l, c, running)
@@ -494,7 +526,7 @@ func printPlan(e *env.Env, p planShape) error {
 	case p.InForce != "" && p.InForce == p.Revision:
 		e.Sayf("%s; configuration %s is in force", counts, p.Revision)
 	case p.InForce != "":
-		e.Sayf("%s; configuration %s on disk, %s in force", counts, p.Revision, p.InForce)
+		e.Sayf("%s; configuration %s %s, %s in force", counts, p.Revision, p.from, p.InForce)
 	default:
 		e.Sayf("%s; configuration %s, no controller is running", counts, p.Revision)
 	}

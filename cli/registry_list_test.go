@@ -157,6 +157,11 @@ func TestRunningCitiesAreListedWithoutASupervisor(t *testing.T) {
 		all[1].Name != "yard-2" || all[1].Path != dirs[2] || !all[1].Running {
 		t.Errorf("%+v, %v", all, err)
 	}
+	// gcity cities has the same source, and says how each city runs
+	code, out, errs := runCLI(t, &fakeCity{env: map[string]string{"GC_HOME": os.Getenv("GC_HOME")}}, "cities")
+	if code != 0 || strings.Count(out, "running, headless") != 2 || !strings.Contains(out, dirs[2]) {
+		t.Errorf("gcity cities: exit %d\n%s%s", code, out, errs)
+	}
 	c, err := d.City("yard-2")
 	if err != nil {
 		t.Fatal(err)

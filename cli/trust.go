@@ -33,7 +33,7 @@ changed program if something other than "git commit" has changed the git checkou
 that the program comes from.
 
 With GCITY_TRUST=all, every city is trusted. With folders = ["~/src"] in the [trust]
-table of your config.toml, every city below these folders is trusted.`,
+table of ~/.config/gcity/config.toml, every city below these folders is trusted.`,
 		Example: "  gcity trust\n  gcity trust ~/src/clone --yes\n  gcity trust --list\n  gcity " +
 			"trust --revoke ~/src/clone",
 		RunE: func(cmd *cobra.Command, args []string) error {

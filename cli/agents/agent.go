@@ -2,6 +2,7 @@ package agents
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -46,13 +47,22 @@ func agentVerb(e *env.Env, v verb.Verb) *cobra.Command {
 	if v.Shell.Pools {
 		kinds, c.Use = append(kinds, suggest.Pool), v.Name+" [AGENT|POOL]"
 	}
-	return forNamed(e, c, func(ctx context.Context, l *env.Link, f env.Found, _ []string) error {
+	forNamed(e, c, func(ctx context.Context, l *env.Link, f env.Found, _ []string) error {
 		c, err := v.Command(f.Name())
 		if err != nil {
 			return err
 		}
 		return e.Do(ctx, l, c)
 	}, kinds...)
+	run := c.RunE
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		err := run(cmd, args)
+		if p, ok := errors.AsType[*env.PoolError](err); ok && v.Shell.ForPool != "" {
+			p.Instead = fmt.Sprintf(v.Shell.ForPool, p.Pool)
+		}
+		return err
+	}
+	return c
 }
 
 // forAgent sets RunE of a command that acts on one agent. RunE calls run with the open city, the agent's qualified
@@ -69,6 +79,7 @@ func forAgent(e *env.Env, c *cobra.Command,
 func forNamed(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, f env.Found, rest []string) error,
 	kinds ...suggest.Kind) *cobra.Command {
+	env.DefaultsToSelf(c)
 	c.ValidArgsFunction = env.Complete(e, kinds...)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		name, err := e.Self(args)
@@ -139,6 +150,7 @@ func agentPeek(e *env.Env) *cobra.Command {
 	var lines int
 	c := &cobra.Command{Use: "peek [AGENT]", Short: "Show an agent's screen, or its last lines",
 		Args: env.Between(0, 1)}
+	env.DefaultsToSelf(c)
 	c.ValidArgsFunction = env.Complete(e, suggest.Agent)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		name, err := e.Self(args)

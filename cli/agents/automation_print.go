@@ -138,13 +138,7 @@ const widestWhy = 160
 // whyAutomation returns the reason that a list shows. If there are several errors, it contains the first one and
 // the number of the others.
 func whyAutomation(e *env.Env, i *city.Automation) string {
-	parts := []string{shortReason(reasonNow(e, i))}
-	if i.Failures > 1 {
-		parts = append(parts, fmt.Sprintf("%d failures in a row", i.Failures))
-	}
-	if r := i.Last; i.Failures > 0 && r != nil {
-		parts = append(parts, "last run: "+outcomeText(r))
-	}
+	parts := []string{failure(i), shortReason(gateReason(e, i))}
 	if len(i.Warnings) > 0 {
 		parts = append(parts, "warning: "+i.Warnings[0])
 	}
@@ -164,6 +158,45 @@ func reasonNow(e *env.Env, i *city.Automation) string {
 	}
 	left := max(0, i.Next.Sub(e.Now())).Truncate(time.Second)
 	return fmt.Sprintf("%s: %s remaining%s", gate, describe.Setting(left), after)
+}
+
+// gateReason is reasonNow, but says of a manual gate how a run starts.
+func gateReason(e *env.Env, i *city.Automation) string {
+	if i.Word() == city.AutomationManual {
+		return "starts only by hand: `gcity automation run " + i.Name + "`"
+	}
+	return reasonNow(e, i)
+}
+
+// failure returns why an automation is failing, or "" if it is not.
+func failure(i *city.Automation) string {
+	if i.Failures == 0 {
+		return ""
+	}
+	text := "the last run failed"
+	if i.Failures > 1 {
+		text = fmt.Sprintf("the last %d runs failed", i.Failures)
+	}
+	if r := i.Last; r != nil && r.Ended != nil {
+		text += ": " + ended(r)
+	}
+	return text
+}
+
+// FailingAutomations returns a line for each automation that is failing or broken.
+func FailingAutomations(s *city.Snapshot) []string {
+	var out []string
+	for i := range s.Automations {
+		switch a := &s.Automations[i]; {
+		case a.Name == "": // a controller of an earlier version sent a brief snapshot
+		case a.State == city.AutomationBroken:
+			out = append(out, fmt.Sprintf("automation %s is broken: %s", a.Name, a.Reason))
+		case a.Failures > 0:
+			out = append(out, fmt.Sprintf("automation %s is failing: %s in a row; `gcity why %s` "+
+				"shows why", a.Name, describe.Count(a.Failures, "failed run"), a.Name))
+		}
+	}
+	return out
 }
 
 // shortReason returns the first of several reasons, and how many others there are.
@@ -207,18 +240,23 @@ func automationStanding(e *env.Env, i *city.Automation) string {
 
 // automationFacts writes an automation's details, one per line.
 func automationFacts(e *env.Env, i *city.Automation, live bool) {
-	for line := range strings.SplitSeq(reasonNow(e, i), "\n") {
-		e.Fact("because", line)
+	label := "because"
+	if i.Word() == city.AutomationFailing {
+		e.Fact(label, failure(i))
+		label = "waits"
+	}
+	for line := range strings.SplitSeq(gateReason(e, i), "\n") {
+		e.Fact(label, line)
 	}
 	switch {
 	case live && i.Next != nil:
-		e.Fact("next", e.Ahead(*i.Next))
+		e.Fact("next", nextAt(e, i))
 	case !live:
 		e.Fact("city", "no controller is running, so no automation starts")
 	}
 	e.Fact("gate", strings.TrimSpace(i.Gate+" "+oneLine(strings.TrimSpace(i.When))))
 	e.Fact("runs", oneLine(strings.TrimSpace(i.Exec)))
-	e.Fact("cooks", i.Formula)
+	e.Fact("formula", i.Formula)
 	e.Fact("for pool", i.Pool)
 	if i.Timeout > 0 {
 		e.Fact("limits", describe.Limits(i))
@@ -228,9 +266,6 @@ func automationFacts(e *env.Env, i *city.Automation, live bool) {
 	e.Fact("layer", i.Layer)
 	for _, w := range i.Warnings {
 		e.Fact("warning", w)
-	}
-	if i.Failures > 0 {
-		e.Fact("failures", fmt.Sprintf("%d in a row", i.Failures))
 	}
 	r := i.Last
 	if r == nil {
@@ -242,10 +277,20 @@ func automationFacts(e *env.Env, i *city.Automation, live bool) {
 		how = openRun(e, i)
 	}
 	e.Fact("last run", fmt.Sprintf("%s at %s (%s): %s", r.ID, e.Clock(r.Opened), r.Reason, how))
-	e.Fact("made", r.Made)
+	e.Fact("created", r.Made)
 	for line := range strings.SplitSeq(strings.TrimRight(r.Output, "\n"), "\n") {
 		e.Fact("output", line)
 	}
+}
+
+// nextAt returns when an automation is due next. The time of a schedule has a time zone, because the schedule can have
+// another one than this machine.
+func nextAt(e *env.Env, i *city.Automation) string {
+	if i.Gate != "cron" {
+		return e.Ahead(*i.Next)
+	}
+	return fmt.Sprintf("%s %s (in %s)", e.Clock(*i.Next), i.Next.Local().Format("MST"),
+		output.Span(i.Next.Sub(e.Now())))
 }
 
 // writeRuns writes a table of runs in the given order.

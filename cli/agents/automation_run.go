@@ -18,6 +18,7 @@ import (
 	"gcity/cli/env"
 	"gcity/cli/exit"
 	"gcity/cli/output"
+	"gcity/describe"
 	"gcity/events"
 )
 
@@ -44,8 +45,8 @@ retried (retry in its file), --wait reports the failure and waits for the last a
 		case e.ReadOnly:
 			return env.ReadOnlyError("automation run")
 		case !n.l.Live:
-			return exit.NotRunning("cannot run %s: no controller is running for %s; start it "+
-				"with `gcity start`", n.item.Name, n.l.Dir)
+			return exit.NotRunning("cannot run %s: no controller is running for %s; %s",
+				n.item.Name, n.l.Dir, describe.HowToStart)
 		case n.item.State == city.AutomationBroken:
 			return &city.Error{Code: city.Conflict,
 				Message: fmt.Sprintf("cannot run %s: its file is broken: %s", n.item.Name,

@@ -20,7 +20,7 @@ import (
 
 // agentDrainCheck returns the drain-check command. Agents call it repeatedly, so it reads as little as possible.
 func agentDrainCheck(e *env.Env) *cobra.Command {
-	return &cobra.Command{
+	c := &cobra.Command{
 		Use: "drain-check [AGENT]", Short: "In a session: exit 0 if the agent should " +
 			"finish, 1 if not", Args: env.Between(0, 1),
 		Long: `drain-check is for agents that can finish their current work before they stop. They
@@ -51,6 +51,8 @@ run it between two jobs. Exit codes:
 			return err
 		},
 	}
+	env.DefaultsToSelf(c)
+	return c
 }
 
 // drainShape is the result of drain-check.

@@ -94,7 +94,8 @@ func processFacts(e *env.Env, g *city.Agent) {
 		e.Fact("crashes", fmt.Sprintf("%d within the restart window", g.Crashes))
 	}
 	if g.Restarts > 0 {
-		e.Fact("restarts", fmt.Sprint(g.Restarts))
+		e.Fact("restarts", fmt.Sprintf("%d automatic: after exits and crashes, not by a user",
+			g.Restarts))
 	}
 	if g.Session != nil {
 		pid := ""
@@ -211,7 +212,12 @@ func writeRecent(e *env.Env, decided []city.Decision, past []events.Event) {
 		e.Sayf("\nrecent decisions")
 	}
 	for _, d := range decided {
-		e.Sayf("  %s  %-11s %s", stamp(d.At), output.SafeLine(d.What), output.SafeLine(d.Why))
+		// a failed check's reason begins with "the check"
+		what, why := d.What, d.Why
+		if what == "check failed" {
+			what, why = "check", strings.TrimPrefix(why, "the check ")
+		}
+		e.Sayf("  %s  %-11s %s", stamp(d.At), output.SafeLine(what), output.SafeLine(why))
 	}
 	if len(past) > 0 {
 		e.Sayf("\nrecent events")

@@ -12,6 +12,7 @@ import (
 	"gcity/cli/exit"
 	"gcity/cli/output"
 	"gcity/config"
+	"gcity/describe"
 	"gcity/internal/suggest"
 )
 
@@ -57,8 +58,8 @@ func forWatchdog(e *env.Env, c *cobra.Command,
 // needsController returns the error for a command that requires a running controller. what says what the command could
 // not do.
 func needsController(dir, what string) error {
-	return exit.NotRunning("%s: no controller is running for %s, so no watchdog is active; start "+
-		"one with `gcity start`", what, dir)
+	return exit.NotRunning("%s: no controller is running for %s, so no watchdog is active; %s",
+		what, dir, describe.HowToStart)
 }
 
 func watchdogList(e *env.Env) *cobra.Command {

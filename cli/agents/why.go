@@ -20,7 +20,7 @@ func WhyCommand(e *env.Env) *cobra.Command {
 		Long: `why explains the state of an agent, a pool, a rig, an automation or a watchdog: how
 long it has lasted, its reason, what happens next and when, the dependencies, and
 recent decisions and events. The name may be the last part of a qualified name
-(rig/name) if that is unique. Inside a session the default is the session's own agent.`,
+(rig/name) if that is unique. NAME is optional inside a session (default: $GC_AGENT).`,
 		Example: "  gcity why worker-2\n  gcity why worker     # the pool\n  gcity why " +
 			"demo       # the rig\n  gcity why digest     # the automation\n  gcity why " +
 			"chain      # the watchdog",

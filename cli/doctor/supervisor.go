@@ -63,7 +63,7 @@ func checkSupervisor(ctx context.Context, p *Subject) finding {
 	}
 	if !runs && len(all) > 0 {
 		lines = append(lines, fmt.Sprintf("%s registered, but no supervisor is running; run "+
-			"`gcity supervisor start` to start one", fleet.CountedCities(len(all))))
+			"`gcity supervisor start`", fleet.CountedCities(len(all))))
 	}
 	switch lines = append(failing, lines...); {
 	case len(failing) > 0:
@@ -74,7 +74,7 @@ func checkSupervisor(ctx context.Context, p *Subject) finding {
 	case !runs:
 		return ok("no city is registered")
 	}
-	return ok("is running, pid %d, with %s", r.PID, fleet.CountedCities(len(all)))
+	return ok("running, pid %d, with %s", r.PID, fleet.CountedCities(len(all)))
 }
 
 // unlistedCities returns the finding that the supervisor's cities cannot be listed.

@@ -163,7 +163,8 @@ func misplaced(s *city.Snapshot, name string, kinds []suggest.Kind) error {
 			} else {
 				text += ", and the pool currently has no members"
 			}
-			return &city.Error{Code: city.Invalid, Message: text}
+			return &PoolError{Pool: p.Name,
+				Problem: &city.Error{Code: city.Invalid, Message: text}}
 		}
 		for _, qualified := range []string{name, strings.TrimSuffix(p.Name, lastPart(p.Name)) +
 			name} {
@@ -176,6 +177,23 @@ func misplaced(s *city.Snapshot, name string, kinds []suggest.Kind) error {
 	}
 	return nil
 }
+
+// PoolError is the error for the name of a pool where a command needs one agent.
+type PoolError struct {
+	Pool    string // qualified name
+	Problem *city.Error
+	Instead string // what to run for the whole pool; "" = no such command
+}
+
+func (p *PoolError) Error() string {
+	if p.Instead == "" {
+		return p.Problem.Error()
+	}
+	return p.Problem.Error() + "; " + p.Instead
+}
+
+// Unwrap returns the error without Instead.
+func (p *PoolError) Unwrap() error { return p.Problem }
 
 // MembersOf returns a pool's current members in natural order.
 func MembersOf(s *city.Snapshot, p *city.Pool) []city.Agent {

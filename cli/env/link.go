@@ -8,7 +8,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"gcity/city"
 	"gcity/cli/exit"
@@ -166,8 +169,18 @@ func (e *Env) Self(args []string) (string, error) {
 	if me := e.Getenv("GC_AGENT"); me != "" {
 		return me, nil
 	}
-	return "", exit.Usage("no agent given: name one, or run this inside a session, which " +
-		"sets GC_AGENT")
+	return "", exit.Usage("no name given; the default is $GC_AGENT, which is set only inside a " +
+		"session")
+}
+
+// DefaultsToSelf adds to a command's help that Self is the default for its first argument.
+func DefaultsToSelf(c *cobra.Command) {
+	_, name, _ := strings.Cut(c.Use, " [")
+	if what, _, optional := strings.Cut(name, "]"); optional {
+		what, _, _ = strings.Cut(what, "|")
+		c.Long = cmp.Or(c.Long, c.Short+".") + "\n\n" + what + " is optional inside a session " +
+			"(default: $GC_AGENT)."
+	}
 }
 
 // WarnConfigCache prints a warning that the configuration is invalid and that the command uses cached values instead.

@@ -21,6 +21,7 @@ import (
 	"gcity/cli/host"
 	"gcity/cli/offline"
 	"gcity/cli/output"
+	"gcity/describe"
 	"gcity/internal/deadline"
 	"gcity/internal/suggest"
 )
@@ -61,7 +62,7 @@ agents. The folder is not changed.`,
 // CitiesCommand returns the cities command.
 func CitiesCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "cities", Short: "List the registered cities and their states",
+		Use: "cities", Short: "List the registered and the running cities with their states",
 		Args: env.Exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return listCities(cmd.Context(), e) },
 	}
@@ -88,7 +89,7 @@ func register(ctx context.Context, e *env.Env, args []string) error {
 			return err
 		}
 		return e.Receipt(city.Receipt{Message: fmt.Sprintf("%s is registered, but no supervisor "+
-			"is running; run `gcity supervisor start` to start one", entry.Name)})
+			"is running; run `gcity supervisor start`", entry.Name)})
 	}
 	info, err := registerRunning(ctx, e, dir)
 	if err != nil {
@@ -385,6 +386,7 @@ func stateWithoutSupervisor(ctx context.Context, e host.Registered) city.Info {
 	if s.Suspended {
 		i.Status = city.CitySuspended
 	}
+	i.Mode = s.Mode
 	return i
 }
 
@@ -393,6 +395,15 @@ func listCities(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
+	_, supervised := host.FindSupervisor(e)
+	if !supervised { // add other running cities, as in the list of the control room
+		if all, err = (&registryList{e: e, looks: newLooks()}).find(ctx); err != nil {
+			return err
+		}
+		slices.SortFunc(all, func(x, y city.Info) int {
+			return city.CompareNames(x.Name, y.Name)
+		})
+	}
 	if e.JSON {
 		return e.WriteJSON(citiesOf(all))
 	}
@@ -400,14 +411,14 @@ func listCities(ctx context.Context, e *env.Env) error {
 	for _, t := range troubles {
 		fmt.Fprintf(e.Err, "! %s\n", output.SafeText(t))
 	}
-	if _, runs := host.FindSupervisor(e); !runs && len(all) > 0 {
+	stopped := func(i city.Info) bool { return !i.Running }
+	if !supervised && slices.ContainsFunc(all, stopped) {
 		fmt.Fprintln(e.Err, "no supervisor is running, but agents of these cities "+
-			"might be running; "+
-			"run `gcity supervisor start` to start one")
+			"might be running; run `gcity supervisor start`")
 	}
 	if len(all) == 0 {
-		e.Sayf("no cities are registered; run `gcity register` or `gcity start` in a city's " +
-			"folder to add it")
+		e.Sayf("no cities are registered, and none is running; run `gcity register` or " +
+			"`gcity start` in a city's folder to add it")
 		return nil
 	}
 	return printCities(e, all)
@@ -418,8 +429,12 @@ func printCities(e *env.Env, all []city.Info) error {
 	for _, i := range all {
 		color := map[city.Condition]string{city.CityRunning: output.Green,
 			city.CityCrashed: output.Red, city.CityRefused: output.Red}[i.Status]
+		text := CityStatusText(e, i)
+		if i.Mode != "" {
+			text += ", " + describe.Mode(i.Mode)
+		}
 		rows = append(rows, []output.Cell{output.Tinted(i.Name, output.Bold), output.Plain(i.Path),
-			output.Tinted(CityStatusText(e, i), color)})
+			output.Tinted(text, color)})
 	}
 	return e.Table(e.Out, 0, []string{"NAME", "PATH", "STATUS"}, rows)
 }

@@ -69,7 +69,7 @@ func DialSupervisor(e *env.Env) (*client.Fleet, supervisorRunning, error) {
 	}
 	if !runs {
 		return nil, r, exit.NotRunning("no supervisor is running for the cities of %s; run "+
-			"`gcity supervisor start` to start one", h.Dir)
+			"`gcity supervisor start`", h.Dir)
 	}
 	f, err := client.DialFleet(r.Socket)
 	return f, r, err

@@ -16,6 +16,7 @@ import (
 	"gcity/cli/output"
 	"gcity/cli/sessions"
 	"gcity/controller/effect"
+	"gcity/describe"
 	"gcity/events"
 	"gcity/session"
 )
@@ -57,9 +58,8 @@ func (b *City) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	case city.Kill, city.Interrupt, city.Clear, city.Nudge, city.SendKeys:
 		return b.toSession(ctx, c)
 	}
-	return city.Receipt{}, exit.NotRunning("cannot %s: no controller is running for %s; start it "+
-		"with `gcity start`", strings.ReplaceAll(c.Verb(), "-", " "),
-		b.Dir)
+	return city.Receipt{}, exit.NotRunning("cannot %s: no controller is running for %s; %s",
+		strings.ReplaceAll(c.Verb(), "-", " "), b.Dir, describe.HowToStart)
 }
 
 // toSession carries out a command that needs only the agent's session.

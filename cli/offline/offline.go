@@ -18,6 +18,7 @@ import (
 	"gcity/cli/folder"
 	"gcity/cli/sessions"
 	"gcity/config"
+	"gcity/describe"
 	"gcity/events"
 	"gcity/session"
 	"gcity/trust"
@@ -268,8 +269,8 @@ func (b *City) withoutSession(agent, what string) error {
 			return err
 		}
 	}
-	return exit.NotRunning("agent %q %s, and no controller is running to start it; start it with "+
-		"`gcity start`", agent, what)
+	return exit.NotRunning("agent %q %s, and no controller is running to start it; %s", agent,
+		what, describe.HowToStart)
 }
 
 // Cannot returns the error for an operation that the session provider does not support.

@@ -45,7 +45,7 @@ func (p *Printer) Next(n *city.Next) string {
 // Ending formats how and when a process exited.
 func (p *Printer) Ending(e *city.Exit) string {
 	how := ExitText(e.Code, e.Signal) + fmt.Sprintf(" at %s after %s", p.Clock(e.At),
-		e.Uptime.Round(time.Second/10))
+		e.Uptime.Round(time.Millisecond))
 	if e.File != "" {
 		how += "; its output is stored in " + e.File
 	}

@@ -150,7 +150,7 @@ func restartsText(a *city.Agent, window time.Duration, dot string) string {
 func stateFields(src *Source, r *panel.AgentRow, a *city.Agent) []string {
 	sign, token := panel.ConditionOf(src.Look, r)
 	dot := " " + src.Look.Glyphs.Dot + " "
-	state := src.Look.Paint(token, sign) + " for " + widget.Age(src.Now.Sub(r.Since))
+	state := src.Look.Paint(token, sign) + " " + widget.Lasted(r.State, src.Now.Sub(r.Since))
 	if r.Stuck != nil {
 		state = src.Look.Paint(token, sign) + " for " + widget.Age(src.Now.Sub(r.Stuck.Since)) +
 			dot +

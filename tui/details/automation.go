@@ -3,6 +3,7 @@ package details
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"gcity/city"
 	"gcity/describe"
@@ -36,6 +37,9 @@ func Automation(src *Source, h *RunHistory) []string {
 	sign, token := panel.AutomationSign(src.Look, r.State)
 	state := src.Look.Paint(token, sign+" "+string(r.State))
 	if soon := r.DueText(src.Now).Full; soon != "" {
+		if strings.HasPrefix(soon, "in ") { // the list shows the date before it
+			soon = "next run " + soon
+		}
 		state += " " + src.Look.Glyphs.Dot + " " + soon
 		if !r.Next.IsZero() {
 			state += " (" + widget.Clock(r.Next, src.Now) + ")"

@@ -398,4 +398,4 @@ func lastLine(text string) string {
 }
 
 // Sizes describes the numbers of running and desired members: "2 of 3 wanted".
-func (r *PoolRow) Sizes() string { return fmt.Sprintf("%d of %d wanted", r.Size, r.Desired) }
+func (r *PoolRow) Sizes() string { return fmt.Sprintf("%d/%d live", r.Size, r.Desired) }
