@@ -162,7 +162,7 @@ func comparePlan(t *testing.T, edit func(name string) string) {
 	defer end()
 	ctx := t.Context()
 	var err error
-	v := planInput{clock: func(t time.Time) string { return t.Format(time.TimeOnly) }}
+	v := planInput{now: time.Now(), clock: func(t time.Time) string { return t.Format(time.TimeOnly) }}
 	if v.running, err = b.Snapshot(ctx); err != nil {
 		t.Fatal(err)
 	}

@@ -24,9 +24,9 @@ func TestChanges(t *testing.T) {
 	suspended.Suspended = agent.Suspension{Level: agent.AgentLevel, Where: "in city.toml"}
 	broken.Problem = "no such command"
 	alive := func(name string, f session.Fingerprint, attached int) session.Status {
-		return session.Status{Agent: name, Alive: true, Fingerprint: f, Attached: attached}
+		return session.Status{Name: name, Agent: name, Alive: true, Ready: true, Fingerprint: f, Attached: attached}
 	}
-	got := changes(planInput{
+	got := changes(planInput{now: noon,
 		wants: []agent.Want{want("same", old), want("drift", fresh), want("held", fresh),
 			want("new", old), want("unknown", old), suspended, broken, want("q", old),
 			want("edited", fresh), want("left", fresh), want("backoff", fresh)},
@@ -76,7 +76,7 @@ func TestPlannedPools(t *testing.T) {
 	}
 	lives := func(names ...string) (out []session.Status) {
 		for _, n := range names {
-			out = append(out, session.Status{Agent: n, Alive: true})
+			out = append(out, session.Status{Name: n, Agent: n, Alive: true, Ready: true})
 		}
 		return out
 	}
@@ -111,7 +111,7 @@ func TestPlannedPools(t *testing.T) {
 			running: &city.Snapshot{Agents: []city.Agent{{Name: "gone-1", Pool: "gone"}}}},
 			"drain gone-1, start w-1"},
 	} {
-		c.v.wants, c.v.pools = wants, []agent.Pool{w}
+		c.v.now, c.v.wants, c.v.pools = noon, wants, []agent.Pool{w}
 		var got []string
 		for _, x := range changes(c.v) {
 			got = append(got, x.Change+" "+x.Agent)
@@ -158,15 +158,15 @@ func TestPlannedWithUnknownSessions(t *testing.T) {
 	}
 	broken := want("broken", "pty", fresh)
 	broken.Problem = "no such command"
-	v := planInput{
+	v := planInput{now: noon,
 		wants: []agent.Want{want("seen", "pty", old), want("dark", "tmux", old),
 			want("new", "pty", old), want("swap", "exec:x", old), want("moved", "tmux", old),
 			broken},
 		sessions: []session.Status{
-			{Agent: "seen", Alive: true, Provider: "pty", Fingerprint: old},
-			{Agent: "swap", Alive: true, Provider: "pty", Fingerprint: old},
-			{Agent: "moved", Alive: true, Provider: "pty", Fingerprint: old},
-			{Agent: "broken", Alive: true, Provider: "pty", Fingerprint: old},
+			{Name: "seen", Agent: "seen", Alive: true, Ready: true, Provider: "pty", Fingerprint: old},
+			{Name: "swap", Agent: "swap", Alive: true, Ready: true, Provider: "pty", Fingerprint: old},
+			{Name: "moved", Agent: "moved", Alive: true, Ready: true, Provider: "pty", Fingerprint: old},
+			{Name: "broken", Agent: "broken", Alive: true, Ready: true, Provider: "pty", Fingerprint: old},
 		},
 		unknown: map[string]error{"tmux": errors.New("no server")},
 		unable: func(provider string) string {

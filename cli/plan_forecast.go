@@ -1,0 +1,318 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/agent"
+	"gcity/city"
+	"gcity/cli/folder"
+	"gcity/controller"
+	"gcity/controller/effect"
+	"gcity/internal/redact"
+	"gcity/pool"
+	"gcity/session"
+)
+
+// forecast is what a controller does with the planned configuration: the machine decides, and the forecast simulates
+// the sessions.
+type forecast struct {
+	v             *planInput
+	sessions      []session.Status // as they are after the effects so far
+	starts, stops map[string]bool
+	barred        map[string]change // agents that wait or fail instead of starting
+	*city.Snapshot
+}
+
+// forecast returns what a controller would do with the configuration.
+func (v *planInput) forecast() *forecast {
+	f := &forecast{v: v, starts: map[string]bool{}, stops: map[string]bool{},
+		barred: map[string]change{}}
+	for _, st := range v.sessions {
+		if st.Alive {
+			f.sessions = append(f.sessions, st)
+		}
+	}
+	conf := &effect.Configuration{Wants: v.wants, Pools: v.pools, Overrides: map[string]int{},
+		Patrol: time.Minute} // until then, a failed check of a provider is not repeated
+	if v.running != nil {
+		for i := range v.running.Pools {
+			conf.Overrides[v.running.Pools[i].Name] = v.running.Pools[i].Desired
+		}
+	}
+	maps.Copy(conf.Overrides, v.overrides)
+	f.Snapshot = controller.Forecast(v.now, conf, v.histories(), f.execute)
+	return f
+}
+
+// histories returns which agents the running controller leaves stopped. The machine ignores this for an agent with a
+// changed definition.
+func (v *planInput) histories() effect.Histories {
+	out := effect.Histories{Agents: map[string]effect.SavedAgent{}}
+	for i := range v.wants {
+		w := &v.wants[i]
+		g := v.agent(w.Name)
+		if g == nil || v.edit(w, g) != "" ||
+			g.State != city.Exited && g.State != city.Quarantined {
+			continue
+		}
+		x := &effect.SavedExit{Why: g.Reason}
+		if g.State == city.Exited { // the agents that depend on it may start if it succeeded
+			x.Exit = g.Exit
+		}
+		out.Agents[w.Name] = effect.SavedAgent{Fingerprint: w.Spec.Fingerprint.Sum, Exited: x}
+	}
+	return out
+}
+
+// execute returns the simulated result of an effect.
+func (f *forecast) execute(e effect.Effect) effect.Input {
+	switch e := e.(type) {
+	case effect.List:
+		in := effect.Listed{Step: e.Step, Sessions: f.sessions}
+		// a running controller has listed them before; bar handles the agents that wait for a list
+		if f.v.running == nil && len(f.v.unknown) > 0 {
+			in.Err = &session.PartialError{Unknown: f.v.unknown}
+		}
+		return in
+	case effect.CountWork:
+		in := effect.WorkCounted{Unknown: true, Tasks: map[string]string{}}
+		if f.v.running != nil {
+			for i := range f.v.running.Agents {
+				in.Tasks[f.v.running.Agents[i].Name] = f.v.running.Agents[i].Task
+			}
+		}
+		return in
+	case effect.CheckProvider:
+		in := effect.ProviderChecked{Provider: e.Provider}
+		if f.v.unable != nil {
+			if why := f.v.unable(e.Provider); why != "" {
+				in.Err = errors.New(why)
+			}
+		}
+		return in
+	case effect.Stop:
+		f.stops[e.Agent] = true
+		f.remove(e.Agent)
+		return effect.Stopped{Agent: e.Agent}
+	case effect.Resume:
+		f.remove(e.Want.Name)
+		return f.add(e.Want, e.Status)
+	case effect.Start:
+		if c := f.v.bar(e.Want); c.Change != "" {
+			f.barred[e.Want.Name] = c
+			return nil // dependents wait for it
+		}
+		f.starts[e.Want.Name] = true
+		return f.add(e.Want, session.Status{Name: e.Want.Spec.Name, ID: "planned",
+			Fingerprint: e.Want.Spec.Fingerprint, Provider: e.Want.Spec.Provider})
+	}
+	return nil
+}
+
+func (f *forecast) remove(agent string) {
+	f.sessions = slices.DeleteFunc(slices.Clone(f.sessions),
+		func(st session.Status) bool { return st.Agent == agent })
+}
+
+// add adds a session that is ready, and returns the result of its start.
+func (f *forecast) add(w *agent.Want, st session.Status) effect.Input {
+	st.Agent, st.Alive, st.Ready = w.Name, true, true
+	f.sessions = append(f.sessions, st)
+	return effect.Started{Agent: w.Name, Status: st}
+}
+
+// agent returns an agent's state in the running controller, or nil.
+func (v *planInput) agent(name string) *city.Agent {
+	if v.running == nil {
+		return nil
+	}
+	g, _ := v.running.Agent(name)
+	return g
+}
+
+// edit returns how the definition of an agent differs from the one in the running controller, or "".
+func (v *planInput) edit(w *agent.Want, g *city.Agent) string {
+	switch {
+	case g.Declared == folder.Short(w.Spec.Fingerprint.Sum) || g.Declared == "":
+		return ""
+	case g.Command != redact.Text(w.Spec.Command):
+		return "command changed"
+	}
+	return "configuration changed"
+}
+
+// bar returns the change to an agent that waits or fails instead of starting. Otherwise it returns the zero value.
+func (v *planInput) bar(w *agent.Want) change {
+	if why := v.unlistedReason(w.Name); why != "" {
+		return change{Change: "wait", Reason: why}
+	}
+	if v.unfit != nil {
+		if why := v.unfit(w); why != "" {
+			return change{Change: "fail", Reason: why}
+		}
+	}
+	g := v.agent(w.Name)
+	if g == nil || v.edit(w, g) != "" {
+		return change{}
+	}
+	switch g.State {
+	case city.Failed:
+		// a new configuration removes a problem that the old one had
+		if g.Until == nil && !g.Available && !v.inForce {
+			break
+		}
+		fallthrough
+	case city.Starting, city.Backoff: // the controller starts it later, or is starting it now
+		return change{Change: "wait", Reason: v.hold(g)}
+	}
+	return change{}
+}
+
+// change returns what happens to a declared agent. g is its state in the forecast, and st its session now.
+func (f *forecast) change(w *agent.Want, g *city.Agent, st session.Status, lives bool) change {
+	c := change{Agent: w.Name, Pool: w.Pool, Change: "none", Reason: "runs as configured"}
+	barred, isBarred := f.barred[w.Name]
+	why := f.v.unlistedReason(w.Name)
+	stops := f.stops[w.Name]
+	switch {
+	case !lives && why != "":
+		c.Change, c.Reason = "wait", why
+	case w.Suspended.On() && stops:
+		c.Change, c.Reason = "stop", w.Suspended.String()
+	case w.Suspended.On():
+		c.Reason = w.Suspended.String()
+	case w.TriageOf != "" && lives && f.v.running != nil: // the forecast knows no checks
+	case w.TriageOf != "" && !stops:
+		c.Reason = "triage agent of watchdog " + w.TriageOf + "; starts only for its checks"
+	case stops:
+		return f.restart(c, w, g, st)
+	case f.starts[w.Name]:
+		c.Change, c.Reason = f.v.startReason(w)
+	case isBarred:
+		c.Change, c.Reason = barred.Change, barred.Reason
+	case g.Drain != nil && g.Drain.By == "pool":
+		c.Change, c.Reason = "drain", f.surplus(w.Pool)
+	case lives && len(g.Drift) > 0:
+		return f.holdBack(c, g)
+	case lives:
+	case w.Problem != "":
+		c.Change, c.Reason = "fail", w.Problem
+	case g.State == city.Waiting:
+		c.Change, c.Reason = "wait", withoutStates(g.Reason)
+	default:
+		c.Change, c.Reason = "wait", f.v.hold(cmp.Or(f.v.agent(w.Name), g))
+	}
+	return c
+}
+
+// restart returns what happens to an agent that is stopped.
+func (f *forecast) restart(c change, w *agent.Want, g *city.Agent, st session.Status) change {
+	c.Change, c.Fields = "restart", st.Drift(&w.Spec)
+	c.Reason = strings.Join(c.Fields, ", ")
+	if c.Fields == nil {
+		c.Reason = decision(g, "stop")
+	}
+	barred, isBarred := f.barred[w.Name]
+	switch {
+	case f.starts[w.Name]:
+	case isBarred:
+		c.Change, c.Reason = "fail", c.Reason+"; it cannot start again: "+barred.Reason
+	case g.State == city.Waiting:
+		c.Reason += "; then it " + withoutStates(g.Reason)
+	default:
+		c.Change = "stop"
+	}
+	return c
+}
+
+// holdBack returns what happens to an agent with a changed definition that is not restarted now.
+func (f *forecast) holdBack(c change, g *city.Agent) change {
+	drift := strings.Join(g.Drift, ", ")
+	c.Fields = g.Drift
+	c.Change, c.Reason = "restart", drift+"; held back while a user is attached"
+	if why := decision(g, "hold back"); why != "" {
+		c.Change, c.Reason = "wait", drift+"; held back because "+why
+	}
+	return c
+}
+
+// decision returns the reason for the newest decision of a kind, or "".
+func decision(g *city.Agent, what string) string {
+	for _, d := range slices.Backward(g.Decisions) {
+		if d.What == what {
+			return d.Why
+		}
+	}
+	return ""
+}
+
+// surplus returns the reason why a member of a pool leaves.
+func (f *forecast) surplus(name string) string {
+	p, _ := f.Pool(name)
+	return fmt.Sprintf("pool %s scales to %d", name, p.Desired)
+}
+
+// undeclared returns what happens to an agent that is running but not declared.
+func (f *forecast) undeclared(name string) change {
+	if p := f.v.formerPool(name); p != "" {
+		return change{Agent: name, Pool: p, Change: "drain",
+			Reason: "no longer a member of pool " + p}
+	}
+	return change{Agent: name, Change: "stop", Reason: "not in the configuration"}
+}
+
+// formerPool returns the pool of an agent that was removed from the configuration, or "" if it was not in a pool.
+func (v *planInput) formerPool(name string) string {
+	if g := v.agent(name); g != nil && g.Pool != "" {
+		return g.Pool
+	}
+	for _, p := range v.pools {
+		if (pool.Spec{Name: p.Name, Max: math.MaxInt}).Index(name) > 0 {
+			return p.Name
+		}
+	}
+	return ""
+}
+
+// withoutStates returns a reason for waiting without the states of the dependencies.
+func withoutStates(why string) string {
+	stateOf := regexp.MustCompile(`(?:pool )?(\S+) \([^)]*\)`)
+	return strings.Replace(stateOf.ReplaceAllString(why, "$1"), "the agent might", "it might", 1)
+}
+
+// startReason returns why an agent without a session starts.
+func (v *planInput) startReason(w *agent.Want) (change, why string) {
+	g := v.agent(w.Name)
+	if g == nil {
+		return "start", "not running"
+	}
+	edit := v.edit(w, g)
+	switch {
+	case g.Suspended:
+		return "start", "no longer suspended"
+	case edit != "" && g.State == city.Starting:
+		return "restart", edit + "; it is currently starting"
+	case edit != "":
+		return "start", edit + editEffect(g)
+	case g.State == city.Failed && g.Until == nil:
+		return "start", "the problem that prevented its start is gone"
+	}
+	return "start", "not running"
+}
+
+// hold returns what keeps an agent from starting.
+func (v *planInput) hold(g *city.Agent) string {
+	why := string(g.State) + ": " + g.Reason
+	if g.Until != nil {
+		why += ", until " + v.clock(*g.Until)
+	}
+	return why
+}
