@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -200,13 +199,15 @@ func (f *forecast) change(w *agent.Want, g *city.Agent, st session.Status, lives
 		c.Change, c.Reason = barred.Change, barred.Reason
 	case g.Drain != nil && g.Drain.By == "pool":
 		c.Change, c.Reason = "drain", f.surplus(w.Pool)
+	case g.Drain != nil:
+		c.Change, c.Reason = "wait", "draining: asked to finish by "+g.Drain.By
 	case lives && len(g.Drift) > 0:
-		return f.holdBack(c, g)
-	case lives:
-	case w.Problem != "":
+		c.Change, c.Reason, c.Fields = "wait", g.Reason, g.Drift
+	case lives && g.State == city.Running:
+	case !lives && w.Problem != "":
 		c.Change, c.Reason = "fail", w.Problem
 	case g.State == city.Waiting:
-		c.Change, c.Reason = "wait", withoutStates(g.Reason)
+		c.Change, c.Reason = "wait", g.Reason
 	default:
 		c.Change, c.Reason = "wait", f.v.hold(cmp.Or(f.v.agent(w.Name), g))
 	}
@@ -217,8 +218,10 @@ func (f *forecast) change(w *agent.Want, g *city.Agent, st session.Status, lives
 func (f *forecast) restart(c change, w *agent.Want, g *city.Agent, st session.Status) change {
 	c.Change, c.Fields = "restart", st.Drift(&w.Spec)
 	c.Reason = strings.Join(c.Fields, ", ")
-	if c.Fields == nil {
-		c.Reason = decision(g, "stop")
+	for _, d := range g.Decisions {
+		if d.What == "stop" && c.Fields == nil {
+			c.Reason = d.Why
+		}
 	}
 	barred, isBarred := f.barred[w.Name]
 	switch {
@@ -226,32 +229,11 @@ func (f *forecast) restart(c change, w *agent.Want, g *city.Agent, st session.St
 	case isBarred:
 		c.Change, c.Reason = "fail", c.Reason+"; it cannot start again: "+barred.Reason
 	case g.State == city.Waiting:
-		c.Reason += "; then it " + withoutStates(g.Reason)
+		c.Reason += "; then it " + g.Reason
 	default:
 		c.Change = "stop"
 	}
 	return c
-}
-
-// holdBack returns what happens to an agent with a changed definition that is not restarted now.
-func (f *forecast) holdBack(c change, g *city.Agent) change {
-	drift := strings.Join(g.Drift, ", ")
-	c.Fields = g.Drift
-	c.Change, c.Reason = "restart", drift+"; held back while a user is attached"
-	if why := decision(g, "hold back"); why != "" {
-		c.Change, c.Reason = "wait", drift+"; held back because "+why
-	}
-	return c
-}
-
-// decision returns the reason for the newest decision of a kind, or "".
-func decision(g *city.Agent, what string) string {
-	for _, d := range slices.Backward(g.Decisions) {
-		if d.What == what {
-			return d.Why
-		}
-	}
-	return ""
 }
 
 // surplus returns the reason why a member of a pool leaves.
@@ -280,12 +262,6 @@ func (v *planInput) formerPool(name string) string {
 		}
 	}
 	return ""
-}
-
-// withoutStates returns a reason for waiting without the states of the dependencies.
-func withoutStates(why string) string {
-	stateOf := regexp.MustCompile(`(?:pool )?(\S+) \([^)]*\)`)
-	return strings.Replace(stateOf.ReplaceAllString(why, "$1"), "the agent might", "it might", 1)
 }
 
 // startReason returns why an agent without a session starts.

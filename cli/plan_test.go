@@ -51,8 +51,8 @@ func TestChanges(t *testing.T) {
 			Fields: []string{"command changed"}},
 		{Agent: "edited", Change: "start", Reason: "command changed; its quarantine ends"},
 		{Agent: "gone", Change: "stop", Reason: "not in the configuration"},
-		{Agent: "held", Change: "restart", Reason: "command changed; held back while a user " +
-			"is attached", Fields: []string{"command changed"}},
+		{Agent: "held", Change: "wait", Reason: "restart held back while a user is attached: " +
+			"command changed", Fields: []string{"command changed"}},
 		{Agent: "left", Change: "start", Reason: "configuration changed; it starts again"},
 		{Agent: "new", Change: "start", Reason: "not running"},
 		{Agent: "p", Change: "fail", Reason: "no such command"},
@@ -60,6 +60,33 @@ func TestChanges(t *testing.T) {
 		{Agent: "s", Change: "stop", Reason: "suspended in city.toml"},
 		{Agent: "same", Change: "none", Reason: "runs as configured"},
 		{Agent: "unknown", Change: "none", Reason: "runs as configured"},
+	}
+	if diff := cmp.Diff(expect, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A plan shows what the machine waits for: the states of dependencies, a drain, or a session that does not respond.
+func TestPlannedWaits(t *testing.T) {
+	broken, first, last := agent.Want{Name: "broken", Problem: "no such command"},
+		agent.Want{Name: "first", DependsOn: []string{"broken"}}, agent.Want{Name: "last", DependsOn: []string{"w"}}
+	member := agent.Want{Name: "w-1", Pool: "w", Index: 1, DependsOn: []string{"first"}}
+	alive := func(name string) session.Status {
+		return session.Status{Name: name, Agent: name, Alive: true, Ready: true}
+	}
+	silent, draining := alive("silent"), alive("draining")
+	silent.Silent, silent.Reason = noon, "its host does not respond"
+	draining.Drain = session.Drain{Since: noon, By: "operator"}
+	got := changes(planInput{now: noon, wants: []agent.Want{broken, first, last, member, {Name: "draining"}, {Name: "silent"}},
+		pools:    []agent.Pool{{Spec: pool.Spec{Name: "w", Min: 1, Max: 1}}},
+		sessions: []session.Status{silent, draining}})
+	expect := []change{
+		{Agent: "broken", Change: "fail", Reason: "no such command"},
+		{Agent: "draining", Change: "wait", Reason: "draining: asked to finish by operator"},
+		{Agent: "first", Change: "wait", Reason: "waits for broken (failed)"},
+		{Agent: "last", Change: "wait", Reason: "waits for pool w (no member is running)"},
+		{Agent: "silent", Change: "wait", Reason: "unknown: its host does not respond"},
+		{Agent: "w-1", Pool: "w", Change: "wait", Reason: "waits for first (waiting)"},
 	}
 	if diff := cmp.Diff(expect, got); diff != "" {
 		t.Error(diff)
@@ -173,16 +200,16 @@ func TestPlannedWithUnknownSessions(t *testing.T) {
 			return map[string]string{"exec:x": "there is no script x"}[provider]
 		},
 	}
-	held := "provider changed; held back because a restart would fail: there is no script x"
+	held := "restart held back because a restart would fail: there is no script x; provider changed"
 	expect := []change{
-		{Agent: "broken", Change: "wait", Reason: "command changed; held back because a restart " +
-			"would fail: no such command", Fields: []string{"command changed"}},
+		{Agent: "broken", Change: "wait", Reason: "restart held back because a restart " +
+			"would fail: no such command; command changed", Fields: []string{"command changed"}},
 		{Agent: "dark", Change: "wait", Reason: "waits until the sessions of tmux can be listed, " +
-			"because it might be running there"},
+			"because the agent might be running there"},
 		{Agent: "moved", Change: "restart", Reason: "provider changed",
 			Fields: []string{"provider changed"}},
 		{Agent: "new", Change: "wait", Reason: "waits until the sessions of tmux can be listed, " +
-			"because it might be running there"},
+			"because the agent might be running there"},
 		{Agent: "seen", Change: "none", Reason: "runs as configured"},
 		{Agent: "swap", Change: "wait", Reason: held, Fields: []string{"provider changed"}},
 	}
