@@ -223,7 +223,7 @@ func changes(v planInput) []change {
 			alive[st.Agent] = st
 		}
 	}
-	f := v.forecast()
+	f := v.forecast(alive)
 	var out []change
 	for i := range v.wants {
 		w := &v.wants[i]
@@ -237,7 +237,7 @@ func changes(v planInput) []change {
 		}
 	}
 	for name := range alive {
-		out = append(out, f.undeclared(name))
+		out = append(out, v.undeclared(name))
 	}
 	out = append(out, v.removed(alive)...)
 	slices.SortFunc(out, func(x, y change) int { return city.CompareNames(x.Agent, y.Agent) })

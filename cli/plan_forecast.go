@@ -24,27 +24,25 @@ import (
 // the sessions.
 type forecast struct {
 	v             *planInput
-	sessions      []session.Status // as they are after the effects so far
+	sessions      map[string]session.Status // sessions after the effects so far, by agent
+	tasks         map[string]string         // beads in progress, by agent
 	starts, stops map[string]bool
 	barred        map[string]change // agents that wait or fail instead of starting
 	*city.Snapshot
 }
 
-// forecast returns what a controller would do with the configuration.
-func (v *planInput) forecast() *forecast {
-	f := &forecast{v: v, starts: map[string]bool{}, stops: map[string]bool{},
-		barred: map[string]change{}}
-	for _, st := range v.sessions {
-		if st.Alive {
-			f.sessions = append(f.sessions, st)
-		}
-	}
+// forecast returns what a controller would do with the configuration. alive contains the sessions by agent.
+func (v *planInput) forecast(alive map[string]session.Status) *forecast {
+	f := &forecast{v: v, sessions: maps.Clone(alive), tasks: map[string]string{},
+		starts: map[string]bool{}, stops: map[string]bool{}, barred: map[string]change{}}
 	conf := &effect.Configuration{Wants: v.wants, Pools: v.pools, Overrides: map[string]int{},
 		Patrol: time.Minute} // until then, a failed check of a provider is not repeated
-	if v.running != nil {
-		for i := range v.running.Pools {
-			conf.Overrides[v.running.Pools[i].Name] = v.running.Pools[i].Desired
-		}
+	running := cmp.Or(v.running, &city.Snapshot{})
+	for i := range running.Pools {
+		conf.Overrides[running.Pools[i].Name] = running.Pools[i].Desired
+	}
+	for i := range running.Agents {
+		f.tasks[running.Agents[i].Name] = running.Agents[i].Task
 	}
 	maps.Copy(conf.Overrides, v.overrides)
 	f.Snapshot = controller.Forecast(v.now, conf, v.histories(), f.execute)
@@ -75,20 +73,15 @@ func (v *planInput) histories() effect.Histories {
 func (f *forecast) execute(e effect.Effect) effect.Input {
 	switch e := e.(type) {
 	case effect.List:
-		in := effect.Listed{Step: e.Step, Sessions: f.sessions}
+		in := effect.Listed{Step: e.Step, Sessions: slices.Collect(maps.Values(f.sessions))}
+		session.Order(in.Sessions)
 		// a running controller has listed them before; bar handles the agents that wait for a list
 		if f.v.running == nil && len(f.v.unknown) > 0 {
 			in.Err = &session.PartialError{Unknown: f.v.unknown}
 		}
 		return in
 	case effect.CountWork:
-		in := effect.WorkCounted{Unknown: true, Tasks: map[string]string{}}
-		if f.v.running != nil {
-			for i := range f.v.running.Agents {
-				in.Tasks[f.v.running.Agents[i].Name] = f.v.running.Agents[i].Task
-			}
-		}
-		return in
+		return effect.WorkCounted{Unknown: true, Tasks: f.tasks}
 	case effect.CheckProvider:
 		in := effect.ProviderChecked{Provider: e.Provider}
 		if f.v.unable != nil {
@@ -99,41 +92,33 @@ func (f *forecast) execute(e effect.Effect) effect.Input {
 		return in
 	case effect.Stop:
 		f.stops[e.Agent] = true
-		f.remove(e.Agent)
+		delete(f.sessions, e.Agent)
 		return effect.Stopped{Agent: e.Agent}
 	case effect.Resume:
-		f.remove(e.Want.Name)
-		return f.add(e.Want, e.Status)
+		return f.run(e.Want, e.Status)
 	case effect.Start:
 		if c := f.v.bar(e.Want); c.Change != "" {
 			f.barred[e.Want.Name] = c
 			return nil // dependents wait for it
 		}
 		f.starts[e.Want.Name] = true
-		return f.add(e.Want, session.Status{Name: e.Want.Spec.Name, ID: "planned",
-			Fingerprint: e.Want.Spec.Fingerprint, Provider: e.Want.Spec.Provider})
+		return f.run(e.Want, session.Status{Name: e.Want.Spec.Name, Agent: e.Want.Name,
+			ID: "planned", Alive: true, Provider: e.Want.Spec.Provider,
+			Fingerprint: e.Want.Spec.Fingerprint})
 	}
 	return nil
 }
 
-func (f *forecast) remove(agent string) {
-	f.sessions = slices.DeleteFunc(slices.Clone(f.sessions),
-		func(st session.Status) bool { return st.Agent == agent })
-}
-
-// add adds a session that is ready, and returns the result of its start.
-func (f *forecast) add(w *agent.Want, st session.Status) effect.Input {
-	st.Agent, st.Alive, st.Ready = w.Name, true, true
-	f.sessions = append(f.sessions, st)
+// run stores a session that is ready, and returns the result of its start.
+func (f *forecast) run(w *agent.Want, st session.Status) effect.Input {
+	st.Ready = true
+	f.sessions[w.Name] = st
 	return effect.Started{Agent: w.Name, Status: st}
 }
 
 // agent returns an agent's state in the running controller, or nil.
 func (v *planInput) agent(name string) *city.Agent {
-	if v.running == nil {
-		return nil
-	}
-	g, _ := v.running.Agent(name)
+	g, _ := cmp.Or(v.running, &city.Snapshot{}).Agent(name)
 	return g
 }
 
@@ -243,25 +228,20 @@ func (f *forecast) surplus(name string) string {
 }
 
 // undeclared returns what happens to an agent that is running but not declared.
-func (f *forecast) undeclared(name string) change {
-	if p := f.v.formerPool(name); p != "" {
-		return change{Agent: name, Pool: p, Change: "drain",
-			Reason: "no longer a member of pool " + p}
-	}
-	return change{Agent: name, Change: "stop", Reason: "not in the configuration"}
-}
-
-// formerPool returns the pool of an agent that was removed from the configuration, or "" if it was not in a pool.
-func (v *planInput) formerPool(name string) string {
-	if g := v.agent(name); g != nil && g.Pool != "" {
-		return g.Pool
-	}
+func (v *planInput) undeclared(name string) change {
+	c := change{Agent: name, Change: "stop", Reason: "not in the configuration"}
 	for _, p := range v.pools {
 		if (pool.Spec{Name: p.Name, Max: math.MaxInt}).Index(name) > 0 {
-			return p.Name
+			c.Pool = p.Name
 		}
 	}
-	return ""
+	if g := v.agent(name); g != nil {
+		c.Pool = cmp.Or(g.Pool, c.Pool)
+	}
+	if c.Pool != "" {
+		c.Change, c.Reason = "drain", "no longer a member of pool "+c.Pool
+	}
+	return c
 }
 
 // startReason returns why an agent without a session starts.
