@@ -261,19 +261,6 @@ func (v planInput) removed(alive map[string]session.Status) (out []change) {
 	return out
 }
 
-// editEffect returns a clause that says how a changed definition affects an agent that is not running.
-func editEffect(g *city.Agent) string {
-	switch {
-	case g.State == city.Quarantined:
-		return "; its quarantine ends"
-	case g.State == city.Exited:
-		return "; it starts again"
-	case g.Until != nil:
-		return "; it starts without waiting any longer"
-	}
-	return ""
-}
-
 func printPlan(e *env.Env, p planShape) error {
 	n := len(p.Settings)
 	rows := make([][]output.Cell, 0, len(p.Items))

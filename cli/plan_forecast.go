@@ -257,7 +257,7 @@ func (v *planInput) startReason(w *agent.Want) (change, why string) {
 	case edit != "" && g.State == city.Starting:
 		return "restart", edit + "; it is currently starting"
 	case edit != "":
-		return "start", edit + editEffect(g)
+		return "start", fmt.Sprintf("%s (was %s)", edit, g.State)
 	case g.State == city.Failed && g.Until == nil:
 		return "start", "the problem that prevented its start is gone"
 	}

@@ -46,14 +46,14 @@ func TestChanges(t *testing.T) {
 		}},
 	})
 	expect := []change{
-		{Agent: "backoff", Change: "start", Reason: "configuration changed; it starts without waiting any longer"},
+		{Agent: "backoff", Change: "start", Reason: "configuration changed (was backoff)"},
 		{Agent: "drift", Change: "restart", Reason: "command changed",
 			Fields: []string{"command changed"}},
-		{Agent: "edited", Change: "start", Reason: "command changed; its quarantine ends"},
+		{Agent: "edited", Change: "start", Reason: "command changed (was quarantined)"},
 		{Agent: "gone", Change: "stop", Reason: "not in the configuration"},
 		{Agent: "held", Change: "wait", Reason: "restart held back while a user is attached: " +
 			"command changed", Fields: []string{"command changed"}},
-		{Agent: "left", Change: "start", Reason: "configuration changed; it starts again"},
+		{Agent: "left", Change: "start", Reason: "configuration changed (was exited)"},
 		{Agent: "new", Change: "start", Reason: "not running"},
 		{Agent: "p", Change: "fail", Reason: "no such command"},
 		{Agent: "q", Change: "wait", Reason: "quarantined: crashed"},
