@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -20,6 +21,8 @@ import (
 	"gcity/config"
 	"gcity/config/edit"
 	"gcity/controller"
+	"gcity/controller/effect"
+	"gcity/controller/memory"
 	"gcity/describe"
 	"gcity/session"
 )
@@ -77,8 +80,9 @@ type planInput struct {
 	pools     []agent.Pool
 	overrides map[string]int
 	sessions  []session.Status
-	running   *city.Snapshot // nil if no controller is running
-	inForce   bool           // the configuration on disk is the one in force in the controller
+	running   *city.Snapshot   // nil if no controller is running
+	saved     effect.Histories // saved by the last controller; empty if one is running
+	inForce   bool             // the configuration on disk is the one in force in the controller
 	now       time.Time
 	clock     func(time.Time) string
 	unknown   map[string]error // providers that cannot list their sessions, with the error
@@ -166,7 +170,9 @@ func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snaps
 	if v.overrides, err = edit.Overrides(dir); err != nil {
 		return out, err
 	}
-	if running != nil {
+	if running == nil {
+		v.saved = savedHistories(c)
+	} else {
 		out.InForce = v.running.Config.Revision
 		if c.Workspace.Name != v.running.Name {
 			return out, &exit.Failure{Code: exit.CodeConfig,
@@ -185,6 +191,19 @@ func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snaps
 		out.Warnings = append(out.Warnings, text)
 	}
 	return out, nil
+}
+
+// savedHistories returns the saved state that a new controller would use. A controller ignores a file that cannot be
+// read. Short waits are left out, because they have ended when a controller starts.
+func savedHistories(c *config.City) effect.Histories {
+	all, err := memory.ReadHistories(c.Path)
+	if err != nil {
+		return effect.Histories{}
+	}
+	maps.DeleteFunc(all.Agents, func(_ string, a effect.SavedAgent) bool {
+		return a.State == city.Backoff || a.State == city.Failed
+	})
+	return all.For(c.Daemon.CrashHistory == "disk")
 }
 
 // held returns the removals if the running controller would hold this configuration because it removes most of the

@@ -49,9 +49,12 @@ func (v *planInput) forecast(alive map[string]session.Status) *forecast {
 	return f
 }
 
-// histories returns which agents the running controller leaves stopped. The machine ignores this for an agent with a
-// changed definition.
+// histories returns which agents the running controller leaves stopped, or what the last controller saved about them.
+// The machine ignores this for an agent with a changed definition.
 func (v *planInput) histories() effect.Histories {
+	if v.running == nil {
+		return v.saved
+	}
 	out := effect.Histories{Agents: map[string]effect.SavedAgent{}}
 	for i := range v.wants {
 		w := &v.wants[i]
