@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -171,7 +170,9 @@ func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snaps
 		return out, err
 	}
 	if running == nil {
-		v.saved = savedHistories(c)
+		// a controller ignores a file that cannot be read
+		v.saved, _ = memory.ReadHistories(dir)
+		v.saved = v.saved.For(c.Daemon.CrashHistory == "disk")
 	} else {
 		out.InForce = v.running.Config.Revision
 		if c.Workspace.Name != v.running.Name {
@@ -191,19 +192,6 @@ func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snaps
 		out.Warnings = append(out.Warnings, text)
 	}
 	return out, nil
-}
-
-// savedHistories returns the saved state that a new controller would use. A controller ignores a file that cannot be
-// read. Short waits are left out, because they have ended when a controller starts.
-func savedHistories(c *config.City) effect.Histories {
-	all, err := memory.ReadHistories(c.Path)
-	if err != nil {
-		return effect.Histories{}
-	}
-	maps.DeleteFunc(all.Agents, func(_ string, a effect.SavedAgent) bool {
-		return a.State == city.Backoff || a.State == city.Failed
-	})
-	return all.For(c.Daemon.CrashHistory == "disk")
 }
 
 // held returns the removals if the running controller would hold this configuration because it removes most of the

@@ -59,15 +59,21 @@ func (v *planInput) histories() effect.Histories {
 	for i := range v.wants {
 		w := &v.wants[i]
 		g := v.agent(w.Name)
-		if g == nil || v.edit(w, g) != "" ||
-			g.State != city.Exited && g.State != city.Quarantined {
+		if g == nil || v.edit(w, g) != "" {
 			continue
 		}
-		x := &effect.SavedExit{Why: g.Reason}
-		if g.State == city.Exited { // the agents that depend on it may start if it succeeded
-			x.Exit = g.Exit
+		saved := effect.SavedAgent{Fingerprint: w.Spec.Fingerprint.Sum}
+		switch g.State {
+		case city.Exited:
+			saved.Exited = &effect.SavedExit{Why: g.Reason, Exit: g.Exit}
+		case city.Quarantined, city.Backoff, city.Failed:
+			if g.Until != nil {
+				saved.State, saved.Why, saved.Until = g.State, g.Reason, *g.Until
+			} else if g.Available || v.inForce { // otherwise, the edit removes the problem
+				saved.Exited = &effect.SavedExit{Why: g.Reason}
+			}
 		}
-		out.Agents[w.Name] = effect.SavedAgent{Fingerprint: w.Spec.Fingerprint.Sum, Exited: x}
+		out.Agents[w.Name] = saved
 	}
 	return out
 }
@@ -100,9 +106,15 @@ func (f *forecast) execute(e effect.Effect) effect.Input {
 	case effect.Resume:
 		return f.run(e.Want, e.Status)
 	case effect.Start:
+		if _, again := f.barred[e.Want.Name]; again {
+			return nil
+		}
 		if c := f.v.bar(e.Want); c.Change != "" {
 			f.barred[e.Want.Name] = c
-			return nil // dependents wait for it
+			if c.Change == "fail" {
+				return effect.Started{Agent: e.Want.Name, Err: session.ErrMissing}
+			}
+			return nil
 		}
 		f.starts[e.Want.Name] = true
 		return f.run(e.Want, session.Status{Name: e.Want.Spec.Name, Agent: e.Want.Name,
@@ -146,18 +158,7 @@ func (v *planInput) bar(w *agent.Want) change {
 			return change{Change: "fail", Reason: why}
 		}
 	}
-	g := v.agent(w.Name)
-	if g == nil || v.edit(w, g) != "" {
-		return change{}
-	}
-	switch g.State {
-	case city.Failed:
-		// a new configuration removes a problem that the old one had
-		if g.Until == nil && !g.Available && !v.inForce {
-			break
-		}
-		fallthrough
-	case city.Starting, city.Backoff: // the controller starts it later, or is starting it now
+	if g := v.agent(w.Name); g != nil && g.State == city.Starting && v.edit(w, g) == "" {
 		return change{Change: "wait", Reason: v.hold(g)}
 	}
 	return change{}
@@ -198,6 +199,12 @@ func (f *forecast) change(w *agent.Want, g *city.Agent, st session.Status, lives
 		c.Change, c.Reason = "wait", g.Reason
 	default:
 		c.Change, c.Reason = "wait", f.v.hold(cmp.Or(f.v.agent(w.Name), g))
+		// a controller retries the start
+		if (g.State == city.Backoff || g.State == city.Failed) && f.v.unfit != nil {
+			if why := f.v.unfit(w); why != "" {
+				c.Change, c.Reason = "fail", why
+			}
+		}
 	}
 	return c
 }

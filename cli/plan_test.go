@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -23,20 +24,23 @@ func TestChanges(t *testing.T) {
 	suspended, broken := want("s", old), want("p", old)
 	suspended.Suspended = agent.Suspension{Level: agent.AgentLevel, Where: "in city.toml"}
 	broken.Problem = "no such command"
+	quarantined, ends := want("q", old), noon.Add(time.Hour)
+	quarantined.Policy.Window = time.Hour
 	alive := func(name string, f session.Fingerprint, attached int) session.Status {
 		return session.Status{Name: name, Agent: name, Alive: true, Ready: true, Fingerprint: f, Attached: attached}
 	}
 	got := changes(planInput{now: noon,
 		wants: []agent.Want{want("same", old), want("drift", fresh), want("held", fresh),
-			want("new", old), want("unknown", old), suspended, broken, want("q", old),
+			want("new", old), want("unknown", old), suspended, broken, quarantined,
 			want("edited", fresh), want("left", fresh), want("backoff", fresh)},
 		sessions: []session.Status{
 			alive("same", old, 0), alive("drift", old, 0), alive("held", old, 1),
 			alive("s", old, 0), alive("gone", old, 0),
 			alive("unknown", session.Fingerprint{}, 0), {Agent: "new", Fingerprint: old},
 		},
+		clock: func(t time.Time) string { return t.Format(time.TimeOnly) },
 		running: &city.Snapshot{Agents: []city.Agent{
-			{Name: "q", State: city.Quarantined, Reason: "crashed",
+			{Name: "q", State: city.Quarantined, Reason: "crashed", Until: &ends,
 				Declaration: city.Declaration{Declared: folder.Short(old.Sum)}},
 			{Name: "edited", State: city.Quarantined, Reason: "crashed",
 				Declaration: city.Declaration{Declared: folder.Short(old.Sum), Command: "another"}},
@@ -56,7 +60,7 @@ func TestChanges(t *testing.T) {
 		{Agent: "left", Change: "start", Reason: "configuration changed (was exited)"},
 		{Agent: "new", Change: "start", Reason: "not running"},
 		{Agent: "p", Change: "fail", Reason: "no such command"},
-		{Agent: "q", Change: "wait", Reason: "quarantined: crashed"},
+		{Agent: "q", Change: "wait", Reason: "quarantined: crashed, until " + ends.Format(time.TimeOnly)},
 		{Agent: "s", Change: "stop", Reason: "suspended in city.toml"},
 		{Agent: "same", Change: "none", Reason: "runs as configured"},
 		{Agent: "unknown", Change: "none", Reason: "runs as configured"},
@@ -77,7 +81,9 @@ func TestPlannedWaits(t *testing.T) {
 	silent, draining := alive("silent"), alive("draining")
 	silent.Silent, silent.Reason = noon, "its host does not respond"
 	draining.Drain = session.Drain{Since: noon, By: "operator"}
-	got := changes(planInput{now: noon, wants: []agent.Want{broken, first, last, member, {Name: "draining"}, {Name: "silent"}},
+	got := changes(planInput{now: noon, wants: []agent.Want{broken, first, last, member, {Name: "draining"}, {Name: "silent"},
+		{Name: "unfit"}, {Name: "until", DependsOn: []string{"unfit"}}},
+		unfit:    func(w *agent.Want) string { return map[string]string{"unfit": "the folder is missing"}[w.Name] },
 		pools:    []agent.Pool{{Spec: pool.Spec{Name: "w", Min: 1, Max: 1}}},
 		sessions: []session.Status{silent, draining}})
 	expect := []change{
@@ -86,6 +92,8 @@ func TestPlannedWaits(t *testing.T) {
 		{Agent: "first", Change: "wait", Reason: "waits for broken (failed)"},
 		{Agent: "last", Change: "wait", Reason: "waits for pool w (no member is running)"},
 		{Agent: "silent", Change: "wait", Reason: "unknown: its host does not respond"},
+		{Agent: "unfit", Change: "fail", Reason: "the folder is missing"},
+		{Agent: "until", Change: "wait", Reason: "waits for unfit (failed)"},
 		{Agent: "w-1", Pool: "w", Change: "wait", Reason: "waits for first (waiting)"},
 	}
 	if diff := cmp.Diff(expect, got); diff != "" {
