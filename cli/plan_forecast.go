@@ -42,7 +42,10 @@ func (v *planInput) forecast(alive map[string]session.Status) *forecast {
 		conf.Overrides[running.Pools[i].Name] = running.Pools[i].Desired
 	}
 	for i := range running.Agents {
-		f.tasks[running.Agents[i].Name] = running.Agents[i].Task
+		g := &running.Agents[i]
+		if f.tasks[g.Name] = g.Task; g.Pool != "" && !alive[g.Name].Alive {
+			f.tasks[g.Name] = "any" // so that the machine chooses it again, as its pool has before
+		}
 	}
 	maps.Copy(conf.Overrides, v.overrides)
 	f.Snapshot = controller.Forecast(v.now, conf, v.histories(), f.execute)

@@ -12,6 +12,7 @@ import (
 	"gcity/city"
 	"gcity/cli/folder"
 	"gcity/pool"
+	"gcity/restart"
 	"gcity/session"
 )
 
@@ -104,10 +105,10 @@ func TestPlannedWaits(t *testing.T) {
 // The planned size of a pool is the size set by hand, the size the controller wants, or the number of running members.
 // Surplus members are drained.
 func TestPlannedPools(t *testing.T) {
-	w := agent.Pool{Spec: pool.Spec{Name: "w", Min: 1, Max: 4}}
+	w, until := agent.Pool{Spec: pool.Spec{Name: "w", Min: 1, Max: 4}}, noon.Add(time.Minute)
 	var wants []agent.Want
 	for i := 1; i <= w.Max; i++ {
-		wants = append(wants, agent.Want{Name: w.Member(i), Pool: "w", Index: i})
+		wants = append(wants, agent.Want{Name: w.Member(i), Pool: "w", Index: i, Policy: restart.Policy{Window: time.Hour}})
 	}
 	lives := func(names ...string) (out []session.Status) {
 		for _, n := range names {
@@ -138,6 +139,9 @@ func TestPlannedPools(t *testing.T) {
 		{"a hole", planInput{sessions: lives("w-3"), running: &city.Snapshot{
 			Pools:  []city.Pool{{Name: "w", Desired: 1}},
 			Agents: []city.Agent{{Name: "w-3", Pool: "w"}}}}, "none w-3"},
+		{"a hole in quarantine", planInput{running: &city.Snapshot{
+			Pools:  []city.Pool{{Name: "w", Desired: 1}},
+			Agents: []city.Agent{{Name: "w-3", Pool: "w", State: city.Quarantined, Until: &until}}}}, "wait w-3"},
 		{"a hole that nobody watches", planInput{sessions: lives("w-3")}, "none w-3"},
 		{"beyond the maximum", planInput{sessions: lives("w-1", "w-12", "other"),
 			running: &city.Snapshot{Pools: []city.Pool{{Name: "w", Desired: 9}}}},
@@ -146,6 +150,7 @@ func TestPlannedPools(t *testing.T) {
 			running: &city.Snapshot{Agents: []city.Agent{{Name: "gone-1", Pool: "gone"}}}},
 			"drain gone-1, start w-1"},
 	} {
+		c.v.clock = func(t time.Time) string { return t.Format(time.TimeOnly) }
 		c.v.now, c.v.wants, c.v.pools = noon, wants, []agent.Pool{w}
 		var got []string
 		for _, x := range changes(c.v) {
