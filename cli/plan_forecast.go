@@ -189,7 +189,7 @@ func (f *forecast) change(w *agent.Want, g *city.Agent, st session.Status, lives
 		c.Change, c.Reason = f.v.startReason(w)
 	case isBarred:
 		c.Change, c.Reason = barred.Change, barred.Reason
-	case g.Drain != nil && g.Drain.By == "pool":
+	case g.Drain != nil && g.Drain.By == "pool" && w.Pool != "":
 		c.Change, c.Reason = "drain", f.surplus(w.Pool)
 	case g.Drain != nil:
 		c.Change, c.Reason = "wait", "draining: asked to finish by "+g.Drain.By
