@@ -15,7 +15,6 @@ import (
 	"gcity/cli/output"
 	"gcity/cli/sessions"
 	"gcity/internal/suggest"
-	"gcity/session"
 )
 
 // agentDrainCheck returns the drain-check command. Agents call it repeatedly, so it reads as little as possible.
@@ -108,21 +107,13 @@ func drainMarked(ctx context.Context, dir, name string) (drainShape, error) {
 		return drainShape{}, fmt.Errorf("cannot read the sessions of %s: %w", dir, err)
 	}
 	defer closeSessions()
-	marker, ok := sessions.(session.Marker)
-	if !ok {
-		return drainShape{}, offline.Cannot("read the drain marks of", name)
-	}
 	b := offline.City{Dir: dir, Sessions: sessions}
 	st, err := b.Session(ctx, name)
 	if err != nil {
 		return drainShape{}, err
 	}
-	d, err := offline.DrainMarks(ctx, marker, st.Name)
-	if err != nil {
-		return drainShape{}, offline.AsProblem(err)
-	}
-	out := drainShape{Agent: st.Agent, Draining: d.On(), orphaned: true}
-	if d.On() {
+	out := drainShape{Agent: st.Agent, Draining: st.Drain.On(), orphaned: true}
+	if d := st.Drain; d.On() {
 		out.Drain = &city.DrainInfo{Since: d.Since, By: d.By, Acked: d.Acked}
 	}
 	return out, nil

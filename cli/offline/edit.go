@@ -159,22 +159,12 @@ func (b *City) scale(c city.Scale, planned []agent.Pool) (city.Receipt, error) {
 		}
 		return b.recordOf(e, "uses its check again from the next start")
 	}
-	if c.Size != p.Size(c.Size) {
-		return city.Receipt{}, &city.Error{Code: city.Invalid,
-			Message: outOfBounds(p.Name, c.Size, p.Min, p.Max, p.Source)}
+	if why := p.OutOfBounds(c.Size); why != "" {
+		return city.Receipt{}, &city.Error{Code: city.Invalid, Message: why}
 	}
 	if err := edit.SetOverride(b.Dir, p.Name, &c.Size); err != nil {
 		return city.Receipt{}, err
 	}
 	return b.recordOf(e, fmt.Sprintf("is set to %d by hand from the next start until `gcity pool "+
 		"scale %s auto`", c.Size, p.Name))
-}
-
-// outOfBounds returns the error message for a size outside the pool's limits.
-func outOfBounds(name string, size, least, most int, source string) string {
-	bounds := fmt.Sprintf("the pool's limits are %d to %d", least, most)
-	if most == 0 {
-		bounds = "the pool is off, because its max is 0"
-	}
-	return fmt.Sprintf("cannot scale %s to %d: %s (%s)", name, size, bounds, source)
 }
