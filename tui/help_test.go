@@ -37,6 +37,15 @@ func TestHelpIsReadToItsEnd(t *testing.T) {
 	wide.shows("undo or release: undo the last verb that can be undone (30 s); otherwise end quarantine, backoff or drain, or ack")
 }
 
+// The key that searches elsewhere does not become part of the search in the help.
+func TestHelpIgnoresALeadingSlash(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.press("?", "/", "q", "/")
+	if text := s.m.Dialogs.Finder().Edit.String(); text != "q/" {
+		t.Errorf("the search text is %q", text)
+	}
+}
+
 // The meaning of symbols and the preferences file are found by words that a user would search for.
 func TestHelpKnowsSignsAndPreferences(t *testing.T) {
 	s := newStage(t, Options{Preferences: feed.Preferences{File: "~/.config/gcity/config.toml"}})
