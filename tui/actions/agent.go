@@ -286,12 +286,18 @@ func endQuestion(m *state.Room, rows []*panel.AgentRow) question {
 			return city.Stop{Agent: name}
 		})
 	}
-	return question{title: "Stop " + state.TargetNames(m, rows), body: targetLines(m, rows),
-		plan: true, required: details.Confirmation(rows), answers: []state.Answer{
-			{Title: "kill: stop it immediately; it restarts", Do: kill},
-			{Title: "stop: interrupt it and keep it stopped until it is resumed", Do: stop},
-			{Title: "cancel", Safe: true},
-		}}
+	title, answers := "Kill or stop ", []state.Answer{
+		{Title: "kill: stop it immediately; it restarts", Do: kill},
+		{Title: "stop: interrupt it and keep it stopped until it is resumed", Do: stop},
+		{Title: "cancel", Safe: true},
+	}
+	// the controller does not stop a single member of a pool
+	member := func(r *panel.AgentRow) bool { return r.Pool != "" && r.Pool != r.Name }
+	if slices.ContainsFunc(rows, member) {
+		title, answers = "Kill ", slices.Delete(answers, 1, 2)
+	}
+	return question{title: title + state.TargetNames(m, rows), body: targetLines(m, rows),
+		plan: true, required: details.Confirmation(rows), answers: answers}
 }
 
 // targetLines lists the targets if the title does not name them. It adds how many marked agents the filter hides.
