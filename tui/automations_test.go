@@ -148,7 +148,7 @@ func TestTheAutomationsCursorIsItsOwn(t *testing.T) {
 	s.change(func(n *city.Snapshot) { n.Automations = nil })
 	s.press("j", "G", "g", "enter", "t", "d")
 	s.wants()
-	s.shows("No automations yet. Each automation has its own file below /srv/bright-lights:", "cannot show details of the agent, pool, automation or watchdog: there are no automations")
+	s.shows("No automations yet. Each automation has its own file below /srv/bright-lights:", "cannot show details: there are no automations")
 }
 
 // If something prevents a run, firing asks for confirmation and shows the gate. Otherwise the automation fires
@@ -217,7 +217,7 @@ func TestEndRun(t *testing.T) {
 	s.press("esc", "esc")
 	s.point("digest")
 	s.press("x")
-	s.shows("stop the automation's current run")
+	s.shows("stop the automation's run")
 }
 
 func TestFireFromThePalette(t *testing.T) {

@@ -30,13 +30,15 @@ type Item[T any] struct {
 	Effect string
 	// similar to the typed text but not equal; runs only after the user has selected it
 	Similar bool
-	Names   []string      // lower-case words that mean exactly this entry
-	Name    string        // name of its object, which the text may abbreviate; "" = none
-	Why     func() string // the reason why it cannot run now, or ""; nil = it can
-	Run     T
-	Info    bool // information only, cannot run
-	Heading bool // a heading, shown only if no text is typed
-	Rank    Rank // how well an entry of Palette.Offer matches
+	// the typed text abbreviates it; a line from the history is complete and does not run it
+	Abbreviated bool
+	Names       []string      // lower-case words that mean exactly this entry
+	Name        string        // name of its object, which the text may abbreviate; "" = none
+	Why         func() string // the reason why it cannot run now, or ""; nil = it can
+	Run         T
+	Info        bool // information only, cannot run
+	Heading     bool // a heading, shown only if no text is typed
+	Rank        Rank // how well an entry of Palette.Offer matches
 }
 
 // Rank is how well an entry matches the typed text. Better matches come first.
@@ -168,6 +170,9 @@ func (f *Finder[T]) Accepts(string, bool, time.Time) bool { return true }
 
 // Key edits the search text.
 func (f *Finder[T]) Key(k tea.KeyPressMsg, _ func()) []T {
+	if f.Palette == nil && k.Text == "/" && f.Edit.String() == "" {
+		return nil // the key that searches elsewhere
+	}
 	if f.Edit.Key(k) {
 		f.typed()
 	}
@@ -201,7 +206,8 @@ func (f *Finder[T]) Current() *Item[T] {
 // does not run until the user has moved the cursor.
 func (f *Finder[T]) Runnable() *Item[T] {
 	t := f.Current()
-	if t == nil || t.Similar && !f.CursorMoved {
+	recalled := f.historyIndex < len(f.history())
+	if t == nil || (t.Similar || t.Abbreviated && recalled) && !f.CursorMoved {
 		return nil
 	}
 	return t
@@ -400,9 +406,8 @@ func (f *Finder[T]) showHistory(at int) {
 	if at < len(history) {
 		text = history[at]
 	}
-	f.Edit = widget.NewEntry(text)
+	f.Edit, f.historyIndex = widget.NewEntry(text), at
 	f.Search()
-	f.historyIndex = at
 }
 
 // typed repeats the search after an edit.
