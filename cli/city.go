@@ -148,7 +148,7 @@ func stopCity(ctx context.Context, e *env.Env) (string, error) {
 	if _, runs := host.FindSupervisor(e); !is || !runs {
 		return stopOrphans(ctx, e, l.Dir)
 	}
-	// a city that stays registered would be started again by the supervisor
+	// without this, the supervisor would start the city again
 	forgotten, err := fleet.UnregisterAndWait(ctx, e, home, entry)
 	if err != nil {
 		return "", err
@@ -202,7 +202,7 @@ starts its agents once, as gcity start --standalone does.`,
 				stop = func(ctx context.Context) (string, error) {
 					return "the city is stopped", stopLive(ctx, e, l)
 				}
-			case !supervised: // the city may be registered: stopOrphans does not unregister it
+			case !supervised: // stopOrphans keeps a registered city registered
 				stop = func(ctx context.Context) (string, error) { return stopOrphans(ctx, e, dir) }
 			}
 			own := folder.SourceOf(dir)
@@ -267,7 +267,8 @@ the held configuration if it has not changed since.`,
 	return c
 }
 
-// reload reads the configuration. If it is held, reload also prints what it would change.
+// reload reads the configuration. If the controller holds the configuration for confirmation, reload also prints the
+// changes that it would make.
 func reload(ctx context.Context, e *env.Env, confirm bool) error {
 	l, err := e.Open(ctx)
 	if err != nil {

@@ -73,8 +73,7 @@ func initCity(e *env.Env, dir, name string, yes bool) error {
 		return fmt.Errorf("the city.toml that gcity writes is invalid (this is a bug in gcity): %w",
 			err)
 	}
-	// the user asked for this file by running init, so gcity does not also ask when more pasted lines follow the
-	// command
+	// do not ask if more pasted lines follow the command: they are not an answer, and running init is consent enough
 	asks := e.InTTY && e.OutTTY && !yes && !env.TypedAhead(e)
 	if asks && !env.Ask(e, fmt.Sprintf("write %s?", file)) {
 		e.Sayf("nothing was written")

@@ -50,8 +50,8 @@ session provider and the environment. The exit code is 3 if any start would fail
 	})
 }
 
-// plannedConfig reads the configuration of a plan. If file is "", it is the one on disk. Otherwise file replaces
-// city.toml, and "-" is the standard input.
+// plannedConfig reads the configuration to plan for. If file is "", it reads the configuration on disk. Otherwise, it
+// reads file in place of city.toml; "-" means standard input.
 func plannedConfig(e *env.Env, dir, file string, running *city.Snapshot) (*config.City, error) {
 	var data []byte
 	var err error
@@ -92,7 +92,7 @@ type planShape struct {
 	// settings that change without a start or stop, if a controller runs another revision
 	Settings []setting `json:"settings,omitempty"`
 	Warnings []string  `json:"warnings,omitempty"` // about the configuration file and automations
-	from     string    // where the configuration was read: "on disk"
+	from     string    // where the configuration comes from, such as "on disk"
 }
 
 // heldShape describes a configuration that takes effect only after a user has confirmed it.
@@ -237,7 +237,7 @@ func (v planInput) held(revision string) *heldShape {
 	out := heldShape{Removes: []string{}}
 	for i := range v.running.Agents {
 		g := &v.running.Agents[i]
-		// a session that the configuration does not define cannot be removed by an edit
+		// an edit cannot remove a session that the configuration does not declare
 		if !g.Running || g.Source == "" {
 			continue
 		}

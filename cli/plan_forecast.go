@@ -20,8 +20,8 @@ import (
 	"gcity/session"
 )
 
-// forecast is what a controller does with the planned configuration: the machine decides, and the forecast simulates
-// the sessions.
+// forecast simulates what a controller would do with the planned configuration. The controller's state machine makes
+// the decisions, and the forecast simulates the sessions.
 type forecast struct {
 	v             *planInput
 	sessions      map[string]session.Status // sessions after the effects so far, by agent
@@ -31,12 +31,12 @@ type forecast struct {
 	*city.Snapshot
 }
 
-// forecast returns what a controller would do with the configuration. alive contains the sessions by agent.
+// forecast returns what a controller would do with the configuration. alive contains the current sessions, by agent.
 func (v *planInput) forecast(alive map[string]session.Status) *forecast {
 	f := &forecast{v: v, sessions: maps.Clone(alive), tasks: map[string]string{},
 		starts: map[string]bool{}, stops: map[string]bool{}, barred: map[string]change{}}
 	conf := &effect.Configuration{Wants: v.wants, Pools: v.pools, Overrides: map[string]int{},
-		Patrol: time.Minute} // until then, a failed check of a provider is not repeated
+		Patrol: time.Minute} // so long that a failed check of a provider is not repeated
 	running := cmp.Or(v.running, &city.Snapshot{})
 	for i := range running.Pools {
 		conf.Overrides[running.Pools[i].Name] = running.Pools[i].Desired
@@ -44,7 +44,7 @@ func (v *planInput) forecast(alive map[string]session.Status) *forecast {
 	for i := range running.Agents {
 		g := &running.Agents[i]
 		if f.tasks[g.Name] = g.Task; g.Pool != "" && !alive[g.Name].Alive {
-			f.tasks[g.Name] = "any" // so that the machine chooses it again, as its pool has before
+			f.tasks[g.Name] = "any" // makes the pool choose this member again
 		}
 	}
 	maps.Copy(conf.Overrides, v.overrides)
@@ -52,8 +52,8 @@ func (v *planInput) forecast(alive map[string]session.Status) *forecast {
 	return f
 }
 
-// histories returns which agents the running controller leaves stopped, or what the last controller saved about them.
-// The machine ignores this for an agent with a changed definition.
+// histories returns the agents that the running controller leaves stopped, or what the last controller saved about
+// them if none is running. The state machine ignores the history of an agent with a changed definition.
 func (v *planInput) histories() effect.Histories {
 	if v.running == nil {
 		return v.saved
@@ -72,7 +72,7 @@ func (v *planInput) histories() effect.Histories {
 		case city.Quarantined, city.Backoff, city.Failed:
 			if g.Until != nil {
 				saved.State, saved.Why, saved.Until = g.State, g.Reason, *g.Until
-			} else if g.Available || v.inForce { // otherwise, the edit removes the problem
+			} else if g.Available || v.inForce { // otherwise, the edit has removed the problem
 				saved.Exited = &effect.SavedExit{Why: g.Reason}
 			}
 		}
@@ -87,7 +87,7 @@ func (f *forecast) execute(e effect.Effect) effect.Input {
 	case effect.List:
 		in := effect.Listed{Step: e.Step, Sessions: slices.Collect(maps.Values(f.sessions))}
 		session.Order(in.Sessions)
-		// a running controller has listed them before; bar handles the agents that wait for a list
+		// a running controller has already listed the sessions; bar handles the agents that wait for a list
 		if f.v.running == nil && len(f.v.unknown) > 0 {
 			in.Err = &session.PartialError{Unknown: f.v.unknown}
 		}
@@ -127,7 +127,7 @@ func (f *forecast) execute(e effect.Effect) effect.Input {
 	return nil
 }
 
-// run stores a session that is ready, and returns the result of its start.
+// run records the session as ready, and returns the result of the agent's start.
 func (f *forecast) run(w *agent.Want, st session.Status) effect.Input {
 	st.Ready = true
 	f.sessions[w.Name] = st
@@ -151,7 +151,8 @@ func (v *planInput) edit(w *agent.Want, g *city.Agent) string {
 	return "configuration changed"
 }
 
-// bar returns the change to an agent that waits or fails instead of starting. Otherwise it returns the zero value.
+// bar returns the planned change for an agent that would wait or fail instead of starting, or the zero value for any
+// other agent.
 func (v *planInput) bar(w *agent.Want) change {
 	if why := v.unlistedReason(w.Name); why != "" {
 		return change{Change: "wait", Reason: why}
@@ -167,7 +168,7 @@ func (v *planInput) bar(w *agent.Want) change {
 	return change{}
 }
 
-// change returns what happens to a declared agent. g is its state in the forecast, and st its session now.
+// change returns what would happen to a declared agent. g is its state in the forecast, and st is its current session.
 func (f *forecast) change(w *agent.Want, g *city.Agent, st session.Status, lives bool) change {
 	c := change{Agent: w.Name, Pool: w.Pool, Change: "none", Reason: "runs as configured"}
 	barred, isBarred := f.barred[w.Name]
@@ -180,7 +181,7 @@ func (f *forecast) change(w *agent.Want, g *city.Agent, st session.Status, lives
 		c.Change, c.Reason = "stop", w.Suspended.String()
 	case w.Suspended.On():
 		c.Reason = w.Suspended.String()
-	case w.TriageOf != "" && lives && f.v.running != nil: // the forecast knows no checks
+	case w.TriageOf != "" && lives && f.v.running != nil: // checks are not simulated
 	case w.TriageOf != "" && !stops:
 		c.Reason = "triage agent of watchdog " + w.TriageOf + "; starts only for its checks"
 	case stops:
@@ -212,7 +213,7 @@ func (f *forecast) change(w *agent.Want, g *city.Agent, st session.Status, lives
 	return c
 }
 
-// restart returns what happens to an agent that is stopped.
+// restart returns what would happen to an agent that the forecast stops.
 func (f *forecast) restart(c change, w *agent.Want, g *city.Agent, st session.Status) change {
 	c.Change, c.Fields = "restart", st.Drift(&w.Spec)
 	c.Reason = strings.Join(c.Fields, ", ")
@@ -234,13 +235,13 @@ func (f *forecast) restart(c change, w *agent.Want, g *city.Agent, st session.St
 	return c
 }
 
-// surplus returns the reason why a member of a pool leaves.
+// surplus returns the reason why a pool would stop a member.
 func (f *forecast) surplus(name string) string {
 	p, _ := f.Pool(name)
 	return fmt.Sprintf("pool %s scales to %d", name, p.Desired)
 }
 
-// undeclared returns what happens to an agent that is running but not declared.
+// undeclared returns what would happen to an agent that is running but not declared.
 func (v *planInput) undeclared(name string) change {
 	c := change{Agent: name, Change: "stop", Reason: "not in the configuration"}
 	for _, p := range v.pools {
@@ -257,7 +258,7 @@ func (v *planInput) undeclared(name string) change {
 	return c
 }
 
-// startReason returns why an agent without a session starts.
+// startReason returns why an agent without a session would start.
 func (v *planInput) startReason(w *agent.Want) (change, why string) {
 	g := v.agent(w.Name)
 	if g == nil {

@@ -21,7 +21,7 @@ func unknownLines(p *session.PartialError) []string {
 }
 
 // unlistedReason returns the reason why the running controller does not know whether an agent without a session is
-// running: its provider may be unable to list sessions. It returns "" for any other agent.
+// running: its provider might be unable to list sessions. It returns "" for any other agent.
 func (v *planInput) unlistedReason(name string) string {
 	g := v.agent(name)
 	switch {

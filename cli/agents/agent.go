@@ -38,8 +38,7 @@ func AgentCommand(e *env.Env) *cobra.Command {
 	return env.Group("agent", "Show agents, send text to them, stop and restart them", below...)
 }
 
-// agentVerb returns the command for a verb that takes the name of an agent, or for some verbs of a pool, as its only
-// argument.
+// agentVerb returns the command for a verb. Its only argument is the name of an agent or, for some verbs, of a pool.
 func agentVerb(e *env.Env, v verb.Verb) *cobra.Command {
 	kinds := []suggest.Kind{suggest.Agent}
 	c := &cobra.Command{Use: v.Name + " [AGENT]", Short: v.Shell.Short, Long: v.Shell.Long,
@@ -133,7 +132,7 @@ func agentShow(e *env.Env) *cobra.Command {
 	return c
 }
 
-// OutputShape is the JSON form of a part of an agent's output, the same as in the API.
+// OutputShape is the JSON form of part of an agent's output, as in the API.
 type OutputShape struct {
 	Agent  string `json:"agent"`
 	Format string `json:"format"`
@@ -169,7 +168,8 @@ func agentPeek(e *env.Env) *cobra.Command {
 	return c
 }
 
-// peek writes an agent's screen or last lines. It reads a snapshot only if name is not the agent's full name.
+// peek prints an agent's screen, or the last lines of its output. It requests a snapshot only if name is not the
+// agent's full name.
 func peek(ctx context.Context, e *env.Env, l *env.Link, name string, lines int) error {
 	err := writeOutput(ctx, e, l, name, followed{lines: lines})
 	if !exit.HasCode(err, city.NotFound) {
@@ -182,7 +182,7 @@ func peek(ctx context.Context, e *env.Env, l *env.Link, name string, lines int) 
 	return writeOutput(ctx, e, l, f.Agent.Name, followed{lines: lines})
 }
 
-// writeOutput writes the last lines of an agent's output. If more output follows, it writes JSON as a single line.
+// writeOutput prints the last lines of an agent's output. With --json, it prints a single line if more output follows.
 func writeOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f followed) error {
 	text, err := l.Output(ctx, name, f.lines)
 	if err != nil {
@@ -248,7 +248,7 @@ type followed struct {
 	follow, raw bool
 }
 
-// followOutput writes the stored output, then new output as it arrives, either raw or as lines without control
+// followOutput prints the stored output, then new output as it arrives, either raw or as lines without control
 // sequences.
 func followOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f followed) error {
 	ctx, quiet := env.Interruptible(ctx)
@@ -275,7 +275,8 @@ func followOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f f
 				return nil
 			}
 		case frame.Reset:
-			// the stored output follows: at the start, or again because this reader was too slow and missed some
+			// the stored output follows: either for the first time, or again because this reader was too slow and
+			// missed some output
 			if seen {
 				e.Sayf("… some output was skipped")
 			}
@@ -287,8 +288,8 @@ func followOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f f
 	return nil
 }
 
-// writeLines writes the complete lines of an agent's output. It returns the incomplete last line, cut to 64 KiB. If a
-// program overwrites a line, only the line's final content is written.
+// writeLines prints the complete lines of an agent's output. It returns the incomplete last line, truncated to 64 KiB.
+// If a program overwrites a line, only the line's final content is printed.
 func writeLines(e *env.Env, name, text string) (rest string) {
 	for {
 		line, after, ok := strings.Cut(text, "\n")

@@ -77,7 +77,7 @@ func gateText(i *city.Automation) string {
 	return strings.TrimSpace(i.Gate + " " + when)
 }
 
-// nextRun returns when an automation will be due, or "-" if that is unknown or if no controller starts it.
+// nextRun returns when an automation will be due, or "-" if that is unknown or if no controller is running.
 func nextRun(e *env.Env, i *city.Automation, live bool) string {
 	if i.Next == nil || !live {
 		return "-"
@@ -99,7 +99,7 @@ func lastRun(e *env.Env, i *city.Automation) string {
 	return fmt.Sprintf("%s %s ago (%s)", i.Last.Outcome, e.Age(*i.Last.Ended), took(i.Last))
 }
 
-// openRun returns the state of an automation's newest run when the run's record has no end.
+// openRun returns the state of an automation's newest run, given that its record is still open.
 func openRun(e *env.Env, i *city.Automation) string {
 	switch {
 	case i.Last.Ending():
@@ -135,8 +135,8 @@ func oneLine(text string) string { return strings.ReplaceAll(text, "\n", " · ")
 // widestWhy is the maximum width of a reason in a list, in columns.
 const widestWhy = 160
 
-// whyAutomation returns the reason that a list shows. If there are several errors, it contains the first one and
-// the number of the others.
+// whyAutomation returns an automation's reason for display in a list. Of several errors, it returns only the first one
+// and the number of the others.
 func whyAutomation(e *env.Env, i *city.Automation) string {
 	parts := []string{failure(i), shortReason(gateReason(e, i))}
 	if len(i.Warnings) > 0 {
@@ -148,8 +148,8 @@ func whyAutomation(e *env.Env, i *city.Automation) string {
 
 func cutWhy(text string) string { return ansi.Truncate(output.SafeLine(text), widestWhy, "…") }
 
-// reasonNow returns an automation's reason with the time that remains now. The snapshot has the time that remained when
-// the controller last looked at the automation.
+// reasonNow returns an automation's reason with the remaining time updated. The reason in the snapshot contains the
+// time that remained when the controller last checked the automation.
 func reasonNow(e *env.Env, i *city.Automation) string {
 	before, after, timed := strings.Cut(i.Reason, " remaining")
 	gate, _, _ := strings.Cut(before, ": ")
@@ -160,7 +160,7 @@ func reasonNow(e *env.Env, i *city.Automation) string {
 	return fmt.Sprintf("%s: %s remaining%s", gate, describe.Setting(left), after)
 }
 
-// gateReason is reasonNow, but says of a manual gate how a run starts.
+// gateReason is like reasonNow, but for a manual gate it says how to start a run.
 func gateReason(e *env.Env, i *city.Automation) string {
 	if i.Word() == city.AutomationManual {
 		return "starts only by hand: `gcity automation run " + i.Name + "`"
@@ -188,7 +188,7 @@ func FailingAutomations(s *city.Snapshot) []string {
 	var out []string
 	for i := range s.Automations {
 		switch a := &s.Automations[i]; {
-		case a.Name == "": // a controller of an earlier version sent a brief snapshot
+		case a.Name == "": // an older controller sent a brief snapshot
 		case a.State == city.AutomationBroken:
 			out = append(out, fmt.Sprintf("automation %s is broken: %s", a.Name, a.Reason))
 		case a.Failures > 0:
@@ -238,7 +238,7 @@ func automationStanding(e *env.Env, i *city.Automation) string {
 	return text
 }
 
-// automationFacts writes an automation's details, one per line.
+// automationFacts prints an automation's details, one per line.
 func automationFacts(e *env.Env, i *city.Automation, live bool) {
 	label := "because"
 	if i.Word() == city.AutomationFailing {
@@ -283,8 +283,8 @@ func automationFacts(e *env.Env, i *city.Automation, live bool) {
 	}
 }
 
-// nextAt returns when an automation is due next. The time of a schedule has a time zone, because the schedule can have
-// another one than this machine.
+// nextAt returns when an automation is due next. For a schedule, the time includes the time zone, because the
+// schedule's zone can differ from this machine's.
 func nextAt(e *env.Env, i *city.Automation) string {
 	if i.Gate != "cron" {
 		return e.Ahead(*i.Next)

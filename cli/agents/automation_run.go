@@ -76,7 +76,7 @@ retried (retry in its file), --wait reports the failure and waits for the last a
 	return c
 }
 
-// queueTimeout is how long run waits while the limit on concurrent runs keeps its request in the queue.
+// queueTimeout is how long `automation run` waits while the limit on concurrent runs keeps its request in the queue.
 const queueTimeout = 3 * time.Minute
 
 func automationStop(e *env.Env) *cobra.Command {
@@ -98,7 +98,7 @@ run is queued, that run starts next.`,
 }
 
 // Fire requests a manual run and returns when the run has started, or is queued behind the automation's current run.
-// While the limit on concurrent runs delays the run, Fire says so, and an interrupt cancels the request.
+// If the limit on concurrent runs delays the run, Fire prints a message, and an interrupt cancels the request.
 func Fire(ctx context.Context, e *env.Env, l *env.Link, what city.Fire) (city.Receipt, error) {
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
@@ -120,7 +120,7 @@ func Fire(ctx context.Context, e *env.Env, l *env.Link, what city.Fire) (city.Re
 		"queued, so the request was canceled", what.Automation)
 }
 
-// reportQueued prints why a requested automation is still queued after one second, unless ctx is done before that.
+// reportQueued prints why a requested run is still queued after one second, unless ctx is done before that.
 func reportQueued(ctx context.Context, e *env.Env, l *env.Link, name string) {
 	select {
 	case <-time.After(time.Second):
@@ -220,7 +220,7 @@ type runEvent struct {
 		Try int       `json:"try"`
 		Of  int       `json:"of"`
 		At  time.Time `json:"at"`
-	} `json:"again"` // set if the run failed and is retried
+	} `json:"again"` // set if the run failed and will be retried
 }
 
 // end is a run's end as recorded in the event log.

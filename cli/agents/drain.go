@@ -54,7 +54,7 @@ run it between two jobs. Exit codes:
 	return c
 }
 
-// drainShape is the result of drain-check.
+// drainShape is the JSON output of drain-check.
 type drainShape struct {
 	Agent    string          `json:"agent"`
 	Draining bool            `json:"draining"`

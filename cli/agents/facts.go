@@ -26,7 +26,7 @@ func since(e *env.Env, t time.Time) string {
 	return fmt.Sprintf(" since %s (%s)", e.Clock(t), e.Age(t))
 }
 
-// agentFacts writes an agent's details, one per line.
+// agentFacts prints an agent's details, one per line.
 func agentFacts(e *env.Env, s *city.Snapshot, g *city.Agent, live bool) {
 	e.Fact("because", describe.Reason(g))
 	if g.Until != nil && (g.Next == nil || g.Next.At == nil) {
@@ -130,7 +130,7 @@ func draining(e *env.Env, d *city.DrainInfo) string {
 	return text + ", deadline " + e.Ahead(*d.Deadline)
 }
 
-// idle returns when the idle timeout restarts an agent, or why it does not.
+// idle returns when the idle timeout will restart an agent, or why it will not.
 func idle(e *env.Env, g *city.Agent) string {
 	if g.IdleTimeout <= 0 {
 		return ""

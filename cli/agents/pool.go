@@ -235,7 +235,7 @@ func checked(e *env.Env, c *city.Check) string {
 	return strings.Join(parts, " · ")
 }
 
-// PrintPool writes a pool's details and its members.
+// PrintPool prints a pool's details and its members.
 func PrintPool(e *env.Env, s *city.Snapshot, p *city.Pool, live bool) error {
 	e.Sayf("%s", poolStanding(e, p))
 	if p.Description != "" {
@@ -262,7 +262,7 @@ func poolStanding(e *env.Env, p *city.Pool) string {
 		since(e, p.Since))
 }
 
-// poolFacts writes a pool's details, one per line.
+// poolFacts prints a pool's details, one per line.
 func poolFacts(e *env.Env, p *city.Pool, live bool) {
 	e.Fact("because", p.Reason)
 	if why := p.SuspendedReason; p.Suspended && !strings.Contains(p.Reason, why) {

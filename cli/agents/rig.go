@@ -260,7 +260,7 @@ func printRestarted(e *env.Env, rig string, results []restarted) error {
 		color := map[string]string{"restarted": output.Green, "failed": output.Red,
 			"left": output.Dim}[r.Result]
 		result := r.Result
-		if result == "left" { // the name in JSON
+		if result == "left" { // JSON output uses the name "left"
 			result = "skipped"
 		}
 		rows = append(rows, []output.Cell{output.Tinted(result, color),

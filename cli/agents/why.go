@@ -30,7 +30,7 @@ recent decisions and events. The name may be the last part of a qualified name
 	}
 }
 
-// about contains the fields that why adds to those in the API.
+// about contains the fields of the JSON output that the API does not have.
 type about struct {
 	Kind       suggest.Kind   `json:"kind"`
 	Controller bool           `json:"controller"` // whether a controller is running
@@ -75,7 +75,7 @@ func why(ctx context.Context, e *env.Env, args []string) error {
 	}
 	defer l.Close()
 	past, err := l.History(ctx, events.Query{Subject: f.Name(), Limit: 8})
-	if err != nil { // why can show everything else
+	if err != nil { // without the events, why still shows everything else
 		e.Warn("cannot read the recent events, so they are not shown: " + err.Error())
 	}
 	if e.JSON {

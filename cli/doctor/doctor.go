@@ -129,7 +129,7 @@ func runChecks(ctx context.Context, e *env.Env, fix bool, report string) error {
 	return verdict(found, err)
 }
 
-// checkMachine runs the checks of the machine, and reports that no city was found.
+// checkMachine runs only the checks that do not need a city, and reports that no city was found.
 func checkMachine(ctx context.Context, e *env.Env, none env.NoCity) error {
 	p := &Subject{dir: none.Dir, env: e, close: func() {}, slow: e.SayVerySlow}
 	city := note("gcity init", "%v; only this machine was checked", none)

@@ -35,8 +35,8 @@ type Link struct {
 // FolderTimeout is the timeout for reading a city's folder.
 const FolderTimeout = 5 * time.Second
 
-// CityDir returns the city's folder: --city, GC_CITY_PATH, or the nearest folder upward with a city.toml. It returns
-// an error if it finds no city, or if the folder does not respond.
+// CityDir returns the city's folder: --city, GC_CITY_PATH, or else the working folder or its nearest parent that
+// contains a city.toml. It returns an error if it finds no city, or if the folder does not respond.
 func (e *Env) CityDir() (string, error) {
 	type place struct {
 		dir string
@@ -116,7 +116,7 @@ func (e *Env) Open(ctx context.Context) (*Link, error) {
 	return l, nil
 }
 
-// OpenNamed opens the command's city and finds the object with the given name, by the rules of Link.Resolve.
+// OpenNamed opens the command's city and finds the object with the given name, by the same rules as Link.Resolve.
 func (e *Env) OpenNamed(ctx context.Context, name string, kinds ...suggest.Kind) (*Link, Found,
 	error) {
 	l, err := e.Open(ctx)

@@ -25,7 +25,7 @@ func LoadHere(e *Env) (*config.City, error) {
 	return c, err
 }
 
-// WithSource adds the flags that select the configuration files to a command.
+// WithSource adds to a command the flags that select the configuration files.
 func WithSource(e *Env, c *cobra.Command) *cobra.Command {
 	c.Flags().StringArrayVarP(&e.Files, "file", "f", nil,
 		"also read the configuration file `FILE`, after those that city.toml includes")

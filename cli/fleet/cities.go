@@ -212,7 +212,7 @@ func UnregisterAndWait(ctx context.Context, e *env.Env, home env.SupervisorHome,
 		if i := slices.IndexFunc(all, func(i city.Info) bool {
 			return i.Path == entry.Path
 		}); i >= 0 {
-			// the registry may have no name for the city, so use the name that the supervisor reports
+			// the registry might not contain the city's name, so use the name that the supervisor reports
 			entry.Name = all[i].Name
 		}
 	}
@@ -223,7 +223,7 @@ func UnregisterAndWait(ctx context.Context, e *env.Env, home env.SupervisorHome,
 	return r.Message, err
 }
 
-// findRegistered returns the registered city with the given name or folder. The folder may no longer exist.
+// findRegistered returns the registered city with the given name or folder. The folder might no longer exist.
 func findRegistered(e *env.Env, all []host.Registered, args []string) (host.Registered, error) {
 	given := e.Dir
 	if len(args) > 0 && args[0] != "" {
@@ -327,11 +327,12 @@ func CityList(ctx context.Context, e *env.Env) ([]city.Info, error) {
 	return out, nil
 }
 
-// newLooks returns a set for reading the states of cities. A folder that never responds occupies one of its calls.
+// newLooks returns the set of calls that read the states of cities. A folder that never responds occupies one of these
+// calls forever.
 func newLooks() *deadline.Calls[city.Info] { return deadline.New[city.Info](1000) }
 
 // statesWithoutSupervisor returns the states of cities when no supervisor is running. It reads them concurrently, so
-// that cities that do not respond cost only one timeout. A caller that repeats it passes the same looks each time.
+// that cities that do not respond cost only one timeout. A caller that polls must pass the same looks each time.
 func statesWithoutSupervisor(ctx context.Context, looks *deadline.Calls[city.Info],
 	all []host.Registered) []city.Info {
 	see := func(e host.Registered) func() city.Info {
@@ -370,7 +371,7 @@ func stateWithoutSupervisor(ctx context.Context, e host.Registered) city.Info {
 				"unregister " + e.Name + "` removes the city from the list"
 			return i
 		}
-		// after an error, the number may be too low
+		// after an error, the number might be too low
 		i.LeftoverSessions, _ = offline.CountOrphans(ctx, e.Path)
 		return i
 	}

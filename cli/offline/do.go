@@ -99,7 +99,7 @@ func (b *City) toSession(ctx context.Context, c city.Command) (city.Receipt, err
 // everyone selects all of the city's agents.
 func everyone(string) bool { return true }
 
-// End stops the live sessions of the agents for which the function of returns true, and returns their number.
+// End stops the live sessions of the agents selected by of, and returns how many there were.
 func (b *City) End(ctx context.Context, of func(agent string) bool) (int, error) {
 	done := b.reportSlow(ctx, "the list of sessions", sessions.EndLimit)
 	look, cancel := context.WithTimeout(ctx, sessions.EndLimit)

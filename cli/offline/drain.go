@@ -30,8 +30,8 @@ func (b *City) setDrain(ctx context.Context, c city.Command) (city.Receipt, erro
 	return b.recordOf(e, done)
 }
 
-// changeDrain returns how a drain command changes an agent's drain. done is a phrase that follows the agent's name. An
-// event without a type means that nothing changes.
+// changeDrain returns how a drain command changes an agent's drain. done is the phrase that follows the agent's name
+// in the receipt. If nothing changes, the event has no type.
 func (b *City) changeDrain(c city.Command, agent string, is session.Drain) (to session.Drain,
 	e events.Event, done string, err error) {
 	draining := is.On()

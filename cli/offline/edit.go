@@ -16,13 +16,13 @@ import (
 	"gcity/internal/suggest"
 )
 
-// suspendable is an agent, pool, rig or city that can be suspended, and selects the sessions that stop with it.
+// suspendable is an agent, pool, rig or city that can be suspended. Includes selects the agents that stop with it.
 type suspendable struct {
 	target   config.Target
 	name     string // name for messages
 	Includes func(agent string) bool
 	off, on  string // event types for suspending and resuming
-	declared bool   // set if events name it as their subject
+	declared bool   // set if its events have it as their subject
 }
 
 // suspend suspends or resumes an agent, a pool or the city ("") in the configuration.
@@ -38,7 +38,7 @@ func (b *City) suspend(ctx context.Context, name string, off bool) (city.Receipt
 	return b.setSuspended(ctx, f, off)
 }
 
-// findSuspendable returns the agent, pool or city ("") with a name.
+// findSuspendable returns the agent, pool or city ("") with the given name.
 func findSuspendable(name string, wants []agent.Want) (suspendable, error) {
 	if name == "" {
 		return suspendable{name: "the city", Includes: everyone, off: events.CitySuspended,
@@ -108,8 +108,8 @@ func (b *City) setSuspended(ctx context.Context, f suspendable, off bool) (city.
 	return b.record(e, what)
 }
 
-// suspensionOf returns the setting on disk that suspends an agent or a pool. For a rig, it returns the setting of the
-// city, if that is set.
+// suspensionOf returns the setting on disk that suspends an agent or a pool. For a rig, it returns only the city's
+// setting, and only if that is set.
 func (b *City) suspensionOf(f suspendable) agent.Suspension {
 	c, err := folder.LoadCity(b.Dir)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"gcity/describe"
 )
 
-// Fact writes a labeled line of text, unless text is empty.
+// Fact prints a labeled line of text, unless text is empty.
 func (p *Printer) Fact(label, text string) {
 	if text != "" {
 		p.Sayf("  %s %s", p.Paint(Dim, fmt.Sprintf("%-12s", label)), SafeLine(text))

@@ -144,8 +144,8 @@ func CityService(e *env.Env) ServiceKind {
 	}
 }
 
-// howToStop returns the command that stops a city's controller, and what that does to the agents. It keeps the agents
-// running if possible. If the supervisor runs the city, stopping the city stops its agents too.
+// howToStop returns the command that stops a city's controller, and what that does to the agents. If possible, it is a
+// command that keeps the agents running. If the supervisor runs the city, stopping the city stops its agents too.
 func howToStop(s *city.Snapshot) (how, keeps string) {
 	if s.Mode == "headless" || s.Mode == "console" {
 		return fmt.Sprintf("kill -USR1 %d", s.PID), "stops it and leaves its agents to the " +

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Stands in for a coding agent. Its argument is its prompt, of which it understands the lines "duty:", "next:" and "tell:".
-# It uses only these lines, and communicates with other agents only through gc.
+# Stands in for a coding agent. Its argument is its prompt, of which it uses only the lines that begin with "duty:",
+# "next:" and "tell:". It communicates with other agents only through gc.
 set -u
 
 prompt=${1:-}
@@ -13,11 +13,11 @@ rest() { sleep "${PACE:-2}"; }
 duty=$(told duty) next=$(told next) tell=$(told tell)
 here=${GC_RIG:+rig}
 
-# value NAME: extracts the first value of this name from JSON of gc. field ID NAME: prints a field of a bead.
+# value NAME: extracts the first value of this name from gc's JSON output. field ID NAME: prints a field of a bead.
 value() { sed -n "s/^ *\"$1\": \"\{0,1\}\(.*[^\",]\)\"\{0,1\},\{0,1\}\$/\1/p" | head -n 1; }
 field() { gc bead show "$1" --json ${here:+--rig "$GC_RIG"} | value "$2"; }
 
-# Extracts the IDs from a JSON list of gc.
+# Extracts the IDs from a JSON list printed by gc.
 ids() { sed -n 's/^ *"id": "\(.*\)",$/\1/p'; }
 
 # Claims a piece of work and sets $id and $title. Fails if there is no work, or another agent was faster.
@@ -78,8 +78,8 @@ join() {
 		printf '%s %s\n' "$id" "$(cat "bench/$id.txt")" >>ledger.txt
 	fi
 	rm -f "bench/$id.txt"
-	# The description is "order ID". The bead stays in progress until the mail is sent, so that a command that fails,
-	# because the controller was killed, is repeated.
+	# The description is "order ID". The bead stays in progress until the mail is sent, so that the work is
+	# repeated if a command fails because the controller was killed.
 	bead=$(gc bead show "$id" --json ${here:+--rig "$GC_RIG"}) || return
 	order=$(printf '%s\n' "$bead" | value description | sed -n 's/^order \([^ \\]*\).*/\1/p')
 	if [ -n "$order" ]; then
