@@ -3,6 +3,7 @@
 package agent
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -88,6 +89,18 @@ type Pool struct {
 	MakeDir      bool          // create Dir if it is missing
 	Env          []string      // environment for the check, without GC_RUN
 	Suspended    Suspension    // like Want.Suspended
+}
+
+// OutOfBounds returns the reason why the pool cannot be scaled to n members, or "" if it can.
+func (p *Pool) OutOfBounds(n int) string {
+	bounds := fmt.Sprintf("the pool's limits are %d to %d", p.Min, p.Max)
+	switch {
+	case n == p.Size(n):
+		return ""
+	case p.Max == 0:
+		bounds = "the pool is off, because its max is 0"
+	}
+	return fmt.Sprintf("cannot scale %s to %d: %s (%s)", p.Name, n, bounds, p.Source)
 }
 
 // Rig describes a project folder. It is immutable.

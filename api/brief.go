@@ -17,8 +17,11 @@ func Brief(full *city.Snapshot) *city.Snapshot {
 	}
 	s.Automations = make([]city.Automation, len(full.Automations))
 	for i := range full.Automations {
-		s.Automations[i] = city.Automation{State: full.Automations[i].State,
-			Failures: full.Automations[i].Failures}
+		a := &full.Automations[i]
+		s.Automations[i] = city.Automation{Name: a.Name, State: a.State, Failures: a.Failures}
+		if a.State == city.AutomationBroken {
+			s.Automations[i].Reason = a.Reason
+		}
 	}
 	return &s
 }

@@ -134,7 +134,7 @@ func Judge(d Definition, f Facts, now time.Time) Verdict {
 func (d Definition) cooldown(f Facts, now time.Time, v *Verdict) bool {
 	v.Opening = now
 	if f.Last.IsZero() {
-		v.Reason = "never run"
+		v.Reason = "first run"
 		return true
 	}
 	passed := now.Sub(f.Last)

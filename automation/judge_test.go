@@ -57,7 +57,7 @@ func judgeAll(t *testing.T, d Definition, cases []judged) {
 func TestCooldown(t *testing.T) {
 	d := parse(t, "cooldown", "gate = 'cooldown'\ninterval = '5m'\nexec = 'x'")
 	judgeAll(t, d, []judged{
-		{"never run", Facts{}, "due | never run"},
+		{"never run", Facts{}, "due | first run"},
 		{"just run", Facts{Last: ago(0)}, "- | cooldown: 5m remaining | 11-22 12:05:20"},
 		{"some time ago", Facts{Last: ago(2*time.Minute + 19*time.Second)},
 			"- | cooldown: 2m41s remaining | 11-22 12:03:01"},

@@ -230,7 +230,7 @@ func TestRemovedAndAddedAgain(t *testing.T) {
 		}
 	}
 	gone(10 * time.Second)
-	d.is(d.state("a"), "running: never run")
+	d.is(d.state("a"), "running: first run")
 	d.is(d.turn(0), "e(1 in 1041-1042)")
 	d.r.Ended("a", OK, d.now)
 	d.r.Ended("e", OK, d.now)

@@ -13,7 +13,7 @@ func TestRunsFollowEachOther(t *testing.T) {
 	d := newDrill(t, 0, parse(t, "a", everyMinute))
 	d.is(d.state("a"), "idle: not evaluated yet")
 	d.is(d.turn(0), "a")
-	d.is(d.state("a"), "running: never run")
+	d.is(d.state("a"), "running: first run")
 	d.is(d.turn(30*time.Second), "")
 	d.r.Ended("a", OK, d.now)
 	d.is(d.turn(0), "")
@@ -73,7 +73,7 @@ func TestSlots(t *testing.T) {
 	d.is(d.turn(0), "a50 a51 a52 a53 a54 a55 a56 a57")
 	d.r.Load(defs, d.seq, d.now)
 	d.is(d.turn(time.Second), "")
-	d.is(d.state("a99"), "due: never run; waiting for a slot (at most 8 automations run at the same time)")
+	d.is(d.state("a99"), "due: first run; waiting for a slot (at most 8 automations run at the same time)")
 	d.r.Ended("a50", OK, d.now)
 	d.is(d.turn(2*time.Minute), "!a51: due 2026-11-22 12:02 UTC, but the run that started at 2026-11-22 "+
 		"12:00 UTC has not ended "+

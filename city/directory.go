@@ -97,10 +97,12 @@ type Info struct {
 	Running bool      `json:"running"`
 	Status  Condition `json:"status"`
 	// why the city is not running, or another problem, and what to do
-	Error   string     `json:"error,omitempty"`
-	Since   time.Time  `json:"since,omitzero"`  // when the city reached this status
-	Until   *time.Time `json:"until,omitempty"` // when the next attempt is due
-	Crashes int        `json:"crashes,omitempty"`
+	Error string     `json:"error,omitempty"`
+	Since time.Time  `json:"since,omitzero"`  // when the city reached this status
+	Until *time.Time `json:"until,omitempty"` // when the next attempt is due
+	// the controller's mode; "" = the city is not running, or the supervisor runs it
+	Mode    string `json:"mode,omitempty"`
+	Crashes int    `json:"crashes,omitempty"`
 	// number of sessions from an earlier run that are still running; set only if the city is not running
 	LeftoverSessions int `json:"left,omitempty"`
 }

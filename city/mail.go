@@ -300,8 +300,8 @@ func GetMail(ctx context.Context, c Control, id string) (mail.Message, beads.Bea
 	}
 	m, ok := mail.FromBead(b)
 	if !ok {
-		return m, b, Missing(suggest.NoSuch(suggest.Message, id).Then(fmt.Sprintf(
-			"that bead is a %s; `gcity bead show %s` prints it", b.Type, id)))
+		return m, b, &Error{Code: NotFound, Message: fmt.Sprintf(
+			"bead %s is not a message but a %s; `gcity bead show %s` prints it", id, b.Type, id)}
 	}
 	return m, b, nil
 }

@@ -162,8 +162,8 @@ type Agent struct {
 	Session *Session `json:"session,omitempty"`
 	PID     int      `json:"pid,omitempty"`
 	Frozen  bool     `json:"frozen,omitempty"` // stopped by SIGSTOP
-	// number of automatic restarts; a new controller continues the count after a handover, and after a crash if the
-	// crash history is on disk
+	// number of restarts after an exit, including those after a quarantine; restarts by a user do not count. A new
+	// controller continues the count after a handover, and after a crash if the crash history is on disk
 	Restarts int `json:"restarts"`
 	// number of crashes within the restart window; in quarantine, the number that led to it
 	Crashes int   `json:"crashes"`

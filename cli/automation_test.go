@@ -29,7 +29,7 @@ func busyCity() *fakeCity {
 		{Name: "digest", Gate: "cron", When: "0 3 * * *", State: city.AutomationRunning, Reason: "by hand", Exec: "make digest", Timeout: 90 * time.Second, Retry: 3, Overlap: "skip", Since: at(-14 * time.Second),
 			Last: &city.Run{ID: "br-9", Opened: noon.Add(-14 * time.Second), Reason: "by hand", By: "operator"}},
 		{Name: "health:rig:demo", Rig: "demo", Gate: "cooldown", When: "5m0s", State: city.AutomationIdle, Reason: "cooldown: 2m41s remaining",
-			Next: at(161 * time.Second), Last: &city.Run{ID: "br-8", Reason: "never run", Opened: noon.Add(-140 * time.Second), Ended: at(-139 * time.Second), Outcome: "ok", Code: &zero}},
+			Next: at(161 * time.Second), Last: &city.Run{ID: "br-8", Reason: "first run", Opened: noon.Add(-140 * time.Second), Ended: at(-139 * time.Second), Outcome: "ok", Code: &zero}},
 		{Name: "prune", Gate: "condition", When: "git worktree list | grep -q prunable\n", State: city.AutomationBackoff, Reason: "retry 1 in 8s", Failures: 3,
 			Next: at(8 * time.Second), Last: &city.Run{ID: "br-7", Reason: "condition: exit 0", Opened: noon.Add(-time.Minute), Ended: at(-58 * time.Second), Outcome: "failed", Code: &seven, Error: "exit 7", Output: "not a\x1b[2J repository"}},
 		{Name: "by-hand", Gate: "manual", State: city.AutomationIdle, Reason: "manual"},
@@ -50,6 +50,23 @@ func TestAutomationPictures(t *testing.T) {
 			t.Errorf("%s: exit %d, %s", line, code, errs)
 		}
 		golden(t, name+".golden", out)
+	}
+}
+
+// The first reason of a failing automation is why it fails. The time of a schedule has a time zone.
+func TestWhyOfAutomations(t *testing.T) {
+	s := busyCity()
+	at := noon.Add(time.Minute)
+	s.snapshot.Automations = append(s.snapshot.Automations, city.Automation{Name: "daily", Gate: "cron",
+		State: city.AutomationIdle, Reason: "cron: next 2026-11-21 07:01 EST", Next: &at})
+	for name, want := range map[string]string{
+		"prune":   "prune: failing\n  because      the last 3 runs failed: exit 7: not a repository\n  waits        retry 1 in 8s\n",
+		"by-hand": "because      starts only by hand: `gcity automation run by-hand`\n",
+		"daily":   "next         12:01:00 UTC (in 1m)\n",
+	} {
+		if code, out, errs := runCLI(t, s, "why", name); code != exit.CodeDone || !strings.Contains(out, want) {
+			t.Errorf("%s: exit %d, %s\n%s", name, code, errs, out)
+		}
 	}
 }
 

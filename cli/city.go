@@ -105,12 +105,12 @@ func stopCommand(e *env.Env) *cobra.Command {
 		Use: "stop", Short: "Stop the city and its agents, however it was started",
 		Args: env.Exactly(0),
 		Long: `stop stops the agents and then the controller. If no controller is running, it
-stops the sessions that are still alive. It unregisters a registered city, so that
-the supervisor does not start it again. While it waits, it prints on stderr what it
-is waiting for and the time limit: shutdown_timeout for each link of the longest chain
-of depends_on, plus half a minute. After that limit it lists what might still be
-running and exits with code 1. Running stop again in the meantime kills the agents
-at once.`,
+stops the sessions that are still alive. If a supervisor is running, stop unregisters
+the city, so that the supervisor does not start it again; "gcity start" registers and
+starts it again. While it waits, it prints on stderr what it is waiting for and the
+time limit: shutdown_timeout for each link of the longest chain of depends_on, plus
+half a minute. After that limit it lists what might still be running and exits with
+code 1. Running stop again in the meantime kills the agents at once.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			what, err := stopCity(cmd.Context(), e)
 			if err != nil {
@@ -128,6 +128,7 @@ func stopCity(ctx context.Context, e *env.Env) (string, error) {
 		return "", err
 	}
 	defer l.Close()
+	home, entry, is := fleet.Enrolled(e, l.Dir)
 	if l.Live {
 		err := stopLive(ctx, e, l)
 		// the controller exited because of another stop command, so some agents might still be running
@@ -136,16 +137,18 @@ func stopCity(ctx context.Context, e *env.Env) (string, error) {
 				err = nil
 			}
 		}
-		return "the city is stopped", err
+		if err != nil || !is {
+			return "the city is stopped", err
+		}
+		return fleet.ForgetStopped(ctx, e, l.Dir)
 	}
 	if e.ReadOnly {
 		return "", env.ReadOnlyError("stop")
 	}
-	home, entry, is := fleet.Enrolled(e, l.Dir)
-	if !is {
+	if _, runs := host.FindSupervisor(e); !is || !runs {
 		return stopOrphans(ctx, e, l.Dir)
 	}
-	// a city that stays registered would be started again by the supervisor
+	// without this, the supervisor would start the city again
 	forgotten, err := fleet.UnregisterAndWait(ctx, e, home, entry)
 	if err != nil {
 		return "", err
@@ -154,7 +157,7 @@ func stopCity(ctx context.Context, e *env.Env) (string, error) {
 	if exit.IsStopped(err) {
 		return forgotten, nil
 	}
-	return what, err
+	return what + "; " + fleet.Forgotten, err
 }
 
 // stopOrphans stops the sessions of a city that has no controller.
@@ -199,7 +202,7 @@ starts its agents once, as gcity start --standalone does.`,
 				stop = func(ctx context.Context) (string, error) {
 					return "the city is stopped", stopLive(ctx, e, l)
 				}
-			case !supervised: // the city may be registered: stopOrphans does not unregister it
+			case !supervised: // stopOrphans keeps a registered city registered
 				stop = func(ctx context.Context) (string, error) { return stopOrphans(ctx, e, dir) }
 			}
 			own := folder.SourceOf(dir)
@@ -264,7 +267,8 @@ the held configuration if it has not changed since.`,
 	return c
 }
 
-// reload reads the configuration. If it is held, reload also prints what it would change.
+// reload reads the configuration. If the controller holds the configuration for confirmation, reload also prints the
+// changes that it would make.
 func reload(ctx context.Context, e *env.Env, confirm bool) error {
 	l, err := e.Open(ctx)
 	if err != nil {

@@ -90,11 +90,11 @@ func run(ctx context.Context, e *env.Env, args []string) int {
 	return code
 }
 
-// branch is a top-level command. Its tree is built only when the command line needs it.
+// branch is a top-level command. Its subcommands are built only when the command line needs them.
 type branch struct {
 	group, name string
 	build       func(e *env.Env) *cobra.Command
-	needsAll    bool // the command reads the tree of all other commands
+	needsAll    bool // the command needs all other commands to be built
 }
 
 // branches returns the top-level commands in the order in which the help lists them.
@@ -156,10 +156,10 @@ func branches() []branch {
 // root builds the tree of all commands.
 func root(e *env.Env) *cobra.Command { return tree(e, nil) }
 
-// tree builds only the command that the first word of the command line names, or all commands. Building all of them
-// takes longer than most commands run.
+// tree builds the top-level command that args name, or all of them if args name none. Building all of them takes
+// longer than running most commands.
 func tree(e *env.Env, args []string) *cobra.Command {
-	// a global setting of cobra: list the commands in the order below
+	// this setting is global in cobra; with it, help lists the commands in the order in which they are added
 	cobra.EnableCommandSorting = false
 	root := consoleCommand(e)
 	root.AddGroup(

@@ -39,8 +39,8 @@ func (f *configFile) Path(file string) string {
 	return filepath.Join(f.dir, file)
 }
 
-// ReadOnlyReason implements tui.ConfigFile. It returns why the control room must not edit a file, or "" if it can edit
-// the file. Files outside the city's folder are read-only, as in config.Source.SetSuspended, because other cities may
+// ReadOnlyReason implements tui.ConfigFile. It returns why the control room must not edit a file, or "" if editing is
+// allowed. Files outside the city's folder are read-only, as in config.Source.SetSuspended, because other cities might
 // use them.
 func (f *configFile) ReadOnlyReason(file string) string {
 	const here = "To change an agent only for this city, use " +
@@ -136,8 +136,8 @@ func (f *configFile) Plan(ctx context.Context, file string, data []byte) (tui.Pl
 	return out, nil
 }
 
-// Replace replaces the file's contents with the new contents, now. It fails unless the current contents equal was. It
-// preserves the file's permissions, and writes through a symbolic link.
+// Replace changes the file's contents from was to now. It fails if the file no longer contains was. It preserves the
+// file's permissions and writes through a symbolic link.
 func (f *configFile) Replace(file string, was, now []byte) error {
 	there, err := os.ReadFile(f.Path(file))
 	if err != nil {

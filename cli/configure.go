@@ -92,7 +92,7 @@ warning is an error.`,
 	return c
 }
 
-// checkedConfig is the result of a check.
+// checkedConfig is the JSON output of config check.
 type checkedConfig struct {
 	Valid    bool     `json:"valid"`
 	Revision string   `json:"revision,omitempty"`

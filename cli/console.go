@@ -29,7 +29,7 @@ import (
 	"gcity/tui"
 )
 
-// unknownHelp returns an error if args request the help of an unknown command.
+// unknownHelp returns an error if args request help for an unknown command.
 func unknownHelp(root *cobra.Command, args []string) error {
 	_, words := commandWords(args)
 	requested := slices.Contains(words, "--help") || slices.Contains(words, "-h")
@@ -119,7 +119,7 @@ func console(ctx context.Context, e *env.Env) error {
 	}
 	if e.ReadOnly {
 		return exit.NotRunning("no controller is running for %s, and --read-only does not start "+
-			"one; run `gcity start`", l.Dir)
+			"one; %s", l.Dir, describe.HowToStart)
 	}
 	l.Close()
 	if err := consent.MayStart(e, l.Dir); err != nil {
@@ -128,8 +128,8 @@ func console(ctx context.Context, e *env.Env) error {
 	return hostRoom(ctx, e, l.Dir)
 }
 
-// nextCommands names the commands for a city that keeps running. It is printed on its own line, because terminals
-// break long lines within words.
+// nextCommands returns a message with the commands for a city that keeps running. The message is printed on its own
+// line, because terminals break long lines within words.
 func nextCommands(dir string) string {
 	from := ""
 	if found, err := folder.FindCity("."); err != nil || found != dir {
@@ -282,7 +282,7 @@ func handOver(e *env.Env, dir string) error {
 	if err != nil {
 		return err
 	}
-	e.Sayf("the city keeps running in the background, pid %d\n%s", pid,
+	e.Sayf("the city is running in the background, pid %d\n%s", pid,
 		output.SafeText(nextCommands(dir)))
 	return nil
 }
@@ -305,7 +305,7 @@ func stopLive(ctx context.Context, e *env.Env, l *env.Link) error {
 	return errors.Join(err, folder.WaitReleased(ctx, l.Dir, pid))
 }
 
-// allCities shows all cities in a control room, or in a table without a terminal.
+// allCities shows all cities: in a control room on a terminal, otherwise as a table.
 func allCities(ctx context.Context, e *env.Env) error {
 	if e.Dir != "" {
 		return exit.Usage("--all and --city are mutually exclusive; use only one of them")

@@ -51,7 +51,7 @@ prints the command that shows the service's journal.`,
 		RunE: func(*cobra.Command, []string) error { return service.DaemonLogs(e, lines) },
 	}
 	logs.Flags().VarP(env.Number(&lines, 1), "lines", "n", "print at most this many lines")
-	return env.Group("daemon", "Run the controller as a service",
+	return env.Group("daemon", "Run the city in the background or as a service",
 		append([]*cobra.Command{run, start, stop, status, env.TextOnly(e, logs)},
 			service.ServiceCommands(e, service.CityService(e))...)...)
 }

@@ -176,7 +176,8 @@ func withDepth(payload json.RawMessage, depth int) json.RawMessage {
 	return out
 }
 
-// moment parses a time in RFC 3339, or a duration before now. The duration may be a number of days.
+// moment parses text as a time in RFC 3339 format, or as a duration before now. In addition to the units of
+// time.ParseDuration, a duration can be given in days.
 func moment(text string, now time.Time) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
 		return t, nil

@@ -75,7 +75,8 @@ func commandWords(args []string) (before, words []string) {
 	return nil, nil
 }
 
-// commandLine returns the replacement command, to, with the user's flags and arguments filled in.
+// commandLine returns the gcity command that replaces a Gas City command, with the user's flags and arguments filled
+// in. to is the replacement from the table, in which a trailing * stands for the arguments.
 func commandLine(to string, before, rest []string) string {
 	var more []string
 	for _, arg := range rest {
@@ -101,7 +102,7 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// quoted returns a word, quoted for a shell if necessary.
+// quoted returns word, quoted for a shell if necessary.
 func quoted(word string) string {
 	if word != "" && !strings.ContainsAny(word, " \t\n'\"\\$`*?[]{}()<>|&;#~!") {
 		return word

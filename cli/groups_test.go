@@ -166,8 +166,11 @@ func TestMisplacedNames(t *testing.T) {
 		code int
 		says string
 	}{
-		"agent restart worker":                   {exit.CodeUsage, `"demo/worker" is a pool, but this command needs one agent; use one of its members: demo/worker-2, demo/worker-10`},
+		"agent restart worker":                   {exit.CodeUsage, `"demo/worker" is a pool, but this command needs one agent; use one of its members: demo/worker-2, demo/worker-10; ` + "`gcity pool restart demo/worker` restarts all members"},
 		"agent drain off":                        {exit.CodeUsage, "the pool currently has no members"},
+		"agent drain worker":                     {exit.CodeUsage, "demo/worker-10; `gcity pool scale demo/worker N` drains surplus members"},
+		"agent kill worker":                      {exit.CodeUsage, "use one of its members: demo/worker-2, demo/worker-10"},
+		"pool drain worker":                      {exit.CodeUsage, "command \"pool drain\" not found; `gcity pool scale NAME N` drains surplus members"},
 		"agent kill worker-7":                    {exit.CodeUsage, `agent "demo/worker-7" not found; its pool demo/worker wants 3 of at most 12`},
 		"agent kill worker-13":                   {exit.CodeUsage, `agent "worker-13" not found`},
 		"agent suspend wroker":                   {exit.CodeUsage, `agent or pool "wroker" not found; did you mean "worker"?`},
@@ -225,6 +228,19 @@ func TestTextOnly(t *testing.T) {
 		if code != exit.CodeUsage || out != "" || !strings.Contains(errs, "prints only text: remove --json") {
 			t.Errorf("%s: exit %d, %q, %q", line, code, out, errs)
 		}
+	}
+}
+
+// The help of a command names the default of its first argument, and has no --json if the command prints only text.
+func TestHelpOfDefaults(t *testing.T) {
+	for _, line := range []string{"agent release", "agent stop", "agent peek", "agent drain-check", "hook", "heartbeat"} {
+		if _, out, _ := runCLI(t, groupedCity(), append(strings.Fields(line), "--help")...); !strings.Contains(out,
+			"AGENT is optional inside a session (default: $GC_AGENT).") {
+			t.Errorf("%s:\n%s", line, out)
+		}
+	}
+	if _, out, _ := runCLI(t, groupedCity(), "daemon", "logs", "--help"); strings.Contains(out, "--json") {
+		t.Error(out)
 	}
 }
 

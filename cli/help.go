@@ -14,13 +14,13 @@ import (
 	"gcity/cli/output"
 )
 
-// setHelp makes the help of all commands fit the terminal. cobra's own help prints each flag and each command in one
+// setHelp makes the help of all commands fit the terminal. cobra's own help prints each flag and each command on one
 // line, however long.
 func setHelp(e *env.Env, root *cobra.Command) {
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
 		c.InitDefaultHelpFlag()
 		c.InitDefaultVersionFlag()
-		c.LocalFlags() // merges the flags of the parents
+		c.LocalFlags() // as a side effect, this adds the parents' flags
 		_, err := io.WriteString(c.OutOrStdout(), helpText(c, e.TextWidth()))
 		if err != nil {
 			c.PrintErrln(err)
@@ -69,7 +69,7 @@ func helpText(c *cobra.Command, width int) string {
 	return b.String()
 }
 
-// commandTable returns the commands below c that belong to a group, one per line.
+// commandTable returns c's subcommands in the given group, one per line.
 func commandTable(c *cobra.Command, group string, width int) string {
 	var rows [][2]string
 	for _, below := range c.Commands() {
@@ -96,8 +96,8 @@ func flagTable(flags *pflag.FlagSet, width int) string {
 	return output.HangTable(rows, 0, width)
 }
 
-// reflow breaks paragraphs into lines of at most width columns. An indented line is an item of a list or an example: it
-// stays a line of its own.
+// reflow breaks paragraphs into lines of at most width columns. It does not join an indented line with its neighbors,
+// because such a line is a list item or an example.
 func reflow(text string, width int) string {
 	var out, words []string
 	flush := func() {

@@ -16,6 +16,7 @@ import (
 	"gcity/cli/consent"
 	"gcity/cli/env"
 	"gcity/cli/exit"
+	"gcity/cli/fleet"
 	"gcity/cli/folder"
 	"gcity/cli/host"
 	"gcity/config"
@@ -72,8 +73,7 @@ func initCity(e *env.Env, dir, name string, yes bool) error {
 		return fmt.Errorf("the city.toml that gcity writes is invalid (this is a bug in gcity): %w",
 			err)
 	}
-	// the user asked for this file by running init, so gcity does not also ask when more pasted lines follow the
-	// command
+	// do not ask if more pasted lines follow the command: they are not an answer, and running init is consent enough
 	asks := e.InTTY && e.OutTTY && !yes && !env.TypedAhead(e)
 	if asks && !env.Ask(e, fmt.Sprintf("write %s?", file)) {
 		e.Sayf("nothing was written")
@@ -94,7 +94,11 @@ func initCity(e *env.Env, dir, name string, yes bool) error {
 		e.Sayf("agent programs found on this machine, added to city.toml as comments: %s",
 			strings.Join(found, ", "))
 	}
-	e.Sayf("next: `gcity --city %s` opens its control room", shell.Quote(dir))
+	room := "gcity"
+	if here, err := os.Getwd(); err != nil || fleet.Resolved(here) != fleet.Resolved(dir) {
+		room += " --city " + shell.Quote(dir)
+	}
+	e.Sayf("next: `%s` opens its control room", room)
 	return nil
 }
 

@@ -4,8 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"math"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -22,26 +21,52 @@ import (
 	"gcity/cli/sessions"
 	"gcity/config"
 	"gcity/config/edit"
+	"gcity/config/files"
 	"gcity/controller"
+	"gcity/controller/effect"
+	"gcity/controller/memory"
 	"gcity/describe"
-	"gcity/internal/redact"
-	"gcity/pool"
 	"gcity/session"
 )
 
 func planCommand(e *env.Env) *cobra.Command {
 	return env.WithSource(e, &cobra.Command{
-		Use: "plan", Short: "Show what the configuration on disk would change now, without " +
-			"applying it",
+		Use: "plan [FILE]", Short: "Show what an edit of the configuration would change",
 		Long: `plan shows what the configuration on disk would change now, without applying it.
 While a controller is running, it also lists pools, rigs, watchdogs and restart policies
 that change.
 
+A running controller applies city.toml as soon as you save it. To see the effect of an
+edit before that, edit a copy: with FILE, plan uses FILE instead of city.toml. FILE can
+be - for the standard input.
+
 plan checks every planned start as the controller does: the folder, the program, the
 session provider and the environment. The exit code is 3 if any start would fail.`,
-		Args: env.Exactly(0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return plan(cmd.Context(), e) },
+		Example: "  cp city.toml /tmp/next.toml && vi /tmp/next.toml\n  gcity plan /tmp/next.toml",
+		Args:    env.Between(0, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return plan(cmd.Context(), e, strings.Join(args, ""))
+		},
 	})
+}
+
+// plannedConfig reads the configuration to plan for. If file is "", it reads the configuration on disk. Otherwise, it
+// reads file in place of city.toml; "-" means standard input.
+func plannedConfig(e *env.Env, dir, file string, running *city.Snapshot) (*config.City, error) {
+	var data []byte
+	var err error
+	switch file {
+	case "":
+		return e.LoadAt(dir, running)
+	case "-":
+		data, err = io.ReadAll(e.In)
+	default:
+		data, err = files.ReadSource(file)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the edited copy of city.toml: %w", err)
+	}
+	return e.ParseAt(dir, data, running)
 }
 
 // change is the planned effect on one agent.
@@ -67,6 +92,7 @@ type planShape struct {
 	// settings that change without a start or stop, if a controller runs another revision
 	Settings []setting `json:"settings,omitempty"`
 	Warnings []string  `json:"warnings,omitempty"` // about the configuration file and automations
+	from     string    // where the configuration comes from, such as "on disk"
 }
 
 // heldShape describes a configuration that takes effect only after a user has confirmed it.
@@ -82,8 +108,10 @@ type planInput struct {
 	pools     []agent.Pool
 	overrides map[string]int
 	sessions  []session.Status
-	running   *city.Snapshot // nil if no controller is running
-	inForce   bool           // the configuration on disk is the one in force in the controller
+	running   *city.Snapshot   // nil if no controller is running
+	saved     effect.Histories // saved by the last controller; empty if one is running
+	inForce   bool             // the configuration on disk is the one in force in the controller
+	now       time.Time
 	clock     func(time.Time) string
 	unknown   map[string]error // providers that cannot list their sessions, with the error
 	unable    func(provider string) (why string)
@@ -91,7 +119,7 @@ type planInput struct {
 	unfit func(w *agent.Want) (why string)
 }
 
-func plan(ctx context.Context, e *env.Env) error {
+func plan(ctx context.Context, e *env.Env, file string) error {
 	dir, err := e.CityDir()
 	if err != nil {
 		return err
@@ -107,13 +135,17 @@ func plan(ctx context.Context, e *env.Env) error {
 			return err
 		}
 	}
-	c, err := e.LoadAt(dir, running)
+	c, err := plannedConfig(e, dir, file, running)
 	if err != nil {
 		return err
 	}
 	out, err := planOf(ctx, e, c, running)
 	if err != nil {
 		return err
+	}
+	out.from = map[string]string{"": "on disk", "-": "in the input"}[file]
+	if out.from == "" {
+		out.from = "in " + output.SafeLine(file)
 	}
 	if running != nil && out.InForce != out.Revision {
 		out.Settings = changedSettings(ctx, l, c, running)
@@ -152,7 +184,8 @@ func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snaps
 	}
 	defer closeSessions()
 	v := planInput{wants: folder.PlanOf(c, dir, running), pools: folder.PoolPlan(c, dir),
-		clock: e.Clock, running: running, unable: sessions.Vetter(ctx, provider, e.SayVerySlow)}
+		now: e.Now(), clock: e.Clock, running: running,
+		unable: sessions.Vetter(ctx, provider, e.SayVerySlow)}
 	tested := v.unable
 	// a warning reports that the city is not trusted, and its programs are not run to test them
 	if grant.Err() != nil {
@@ -169,7 +202,11 @@ func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snaps
 	if v.overrides, err = edit.Overrides(dir); err != nil {
 		return out, err
 	}
-	if running != nil {
+	if running == nil {
+		// a controller ignores a file that cannot be read
+		v.saved, _ = memory.ReadHistories(dir)
+		v.saved = v.saved.For(c.Daemon.CrashHistory == "disk")
+	} else {
 		out.InForce = v.running.Config.Revision
 		if c.Workspace.Name != v.running.Name {
 			return out, &exit.Failure{Code: exit.CodeConfig,
@@ -200,7 +237,7 @@ func (v planInput) held(revision string) *heldShape {
 	out := heldShape{Removes: []string{}}
 	for i := range v.running.Agents {
 		g := &v.running.Agents[i]
-		// a session that the configuration does not define cannot be removed by an edit
+		// an edit cannot remove a session that the configuration does not declare
 		if !g.Running || g.Source == "" {
 			continue
 		}
@@ -226,220 +263,42 @@ func changes(v planInput) []change {
 			alive[st.Agent] = st
 		}
 	}
-	sizes := v.sizes(alive)
-	stays := map[string]bool{}
-	for name, size := range sizes {
-		maps.Copy(stays, folder.SelectMembers(folder.Members(v.wants, name), size,
-			func(name string) pool.Candidate { return v.candidate(name, alive) }))
-	}
+	f := v.forecast(alive)
 	var out []change
-	for _, w := range v.wants {
+	for i := range v.wants {
+		w := &v.wants[i]
 		st, lives := alive[w.Name]
 		delete(alive, w.Name)
-		size, ofPool := sizes[w.Pool]
-		surplus := ofPool && !stays[w.Name]
-		switch {
-		case surplus && lives && !w.Suspended.On():
-			out = append(out, change{Agent: w.Name, Pool: w.Pool, Change: "drain",
-				Reason: fmt.Sprintf("pool %s scales to %d", w.Pool, size)})
-		case !surplus || lives:
-			out = append(out, v.change(w, st, lives))
+		if g, shown := f.Agent(w.Name); shown {
+			out = append(out, f.change(w, g, st, lives))
+		} else if f.stops[w.Name] {
+			out = append(out, change{Agent: w.Name, Pool: w.Pool, Change: "stop",
+				Reason: f.surplus(w.Pool)})
 		}
 	}
-	v.order(out, sizes)
 	for name := range alive {
-		c := change{Agent: name, Change: "stop", Reason: "not in the configuration"}
-		if p := v.formerPool(name); p != "" {
-			c.Pool, c.Change, c.Reason = p, "drain", "no longer a member of pool "+p
-		}
-		out = append(out, c)
+		out = append(out, v.undeclared(name))
 	}
-	out = append(out, v.removed(out)...)
+	out = append(out, v.removed(alive)...)
 	slices.SortFunc(out, func(x, y change) int { return city.CompareNames(x.Agent, y.Agent) })
 	return out
 }
 
 // removed returns the agents without a session that the running controller's configuration declares and the new one
 // does not.
-func (v planInput) removed(planned []change) (out []change) {
+func (v planInput) removed(alive map[string]session.Status) (out []change) {
 	if v.running == nil {
 		return nil
 	}
 	for i := range v.running.Agents {
 		g := &v.running.Agents[i]
-		known := func(c change) bool { return c.Agent == g.Name }
-		wanted := func(w agent.Want) bool { return w.Name == g.Name }
-		if g.Source != "" && !g.Running && !slices.ContainsFunc(planned, known) &&
-			!slices.ContainsFunc(v.wants, wanted) {
+		if g.Source != "" && !g.Running && !alive[g.Name].Alive &&
+			!slices.ContainsFunc(v.wants, func(w agent.Want) bool { return w.Name == g.Name }) {
 			out = append(out, change{Agent: g.Name, Pool: g.Pool, Change: "remove",
 				Reason: "not in the configuration; it is not running"})
 		}
 	}
 	return out
-}
-
-// candidate returns the pool candidate for a member. Without a controller it is not known which members are busy, so
-// candidate sets only Alive and Leaving.
-func (v planInput) candidate(name string, alive map[string]session.Status) pool.Candidate {
-	st, lives := alive[name]
-	s := pool.Candidate{Alive: lives && !st.Drain.Acked, Leaving: st.Drain.On()}
-	if v.running != nil {
-		if g, ok := v.running.Agent(name); ok {
-			s.In, s.Working = g.Drain == nil || g.Drain.By != "pool", g.Task != ""
-		}
-	}
-	return s
-}
-
-// formerPool returns the pool of an agent that was removed from the configuration, or "" if it was not in a pool.
-func (v planInput) formerPool(name string) string {
-	if v.running != nil {
-		if g, ok := v.running.Agent(name); ok && g.Pool != "" {
-			return g.Pool
-		}
-	}
-	for _, p := range v.pools {
-		if (pool.Spec{Name: p.Name, Max: math.MaxInt}).Index(name) > 0 {
-			return p.Name
-		}
-	}
-	return ""
-}
-
-// sizes returns how many members each pool would have: the number set by hand, otherwise the controller's current
-// target, otherwise the number of members that are alive.
-func (v planInput) sizes(alive map[string]session.Status) map[string]int {
-	out := map[string]int{}
-	for _, p := range v.pools {
-		n, byHand := v.overrides[p.Name]
-		if v.running != nil && !byHand {
-			if q, ok := v.running.Pool(p.Name); ok {
-				n = q.Desired
-			}
-		} else if !byHand {
-			for name, st := range alive {
-				if p.Index(name) > 0 && !st.Drain.On() {
-					n++
-				}
-			}
-		}
-		out[p.Name] = p.Size(n)
-	}
-	return out
-}
-
-// change returns what would happen to one agent in the configuration.
-func (v planInput) change(w agent.Want, st session.Status, lives bool) change {
-	c := change{Agent: w.Name, Pool: w.Pool, Change: "none"}
-	drift := st.Drift(&w.Spec)
-	hidden := ""
-	if !lives {
-		hidden = v.unlistedReason(w.Name)
-	}
-	switch {
-	case w.Suspended.On() && lives:
-		c.Change, c.Reason = "stop", w.Suspended.String()
-	case hidden != "":
-		c.Change, c.Reason = "wait", hidden
-	case w.Suspended.On():
-		c.Reason = w.Suspended.String()
-	case lives && len(drift) > 0:
-		c.Change, c.Reason, c.Fields = "restart", strings.Join(drift, ", "), drift
-		if why := v.cannotRestart(w, st); st.Attached > 0 {
-			c.Reason += "; held back while a user is attached"
-		} else if why != "" {
-			c.Change, c.Reason = "wait", c.Reason+"; held back because a restart would fail: "+why
-		}
-	case w.Problem != "" && !lives:
-		c.Change, c.Reason = "fail", w.Problem
-	case lives:
-		c.Reason = "runs as configured"
-	default:
-		c.Change, c.Reason = v.planStart(w)
-	}
-	return v.checked(w, c)
-}
-
-// checked changes a planned start that cannot succeed to a failure.
-func (v planInput) checked(w agent.Want, c change) change {
-	again := c.Change == "restart"
-	if !again && c.Change != "start" && !v.retries(w, c) || v.unfit == nil {
-		return c
-	}
-	why := v.unfit(&w)
-	switch {
-	case why == "":
-	case again:
-		c.Change, c.Reason = "fail", c.Reason+"; it cannot start again: "+why
-	default:
-		c.Change, c.Reason = "fail", why
-	}
-	return c
-}
-
-// retries reports whether the controller will start a waiting agent on its own, or is starting it now.
-func (v planInput) retries(w agent.Want, c change) bool {
-	if c.Change != "wait" || v.running == nil {
-		return false
-	}
-	g, ok := v.running.Agent(w.Name)
-	return ok && !g.Running &&
-		(g.State == city.Failed || g.State == city.Backoff || g.State == city.Starting)
-}
-
-// planStart returns what would happen to an agent without a session. It starts, unless the running controller has a
-// reason not to start it. A change to the agent's definition, or a resume, removes that reason.
-func (v planInput) planStart(w agent.Want) (change, why string) {
-	if w.TriageOf != "" {
-		return "none", "triage agent of watchdog " + w.TriageOf + "; starts only for its checks"
-	}
-	var g *city.Agent
-	if v.running != nil {
-		g, _ = v.running.Agent(w.Name)
-	}
-	if g == nil {
-		return "start", "not running"
-	}
-	edit := ""
-	switch {
-	case g.Declared == folder.Short(w.Spec.Fingerprint.Sum) || g.Declared == "":
-	case g.Command != redact.Text(w.Spec.Command):
-		edit = "command changed"
-	default:
-		edit = "configuration changed"
-	}
-	switch {
-	case g.Suspended:
-		return "start", "no longer suspended"
-	case edit != "" && g.State == city.Starting:
-		return "restart", edit + "; it is currently starting"
-	case edit != "":
-		return "start", edit + editEffect(g)
-	case g.State == city.Failed && g.Until == nil && !g.Available && !v.inForce:
-		return "start", "the problem that prevented its start is gone"
-	}
-	switch g.State {
-	case city.Quarantined, city.Backoff, city.Exited, city.Failed, city.Starting:
-		why := string(g.State) + ": " + g.Reason
-		if g.Until != nil {
-			why += ", until " + v.clock(*g.Until)
-		}
-		return "wait", why
-	}
-	return "start", "not running"
-}
-
-// editEffect returns a clause that says how a changed definition affects an agent that is not running.
-func editEffect(g *city.Agent) string {
-	switch {
-	case g.State == city.Quarantined:
-		return "; its quarantine ends"
-	case g.State == city.Exited:
-		return "; it starts again"
-	case g.Until != nil:
-		return "; it starts without waiting any longer"
-	}
-	return ""
 }
 
 func printPlan(e *env.Env, p planShape) error {
@@ -494,7 +353,7 @@ func printPlan(e *env.Env, p planShape) error {
 	case p.InForce != "" && p.InForce == p.Revision:
 		e.Sayf("%s; configuration %s is in force", counts, p.Revision)
 	case p.InForce != "":
-		e.Sayf("%s; configuration %s on disk, %s in force", counts, p.Revision, p.InForce)
+		e.Sayf("%s; configuration %s %s, %s in force", counts, p.Revision, p.from, p.InForce)
 	default:
 		e.Sayf("%s; configuration %s, no controller is running", counts, p.Revision)
 	}

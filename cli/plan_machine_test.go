@@ -16,6 +16,7 @@ import (
 	"gcity/cli/folder"
 	"gcity/config"
 	"gcity/controller"
+	"gcity/controller/memory"
 	"gcity/events"
 	"gcity/session/fake"
 )
@@ -74,13 +75,16 @@ func declaration(name, edit string) string {
 func TestPlanIsWhatThenHappens(t *testing.T) {
 	for _, edit := range edits {
 		t.Run("all "+edit, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { comparePlan(t, func(string) string { return edit }) })
+			synctest.Test(t, func(t *testing.T) { comparePlan(t, func(string) string { return edit }, false) })
+			synctest.Test(t, func(t *testing.T) { comparePlan(t, func(string) string { return edit }, true) })
 		})
 	}
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(seed, 7))
-			synctest.Test(t, func(t *testing.T) { comparePlan(t, func(string) string { return edits[rnd.IntN(len(edits))] }) })
+			any := func(string) string { return edits[rnd.IntN(len(edits))] }
+			synctest.Test(t, func(t *testing.T) { comparePlan(t, any, false) })
+			synctest.Test(t, func(t *testing.T) { comparePlan(t, any, true) })
 		})
 	}
 }
@@ -92,6 +96,27 @@ type plannedCity struct {
 	dir      string
 	sessions *fake.Provider
 	host     agent.Host
+	log      *events.Log
+}
+
+// run runs the city with a controller. The returned function ends the controller.
+func (b *plannedCity) run(c *config.City) (end func(city.Shutdown)) {
+	b.t.Helper()
+	var err error
+	b.Controller, err = controller.New(controller.Options{Dir: b.dir, Mode: "headless", Version: "test", Provider: b.sessions, Log: b.log,
+		ConfigChanged: make(chan struct{}), Host: b.host, Pulse: time.Hour}, c)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- b.Run(context.Background()) }()
+	synctest.Wait()
+	return func(how city.Shutdown) {
+		_, failed := b.Do(b.t.Context(), how)
+		if err := errors.Join(failed, <-ended); err != nil {
+			b.t.Error(err)
+		}
+	}
 }
 
 // write writes city.toml with the edited declarations and loads it.
@@ -112,7 +137,7 @@ func (b *plannedCity) write(edit func(name string) string) *config.City {
 }
 
 // settled starts a city and brings its agents into their states. The returned function stops it.
-func settled(t *testing.T) (b *plannedCity, end func()) {
+func settled(t *testing.T) (b *plannedCity, end func(city.Shutdown)) {
 	b = &plannedCity{t: t, dir: t.TempDir(), sessions: fake.New(), host: agent.Host{Environ: []string{"PATH=/bin"}, BinDir: "/gc/bin"}}
 	first := b.write(func(name string) string {
 		if name == "fresh" {
@@ -124,15 +149,9 @@ func settled(t *testing.T) (b *plannedCity, end func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Controller, err = controller.New(controller.Options{Dir: b.dir, Mode: "headless", Version: "test", Provider: b.sessions, Log: log,
-		ConfigChanged: make(chan struct{}), Host: b.host, Pulse: time.Hour}, first)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- b.Run(ctx) }()
-	synctest.Wait()
+	t.Cleanup(func() { log.Close() })
+	b.log = log
+	end = b.run(first)
 	b.sessions.Crash("exited", 0, "")
 	for range 3 {
 		b.sessions.Crash("quarantined", 1, "")
@@ -147,22 +166,17 @@ func settled(t *testing.T) (b *plannedCity, end func()) {
 	b.sessions.Crash("failed", 1, "")
 	synctest.Wait()
 	b.sessions.Fail("failed", nil)
-	return b, func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-		log.Close()
-	}
+	return b, end
 }
 
-// comparePlan plans an edit, applies it, and compares the result with the plan.
-func comparePlan(t *testing.T, edit func(name string) string) {
+// comparePlan plans an edit, applies it, and compares the result with the plan. If anew is set, the plan is made without
+// a controller, and the next controller applies the edit.
+func comparePlan(t *testing.T, edit func(name string) string, anew bool) {
 	b, end := settled(t)
-	defer end()
+	defer func() { end(city.Shutdown{}) }()
 	ctx := t.Context()
 	var err error
-	v := planInput{clock: func(t time.Time) string { return t.Format(time.TimeOnly) }}
+	v := planInput{now: time.Now(), clock: func(t time.Time) string { return t.Format(time.TimeOnly) }}
 	if v.running, err = b.Snapshot(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -176,8 +190,17 @@ func comparePlan(t *testing.T, edit func(name string) string) {
 	next := b.write(edit)
 	v.wants, v.pools = agent.Plan(next, b.host), agent.Pools(next, b.host)
 	v.inForce = v.running.Config.Revision == folder.Short(next.Revision)
+	if anew {
+		end(city.Shutdown{Leave: true})
+		v.running = nil
+		if v.saved, err = memory.ReadHistories(b.dir); err != nil {
+			t.Fatal(err)
+		}
+	}
 	plan := changes(v)
-	if _, err = b.Do(ctx, city.Reload{}); err != nil { // held, because it removes most agents
+	if anew {
+		end = b.run(next)
+	} else if _, err = b.Do(ctx, city.Reload{}); err != nil { // held, because it removes most agents
 		_, err = b.Do(ctx, city.Reload{Confirm: true})
 	}
 	if err != nil {

@@ -16,20 +16,20 @@ import (
 	"gcity/restart"
 )
 
-// setting is a changed setting that takes effect without a restart of an agent.
+// setting is a changed setting that takes effect without restarting any agent.
 type setting struct {
 	Key string `json:"key"` // "max of pool worker"
 	Old string `json:"old"` // "" = not set, or not declared
 	New string `json:"new"`
 }
 
-// declared is something that a configuration declares, with the settings that a plan compares.
+// declared is a part of a configuration, such as a pool or a rig, with the settings that a plan compares.
 type declared struct {
 	name     string // "pool worker"
 	settings [][2]string
 }
 
-// inspected is the maximum number of agents with compared restart policies. Each comparison needs a request.
+// inspected limits how many agents have their restart policies compared, because each comparison needs a request.
 const inspected = 32
 
 // changedSettings returns how a configuration differs from the one in force, except for the definitions of agents.
@@ -58,7 +58,7 @@ func changedSettings(ctx context.Context, l *env.Link, c *config.City, s *city.S
 	return out
 }
 
-// policyChanges returns the differences between two policies for the restarts of an agent.
+// policyChanges returns the differences between an agent's old and new restart policies.
 func policyChanges(was city.RestartPolicy, is restart.Policy) (out []setting) {
 	for _, d := range []setting{{"restart", was.Mode, string(is.Mode)},
 		{"max_restarts", strconv.Itoa(was.MaxRestarts), strconv.Itoa(is.MaxRestarts)},
@@ -160,7 +160,7 @@ func watchdogSettings(w *city.Watchdog) declared {
 		{"triage_ttl", w.TTL.String()}}}
 }
 
-// printSettings writes a table of settings: what is declared, and the old and the new value of each other setting.
+// printSettings prints a table with the old and the new value of each changed setting.
 func printSettings(e *env.Env, all []setting) error {
 	if len(all) == 0 {
 		return nil

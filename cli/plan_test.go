@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -11,6 +12,7 @@ import (
 	"gcity/city"
 	"gcity/cli/folder"
 	"gcity/pool"
+	"gcity/restart"
 	"gcity/session"
 )
 
@@ -23,20 +25,23 @@ func TestChanges(t *testing.T) {
 	suspended, broken := want("s", old), want("p", old)
 	suspended.Suspended = agent.Suspension{Level: agent.AgentLevel, Where: "in city.toml"}
 	broken.Problem = "no such command"
+	quarantined, ends := want("q", old), noon.Add(time.Hour)
+	quarantined.Policy.Window = time.Hour
 	alive := func(name string, f session.Fingerprint, attached int) session.Status {
-		return session.Status{Agent: name, Alive: true, Fingerprint: f, Attached: attached}
+		return session.Status{Name: name, Agent: name, Alive: true, Ready: true, Fingerprint: f, Attached: attached}
 	}
-	got := changes(planInput{
+	got := changes(planInput{now: noon,
 		wants: []agent.Want{want("same", old), want("drift", fresh), want("held", fresh),
-			want("new", old), want("unknown", old), suspended, broken, want("q", old),
+			want("new", old), want("unknown", old), suspended, broken, quarantined,
 			want("edited", fresh), want("left", fresh), want("backoff", fresh)},
 		sessions: []session.Status{
 			alive("same", old, 0), alive("drift", old, 0), alive("held", old, 1),
 			alive("s", old, 0), alive("gone", old, 0),
 			alive("unknown", session.Fingerprint{}, 0), {Agent: "new", Fingerprint: old},
 		},
+		clock: func(t time.Time) string { return t.Format(time.TimeOnly) },
 		running: &city.Snapshot{Agents: []city.Agent{
-			{Name: "q", State: city.Quarantined, Reason: "crashed",
+			{Name: "q", State: city.Quarantined, Reason: "crashed", Until: &ends,
 				Declaration: city.Declaration{Declared: folder.Short(old.Sum)}},
 			{Name: "edited", State: city.Quarantined, Reason: "crashed",
 				Declaration: city.Declaration{Declared: folder.Short(old.Sum), Command: "another"}},
@@ -46,17 +51,17 @@ func TestChanges(t *testing.T) {
 		}},
 	})
 	expect := []change{
-		{Agent: "backoff", Change: "start", Reason: "configuration changed; it starts without waiting any longer"},
+		{Agent: "backoff", Change: "start", Reason: "configuration changed (was backoff)"},
 		{Agent: "drift", Change: "restart", Reason: "command changed",
 			Fields: []string{"command changed"}},
-		{Agent: "edited", Change: "start", Reason: "command changed; its quarantine ends"},
+		{Agent: "edited", Change: "start", Reason: "command changed (was quarantined)"},
 		{Agent: "gone", Change: "stop", Reason: "not in the configuration"},
-		{Agent: "held", Change: "restart", Reason: "command changed; held back while a user " +
-			"is attached", Fields: []string{"command changed"}},
-		{Agent: "left", Change: "start", Reason: "configuration changed; it starts again"},
+		{Agent: "held", Change: "wait", Reason: "restart held back while a user is attached: " +
+			"command changed", Fields: []string{"command changed"}},
+		{Agent: "left", Change: "start", Reason: "configuration changed (was exited)"},
 		{Agent: "new", Change: "start", Reason: "not running"},
 		{Agent: "p", Change: "fail", Reason: "no such command"},
-		{Agent: "q", Change: "wait", Reason: "quarantined: crashed"},
+		{Agent: "q", Change: "wait", Reason: "quarantined: crashed, until " + ends.Format(time.TimeOnly)},
 		{Agent: "s", Change: "stop", Reason: "suspended in city.toml"},
 		{Agent: "same", Change: "none", Reason: "runs as configured"},
 		{Agent: "unknown", Change: "none", Reason: "runs as configured"},
@@ -66,17 +71,48 @@ func TestChanges(t *testing.T) {
 	}
 }
 
+// A plan shows what the machine waits for: the states of dependencies, a drain, or a session that does not respond.
+func TestPlannedWaits(t *testing.T) {
+	broken, first, last := agent.Want{Name: "broken", Problem: "no such command"},
+		agent.Want{Name: "first", DependsOn: []string{"broken"}}, agent.Want{Name: "last", DependsOn: []string{"w"}}
+	member := agent.Want{Name: "w-1", Pool: "w", Index: 1, DependsOn: []string{"first"}}
+	alive := func(name string) session.Status {
+		return session.Status{Name: name, Agent: name, Alive: true, Ready: true}
+	}
+	silent, draining := alive("silent"), alive("draining")
+	silent.Silent, silent.Reason = noon, "its host does not respond"
+	draining.Drain = session.Drain{Since: noon, By: "operator"}
+	got := changes(planInput{now: noon, wants: []agent.Want{broken, first, last, member, {Name: "draining"}, {Name: "silent"},
+		{Name: "unfit"}, {Name: "until", DependsOn: []string{"unfit"}}},
+		unfit:    func(w *agent.Want) string { return map[string]string{"unfit": "the folder is missing"}[w.Name] },
+		pools:    []agent.Pool{{Spec: pool.Spec{Name: "w", Min: 1, Max: 1}}},
+		sessions: []session.Status{silent, draining}})
+	expect := []change{
+		{Agent: "broken", Change: "fail", Reason: "no such command"},
+		{Agent: "draining", Change: "wait", Reason: "draining: asked to finish by operator"},
+		{Agent: "first", Change: "wait", Reason: "waits for broken (failed)"},
+		{Agent: "last", Change: "wait", Reason: "waits for pool w (no member is running)"},
+		{Agent: "silent", Change: "wait", Reason: "unknown: its host does not respond"},
+		{Agent: "unfit", Change: "fail", Reason: "the folder is missing"},
+		{Agent: "until", Change: "wait", Reason: "waits for unfit (failed)"},
+		{Agent: "w-1", Pool: "w", Change: "wait", Reason: "waits for first (waiting)"},
+	}
+	if diff := cmp.Diff(expect, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // The planned size of a pool is the size set by hand, the size the controller wants, or the number of running members.
 // Surplus members are drained.
 func TestPlannedPools(t *testing.T) {
-	w := agent.Pool{Spec: pool.Spec{Name: "w", Min: 1, Max: 4}}
+	w, until := agent.Pool{Spec: pool.Spec{Name: "w", Min: 1, Max: 4}}, noon.Add(time.Minute)
 	var wants []agent.Want
 	for i := 1; i <= w.Max; i++ {
-		wants = append(wants, agent.Want{Name: w.Member(i), Pool: "w", Index: i})
+		wants = append(wants, agent.Want{Name: w.Member(i), Pool: "w", Index: i, Policy: restart.Policy{Window: time.Hour}})
 	}
 	lives := func(names ...string) (out []session.Status) {
 		for _, n := range names {
-			out = append(out, session.Status{Agent: n, Alive: true})
+			out = append(out, session.Status{Name: n, Agent: n, Alive: true, Ready: true})
 		}
 		return out
 	}
@@ -103,6 +139,9 @@ func TestPlannedPools(t *testing.T) {
 		{"a hole", planInput{sessions: lives("w-3"), running: &city.Snapshot{
 			Pools:  []city.Pool{{Name: "w", Desired: 1}},
 			Agents: []city.Agent{{Name: "w-3", Pool: "w"}}}}, "none w-3"},
+		{"a hole in quarantine", planInput{running: &city.Snapshot{
+			Pools:  []city.Pool{{Name: "w", Desired: 1}},
+			Agents: []city.Agent{{Name: "w-3", Pool: "w", State: city.Quarantined, Until: &until}}}}, "wait w-3"},
 		{"a hole that nobody watches", planInput{sessions: lives("w-3")}, "none w-3"},
 		{"beyond the maximum", planInput{sessions: lives("w-1", "w-12", "other"),
 			running: &city.Snapshot{Pools: []city.Pool{{Name: "w", Desired: 9}}}},
@@ -111,7 +150,8 @@ func TestPlannedPools(t *testing.T) {
 			running: &city.Snapshot{Agents: []city.Agent{{Name: "gone-1", Pool: "gone"}}}},
 			"drain gone-1, start w-1"},
 	} {
-		c.v.wants, c.v.pools = wants, []agent.Pool{w}
+		c.v.clock = func(t time.Time) string { return t.Format(time.TimeOnly) }
+		c.v.now, c.v.wants, c.v.pools = noon, wants, []agent.Pool{w}
 		var got []string
 		for _, x := range changes(c.v) {
 			got = append(got, x.Change+" "+x.Agent)
@@ -158,31 +198,31 @@ func TestPlannedWithUnknownSessions(t *testing.T) {
 	}
 	broken := want("broken", "pty", fresh)
 	broken.Problem = "no such command"
-	v := planInput{
+	v := planInput{now: noon,
 		wants: []agent.Want{want("seen", "pty", old), want("dark", "tmux", old),
 			want("new", "pty", old), want("swap", "exec:x", old), want("moved", "tmux", old),
 			broken},
 		sessions: []session.Status{
-			{Agent: "seen", Alive: true, Provider: "pty", Fingerprint: old},
-			{Agent: "swap", Alive: true, Provider: "pty", Fingerprint: old},
-			{Agent: "moved", Alive: true, Provider: "pty", Fingerprint: old},
-			{Agent: "broken", Alive: true, Provider: "pty", Fingerprint: old},
+			{Name: "seen", Agent: "seen", Alive: true, Ready: true, Provider: "pty", Fingerprint: old},
+			{Name: "swap", Agent: "swap", Alive: true, Ready: true, Provider: "pty", Fingerprint: old},
+			{Name: "moved", Agent: "moved", Alive: true, Ready: true, Provider: "pty", Fingerprint: old},
+			{Name: "broken", Agent: "broken", Alive: true, Ready: true, Provider: "pty", Fingerprint: old},
 		},
 		unknown: map[string]error{"tmux": errors.New("no server")},
 		unable: func(provider string) string {
 			return map[string]string{"exec:x": "there is no script x"}[provider]
 		},
 	}
-	held := "provider changed; held back because a restart would fail: there is no script x"
+	held := "restart held back because a restart would fail: there is no script x; provider changed"
 	expect := []change{
-		{Agent: "broken", Change: "wait", Reason: "command changed; held back because a restart " +
-			"would fail: no such command", Fields: []string{"command changed"}},
+		{Agent: "broken", Change: "wait", Reason: "restart held back because a restart " +
+			"would fail: no such command; command changed", Fields: []string{"command changed"}},
 		{Agent: "dark", Change: "wait", Reason: "waits until the sessions of tmux can be listed, " +
-			"because it might be running there"},
+			"because the agent might be running there"},
 		{Agent: "moved", Change: "restart", Reason: "provider changed",
 			Fields: []string{"provider changed"}},
 		{Agent: "new", Change: "wait", Reason: "waits until the sessions of tmux can be listed, " +
-			"because it might be running there"},
+			"because the agent might be running there"},
 		{Agent: "seen", Change: "none", Reason: "runs as configured"},
 		{Agent: "swap", Change: "wait", Reason: held, Fields: []string{"provider changed"}},
 	}

@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -14,6 +17,7 @@ import (
 	"gcity/cli/folder"
 	"gcity/cli/host"
 	"gcity/cli/output"
+	"gcity/internal/eventually"
 )
 
 // Without a supervisor, the control room lists the registered cities and can start a controller for one of them.
@@ -86,6 +90,29 @@ func TestTheRegistryIsListedWithoutASupervisor(t *testing.T) {
 	if all, err := d.Cities(t.Context()); err != nil || len(all) != 1 || !all[0].Running {
 		t.Errorf("%v, %v", all, err)
 	}
+	// A controller that hangs still runs: such a city is silent, and not stopped.
+	pidFile, err := os.ReadFile(filepath.Join(dir, ".gc", "daemon.pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(pidFile)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	eventually.True(t, "the controller is stopped", func() bool {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		return err == nil && strings.Contains(string(stat), ") T ")
+	})
+	i := state()
+	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	if !i.Running || !strings.Contains(i.Error, "does not respond") {
+		t.Errorf("%+v", i)
+	}
 }
 
 // Without a supervisor, the control room also lists running cities that are not registered, if the user has trusted
@@ -129,6 +156,11 @@ func TestRunningCitiesAreListedWithoutASupervisor(t *testing.T) {
 	if err != nil || len(all) != 2 || all[0].Name != "yard" || all[0].Path != dirs[0] ||
 		all[1].Name != "yard-2" || all[1].Path != dirs[2] || !all[1].Running {
 		t.Errorf("%+v, %v", all, err)
+	}
+	// gcity cities has the same source, and says how each city runs
+	code, out, errs := runCLI(t, &fakeCity{env: map[string]string{"GC_HOME": os.Getenv("GC_HOME")}}, "cities")
+	if code != 0 || strings.Count(out, "running, headless") != 2 || !strings.Contains(out, dirs[2]) {
+		t.Errorf("gcity cities: exit %d\n%s%s", code, out, errs)
 	}
 	c, err := d.City("yard-2")
 	if err != nil {

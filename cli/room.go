@@ -20,7 +20,7 @@ import (
 type roomOptions struct {
 	city     city.Control   // if nil, the room shows all cities
 	dir      string         // folder of the city
-	cities   city.Directory // if nil, the room uses this machine's directory, if there is one
+	cities   city.Directory // if nil, the room uses this machine's list of cities, if there is one
 	hosting  bool
 	readOnly bool
 	logger   *slog.Logger
@@ -79,12 +79,12 @@ func openRoom(ctx context.Context, e *env.Env, o roomOptions) (tui.Exit, error) 
 // closed.
 const exitTimeout = time.Second
 
-// timedWriter writes to a terminal that may be blocked. It gives up after exitTimeout so that the process can exit. It
-// is not safe for concurrent use.
+// timedWriter writes to a terminal that might be blocked. It gives up after exitTimeout so that the process can exit.
+// It is not safe for concurrent use.
 type timedWriter struct {
 	to   io.Writer
 	late bool
-	wg   sync.WaitGroup // writing goroutines; a blocked one lives until the process exits
+	wg   sync.WaitGroup // goroutines that write; a blocked one remains until the process exits
 }
 
 // Write implements io.Writer. It fails if the terminal does not accept the data in time.

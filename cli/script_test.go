@@ -26,7 +26,6 @@ import (
 	"gcity/cli/offline"
 	"gcity/cli/sessions"
 	"gcity/internal/eventually"
-	"gcity/session"
 	"gcity/session/pty"
 	"gcity/session/tmux"
 	"gcity/trust"
@@ -198,9 +197,7 @@ func marked(ts *testscript.TestScript, neg bool, args []string) {
 	waitUntil(ts, func() bool {
 		st, err := b.Session(context.Background(), args[0])
 		ts.Check(err)
-		d, err := offline.DrainMarks(context.Background(), sessions.(session.Marker), st.Name)
-		ts.Check(err)
-		return d.On()
+		return st.Drain.On()
 	}, func() string { return "a drain mark on the session of " + args[0] })
 }
 

@@ -209,7 +209,8 @@ func total(s *city.Snapshot) (sum city.Usage, measured bool) {
 }
 
 func headline(e *env.Env, s *city.Snapshot, live bool) string {
-	how := e.Paint(output.Yellow, "no controller is running") + " (start it with `gcity start`)"
+	how := e.Paint(output.Yellow, "no controller is running") + " (" +
+		describe.HowToStart + ")"
 	if live {
 		how = fmt.Sprintf("%s, pid %d, up %s, last pass %s ago",
 			describe.Mode(s.Mode), s.PID, e.Age(s.Started), output.Span(s.Patrol.Age(e.Now())))
@@ -250,6 +251,7 @@ func troubles(e *env.Env, s *city.Snapshot) []string {
 	out = append(out, s.Degraded...)
 	out = append(out, s.StrandedLines()...)
 	out = append(out, agents.Calls(e, s)...)
+	out = append(out, agents.FailingAutomations(s)...)
 	for _, w := range s.Config.Warnings {
 		out = append(out, "warning: "+w)
 	}

@@ -33,7 +33,7 @@ changed program if something other than "git commit" has changed the git checkou
 that the program comes from.
 
 With GCITY_TRUST=all, every city is trusted. With folders = ["~/src"] in the [trust]
-table of your config.toml, every city below these folders is trusted.`,
+table of ~/.config/gcity/config.toml, every city below these folders is trusted.`,
 		Example: "  gcity trust\n  gcity trust ~/src/clone --yes\n  gcity trust --list\n  gcity " +
 			"trust --revoke ~/src/clone",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -105,7 +105,7 @@ func trustCity(ctx context.Context, e *env.Env, args []string, yes bool) error {
 	return nil
 }
 
-// reloadTrusted makes a running controller reload the configuration if it rejected it because the city was not trusted.
+// reloadTrusted makes a running controller reload a configuration that it rejected because the city was not trusted.
 func reloadTrusted(ctx context.Context, e *env.Env, dir string) {
 	near, closeNear, err := e.Dial(dir)
 	if err != nil {
@@ -141,7 +141,7 @@ func revokeTrust(e *env.Env, args []string) error {
 		return env.ReadOnlyError("trust --revoke")
 	}
 	dir, err := fleet.CityOf(e, args)
-	if err != nil && len(args) > 0 { // the folder may no longer exist
+	if err != nil && len(args) > 0 { // the folder might no longer exist
 		dir, err = filepath.Abs(args[0])
 	}
 	if err != nil {

@@ -124,12 +124,13 @@ func TestStopCannotListSessions(t *testing.T) {
 		w, s := newUnheardTown(t)
 		w.begin()
 		synctest.Wait()
-		time.Sleep(time.Minute)
+		// between two patrols: a list without slow would show that tmux has no sessions left
+		time.Sleep(45 * time.Second)
 		s.Vanish("slow")
 		if _, err := w.Do(t.Context(), city.Suspend{Agent: "slow"}); err != nil {
 			t.Fatal(err)
 		}
-		synctest.Wait() // a list in progress could still show that no agent is running
+		synctest.Wait() // until slow has stopped
 		s.hangs.Store(true)
 		go func() { _, _ = w.Do(t.Context(), city.Shutdown{}) }()
 		time.Sleep(20 * time.Second)

@@ -40,28 +40,45 @@ func Observe(ctx context.Context, o Options, c *config.City, now time.Time,
 	m := machine.New(past.InitialState)
 	runner := NewRunner(o, c, func() *city.Snapshot { return withStores(m.Snapshot(now)) })
 	defer runner.Cancel()
-	for _, next := range []effect.Input{
-		effect.Loaded{Revision: c.Revision, Conf: conf}, effect.Tick{}, effect.SnapshotsWatched{},
-	} {
-		for waiting := []effect.Input{next}; len(waiting) > 0; waiting = waiting[1:] {
-			if in, ok := waiting[0].(effect.Listed); ok {
-				if _, partly := effect.FailedProviders(in.Err); in.Err != nil && !partly {
-					return nil, in.Err
-				}
-			}
-			waiting = append(waiting, executed(m.Step(now, waiting[0]),
-				func(f effect.Effect) effect.Input {
-					in := past.Execute(ctx, f)
-					if _, check := f.(effect.CheckCondition); in != nil || check {
-						return in // a check runs only if the caller runs it
-					}
-					return runner.Now(ctx, f)
-				})...)
+	var unlisted error
+	settle(m, now, func(f effect.Effect) effect.Input {
+		in := past.Execute(ctx, f)
+		if _, check := f.(effect.CheckCondition); in != nil || check {
+			return in // a check runs only if the caller runs it
 		}
+		in = runner.Now(ctx, f)
+		if l, ok := in.(effect.Listed); ok && l.Err != nil {
+			if _, partly := effect.FailedProviders(l.Err); !partly {
+				unlisted = l.Err
+			}
+		}
+		return in
+	}, effect.Loaded{Revision: c.Revision, Conf: conf}, effect.Tick{}, effect.SnapshotsWatched{})
+	if unlisted != nil {
+		return nil, unlisted
 	}
 	s := m.Snapshot(now)
 	s.Path = o.Dir
 	return s, nil
+}
+
+// Forecast returns the state of a city after a controller with this configuration has made its decisions. execute
+// returns the simulated result of an effect, or nil if it has none. Forecast executes nothing.
+func Forecast(now time.Time, conf *effect.Configuration, past effect.Histories,
+	execute func(effect.Effect) effect.Input) *city.Snapshot {
+	m := machine.New(machine.InitialState{Histories: past})
+	settle(m, now, execute, effect.Loaded{Revision: conf.Revision, Conf: conf}, effect.Tick{})
+	return m.Snapshot(now)
+}
+
+// settle passes inputs to a machine. After each one, it also passes the results of the effects, until none is left.
+func settle(m *machine.Machine, now time.Time, execute func(effect.Effect) effect.Input,
+	all ...effect.Input) {
+	for _, in := range all {
+		for waiting := []effect.Input{in}; len(waiting) > 0; waiting = waiting[1:] {
+			waiting = append(waiting, executed(m.Step(now, waiting[0]), execute)...)
+		}
+	}
 }
 
 // checksAtOnce is the maximum number of conditions that are checked at the same time.

@@ -24,8 +24,7 @@ func (c *Controller) restoreAutomations(past *machine.InitialState) {
 	past.Automations = states
 }
 
-// restoreHistories reads the crash histories that the previous controller saved. Without crash_history = "disk", they
-// are used only if that controller left its agents running. The times of suspensions are always used.
+// restoreHistories reads the crash histories that the previous controller saved.
 func (c *Controller) restoreHistories(first *effect.Configuration, past *machine.InitialState) {
 	all, err := memory.ReadHistories(c.o.Dir)
 	if err != nil && first.OnDisk {
@@ -34,9 +33,7 @@ func (c *Controller) restoreHistories(first *effect.Configuration, past *machine
 	if err != nil {
 		c.o.Logger.Warn("the saved crash histories cannot be read", "err", err)
 	}
-	if past.Histories = all; !first.OnDisk && !all.HandedOver {
-		past.Histories = all.WithoutCrashes()
-	}
+	past.Histories = all.For(first.OnDisk)
 }
 
 // saveHistories saves the crash histories that the loop could not save before it ended. It must be called when no

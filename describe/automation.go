@@ -2,6 +2,7 @@ package describe
 
 import (
 	"fmt"
+	"strings"
 
 	"gcity/city"
 )
@@ -23,4 +24,12 @@ func Limits(a *city.Automation) string {
 		text += ", also while suspended"
 	}
 	return text
+}
+
+// NextRun says what is due for a text such as "in 24s": "next run in 24s". It returns other texts unchanged.
+func NextRun(due string) string {
+	if strings.HasPrefix(due, "in ") {
+		return "next run " + due
+	}
+	return due
 }

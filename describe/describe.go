@@ -80,6 +80,9 @@ func Work(open, inProgress int) string {
 	return fmt.Sprintf("%d open, %d in progress", open, inProgress)
 }
 
+// HowToStart says how to start a city without a controller, and what the two commands do.
+const HowToStart = "`gcity daemon start` starts it on its own, `gcity start` with the supervisor"
+
 // Fixed is the message for an attempt to change a list of cities that cannot be changed through this connection.
 const Fixed = "the list of cities cannot be changed through this connection"
 

@@ -207,7 +207,7 @@ func replace(root *os.Root, name string, data []byte, mode fs.FileMode) error {
 		err = root.Rename(temp, name)
 	}
 	if err != nil {
-		_ = root.Remove(temp) // the error that matters is returned below
+		_ = root.Remove(temp) // the error returned below matters more
 	}
 	return err
 }

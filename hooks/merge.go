@@ -123,7 +123,7 @@ func (k *kind) merged(old []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// add adds a hook to the hooks of its event, unless it is already there. It reports whether it added the hook.
+// add adds a hook to the hooks of its event, unless they already contain it. It reports whether it added the hook.
 func (k *kind) add(events *[]member, h hook) (bool, error) {
 	at := find(*events, h.event)
 	if at == nil {

@@ -22,7 +22,7 @@ const Type = "message"
 // PoolPrefix begins the address of a pool, before the pool's qualified name.
 const PoolPrefix = "pool:"
 
-// Person is the address of the city's user. It is also the sender of messages without one.
+// Person is the address of the city's user. It is also used as the sender of messages that do not name one.
 const Person = "human"
 
 // MaxText is the maximum size of a message's text in bytes.
@@ -51,7 +51,7 @@ type Message struct {
 	Read     bool `json:"read"`
 	Archived bool `json:"archived,omitempty"`
 
-	// ID of the thread's first message; "" = this is the first message, or not part of a thread
+	// ID of the thread's first message; "" = this is the first message, or the message is not part of a thread
 	Thread  string `json:"thread_id,omitempty"`
 	ReplyTo string `json:"reply_to,omitempty"` // ID of the message that this one replies to
 
@@ -155,8 +155,8 @@ func Query(to string) beads.Query {
 	return q
 }
 
-// ThreadQuery returns the query for the replies in a thread, including archived ones. It does not find the first
-// message of the thread, the one with this ID.
+// ThreadQuery returns the query for the replies in a thread, including archived ones. It does not match the thread's
+// first message, which has the ID id.
 func ThreadQuery(id string) beads.Query {
 	return beads.Query{Type: Type, Labels: []string{labelThread + id}, Limit: -1}
 }
@@ -217,7 +217,7 @@ func clean(text string) string {
 // result must stay within the limit for a line.
 const maxPiece = 400
 
-// cut shortens s, at a character boundary, so that it has at most limit bytes.
+// cut shortens s to at most limit bytes, including a final "…". It does not split a character.
 func cut(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -225,7 +225,8 @@ func cut(s string, limit int) string {
 	return s[:boundary(s, limit-len("…"))] + "…"
 }
 
-// boundary returns the end of the last complete character in s[:limit], or limit if no character ends there.
+// boundary returns the largest n ≤ limit for which s[:n] does not end within a character. It returns limit if s is not
+// valid UTF-8 there.
 func boundary(s string, limit int) int {
 	for n := limit; n > limit-utf8.UTFMax; n-- {
 		if utf8.RuneStart(s[n]) {

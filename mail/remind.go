@@ -56,9 +56,9 @@ func unmarked() func(string) string {
 // leftMessagesText is the maximum size of each message's text in LeftMessages, in bytes.
 const leftMessagesText = 8 << 10
 
-// LeftMessages returns a text for the start of an agent, with the messages that its previous session has left for it.
-// own must be in order, newest first. Without messages, LeftMessages returns "". A closing tag in a message cannot end
-// the text.
+// LeftMessages returns a text that an agent receives when it starts, with the messages that its previous session has
+// left for it. own must be in order, newest first. Without messages, LeftMessages returns "". A closing tag in a
+// message cannot end the text.
 func LeftMessages(own []Message) string {
 	if len(own) == 0 {
 		return ""

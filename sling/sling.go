@@ -27,7 +27,7 @@ import (
 // slingLimit is the timeout for an agent's sling_query.
 const slingLimit = 30 * time.Second
 
-// changeTries is how often a change to a bead is tried when other processes change the bead at the same time.
+// changeTries is the maximum number of attempts to change a bead while other processes keep changing it.
 const changeTries = 8
 
 // Slinger assigns work to agents and pools. Its fields must not change after the first use.
@@ -62,7 +62,7 @@ type createdBeads struct {
 type assignee struct {
 	agent, pool string
 	rig         string
-	by          *config.Agent // the configuration of the agent or pool; nil if that was removed
+	by          *config.Agent // the agent's or pool's configuration; nil if removed
 	note        string        // a remark to append to the reply
 }
 

@@ -44,7 +44,7 @@ func (out *Result) undo(ctx context.Context, req city.SlingRequest, why error) e
 	return e
 }
 
-// taken describes how an agent or pool has taken a bead since the bead was created. It returns "" if none has. A
+// taken describes how an agent or pool has taken a bead since the bead was created, or returns "" if none has. A
 // sling_query can fail after it has already assigned the work.
 func taken(as, now beads.Bead) string {
 	newPool := func(l string) bool {
@@ -86,7 +86,7 @@ func (m createdBeads) latest(ctx context.Context) (line []beads.Bead, of beads.B
 			as = m.root
 		case len(line):
 			as = m.of
-			// the bead has been given a different molecule since then
+			// the bead now has a different molecule, so it is not checked
 			if of.Metadata[city.MoleculeKey] != m.root.ID {
 				continue
 			}
@@ -98,8 +98,8 @@ func (m createdBeads) latest(ctx context.Context) (line []beads.Bead, of beads.B
 	return line, of, nil
 }
 
-// undo closes the created beads, children first. If they are a molecule, it also restores the reference to a molecule
-// in the bead that the molecule belongs to.
+// undo closes the created beads, children first. If they are a molecule, it also makes the bead that the molecule
+// belongs to refer to its previous molecule again.
 func (m createdBeads) undo(ctx context.Context, req city.SlingRequest, out *Result) error {
 	line, was, err := m.latest(ctx)
 	if err != nil {

@@ -185,6 +185,19 @@ func TestActsOnMail(t *testing.T) {
 	}
 }
 
+// The controller does not stop one member of a pool, so the question does not offer it.
+func TestAMemberIsOnlyKilled(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.choose("worker-2")
+	s.press("ctrl+k")
+	s.shows("Kill worker-2", "kill: stop it immediately")
+	s.hides("keep it stopped")
+	s.press("esc")
+	s.choose("idle")
+	s.press("ctrl+k")
+	s.shows("Kill or stop idle", "keep it stopped")
+}
+
 // A verb that the city would refuse is refused, with the reason, as soon as its key is pressed. The footer does not
 // offer it.
 func TestAnAgentWithoutASessionIsNotKilledOrRestarted(t *testing.T) {

@@ -85,17 +85,17 @@ func TestAutomationTexts(t *testing.T) {
 		state           panel.AutomationState
 		why, soon, last string
 	}{
-		{city.Automation{Gate: "cooldown", When: "1h30m0s", State: city.AutomationDue, Reason: "never run"}, panel.AutomationDue,
-			"cooldown 1h30m · never run", "", "never ran"},
+		{city.Automation{Gate: "cooldown", When: "1h30m0s", State: city.AutomationDue, Reason: "first run"}, panel.AutomationDue,
+			"cooldown 1h30m · first run", "", "never"},
 		{city.Automation{Gate: "cooldown", When: "5m0s", State: city.AutomationIdle, Reason: "cooldown: 1m remaining", Next: &gone}, panel.AutomationIdle,
-			"cooldown 5m", "now", "never ran"},
+			"cooldown 5m", "now", "never"},
 		{city.Automation{Gate: "manual", State: city.AutomationIdle, Reason: "manual", Failures: 1, Last: &city.Run{Outcome: "interrupted", Opened: gone, Ended: &epoch}},
 			panel.AutomationFailing, "manual · last interrupted", "", "interrupted 0s ago (60s)"},
 		{city.Automation{Gate: "manual", State: city.AutomationOff, Reason: "disabled: enabled = false", Next: &at}, panel.AutomationOff,
-			"manual · disabled: enabled = false", "", "never ran"},
+			"manual · disabled: enabled = false", "", "never"},
 		{city.Automation{Gate: "event", When: "x.y", State: city.AutomationRunning, Reason: "running for 3s", Since: &gone}, panel.AutomationRunning,
 			"event x.y", "for 1m", "running 1m"},
-		{city.Automation{Gate: "event", When: "x.y", State: "later", Reason: "new"}, "later", "event x.y · new", "", "never ran"},
+		{city.Automation{Gate: "event", When: "x.y", State: "later", Reason: "new"}, "later", "event x.y · new", "", "never"},
 		{city.Automation{State: city.AutomationBroken, Reason: "a:1:1: bad"}, panel.AutomationBroken, "a:1:1: bad", "", ""},
 	} {
 		r := panel.NewAutomationRow(&c.a)
@@ -149,7 +149,7 @@ func TestTheAutomationsCursorIsItsOwn(t *testing.T) {
 	s.change(func(n *city.Snapshot) { n.Automations = nil })
 	s.press("j", "G", "g", "enter", "t", "d")
 	s.wants()
-	s.shows("No automations yet. Each automation has its own file below /srv/bright-lights:", "cannot show details of the agent, pool, automation or watchdog: there are no automations")
+	s.shows("No automations yet. Each automation has its own file below /srv/bright-lights:", "cannot show details: there are no automations")
 }
 
 // If something prevents a run, firing asks for confirmation and shows the gate. Otherwise the automation fires
@@ -218,7 +218,7 @@ func TestEndRun(t *testing.T) {
 	s.press("esc", "esc")
 	s.point("digest")
 	s.press("x")
-	s.shows("stop the automation's current run")
+	s.shows("stop the automation's run")
 }
 
 func TestFireFromThePalette(t *testing.T) {

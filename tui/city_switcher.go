@@ -207,12 +207,11 @@ func selectOnArrival(m *state.Room, a *feed.OpenedCity, from *state.Room) []feed
 		if m.Mode != state.Hosting {
 			return actions.AskQuit(m)
 		}
-		where := state.CityName(from) + ", which you came from,"
-		if from.FleetRoom {
-			where = "The city you came from"
+		other := "The other cities keep running."
+		if !from.FleetRoom {
+			other = state.CityName(from) + " keeps running."
 		}
-		return actions.AskLeave(m, "This is about "+state.CityName(m)+
-			", the city that this program runs. "+where+" keeps running.", "")
+		return actions.AskLeave(m, "Only "+state.CityName(m)+" runs in this program. "+other, "")
 	}
 	if !m.Status.Pending && !m.Status.Failed { // the status line does not report an earlier action
 		state.ShowSuccess(m, "switched to "+state.CityName(m))

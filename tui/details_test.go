@@ -16,7 +16,7 @@ func TestDetailsOfAnAgent(t *testing.T) {
 	s.agent("zeta", func(a *city.Agent) { a.DependsOn = append(a.DependsOn, "gone") })
 	s.choose("zeta")
 	s.press("d")
-	s.shows("next        starts when its dependencies are running", "needs       builder running, shop/reviewer starting, worker 2 of 2 wanted, gone")
+	s.shows("next        starts when its dependencies are running", "needs       builder running, shop/reviewer starting, worker 2/2 live, gone")
 	s.hides("drain  ", "idle  ", "takes")
 	s.press("esc")
 	s.choose("idle")
@@ -32,7 +32,7 @@ func TestDetailsOfADrain(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.choose("worker-3")
 	s.press("d")
-	s.shows("asked to finish by pool", "it has not reported done", "pool        worker, shrinking, 2 of 2 wanted",
+	s.shows("asked to finish by pool", "it has not reported done", "pool        worker, shrinking, 2/2 live",
 		"uses        20.0% of a CPU, 160M in 2 processes", "if still running (10:43:19)")
 	s.hides("is killed", "the deadline is") // the state line already says so
 	s.agent("worker-3", func(a *city.Agent) { at := epoch.Add(time.Hour); a.Drain.Deadline = &at })
@@ -47,7 +47,7 @@ func TestDetailsOfAPool(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("worker")
 	s.press("d")
-	s.shows("━ pool worker ━", "2 of 2 wanted, at least 1, at most 5", "check       cat wanted", "output      2", "it took 9ms",
+	s.shows("━ pool worker ━", "2/2 live, at least 1, at most 5", "check       cat wanted", "output      2", "it took 9ms",
 		"draining     worker-3", "the check runs in", "Nov 20 08:42  scale       check returned 3", "10:41:19      scale       check returned 2: worker-3 drains")
 	s.pool("worker", func(p *city.Pool) {
 		p.Check.Output, p.Timeout, p.Override = "one\n\x1b[31mtwo\x1b[m\n\n", 0, new(int)
@@ -151,7 +151,23 @@ func TestTheLastOutputIsCurrent(t *testing.T) {
 	s.hear(feed.News{Pane: paneOf("builder", "1")})
 	s.wait(20 * time.Second)
 	s.press("d")
-	s.shows("last output 20s ago")
+	s.shows("last output at most 20s ago")
 	s.hear(feed.News{Pane: paneOf("builder", "1")})
 	s.shows("last output 0s ago")
+}
+
+// Without the pane, the time of the last output is as old as the last patrol, so it is an upper limit.
+func TestTheLastOutputIsAtMostAsOldAsThePatrol(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("builder")
+	s.change(func(n *city.Snapshot) { n.Patrol.Last = s.now })
+	s.agent("builder", func(a *city.Agent) {
+		at := s.now
+		a.Session.LastActivity = &at
+		a.Restarts, a.Crashes = 3, 1
+	})
+	s.press("d")
+	s.shows("last output 0s ago", "3 automatic · 1 crash recently")
+	s.wait(20 * time.Second)
+	s.shows("last output at most 20s ago")
 }

@@ -278,15 +278,41 @@ func TestSwitchByThePalette(t *testing.T) {
 // At any width, the header shows how many other cities need attention. If there is room, it also shows the number of
 // cities.
 func TestHeaderNamesOtherCities(t *testing.T) {
-	for w, want := range map[int]string{200: "1 of 8 @ · @ 5 need attention", 120: "1 of 8 @ · @ 5 need attention", 80: "@ 4 need attention", 60: "@ 4 need attention", 40: "@!4"} {
+	for w, want := range map[int]string{200: "1 of 8 @ · @ 5 need attention", 120: "1 of 8 @ · @ 5 need attention", 80: "@ 5 need attention", 60: "@ 5 need attention", 40: "@!5"} {
 		s := among(t, w, 20)
-		if w >= 100 {
-			want = "1 of 8 @ · @ 4 need attention"
-		}
 		head, _, _ := strings.Cut(s.text(), "\n")
 		if !strings.Contains(head, want) {
 			t.Errorf("%d columns: %q, want %q", w, head, want)
 		}
+	}
+}
+
+// On narrow screens, a room that runs its city says so, even if there are other cities.
+func TestHeaderOfARoomThatRunsOneOfSeveralCities(t *testing.T) {
+	for _, w := range []int{60, 70, 80, 99} {
+		s := among(t, w, 24)
+		s.m.Mode = state.Hosting
+		s.frame(fmt.Sprint(w))
+		head, _, _ := strings.Cut(s.text(), "\n")
+		for _, want := range []string{"bright-lights · @!5 · runs here", "10:42"} {
+			if !strings.Contains(head, want) {
+				t.Errorf("%d columns: %q, want %q", w, head, want)
+			}
+		}
+	}
+}
+
+// A suspended city is suspended, whatever problem it had before. A city with a problem needs attention, even if none of
+// its agents does.
+func TestSuspendedCityIsNotInTrouble(t *testing.T) {
+	s := lobby(t, 120, 40, Options{})
+	c := s.m.Fleet.Find("orchard")
+	if h := fleet.HealthOf(&s.m.Look, c); h.Word != "trouble" || c.AttentionCount() != 1 {
+		t.Errorf("%+v, %d need attention", h, c.AttentionCount())
+	}
+	c.Summary.Suspended = true
+	if h := fleet.HealthOf(&s.m.Look, c); h.Word != "suspended" || c.AttentionCount() != 0 {
+		t.Errorf("%+v, %d need attention", h, c.AttentionCount())
 	}
 }
 

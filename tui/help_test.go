@@ -32,9 +32,28 @@ func TestHelpIsReadToItsEnd(t *testing.T) {
 		s.press("down")
 	}
 	s.shows("Pools, asks first")
-	wide := demo(t, 200, 60)
-	wide.press("?")
-	wide.shows("undo or release: undo the last verb that can be undone (30 s); otherwise end quarantine, backoff or drain, or ack")
+}
+
+// On a screen of 100 columns, no action in the help is cut.
+func TestHelpFits(t *testing.T) {
+	s := demo(t, 100, 200)
+	s.press("?")
+	for _, l := range strings.Split(s.text(), "\n") {
+		if strings.Contains(l, "┃   ") && strings.Contains(l, "…") && !strings.HasSuffix(l, " symbol ┃") &&
+			!strings.HasSuffix(l, " file ┃") {
+			t.Errorf("cut: %s", l)
+		}
+	}
+	s.shows("release or undo: end quarantine, backoff or drain; otherwise undo (30 s)")
+}
+
+// The key that searches elsewhere does not become part of the search in the help.
+func TestHelpIgnoresALeadingSlash(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.press("?", "/", "q", "/")
+	if text := s.m.Dialogs.Finder().Edit.String(); text != "q/" {
+		t.Errorf("the search text is %q", text)
+	}
 }
 
 // The meanings of the symbols, and the preferences file, are found by words that a user would search for.

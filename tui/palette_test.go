@@ -84,12 +84,49 @@ func TestPaletteSaysWhyNot(t *testing.T) {
 		"undo":                    "no verb in the last 30s",
 		"scale qqqqq 3":           `unknown pool "qqqqq"`,
 		"goto \x1b]0;x\x07qqqqq1": `unknown agent, pool, automation or watchdog`,
+		"attach qqqqq":            `unknown agent "qqqqq"`,
 	} {
 		s := pooled(t, 120, 40)
 		s.change(withAutomations)
 		s.line(line, "enter")
 		s.wants()
 		s.shows(why)
+	}
+}
+
+// The palette lists first what works in the focused panel, and last what cannot run now.
+func TestPaletteListsFirstWhatWorks(t *testing.T) {
+	for _, key := range []string{"1", "5", "8", "9"} {
+		s := pooled(t, 120, 40)
+		s.press(key, ":")
+		found, blocked := s.m.Dialogs.Finder().Found, false
+		for i := range found {
+			why := found[i].WhyUnavailable()
+			if blocked && why == "" {
+				t.Errorf("panel %s: %q is listed after what cannot run", key, found[i].Title)
+			}
+			blocked = blocked || why != ""
+		}
+		if first := found[0]; key == "9" && first.Title != "write mail" {
+			t.Errorf("in Mail, the first row is %q", first.Title)
+		}
+	}
+}
+
+// The palette lists the switch to another city once.
+func TestPaletteListsTheSwitchOnce(t *testing.T) {
+	for _, text := range []string{"", "city", "cities"} {
+		s := among(t, 120, 40)
+		s.line(text)
+		n := 0
+		for _, i := range s.m.Dialogs.Finder().Found {
+			if slices.Contains(i.Keys, "@") && strings.Contains(i.Title, "city") {
+				n++
+			}
+		}
+		if n != 1 {
+			t.Errorf("%q finds it %d times:\n%s", text, n, s.text())
+		}
 	}
 }
 
@@ -182,7 +219,7 @@ func TestEnterRunsTheActionOfThatName(t *testing.T) {
 		s.press("esc")
 	}
 	for line, why := range map[string]string{
-		"fire release": `unknown automation "release"`, "fire ": "fire needs AUTOMATION", "resume shop/test": `unknown agent, pool or rig "shop/test"`,
+		"fire ease": `unknown automation "ease"`, "fire ": "fire needs AUTOMATION",
 		"release sct": `unknown agent "sct"`, "goto wrk2": "unknown agent, pool, automation or watchdog", "empty": `unknown verb "empty"`, "filw": `unknown verb "filw"`,
 	} {
 		s.line(line, "enter")
@@ -200,7 +237,9 @@ func TestEnterRunsTheActionOfThatName(t *testing.T) {
 	s.wants(city.Fire{Automation: "release-prod", By: "operator"})
 	s.line("fire release", "down", "enter")
 	s.wants(city.Fire{Automation: "release-prod", By: "operator"})
-	s.line("goto worker-2", "enter") // moving the cursor is harmless, so a prefix is enough
+	s.line("fire rel", "enter") // the selected row completes the line
+	s.wants(city.Fire{Automation: "release-prod", By: "operator"})
+	s.line("goto worker-2", "enter")
 	s.line("goto chat", "enter")
 	if s.m.Agents.SelectedKey != "chatty" {
 		t.Errorf("the cursor is on %s", s.m.Agents.SelectedKey)
@@ -215,6 +254,23 @@ func TestEnterRunsTheActionOfThatName(t *testing.T) {
 	s.shows("Quit bright-lights?")
 }
 
+// The words of a line may be abbreviated, in any order. Verbs that ask still ask.
+func TestPaletteAbbreviations(t *testing.T) {
+	for _, line := range []string{"attach chat", "chatty att", "att chat"} {
+		s := pooled(t, 120, 40)
+		s.line(line, "enter")
+		if e, ok := effectOf[feed.Attach](s); !ok || e.Agent != "chatty" {
+			t.Errorf("%q: %+v", line, s.out)
+		}
+	}
+	for _, line := range []string{"restart w2", "restart chat", "chat restart"} {
+		s := pooled(t, 120, 40)
+		s.line(line, "enter")
+		s.wants()
+		s.shows("Restart ")
+	}
+}
+
 // A read-only room does not offer verbs that change something. If the user types one in full, the room refuses it.
 func TestReadOnlyHidesVerbs(t *testing.T) {
 	s := newStage(t, Options{Mode: state.ReadOnly})
@@ -222,7 +278,7 @@ func TestReadOnlyHidesVerbs(t *testing.T) {
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	s.change(withPools)
 	s.press("?")
-	s.hides("restart the agent", "kill or stop", "reload the configuration now", "undo or release")
+	s.hides("restart the agent", "kill or stop", "reload the configuration now", "release or undo")
 	s.shows("go to Agents")
 	s.press("esc", ":")
 	s.hides("restart the agent", "restart AGENT")

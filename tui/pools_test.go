@@ -92,7 +92,7 @@ func TestPoolCheckTexts(t *testing.T) {
 func TestDetailsShowThePool(t *testing.T) {
 	s := pooled(t, 200, 60)
 	s.pick("triage")
-	s.shows("─ pool triage ─", "✗ failing · 1 of 1 wanted · 1-3", "output: queue.sh: giving up")
+	s.shows("─ pool triage ─", "✗ failing · 1/1 live · 1-3", "output: queue.sh: giving up")
 	s.pick("worker")
 	s.shows("─ pool worker ─", "worker-3   ", "the check runs in", "last decision: scale (check returned 2: worker-3 drains)")
 	s.press("1")
@@ -227,13 +227,13 @@ func TestTitlesFit(t *testing.T) {
 	s := pooled(t, 80, 24)
 	s.change(func(n *city.Snapshot) { n.Rigs = nil })
 	s.press("space", "space", "2")
-	s.shows("━ 1 Agents ━ 2 Pools 5 (1 failing) ━ 3 Quara… 1 ━ 4 Autom… ━ 5 ━ 6 ━ 7 ━ 8 ━ 9 ━")
+	s.shows("━ 1 Agents ━ 2 Pools 5 (1 failing) ━ 3 Quara… 1 ━ 4 Autom… 0 ━ 5 Events ━ 8 ━ 9")
 	s.size(122, 24)
-	s.shows("━ 1 Agents 21 ━ 2 Pools 5 (1 failing) ━ 3 Quarantine 1 ━ 4 Automations 0 ━ 5 Events ━ 6 ━ 7 ━ 8 Work 0 ━ 9 Mail 0 ━")
+	s.shows("━ 1 Agents 21 (2 marked) ━ 2 Pools 5 (1 failing) ━ 3 Quarantine 1 ━ 4 Automations 0 ━ 5 Events ━ 8 Work 0 ━ 9 Mail 0 ━")
 	s.size(60, 20)
-	s.shows("━ 1 ━ 2 Pools 5 (1 failing) ━ 3 ━ 4 ━ 5 ━ 6 ━ 7 ━ 8 ━ 9 ━ 0")
+	s.shows("━ 1 Agents ━ 2 Pools 5 (1 failing) ━ 3 ━ 4 ━ 5 ━ 8 ━ 9 ━ 0")
 	s.size(40, 10)
-	s.shows("━ 1 ━ 2 Pools 5 ━ 3 ━ 4 ━ 5 ━ 6 ━ 7 ━")
+	s.shows("━ 1 ━ 2 Pools 5 ━ 3 ━ 4 ━ 5 ━ 8 ━ 9 ━")
 }
 
 // The result of the check is updated while the user is typing a size.

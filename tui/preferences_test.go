@@ -94,7 +94,7 @@ func TestThemePreview(t *testing.T) {
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	find := func(name string) {
 		s.press(":")
-		s.press(strings.Split("theme: "+name, "")...)
+		s.typeIn("theme " + name)
 	}
 	find("high-contrast")
 	if got := s.m.Theme.Name; got != "high-contrast" {
@@ -230,7 +230,7 @@ func TestOwnThemes(t *testing.T) {
 	}
 	s.press(":")
 	s.press(strings.Split("sand", "")...)
-	s.shows("theme: mine, sand")
+	s.shows("use theme mine: sand")
 	other, _ := themes.Parse("mine", []byte("[styles]\naccent = 'red'"))
 	s.hear(feed.News{Preferences: &feed.Preferences{Theme: "mine", Themes: []themes.Theme{other}}})
 	if s.m.Theme != other {

@@ -49,7 +49,7 @@ func TestTextsShowTheUsersKeys(t *testing.T) {
 	s.press("enter")
 	s.choose("builder")
 	s.press("ctrl+g")
-	s.shows("until you resume (ctrl+g)")
+	s.shows("until you press ctrl+g again")
 }
 
 func TestLeavingKeepsAKeyThatAnotherClaims(t *testing.T) {

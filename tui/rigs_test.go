@@ -41,6 +41,41 @@ func (s *stage) rigs() (names []string) {
 	return names
 }
 
+// A rig whose agents are starting, or wait for others to start, is not idle.
+func TestRigIsStarting(t *testing.T) {
+	s := rigged(t, 120, 40)
+	s.change(func(n *city.Snapshot) {
+		for i := range n.Rigs {
+			if n.Rigs[i].Name == "docs" {
+				n.Rigs[i].Running = 0
+			}
+		}
+		for i := range n.Agents {
+			if a := &n.Agents[i]; a.Name == "chatty" {
+				a.State, a.Running, a.Since = city.Starting, false, epoch
+			}
+		}
+	})
+	if r := s.m.Rigs.Find("docs"); r == nil || r.State != "starting" {
+		t.Errorf("%+v", r)
+	}
+	s.shows("starting   docs")
+}
+
+// While the city is suspended, its rigs are too. Their verb still suspends the rig itself.
+func TestRigIsSuspendedWithTheCity(t *testing.T) {
+	s := rigged(t, 120, 40)
+	s.change(func(n *city.Snapshot) { n.Suspended = true })
+	if r := s.m.Rigs.Find("docs"); r == nil || r.State != "suspended" {
+		t.Errorf("%+v", r)
+	}
+	for s.m.Rigs.SelectedKey != "docs" {
+		s.press("j")
+	}
+	s.press("s")
+	s.shows("Suspend rig docs?")
+}
+
 func TestRigsAreListedFilteredAndSorted(t *testing.T) {
 	s := rigged(t, 120, 40)
 	s.shows("7 Rigs 4 (2 need attention)", "broken", "its folder does not exist", "1 quarantined, 2 running", "2/3", "/srv/docs")

@@ -72,6 +72,8 @@ func (r *room) runEffects(todo []feed.Effect) tea.Cmd {
 			r.r.RunTasks(e)
 		case feed.QueryBeads:
 			r.r.QueryBeads(e)
+		case feed.Wake:
+			r.r.Wake(e)
 		case feed.Inspect:
 			r.r.Inspect(e)
 		case feed.LoadHistory:

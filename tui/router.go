@@ -125,7 +125,7 @@ func receiveEvents(m *state.Room, all []events.Event) {
 	if slices.ContainsFunc(all, func(e events.Event) bool {
 		return strings.HasPrefix(e.Type, "bead.") || strings.HasPrefix(e.Type, "mail.")
 	}) {
-		state.MarkListsOutdated(m)
+		state.MarkListsOutdated(m, false)
 	}
 }
 
@@ -283,7 +283,7 @@ func receiveResult(m *state.Room, r feed.Result) {
 	defer state.ReportFiredRun(m)
 	r.Failures = state.NameKeys(m, r.Failures)
 	state.KeepUndelivered(m, &r)
-	state.MarkListsOutdated(m) // any action may change beads
+	state.MarkListsOutdated(m, true) // any action may change beads
 	if r.Created != "" {
 		m.Work.SelectNew(r.Created)
 	}

@@ -115,7 +115,7 @@ func TestPaneOfARunThatHasEnded(t *testing.T) {
 	s.shows("The run printed nothing.")
 	s.hides("the line is cut")
 	s.point("release")
-	s.shows("─ 0 release · never ran", "release has never run. The output of its latest run will appear here.")
+	s.shows("─ 0 release · never run", "release has never run. The output of its latest run will appear here.")
 	if s.m.Watched != (feed.Watch{}) {
 		t.Errorf("watching %+v", s.m.Watched)
 	}

@@ -31,7 +31,7 @@ func allScenes() map[string]func(s *stage) {
 			s.hear(feed.News{Unreachable: &why})
 		},
 		"count":  func(s *stage) { s.press("*", "r") },
-		"themes": func(s *stage) { s.line("theme: ") },
+		"themes": func(s *stage) { s.line("theme ") },
 		"columns": func(s *stage) {
 			s.hear(feed.News{Preferences: &feed.Preferences{Columns: []string{"name", "state", "pool", "provider", "why", "age"}}})
 		},

@@ -13,7 +13,7 @@ func TestSuspendAPool(t *testing.T) {
 	s.pick("worker")
 	s.shows("s suspend")
 	s.press("s")
-	s.shows("Suspend pool worker?", "3 sessions stop, and none starts")
+	s.shows("Suspend pool worker?", "3 sessions stop, and no new ones start")
 	if got := describe.SessionsStop(1); got != "1 session stops" {
 		t.Error(got)
 	}
@@ -177,5 +177,5 @@ func TestQuestionsNameExistingSessions(t *testing.T) {
 	s.press("esc", "esc")
 	s.choose("scout")
 	s.press("s")
-	s.shows("Suspend scout?", "No session starts until you resume")
+	s.shows("Suspend scout?", "No session starts until you press s again")
 }

@@ -41,7 +41,7 @@ func TestCitiesWithoutASupervisor(t *testing.T) {
 	s.press("esc", "@", "t", "o", "w")
 	s.shows("enter asks to start it")
 	s.press("enter")
-	s.shows("Start tower?", "No controller runs the city in /srv/tower", "gcity supervisor start")
+	s.shows("Start tower?", "The city in /srv/tower has no controller", "gcity supervisor start")
 	s.press("n")
 	if _, ok := effectOf[feed.SwitchCity](s); ok {
 		t.Error("a refused start switches")

@@ -69,6 +69,14 @@ func TestWatchdogVerbs(t *testing.T) {
 	s.shows("very stale", "seen by operator")
 }
 
+// A panel that has nothing to show has no title next to the others until it has the focus.
+func TestTitlesOmitEmptyOptionalPanels(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.shows("5 Events ━━ 8 Work 0")
+	s.press("6")
+	s.shows("6 Watchdogs 0")
+}
+
 // Commands in the palette have the same effect as keys. A watchdog's name leads to the watchdog.
 func TestWatchdogLines(t *testing.T) {
 	s := demo(t, 120, 40)

@@ -412,3 +412,37 @@ func TestANewBeadIsSelected(t *testing.T) {
 		t.Errorf("the cursor went from %s to %s", at, s.m.Work.SelectedKey)
 	}
 }
+
+// Work shows a change by the user at once, and a change by another program within a second.
+func TestWorkIsUpdatedSoon(t *testing.T) {
+	s := worked(t)
+	created := func(seq uint64) {
+		s.hear(feed.News{Events: []events.Event{{Seq: seq, TS: s.now, Type: events.BeadCreated, Subject: "gc-9"}}})
+	}
+	s.wait(10 * time.Second)
+	created(901)
+	if len(s.queries()) == 0 {
+		t.Fatal("an event does not update the list")
+	}
+	s.find(todaysWork(), "")
+	s.wait(100 * time.Millisecond)
+	created(902)
+	wake, ok := effectOf[feed.Wake](s)
+	if len(s.queries()) > 0 || !ok || wake.After <= 0 || wake.After > time.Second {
+		t.Fatalf("%+v", s.out)
+	}
+	created(903)
+	if _, again := effectOf[feed.Wake](s); again {
+		t.Error("a second event requests a second wake")
+	}
+	s.now = s.now.Add(wake.After)
+	s.hear(feed.News{Woken: true})
+	if len(s.queries()) == 0 {
+		t.Fatal("no queries after the wake")
+	}
+	s.find(todaysWork(), "")
+	s.hear(feed.News{Results: []feed.Result{{ID: 1, Total: 1, Receipts: []string{"created gc-9"}, Created: "gc-9"}}})
+	if len(s.queries()) == 0 {
+		t.Error("a bead that the user has added waits for the gap")
+	}
+}

@@ -15,14 +15,15 @@ func sessions() []Verb {
 			decode: bare(func(n string) city.Interrupt { return city.Interrupt{Agent: n} })},
 		{Name: "restart", Noun: Agent, API: API{Summary: "Stop an agent's session and " +
 			"start a new one"},
-			Shell:  Shell{Short: "Stop an agent's session and start a new one"},
+			Shell: Shell{Short: "Stop an agent's session and start a new one",
+				ForPool: "`gcity pool restart %s` restarts all members"},
 			decode: bare(func(n string) city.Restart { return city.Restart{Agent: n} })},
 		{Name: "stop", Noun: Agent, API: API{Summary: "Stop an agent's session " +
 			"and suspend the agent"},
 			Shell: Shell{Short: "Stop an agent or a pool and suspend it until it is resumed",
 				Long: "stop does the same as suspend: it stops the session and sets\n" +
 					"suspended = true" + flagHelp +
-					"\nTo stop a session that starts again, use restart or kill.",
+					"\nTo stop the session and let a new one start, use restart.",
 				Pools: true},
 			decode: bare(func(n string) city.Stop { return city.Stop{Agent: n} })},
 		{Name: "kill", Noun: Agent, API: API{Summary: "Kill an agent's session immediately; the " +
@@ -54,7 +55,8 @@ func drains() []Verb {
 				Long: `drain asks an agent to finish its work. The agent sees the request
 with "gc agent drain-check" and reports with "gc agent drain-ack" that it has finished.
 Then, or at the deadline, its session stops. A new session starts if the agent should
-still run. The deadline is the pool's drain_timeout, or 5 minutes for an agent outside pools.`},
+still run. The deadline is the pool's drain_timeout, or 5 minutes for an agent outside pools.`,
+				ForPool: "`gcity pool scale %s N` drains surplus members"},
 			decode: bare(func(n string) city.Drain { return city.Drain{Agent: n} })},
 		{Name: "undrain", Noun: Agent, API: API{Summary: "Cancel a drain"},
 			Shell: Shell{Short: "Cancel a drain: the session keeps running",

@@ -51,6 +51,8 @@ type Shell struct {
 	Short string
 	Long  string // description in the command's own help; "" = Short
 	Pools bool   // the command also accepts the name of a pool
+	// what to run instead for the pool %s; "" = no such command, or not needed because of Pools
+	ForPool string
 }
 
 type decoder func(target string, body []byte) (city.Command, error)

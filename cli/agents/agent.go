@@ -2,6 +2,7 @@ package agents
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -37,8 +38,7 @@ func AgentCommand(e *env.Env) *cobra.Command {
 	return env.Group("agent", "Show agents, send text to them, stop and restart them", below...)
 }
 
-// agentVerb returns the command for a verb that takes the name of an agent, or for some verbs of a pool, as its only
-// argument.
+// agentVerb returns the command for a verb. Its only argument is the name of an agent or, for some verbs, of a pool.
 func agentVerb(e *env.Env, v verb.Verb) *cobra.Command {
 	kinds := []suggest.Kind{suggest.Agent}
 	c := &cobra.Command{Use: v.Name + " [AGENT]", Short: v.Shell.Short, Long: v.Shell.Long,
@@ -46,13 +46,22 @@ func agentVerb(e *env.Env, v verb.Verb) *cobra.Command {
 	if v.Shell.Pools {
 		kinds, c.Use = append(kinds, suggest.Pool), v.Name+" [AGENT|POOL]"
 	}
-	return forNamed(e, c, func(ctx context.Context, l *env.Link, f env.Found, _ []string) error {
+	forNamed(e, c, func(ctx context.Context, l *env.Link, f env.Found, _ []string) error {
 		c, err := v.Command(f.Name())
 		if err != nil {
 			return err
 		}
 		return e.Do(ctx, l, c)
 	}, kinds...)
+	run := c.RunE
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		err := run(cmd, args)
+		if p, ok := errors.AsType[*env.PoolError](err); ok && v.Shell.ForPool != "" {
+			p.Instead = fmt.Sprintf(v.Shell.ForPool, p.Pool)
+		}
+		return err
+	}
+	return c
 }
 
 // forAgent sets RunE of a command that acts on one agent. RunE calls run with the open city, the agent's qualified
@@ -69,6 +78,7 @@ func forAgent(e *env.Env, c *cobra.Command,
 func forNamed(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, f env.Found, rest []string) error,
 	kinds ...suggest.Kind) *cobra.Command {
+	env.DefaultsToSelf(c)
 	c.ValidArgsFunction = env.Complete(e, kinds...)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		name, err := e.Self(args)
@@ -122,7 +132,7 @@ func agentShow(e *env.Env) *cobra.Command {
 	return c
 }
 
-// OutputShape is the JSON form of a part of an agent's output, the same as in the API.
+// OutputShape is the JSON form of part of an agent's output, as in the API.
 type OutputShape struct {
 	Agent  string `json:"agent"`
 	Format string `json:"format"`
@@ -139,6 +149,7 @@ func agentPeek(e *env.Env) *cobra.Command {
 	var lines int
 	c := &cobra.Command{Use: "peek [AGENT]", Short: "Show an agent's screen, or its last lines",
 		Args: env.Between(0, 1)}
+	env.DefaultsToSelf(c)
 	c.ValidArgsFunction = env.Complete(e, suggest.Agent)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		name, err := e.Self(args)
@@ -157,7 +168,8 @@ func agentPeek(e *env.Env) *cobra.Command {
 	return c
 }
 
-// peek writes an agent's screen or last lines. It reads a snapshot only if name is not the agent's full name.
+// peek prints an agent's screen, or the last lines of its output. It requests a snapshot only if name is not the
+// agent's full name.
 func peek(ctx context.Context, e *env.Env, l *env.Link, name string, lines int) error {
 	err := writeOutput(ctx, e, l, name, followed{lines: lines})
 	if !exit.HasCode(err, city.NotFound) {
@@ -170,7 +182,7 @@ func peek(ctx context.Context, e *env.Env, l *env.Link, name string, lines int) 
 	return writeOutput(ctx, e, l, f.Agent.Name, followed{lines: lines})
 }
 
-// writeOutput writes the last lines of an agent's output. If more output follows, it writes JSON as a single line.
+// writeOutput prints the last lines of an agent's output. With --json, it prints a single line if more output follows.
 func writeOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f followed) error {
 	text, err := l.Output(ctx, name, f.lines)
 	if err != nil {
@@ -236,7 +248,7 @@ type followed struct {
 	follow, raw bool
 }
 
-// followOutput writes the stored output, then new output as it arrives, either raw or as lines without control
+// followOutput prints the stored output, then new output as it arrives, either raw or as lines without control
 // sequences.
 func followOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f followed) error {
 	ctx, quiet := env.Interruptible(ctx)
@@ -263,7 +275,8 @@ func followOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f f
 				return nil
 			}
 		case frame.Reset:
-			// the stored output follows: at the start, or again because this reader was too slow and missed some
+			// the stored output follows: either for the first time, or again because this reader was too slow and
+			// missed some output
 			if seen {
 				e.Sayf("… some output was skipped")
 			}
@@ -275,8 +288,8 @@ func followOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f f
 	return nil
 }
 
-// writeLines writes the complete lines of an agent's output. It returns the incomplete last line, cut to 64 KiB. If a
-// program overwrites a line, only the line's final content is written.
+// writeLines prints the complete lines of an agent's output. It returns the incomplete last line, truncated to 64 KiB.
+// If a program overwrites a line, only the line's final content is printed.
 func writeLines(e *env.Env, name, text string) (rest string) {
 	for {
 		line, after, ok := strings.Cut(text, "\n")

@@ -166,7 +166,7 @@ func copyKeys(far io.Writer, keys io.Reader, leave detach.Key) error {
 	for {
 		n, err := keys.Read(buf)
 		typed, left := scan.Feed(buf[:n])
-		// a key that may begin the detach sequence is sent if no other key follows it
+		// a key that might be the start of the detach sequence is sent if no other key follows it
 		typed = append(typed, scan.Flush()...)
 		if len(typed) > 0 {
 			if _, err := far.Write(typed); err != nil {

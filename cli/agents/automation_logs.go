@@ -71,8 +71,8 @@ func sayNoRunOutput(ctx context.Context, e *env.Env, n namedAutomation, id strin
 	return nil
 }
 
-// runOf returns the ID of a run: the given one, or that of the automation's newest run. If the automation has never
-// run, runOf prints that and returns "".
+// runOf returns id or, if it is empty, the ID of the automation's newest run. If the automation has never run, runOf
+// prints that and returns "". It returns an error if id is not the ID of one of the automation's runs.
 func runOf(ctx context.Context, e *env.Env, n namedAutomation, id string) (string, error) {
 	switch {
 	case id == "" && n.item.Last != nil:
@@ -89,7 +89,7 @@ func runOf(ctx context.Context, e *env.Env, n namedAutomation, id string) (strin
 	return id, err
 }
 
-// showRun writes a run's output so far. If follow is set, it also writes new output until the run ends. shown reports
+// showRun prints a run's output so far. If follow is set, it also prints new output until the run ends. shown reports
 // whether there was any output.
 func showRun(ctx context.Context, e *env.Env, c city.Control, run string, follow bool) (shown bool,
 	err error) {
@@ -118,8 +118,8 @@ func showRun(ctx context.Context, e *env.Env, c city.Control, run string, follow
 	return text.shown, err
 }
 
-// runText writes the output of a run. It removes control sequences even though the controller already has: another
-// program may be listening on the controller's socket.
+// runText prints the output of a run. It removes control sequences, although the controller does too, because another
+// program might be listening on the controller's socket.
 type runText struct {
 	to    io.Writer
 	clean screen.Stream

@@ -77,7 +77,7 @@ func gateText(i *city.Automation) string {
 	return strings.TrimSpace(i.Gate + " " + when)
 }
 
-// nextRun returns when an automation will be due, or "-" if that is unknown or if no controller starts it.
+// nextRun returns when an automation will be due, or "-" if that is unknown or if no controller is running.
 func nextRun(e *env.Env, i *city.Automation, live bool) string {
 	if i.Next == nil || !live {
 		return "-"
@@ -99,7 +99,7 @@ func lastRun(e *env.Env, i *city.Automation) string {
 	return fmt.Sprintf("%s %s ago (%s)", i.Last.Outcome, e.Age(*i.Last.Ended), took(i.Last))
 }
 
-// openRun returns the state of an automation's newest run when the run's record has no end.
+// openRun returns the state of an automation's newest run, given that its record is still open.
 func openRun(e *env.Env, i *city.Automation) string {
 	switch {
 	case i.Last.Ending():
@@ -135,16 +135,10 @@ func oneLine(text string) string { return strings.ReplaceAll(text, "\n", " · ")
 // widestWhy is the maximum width of a reason in a list, in columns.
 const widestWhy = 160
 
-// whyAutomation returns the reason that a list shows. If there are several errors, it contains the first one and
-// the number of the others.
+// whyAutomation returns an automation's reason for display in a list. Of several errors, it returns only the first one
+// and the number of the others.
 func whyAutomation(e *env.Env, i *city.Automation) string {
-	parts := []string{shortReason(reasonNow(e, i))}
-	if i.Failures > 1 {
-		parts = append(parts, fmt.Sprintf("%d failures in a row", i.Failures))
-	}
-	if r := i.Last; i.Failures > 0 && r != nil {
-		parts = append(parts, "last run: "+outcomeText(r))
-	}
+	parts := []string{failure(i), shortReason(gateReason(e, i))}
 	if len(i.Warnings) > 0 {
 		parts = append(parts, "warning: "+i.Warnings[0])
 	}
@@ -154,8 +148,8 @@ func whyAutomation(e *env.Env, i *city.Automation) string {
 
 func cutWhy(text string) string { return ansi.Truncate(output.SafeLine(text), widestWhy, "…") }
 
-// reasonNow returns an automation's reason with the time that remains now. The snapshot has the time that remained when
-// the controller last looked at the automation.
+// reasonNow returns an automation's reason with the remaining time updated. The reason in the snapshot contains the
+// time that remained when the controller last checked the automation.
 func reasonNow(e *env.Env, i *city.Automation) string {
 	before, after, timed := strings.Cut(i.Reason, " remaining")
 	gate, _, _ := strings.Cut(before, ": ")
@@ -164,6 +158,45 @@ func reasonNow(e *env.Env, i *city.Automation) string {
 	}
 	left := max(0, i.Next.Sub(e.Now())).Truncate(time.Second)
 	return fmt.Sprintf("%s: %s remaining%s", gate, describe.Setting(left), after)
+}
+
+// gateReason is like reasonNow, but for a manual gate it says how to start a run.
+func gateReason(e *env.Env, i *city.Automation) string {
+	if i.Word() == city.AutomationManual {
+		return "starts only by hand: `gcity automation run " + i.Name + "`"
+	}
+	return reasonNow(e, i)
+}
+
+// failure returns why an automation is failing, or "" if it is not.
+func failure(i *city.Automation) string {
+	if i.Failures == 0 {
+		return ""
+	}
+	text := "the last run failed"
+	if i.Failures > 1 {
+		text = fmt.Sprintf("the last %d runs failed", i.Failures)
+	}
+	if r := i.Last; r != nil && r.Ended != nil {
+		text += ": " + ended(r)
+	}
+	return text
+}
+
+// FailingAutomations returns a line for each automation that is failing or broken.
+func FailingAutomations(s *city.Snapshot) []string {
+	var out []string
+	for i := range s.Automations {
+		switch a := &s.Automations[i]; {
+		case a.Name == "": // an older controller sent a brief snapshot
+		case a.State == city.AutomationBroken:
+			out = append(out, fmt.Sprintf("automation %s is broken: %s", a.Name, a.Reason))
+		case a.Failures > 0:
+			out = append(out, fmt.Sprintf("automation %s is failing: %s in a row; `gcity why %s` "+
+				"shows why", a.Name, describe.Count(a.Failures, "failed run"), a.Name))
+		}
+	}
+	return out
 }
 
 // shortReason returns the first of several reasons, and how many others there are.
@@ -205,20 +238,25 @@ func automationStanding(e *env.Env, i *city.Automation) string {
 	return text
 }
 
-// automationFacts writes an automation's details, one per line.
+// automationFacts prints an automation's details, one per line.
 func automationFacts(e *env.Env, i *city.Automation, live bool) {
-	for line := range strings.SplitSeq(reasonNow(e, i), "\n") {
-		e.Fact("because", line)
+	label := "because"
+	if i.Word() == city.AutomationFailing {
+		e.Fact(label, failure(i))
+		label = "waits"
+	}
+	for line := range strings.SplitSeq(gateReason(e, i), "\n") {
+		e.Fact(label, line)
 	}
 	switch {
 	case live && i.Next != nil:
-		e.Fact("next", e.Ahead(*i.Next))
+		e.Fact("next", nextAt(e, i))
 	case !live:
 		e.Fact("city", "no controller is running, so no automation starts")
 	}
 	e.Fact("gate", strings.TrimSpace(i.Gate+" "+oneLine(strings.TrimSpace(i.When))))
 	e.Fact("runs", oneLine(strings.TrimSpace(i.Exec)))
-	e.Fact("cooks", i.Formula)
+	e.Fact("formula", i.Formula)
 	e.Fact("for pool", i.Pool)
 	if i.Timeout > 0 {
 		e.Fact("limits", describe.Limits(i))
@@ -228,9 +266,6 @@ func automationFacts(e *env.Env, i *city.Automation, live bool) {
 	e.Fact("layer", i.Layer)
 	for _, w := range i.Warnings {
 		e.Fact("warning", w)
-	}
-	if i.Failures > 0 {
-		e.Fact("failures", fmt.Sprintf("%d in a row", i.Failures))
 	}
 	r := i.Last
 	if r == nil {
@@ -242,10 +277,20 @@ func automationFacts(e *env.Env, i *city.Automation, live bool) {
 		how = openRun(e, i)
 	}
 	e.Fact("last run", fmt.Sprintf("%s at %s (%s): %s", r.ID, e.Clock(r.Opened), r.Reason, how))
-	e.Fact("made", r.Made)
+	e.Fact("created", r.Made)
 	for line := range strings.SplitSeq(strings.TrimRight(r.Output, "\n"), "\n") {
 		e.Fact("output", line)
 	}
+}
+
+// nextAt returns when an automation is due next. For a schedule, the time includes the time zone, because the
+// schedule's zone can differ from this machine's.
+func nextAt(e *env.Env, i *city.Automation) string {
+	if i.Gate != "cron" {
+		return e.Ahead(*i.Next)
+	}
+	return fmt.Sprintf("%s %s (in %s)", e.Clock(*i.Next), i.Next.Local().Format("MST"),
+		output.Span(i.Next.Sub(e.Now())))
 }
 
 // writeRuns writes a table of runs in the given order.

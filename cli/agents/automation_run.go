@@ -18,6 +18,7 @@ import (
 	"gcity/cli/env"
 	"gcity/cli/exit"
 	"gcity/cli/output"
+	"gcity/describe"
 	"gcity/events"
 )
 
@@ -44,8 +45,8 @@ retried (retry in its file), --wait reports the failure and waits for the last a
 		case e.ReadOnly:
 			return env.ReadOnlyError("automation run")
 		case !n.l.Live:
-			return exit.NotRunning("cannot run %s: no controller is running for %s; start it "+
-				"with `gcity start`", n.item.Name, n.l.Dir)
+			return exit.NotRunning("cannot run %s: no controller is running for %s; %s",
+				n.item.Name, n.l.Dir, describe.HowToStart)
 		case n.item.State == city.AutomationBroken:
 			return &city.Error{Code: city.Conflict,
 				Message: fmt.Sprintf("cannot run %s: its file is broken: %s", n.item.Name,
@@ -75,7 +76,7 @@ retried (retry in its file), --wait reports the failure and waits for the last a
 	return c
 }
 
-// queueTimeout is how long run waits while the limit on concurrent runs keeps its request in the queue.
+// queueTimeout is how long `automation run` waits while the limit on concurrent runs keeps its request in the queue.
 const queueTimeout = 3 * time.Minute
 
 func automationStop(e *env.Env) *cobra.Command {
@@ -97,7 +98,7 @@ run is queued, that run starts next.`,
 }
 
 // Fire requests a manual run and returns when the run has started, or is queued behind the automation's current run.
-// While the limit on concurrent runs delays the run, Fire says so, and an interrupt cancels the request.
+// If the limit on concurrent runs delays the run, Fire prints a message, and an interrupt cancels the request.
 func Fire(ctx context.Context, e *env.Env, l *env.Link, what city.Fire) (city.Receipt, error) {
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
@@ -119,7 +120,7 @@ func Fire(ctx context.Context, e *env.Env, l *env.Link, what city.Fire) (city.Re
 		"queued, so the request was canceled", what.Automation)
 }
 
-// reportQueued prints why a requested automation is still queued after one second, unless ctx is done before that.
+// reportQueued prints why a requested run is still queued after one second, unless ctx is done before that.
 func reportQueued(ctx context.Context, e *env.Env, l *env.Link, name string) {
 	select {
 	case <-time.After(time.Second):
@@ -219,7 +220,7 @@ type runEvent struct {
 		Try int       `json:"try"`
 		Of  int       `json:"of"`
 		At  time.Time `json:"at"`
-	} `json:"again"` // set if the run failed and is retried
+	} `json:"again"` // set if the run failed and will be retried
 }
 
 // end is a run's end as recorded in the event log.

@@ -15,12 +15,11 @@ import (
 	"gcity/cli/output"
 	"gcity/cli/sessions"
 	"gcity/internal/suggest"
-	"gcity/session"
 )
 
 // agentDrainCheck returns the drain-check command. Agents call it repeatedly, so it reads as little as possible.
 func agentDrainCheck(e *env.Env) *cobra.Command {
-	return &cobra.Command{
+	c := &cobra.Command{
 		Use: "drain-check [AGENT]", Short: "In a session: exit 0 if the agent should " +
 			"finish, 1 if not", Args: env.Between(0, 1),
 		Long: `drain-check is for agents that can finish their current work before they stop. They
@@ -51,9 +50,11 @@ run it between two jobs. Exit codes:
 			return err
 		},
 	}
+	env.DefaultsToSelf(c)
+	return c
 }
 
-// drainShape is the result of drain-check.
+// drainShape is the JSON output of drain-check.
 type drainShape struct {
 	Agent    string          `json:"agent"`
 	Draining bool            `json:"draining"`
@@ -106,21 +107,13 @@ func drainMarked(ctx context.Context, dir, name string) (drainShape, error) {
 		return drainShape{}, fmt.Errorf("cannot read the sessions of %s: %w", dir, err)
 	}
 	defer closeSessions()
-	marker, ok := sessions.(session.Marker)
-	if !ok {
-		return drainShape{}, offline.Cannot("read the drain marks of", name)
-	}
 	b := offline.City{Dir: dir, Sessions: sessions}
 	st, err := b.Session(ctx, name)
 	if err != nil {
 		return drainShape{}, err
 	}
-	d, err := offline.DrainMarks(ctx, marker, st.Name)
-	if err != nil {
-		return drainShape{}, offline.AsProblem(err)
-	}
-	out := drainShape{Agent: st.Agent, Draining: d.On(), orphaned: true}
-	if d.On() {
+	out := drainShape{Agent: st.Agent, Draining: st.Drain.On(), orphaned: true}
+	if d := st.Drain; d.On() {
 		out.Drain = &city.DrainInfo{Since: d.Since, By: d.By, Acked: d.Acked}
 	}
 	return out, nil

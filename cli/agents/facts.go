@@ -26,7 +26,7 @@ func since(e *env.Env, t time.Time) string {
 	return fmt.Sprintf(" since %s (%s)", e.Clock(t), e.Age(t))
 }
 
-// agentFacts writes an agent's details, one per line.
+// agentFacts prints an agent's details, one per line.
 func agentFacts(e *env.Env, s *city.Snapshot, g *city.Agent, live bool) {
 	e.Fact("because", describe.Reason(g))
 	if g.Until != nil && (g.Next == nil || g.Next.At == nil) {
@@ -94,7 +94,8 @@ func processFacts(e *env.Env, g *city.Agent) {
 		e.Fact("crashes", fmt.Sprintf("%d within the restart window", g.Crashes))
 	}
 	if g.Restarts > 0 {
-		e.Fact("restarts", fmt.Sprint(g.Restarts))
+		e.Fact("restarts", fmt.Sprintf("%d automatic: after exits and crashes, not by a user",
+			g.Restarts))
 	}
 	if g.Session != nil {
 		pid := ""
@@ -129,7 +130,7 @@ func draining(e *env.Env, d *city.DrainInfo) string {
 	return text + ", deadline " + e.Ahead(*d.Deadline)
 }
 
-// idle returns when the idle timeout restarts an agent, or why it does not.
+// idle returns when the idle timeout will restart an agent, or why it will not.
 func idle(e *env.Env, g *city.Agent) string {
 	if g.IdleTimeout <= 0 {
 		return ""
@@ -211,7 +212,12 @@ func writeRecent(e *env.Env, decided []city.Decision, past []events.Event) {
 		e.Sayf("\nrecent decisions")
 	}
 	for _, d := range decided {
-		e.Sayf("  %s  %-11s %s", stamp(d.At), output.SafeLine(d.What), output.SafeLine(d.Why))
+		// a failed check's reason begins with "the check"
+		what, why := d.What, d.Why
+		if what == "check failed" {
+			what, why = "check", strings.TrimPrefix(why, "the check ")
+		}
+		e.Sayf("  %s  %-11s %s", stamp(d.At), output.SafeLine(what), output.SafeLine(why))
 	}
 	if len(past) > 0 {
 		e.Sayf("\nrecent events")

@@ -12,7 +12,7 @@ import (
 	"gcity/describe"
 )
 
-// shownShape is an agent with all its details.
+// shownShape is the JSON output of agent show: an agent with all its details.
 type shownShape struct {
 	output.AgentShape
 	Inspection *city.Inspection `json:"inspection"`
@@ -31,7 +31,7 @@ func agentPID(ctx context.Context, e *env.Env, l *env.Link, name string) error {
 	return nil
 }
 
-// agentShown writes all of an agent's details.
+// agentShown prints all of an agent's details.
 func agentShown(ctx context.Context, e *env.Env, l *env.Link, name string, secrets bool) error {
 	s, g, err := l.Find(ctx, name)
 	if err != nil {

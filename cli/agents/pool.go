@@ -55,8 +55,15 @@ does not start, restart exits with code 1.`,
 	}, func(ctx context.Context, l *env.Link, f env.Found, _ []string) error {
 		return e.Do(ctx, l, city.CheckPool{Pool: f.Pool.Name})
 	})
-	return env.Group("pool", "Show, scale, restart and check pools of agents", list, show, scale,
+	c := env.Group("pool", "Show, scale, restart and check pools of agents", list, show, scale,
 		restart, check)
+	c.Annotations = map[string]string{
+		"drain":   "`gcity pool scale NAME N` drains surplus members",
+		"suspend": "`gcity agent suspend NAME` suspends a whole pool",
+		"stop":    "`gcity agent stop NAME` stops and suspends a whole pool",
+		"resume":  "`gcity agent resume NAME` resumes a whole pool",
+	}
+	return c
 }
 
 // poolScale returns the command that sets a pool's size.
@@ -193,11 +200,12 @@ func wanted(p *city.Pool) string {
 	if why := p.SuspendedReason; p.Suspended && !strings.Contains(p.Reason, why) {
 		parts = append(parts, "suspended "+why)
 	}
-	if p.Override != nil {
-		parts = append(parts, "override")
+	if p.Override != nil && !strings.HasPrefix(p.Reason, "set ") {
+		parts = append(parts, "set by hand")
 	}
 	if p.Check.Problem != "" {
-		parts = append(parts, "the check failed: "+p.Check.Problem)
+		parts = append(parts,
+			"the check failed: "+strings.TrimPrefix(p.Check.Problem, "the check "))
 	}
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
 }
@@ -227,7 +235,7 @@ func checked(e *env.Env, c *city.Check) string {
 	return strings.Join(parts, " · ")
 }
 
-// PrintPool writes a pool's details and its members.
+// PrintPool prints a pool's details and its members.
 func PrintPool(e *env.Env, s *city.Snapshot, p *city.Pool, live bool) error {
 	e.Sayf("%s", poolStanding(e, p))
 	if p.Description != "" {
@@ -254,7 +262,7 @@ func poolStanding(e *env.Env, p *city.Pool) string {
 		since(e, p.Since))
 }
 
-// poolFacts writes a pool's details, one per line.
+// poolFacts prints a pool's details, one per line.
 func poolFacts(e *env.Env, p *city.Pool, live bool) {
 	e.Fact("because", p.Reason)
 	if why := p.SuspendedReason; p.Suspended && !strings.Contains(p.Reason, why) {

@@ -43,8 +43,8 @@ func awaitScale(ctx context.Context, e *env.Env, l *env.Link, pool string) error
 	}
 }
 
-// scaleProgress describes how many of a pool's members are running and draining, and how long the last drain can still
-// take.
+// scaleProgress describes how many of a pool's members are running and draining, and the maximum time until the last
+// of them has stopped.
 func scaleProgress(s *city.Snapshot, pool string, now time.Time) string {
 	p, ok := s.Pool(pool)
 	if !ok {

@@ -37,7 +37,8 @@ func stayAttached(ctx context.Context, e *env.Env, at *attachment, l *env.Link,
 		if err != nil {
 			return false, err
 		}
-		// a defer in a loop is fine here: there is one for each controller that has exited, so only a few
+		// a defer in a loop is fine here: the loop runs once for each controller that exits, which is rarely more than
+		// a few times
 		defer next.Close()
 		l, at.far = next, far
 	}

@@ -185,7 +185,7 @@ func restartRig(ctx context.Context, e *env.Env, l *env.Link, f env.Found) error
 	}
 	if !l.Live {
 		return exit.NotRunning("cannot restart the agents of %s: no controller is running for "+
-			"%s; start it with `gcity start`", f.Rig.Name, l.Dir)
+			"%s; %s", f.Rig.Name, l.Dir, describe.HowToStart)
 	}
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()
@@ -260,7 +260,7 @@ func printRestarted(e *env.Env, rig string, results []restarted) error {
 		color := map[string]string{"restarted": output.Green, "failed": output.Red,
 			"left": output.Dim}[r.Result]
 		result := r.Result
-		if result == "left" { // the name in JSON
+		if result == "left" { // JSON output uses the name "left"
 			result = "skipped"
 		}
 		rows = append(rows, []output.Cell{output.Tinted(result, color),

@@ -190,8 +190,8 @@ func removeRig(ctx context.Context, e *env.Env, name string, yes, force bool) er
 	return errors.Join(err, printRigEdit(e, done))
 }
 
-// hasAgents returns an error that lists the agents because of which a rig cannot be removed. declared contains the
-// agents declared for the rig, and fromTopology those that come from its topologies.
+// hasAgents returns an error that lists the agents that prevent a rig from being removed. declared contains the agents
+// declared for the rig, and fromTopology those that come from its topologies.
 func hasAgents(rig string, declared, fromTopology []string) error {
 	all := slices.Concat(declared, fromTopology)
 	how := "remove them from city.toml first, or remove them together with the rig"
@@ -262,8 +262,8 @@ func notHeld(ctx context.Context, e *env.Env, dir string) error {
 			"; run `gcity reload --confirm` to apply it, or undo it first"}
 }
 
-// rigEdited makes the city reload the written file and records the edit as an event. If the controller holds the
-// configuration because it removes agents, rigEdited confirms it, but only if its revision is allowed. Without a
+// rigEdited makes the controller reload the edited file and records the edit as an event. If the controller holds the
+// configuration because it removes agents, rigEdited confirms it, but only if it is the revision in allowed. Without a
 // controller, rigEdited stops the sessions of a removed rig.
 func rigEdited(ctx context.Context, e *env.Env, dir string, ev events.Event, allowed string) error {
 	l, err := e.Reach(ctx, dir)
@@ -286,8 +286,8 @@ func rigEdited(ctx context.Context, e *env.Env, dir string, ev events.Event, all
 	return errors.Join(err, depot.Emit(ctx, e, dir, ev))
 }
 
-// confirmHeld confirms the held configuration if it has the given revision. Otherwise it returns why, the reload's
-// error.
+// confirmHeld confirms the held configuration if it has the given revision. Otherwise it returns the error from the
+// reload, which the caller passes as why.
 func confirmHeld(ctx context.Context, l *env.Link, revision string, why error) error {
 	s, err := l.Snapshot(ctx)
 	if err != nil || s.Config.Held == nil || !strings.HasPrefix(revision, s.Config.Held.Revision) {

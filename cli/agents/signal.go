@@ -12,6 +12,7 @@ import (
 	"gcity/cli/env"
 	"gcity/cli/exit"
 	"gcity/cli/output"
+	"gcity/describe"
 	"gcity/internal/proc"
 	"gcity/session"
 )
@@ -74,7 +75,7 @@ func sendSignal(ctx context.Context, e *env.Env, l *env.Link, agent, name string
 	switch {
 	case g.PID == 0 && !l.Live:
 		return exit.NotRunning("agent %s has no process, and no controller is running to start "+
-			"it; start it with `gcity start`", g.Name)
+			"it; %s", g.Name, describe.HowToStart)
 	case g.PID == 0:
 		return fmt.Errorf("agent %s has no process: it is not running (%s)", g.Name, g.Reason)
 	case !slices.Contains([]string{"", "pty", "subprocess", "tmux"}, g.Provider):

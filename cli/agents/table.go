@@ -35,7 +35,7 @@ func Sections(w io.Writer, parts ...Section) error {
 	return nil
 }
 
-// usageWidth is the minimum width of a terminal in which resource usage is shown.
+// usageWidth is the minimum terminal width at which resource usage is shown.
 const usageWidth = 100
 
 // WriteAgents writes a table of agents, those with problems first. It shows the resource usage if it was measured
@@ -65,8 +65,8 @@ func WriteAgents(e *env.Env, w io.Writer, agents []city.Agent) error {
 	return e.Table(w, width, head, rows)
 }
 
-// byUrgency returns a sorted copy of a list: by urgency of the state, then stuck agents first, then by name with
-// worker-2 before worker-10.
+// byUrgency returns a copy of agents, sorted by the urgency of their states, then with stuck agents first, then by
+// name with worker-2 before worker-10.
 func byUrgency(agents []city.Agent) []city.Agent {
 	agents = slices.Clone(agents)
 	slices.SortStableFunc(agents, func(x, y city.Agent) int {
@@ -88,7 +88,7 @@ func because(e *env.Env, g *city.Agent) string {
 	parts := []string{g.Reason}
 	if g.State == city.Running && slices.Contains([]string{"", "declared at " + g.Source,
 		"member of pool " + g.Pool}, g.Reason) {
-		// the description says more than where the agent is declared or which pool it is in
+		// prefer the description to a reason that says only where the agent is declared or which pool it belongs to
 		parts[0] = cmp.Or(g.Description, g.Reason)
 	}
 	if g.Until != nil {

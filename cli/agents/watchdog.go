@@ -12,6 +12,7 @@ import (
 	"gcity/cli/exit"
 	"gcity/cli/output"
 	"gcity/config"
+	"gcity/describe"
 	"gcity/internal/suggest"
 )
 
@@ -54,11 +55,11 @@ func forWatchdog(e *env.Env, c *cobra.Command,
 	return c
 }
 
-// needsController returns the error for a command that requires a running controller. what says what the command could
-// not do.
+// needsController returns the error for a command that requires a running controller. what names the operation that
+// failed.
 func needsController(dir, what string) error {
-	return exit.NotRunning("%s: no controller is running for %s, so no watchdog is active; start "+
-		"one with `gcity start`", what, dir)
+	return exit.NotRunning("%s: no controller is running for %s, so no watchdog is active; %s",
+		what, dir, describe.HowToStart)
 }
 
 func watchdogList(e *env.Env) *cobra.Command {

@@ -85,8 +85,8 @@ func lastJudged(e *env.Env, w *city.Watchdog) string {
 	return fmt.Sprintf("%s %s ago", w.Last.Decision, e.Age(w.Last.At))
 }
 
-// watchdogReason returns the reason that a list shows: the call for a person, problems with the watchdog or its
-// heartbeat, and the reason for the last decision.
+// watchdogReason returns a watchdog's reason for display in a list: its call for a person, problems with the watchdog
+// or its heartbeat, and the reason for its latest decision.
 func watchdogReason(w *city.Watchdog) string {
 	var parts []string
 	if w.IsEscalated() {
@@ -125,7 +125,7 @@ func watchdogStanding(e *env.Env, w *city.Watchdog) string {
 	return fmt.Sprintf("%s watches %s, which is %s", name, output.SafeLine(w.Watches), word)
 }
 
-// printWatchdog writes a watchdog's details, one per line, and its recent decisions.
+// printWatchdog prints a watchdog's details, one per line, and its recent decisions.
 func printWatchdog(e *env.Env, w *city.Watchdog, live bool) {
 	e.Sayf("%s", watchdogStanding(e, w))
 	watchdogFacts(e, w, live)
@@ -182,7 +182,7 @@ func watchdogFacts(e *env.Env, w *city.Watchdog, live bool) {
 	e.Fact("declared", w.Source)
 }
 
-// judged writes the decisions that led to an action.
+// judged prints the decisions that led to an action.
 func judged(e *env.Env, all []city.Judgement) {
 	decided := make([]city.Decision, 0, len(all))
 	for _, j := range all {

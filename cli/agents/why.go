@@ -20,7 +20,7 @@ func WhyCommand(e *env.Env) *cobra.Command {
 		Long: `why explains the state of an agent, a pool, a rig, an automation or a watchdog: how
 long it has lasted, its reason, what happens next and when, the dependencies, and
 recent decisions and events. The name may be the last part of a qualified name
-(rig/name) if that is unique. Inside a session the default is the session's own agent.`,
+(rig/name) if that is unique. NAME is optional inside a session (default: $GC_AGENT).`,
 		Example: "  gcity why worker-2\n  gcity why worker     # the pool\n  gcity why " +
 			"demo       # the rig\n  gcity why digest     # the automation\n  gcity why " +
 			"chain      # the watchdog",
@@ -30,7 +30,7 @@ recent decisions and events. The name may be the last part of a qualified name
 	}
 }
 
-// about contains the fields that why adds to those in the API.
+// about contains the fields of the JSON output that the API does not have.
 type about struct {
 	Kind       suggest.Kind   `json:"kind"`
 	Controller bool           `json:"controller"` // whether a controller is running
@@ -75,7 +75,7 @@ func why(ctx context.Context, e *env.Env, args []string) error {
 	}
 	defer l.Close()
 	past, err := l.History(ctx, events.Query{Subject: f.Name(), Limit: 8})
-	if err != nil { // why can show everything else
+	if err != nil { // without the events, why still shows everything else
 		e.Warn("cannot read the recent events, so they are not shown: " + err.Error())
 	}
 	if e.JSON {

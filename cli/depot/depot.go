@@ -33,7 +33,7 @@ type Store struct {
 	workstore.Store
 	workstore.Place
 	City   string            // the city's folder, which contains the event log
-	Places []workstore.Place // all places, with the city first
+	Places []workstore.Place // the city, then its rigs
 	// the user selected the store explicitly, so it is searched before the store with the ID's prefix
 	explicit bool
 }
@@ -58,8 +58,8 @@ func (d *Store) Restore(ctx context.Context, all []beads.Bead) (beads.Restored, 
 		d.By.Provider, d.Title(), errors.ErrUnsupported)
 }
 
-// PlacesIn returns a city's places. If the configuration on disk is invalid, it uses the running controller's
-// configuration or the cached one, so that agents can keep working.
+// PlacesIn returns the places that have a work store: the city and its rigs. If the configuration on disk is invalid,
+// it uses the running controller's configuration or the cached one, so that agents can keep working.
 func PlacesIn(ctx context.Context, e *env.Env, dir string) ([]workstore.Place, error) {
 	c, invalid := folder.LoadCity(dir)
 	if invalid == nil {
@@ -176,7 +176,7 @@ type beadEvent struct {
 	Op       string       `json:"op,omitempty"`    // the operation; see CreateOnce
 }
 
-// ReportChange sends an event about a bead to the city.
+// ReportChange reports a change to a bead as an event.
 func ReportChange(ctx context.Context, e *env.Env, d *Store, kind string, b beads.Bead) error {
 	payload, err := json.Marshal(beadEvent{d.Rig, b.Type, b.Status, b.Assignee, b.ParentID,
 		b.Labels, e.Depth(), e.Op})
@@ -205,7 +205,7 @@ func Emit(ctx context.Context, e *env.Env, dir string, ev events.Event) error {
 	return nil
 }
 
-// ReadyStore creates the store at a place in the same way as a controller that uses the store for the first time.
+// ReadyStore creates the store of a city or a rig, as a controller does when it first uses the store.
 func ReadyStore(ctx context.Context, e *env.Env, p workstore.Place) (err error) {
 	s, err := e.Store(p)
 	if err != nil {

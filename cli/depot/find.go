@@ -88,7 +88,7 @@ func notFound(id string, places []workstore.Place, lost []string) error {
 		text += "; " + l
 	}
 	if len(lost) > 0 {
-		// the bead may be in a store that could not be searched
+		// the bead might be in a store that could not be searched
 		return fmt.Errorf("bead %q not found%s", id, text)
 	}
 	return fmt.Errorf("%w%s", beads.NotFound(id), text)
@@ -120,7 +120,7 @@ func all(e *env.Env, d *Store) *Store {
 	return &Store{Store: entry, Place: d.Place, City: d.City, Places: d.Places}
 }
 
-// WithAll calls run with d, or with all stores of its city if everything is set.
+// WithAll calls run with d or, if everything is set, with all of the city's stores.
 func WithAll(e *env.Env, c *cobra.Command, d *Store, everything bool,
 	run func(*Store) error) (err error) {
 	switch {

@@ -125,7 +125,7 @@ func WasReported(ctx context.Context, e *env.Env, d *Store, id string) (bool, er
 	return false, nil
 }
 
-// Repeated prints that the current operation was already done.
+// Repeated prints that the current operation has already been done.
 func Repeated(e *env.Env, b beads.Bead) error {
 	if e.JSON {
 		return e.WriteJSON(b)

@@ -9,7 +9,7 @@ type check struct {
 	run   func(ctx context.Context, p *Subject) []finding // must not change anything
 	// fix returns the problems that --fix can repair; nil if --fix cannot repair any
 	fix     func(dir string) []repair
-	machine bool // the check is about the machine and needs no city
+	machine bool // the check concerns the machine and does not need a city
 }
 
 // one adapts a check with a single finding.

@@ -36,7 +36,7 @@ func checkCity(_ context.Context, p *Subject) finding {
 		return note("edit the file named in each line", "%s",
 			strings.Join(folder.ProblemLines(p.config.Warnings), "\n"))
 	}
-	return ok("%s, revision %s", describe.Count(len(p.config.Agents), "agent"),
+	return ok("%s declared, revision %s", describe.Count(len(p.config.Agents), "agent"),
 		folder.Short(p.config.Revision))
 }
 
@@ -154,7 +154,25 @@ func checkAutomations(_ context.Context, p *Subject) finding {
 		return note("edit the file named in each line; the other automations keep running", "%s",
 			strings.Join(troubles, "\n"))
 	}
-	return ok("all automation files are valid")
+	if p.Running == nil {
+		return ok("all automation files are valid")
+	}
+	return judgeRuns(p.Running.Automations)
+}
+
+// judgeRuns reports the automations that are failing.
+func judgeRuns(all []city.Automation) finding {
+	var lines []string
+	for i := range all {
+		if a := &all[i]; a.Failures > 0 {
+			lines = append(lines, fmt.Sprintf("%s is failing: %s in a row", a.Name,
+				describe.Count(a.Failures, "failed run")))
+		}
+	}
+	if len(lines) > 0 {
+		return note("`gcity automation history NAME` shows why", "%s", strings.Join(lines, "\n"))
+	}
+	return ok("all automation files are valid, and none is failing")
 }
 
 func judgeRigs(rigs []agent.Rig) finding {

@@ -129,7 +129,7 @@ func runChecks(ctx context.Context, e *env.Env, fix bool, report string) error {
 	return verdict(found, err)
 }
 
-// checkMachine runs the checks of the machine, and reports that no city was found.
+// checkMachine runs only the checks that do not need a city, and reports that no city was found.
 func checkMachine(ctx context.Context, e *env.Env, none env.NoCity) error {
 	p := &Subject{dir: none.Dir, env: e, close: func() {}, slow: e.SayVerySlow}
 	city := note("gcity init", "%v; only this machine was checked", none)
@@ -249,7 +249,7 @@ func checkController(_ context.Context, p *Subject) finding {
 				"`gcity events` shows when it started to fail", "%s",
 				strings.Join(s.Degraded, "\n"))
 		}
-		return ok("is running, pid %d, %s", s.PID, s.Mode)
+		return ok("running, pid %d, %s", s.PID, describe.Mode(s.Mode))
 	}
 	if silent, there := errors.AsType[*folder.UnresponsiveError](p.silent); there {
 		return bad(SilentRemedy(p.dir), "the controller does not respond: %v", silent)
@@ -315,7 +315,8 @@ func takeover(e *env.Env, dir string) string {
 	if len(service.Units(e, "city", dir)) > 0 {
 		return "`gcity daemon start` takes over the sessions with the city's service"
 	}
-	return "`gcity start` takes over the sessions"
+	return "`gcity daemon start` takes over the sessions, and so does `gcity start`, which runs " +
+		"the city with the supervisor"
 }
 
 func checkLog(ctx context.Context, p *Subject) finding {

@@ -33,6 +33,9 @@ func TestJudgeGroups(t *testing.T) {
 		{judgeRigs([]agent.Rig{{Name: "demo"},
 			{Name: "lost", Problem: "its folder is missing", Source: "city.toml:9:1"}}), "bad",
 			"lost (city.toml:9:1): its folder is missing"},
+		{judgeRuns([]city.Automation{{Name: "a"}}), "ok", "none is failing"},
+		{judgeRuns([]city.Automation{{Name: "a"}, {Name: "b", Failures: 2}}), "note",
+			"b is failing: 2 failed runs in a row"},
 	} {
 		if c.f.State != c.state || !strings.Contains(c.f.Detail, c.says) ||
 			(c.state != "ok" && c.f.Fix == "") {
@@ -69,10 +72,10 @@ func TestDoctorShowsTheRevisionInForce(t *testing.T) {
 		p           Subject
 		state, says string
 	}{
-		{Subject{config: conf}, "ok", "0 agents, revision bbbbbbbbbbbb"},
+		{Subject{config: conf}, "ok", "0 agents declared, revision bbbbbbbbbbbb"},
 		{Subject{config: conf, Running: &city.Snapshot{
 			Config: city.ConfigInfo{Revision: "bbbbbbbbbbbb"}}}, "ok",
-			"0 agents, revision bbbbbbbbbbbb"},
+			"0 agents declared, revision bbbbbbbbbbbb"},
 		{Subject{config: conf, Running: running(city.ConfigInfo{})}, "note",
 			"revision bbbbbbbbbbbb has not been read yet; revision aaaaaaaaaaaa is in force"},
 		{Subject{config: conf, Running: running(

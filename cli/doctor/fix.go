@@ -40,7 +40,7 @@ var errInvalidConfig = errors.New("gcity rewrites the file when the configuratio
 // leftoverAge is the minimum age at which a temporary file is treated as a leftover.
 const leftoverAge = time.Hour
 
-// openFolder returns a problem if other users can open this user's folder .gc.
+// openFolder returns a problem if other users can open the city's .gc folder.
 func openFolder(dir string) []repair {
 	gc := folder.StateDir(dir)
 	info, err := os.Lstat(gc)

@@ -15,8 +15,8 @@ import (
 	"gcity/describe"
 )
 
-// networked returns the name of a network file system, or "" for any other file system. On a network file system, other
-// machines may not see locks and sockets.
+// networked returns the name of a network file system, or "" for any other file system. On a network file system,
+// other machines might not see locks and sockets.
 func networked(kind int64) string {
 	switch kind {
 	case unix.NFS_SUPER_MAGIC:
@@ -108,7 +108,7 @@ func checkFiles(_ context.Context, p *Subject) finding {
 	return ok("up to %d", limit)
 }
 
-// tasksPerAgent is the number of processes and threads that one agent may need.
+// tasksPerAgent is the number of processes and threads that one agent is expected to need at most.
 const tasksPerAgent = 40
 
 // checkTasks checks whether the limits allow enough processes and threads for all agents.

@@ -25,7 +25,7 @@ func programOf(pid int) string {
 	return exe
 }
 
-// checkStrays looks for processes of this city's agents that have outlived their session.
+// checkStrays looks for processes that this city's agents started and that outlived the agent's session.
 func checkStrays(ctx context.Context, p *Subject) finding {
 	if p.unlisted != nil || p.provider == nil {
 		return ok("not checked: the sessions cannot be listed")
@@ -94,7 +94,7 @@ func judgeStrays(of map[int]string, sessions []session.Status, line func(pid int
 		args := line(pid)
 		lives := slices.ContainsFunc(sessions,
 			func(st session.Status) bool { return st.Alive && st.ID == id })
-		if !lives && args != "" { // without arguments, the process has exited
+		if !lives && args != "" { // a process without arguments has already exited
 			lines = append(lines, fmt.Sprintf("%d: %s", pid, output.SafeLine(args)))
 		}
 	}

@@ -16,8 +16,8 @@ import (
 	"gcity/cli/service"
 )
 
-// checkServices checks the units that run the city and the supervisor, and a unit around the controller that gcity did
-// not write. It returns one finding for each.
+// checkServices checks the units that run the city and the supervisor. If the controller runs in a unit that gcity did
+// not write, it checks that unit too. It returns one finding for each.
 func checkServices(ctx context.Context, p *Subject) []finding {
 	a := p.env
 	units := service.Units(a, "city", p.dir)
@@ -52,7 +52,7 @@ func checkServices(ctx context.Context, p *Subject) []finding {
 	return append(out, judgeUnits(ctx, a, p.supervisorService(a, many), all)...)
 }
 
-// judgeForeign checks a unit that gcity did not write: whether the agents keep running when the controller in it exits.
+// judgeForeign checks whether the agents keep running when the controller exits, in a unit that gcity did not write.
 func judgeForeign(ctx context.Context, m *service.Manager, unit string, pid int) finding {
 	out, err := m.Ask(ctx, "show", "--property=KillMode", "--property=MainPID", unit)
 	f := ok("agents keep running when the service stops")

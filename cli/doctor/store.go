@@ -158,7 +158,7 @@ func judgeStore(where workstore.Place, c workstore.Condition, unread []beads.Unr
 	return []finding{ok("intact, schema %d", c.Schema)}
 }
 
-// foreignFiles returns a finding about files in a store's folder that another program wrote. That program may be bd,
+// foreignFiles returns a finding about files in a store's folder that another program wrote. That program might be bd,
 // which uses the same folder name.
 func foreignFiles(folder string, c workstore.Condition) finding {
 	const most = 4

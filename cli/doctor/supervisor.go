@@ -63,7 +63,7 @@ func checkSupervisor(ctx context.Context, p *Subject) finding {
 	}
 	if !runs && len(all) > 0 {
 		lines = append(lines, fmt.Sprintf("%s registered, but no supervisor is running; run "+
-			"`gcity supervisor start` to start one", fleet.CountedCities(len(all))))
+			"`gcity supervisor start`", fleet.CountedCities(len(all))))
 	}
 	switch lines = append(failing, lines...); {
 	case len(failing) > 0:
@@ -74,7 +74,7 @@ func checkSupervisor(ctx context.Context, p *Subject) finding {
 	case !runs:
 		return ok("no city is registered")
 	}
-	return ok("is running, pid %d, with %s", r.PID, fleet.CountedCities(len(all)))
+	return ok("running, pid %d, with %s", r.PID, fleet.CountedCities(len(all)))
 }
 
 // unlistedCities returns the finding that the supervisor's cities cannot be listed.
@@ -84,7 +84,7 @@ func unlistedCities(pid int, runs bool, err error) finding {
 		how += fmt.Sprintf("; `kill -9 %d` kills the supervisor but not the agents, and "+
 			"`gcity supervisor start` takes over the agents", pid)
 	}
-	if exit.IsSilent(err) { // the error itself advises to run doctor
+	if exit.IsSilent(err) { // the error's own advice is to run doctor
 		return bad(how, "the supervisor (pid %d) does not respond, so it is stopped or hangs",
 			pid)
 	}

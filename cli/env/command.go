@@ -9,7 +9,8 @@ import (
 	"gcity/internal/suggest"
 )
 
-// Group returns a command that does nothing itself and has the given subcommands.
+// Group returns a command that does nothing itself and has the given subcommands. Its Annotations can map the name of
+// a subcommand that does not exist to the command to run instead.
 func Group(use, short string, below ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{
 		Use: use, Short: short,
@@ -19,6 +20,9 @@ func Group(use, short string, below ...*cobra.Command) *cobra.Command {
 					strings.Join(names(cmd), ", "))
 			}
 			missing := suggest.NoSuch(suggest.Command, cmd.Name()+" "+args[0])
+			if how := cmd.Annotations[args[0]]; how != "" {
+				return missing.Then(how)
+			}
 			return missing.Near(cmd.SuggestionsFor(args[0])).
 				Then("run `" + cmd.CommandPath() + " --help` to see all")
 		},
@@ -38,8 +42,10 @@ func names(c *cobra.Command) []string {
 	return out
 }
 
-// TextOnly makes a command that prints only text reject --json.
+// TextOnly makes c reject --json and hides the flag in its help, because c prints only text.
 func TextOnly(e *Env, c *cobra.Command) *cobra.Command {
+	c.Flags().BoolVar(&e.JSON, "json", false, "")
+	_ = c.Flags().MarkHidden("json") // cannot fail: the flag exists
 	run := c.RunE
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if e.JSON {
@@ -50,10 +56,10 @@ func TextOnly(e *Env, c *cobra.Command) *cobra.Command {
 	return c
 }
 
-// Exactly accepts exactly n arguments. Otherwise it returns a usage error.
+// Exactly returns a validator that rejects any number of arguments other than n with a usage error.
 func Exactly(n int) cobra.PositionalArgs { return Between(n, n) }
 
-// Between accepts from least to most arguments. Otherwise it returns a usage error.
+// Between returns a validator that rejects fewer than least or more than most arguments with a usage error.
 func Between(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < least {

@@ -40,7 +40,7 @@ func CompleteWith(e *Env, k suggest.Kind, second ...string) cobra.CompletionFunc
 }
 
 // NamesFor returns the names of all objects of the given kinds, or nothing if the lookup takes longer than limit. A
-// slow lookup ends with the process.
+// slow lookup continues until the process exits.
 func NamesFor(ctx context.Context, e *Env, limit time.Duration, kinds []suggest.Kind) []string {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -103,7 +103,7 @@ func completionSnapshot(ctx context.Context, e *Env) *city.Snapshot {
 	return s
 }
 
-// Offer is Complete for a flag's value.
+// Offer is like Complete, but completes a flag's value.
 func Offer(e *Env, kinds ...suggest.Kind) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		return NamesFor(cmd.Context(), e, CompleteWithin, kinds), cobra.ShellCompDirectiveNoFileComp

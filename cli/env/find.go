@@ -76,7 +76,7 @@ func match(s *city.Snapshot, name string, kinds []suggest.Kind) (Found, error) {
 			return lookup(s, k, name), nil
 		}
 	}
-	var same []string // in the order of kinds, without duplicates
+	var same []string // ordered by kind, without duplicates
 	var first Found
 	for _, k := range kinds {
 		for _, n := range s.Names(k) {
@@ -163,7 +163,8 @@ func misplaced(s *city.Snapshot, name string, kinds []suggest.Kind) error {
 			} else {
 				text += ", and the pool currently has no members"
 			}
-			return &city.Error{Code: city.Invalid, Message: text}
+			return &PoolError{Pool: p.Name,
+				Problem: &city.Error{Code: city.Invalid, Message: text}}
 		}
 		for _, qualified := range []string{name, strings.TrimSuffix(p.Name, lastPart(p.Name)) +
 			name} {
@@ -177,6 +178,23 @@ func misplaced(s *city.Snapshot, name string, kinds []suggest.Kind) error {
 	return nil
 }
 
+// PoolError is the error for a command that needs an agent but was given the name of a pool.
+type PoolError struct {
+	Pool    string // qualified name
+	Problem *city.Error
+	Instead string // what to run for the whole pool; "" = no such command
+}
+
+func (p *PoolError) Error() string {
+	if p.Instead == "" {
+		return p.Problem.Error()
+	}
+	return p.Problem.Error() + "; " + p.Instead
+}
+
+// Unwrap returns the error without Instead.
+func (p *PoolError) Unwrap() error { return p.Problem }
+
 // MembersOf returns a pool's current members in natural order.
 func MembersOf(s *city.Snapshot, p *city.Pool) []city.Agent {
 	var out []city.Agent
@@ -189,7 +207,7 @@ func MembersOf(s *city.Snapshot, p *city.Pool) []city.Agent {
 	return out
 }
 
-// joined returns the names of the agents as text. If there are more than most, the rest is replaced with "…".
+// joined joins the names of agents with commas. most is the maximum number of names; "…" stands for the others.
 func joined(agents []city.Agent, most int) string {
 	var names []string
 	for i := range agents {
@@ -235,7 +253,7 @@ func FindAgent(ctx context.Context, c city.Control, name string) (*city.Agent, e
 	return g, err
 }
 
-// Named returns the qualified name of the agent with the given name, by the rules of Link.Find.
+// Named returns the qualified name of the agent with the given name, by the same rules as Link.Find.
 func Named(ctx context.Context, e *Env, name string) (string, error) {
 	l, f, err := e.OpenNamed(ctx, name, suggest.Agent)
 	if err != nil {

@@ -8,7 +8,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"gcity/city"
 	"gcity/cli/exit"
@@ -32,8 +35,8 @@ type Link struct {
 // FolderTimeout is the timeout for reading a city's folder.
 const FolderTimeout = 5 * time.Second
 
-// CityDir returns the city's folder: --city, GC_CITY_PATH, or the nearest folder upward with a city.toml. It returns
-// an error if it finds no city, or if the folder does not respond.
+// CityDir returns the city's folder: --city, GC_CITY_PATH, or else the working folder or its nearest parent that
+// contains a city.toml. It returns an error if it finds no city, or if the folder does not respond.
 func (e *Env) CityDir() (string, error) {
 	type place struct {
 		dir string
@@ -113,7 +116,7 @@ func (e *Env) Open(ctx context.Context) (*Link, error) {
 	return l, nil
 }
 
-// OpenNamed opens the command's city and finds the object with the given name, by the rules of Link.Resolve.
+// OpenNamed opens the command's city and finds the object with the given name, by the same rules as Link.Resolve.
 func (e *Env) OpenNamed(ctx context.Context, name string, kinds ...suggest.Kind) (*Link, Found,
 	error) {
 	l, err := e.Open(ctx)
@@ -166,8 +169,18 @@ func (e *Env) Self(args []string) (string, error) {
 	if me := e.Getenv("GC_AGENT"); me != "" {
 		return me, nil
 	}
-	return "", exit.Usage("no agent given: name one, or run this inside a session, which " +
-		"sets GC_AGENT")
+	return "", exit.Usage("no name given; the default is $GC_AGENT, which is set only inside a " +
+		"session")
+}
+
+// DefaultsToSelf adds to a command's help that Self is the default for its first argument.
+func DefaultsToSelf(c *cobra.Command) {
+	_, name, _ := strings.Cut(c.Use, " [")
+	if what, _, optional := strings.Cut(name, "]"); optional {
+		what, _, _ = strings.Cut(what, "|")
+		c.Long = cmp.Or(c.Long, c.Short+".") + "\n\n" + what + " is optional inside a session " +
+			"(default: $GC_AGENT)."
+	}
 }
 
 // WarnConfigCache prints a warning that the configuration is invalid and that the command uses cached values instead.

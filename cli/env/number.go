@@ -13,7 +13,7 @@ type number[T int | uint64] struct {
 	least T
 }
 
-// Number returns a flag value that accepts whole numbers not below the minimum, least, and stores them in *to. The
+// Number returns a flag value that accepts whole numbers, with least as the minimum, and stores them in *to. The
 // default is the current value of *to.
 func Number[T int | uint64](to *T, least T) pflag.Value { return number[T]{to, least} }
 

@@ -90,8 +90,8 @@ func WatchPrefs(ctx context.Context, e *Env, wg *sync.WaitGroup, own OwnPrefs,
 }
 
 // MemoryFile returns the file in which the control room stores its state for a city: below $XDG_STATE_HOME, or
-// ~/.local/state. It returns "" without a home folder. The file name begins with the name of the city's folder and
-// is different for each folder, even if the names are equal.
+// ~/.local/state. It returns "" without a home folder. The file name begins with the name of the city's folder,
+// and also contains a hash of the folder's path, because several folders can have the same name.
 func MemoryFile(getenv func(string) string, dir string) string {
 	base := getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(base) {

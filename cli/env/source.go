@@ -25,7 +25,7 @@ func LoadHere(e *Env) (*config.City, error) {
 	return c, err
 }
 
-// WithSource adds the flags that select the configuration files to a command.
+// WithSource adds to a command the flags that select the configuration files.
 func WithSource(e *Env, c *cobra.Command) *cobra.Command {
 	c.Flags().StringArrayVarP(&e.Files, "file", "f", nil,
 		"also read the configuration file `FILE`, after those that city.toml includes")
@@ -65,13 +65,30 @@ func (e *Env) SourceArgs() []string {
 // LoadAt reads the configuration that the flags select. Without flags it reads the one that the running controller
 // uses. running is a snapshot of that controller; if it is nil, LoadAt uses this process's environment.
 func (e *Env) LoadAt(dir string, running *city.Snapshot) (*config.City, error) {
+	s, err := e.sourceAt(dir, running)
+	if err != nil {
+		return nil, err
+	}
+	return s.Load()
+}
+
+// ParseAt is like LoadAt, but uses data instead of the content of city.toml.
+func (e *Env) ParseAt(dir string, data []byte, running *city.Snapshot) (*config.City, error) {
+	s, err := e.sourceAt(dir, running)
+	if err != nil {
+		return nil, err
+	}
+	return s.Parse(data)
+}
+
+func (e *Env) sourceAt(dir string, running *city.Snapshot) (config.Source, error) {
 	s := folder.SourceAs(dir, running)
 	if len(e.Files) > 0 || e.Strict {
 		asked, err := e.Source(dir)
 		if err != nil {
-			return nil, err
+			return s, err
 		}
 		s.Files, s.Strict = asked.Files, asked.Strict
 	}
-	return s.Load()
+	return s, nil
 }

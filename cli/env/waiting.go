@@ -52,8 +52,8 @@ func SayEnding(ctx context.Context, e *Env, c city.Control) (done func()) {
 	return func() { cancel(); wg.Wait() }
 }
 
-// SaySettling prints on stderr which agents a starting city is waiting for. It begins after twice SayAfter and ends
-// when done is called.
+// SaySettling prints on stderr which agents a starting city is waiting for. It begins after 2*SayAfter and ends when
+// done is called.
 func SaySettling(ctx context.Context, e *Env, c city.Control) (done func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
@@ -74,7 +74,8 @@ func SaySettling(ctx context.Context, e *Env, c city.Control) (done func()) {
 	return func() { cancel(); wg.Wait() }
 }
 
-// SayProgress calls text with the city's newest state and shows the result on stderr. It begins after SayAfter.
+// SayProgress calls text with the city's newest state and shows the result on stderr. It begins after SayAfter and
+// ends when done is called.
 func SayProgress(ctx context.Context, e *Env, c city.Control,
 	text func(*city.Snapshot) string) (done func()) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -91,10 +92,11 @@ func SayProgress(ctx context.Context, e *Env, c city.Control,
 	return func() { cancel(); wg.Wait() }
 }
 
-// Slowly prints what a slow operation is waiting for, and the time limit, until done is called.
+// Slowly reports what a slow operation is waiting for, and at most how long. Its caller must call done at the
+// end of the operation.
 type Slowly func(ctx context.Context, what string, most time.Duration) (done func())
 
-// SaySlow prints a message about a slow operation on stderr after SayAfter.
+// SaySlow prints on stderr what an operation is waiting for, if it is still waiting after SayAfter.
 func (e *Env) SaySlow(ctx context.Context, what string, most time.Duration) (done func()) {
 	return sayLater(ctx, e, SayAfter, what, most)
 }

@@ -10,8 +10,8 @@ import (
 	"gcity/describe"
 )
 
-// awaited is the list of cities in a command that keeps running, such as the control room. If no supervisor is running,
-// it connects to the first one that starts.
+// awaited is the list of cities for a command that keeps running, such as the control room. If no supervisor is
+// running, it connects to the first one that starts.
 type awaited struct {
 	open func() (city.Directory, func(), error)
 

@@ -21,6 +21,7 @@ import (
 	"gcity/cli/host"
 	"gcity/cli/offline"
 	"gcity/cli/output"
+	"gcity/describe"
 	"gcity/internal/deadline"
 	"gcity/internal/suggest"
 )
@@ -61,7 +62,7 @@ agents. The folder is not changed.`,
 // CitiesCommand returns the cities command.
 func CitiesCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "cities", Short: "List the registered cities and their states",
+		Use: "cities", Short: "List the registered and the running cities with their states",
 		Args: env.Exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return listCities(cmd.Context(), e) },
 	}
@@ -88,7 +89,7 @@ func register(ctx context.Context, e *env.Env, args []string) error {
 			return err
 		}
 		return e.Receipt(city.Receipt{Message: fmt.Sprintf("%s is registered, but no supervisor "+
-			"is running; run `gcity supervisor start` to start one", entry.Name)})
+			"is running; run `gcity supervisor start`", entry.Name)})
 	}
 	info, err := registerRunning(ctx, e, dir)
 	if err != nil {
@@ -211,7 +212,7 @@ func UnregisterAndWait(ctx context.Context, e *env.Env, home env.SupervisorHome,
 		if i := slices.IndexFunc(all, func(i city.Info) bool {
 			return i.Path == entry.Path
 		}); i >= 0 {
-			// the registry may have no name for the city, so use the name that the supervisor reports
+			// the registry might not contain the city's name, so use the name that the supervisor reports
 			entry.Name = all[i].Name
 		}
 	}
@@ -222,7 +223,7 @@ func UnregisterAndWait(ctx context.Context, e *env.Env, home env.SupervisorHome,
 	return r.Message, err
 }
 
-// findRegistered returns the registered city with the given name or folder. The folder may no longer exist.
+// findRegistered returns the registered city with the given name or folder. The folder might no longer exist.
 func findRegistered(e *env.Env, all []host.Registered, args []string) (host.Registered, error) {
 	given := e.Dir
 	if len(args) > 0 && args[0] != "" {
@@ -326,11 +327,12 @@ func CityList(ctx context.Context, e *env.Env) ([]city.Info, error) {
 	return out, nil
 }
 
-// newLooks returns a set for reading the states of cities. A folder that never responds occupies one of its calls.
+// newLooks returns the set of calls that read the states of cities. A folder that never responds occupies one of these
+// calls forever.
 func newLooks() *deadline.Calls[city.Info] { return deadline.New[city.Info](1000) }
 
 // statesWithoutSupervisor returns the states of cities when no supervisor is running. It reads them concurrently, so
-// that cities that do not respond cost only one timeout. A caller that repeats it passes the same looks each time.
+// that cities that do not respond cost only one timeout. A caller that polls must pass the same looks each time.
 func statesWithoutSupervisor(ctx context.Context, looks *deadline.Calls[city.Info],
 	all []host.Registered) []city.Info {
 	see := func(e host.Registered) func() city.Info {
@@ -369,21 +371,23 @@ func stateWithoutSupervisor(ctx context.Context, e host.Registered) city.Info {
 				"unregister " + e.Name + "` removes the city from the list"
 			return i
 		}
-		// after an error, the number may be too low
+		// after an error, the number might be too low
 		i.LeftoverSessions, _ = offline.CountOrphans(ctx, e.Path)
 		return i
 	}
 	defer closeNear()
 	s, err := near.Snapshot(ctx)
+	i.Running, i.Status = true, city.CityRunning // its controller accepted the connection
 	if err != nil {
 		i.Error = "the city's controller does not respond"
 		return i
 	}
-	i.Running, i.Status, i.Since = true, city.CityRunning, s.Started
+	i.Since = s.Started
 	i.Name = cmp.Or(i.Name, s.Name)
 	if s.Suspended {
 		i.Status = city.CitySuspended
 	}
+	i.Mode = s.Mode
 	return i
 }
 
@@ -392,6 +396,15 @@ func listCities(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
+	_, supervised := host.FindSupervisor(e)
+	if !supervised { // add other running cities, as in the list of the control room
+		if all, err = (&registryList{e: e, looks: newLooks()}).find(ctx); err != nil {
+			return err
+		}
+		slices.SortFunc(all, func(x, y city.Info) int {
+			return city.CompareNames(x.Name, y.Name)
+		})
+	}
 	if e.JSON {
 		return e.WriteJSON(citiesOf(all))
 	}
@@ -399,14 +412,14 @@ func listCities(ctx context.Context, e *env.Env) error {
 	for _, t := range troubles {
 		fmt.Fprintf(e.Err, "! %s\n", output.SafeText(t))
 	}
-	if _, runs := host.FindSupervisor(e); !runs && len(all) > 0 {
+	stopped := func(i city.Info) bool { return !i.Running }
+	if !supervised && slices.ContainsFunc(all, stopped) {
 		fmt.Fprintln(e.Err, "no supervisor is running, but agents of these cities "+
-			"might be running; "+
-			"run `gcity supervisor start` to start one")
+			"might be running; run `gcity supervisor start`")
 	}
 	if len(all) == 0 {
-		e.Sayf("no cities are registered; run `gcity register` or `gcity start` in a city's " +
-			"folder to add it")
+		e.Sayf("no cities are registered, and none is running; run `gcity register` or " +
+			"`gcity start` in a city's folder to add it")
 		return nil
 	}
 	return printCities(e, all)
@@ -417,8 +430,12 @@ func printCities(e *env.Env, all []city.Info) error {
 	for _, i := range all {
 		color := map[city.Condition]string{city.CityRunning: output.Green,
 			city.CityCrashed: output.Red, city.CityRefused: output.Red}[i.Status]
+		text := CityStatusText(e, i)
+		if i.Mode != "" {
+			text += ", " + describe.Mode(i.Mode)
+		}
 		rows = append(rows, []output.Cell{output.Tinted(i.Name, output.Bold), output.Plain(i.Path),
-			output.Tinted(CityStatusText(e, i), color)})
+			output.Tinted(text, color)})
 	}
 	return e.Table(e.Out, 0, []string{"NAME", "PATH", "STATUS"}, rows)
 }

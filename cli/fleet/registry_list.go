@@ -50,8 +50,8 @@ type registryList struct {
 	looks *deadline.Calls[city.Info]
 
 	mu         sync.Mutex
-	supervised bool                    // the last list was from a supervisor
-	last       []city.Info             // the last list that was made without one; nil = none yet
+	supervised bool                    // the latest list came from a supervisor
+	last       []city.Info             // the latest list made without one; nil = none yet
 	dialed     map[string]city.Control // controllers, by folder
 	closers    []func()
 }
@@ -71,8 +71,8 @@ func (l *registryList) Supervised() bool {
 	return l.supervised
 }
 
-// find returns the registered cities, and then the cities that this user has trusted if they are running. A trusted
-// city is found by the record of its trust, because a city need not be registered to run.
+// find returns the registered cities, and then the cities that this user has trusted if they are running. It finds the
+// trusted cities in the user's trust records, because a city need not be registered to run.
 func (l *registryList) find(ctx context.Context) ([]city.Info, error) {
 	home, err := env.Home(l.e)
 	if err != nil {
@@ -100,7 +100,7 @@ func (l *registryList) find(ctx context.Context) ([]city.Info, error) {
 	return unique(out, registered), nil
 }
 
-// unique gives the cities from a position on names that no other city of the list has.
+// unique renames the cities in infos[from:], so that all cities in infos have different names.
 func unique(infos []city.Info, from int) []city.Info {
 	entries, reported := make([]host.Registered, len(infos)), map[string]string{}
 	for n, i := range infos {
@@ -115,7 +115,7 @@ func unique(infos []city.Info, from int) []city.Info {
 	return infos
 }
 
-// Cities implements city.Directory. Without a supervisor, the states are as of the last list of Watch.
+// Cities implements city.Directory. Without a supervisor, it returns the latest list from Watch.
 func (l *registryList) Cities(ctx context.Context) ([]city.Info, error) {
 	infos, err := l.Directory.Cities(ctx)
 	if !errors.Is(err, city.ErrNoSupervisor) {
@@ -131,7 +131,7 @@ func (l *registryList) Cities(ctx context.Context) ([]city.Info, error) {
 }
 
 // Watch implements city.Directory. Without a supervisor it reads the states of the cities regularly, until a
-// supervisor runs.
+// supervisor is running.
 func (l *registryList) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 	return func(yield func([]city.Info, error) bool) {
 		var last []city.Info
@@ -227,7 +227,7 @@ func (l *registryList) Start(ctx context.Context, name string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	// an empty Env, because the flags of this command are about its own city
+	// use an empty Env, because this command's flags apply to its own city
 	_, err = host.SpawnHeadless(ctx, &env.Env{}, dir)
 	return err
 }

@@ -65,8 +65,8 @@ func supervisorStatus(ctx context.Context, e *env.Env) error {
 	return err
 }
 
-// SupervisorTroubles returns the problems that the running supervisor reports about itself. notes contains the problems
-// of the default TCP address, which the supervisor tries if its settings name no address.
+// SupervisorTroubles returns the problems that the running supervisor reports about itself. notes contains the
+// problems with the default TCP address, which the supervisor tries if its settings do not name an address.
 func SupervisorTroubles(ctx context.Context, e *env.Env) (troubles, notes []string) {
 	fleet, _, err := host.DialSupervisor(e)
 	if err != nil {
@@ -84,8 +84,8 @@ func SupervisorTroubles(ctx context.Context, e *env.Env) (troubles, notes []stri
 	return splitTroubles(all, host.DefaultFleetAddr(home))
 }
 
-// splitTroubles separates the problems of the default TCP address from the others. byDefault is "" if a setting names
-// the address.
+// splitTroubles separates the problems with the default TCP address from the others. byDefault is "" if a setting
+// names the address.
 func splitTroubles(all []string, byDefault string) (troubles, notes []string) {
 	for _, t := range all {
 		if byDefault != "" && strings.Contains(t, " on "+byDefault+": ") {

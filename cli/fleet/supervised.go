@@ -21,7 +21,7 @@ import (
 // StartInBackground starts a city in the background and waits until its agents have started. If the city is not
 // registered, has its own service, and supervised is not set, that service starts the city. Otherwise the supervisor
 // does, and StartInBackground first starts a supervisor if none is running. If a headless controller outside a service
-// runs the city, it first hands over its agents.
+// runs the city, that controller first hands over its agents.
 func StartInBackground(ctx context.Context, e *env.Env, supervised bool) error {
 	if len(e.Files) > 0 || e.Strict {
 		return exit.Usage("the supervisor runs cities only from their city.toml: use -f and " +
@@ -157,7 +157,7 @@ func awaitSettled(ctx context.Context, e *env.Env, c city.Control) (*city.Snapsh
 	}
 }
 
-// AgentEventsAfter returns the events about a city's agents after a sequence number, oldest first.
+// AgentEventsAfter returns the events about a city's agents after the given sequence number, oldest first.
 func AgentEventsAfter(ctx context.Context, dir string, before uint64) ([]events.Event, error) {
 	return folder.ReadEvents(ctx, dir, events.Query{After: before, Forward: true,
 		Types: []string{"agent.*"}, Limit: 10_000})
@@ -227,6 +227,26 @@ func StopSupervised(ctx context.Context, e *env.Env, l *env.Link) (ok bool, err 
 	}
 	_, err = UnregisterAndWait(ctx, e, home, entry)
 	return true, err
+}
+
+// Forgotten is the message for a city that a command has unregistered.
+const Forgotten = "the city is no longer registered; `gcity start` registers and starts it again"
+
+// ForgetStopped unregisters a registered city that has just been stopped, if a running supervisor would start it
+// again. It returns a message that says whether the city is still registered.
+func ForgetStopped(ctx context.Context, e *env.Env, dir string) (string, error) {
+	home, entry, is := Enrolled(e, dir)
+	if _, runs := host.FindSupervisor(e); is && !runs {
+		return "the city is stopped; it stays registered, so `gcity supervisor start` starts " +
+			"it again", nil
+	}
+	if is {
+		if _, err := UnregisterAndWait(ctx, e, home, entry); err != nil {
+			return "", fmt.Errorf("the city is stopped, but cannot be unregistered, so the "+
+				"supervisor can start it again: %w", err)
+		}
+	}
+	return "the city is stopped; " + Forgotten, nil
 }
 
 func printSettled(e *env.Env, s *city.Snapshot, did []events.Event, by string) error {

@@ -252,7 +252,7 @@ func supervisorReload(e *env.Env) error {
 	r, runs := host.FindSupervisor(e)
 	if !runs {
 		return exit.NotRunning("no supervisor is running for the cities of %s; run "+
-			"`gcity supervisor start` to start one", home.Dir)
+			"`gcity supervisor start`", home.Dir)
 	}
 	if e.ReadOnly {
 		return env.ReadOnlyError("reload")

@@ -62,7 +62,7 @@ func cacheOf(c *config.City) ConfigCache {
 // ConfigCachePath returns the path of the file in which a city's ConfigCache is saved.
 func ConfigCachePath(dir string) string { return filepath.Join(StateDir(dir), "known.json") }
 
-// SaveConfigCache writes a configuration's ConfigCache into the city folder at, unless the file is already up to date.
+// SaveConfigCache saves a configuration's ConfigCache in the city's folder, unless the file is already up to date.
 func SaveConfigCache(at string, c *config.City) error {
 	data, err := json.Marshal(cacheOf(c))
 	if err != nil {
@@ -130,7 +130,7 @@ func (l MailResolver) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	return city.GetBead(ctx, l.Control, id)
 }
 
-// NeedsFile adds why to a configuration error. why says why the command needs the configuration, and what to do.
+// NeedsFile adds to a configuration error why the command needs the configuration, and what the user can do.
 func NeedsFile(err error, why string) error {
 	if _, invalid := errors.AsType[*config.Error](err); !invalid {
 		return err

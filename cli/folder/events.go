@@ -64,7 +64,8 @@ func AppendEvent(dir string, e events.Event) (uint64, error) {
 	return AppendEventIn(dir, e, events.UseReserve)
 }
 
-// AppendEventIn is like AppendEvent, but the caller chooses the room, which decides what happens on a full disk.
+// AppendEventIn is like AppendEvent, but the caller decides whether the event is allowed to use the space reserved for
+// a full disk.
 func AppendEventIn(dir string, e events.Event, room events.Room) (uint64, error) {
 	if err := e.Check(); err != nil {
 		return 0, &city.Error{Code: city.Invalid, Message: err.Error()}
@@ -134,7 +135,7 @@ func LogProblem(ctx context.Context, dir string) (string, error) {
 }
 
 // ClearLogPlace moves aside a folder at the event log's path, so that the log can be opened. It leaves a symbolic link
-// there, because opening the log reports that.
+// in place, because opening the log reports an error for it.
 func ClearLogPlace(at string, logger *slog.Logger) {
 	path := filepath.Join(StateDir(at), "events.jsonl")
 	info, err := disk.Lstat(path)

@@ -12,7 +12,8 @@ import (
 	"gcity/internal/deadline"
 )
 
-// FindFormula reads the formula with this name from all. If only a different rig has it, the error names that rig.
+// FindFormula reads a formula from all, which contains the formulas that apply in rig. If only other rigs have the
+// formula, the error names them.
 func FindFormula(c *config.City, name, rig string, all []formula.Source) (*formula.Formula, error) {
 	f, err := formula.Find(name, all)
 	if err == nil || slices.ContainsFunc(all,

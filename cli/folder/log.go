@@ -47,7 +47,7 @@ func (l *stateLog) Write(line []byte) (int, error) {
 // Close closes the file.
 func (l *stateLog) Close() error { return l.to.Close() }
 
-// IsFile reports whether a stream writes to the file at a path.
+// IsFile reports whether w writes to the file at path.
 func IsFile(w io.Writer, path string) bool {
 	f, ok := w.(*os.File)
 	if !ok {

@@ -10,7 +10,6 @@ import (
 	"gcity/controller"
 	"gcity/controller/perform"
 	"gcity/internal/suggest"
-	"gcity/pool"
 	"gcity/session"
 )
 
@@ -24,36 +23,6 @@ func SuspendedFor(c *config.City, rig string) string {
 		return "with the city"
 	}
 	return ""
-}
-
-// Members returns the possible members of a pool.
-func Members(wants []agent.Want, pool string) []agent.Want {
-	var out []agent.Want
-	for _, w := range wants {
-		if w.Pool == pool {
-			out = append(out, w)
-		}
-	}
-	return out
-}
-
-// SelectMembers returns the members that a pool should have at a given size. standing returns the current state of each
-// possible member.
-func SelectMembers(of []agent.Want, size int,
-	standing func(name string) pool.Candidate) map[string]bool {
-	last := 0
-	for _, w := range of {
-		last = max(last, w.Index)
-	}
-	all, out := make([]pool.Candidate, last), map[string]bool{}
-	for _, w := range of {
-		all[w.Index-1] = standing(w.Name)
-	}
-	pool.Choose(all, size)
-	for _, w := range of {
-		out[w.Name] = all[w.Index-1].In
-	}
-	return out
 }
 
 // Plan returns the agents that should run.

@@ -37,7 +37,7 @@ func hostOf(dir string, running *city.Snapshot) agent.Host {
 // Limits on the search for programs.
 const (
 	findTime       = time.Second // timeout for one folder
-	maxHungFolders = 32          // number of folders that can hang at the same time
+	maxHungFolders = 32          // maximum number of folders that hang at the same time
 )
 
 // Finder returns a function that searches for programs like a shell does, but skips folders that do not respond in

@@ -129,7 +129,7 @@ func AsEdit(err error) error {
 	return err
 }
 
-// Folders returns the folders with automations.
+// Folders returns the folders that contain automations.
 func Folders(c *config.City) []string {
 	var out []string
 	for _, l := range c.Layers() {

@@ -63,7 +63,7 @@ that PAGER names if stdout is a terminal. help COMMAND does the same as COMMAND
 	})
 }
 
-// list writes the topics with their titles.
+// list prints the topics with their titles.
 func list(e *env.Env) {
 	group := ""
 	for _, t := range Topics() {
@@ -80,7 +80,7 @@ func list(e *env.Env) {
 		"`gcity --help` lists the commands.")
 }
 
-// show writes a topic. If stdout is a terminal, it uses the user's pager.
+// show prints a topic. If stdout is a terminal, it uses the user's pager.
 func show(e *env.Env, t Topic, root *cobra.Command) error {
 	text := t.Terminal(Style{
 		Title: func(s string) string { return e.Paint(output.Bold, s) },
@@ -103,7 +103,7 @@ func show(e *env.Env, t Topic, root *cobra.Command) error {
 	return nil
 }
 
-// page shows text in the user's pager. It reports false if the pager cannot be used.
+// page shows text in the user's pager. It returns false if the pager cannot be used.
 func page(e *env.Env, text string) bool {
 	pager := cmp.Or(e.Getenv("PAGER"), "less -FRX")
 	program, _, _ := strings.Cut(pager, " ")
@@ -115,7 +115,7 @@ func page(e *env.Env, text string) bool {
 	return c.Run() == nil
 }
 
-// namesIn returns the names of all topics, and of the commands directly below one.
+// namesIn returns the names of all topics, and of root's direct subcommands.
 func namesIn(root *cobra.Command) []string {
 	var names []string
 	for _, t := range Topics() {

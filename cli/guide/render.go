@@ -22,7 +22,7 @@ func emphasis() *regexp.Regexp {
 }
 func span() *regexp.Regexp { return regexp.MustCompile("`([^`]*)`") }
 
-// Terminal returns a page as text for a terminal.
+// Terminal returns the topic's page, formatted for a terminal.
 func (t Topic) Terminal(s Style) string {
 	w := &writer{Style: s, width: s.Width}
 	b := &w.Builder
@@ -149,7 +149,8 @@ func words(text string) []string {
 	return out
 }
 
-// Man returns a page as a manual page for section 7. escape escapes text so that man prints it unchanged.
+// Man returns the topic's page, formatted as a manual page for section 7. escape escapes text so that man prints it
+// unchanged.
 func (t Topic) Man(version string, escape func(string) string) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"time"
-	_ "time/tzdata" // schedules can name time zones, and the machine may have no database of them
+	_ "time/tzdata" // schedules can name time zones, but not every machine has a database of them
 
 	"gcity/api"
 	"gcity/api/socket"

@@ -136,7 +136,8 @@ func (h *City) Host(ctx context.Context, ready func()) error {
 	return g.Wait()
 }
 
-// firstListTimeout is the timeout for the first list of sessions. The socket does not serve requests before that.
+// firstListTimeout is the timeout for the first list of sessions. The socket does not serve requests until the list
+// has arrived or the timeout has passed.
 const firstListTimeout = 2 * time.Second
 
 // awaitFirstList waits until the running agents are known. Until then, a request for a surplus pool member would fail
@@ -216,7 +217,7 @@ func (h *City) Leave() error {
 	return err
 }
 
-// killAll kills every session, even if the loop hangs. The loop sees that the sessions have ended.
+// killAll kills every session, even if the loop hangs. A loop that is not hung notices that the sessions have ended.
 func (h *City) killAll() {
 	h.Loop.Hurry()
 	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Second)

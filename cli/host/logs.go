@@ -73,7 +73,8 @@ type asyncWriter struct {
 	dropped int
 }
 
-// NewAsyncWriter returns a writer that never blocks its caller, even if to blocks. It starts the writer's goroutine.
+// NewAsyncWriter returns a writer that never blocks its caller, even if writes to the given writer block. It starts
+// the writer's goroutine.
 func NewAsyncWriter(to io.Writer) *asyncWriter {
 	s := &asyncWriter{to: to, lines: make(chan []byte, maxQueuedLines), done: make(chan struct{})}
 	s.wg.Go(s.drain)

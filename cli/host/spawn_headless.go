@@ -90,7 +90,8 @@ func awaitController(ctx context.Context, dir string, pid int, died <-chan error
 	}
 }
 
-// tail returns the last lines that a controller has written to its log after an offset. Each follows a newline.
+// tail returns the last lines that a controller has written to its log after the given offset. Each line is preceded
+// by a newline.
 func tail(dir string, from int64) string { return tailOf(folder.LogPath(dir), from) }
 
 func tailOf(path string, from int64) string {

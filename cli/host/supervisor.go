@@ -69,7 +69,7 @@ func DialSupervisor(e *env.Env) (*client.Fleet, supervisorRunning, error) {
 	}
 	if !runs {
 		return nil, r, exit.NotRunning("no supervisor is running for the cities of %s; run "+
-			"`gcity supervisor start` to start one", h.Dir)
+			"`gcity supervisor start`", h.Dir)
 	}
 	f, err := client.DialFleet(r.Socket)
 	return f, r, err
@@ -118,7 +118,7 @@ func Register(ctx context.Context, h env.SupervisorHome, path string) (Registere
 	if err != nil {
 		return e, err
 	}
-	// registry entries may have no name; unlike supervisor.Add, NameConflict then uses the name in city.toml
+	// a registry entry can lack a name; unlike supervisor.Add, NameConflict then uses the name in city.toml
 	if err := NameConflict(ctx, h, path); err != nil {
 		return e, err
 	}
@@ -245,7 +245,7 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 	}, nil
 }
 
-// listeners contains a supervisor's listeners, except for its own socket, and the tenants' limits.
+// listeners contains a supervisor's listeners, except for the one on its own socket, and the limiter for tenants.
 type listeners struct {
 	tcp     chan api.TCP
 	sockets *tenantSockets
@@ -363,7 +363,7 @@ func (k *hostedCity) Run(ctx context.Context, ready func()) error {
 			k.Logger.Warn("the city has stopped, but did not finish all work in time", "after",
 				k.last.Limit(), "what", what)
 		}
-		if fault != nil { // a panic that was not reported yet
+		if fault != nil { // a panic that has not been reported yet
 			panic(fault)
 		}
 		return ended

@@ -19,7 +19,7 @@ const pastRuns = 20
 type automationReader struct {
 	b      *City
 	newest uint64                 // sequence number of the newest event
-	asks   func(name string) bool // whether an automation's check runs; nil = no checks
+	asks   func(name string) bool // whether to run an automation's check; nil = run none
 	found  automation.Catalog
 }
 
@@ -48,7 +48,8 @@ func (r *automationReader) execute(ctx context.Context, f effect.Effect) effect.
 	return nil
 }
 
-// runs reads the newest runs of each automation. It does not close any record: a run that is open was interrupted.
+// runs reads the newest runs of each automation. It does not close any record. An open record means that the run was
+// interrupted.
 func (r *automationReader) runs(ctx context.Context) effect.Input {
 	var in effect.RunsSwept
 	for _, d := range r.found.Automations {

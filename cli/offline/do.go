@@ -16,6 +16,7 @@ import (
 	"gcity/cli/output"
 	"gcity/cli/sessions"
 	"gcity/controller/effect"
+	"gcity/describe"
 	"gcity/events"
 	"gcity/session"
 )
@@ -57,9 +58,8 @@ func (b *City) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	case city.Kill, city.Interrupt, city.Clear, city.Nudge, city.SendKeys:
 		return b.toSession(ctx, c)
 	}
-	return city.Receipt{}, exit.NotRunning("cannot %s: no controller is running for %s; start it "+
-		"with `gcity start`", strings.ReplaceAll(c.Verb(), "-", " "),
-		b.Dir)
+	return city.Receipt{}, exit.NotRunning("cannot %s: no controller is running for %s; %s",
+		strings.ReplaceAll(c.Verb(), "-", " "), b.Dir, describe.HowToStart)
 }
 
 // toSession carries out a command that needs only the agent's session.
@@ -99,7 +99,7 @@ func (b *City) toSession(ctx context.Context, c city.Command) (city.Receipt, err
 // everyone selects all of the city's agents.
 func everyone(string) bool { return true }
 
-// End stops the live sessions of the agents for which the function of returns true, and returns their number.
+// End stops the live sessions of the agents selected by of, and returns how many there were.
 func (b *City) End(ctx context.Context, of func(agent string) bool) (int, error) {
 	done := b.reportSlow(ctx, "the list of sessions", sessions.EndLimit)
 	look, cancel := context.WithTimeout(ctx, sessions.EndLimit)

@@ -1,3 +1,3 @@
-// Package offline implements the requests to a city that has no controller. It reads the city's files and uses its
-// sessions directly.
+// Package offline handles requests to a city that has no controller. It reads the city's files and uses its sessions
+// directly.
 package offline

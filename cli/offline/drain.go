@@ -19,11 +19,7 @@ func (b *City) setDrain(ctx context.Context, c city.Command) (city.Receipt, erro
 	if !ok {
 		return city.Receipt{}, Cannot("mark", st.Agent)
 	}
-	is, err := DrainMarks(ctx, m, st.Name)
-	if err != nil {
-		return city.Receipt{}, AsProblem(err)
-	}
-	to, e, done, err := b.changeDrain(c, st.Agent, is)
+	to, e, done, err := b.changeDrain(c, st.Agent, st.Drain)
 	if err != nil || e.Type == "" {
 		return city.Receipt{Message: st.Agent + " " + done}, err
 	}
@@ -34,8 +30,8 @@ func (b *City) setDrain(ctx context.Context, c city.Command) (city.Receipt, erro
 	return b.recordOf(e, done)
 }
 
-// changeDrain returns how a drain command changes an agent's drain. done is a phrase that follows the agent's name. An
-// event without a type means that nothing changes.
+// changeDrain returns how a drain command changes an agent's drain. done is the phrase that follows the agent's name
+// in the receipt. If nothing changes, the event has no type.
 func (b *City) changeDrain(c city.Command, agent string, is session.Drain) (to session.Drain,
 	e events.Event, done string, err error) {
 	draining := is.On()
@@ -66,19 +62,4 @@ func (b *City) changeDrain(c city.Command, agent string, is session.Drain) (to s
 		return is, events.Event{Type: events.AgentDraining, Actor: agent},
 			"has reported done, but no controller is running to stop it", nil
 	}
-}
-
-// DrainMarks reads a session's drain marks.
-func DrainMarks(ctx context.Context, m session.Marker, name string) (session.Drain, error) {
-	text := map[string]string{}
-	for _, key := range []string{session.DrainMark, session.DrainByMark, session.DrainAckMark} {
-		value, err := m.Meta(ctx, name, key)
-		if err != nil {
-			return session.Drain{}, err
-		}
-		if text[key] = value; text[session.DrainMark] == "" {
-			break // the other marks have no effect without the first mark
-		}
-	}
-	return session.ParseDrain(func(key string) string { return text[key] }), nil
 }

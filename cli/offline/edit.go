@@ -16,13 +16,13 @@ import (
 	"gcity/internal/suggest"
 )
 
-// suspendable is an agent, pool, rig or city that can be suspended, and selects the sessions that stop with it.
+// suspendable is an agent, pool, rig or city that can be suspended. Includes selects the agents that stop with it.
 type suspendable struct {
 	target   config.Target
 	name     string // name for messages
 	Includes func(agent string) bool
 	off, on  string // event types for suspending and resuming
-	declared bool   // set if events name it as their subject
+	declared bool   // set if its events have it as their subject
 }
 
 // suspend suspends or resumes an agent, a pool or the city ("") in the configuration.
@@ -38,7 +38,7 @@ func (b *City) suspend(ctx context.Context, name string, off bool) (city.Receipt
 	return b.setSuspended(ctx, f, off)
 }
 
-// findSuspendable returns the agent, pool or city ("") with a name.
+// findSuspendable returns the agent, pool or city ("") with the given name.
 func findSuspendable(name string, wants []agent.Want) (suspendable, error) {
 	if name == "" {
 		return suspendable{name: "the city", Includes: everyone, off: events.CitySuspended,
@@ -108,8 +108,8 @@ func (b *City) setSuspended(ctx context.Context, f suspendable, off bool) (city.
 	return b.record(e, what)
 }
 
-// suspensionOf returns the setting on disk that suspends an agent or a pool. For a rig, it returns the setting of the
-// city, if that is set.
+// suspensionOf returns the setting on disk that suspends an agent or a pool. For a rig, it returns only the city's
+// setting, and only if that is set.
 func (b *City) suspensionOf(f suspendable) agent.Suspension {
 	c, err := folder.LoadCity(b.Dir)
 	if err != nil {
@@ -159,22 +159,12 @@ func (b *City) scale(c city.Scale, planned []agent.Pool) (city.Receipt, error) {
 		}
 		return b.recordOf(e, "uses its check again from the next start")
 	}
-	if c.Size != p.Size(c.Size) {
-		return city.Receipt{}, &city.Error{Code: city.Invalid,
-			Message: outOfBounds(p.Name, c.Size, p.Min, p.Max, p.Source)}
+	if why := p.OutOfBounds(c.Size); why != "" {
+		return city.Receipt{}, &city.Error{Code: city.Invalid, Message: why}
 	}
 	if err := edit.SetOverride(b.Dir, p.Name, &c.Size); err != nil {
 		return city.Receipt{}, err
 	}
 	return b.recordOf(e, fmt.Sprintf("is set to %d by hand from the next start until `gcity pool "+
 		"scale %s auto`", c.Size, p.Name))
-}
-
-// outOfBounds returns the error message for a size outside the pool's limits.
-func outOfBounds(name string, size, least, most int, source string) string {
-	bounds := fmt.Sprintf("the pool's limits are %d to %d", least, most)
-	if most == 0 {
-		bounds = "the pool is off, because its max is 0"
-	}
-	return fmt.Sprintf("cannot scale %s to %d: %s (%s)", name, size, bounds, source)
 }

@@ -47,7 +47,7 @@ func (b *City) doWork(ctx context.Context, c city.Command) (city.Receipt, error)
 	out := r.Now(ctx, effect.ChangeBead{Cmd: c}).(effect.BeadChanged)
 	seq, unwritten := uint64(0), error(nil)
 	for _, e := range out.Events {
-		if e.Actor == effect.ActorController { // none is running: the operator closed the convoy
+		if e.Actor == effect.ActorController { // no controller is running, so it was the operator
 			e.Actor = effect.ActorOperator
 		}
 		if seq, unwritten = folder.AppendEvent(b.Dir, e); unwritten != nil {

@@ -18,6 +18,7 @@ import (
 	"gcity/cli/folder"
 	"gcity/cli/sessions"
 	"gcity/config"
+	"gcity/describe"
 	"gcity/events"
 	"gcity/session"
 	"gcity/trust"
@@ -96,7 +97,7 @@ func (b *City) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
 	}
 }
 
-// timeless returns a snapshot without what changes only because time passes.
+// timeless returns a copy of a snapshot without the values that change only because time passes.
 func timeless(s *city.Snapshot) *city.Snapshot {
 	if s == nil {
 		return nil
@@ -205,16 +206,16 @@ func (b *City) list(ctx context.Context) ([]session.Status, error) {
 	return all, nil
 }
 
-// listAll is list for callers that change something: it waits for slow providers. unknown is the reason why the
-// result is partial, or nil if it is complete.
+// listAll is like list, but waits for slow providers and can return a partial result. It is for callers that change
+// something. unknown is the reason why the result is partial, or nil if it is complete.
 func (b *City) listAll(ctx context.Context) (all []session.Status, unknown, err error) {
 	all, err = b.Sessions.List(ctx)
 	all, err = session.Await(ctx, all, err)
 	return b.allowPartial(all, err)
 }
 
-// listAvailable is list for callers that can use a partial result. unknown is the reason why the result is partial, or
-// nil if it is complete.
+// listAvailable is like list, but does not wait for slow providers and can return a partial result. unknown is the
+// reason why the result is partial, or nil if it is complete.
 func (b *City) listAvailable(ctx context.Context) (all []session.Status, unknown, err error) {
 	all, err = b.Sessions.List(ctx)
 	return b.allowPartial(all, err)
@@ -268,8 +269,8 @@ func (b *City) withoutSession(agent, what string) error {
 			return err
 		}
 	}
-	return exit.NotRunning("agent %q %s, and no controller is running to start it; start it with "+
-		"`gcity start`", agent, what)
+	return exit.NotRunning("agent %q %s, and no controller is running to start it; %s", agent,
+		what, describe.HowToStart)
 }
 
 // Cannot returns the error for an operation that the session provider does not support.

@@ -129,8 +129,8 @@ func TestOfflineDrain(t *testing.T) {
 	}
 	marks := func(want session.Drain) {
 		t.Helper()
-		got, err := DrainMarks(t.Context(), p, "a")
-		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		got, err := b.Session(t.Context(), "a")
+		if diff := cmp.Diff(want, got.Drain); diff != "" || err != nil {
 			t.Errorf("marks: %v %s", err, diff)
 		}
 	}

@@ -25,7 +25,7 @@ func (b *City) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	return b.observe(ctx, nil)
 }
 
-// observe returns the state of the city. It runs the checks of the automations for which asks returns true.
+// observe returns the state of the city. It runs an automation's check only if asks returns true for it.
 func (b *City) observe(ctx context.Context, asks func(automation string) bool) (*city.Snapshot,
 	error) {
 	times := b.readStateTimes(ctx)
@@ -110,7 +110,7 @@ type stateTimes struct {
 	ends    map[string]time.Time // time since which each agent has had its state
 }
 
-// past returns the initial state of a machine that observes the city.
+// past returns the initial state of a state machine that only observes the city.
 func (p stateTimes) past(
 	execute func(context.Context, effect.Effect) effect.Input) controller.Past {
 	return controller.Past{InitialState: machine.InitialState{

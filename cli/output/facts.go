@@ -10,7 +10,7 @@ import (
 	"gcity/describe"
 )
 
-// Fact writes a labeled line of text, unless text is empty.
+// Fact prints a labeled line of text, unless text is empty.
 func (p *Printer) Fact(label, text string) {
 	if text != "" {
 		p.Sayf("  %s %s", p.Paint(Dim, fmt.Sprintf("%-12s", label)), SafeLine(text))
@@ -45,7 +45,7 @@ func (p *Printer) Next(n *city.Next) string {
 // Ending formats how and when a process exited.
 func (p *Printer) Ending(e *city.Exit) string {
 	how := ExitText(e.Code, e.Signal) + fmt.Sprintf(" at %s after %s", p.Clock(e.At),
-		e.Uptime.Round(time.Second/10))
+		e.Uptime.Round(time.Millisecond))
 	if e.File != "" {
 		how += "; its output is stored in " + e.File
 	}

@@ -77,7 +77,7 @@ func (p *Printer) WriteJSONLine(v any) error {
 	return p.encode(v, "")
 }
 
-// List is the JSON form of every list.
+// List is the JSON form of all lists.
 type List[T any] struct {
 	Items []T `json:"items"`
 	Total int `json:"total"`
@@ -174,8 +174,8 @@ func Fold(text string, width int, indent string) string {
 	return indent + strings.ReplaceAll(text, "\n", "\n"+indent)
 }
 
-// Hang breaks text at blanks into lines of at most width columns. The first line begins with first, each other line
-// with hang blanks. Words are not split.
+// Hang breaks text at spaces into lines of at most width columns. The first line begins with first, and all others are
+// indented by hang columns. Hang does not split words.
 func Hang(first string, hang int, text string, width int) string {
 	line, at, empty := first, ansi.StringWidth(first), true
 	var b strings.Builder
@@ -195,8 +195,9 @@ func Hang(first string, hang int, text string, width int) string {
 	return b.String() + strings.TrimRight(line, " ")
 }
 
-// HangTable returns names and their descriptions in two columns. A description continues below its beginning. The
-// column of names is not narrower than least; if it takes more than half of the width, a description is below its name.
+// HangTable returns names and their descriptions in two columns. The lines of a description are aligned. least is the
+// minimum width of the column of names. If that column takes up more than half of the width, each description starts
+// on the line below its name.
 func HangTable(rows [][2]string, least, width int) string {
 	widest := least
 	for _, r := range rows {
@@ -311,11 +312,11 @@ const (
 	dayAndTime = "2006-01-02 15:04:05"
 )
 
-// Clock formats a time of day, with the date unless that is today.
+// Clock formats a time of day, with the date unless it is today's.
 func (p *Printer) Clock(t time.Time) string { return p.Stamps([]time.Time{t})(t) }
 
-// Stamps returns a function that formats times. If any time in all is not from today, it formats every time with its
-// date.
+// Stamps returns a function that formats the times in the given list. If one of them is not from today, it formats
+// every time with its date.
 func (p *Printer) Stamps(all []time.Time) func(time.Time) string {
 	layout, now := timeOfDay, p.Now().Local()
 	for _, t := range all {

@@ -2,8 +2,8 @@ package output
 
 import "gcity/city"
 
-// AgentShape is the JSON form of an agent, the same as in the API. Resource usage is in separate fields, which are null
-// if it was not measured.
+// AgentShape is the JSON form of an agent, as in the API. Resource usage is in separate fields, which are null if it
+// was not measured.
 type AgentShape struct {
 	city.Agent
 	// always nil; hides the Usage field of the embedded city.Agent
@@ -31,13 +31,13 @@ func ShapesOf(agents []city.Agent) []AgentShape {
 	return out
 }
 
-// PoolShape is the JSON form of a pool with its members, the same as in the API.
+// PoolShape is the JSON form of a pool with its members, as in the API.
 type PoolShape struct {
 	city.Pool
 	Members []AgentShape `json:"members"`
 }
 
-// RigShape is the JSON form of a rig with its agents, the same as in the API.
+// RigShape is the JSON form of a rig with its agents, as in the API.
 type RigShape struct {
 	city.Rig
 	Members []AgentShape `json:"members"`

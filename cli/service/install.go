@@ -41,6 +41,7 @@ type ServiceKind struct {
 	StopAdvice func(ctx context.Context, at string) (how, keeps string)
 	stop       string // the command that stops the city or supervisor
 	adopt      string // a clause that names the commands that take over the agents
+	folder     string // a system unit runs as the owner of this folder by default
 	flags      func(*cobra.Command) *cobra.Command
 }
 
@@ -63,16 +64,17 @@ func ServiceCommands(e *env.Env, k ServiceKind) []*cobra.Command {
 		Args: env.Exactly(0),
 		Long: `install writes a systemd unit and enables it. By default it is a user unit, which
 runs while you are logged in, or always after "loginctl enable-linger". With
---system it is a system unit, which runs as the folder's owner, or as --user. The
-unit contains PATH and the language from this shell: install it again after they
-change. Restarting the service keeps the agents running; stopping it stops them.
+--system it is a system unit, which runs as the owner of ` + k.folder + `,
+or as --user. The unit contains PATH and the language from this shell: install it
+again after they change. If ` + k.What + ` is already running, stop it before you
+start the service. Restarting the service keeps the agents running; stopping it stops them.
 install does not overwrite a unit that gcity did not write.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return install(cmd.Context(), e, k, f) },
 	}
 	install.Flags().BoolVar(&f.system, "system", false, "install a system unit instead of "+
 		"a user unit")
 	install.Flags().StringVar(&f.user, "user", "",
-		"the user of a system unit (a `name`; default: the folder's owner)")
+		"the user of a system unit (a `name`; default: the owner of "+k.folder+")")
 	install.Flags().BoolVar(&f.now, "now", false, "also start the service now")
 	install.Flags().BoolVar(&f.print, "print", false,
 		"print the unit without installing it")
@@ -107,7 +109,7 @@ func CityService(e *env.Env) ServiceKind {
 		return "city", dir, err
 	}
 	return ServiceKind{
-		Group: "daemon", What: "this city",
+		Group: "daemon", What: "this city", folder: "the city's folder",
 		flags: func(c *cobra.Command) *cobra.Command { return env.WithSource(e, c) }, known: known,
 		isRunning: folder.IsHeld,
 		pid: func(at string) int {
@@ -142,8 +144,8 @@ func CityService(e *env.Env) ServiceKind {
 	}
 }
 
-// howToStop returns the command that stops a city's controller, and what that does to the agents. It keeps the agents
-// running if possible. If the supervisor runs the city, stopping the city stops its agents too.
+// howToStop returns the command that stops a city's controller, and what that does to the agents. If possible, it is a
+// command that keeps the agents running. If the supervisor runs the city, stopping the city stops its agents too.
 func howToStop(s *city.Snapshot) (how, keeps string) {
 	if s.Mode == "headless" || s.Mode == "console" {
 		return fmt.Sprintf("kill -USR1 %d", s.PID), "stops it and leaves its agents to the " +
@@ -165,7 +167,8 @@ func SupervisorService(home func() (string, error),
 	}
 	return ServiceKind{
 		Group: "supervisor", What: "the supervisor of your cities", known: known,
-		stop: "`gcity supervisor stop`",
+		folder: "the supervisor's folder ($GC_HOME)",
+		stop:   "`gcity supervisor stop`",
 		adopt: "`gcity supervisor start` takes them over, and `gcity stop` in a city's " +
 			"folder stops them",
 		isRunning: func(at string) (bool, error) {

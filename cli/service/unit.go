@@ -161,7 +161,7 @@ func (s *unit) stopSeconds() int {
 	return int(max(90*time.Second, (s.limit + serviceSlack).Round(10*time.Second)).Seconds())
 }
 
-// plain reports whether a word needs no quotes in a unit.
+// plain reports whether a word can be written without quotes in a unit.
 func plain(s string) bool {
 	return s != "" && !strings.ContainsFunc(s,
 		func(r rune) bool { return !isNameRune(r) && !strings.ContainsRune("@+=:,/~%", r) })

@@ -84,8 +84,8 @@ type opener struct {
 	tmux bool // the tmux provider is open, and manages the tmux server itself
 }
 
-// survey returns the providers that may have sessions of the city: those in the configuration, and those with stored
-// files in the city.
+// survey returns the providers that might have sessions of the city: those in the configuration, and those that have
+// stored files in the city's folder.
 func (h *opener) survey() []string {
 	names := []string{}
 	if c := folder.SourceOf(h.Dir).LoadPartial(); c != nil {
@@ -272,7 +272,7 @@ func Vetter(ctx context.Context, p session.Provider, slow env.Slowly) func(provi
 	}
 }
 
-// Preflight runs the checks that precede a start, for all agents concurrently, because a folder may not respond. It
+// Preflight runs the checks that precede a start, for all agents concurrently, because a folder might not respond. It
 // returns a function that returns why an agent cannot start, or "" if no reason is known. That function also calls vet
 // for the agent's session provider.
 func Preflight(ctx context.Context, p session.Provider, all []agent.Want,

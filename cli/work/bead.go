@@ -122,7 +122,7 @@ belong to the molecule's owner, so they are listed only with --assignee OWNER or
 			q.NotType = city.NotWork()
 		}
 		most := q.MaxResults()
-		q.Limit = -1 // the most urgent bead may be old
+		q.Limit = -1 // the most urgent bead might be old, so read all
 		urgent := func(d *depot.Store, all []beads.Bead) ([]beads.Bead, int, error) {
 			all, err := withSteps(ctx, d, q, all)
 			slices.SortStableFunc(all, beads.ByUrgency)
@@ -140,8 +140,8 @@ belong to the molecule's owner, so they are listed only with --assignee OWNER or
 	return c
 }
 
-// withSteps removes the steps of owned molecules from ready work. If the query selects an assignee, withSteps adds the
-// steps of the molecules that this assignee owns. It does not change a list of one bead's steps.
+// withSteps removes the steps of molecules that have an owner from ready work. If the query selects an assignee,
+// withSteps adds the steps of the molecules that this assignee owns. It does not change a list of one bead's steps.
 func withSteps(ctx context.Context, d *depot.Store, q beads.Query,
 	ready []beads.Bead) ([]beads.Bead, error) {
 	if q.Parent != "" {
@@ -173,7 +173,7 @@ func printBeads(ctx context.Context, e *env.Env, d *depot.Store, q beads.Query,
 		if all, total, err = pick(d, all); err != nil {
 			return err
 		}
-	} else if most := q.MaxResults(); most >= 0 && total >= most { // the store may have more beads
+	} else if most := q.MaxResults(); most >= 0 && total >= most { // the store might have more
 		if total, err = d.Count(ctx, q); err != nil {
 			return err
 		}

@@ -14,11 +14,11 @@ import (
 	"gcity/cli/exit"
 )
 
-// claimRetries is how often a claim is tried if other changes to the bead get in the way.
+// claimRetries is the maximum number of attempts to claim a bead while others keep changing it.
 const claimRetries = 20
 
-// claimBead assigns a bead to an agent or a person, unless it is already assigned to another one. If several claim it
-// at the same time, only one succeeds.
+// claimBead assigns a bead to an agent or a person, unless it is already assigned to another. If several try to claim
+// it at the same time, only one succeeds.
 func claimBead(ctx context.Context, e *env.Env, d *depot.Store, id, who string) error {
 	var err error
 	for range claimRetries {

@@ -185,8 +185,8 @@ func closeSteps(ctx context.Context, e *env.Env, d *depot.Store, id string, p be
 	return nil
 }
 
-// checkSteps returns an error if a bead is a molecule with open steps, unless with contains all of them, because then
-// they are closed too.
+// checkSteps returns an error if a bead is a molecule with open steps, except if all of these steps are listed in
+// with, because they are then closed too.
 func checkSteps(ctx context.Context, e *env.Env, d *depot.Store, id string, with []string) error {
 	b, has, closeOther, err := depot.Find(ctx, e, d, id)
 	if err != nil {

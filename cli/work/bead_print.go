@@ -46,7 +46,7 @@ func writeBeads(e *env.Env, w io.Writer, all []beads.Bead, gates city.Gates) err
 	return e.Table(w, e.Columns(), head, rows)
 }
 
-// printBead writes a bead's details, its needs and its steps.
+// printBead prints a bead's details, its needs and its steps.
 func printBead(ctx context.Context, e *env.Env, d *depot.Store, b beads.Bead) error {
 	steps, err := d.List(ctx, beads.Query{Parent: b.ID, Limit: -1})
 	if err != nil {

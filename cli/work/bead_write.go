@@ -76,7 +76,7 @@ func beadCreate(e *env.Env) *cobra.Command {
 	return c
 }
 
-// changed reports a bead's change to the user, and then to the city. It does not wait for the city to react.
+// changed prints a change to a bead, and then reports it as an event. It does not wait until the city reacts.
 func changed(ctx context.Context, e *env.Env, d *depot.Store, kind string, b beads.Bead) error {
 	if e.JSON {
 		if err := e.WriteJSON(b); err != nil {
@@ -238,7 +238,7 @@ func patchBead(ctx context.Context, e *env.Env, d *depot.Store, id string, p bea
 	}
 	defer closeOther()
 	if p.Status != nil && *p.Status == beads.StatusClosed && old.Status == beads.StatusClosed {
-		// if the bead is already closed, it keeps its first reason
+		// if the bead is already closed, it keeps its original reason
 		delete(p.SetMetadata, beads.CloseReason)
 	}
 	return patchFound(ctx, e, has, old, p)
@@ -410,7 +410,7 @@ func imported(d *depot.Store, got beads.Imported, depth int) events.Event {
 		Depth int `json:"depth,omitempty"`
 	}{d.Rig, got.Restored, depth})
 	if err != nil {
-		payload = nil // cannot happen: the payload has only numbers and a name
+		payload = nil // cannot happen: the payload contains only numbers and a name
 	}
 	return events.Event{Type: events.BeadImported, Message: importText(got), Payload: payload}
 }

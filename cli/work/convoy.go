@@ -215,7 +215,7 @@ func convoyList(e *env.Env) *cobra.Command {
 	return c
 }
 
-// printConvoys lists the convoys in all stores. The newest convoy of each store comes first.
+// printConvoys prints the convoys in all stores, store by store. The newest convoy of a store comes first.
 func printConvoys(ctx context.Context, e *env.Env, d *depot.Store, closed bool) error {
 	q := beads.Query{Type: city.ConvoyType, Limit: -1}
 	if !closed {

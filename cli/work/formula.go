@@ -42,7 +42,7 @@ type listedFormula struct {
 	Rig         string   `json:"rig,omitempty"`
 	Layer       string   `json:"layer"`
 	Source      string   `json:"source"`
-	Vars        []string `json:"vars,omitempty"` // a required variable ends in !
+	Vars        []string `json:"vars,omitempty"` // required ones end in !
 	Steps       int      `json:"steps"`
 	Problem     string   `json:"problem,omitempty"`
 	Warnings    []string `json:"warnings,omitempty"`

@@ -165,6 +165,7 @@ name "/" is written as "_s", "." as "_d" and "_" as "__".`,
 		"the number of agents that the agent found healthy")
 	c.Flags().Var(env.Number(&unhealthy, 0), "unhealthy-agents",
 		"the number of agents that the agent found unhealthy")
+	env.DefaultsToSelf(c)
 	return c
 }
 

@@ -10,8 +10,8 @@ import (
 	"gcity/mail"
 )
 
-// finishedWisps returns an agent's finished wisps, and text with the progress of the agent's other wisps appended. If
-// the work cannot be read, it prints the error and returns text unchanged.
+// finishedWisps returns an agent's finished wisps, and text, to which it appends the progress of the agent's other
+// wisps. If the work cannot be read, it prints the error and returns text unchanged.
 func finishedWisps(ctx context.Context, e *env.Env, l *env.Link, me, text string) ([]city.Wisp,
 	string) {
 	all, err := city.Wisps(ctx, l, me)

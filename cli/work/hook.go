@@ -63,6 +63,7 @@ nothing if it finds no work, and always exits 0.`,
 		},
 	}
 	c.Flags().BoolVar(&inject, "inject", false, "print text for a model; always exit 0")
+	env.DefaultsToSelf(c)
 	return c
 }
 

@@ -60,8 +60,8 @@ func openFor(p Place, serve bool, grant trust.Grant) (Store, error) {
 		p.By.Provider)
 }
 
-// AskStore checks whether a store managed by another program responds, and returns its unreadable records. It changes
-// nothing.
+// AskStore checks whether a store managed by another program responds, and returns its unreadable records. It does not
+// change the store.
 func AskStore(ctx context.Context, p Place) (unread []beads.Unreadable, err error) {
 	s, err := OpenStore(p)
 	if err != nil {
@@ -78,7 +78,8 @@ func AskStore(ctx context.Context, p Place) (unread []beads.Unreadable, err erro
 // Condition is the state of a store's file and folder.
 type Condition = sqlite.Condition
 
-// LargeLog is the size in bytes from which a write-ahead log is reported, because it is no longer being truncated.
+// LargeLog is the size in bytes at which a write-ahead log is reported as too large. A log of this size is apparently
+// no longer being truncated.
 const LargeLog = sqlite.LargeLog
 
 // ExamineStore checks a place's store without creating anything. unread contains the records that this version of gcity
@@ -140,7 +141,7 @@ func (s *Stores) Of(rig string) (beads.Store, error) {
 // BackUp makes the automatic backups that are due.
 func (s *Stores) BackUp(ctx context.Context) error { return backUpAll(ctx, s.Places(), time.Now()) }
 
-// Close closes all stores. Scripts that manage a store may keep running until the shutdown deadline.
+// Close closes all stores. Scripts that manage a store are allowed to keep running until the shutdown deadline.
 func (s *Stores) Close(last *shutdown.Deadline, logger *slog.Logger) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -91,6 +91,15 @@ type Histories struct {
 	HandedOver bool
 }
 
+// For returns the histories that a new controller uses. Without crash_history = "disk", it uses crashes only if its
+// predecessor left the agents running.
+func (h Histories) For(onDisk bool) Histories {
+	if onDisk || h.HandedOver {
+		return h
+	}
+	return h.WithoutCrashes()
+}
+
 // WithoutCrashes returns only the states of agents that their configuration keeps stopped.
 func (h Histories) WithoutCrashes() Histories {
 	kept := Histories{Agents: map[string]SavedAgent{}}

@@ -204,11 +204,11 @@ type (
 		Formula        bool
 		TimedOut       bool
 		Canceled       bool // a user has canceled the run
-		Took           time.Duration
 	}
 	// RunClosed is the result of closing a run's record.
 	RunClosed struct {
 		Bead string
+		At   *time.Time // when the store closed the record; nil = unknown
 		Err  error
 	}
 	// AutomationsSaved is the result of SaveAutomations.

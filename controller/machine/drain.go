@@ -253,7 +253,7 @@ func (dr *drains) command(now time.Time, id uint64, a *record, c city.Drain) {
 			a.name, a.state))
 	default:
 		a.waiters = append(a.waiters, waiter{id, "drain"})
-		by, why := byOperator, "drained by an operator"
+		by, why := byOperator, "draining (operator)"
 		if c.Why != "" {
 			by, why = byHost, c.Why
 		}

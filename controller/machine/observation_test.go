@@ -41,7 +41,7 @@ func TestObservation(t *testing.T) {
 	step(effect.Scanned{Catalog: automation.Catalog{Revision: "1", Automations: []automation.Definition{
 		{Name: "tidy", Gate: automation.Cooldown, Interval: time.Minute}, {Name: "later", Gate: automation.Cooldown, Interval: time.Hour}}}})
 	step(effect.RunsSwept{Runs: []city.Run{{ID: "x-2", Automation: "later", Opened: t0.Add(-time.Minute)}}})
-	reasons := map[string]string{"tidy": "due: never run; no controller is running", "later": "idle: cooldown: 59m remaining; no controller is running"}
+	reasons := map[string]string{"tidy": "due: first run; no controller is running", "later": "idle: cooldown: 59m remaining; no controller is running"}
 	for _, a := range m.Snapshot(t0).Automations {
 		if got := string(a.State) + ": " + a.Reason; got != reasons[a.Name] {
 			t.Errorf("%s is %s, want %s", a.Name, got, reasons[a.Name])

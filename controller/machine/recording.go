@@ -377,7 +377,7 @@ func (a *record) toHandOver() *effect.SavedAgent {
 	if a.restart.missing.Tries > 0 {
 		r.Missing = &a.restart.missing
 	}
-	if a.restart.stays() {
+	if a.restart.stays() && !a.surplus() { // a surplus member starts when its pool wants it again
 		r.Exited = &effect.SavedExit{Why: a.restart.why, Since: a.since,
 			Final: a.restart.kind == staysFinal, Exit: a.sess.exit}
 	}

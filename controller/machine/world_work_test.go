@@ -288,8 +288,7 @@ func (w *world) finish(name string, code int) {
 	if !ok {
 		return
 	}
-	in := effect.RunEnded{Scoped: name, Bead: f.Bead, Outcome: automation.OK, Code: &code,
-		Took: w.now.Sub(w.floor.beads[f.Bead].CreatedAt)}
+	in := effect.RunEnded{Scoped: name, Bead: f.Bead, Outcome: automation.OK, Code: &code}
 	if code != 0 {
 		in.Outcome, in.Problem = automation.Failed, fmt.Sprintf("exit %d", code)
 	}

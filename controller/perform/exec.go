@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
-	"time"
 
 	"gcity/agent"
 	"gcity/automation"
@@ -32,9 +31,7 @@ func (au *automations) carryOut(ctx context.Context, f effect.Run) effect.RunEnd
 	ctx, cancel := context.WithTimeoutCause(ctx, d.Timeout, errors.New(d.TimedOut()))
 	defer cancel()
 	defer au.Live.Finish(f.Bead)
-	began := time.Now()
 	err := au.exec(ctx, f, &in)
-	in.Took = time.Since(began)
 	switch {
 	case err == nil && in.Created != "": // the molecule exists, so later errors are irrelevant
 	case errors.Is(context.Cause(ctx), errStopped):

@@ -92,7 +92,8 @@ func (au *automations) run(f effect.Effect) (ok bool) {
 		au.state.endRuns(errStopped)
 	case effect.CloseRun:
 		au.within(storeLimit, func(ctx context.Context) effect.Input {
-			return effect.RunClosed{Bead: f.Run.ID, Err: au.closeRecord(ctx, f)}
+			at, err := au.closeRecord(ctx, f)
+			return effect.RunClosed{Bead: f.Run.ID, At: at, Err: err}
 		})
 	case effect.SaveAutomations:
 		au.within(loadLimit, func(context.Context) effect.Input {
@@ -387,33 +388,34 @@ func closing(run city.Run, made bool) beads.Patch {
 	return p
 }
 
-// closeRecord closes a run's record with as many details as the store accepts. It returns ErrNotFound if the store
-// has no such record. If the store was replaced, a different bead may have the ID.
-func (au *automations) closeRecord(ctx context.Context, f effect.CloseRun) error {
+// closeRecord closes a run's record with as many details as the store accepts, and returns when the store closed it.
+// It returns ErrNotFound if the store has no such record. If the store was replaced, a different bead may have the ID.
+func (au *automations) closeRecord(ctx context.Context, f effect.CloseRun) (*time.Time, error) {
 	au.Live.Finish(f.Run.ID) // a run that never started also has an output that must be completed
 	store, err := au.Stores.Store("")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	b, err := store.Get(ctx, f.Run.ID)
 	if err != nil {
 		if errors.Is(err, beads.ErrNotFound) {
 			au.Live.close(f.Run.ID)
 		}
-		return err
+		return nil, err
 	}
 	if b.Type != city.RunType || city.RunOf(b).Automation != f.Run.Automation {
 		au.Live.close(f.Run.ID)
-		return fmt.Errorf("bead %s is not the record of this run: %w", b.ID, beads.ErrNotFound)
+		return nil, fmt.Errorf("bead %s is not the record of this run: %w", b.ID,
+			beads.ErrNotFound)
 	}
-	_, err = store.Update(ctx, b.ID, closing(f.Run, f.Formula))
+	closed, err := store.Update(ctx, b.ID, closing(f.Run, f.Formula))
 	if effect.Unclosable(err) {
-		_, err = store.Update(ctx, b.ID, minimalClosing(f.Run))
+		closed, err = store.Update(ctx, b.ID, minimalClosing(f.Run))
 	}
 	if err == nil || effect.Unclosable(err) {
 		au.Live.close(f.Run.ID)
 	}
-	return err
+	return closed.ClosedAt, err
 }
 
 // minimalClosing returns the patch that closes a record without details.

@@ -197,7 +197,7 @@ func TestOnlyTheRecordOfARunIsClosed(t *testing.T) {
 		make(beads.Bead{Labels: label}), make(beads.Bead{Type: city.RunType,
 			Labels: []string{city.RunLabel + "b"}}), {ID: "tw-99", Automation: "a"},
 	} {
-		if err := w.r.automations.closeRecord(t.Context(), effect.CloseRun{Run: other}); !errors.Is(err,
+		if _, err := w.r.automations.closeRecord(t.Context(), effect.CloseRun{Run: other}); !errors.Is(err,
 			beads.ErrNotFound) {
 			t.Errorf("%s: %v", other.ID, err)
 		}
@@ -207,17 +207,21 @@ func TestOnlyTheRecordOfARunIsClosed(t *testing.T) {
 		t.Errorf("other work: %+v, %v", open, err)
 	}
 	run := make(beads.Bead{Type: city.RunType, Labels: label})
-	if err := w.r.automations.closeRecord(t.Context(), effect.CloseRun{Run: run}); err != nil {
+	at, err := w.r.automations.closeRecord(t.Context(), effect.CloseRun{Run: run})
+	if err != nil {
 		t.Fatal(err)
 	}
 	b, err := store.Get(t.Context(), run.ID)
+	if at == nil || b.ClosedAt == nil || !at.Equal(*b.ClosedAt) {
+		t.Errorf("closed at %v, the record says %v", at, b.ClosedAt)
+	}
 	if got := city.RunOf(b); err != nil || b.Status != beads.StatusClosed ||
 		!strings.Contains(got.Error, "bell\nand a line") {
 		t.Errorf("%+v, %v", got, err)
 	}
 	run = make(beads.Bead{Type: city.RunType, Labels: label})
 	refuse[run.ID] = &beads.Invalid{Field: "title", Reason: "is odd"}
-	if err := w.r.automations.closeRecord(t.Context(), effect.CloseRun{Run: run}); !effect.Unclosable(err) {
+	if _, err := w.r.automations.closeRecord(t.Context(), effect.CloseRun{Run: run}); !effect.Unclosable(err) {
 		t.Errorf("%v", err)
 	}
 }

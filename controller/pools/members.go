@@ -22,7 +22,7 @@ func (p *Pool) fit() {
 // member, it therefore waits for a count of work that was requested after the decision. The first choice uses any
 // count. It is provisional until there is a count and all sessions are known.
 func (ps *Pools) choose(p *Pool) {
-	all, n := ps.candidates(p), min(p.Desired, len(p.Members))
+	all, n, before := ps.candidates(p), min(p.Desired, len(p.Members)), p.final
 	wait := !ps.informed() && (p.final && p.wanted() > n || !p.final && ps.city.Listed() &&
 		ps.dependsOnWork(all, n))
 	if wait && p.countStep == 0 {
@@ -41,7 +41,7 @@ func (ps *Pools) choose(p *Pool) {
 			continue
 		}
 		p.wantedAt[w.Index], ps.out.Changed = all[i].In, true
-		if all[i].In {
+		if all[i].In && before { // the pool did not want the member before
 			ps.city.WantedAgain(w.Name)
 		}
 	}

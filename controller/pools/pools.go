@@ -384,10 +384,8 @@ func (ps *Pools) Scale(id uint64, c city.Scale) {
 	}
 	f := effect.Scale{Pool: p.Name(), ID: id}
 	if !c.Auto {
-		if p.Want.Size(c.Size) != c.Size {
-			ps.out.Reject(id, city.Invalid,
-				fmt.Sprintf("pool %s cannot have %d members: use %d to %d (%s)",
-					p.Name(), c.Size, p.Want.Min, p.Want.Max, p.Want.Source))
+		if why := p.Want.OutOfBounds(c.Size); why != "" {
+			ps.out.Reject(id, city.Invalid, why)
 			return
 		}
 		f.Size = &c.Size

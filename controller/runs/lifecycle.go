@@ -223,7 +223,7 @@ func (rs *Runs) Ended(now time.Time, in effect.RunEnded) {
 		string(in.Outcome), in.Code, in.Problem, in.Output, in.Created
 	done.TimedOut = in.TimedOut
 	rs.out.Changed = true
-	kind, msg := endOf(&done, in.Took)
+	kind, msg := endOf(&done)
 	delete(rs.failed, in.Scoped)
 	if in.Outcome == automation.Failed {
 		rs.failed[in.Scoped] = &done

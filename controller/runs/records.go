@@ -29,6 +29,10 @@ func (rs *Runs) Closed(now time.Time, in effect.RunClosed) {
 	forgone := errors.Is(in.Err, beads.ErrNotFound) || effect.Unclosable(in.Err)
 	// the run's end is recorded after the first attempt to close the record, even if that failed
 	if f.Kind != "" {
+		if in.At != nil && f.Run.Ended != nil { // the event and the record have the same duration
+			f.Run.Ended = in.At
+			f.Kind, f.Msg = endOf(&f.Run)
+		}
 		if forgone {
 			f.Msg += fmt.Sprintf("; its record %s can never be closed: %v", f.Run.ID,
 				in.Err)
@@ -153,7 +157,7 @@ func (rs *Runs) recordInherited(in *effect.RunsSwept) {
 			rs.record(effect.CloseRun{Run: begun, Kind: events.AutomationFired, Msg: run.Reason})
 		}
 		if rs.endMissing(&run, in.Logged, closed[run.ID]) {
-			kind, msg := endOf(&run, run.Ended.Sub(run.Opened))
+			kind, msg := endOf(&run)
 			rs.record(effect.CloseRun{Run: run, Kind: kind, Msg: msg})
 		}
 	}
@@ -172,8 +176,8 @@ func (rs *Runs) endMissing(run *city.Run, t *effect.LoggedRuns, closed bool) boo
 }
 
 // endOf returns the type and message of the event for a run's end, derived from the run's record.
-func endOf(run *city.Run, took time.Duration) (kind, msg string) {
-	took = took.Round(time.Millisecond)
+func endOf(run *city.Run) (kind, msg string) {
+	took := run.Ended.Sub(run.Opened).Round(time.Millisecond)
 	switch {
 	case run.Error == effect.Abandoned:
 		return events.AutomationFailed, "interrupted: " + run.Error

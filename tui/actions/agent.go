@@ -22,8 +22,7 @@ func agentActions() []state.Action {
 	global := []keymap.Zone{keymap.Everywhere}
 	return []state.Action{
 		{ID: "agent.zoom", Key: keymap.Bind("zoom into the terminal; in Quarantine: show "+
-			"the crashes",
-			"enter"), Short: "zoom", In: []keymap.Zone{keymap.InLists},
+			"the crashes", "enter"), Short: "zoom", In: []keymap.Zone{keymap.InLists},
 			Why: needAgent, Run: enterAgent},
 		{ID: "agent.attach.zoomed", Key: keymap.Bind(
 			"zoom or attach: zoom into the terminal; press again to attach", "enter"),
@@ -37,17 +36,15 @@ func agentActions() []state.Action {
 			In:  global,
 			Why: needRunning, Run: askSend},
 		{ID: state.ReleaseID,
-			Key: keymap.Bind(
-				"undo or release: undo the last verb that can be undone (30 s); otherwise end "+
-					"quarantine, backoff or drain, or acknowledge a watchdog", "u"),
+			Key: keymap.Bind("release or undo: end quarantine, backoff or drain; otherwise undo "+
+				"(30 s)", "u"),
 			Short: "release", In: global, Why: needUndoOrHeld, Run: undoOrRelease},
 		{ID: "agent.restart", Key: keymap.Bind("restart the agent or the pool", "r"),
 			Short: "restart",
 			In:    global, Risk: keymap.Confirmed,
 			Why: needRestart, Run: askRestart},
 		{ID: state.DrainID,
-			Key: keymap.Bind(
-				"drain: let the agent, or members of the pool, finish; or cancel the drain", "D"),
+			Key:   keymap.Bind("drain: let the agent or pool finish, or cancel it", "D"),
 			Short: "drain", In: global,
 			Risk: keymap.ConfirmedForSeveral, Why: needDrain, Run: askDrain},
 		{ID: "agent.suspend", Key: keymap.Bind("suspend the agent or the pool, or resume it", "s"),
@@ -57,10 +54,8 @@ func agentActions() []state.Action {
 			In: global, Risk: keymap.NameRequired,
 			Why: needSession, Run: askEnd},
 		{ID: "agent.details",
-			Key: keymap.Bind(
-				"show details of the agent, pool, automation or watchdog: reason, next step, "+
-					"last decisions or runs", "d"), Short: "details",
-			In: global, Why: needSubject, Run: showDetails},
+			Key:   keymap.Bind("show details: reason, next step, last decisions or runs", "d"),
+			Short: "details", In: global, Why: needSubject, Run: showDetails},
 	}
 }
 
@@ -287,12 +282,18 @@ func endQuestion(m *state.Room, rows []*panel.AgentRow) question {
 			return city.Stop{Agent: name}
 		})
 	}
-	return question{title: "Stop " + state.TargetNames(m, rows), body: targetLines(m, rows),
-		plan: true, required: details.Confirmation(rows), answers: []state.Answer{
-			{Title: "kill: stop it immediately; it restarts", Do: kill},
-			{Title: "stop: interrupt it and keep it stopped until it is resumed", Do: stop},
-			{Title: "cancel", Safe: true},
-		}}
+	title, answers := "Kill or stop ", []state.Answer{
+		{Title: "kill: stop it immediately; it restarts", Do: kill},
+		{Title: "stop: interrupt it and keep it stopped until it is resumed", Do: stop},
+		{Title: "cancel", Safe: true},
+	}
+	// the controller does not stop a single member of a pool
+	member := func(r *panel.AgentRow) bool { return r.Pool != "" && r.Pool != r.Name }
+	if slices.ContainsFunc(rows, member) {
+		title, answers = "Kill ", slices.Delete(answers, 1, 2)
+	}
+	return question{title: title + state.TargetNames(m, rows), body: targetLines(m, rows),
+		plan: true, required: details.Confirmation(rows), answers: answers}
 }
 
 // targetLines returns the names of the targets if the title does not contain them. It adds how many marked agents the

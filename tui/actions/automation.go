@@ -19,16 +19,15 @@ func automationActions() []state.Action {
 	here := []keymap.Zone{keymap.InAutomations}
 	return []state.Action{
 		{ID: "automation.details",
-			Key: keymap.Bind(
-				"show details of the automation: gate, action, last run with output, earlier runs",
+			Key: keymap.Bind("show details of the automation: gate, action, runs and their output",
 				"enter"),
 			Short: "details", In: here, Why: needAutomation, Run: showAutomation},
 		{ID: "automation.fire",
-			Key:   keymap.Bind("fire the automation now: asks first if its gate is closed", "t"),
+			Key:   keymap.Bind("fire the automation now: asks if its gate is closed", "t"),
 			Short: "fire", In: here,
 			Risk: keymap.Confirmed, Why: needFire, Run: askFire},
 		{ID: "automation.stop",
-			Key:  keymap.Bind("stop the automation's current run with all its processes"),
+			Key:  keymap.Bind("stop the automation's run and all its processes"),
 			In:   here,
 			Risk: keymap.Confirmed, Why: needRuns, Run: askEndRun},
 	}

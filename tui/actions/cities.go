@@ -59,7 +59,8 @@ func noDirectory(m *state.Room) []string {
 		"A supervisor runs all cities in one process. `gcity start` in a city's folder registers " +
 			"the city and starts the supervisor.",
 		"", register, "",
-		"With a supervisor, this key switches between cities, and `gcity --all` shows all of them."}
+		m.Keys.KeyText("city.switch") + " switches between cities, also without a supervisor. " +
+			"With one, `gcity --all` shows all of them."}
 }
 
 // cityItems returns the cities to choose from.
@@ -126,11 +127,11 @@ func canStart(m *state.Room, c *fleet.City) bool {
 func askStart(m *state.Room, c *fleet.City) []feed.Effect {
 	to := feed.SwitchCity{Name: c.Info.Name, Path: c.Info.Path, Start: true}
 	ask(m, question{title: "Start " + c.DisplayName + "?", verb: "start it, and go there",
-		body: []string{"No controller runs the city in " + widget.Plain(c.Info.Path) + ". A " +
-			"headless controller starts in the background and runs its agents. It continues " +
-			"after you quit, until `gcity stop` in that folder.",
-			"A supervisor would also restart it: `gcity supervisor start` starts all " +
-				"registered cities."},
+		body: []string{"The city in " + widget.Plain(c.Info.Path) + " has no controller. If you " +
+			"answer yes, a controller starts in the background and runs its agents. It keeps " +
+			"running after you quit; `gcity stop` in that folder stops it.",
+			"A supervisor starts all registered cities and restarts their controllers after a " +
+				"crash: `gcity supervisor start`."},
 		do: func(m *state.Room) []feed.Effect { return startSwitch(m, to) }})
 	return nil
 }

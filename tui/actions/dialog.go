@@ -32,8 +32,8 @@ func dialogActions() []state.Action {
 				return nil
 			}},
 
-		{ID: "reader.down", Key: keymap.Bind("down", "j", "down"), In: r, Run: turn(1)},
-		{ID: "reader.up", Key: keymap.Bind("up", "k", "up"), In: r, Run: turn(-1)},
+		{ID: "reader.down", Key: keymap.Bind("scroll down", "j", "down"), In: r, Run: turn(1)},
+		{ID: "reader.up", Key: keymap.Bind("scroll up", "k", "up"), In: r, Run: turn(-1)},
 		{ID: "reader.page.down", Key: keymap.Bind("a page down", "pgdown", "ctrl+d", "space"),
 			In: r, Run: turn(10)},
 		{ID: "reader.page.up", Key: keymap.Bind("a page up", "pgup", "ctrl+u"), In: r,

@@ -13,9 +13,8 @@ import (
 func editActions() []state.Action {
 	return []state.Action{
 		{ID: "config.edit",
-			Key: keymap.Bind(
-				"edit the configuration: open it in $EDITOR, at the agent or the pool; then "+
-					"review the plan and apply it", "e"),
+			Key: keymap.Bind("edit the configuration: in $EDITOR, at the agent or pool; then "+
+				"apply it", "e"),
 			In: []keymap.Zone{keymap.Everywhere}, Why: needEditable, Run: editConfig},
 		{ID: "reader.edit",
 			Key: keymap.Bind("from an agent's details: edit its configuration",

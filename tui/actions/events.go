@@ -16,7 +16,7 @@ func eventActions() []state.Action {
 			Short: "agent", In: e, Why: needEventAgent, Run: chooseOfEvent},
 		{ID: "event.only",
 			Key: keymap.Bind("show only events about the event's agent, or all events",
-				","), Short: "only it", In: e, Why: needOnly, Run: toggleOnly},
+				","), Short: "only this agent", In: e, Why: needOnly, Run: toggleOnly},
 		{ID: "reader.agent", Key: keymap.Bind("from an event: select its agent",
 			"."), In: []keymap.Zone{keymap.InReader}, Why: needOpenAgent, Run: selectOpen},
 	}

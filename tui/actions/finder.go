@@ -48,11 +48,19 @@ func nounsOf(m *state.Room, a *state.Action) []string {
 
 func openFinder(m *state.Room, verbs bool) {
 	f := &state.Finder{Title: "Help", EmptyText: "No action matches."}
+	var here, elsewhere []state.Item
 	for i := range m.Keys.Actions {
-		if a := &m.Keys.Actions[i]; a.Reachable() && !Unseen(m, a) {
-			f.All = append(f.All, actionItem(m, a))
+		a := &m.Keys.Actions[i]
+		if !a.Reachable() || Unseen(m, a) || verbs && m.Directory && a.ID == "city.switch" {
+			continue // the verb "city NAME" does the same
 		}
+		list := &elsewhere
+		if verbs && worksHere(m, a) {
+			list = &here
+		}
+		*list = append(*list, actionItem(m, a))
 	}
+	f.All = append(here, elsewhere...)
 	if !verbs {
 		f.All = append(f.All, palette.Legend[state.Task](&m.Look, m.Keys.KeyText,
 			m.Preferences.File)...)
@@ -65,9 +73,8 @@ func openFinder(m *state.Room, verbs bool) {
 		})
 	}
 	if verbs {
-		f.Title, f.Reasons = "Palette", true
 		all := Table(m)
-		f.All = append(f.All, all.Commands()...)
+		f.Title, f.Reasons, f.All = "Palette", true, append(f.All, all.Commands()...)
 		f.Palette = &dialog.Palette[state.Task]{History: m.History,
 			Recent: all.Recents(m, m.History, f.All),
 			Offer: func(text string) ([]state.Item, bool) {

@@ -70,8 +70,8 @@ func fleetMoves() []state.Action {
 		return func(m *state.Room) []feed.Effect { state.StepFleet(m, n); return nil }
 	}
 	moves := []state.Action{
-		{ID: "fleet.down", Key: keymap.Bind("down", "j", "down"), In: f, Run: move(1)},
-		{ID: "fleet.up", Key: keymap.Bind("up", "k", "up"), In: f, Run: move(-1)},
+		{ID: "fleet.down", Key: keymap.Bind("move down", "j", "down"), In: f, Run: move(1)},
+		{ID: "fleet.up", Key: keymap.Bind("move up", "k", "up"), In: f, Run: move(-1)},
 		{ID: "fleet.page.down", Key: keymap.Bind("a page down", "pgdown", "ctrl+d"), In: f,
 			Run: move(10)},
 		{ID: "fleet.page.up", Key: keymap.Bind("a page up", "pgup", "ctrl+u"), In: f,

@@ -24,8 +24,8 @@ func moveActions(all []panel.Panel) []state.Action {
 		}
 	}
 	moves := []state.Action{
-		{ID: "move.down", Key: keymap.Bind("down", "j", "down"), In: everyPanel, Run: by(1)},
-		{ID: "move.up", Key: keymap.Bind("up", "k", "up"), In: everyPanel, Run: by(-1)},
+		{ID: "move.down", Key: keymap.Bind("move down", "j", "down"), In: everyPanel, Run: by(1)},
+		{ID: "move.up", Key: keymap.Bind("move up", "k", "up"), In: everyPanel, Run: by(-1)},
 		{ID: "move.half.down", Key: keymap.Bind("half a page down", "ctrl+d"), In: everyPanel,
 			Run: page(1, 2)},
 		{ID: "move.half.up", Key: keymap.Bind("half a page up", "ctrl+u"), In: everyPanel,

@@ -44,8 +44,7 @@ func peekActions() []state.Action {
 			Short: "follow", In: pane, Why: needOutput,
 			Run: freezeOrFollow},
 		{ID: "peek.mark",
-			Key: keymap.Bind("mark the current end of the output with a rule and the time, or "+
-				"remove the mark",
+			Key: keymap.Bind("mark the end of the output with the time, or remove the mark",
 				"m"), Short: "mark", In: pane,
 			Why: needOutput, Run: markOutput},
 		{ID: "peek.wrap", Key: keymap.Bind("wrap lines wider than the pane, or truncate them", "w"),

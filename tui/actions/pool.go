@@ -22,9 +22,8 @@ func poolActions() []state.Action {
 		{ID: "pool.member", Key: keymap.Bind("choose a member of the pool, and go to it", "enter"),
 			Short: "members", In: here, Why: needPool, Run: chooseMember},
 		{ID: "pool.details",
-			Key: keymap.Bind(
-				"show details of the pool: members, check and its output, last decisions"),
-			In: here, Why: needPool, Run: showPool},
+			Key: keymap.Bind("show details of the pool: members, check, last decisions"),
+			In:  here, Why: needPool, Run: showPool},
 		{ID: "pool.scale",
 			Key:   keymap.Bind("set the pool's size by hand, or return it to its check", "S"),
 			Short: "size", In: here,
@@ -137,9 +136,12 @@ func restartPoolToo(m *state.Room, rows []*panel.AgentRow) []state.Answer {
 	if len(rows) > 1 || p == nil || p.Size < 2 {
 		return nil
 	}
+	all := fmt.Sprintf("all %d", p.Size)
+	if p.Size == 2 {
+		all = "both"
+	}
 	return []state.Answer{{Key: "p", Do: restartOf(p.Name, true),
-		Title: fmt.Sprintf("pool: restart "+
-			"all %d members of %s, one after the other", p.Size, p.Shown)}}
+		Title: fmt.Sprintf("pool: restart %s members of %s, one after the other", all, p.Shown)}}
 }
 
 func needCheck(m *state.Room) string {

@@ -24,7 +24,7 @@ func sendActions() []state.Action {
 			In:  global, Risk: keymap.Confirmed,
 			Why: needWaiting, Run: askUnsend},
 		{ID: state.SendNowID,
-			Key: keymap.Bind("send now: type the queued nudge even if the agent's line "+
+			Key: keymap.Bind("send now: type the queued nudge even if the line "+
 				"is not empty",
 				"I"), In: global, Risk: keymap.Confirmed,
 			Why: needKnownWaiting, Run: askSendNow},

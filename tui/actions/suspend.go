@@ -105,14 +105,15 @@ func suspendQuestion(m *state.Room, rows []*panel.AgentRow) question {
 	case on[0].Pool:
 		q.targets = []string{"The members of a pool are suspended together."}
 	}
-	stop := "The sessions stop, and none starts"
+	stop := "The sessions stop, and no new ones start"
 	if len(rows) == 1 && !on[0].Pool {
-		stop = "Its session stops, and none starts"
+		stop = "Its session stops, and no new one starts"
 		if !rows[0].Running {
 			stop = "No session starts"
 		}
 	}
-	q.body = append([]string{stop + " until you resume (" + m.Keys.KeyText(state.SuspendID) + ").",
+	q.body = append([]string{
+		stop + " until you press " + m.Keys.KeyText(state.SuspendID) + " again.",
 		"This is stored in the configuration."},
 		details.AlreadySuspended(all, on)...)
 	return q
@@ -148,10 +149,10 @@ func suspendPoolsQuestion(m *state.Room, rows []*panel.PoolRow) question {
 		return question{none: "nothing was done: " + nameAll(m, all) + " already suspended"}
 	}
 	ending := details.StoppingSessions(&m.Lists, on)
-	body := []string{fmt.Sprintf("No member is running, and none starts until you resume (%s).",
+	body := []string{fmt.Sprintf("No member is running, and none starts until you press %s again.",
 		m.Keys.KeyText(state.SuspendID)), "This is stored in the configuration."}
 	if ending > 0 {
-		body[0] = fmt.Sprintf("%s, and none starts until you resume (%s).",
+		body[0] = fmt.Sprintf("%s, and no new ones start until you press %s again.",
 			describe.SessionsStop(ending), m.Keys.KeyText(state.SuspendID))
 	}
 	body = append(body, details.AlreadySuspended(all, on)...)

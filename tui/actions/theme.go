@@ -17,11 +17,12 @@ func ThemeActions(all []themes.Theme) []state.Action {
 			In: []keymap.Zone{keymap.Everywhere}, Why: needColors,
 			Run: func(m *state.Room) []feed.Effect { TryTheme(m, name); return nil }}
 	}
-	actions := []state.Action{choose(state.AutoTheme, "theme: dark or light, like the terminal")}
+	actions := []state.Action{choose(state.AutoTheme, "use theme auto: dark or light, like "+
+		"the terminal")}
 	for i := range all {
-		does := "theme: " + widget.Plain(all[i].Name)
+		does := "use theme " + widget.Plain(all[i].Name)
 		if d := widget.Plain(all[i].Description); d != "" {
-			does += ", " + d
+			does += ": " + d
 		}
 		actions = append(actions, choose(all[i].Name, does))
 	}

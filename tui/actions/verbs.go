@@ -55,8 +55,7 @@ func Verbs() []verb {
 			Why: agentsWhy(state.UnsendID, palette.CannotUnsend),
 			Run: onAgents(state.UnsendID, palette.CannotUnsend)},
 		{Name: "city", Usage: "NAME", Description: "switch to another city", ID: "city.switch",
-			ReadOnly: true,
-			Args:     firstArg(cityNames), Run: cityLine},
+			Names: []string{"cities"}, ReadOnly: true, Args: firstArg(cityNames), Run: cityLine},
 		{Name: "messages", Description: "show past status lines", ID: "view.messages",
 			ReadOnly: true,
 			Run:      runAsKey("view.messages")},
@@ -72,9 +71,8 @@ func agentVerbs() []verb {
 			Description: "go to an agent, a pool, an automation or a watchdog",
 			ReadOnly:    true, Args: anyNames, Run: GoTo},
 		{Name: "attach", Usage: "AGENT", Description: "work in an agent's terminal",
-			ID:   "agent.attach",
-			Args: firstArg(agentNames), Why: agentsWhy("", palette.CannotAttach),
-			Run: goAndRun("agent.attach")},
+			ID: "agent.attach", Args: firstArg(agentNames),
+			Why: agentsWhy("", palette.CannotAttach), Run: attachLine},
 		{Name: "details", Usage: "NAME", Description: "show details", ID: "agent.details",
 			ReadOnly: true, Args: firstArg(anyNames), Run: goAndRun("agent.details")},
 		{Name: "restart", Usage: "POOL|AGENT…",
@@ -260,6 +258,14 @@ func goAndRun(id string) func(*state.Room, []string) ([]feed.Effect, string) {
 		}
 		return runAsKey(id)(m, nil)
 	}
+}
+
+// attachLine attaches to an agent.
+func attachLine(m *state.Room, args []string) ([]feed.Effect, string) {
+	if why := agentsWhy("", palette.CannotAttach)(m, args); why != "" {
+		return nil, why
+	}
+	return goAndRun("agent.attach")(m, args)
 }
 
 // runAsKey returns a verb that has the same effect as the key of an action.

@@ -168,7 +168,7 @@ func toggleAttention(m *state.Room) []feed.Effect {
 // needSides returns the reason why the terminal cannot be moved next to the lists, or "".
 func needSides(m *state.Room) string {
 	if !state.HasSides(m) {
-		return "the terminal stays below the lists on a screen smaller than 160 columns and 40 rows"
+		return "the terminal stays below the lists unless the screen has 160 columns and 40 rows"
 	}
 	return ""
 }

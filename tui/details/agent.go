@@ -84,8 +84,12 @@ func lifeFields(src *Source, a *city.Agent, d *Inspection, w int) []string {
 			widget.Memory(u)+" in "+describe.Processes(u.Procs)))
 	}
 	lines = append(lines, hourFields(src, a.Name, w-widget.FieldWidth)...)
+	var window time.Duration
+	if d.About != nil && d.About.Spec != nil {
+		window = d.About.Spec.Restart.Window
+	}
 	lines = append(lines,
-		src.Look.Field("restarts", restartsText(a, dot)),
+		src.Look.Field("restarts", restartsText(a, window, dot)),
 		src.Look.Field("last exit", lastExit(src, a, d)),
 	)
 	if a.Exit != nil && a.Exit.File != "" {
@@ -112,18 +116,32 @@ func hourFields(src *Source, name string, w int) (lines []string) {
 	}
 	field("cpu", c.CPU, "last hour, at most "+widget.CPU(c.Peak))
 	field("memory", c.Memory, "last hour, at most "+widget.Memory(c.Peak))
-	field("restarts 1h", c.Restarts, fmt.Sprintf("last hour, %d seen by this room", c.RestartCount))
+	if c.RestartCount > 0 {
+		field("restarts 1h", c.Restarts, fmt.Sprintf("last hour, %d automatic, seen by this room",
+			c.RestartCount))
+	}
 	return lines
 }
 
-// restartsText returns the number of restarts and the number of crashes within the restart window.
-func restartsText(a *city.Agent, dot string) string {
-	text := "none"
+// restartsText returns the number of automatic restarts, and the number of crashes that count. window is the period in
+// which crashes count; 0 = not known.
+func restartsText(a *city.Agent, window time.Duration, dot string) string {
+	text := "none automatic"
 	if a.Restarts > 0 {
-		text = widget.Number(a.Restarts)
+		text = widget.Number(a.Restarts) + " automatic"
 	}
-	if a.Crashes > 0 {
-		text += dot + "counted crashes: " + widget.Number(a.Crashes)
+	crashes := widget.Number(a.Crashes) + " crashes"
+	if a.Crashes == 1 {
+		crashes = "1 crash"
+	}
+	switch {
+	case a.Crashes == 0:
+	case a.State == city.Quarantined:
+		text += dot + crashes + " led to the quarantine"
+	case window > 0:
+		text += dot + crashes + " in the last " + widget.Age(window)
+	default:
+		text += dot + crashes + " recently"
 	}
 	return text
 }
@@ -132,7 +150,7 @@ func restartsText(a *city.Agent, dot string) string {
 func stateFields(src *Source, r *panel.AgentRow, a *city.Agent) []string {
 	sign, token := panel.ConditionOf(src.Look, r)
 	dot := " " + src.Look.Glyphs.Dot + " "
-	state := src.Look.Paint(token, sign) + " for " + widget.Age(src.Now.Sub(r.Since))
+	state := src.Look.Paint(token, sign) + " " + widget.Lasted(r.State, src.Now.Sub(r.Since))
 	if r.Stuck != nil {
 		state = src.Look.Paint(token, sign) + " for " + widget.Age(src.Now.Sub(r.Stuck.Since)) +
 			dot +
@@ -211,7 +229,7 @@ func idleText(src *Source, a *city.Agent) string {
 	case a.Session.Attached:
 		text += describe.NotWhileAttached
 	case a.Session.LastActivity != nil:
-		text += "; idle for " + widget.Age(src.Now.Sub(lastOutput(src, a)))
+		text += "; idle for " + outputAge(src, a)
 	}
 	return text
 }
@@ -226,6 +244,17 @@ func lastOutput(src *Source, a *city.Agent) time.Time {
 	return at
 }
 
+// outputAge returns how long ago an agent last wrote output. If the agent wrote output shortly before the last patrol,
+// it might have written more since. Unless the pane shows it, the age is then only an upper limit: "at most 20s".
+func outputAge(src *Source, a *city.Agent) string {
+	at, read, text := lastOutput(src, a), src.Snap.Patrol.Last, ""
+	recent := read.Sub(at) < max(src.Snap.Patrol.Interval, time.Second)
+	if recent && src.Now.Sub(read) > time.Second && src.Heard(a.Name).IsZero() {
+		text = "at most "
+	}
+	return text + widget.Age(src.Now.Sub(at))
+}
+
 func sessionText(src *Source, a *city.Agent) string {
 	if a.Session == nil {
 		return "none"
@@ -235,7 +264,7 @@ func sessionText(src *Source, a *city.Agent) string {
 		s = fmt.Sprintf("pid %d, %s", a.PID, s)
 	}
 	if a.Session.LastActivity != nil {
-		s += ", last output " + widget.Age(src.Now.Sub(lastOutput(src, a))) + " ago"
+		s += ", last output " + outputAge(src, a) + " ago"
 	}
 	if a.Session.Viewers > 0 {
 		s += ", " + widget.Count(a.Session.Viewers, "viewer")

@@ -35,7 +35,7 @@ func Automation(src *Source, h *RunHistory) []string {
 	}
 	sign, token := panel.AutomationSign(src.Look, r.State)
 	state := src.Look.Paint(token, sign+" "+string(r.State))
-	if soon := r.DueText(src.Now).Full; soon != "" {
+	if soon := describe.NextRun(r.DueText(src.Now).Full); soon != "" {
 		state += " " + src.Look.Glyphs.Dot + " " + soon
 		if !r.Next.IsZero() {
 			state += " (" + widget.Clock(r.Next, src.Now) + ")"

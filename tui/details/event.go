@@ -21,7 +21,7 @@ func Payload(src *Source, raw json.RawMessage) []string {
 	lines := []string{"", src.Look.Paint(themes.Title, "Payload")}
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil || fields == nil {
-		for _, p := range strings.Split(panel.Pretty(raw), "\n") {
+		for _, p := range strings.Split(pretty(raw), "\n") {
 			lines = append(lines, widget.Plain(p))
 		}
 		return lines
@@ -32,7 +32,7 @@ func Payload(src *Source, raw json.RawMessage) []string {
 	}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		label := widget.Plain(name)
-		for _, text := range panel.ValueLines(fields[name]) {
+		for _, text := range valueLines(fields[name]) {
 			lines = append(lines, src.Look.Paint(themes.Dim,
 				widget.Fit(label, room, src.Look.Glyphs.More)+"  ")+text)
 			label = ""

@@ -30,13 +30,15 @@ type Item[T any] struct {
 	Effect string
 	// the entry is only similar to the typed text; it runs only after the user has selected it
 	Similar bool
-	Names   []string      // lower-case words that mean exactly this entry
-	Name    string        // name of its object, which the typed text may abbreviate; "" = none
-	Why     func() string // returns the reason why it cannot run now, or ""; nil = it can
-	Run     T
-	Info    bool // information only, cannot run
-	Heading bool // a heading, shown only if no text is typed
-	Rank    Rank // how well an entry of Palette.Offer matches
+	// the typed text abbreviates it; a line from the history is complete and therefore does not run it
+	Abbreviated bool
+	Names       []string      // lower-case words that mean exactly this entry
+	Name        string        // name of its object, which the typed text may abbreviate; "" = none
+	Why         func() string // returns the reason why it cannot run now, or ""; nil = it can
+	Run         T
+	Info        bool // information only, cannot run
+	Heading     bool // a heading, shown only if no text is typed
+	Rank        Rank // how well an entry of Palette.Offer matches
 }
 
 // Rank says how well an entry matches the typed text. Better matches come first.
@@ -168,6 +170,9 @@ func (f *Finder[T]) Accepts(string, bool, time.Time) bool { return true }
 
 // Key edits the search text.
 func (f *Finder[T]) Key(k tea.KeyPressMsg, _ func()) []T {
+	if f.Palette == nil && k.Text == "/" && f.Edit.String() == "" {
+		return nil // the key that searches elsewhere
+	}
 	if f.Edit.Key(k) {
 		f.typed()
 	}
@@ -201,7 +206,8 @@ func (f *Finder[T]) Current() *Item[T] {
 // run until the user has moved the cursor.
 func (f *Finder[T]) Runnable() *Item[T] {
 	t := f.Current()
-	if t == nil || t.Similar && !f.CursorMoved {
+	recalled := f.historyIndex < len(f.history())
+	if t == nil || (t.Similar || t.Abbreviated && recalled) && !f.CursorMoved {
 		return nil
 	}
 	return t
@@ -285,7 +291,8 @@ func (f *Finder[T]) Search() {
 	if strings.TrimSpace(text) == "" {
 		f.Found = f.All
 		if f.Palette != nil {
-			f.Found = distinct(append(slices.Clone(f.Palette.Recent), f.All...))
+			f.Found = runnableFirst(distinct(append(slices.Clone(f.Palette.Recent), f.All...)),
+				RankExact)
 		}
 		f.skipHeads(1)
 		return
@@ -307,7 +314,7 @@ func (f *Finder[T]) Search() {
 		return cmp.Or(cmp.Compare(a.Rank, b.Rank), f.lastUse(b.Line)-f.lastUse(a.Line))
 	})
 	if f.Palette != nil {
-		f.Found = runnableFirst(filterByNoun(f.Found))
+		f.Found = runnableFirst(filterByNoun(f.Found), RankNamed)
 	}
 	if f.Found = distinct(f.Found); len(f.Found) == 0 {
 		f.Found = f.fuzzy(text)
@@ -325,11 +332,11 @@ func filterByNoun[T any](all []Item[T]) []Item[T] {
 	})
 }
 
-// runnableFirst moves the entries that cannot run now to the end, unless the text is their exact name or key.
-func runnableFirst[T any](all []Item[T]) []Item[T] {
+// runnableFirst moves the entries that cannot run now to the end, unless they match better than the given rank.
+func runnableFirst[T any](all []Item[T], from Rank) []Item[T] {
 	var first, last []Item[T]
 	for _, t := range all {
-		if t.Rank > RankExact && t.WhyUnavailable() != "" {
+		if t.Rank >= from && t.WhyUnavailable() != "" {
 			last = append(last, t)
 		} else {
 			first = append(first, t)
@@ -398,9 +405,8 @@ func (f *Finder[T]) showHistory(at int) {
 	if at < len(history) {
 		text = history[at]
 	}
-	f.Edit = widget.NewEntry(text)
+	f.Edit, f.historyIndex = widget.NewEntry(text), at
 	f.Search()
-	f.historyIndex = at
 }
 
 // typed repeats the search after an edit.

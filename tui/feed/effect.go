@@ -3,6 +3,7 @@ package feed
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"gcity/beads"
 	"gcity/city"
@@ -28,6 +29,8 @@ type (
 		Query      beads.Query
 		Unassigned bool // omit the steps of work that has an assignee
 	}
+	// Wake makes the room handle a message after a delay.
+	Wake struct{ After time.Duration }
 	// Watch makes the pane show an agent's session, a run's output, or nothing. If only the session ID differs, it is
 	// still a different terminal.
 	Watch struct {
@@ -63,6 +66,7 @@ type (
 
 func (SendCommands) effect() {}
 func (QueryBeads) effect()   {}
+func (Wake) effect()         {}
 func (Watch) effect()        {}
 func (ShowText) effect()     {}
 func (Save) effect()         {}

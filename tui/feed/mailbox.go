@@ -27,12 +27,14 @@ type News struct {
 	Edited       *Edited     // the result of an edit; nil = nothing new
 	Fleet        *fleet.List // the cities; nil = nothing new
 	OpenedCity   *OpenedCity
+	Woken        bool // the delay of a Wake has passed
 }
 
 func (n *News) Empty() bool {
 	return n.Snap == nil && n.Unreachable == nil && len(n.Events) == 0 && len(n.Results) == 0 &&
 		len(n.Found) == 0 && n.Pane == nil && n.Preferences == nil && len(n.Inspected) == 0 &&
-		len(n.HistoryPages) == 0 && n.Edited == nil && n.Fleet == nil && n.OpenedCity == nil
+		len(n.HistoryPages) == 0 && n.Edited == nil && n.Fleet == nil && n.OpenedCity == nil &&
+		!n.Woken
 }
 
 // MaxPending is the number of events that are kept while the model does not read. For a short time there can be twice

@@ -197,6 +197,15 @@ func (r *Runner) QueryBeads(q QueryBeads) {
 	})
 }
 
+// Wake makes the room handle a message after a delay.
+func (r *Runner) Wake(e Wake) {
+	r.Spawn("wake", func(ctx context.Context) {
+		if pause(ctx, e.After) {
+			r.Mailbox.Put(func(n *News) { n.Woken = true })
+		}
+	})
+}
+
 // QuitGrace is the time limit for calls that ignore their context.
 const QuitGrace = 3 * time.Second
 

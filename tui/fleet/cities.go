@@ -206,14 +206,19 @@ func HealthOf(l *widget.Styles, c *City) health {
 		return health{"silent", g.Silent, themes.Bad, 2}
 	case b.Overdue > 0:
 		return health{"stalled", g.Stalled, themes.Bad, 3}
+	case c.suspended(): // its remaining problems wait until it is resumed
+		return health{"suspended", g.Suspended, themes.Warn, 8}
 	case len(b.Problems) > 0 || len(b.Needs) > 0:
 		return health{"trouble", g.Alert, themes.Warn, 4}
-	case b.Suspended || c.Info.Status == city.CitySuspended:
-		return health{"suspended", g.Suspended, themes.Off, 8}
 	case !c.Responded:
 		return health{"joining", g.Waiting, themes.Busy, 5}
 	}
 	return health{"running", g.Running, themes.Good, 7}
+}
+
+// suspended reports whether the city runs but is suspended. The list and the city's snapshot can differ for a moment.
+func (c *City) suspended() bool {
+	return c.Summary.Suspended || c.Info.Status == city.CitySuspended
 }
 
 // Why returns text that says what is wrong with a city or why it is not running, or "".
@@ -259,18 +264,20 @@ func (c *City) Why(now time.Time) string {
 	return strings.Join(parts, "; ")
 }
 
-// AttentionCount returns the number of problems and agents in a city that need attention.
+// AttentionCount returns the number of agents in a city that need attention, or 1 if only the city itself does.
 func (c *City) AttentionCount() int {
-	n := 0
+	b, n := &c.Summary, 0
 	switch {
 	case c.Info.Status == city.CityCrashed || c.Info.Status == city.CityRefused:
 		return 1
 	case !c.Info.Running:
 		return 0
-	case c.Unresponsive != "" || c.Summary.Overdue > 0:
+	case c.Unresponsive != "" || b.Overdue > 0:
+		n = 1
+	case len(b.Needs) == 0 && len(b.Problems) > 0 && !c.suspended():
 		n = 1
 	}
-	return n + len(c.Summary.Needs)
+	return n + len(b.Needs)
 }
 
 // Find returns the row of the city with the given name, or nil.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"gcity/city"
 	"gcity/describe"
 	"gcity/themes"
 	"gcity/tui/panel"
@@ -55,8 +56,11 @@ func (l *List) Details(of *City, look *widget.Styles, now time.Time) []string {
 		if word == string(n.State) {
 			word = n.State.Is()
 		}
-		lines = append(lines, look.Paint(token, sign)+" "+n.DisplayName+" is "+word+" for "+
-			widget.Age(now.Sub(n.Since))+": "+n.Why)
+		if n.State != city.Quarantined {
+			word = "is " + word
+		}
+		lines = append(lines, look.Paint(token, sign)+" "+n.DisplayName+" "+word+" "+
+			widget.Lasted(n.State, now.Sub(n.Since))+": "+n.Why)
 	}
 	return lines
 }

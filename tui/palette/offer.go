@@ -23,7 +23,7 @@ func (t *Table[H, E]) Commands() []Item[H, E] {
 			continue
 		}
 		items = append(items, Item[H, E]{Keys: t.KeysOf(v.ID), Title: v.Name + " " + v.Usage,
-			Line: v.Name, Words: v.Description, Note: v.Description,
+			Line: v.Name, Words: v.Description, Note: v.Description, Names: v.Names,
 			Run: func(h H) []E { return t.Open(h, v.Name+" ") }})
 	}
 	return items
@@ -53,14 +53,34 @@ func (t *Table[H, E]) complete(h H, l Line[H, E]) (found []Item[H, E]) {
 	}
 	for _, w := range words {
 		item := t.line(h, v, append(slices.Clone(l.Args), strings.Fields(w.text())...), w.Note)
-		item.Similar = w.Word != l.Part && w.Word != member && item.Why != nil &&
-			(far || !v.ReadOnly)
+		short := starts(l.Part, w.Word)
+		item.Abbreviated = short && w.Word != l.Part && item.Why != nil && !v.ReadOnly
+		item.Similar = !short && w.Word != member && item.Why != nil && (far || !v.ReadOnly)
 		if far {
 			item.Rank = dialog.RankFuzzy
 		}
 		found = append(found, item)
 	}
 	return found
+}
+
+// starts reports whether a word is an abbreviation or the start of a name, or of one of the name's parts. A number
+// alone is ambiguous; see memberWord.
+func starts(word, name string) bool {
+	word, name = strings.ToLower(word), strings.ToLower(name)
+	if _, err := strconv.ParseUint(word, 10, 32); err == nil || word == "" {
+		return false
+	}
+	if widget.Abbreviates(word, name) {
+		return true
+	}
+	for at := range name {
+		if strings.HasPrefix(name[at:], word) &&
+			(at == 0 || strings.IndexByte("-_./", name[at-1]) >= 0) {
+			return true
+		}
+	}
+	return false
 }
 
 // memberWord returns the one word that ends with the given number, as the name of a pool member does. It returns "" if
@@ -141,7 +161,7 @@ func (t *Table[H, E]) search(h H, words []string) (found []Item[H, E]) {
 			continue
 		}
 		for _, w := range v.Args(h, nil) {
-			exact, named, ok := matchesWords(v.Name, w, words)
+			m, ok := matchesWords(v.Name, w, words)
 			if !ok {
 				continue
 			}
@@ -150,39 +170,55 @@ func (t *Table[H, E]) search(h H, words []string) (found []Item[H, E]) {
 			}
 			item := t.line(h, v, strings.Fields(w.text()), w.Note)
 			item.Rank = dialog.RankWords
-			if named {
+			short := m.verb && !m.within && (m.named || m.part)
+			switch {
+			case m.named && m.verb:
 				item.Rank = dialog.RankNamed
+			case m.within && !m.named:
+				item.Rank = dialog.RankMention
 			}
-			item.Similar = !exact && !v.ReadOnly && item.Why != nil
+			if !m.full && !v.ReadOnly && item.Why != nil {
+				item.Abbreviated, item.Similar = short, !short
+			}
 			found = append(found, item)
 		}
 	}
 	return found
 }
 
-// matchesWords reports whether a verb with a name contains all words. named means that the words contain the full name
-// and at least the beginning of the verb. exact means that they also contain the full verb.
-func matchesWords(verb string, w Word, words []string) (exact, named, ok bool) {
+// wordMatch is how the words of a text name a verb and an object.
+type wordMatch struct {
+	verb   bool // a word is the verb or its beginning
+	named  bool // a word is the full name
+	part   bool // a word is a part of the name
+	within bool // a word is inside the name, and neither abbreviates it nor starts a part of it
+	full   bool // the words contain the full verb and the full name
+}
+
+// matchesWords returns how the words name a verb and an object, and whether all words match.
+func matchesWords(verb string, w Word, words []string) (m wordMatch, ok bool) {
 	name := strings.ToLower(w.Word)
-	verbed, kind, part := false, false, false
+	kind := false
 	for _, word := range words {
 		switch {
 		case word == name:
-			named = true
+			m.named = true
 		case word == verb:
-			verbed = true
+			m.verb = true
 		case word == w.Noun:
 			kind = true
-		case strings.Contains(name, word):
-			part = true
+		case starts(word, name):
+			m.part = true
 		case strings.HasPrefix(verb, word):
-			verbed = true
+			m.verb = true
+		case strings.Contains(name, word):
+			m.part, m.within = true, true
 		default:
-			return false, false, false
+			return m, false
 		}
 	}
-	ok = named || part || kind && verbed
-	return named && slices.Contains(words, verb), named && verbed, ok
+	m.full = m.named && slices.Contains(words, verb)
+	return m, m.named || m.part || kind && m.verb
 }
 
 // recentShown is the maximum number of earlier lines at the top of the palette.

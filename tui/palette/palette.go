@@ -19,8 +19,9 @@ type Verb[H, E any] struct {
 	Name        string
 	Usage       string // arguments of the verb
 	Description string
-	ID          string // ID of the action with the same effect, for its keys
-	ReadOnly    bool   // it changes nothing
+	ID          string   // ID of the action with the same effect, for its keys
+	Names       []string // lower-case words that mean exactly this verb
+	ReadOnly    bool     // it changes nothing
 	// position of the argument that is free text up to the end of the line, counted from 1; 0 = none
 	Text int
 	// Noun is set if Run accepts a noun before the name: "suspend rig shop". For other verbs the noun is removed.

@@ -188,7 +188,7 @@ func (r *AutomationRow) LastRunText(now time.Time) string {
 	case r.State == AutomationRunning && !r.since.IsZero():
 		return "running " + widget.Age(now.Sub(r.since))
 	case run == nil:
-		return "never ran"
+		return "never"
 	case run.Ending():
 		return "ending"
 	case run.Ended == nil:

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"gcity/describe"
 	"gcity/themes"
 	"gcity/tui/keymap"
 	"gcity/tui/widget"
@@ -215,7 +216,7 @@ func automationSummary(e *Env, r *AutomationRow, w int) []string {
 	}
 	sign, token := AutomationSign(e.Look, r.State)
 	head := sign + " " + string(r.State)
-	if soon := r.DueText(e.Now).Full; soon != "" {
+	if soon := describe.NextRun(r.DueText(e.Now).Full); soon != "" {
 		head += dot + soon
 	}
 	row(token, head)

@@ -151,7 +151,7 @@ func stateLine(e *Env, r *AgentRow, l *widget.Line, clock bool) {
 	if r.Stuck != nil {
 		since = r.Stuck.Since
 	}
-	l.Add(themes.Dim, " for "+widget.Age(e.Now.Sub(since)))
+	l.Add(themes.Dim, " "+widget.Lasted(r.State, e.Now.Sub(since)))
 	next := r.NextChange(e).Full
 	if next == "" {
 		next = NextText(r.next, e.Now)

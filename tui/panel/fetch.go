@@ -18,15 +18,22 @@ type BeadPanel interface {
 	Take(id int, found []beads.Bead, problem string) bool
 	// Outdated marks the panel's beads as outdated, because the city's beads have changed.
 	Outdated()
+	// Hurry makes the next queries ignore the minimum gap.
+	Hurry()
+	// TimeToQuery returns how long RequestBeads will wait before it requests outdated beads, or 0. For each wait, it
+	// returns the time only once.
+	TimeToQuery(now time.Time) time.Duration
 }
 
 // Fetch collects the results of a group of queries. It keeps the previous results until all new ones have arrived.
 type Fetch struct {
 	Known   bool   // each query has returned a result at least once
 	Problem string // why the last attempt failed; "" = no error
-
 	stale   bool
+	urgent  bool      // the next queries ignore the gap
 	at      time.Time // time of the last queries
+	wakeAt  time.Time // when to request outdated results; zero = TimeToQuery has returned it
+	wokenAt time.Time // the last value of wakeAt
 	pending []int     // request IDs, in the order of the queries; 0 = has a result
 	found   [][]beads.Bead
 	failed  string // why a query of this group failed
@@ -35,13 +42,27 @@ type Fetch struct {
 // Outdated marks the results as outdated.
 func (f *Fetch) Outdated() { f.stale = true }
 
+// Hurry implements BeadPanel.
+func (f *Fetch) Hurry() { f.urgent = true }
+
+// TimeToQuery implements BeadPanel.
+func (f *Fetch) TimeToQuery(now time.Time) (wait time.Duration) {
+	wait, f.wakeAt = max(0, f.wakeAt.Sub(now)), time.Time{}
+	return wait
+}
+
 // retryGap is the time between a failed attempt and the next one, unless the results become outdated before that.
 const retryGap = 10 * time.Second
 
-// Due reports whether the queries should be sent now: never while results are pending, and otherwise at most once per
-// gap. After a failure, they are due again when retryGap has passed.
+// Due reports whether the queries should be sent now: never while results are pending, and otherwise once per gap,
+// unless the user has changed a bead. After a failure, they are due again when retryGap has passed.
 func (f *Fetch) Due(now time.Time, gap time.Duration) bool {
-	if len(f.pending) > 0 || !f.at.IsZero() && now.Sub(f.at) < gap {
+	next := f.at.Add(gap)
+	wait := !f.at.IsZero() && !f.urgent && now.Before(next)
+	if wait && f.stale && len(f.pending) == 0 && !next.Equal(f.wokenAt) {
+		f.wakeAt, f.wokenAt = next, next
+	}
+	if wait || len(f.pending) > 0 {
 		return false
 	}
 	return f.stale || f.Problem == "" && !f.Known || f.Problem != "" && now.Sub(f.at) >= retryGap
@@ -49,7 +70,7 @@ func (f *Fetch) Due(now time.Time, gap time.Duration) bool {
 
 // Begin sends a group of queries.
 func (f *Fetch) Begin(now time.Time, seek func(beads.Query) int, queries ...beads.Query) {
-	f.stale, f.at, f.found = false, now, make([][]beads.Bead, len(queries))
+	f.stale, f.urgent, f.at, f.found = false, false, now, make([][]beads.Bead, len(queries))
 	for _, q := range queries {
 		f.pending = append(f.pending, seek(q))
 	}
@@ -108,7 +129,8 @@ func (p *pager) renew(counts [2]int, whose string, atEnd bool) {
 
 // next returns the limit of the next query, or 0 if no query is due.
 func (p *pager) next(now time.Time) int {
-	if !p.Due(now, time.Duration(p.pages)*time.Second) {
+	const gap = 800 * time.Millisecond // for one page; a change is visible within a second
+	if !p.Due(now, time.Duration(p.pages)*gap) {
 		return 0
 	}
 	p.limit = p.pages * p.size

@@ -398,5 +398,5 @@ func lastLine(text string) string {
 	return ""
 }
 
-// Sizes returns the numbers of running and desired members as text: "2 of 3 wanted".
-func (r *PoolRow) Sizes() string { return fmt.Sprintf("%d of %d wanted", r.Size, r.Desired) }
+// Sizes returns the numbers of running and desired members as text: "2/3 live".
+func (r *PoolRow) Sizes() string { return fmt.Sprintf("%d/%d live", r.Size, r.Desired) }

@@ -17,14 +17,16 @@ type rigState string
 const (
 	rigBroken    rigState = "broken"    // its folder cannot be used
 	rigTroubled  rigState = "troubled"  // some of its agents need attention
+	rigStarting  rigState = "starting"  // none is running yet, but some are starting or waiting
 	rigRunning   rigState = "running"   // some of its agents are running
-	rigIdle      rigState = "idle"      // none of its agents is running
-	rigSuspended rigState = "suspended" // it is suspended, so none of its agents starts
+	rigIdle      rigState = "idle"      // none of its agents is running or starting
+	rigSuspended rigState = "suspended" // it or the city is suspended, so none of its agents starts
 )
 
 // urgency orders the states of rigs; 0 is the most urgent.
 func (s rigState) urgency() int {
-	return slices.Index([]rigState{rigBroken, rigTroubled, rigRunning, rigIdle, rigSuspended}, s)
+	all := []rigState{rigBroken, rigTroubled, rigStarting, rigRunning, rigIdle, rigSuspended}
+	return slices.Index(all, s)
 }
 
 // RigRow is a rig ready to be drawn. All its strings but Name are sanitized.
@@ -36,16 +38,18 @@ type RigRow struct {
 	Source  string
 	State   rigState
 	Problem string // why its folder cannot be used
+	flagged bool   // the rig itself is suspended, not only the city
 	Agents  int
 	Running int
 	Work    *city.RigWork // nil = not counted
 	counts  []string      // its agents by state, most urgent first: "2 running"
 }
 
-func newRigRow(r *city.Rig, agents []AgentRow, now time.Time) RigRow {
+func newRigRow(s *city.Snapshot, r *city.Rig, agents []AgentRow, now time.Time) RigRow {
 	row := RigRow{Name: r.Name, Shown: widget.Plain(r.Name), Path: widget.Plain(r.Path),
 		Prefix: widget.Plain(r.Prefix), Source: widget.Plain(r.Source), State: rigIdle,
-		Problem: widget.Plain(r.Problem), Agents: r.Agents, Running: r.Running, Work: r.Work}
+		Problem: widget.Plain(r.Problem), Agents: r.Agents, Running: r.Running, Work: r.Work,
+		flagged: r.Suspended}
 	states, urgent := map[city.State]int{}, false
 	for i := range agents {
 		if a := &agents[i]; a.Rig == r.Name {
@@ -61,12 +65,14 @@ func newRigRow(r *city.Rig, agents []AgentRow, now time.Time) RigRow {
 	switch {
 	case row.Problem != "":
 		row.State = rigBroken
-	case r.Suspended:
+	case r.Suspended || s.Suspended:
 		row.State = rigSuspended
 	case urgent:
 		row.State = rigTroubled
 	case r.Running > 0:
 		row.State = rigRunning
+	case states[city.Starting]+states[city.Waiting] > 0:
+		row.State = rigStarting
 	}
 	return row
 }

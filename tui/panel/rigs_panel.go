@@ -29,7 +29,7 @@ func newRigs(all *Agents) *Rigs {
 		Rows: func(e *Env) []RigRow {
 			rows := make([]RigRow, len(e.Snap.Rigs))
 			for i := range rows {
-				rows[i] = newRigRow(&e.Snap.Rigs[i], all.Rows, e.Now)
+				rows[i] = newRigRow(e.Snap, &e.Snap.Rigs[i], all.Rows, e.Now)
 			}
 			return rows
 		},
@@ -89,7 +89,7 @@ func (g *Rigs) actions() []Action {
 // Suspended reports whether all marked rigs or, if none is marked, the rig under the cursor are suspended.
 func (g *Rigs) Suspended() bool {
 	return !slices.ContainsFunc(g.Targets(), func(r *RigRow) bool {
-		return r.State != rigSuspended
+		return !r.flagged
 	})
 }
 
@@ -103,7 +103,7 @@ func (g *Rigs) toggle(*Env) []Request {
 	running := 0
 	for _, r := range g.Targets() {
 		resume = append(resume, city.ResumeRig{Rig: r.Name})
-		if r.State != rigSuspended {
+		if !r.flagged {
 			on = append(on, r)
 			suspend = append(suspend, city.SuspendRig{Rig: r.Name})
 			running += r.Running
@@ -256,6 +256,8 @@ func rigSign(l *widget.Styles, s rigState) (string, themes.Token) {
 		return l.Glyphs.Failed, themes.Bad
 	case rigTroubled:
 		return l.Glyphs.Alert, themes.Warn
+	case rigStarting:
+		return l.Glyphs.Starting, themes.Busy
 	case rigIdle:
 		return l.Glyphs.Exited, themes.Off
 	case rigSuspended:
@@ -312,7 +314,7 @@ func (r *RigRow) why() widget.Reason {
 		return widget.Reason{Text: r.Problem, Token: themes.Bad}
 	case rigTroubled:
 		return widget.Reason{Text: r.AgentsText(), Token: themes.Warn}
-	case rigRunning:
+	case rigStarting, rigRunning:
 		return widget.Reason{Text: r.AgentsText(), Token: themes.Text}
 	}
 	return widget.Reason{Text: r.AgentsText(), Token: themes.Dim}

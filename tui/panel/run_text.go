@@ -1,8 +1,6 @@
 package panel
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -42,29 +40,4 @@ func RunOutcome(run *city.Run) (string, themes.Token) {
 		return "unknown", themes.Warn
 	}
 	return widget.Plain(run.Outcome), themes.Bad
-}
-
-// ValueLines returns a JSON value as lines. Strings are not quoted.
-func ValueLines(raw json.RawMessage) []string {
-	var text string
-	if json.Unmarshal(raw, &text) == nil && !bytes.Equal(raw, []byte("null")) {
-		if lines := widget.PlainLines(text); len(lines) > 0 {
-			return lines
-		}
-		return []string{"-"}
-	}
-	var lines []string
-	for _, p := range strings.Split(Pretty(raw), "\n") {
-		lines = append(lines, widget.Plain(p))
-	}
-	return lines
-}
-
-// Pretty indents a JSON value. It returns invalid JSON unchanged.
-func Pretty(raw []byte) string {
-	var b bytes.Buffer
-	if json.Indent(&b, raw, "", "  ") != nil {
-		return string(raw)
-	}
-	return b.String()
 }

@@ -56,7 +56,7 @@ func newWatchdogs(all *Agents) *Watchdogs {
 // actions returns the actions for the watchdog under the cursor. In this panel, agent verbs act on the agent that it
 // watches.
 func (d *Watchdogs) actions() []Action {
-	const details = "show details of the watchdog: heartbeat, last checks with their reasons"
+	const details = "show details of the watchdog: heartbeat, checks and reasons"
 	return []Action{
 		{Action: Key{ID: "watchdog.details", Key: keymap.Bind(details, "enter"),
 			Short: "details",

@@ -21,6 +21,9 @@ func RequestLists(m *Room) {
 		if k, ok := p.(panel.BeadPanel); ok {
 			k.RequestBeads(e, OnScreen(m, p.About().ID),
 				func(q beads.Query) int { return requestBeads(m, q) })
+			if wait := k.TimeToQuery(m.Now); wait > 0 {
+				m.Todo = append(m.Todo, feed.Wake{After: wait})
+			}
 		}
 	}
 }
@@ -35,11 +38,15 @@ func DeliverLists(m *Room, f feed.FoundBeads) {
 	}
 }
 
-// MarkListsOutdated makes the panels request their beads again, because the city's beads have changed.
-func MarkListsOutdated(m *Room) {
+// MarkListsOutdated makes the panels request their beads again, because the city's beads have changed. If the user has
+// changed them, the panels do so immediately.
+func MarkListsOutdated(m *Room, byUser bool) {
 	for _, p := range m.Panels {
 		if k, ok := p.(panel.BeadPanel); ok {
 			k.Outdated()
+			if byUser {
+				k.Hurry()
+			}
 		}
 	}
 }

@@ -16,34 +16,29 @@ import (
 
 // header draws the first row: the city's name and state, and a note about whether its controller responds.
 func header(m *state.Room, w int) string {
-	l := widget.Line{Styles: &m.Look}
 	dot := " " + m.Look.Glyphs.Dot + " "
-	cityBadge(m, &l, widget.Cut(state.CityName(m), w/3, m.Look.Glyphs.More))
-	if m.Snap != nil && m.Snap.Suspended {
-		l.Add(themes.Warn, dot+"suspended")
-	}
-	addCityPosition(m, &l, w)
-	badge := mailBadge(m, w)
-	if badge != "" {
-		l.Add(themes.Accent, dot+badge)
-	}
-	if calls := callBadge(m, w); calls != "" {
-		l.Add(themes.Bad, dot+calls)
-	}
-	if m.Mode == state.ReadOnly && w-l.Width > 40 {
-		l.Add(themes.Warn, dot+m.Mode.String())
-	}
-	if w >= 100 {
-		addPlace(m, &l, dot)
+	l := headerStart(m, w, false)
+	// on narrow screens, the counts and the state of the controller have priority
+	mode := ""
+	if w < 100 && m.Mode == state.Hosting {
+		mode = dot + m.Mode.String()
 	}
 	end, counts := countsAndClock(m, w-l.Width)
-	// on narrow screens, the counts and the state of the controller have priority
-	free := w - l.Width - widget.CountersWidth(counts) - widget.Width(end) - 4
-	if text := dot + m.Mode.String(); w < 100 && m.Mode == state.Hosting &&
-		free > widget.Width(text) {
-		l.Add(themes.Dim, text)
+	free := func() int {
+		return w - l.Width - widget.CountersWidth(counts) - widget.Width(end) - 4
 	}
-	l.Space(w - l.Width - widget.CountersWidth(counts) - widget.Width(end) - 4)
+	if mode != "" && m.Snap != nil && severalCities(m) && free() <= widget.Width(mode) {
+		// the footer shows the key that switches the city, so the header can omit the city's position
+		brief := headerStart(m, w, true)
+		at, fewer := countsAndClock(m, w-brief.Width-widget.Width(mode)-1)
+		if len(fewer) >= min(len(counts), reservedCounts(m)) {
+			l, end, counts = brief, at, fewer
+		}
+	}
+	if mode != "" && free() > widget.Width(mode) {
+		l.Add(themes.Dim, mode)
+	}
+	l.Space(free())
 	for _, c := range counts {
 		if m.Unreachable != "" {
 			c.Token = themes.Dim // the counts are out of date
@@ -57,6 +52,31 @@ func header(m *state.Room, w int) string {
 	}
 	l.Add(loop, end)
 	return widget.Crop(l.Fill(w), w)
+}
+
+// headerStart returns the left part of the header: the city's name, what needs attention outside the list of agents,
+// and the place. If brief is true, it contains only the essentials about other cities.
+func headerStart(m *state.Room, w int, brief bool) widget.Line {
+	l := widget.Line{Styles: &m.Look}
+	dot := " " + m.Look.Glyphs.Dot + " "
+	cityBadge(m, &l, widget.Cut(state.CityName(m), w/3, m.Look.Glyphs.More))
+	if m.Snap != nil && m.Snap.Suspended {
+		l.Add(themes.Warn, dot+"suspended")
+	}
+	addCityPosition(m, &l, w, brief)
+	if badge := mailBadge(m, w); badge != "" {
+		l.Add(themes.Accent, dot+badge)
+	}
+	if calls := callBadge(m, w); calls != "" {
+		l.Add(themes.Bad, dot+calls)
+	}
+	if m.Mode == state.ReadOnly && w-l.Width > 40 {
+		l.Add(themes.Warn, dot+m.Mode.String())
+	}
+	if w >= 100 {
+		addPlace(m, &l, dot)
+	}
+	return l
 }
 
 // addPlace adds the host, the mode of this program, and the progress of agents that start or stop together. The counts
@@ -219,8 +239,9 @@ func callBadge(m *state.Room, w int) string {
 	return fmt.Sprintf("%s %d calling", m.Look.Glyphs.Alert, n)
 }
 
-// cityPosition returns text that says which of the listed cities this is, and whether other cities need attention.
-func cityPosition(m *state.Room, w int) (position, wanting string) {
+// cityPosition returns text for the header that says which of the listed cities this is, and whether other cities need
+// attention. If brief is set, it returns only the number of problems.
+func cityPosition(m *state.Room, w int, brief bool) (position, wanting string) {
 	if !m.Directory || m.Fleet == nil {
 		return "", ""
 	}
@@ -237,8 +258,10 @@ func cityPosition(m *state.Room, w int) (position, wanting string) {
 	}
 	key, n := m.Keys.KeyText("city.switch"), m.Fleet.AttentionElsewhere(m.At)
 	switch {
-	case w < 60 && n > 0:
+	case (w < 60 || brief) && n > 0:
 		return "", key + m.Look.Glyphs.Alert + fmt.Sprint(min(n, 99))
+	case brief:
+		return "", ""
 	case w < 60:
 		return key, ""
 	case state.Unlisted(m) != nil || at == 0:
@@ -260,12 +283,12 @@ func cityPosition(m *state.Room, w int) (position, wanting string) {
 	return position, wanting
 }
 
-func addCityPosition(m *state.Room, l *widget.Line, w int) {
+func addCityPosition(m *state.Room, l *widget.Line, w int, brief bool) {
 	dot := " " + m.Look.Glyphs.Dot + " "
 	if w < 60 {
 		dot = " "
 	}
-	position, wanting := cityPosition(m, w)
+	position, wanting := cityPosition(m, w, brief)
 	if position != "" {
 		l.Add(themes.Dim, dot+position)
 	}

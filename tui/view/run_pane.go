@@ -63,7 +63,7 @@ func runTab(m *state.Room) widget.Tab {
 	t := widget.Tab{Key: "0", Name: r.Shown, Count: dot + " " + r.LastRunText(m.Now)}
 	switch {
 	case r.Last == nil:
-		t.Count = dot + " never ran"
+		t.Count = dot + " never run"
 	case r.Last.Ended == nil && !r.Last.Ending():
 		t.Count = dot + " running " + widget.Age(m.Now.Sub(r.Last.Opened))
 	}

@@ -193,12 +193,8 @@ func TabsFor(m *state.Room, at state.Place, w int) []widget.Tab {
 		switch {
 		case p.About().ID == at.Panel:
 			all = append(all, own)
-		default: // also for hidden panels, so that every key has its place
-			t := p.Title(e)
-			if !m.Present(p) {
-				t.Name = ""
-			}
-			all = append(all, t)
+		case m.Present(p):
+			all = append(all, p.Title(e))
 		}
 	}
 	if state.TierOf(m.W, m.H) == state.Single {

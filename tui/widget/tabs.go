@@ -66,10 +66,15 @@ func extended(all []Tab, w int, more string) []Tab {
 		func(t, full *Tab) { t.Name = Cut(full.Name, min(beginning, Width(full.Name)), more) },
 		func(t, full *Tab) {
 			if full.Alert && full.Count != "0" {
-				t.Count, t.CountNote = full.Count, full.CountNote
+				t.Count = full.Count
 			}
 		},
 		func(t, full *Tab) { t.Name = full.Name },
+		func(t, full *Tab) {
+			if full.Alert && full.Count != "0" {
+				t.CountNote = full.CountNote
+			}
+		},
 		func(t, full *Tab) { t.Count = full.Count },
 		func(t, full *Tab) { t.CountNote = full.CountNote },
 	} {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"gcity/city"
 	"gcity/describe"
 )
 
@@ -222,3 +223,12 @@ func Number(n int) string {
 
 // LineCount returns the number of lines in text.
 func LineCount(s string) int { return strings.Count(s, "\n") + 1 }
+
+// Lasted describes how long an agent has been in a state: "for 3m". A quarantine ends by itself, so that "for 3m" would
+// read as its length.
+func Lasted(s city.State, d time.Duration) string {
+	if s == city.Quarantined {
+		return Age(d) + " ago"
+	}
+	return "for " + Age(d)
+}

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A witness or a refinery: writes its heartbeat, does its work, and answers nudges.
+# A witness or a refinery: writes its heartbeat, does its work, and responds to nudges.
 set -u
 . "$GC_CITY/agents/lib.sh"
 

@@ -4,10 +4,10 @@ say() { printf '\033[%sm%s\033[0m\n' "$1" "$2"; }
 # Prints the path of an agent's heartbeat file.
 sign_of() { printf '%s/.gc/heartbeats/%s.json\n' "$GC_CITY" "$(printf %s "$1" | sed 's/_/__/g; s,/,_s,g; s/\./_d/g')"; }
 
-# Extracts the IDs from a JSON list of gc.
+# Extracts the IDs from a JSON list printed by gc.
 ids() { sed -n 's/^ *"id": "\(.*\)",$/\1/p'; }
 
-# A background process reads typed lines at any time. It stores each in a folder, which the agent reads in its next turn.
+# A background process reads typed lines at any time. It stores each in a folder, which the agent reads at its next turn.
 ears=$GC_CITY/ears/$GC_AGENT
 rm -rf "$ears"
 mkdir -p "$ears"

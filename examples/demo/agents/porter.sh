@@ -1,5 +1,5 @@
 #!/bin/sh
-# Greets three guests, then prints nothing any more, so that gcity restarts it after its idle_timeout.
+# Greets three guests, then prints nothing more, so that gcity restarts it after its idle_timeout.
 set -u
 
 for guest in first second third; do

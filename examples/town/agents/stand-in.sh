@@ -1,6 +1,6 @@
 #!/bin/sh
-# Stands in for a coding agent. Its argument is its prompt, of which it understands the lines "duty:", "next:" and "tell:".
-# It uses only these lines, and communicates with other agents only through gc.
+# Stands in for a coding agent. Its argument is its prompt, of which it uses only the lines that begin with "duty:",
+# "next:" and "tell:". It communicates with other agents only through gc.
 set -u
 
 prompt=${1:-}
@@ -13,11 +13,11 @@ rest() { sleep "${PACE:-2}"; }
 duty=$(told duty) next=$(told next) tell=$(told tell)
 here=${GC_RIG:+rig}
 
-# value NAME: extracts the first value of this name from JSON of gc. field ID NAME: prints a field of a bead.
+# value NAME: extracts the first value of this name from gc's JSON output. field ID NAME: prints a field of a bead.
 value() { sed -n "s/^ *\"$1\": \"\{0,1\}\(.*[^\",]\)\"\{0,1\},\{0,1\}\$/\1/p" | head -n 1; }
 field() { gc bead show "$1" --json ${here:+--rig "$GC_RIG"} | value "$2"; }
 
-# Extracts the IDs from a JSON list of gc.
+# Extracts the IDs from a JSON list printed by gc.
 ids() { sed -n 's/^ *"id": "\(.*\)",$/\1/p'; }
 
 # Claims a piece of work and sets $id and $title. Fails if there is no work, or another agent was faster.
@@ -30,9 +30,6 @@ take() {
 	gc bead update "$id" --claim >/dev/null
 }
 
-# Prints the order's ID from a bead's description, "order ID".
-order_of() { field "$1" description | sed -n 's/^order \([^ \\]*\).*/\1/p'; }
-
 share() {
 	take || return
 	rig=${title%%: *}
@@ -43,8 +40,7 @@ share() {
 		case $? in
 		0) ;;
 		2) # not found
-			gc mail send human -s "order $id has no rig" -m "No rig can do this: $title"
-			gc bead close "$id"
+			gc mail send human -s "order $id has no rig" -m "No rig can do this: $title" && gc bead close "$id"
 			return
 			;;
 		*) return ;; # try again: the controller may have been killed
@@ -82,10 +78,14 @@ join() {
 		printf '%s %s\n' "$id" "$(cat "bench/$id.txt")" >>ledger.txt
 	fi
 	rm -f "bench/$id.txt"
-	gc bead close "$id"
-	order=$(order_of "$id")
-	[ -z "$order" ] || gc mail send "$tell" -s "done: $order" -m "$title is in the ledger of $GC_RIG as $id." >/dev/null
-	say 32 "$id is in the ledger"
+	# The description is "order ID". The bead stays in progress until the mail is sent, so that the work is
+	# repeated if a command fails because the controller was killed.
+	bead=$(gc bead show "$id" --json ${here:+--rig "$GC_RIG"}) || return
+	order=$(printf '%s\n' "$bead" | value description | sed -n 's/^order \([^ \\]*\).*/\1/p')
+	if [ -n "$order" ]; then
+		gc mail send "$tell" -s "done: $order" -m "$title is in the ledger of $GC_RIG as $id." >/dev/null || return
+	fi
+	gc bead close "$id" && say 32 "$id is in the ledger"
 }
 
 watch() {
@@ -100,14 +100,21 @@ watch() {
 	done
 }
 
-# Reads new mail. A message that reports a finished order closes the order; all others are only printed.
+# Reads new mail. A message that reports a finished order closes the order; all others are only printed. The message
+# stays unread until the order is closed. Closing an order twice has no effect.
 letters() {
 	gc mail check >/dev/null || return
 	gc mail inbox --json | ids | while read -r letter; do
-		text=$(gc mail read "$letter")
-		say 35 "$text"
+		text=$(gc mail peek "$letter") || continue
 		order=$(printf '%s\n' "$text" | sed -n 's/.*done: \([^ ]*\).*/\1/p' | head -n 1)
-		[ "$duty" != share ] || [ -z "$order" ] || gc bead close "$order"
+		if [ "$duty" = share ] && [ -n "$order" ]; then
+			gc bead close "$order"
+			case $? in
+			0 | 2) ;; # closed, or not found
+			*) continue ;;
+			esac
+		fi
+		gc mail read "$letter" >/dev/null && say 35 "$text"
 	done
 }
 
