@@ -185,7 +185,7 @@ func TestActsOnMail(t *testing.T) {
 	}
 }
 
-// The controller does not stop one member of a pool, so the question does not offer it.
+// The controller does not stop a single member of a pool, so the question does not offer that.
 func TestAMemberIsOnlyKilled(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.choose("worker-2")

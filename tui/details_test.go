@@ -156,7 +156,7 @@ func TestTheLastOutputIsCurrent(t *testing.T) {
 	s.shows("last output 0s ago")
 }
 
-// Without the pane, the time of the last output is as old as the last patrol, so it is an upper limit.
+// Without the pane, the time of the last output is only as recent as the last patrol, so the age is an upper limit.
 func TestTheLastOutputIsAtMostAsOldAsThePatrol(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")

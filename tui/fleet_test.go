@@ -302,8 +302,8 @@ func TestHeaderOfARoomThatRunsOneOfSeveralCities(t *testing.T) {
 	}
 }
 
-// A suspended city is suspended, whatever problem it had before. A city with a problem needs attention, even if none of
-// its agents does.
+// A city that is suspended is shown as suspended, whatever problem it had before. A city with a problem needs
+// attention, even if none of its agents does.
 func TestSuspendedCityIsNotInTrouble(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	c := s.m.Fleet.Find("orchard")

@@ -94,7 +94,7 @@ func TestPaletteSaysWhyNot(t *testing.T) {
 	}
 }
 
-// The palette lists first what works in the focused panel, and last what cannot run now.
+// In the palette, what works in the focused panel comes first, and what cannot run now comes last.
 func TestPaletteListsFirstWhatWorks(t *testing.T) {
 	for _, key := range []string{"1", "5", "8", "9"} {
 		s := pooled(t, 120, 40)
@@ -113,7 +113,7 @@ func TestPaletteListsFirstWhatWorks(t *testing.T) {
 	}
 }
 
-// The palette lists the switch to another city once.
+// The palette lists the switch to another city only once.
 func TestPaletteListsTheSwitchOnce(t *testing.T) {
 	for _, text := range []string{"", "city", "cities"} {
 		s := among(t, 120, 40)
@@ -254,7 +254,7 @@ func TestEnterRunsTheActionOfThatName(t *testing.T) {
 	s.shows("Quit bright-lights?")
 }
 
-// The words of a line may be abbreviated, in any order. Verbs that ask still ask.
+// The words of a line may be abbreviated and in any order. Verbs that ask for confirmation still do so.
 func TestPaletteAbbreviations(t *testing.T) {
 	for _, line := range []string{"attach chat", "chatty att", "att chat"} {
 		s := pooled(t, 120, 40)

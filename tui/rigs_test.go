@@ -62,7 +62,7 @@ func TestRigIsStarting(t *testing.T) {
 	s.shows("starting   docs")
 }
 
-// While the city is suspended, its rigs are too. Their verb still suspends the rig itself.
+// While the city is suspended, its rigs are suspended too. The verb for a rig still suspends the rig itself.
 func TestRigIsSuspendedWithTheCity(t *testing.T) {
 	s := rigged(t, 120, 40)
 	s.change(func(n *city.Snapshot) { n.Suspended = true })

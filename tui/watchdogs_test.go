@@ -69,7 +69,7 @@ func TestWatchdogVerbs(t *testing.T) {
 	s.shows("very stale", "seen by operator")
 }
 
-// A panel that has nothing to show has no title next to the others until it has the focus.
+// Next to the other titles, a panel that has nothing to show has no title until it gets the focus.
 func TestTitlesOmitEmptyOptionalPanels(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.shows("5 Events ━━ 8 Work 0")

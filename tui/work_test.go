@@ -413,7 +413,7 @@ func TestANewBeadIsSelected(t *testing.T) {
 	}
 }
 
-// Work shows a change by the user at once, and a change by another program within a second.
+// Work shows the user's own change immediately, and a change by another program within a second.
 func TestWorkIsUpdatedSoon(t *testing.T) {
 	s := worked(t)
 	created := func(seq uint64) {

@@ -211,8 +211,7 @@ func askRestart(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// restartQuestion returns the question whether to restart agents. The question names the agents that cannot be
-// restarted.
+// restartQuestion returns the question whether to restart agents. It names the agents that cannot be restarted.
 func restartQuestion(m *state.Room, rows []*panel.AgentRow) question {
 	all := len(rows)
 	var out []string
@@ -296,8 +295,7 @@ func endQuestion(m *state.Room, rows []*panel.AgentRow) question {
 		plan: true, required: details.Confirmation(rows), answers: answers}
 }
 
-// targetLines returns the names of the targets if the title does not contain them. It adds how many marked agents the
-// filter hides.
+// targetLines returns the targets if the title does not name them. It adds how many marked agents the filter hides.
 func targetLines(m *state.Room, rows []*panel.AgentRow) []string {
 	if len(rows) <= 1 {
 		return nil

@@ -64,7 +64,6 @@ func needRuns(m *state.Room) string {
 
 func askEndRun(m *state.Room) []feed.Effect { return endRuns(m, state.AutomationTargets(m)) }
 
-// endRuns asks for confirmation and then stops runs.
 func endRuns(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
 	askLive(m, aboutAutomations(m, rows, endRunsQuestion))
 	return nil

@@ -107,8 +107,7 @@ func (q *question) choice(m *state.Room) *state.Choice {
 	return c
 }
 
-// about returns a builder for a question about rows. The question is only about rows that still exist, and names those
-// that do not.
+// about returns a builder for a question about the rows that still exist. The question names the other rows.
 func about[R state.Row](m *state.Room, rows []R, find func(*state.Room, string) R,
 	build func(*state.Room, []R) question) builder {
 	remaining, named := state.Remaining(rows, find), m.NamedAgents
@@ -135,19 +134,16 @@ func noLonger(gone []string) string {
 	return strings.Join(gone, ", ") + " no longer exist"
 }
 
-// aboutAgents calls about with agents.
 func aboutAgents(m *state.Room, rows []*panel.AgentRow,
 	build func(*state.Room, []*panel.AgentRow) question) builder {
 	return about(m, rows, state.FindAgent, build)
 }
 
-// aboutPools calls about with pools.
 func aboutPools(m *state.Room, rows []*panel.PoolRow,
 	build func(*state.Room, []*panel.PoolRow) question) builder {
 	return about(m, rows, state.FindPool, build)
 }
 
-// aboutAutomations calls about with automations.
 func aboutAutomations(m *state.Room, rows []*panel.AutomationRow,
 	build func(*state.Room, []*panel.AutomationRow) question) builder {
 	return about(m, rows, state.FindAutomation, build)

@@ -51,8 +51,7 @@ func noProgram(m *state.Room) string {
 	return ""
 }
 
-// copyText copies a value with a clipboard program or to the terminal's clipboard. The terminal never confirms the
-// copy.
+// copyText copies a value with a clipboard program, or to the terminal's clipboard, which never confirms the copy.
 func copyText(m *state.Room, c panel.Copied, program bool) []feed.Effect {
 	m.CopiedLast = c
 	if program {

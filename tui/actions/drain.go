@@ -71,8 +71,7 @@ func askDrain(m *state.Room) []feed.Effect {
 	return askDrainOfAll(m)
 }
 
-// askDrainOfAll asks for confirmation and then drains several targets. If all targets that can be drained are already
-// draining, it cancels the drains instead.
+// askDrainOfAll asks before it drains several targets. If no target can be drained, it cancels drains in progress.
 func askDrainOfAll(m *state.Room) []feed.Effect {
 	drain, undrain := state.DrainTargets(m)
 	if len(drain) == 0 {

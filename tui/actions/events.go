@@ -32,8 +32,7 @@ func needEventAgent(m *state.Room) string {
 	return ""
 }
 
-// agentOf returns the agent that an event is about or, otherwise, the agent that caused it. It returns "" if no such
-// agent exists.
+// agentOf returns the existing agent that an event is about or, otherwise, the one that caused it. It may return "".
 func agentOf(m *state.Room, e *events.Event) string {
 	for _, name := range []string{e.Subject, e.Actor} {
 		if m.Agents.Find(name) != nil {

@@ -29,8 +29,7 @@ func actionItem(m *state.Room, a *state.Action) state.Item {
 	return t
 }
 
-// nounsOf returns the nouns by which the palette finds an action that goes to a panel, to a list in a dialog, or to the
-// cities.
+// nounsOf returns the nouns by which the palette finds an action that goes to a panel, to a list or to the cities.
 func nounsOf(m *state.Room, a *state.Action) []string {
 	noun, verb, _ := strings.Cut(a.ID, ".")
 	switch {

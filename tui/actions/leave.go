@@ -25,8 +25,7 @@ func leaveActions() []state.Action {
 	}
 }
 
-// AskQuit leaves immediately if everything keeps running without this program. Otherwise it asks what to do with the
-// city.
+// AskQuit leaves immediately if everything keeps running without this program. Otherwise it asks how to leave.
 func AskQuit(m *state.Room) []feed.Effect { return AskLeave(m) }
 
 // AskLeave is like AskQuit, but the question begins with the given lines.

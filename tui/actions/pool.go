@@ -102,7 +102,6 @@ func restartPoolQuestion(_ *state.Room, rows []*panel.PoolRow) question {
 		cursor: len(answers) - 1, answers: answers}
 }
 
-// restartOf returns a task that restarts a pool.
 func restartOf(name string, rolling bool) state.Task {
 	return func(m *state.Room) []feed.Effect {
 		return state.SendCommands(m, "restarting", "pool "+widget.Plain(name),

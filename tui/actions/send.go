@@ -152,8 +152,7 @@ func sendComposed(m *state.Room) []feed.Effect {
 	return deliver(m, rows, text, func(m *state.Room) { state.ForgetDraft(m, c.To) })
 }
 
-// deliver sends text to agents. If needed, it first asks for confirmation. Just before it sends the text, it calls the
-// function agreed.
+// deliver sends text to agents. If needed, it first asks for confirmation. Before it sends the text, it calls agreed.
 func deliver(m *state.Room, rows []*panel.AgentRow, text string,
 	agreed func(*state.Room)) []feed.Effect {
 	first, _, _ := strings.Cut(text, "\n")
@@ -241,8 +240,7 @@ func needKnownWaiting(m *state.Room) string {
 	return ""
 }
 
-// ofOpenAgent returns a condition that evaluates the condition why for the agent in the open reader, regardless of
-// marks.
+// ofOpenAgent returns a condition that evaluates why for the agent in the open reader, regardless of marks.
 func ofOpenAgent(why func(*state.Room) string) func(*state.Room) string {
 	return func(m *state.Room) string {
 		if no := needInspection(m); no != "" {

@@ -24,8 +24,7 @@ func setSuspended(m *state.Room, doing string, all []details.Suspendable,
 	return state.SendCommands(m, doing, what, commands)
 }
 
-// nameAll returns text that names agents and pools. The text says that they are marked, unless there is only one and
-// the cursor is on it.
+// nameAll returns text that names agents and pools, and says whether they are marked.
 func nameAll(m *state.Room, all []details.Suspendable) string {
 	cursor := m.Focused().Key()
 	marked := len(m.NamedAgents) == 0 && (len(all) > 1 || all[0].Name != cursor)

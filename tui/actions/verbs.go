@@ -233,8 +233,7 @@ func scaleLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	return scale(m, p, size), ""
 }
 
-// GoTo moves the focus and the cursor to the row with the given name. It clears the panel's filter and the attention
-// filter.
+// GoTo moves the focus and the cursor to a name. It clears the filter of the panel and the attention filter.
 func GoTo(m *state.Room, args []string) ([]feed.Effect, string) {
 	name := args[0]
 	for _, p := range m.Panels {

@@ -244,8 +244,8 @@ func lastOutput(src *Source, a *city.Agent) time.Time {
 	return at
 }
 
-// outputAge returns how long ago an agent last wrote output. If the agent wrote output shortly before the last patrol,
-// it might have written more since. Unless the pane shows it, the age is then only an upper limit: "at most 20s".
+// outputAge returns how long ago an agent last wrote output. After a patrol that found recent output, the agent might
+// have written more. Unless the pane shows that output, the age is only an upper limit: "at most 20s".
 func outputAge(src *Source, a *city.Agent) string {
 	at, read, text := lastOutput(src, a), src.Snap.Patrol.Last, ""
 	recent := read.Sub(at) < max(src.Snap.Patrol.Interval, time.Second)

@@ -171,7 +171,7 @@ func (f *Finder[T]) Accepts(string, bool, time.Time) bool { return true }
 // Key edits the search text.
 func (f *Finder[T]) Key(k tea.KeyPressMsg, _ func()) []T {
 	if f.Palette == nil && k.Text == "/" && f.Edit.String() == "" {
-		return nil // the key that searches elsewhere
+		return nil // this key searches elsewhere
 	}
 	if f.Edit.Key(k) {
 		f.typed()
@@ -332,7 +332,7 @@ func filterByNoun[T any](all []Item[T]) []Item[T] {
 	})
 }
 
-// runnableFirst moves the entries that cannot run now to the end, unless they match better than the given rank.
+// runnableFirst moves the entries that cannot run now to the end. Entries that match better than the given rank stay.
 func runnableFirst[T any](all []Item[T], from Rank) []Item[T] {
 	var first, last []Item[T]
 	for _, t := range all {

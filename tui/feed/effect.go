@@ -29,7 +29,7 @@ type (
 		Query      beads.Query
 		Unassigned bool // omit the steps of work that has an assignee
 	}
-	// Wake makes the room handle a message after a delay.
+	// Wake makes the room handle a message once the delay has passed.
 	Wake struct{ After time.Duration }
 	// Watch makes the pane show an agent's session, a run's output, or nothing. If only the session ID differs, it is
 	// still a different terminal.

@@ -197,7 +197,7 @@ func (r *Runner) QueryBeads(q QueryBeads) {
 	})
 }
 
-// Wake makes the room handle a message after a delay.
+// Wake makes the room handle a message once the delay has passed.
 func (r *Runner) Wake(e Wake) {
 	r.Spawn("wake", func(ctx context.Context) {
 		if pause(ctx, e.After) {

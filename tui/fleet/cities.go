@@ -206,7 +206,7 @@ func HealthOf(l *widget.Styles, c *City) health {
 		return health{"silent", g.Silent, themes.Bad, 2}
 	case b.Overdue > 0:
 		return health{"stalled", g.Stalled, themes.Bad, 3}
-	case c.suspended(): // its remaining problems wait until it is resumed
+	case c.suspended(): // its other problems can wait until it is resumed
 		return health{"suspended", g.Suspended, themes.Warn, 8}
 	case len(b.Problems) > 0 || len(b.Needs) > 0:
 		return health{"trouble", g.Alert, themes.Warn, 4}
@@ -216,7 +216,8 @@ func HealthOf(l *widget.Styles, c *City) health {
 	return health{"running", g.Running, themes.Good, 7}
 }
 
-// suspended reports whether the city runs but is suspended. The list and the city's snapshot can differ for a moment.
+// suspended reports whether the city is running but suspended. For a moment, the list and the snapshot of the city can
+// differ.
 func (c *City) suspended() bool {
 	return c.Summary.Suspended || c.Info.Status == city.CitySuspended
 }
@@ -264,7 +265,7 @@ func (c *City) Why(now time.Time) string {
 	return strings.Join(parts, "; ")
 }
 
-// AttentionCount returns the number of agents in a city that need attention, or 1 if only the city itself does.
+// AttentionCount returns the number of agents in a city that need attention, or 1 if only the city as a whole does.
 func (c *City) AttentionCount() int {
 	b, n := &c.Summary, 0
 	switch {

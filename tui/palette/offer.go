@@ -64,7 +64,7 @@ func (t *Table[H, E]) complete(h H, l Line[H, E]) (found []Item[H, E]) {
 	return found
 }
 
-// starts reports whether a word is an abbreviation or the start of a name, or of one of the name's parts. A number
+// starts reports whether a word abbreviates a name, or is the beginning of the name or of one of its parts. A number
 // alone is ambiguous; see memberWord.
 func starts(word, name string) bool {
 	word, name = strings.ToLower(word), strings.ToLower(name)
@@ -186,16 +186,16 @@ func (t *Table[H, E]) search(h H, words []string) (found []Item[H, E]) {
 	return found
 }
 
-// wordMatch is how the words of a text name a verb and an object.
+// wordMatch says how the words of a text match a verb and the name of an object.
 type wordMatch struct {
 	verb   bool // a word is the verb or its beginning
 	named  bool // a word is the full name
 	part   bool // a word is a part of the name
-	within bool // a word is inside the name, and neither abbreviates it nor starts a part of it
+	within bool // a word is inside the name, but does not abbreviate it or start a part of it
 	full   bool // the words contain the full verb and the full name
 }
 
-// matchesWords returns how the words name a verb and an object, and whether all words match.
+// matchesWords returns how the words match a verb and the name of an object. ok reports whether all words match.
 func matchesWords(verb string, w Word, words []string) (m wordMatch, ok bool) {
 	name := strings.ToLower(w.Word)
 	kind := false

@@ -33,7 +33,7 @@ type Fetch struct {
 	urgent  bool      // the next queries ignore the gap
 	at      time.Time // time of the last queries
 	wakeAt  time.Time // when to request outdated results; zero = TimeToQuery has returned it
-	wokenAt time.Time // the last value of wakeAt
+	wokenAt time.Time // the previous value of wakeAt
 	pending []int     // request IDs, in the order of the queries; 0 = has a result
 	found   [][]beads.Bead
 	failed  string // why a query of this group failed

@@ -28,7 +28,7 @@ func header(m *state.Room, w int) string {
 		return w - l.Width - widget.CountersWidth(counts) - widget.Width(end) - 4
 	}
 	if mode != "" && m.Snap != nil && severalCities(m) && free() <= widget.Width(mode) {
-		// the footer shows the key that switches the city, so the header can omit the city's position
+		// the footer has the key that switches to another city, so the header can omit the city's position
 		brief := headerStart(m, w, true)
 		at, fewer := countsAndClock(m, w-brief.Width-widget.Width(mode)-1)
 		if len(fewer) >= min(len(counts), reservedCounts(m)) {
@@ -54,8 +54,8 @@ func header(m *state.Room, w int) string {
 	return widget.Crop(l.Fill(w), w)
 }
 
-// headerStart returns the left part of the header: the city's name, what needs attention outside the list of agents,
-// and the place. If brief is true, it contains only the essentials about other cities.
+// headerStart returns the left part of the header: the city's name, what needs attention apart from agents, and the
+// place. If brief is set, it contains only the essentials about other cities.
 func headerStart(m *state.Room, w int, brief bool) widget.Line {
 	l := widget.Line{Styles: &m.Look}
 	dot := " " + m.Look.Glyphs.Dot + " "

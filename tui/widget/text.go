@@ -224,8 +224,8 @@ func Number(n int) string {
 // LineCount returns the number of lines in text.
 func LineCount(s string) int { return strings.Count(s, "\n") + 1 }
 
-// Lasted describes how long an agent has been in a state: "for 3m". A quarantine ends by itself, so that "for 3m" would
-// read as its length.
+// Lasted returns text that says how long an agent has been in a state: "for 3m". For a quarantine it is "3m ago"
+// instead, because "for 3m" could be mistaken for the length of the quarantine.
 func Lasted(s city.State, d time.Duration) string {
 	if s == city.Quarantined {
 		return Age(d) + " ago"
