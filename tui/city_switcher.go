@@ -40,7 +40,7 @@ type cityRoom struct {
 	r           *feed.Runner
 	stateFile   string // file that stores the state of the room
 	stopReading context.CancelFunc
-	lastVisit   int // counter at the last visit; lowest = least recently visited
+	lastVisit   int // counter value at the latest visit; lowest = least recent visit
 }
 
 // maxRooms is the maximum number of rooms kept.

@@ -21,7 +21,7 @@ type room struct {
 	// the effect that requires the program to quit: attach, show text, edit or quit
 	exitEffect feed.Effect
 
-	wheel      wheel // wheel events since the last message
+	wheel      wheel // wheel events since the latest message
 	wheelTimer bool  // a timer for wheel events is running
 }
 

@@ -283,7 +283,7 @@ func receiveResult(m *state.Room, r feed.Result) {
 	defer state.ReportFiredRun(m)
 	r.Failures = state.NameKeys(m, r.Failures)
 	state.KeepUndelivered(m, &r)
-	state.MarkListsOutdated(m, true) // any action may change beads
+	state.MarkListsOutdated(m, true) // any action can change beads
 	if r.Created != "" {
 		m.Work.SelectNew(r.Created)
 	}

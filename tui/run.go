@@ -91,8 +91,8 @@ func run(ctx context.Context, o Options, newScreen terminal.ScreenMaker) (feed.E
 	return r.ExitReason()
 }
 
-// frozenGrace is how long a terminal may take to accept the last output of a room. It is longer than QuitGrace,
-// after which the program is killed, and longer than the limit for programs that borrow the terminal.
+// frozenGrace is how long a terminal can take to accept the last output of a room. It is longer than QuitGrace, after
+// which the program is killed, and longer than the limit for programs that borrow the terminal.
 const frozenGrace = feed.QuitGrace + 2*time.Second
 
 // runPrograms runs the Bubble Tea program until the room ends. Between two runs, an agent, pager or editor uses the
@@ -205,8 +205,7 @@ func readText(ctx context.Context, r *feed.Runner, o feed.Terminal, m *state.Roo
 	}
 }
 
-// editText runs an editor in the terminal. The result is checked in the background, because the check may take a long
-// time.
+// editText runs an editor in the terminal. The result is checked in the background, because that can take a long time.
 func editText(ctx context.Context, r *feed.Runner, o feed.Terminal, m *state.Room, what feed.Edit) {
 	defer r.RecoverPanic("editor")
 	d, err := r.EditDraft(ctx, o, what)

@@ -131,7 +131,7 @@ func releaseHint(m *state.Room, r *panel.AgentRow) string {
 	return "; " + m.Keys.KeyText(state.ReleaseID) + " releases it"
 }
 
-// hasSession reports whether an agent has, or may have, a session that can be killed.
+// hasSession reports whether an agent has, or might have, a session that can be killed.
 func hasSession(r *panel.AgentRow) bool {
 	return r.Running || r.State == city.Starting || r.State == city.Stopping ||
 		r.State == city.Unknown

@@ -46,7 +46,7 @@ func askIfWanted(m *state.Room, q question) []feed.Effect {
 	return nil
 }
 
-// ask asks a question that does not change while it is open; see askLive.
+// ask asks a question that does not change while it is open. For other questions see askLive.
 func ask(m *state.Room, q question) { askLive(m, func(*state.Room) question { return q }) }
 
 // askLive asks a question unless the preferences turn it off. If there are many targets, the user must type their

@@ -68,7 +68,7 @@ func driftLines(src *Source, all []city.Difference) []string {
 	return lines
 }
 
-// fieldLines returns a field as lines. Its text may have several lines.
+// fieldLines returns a field with its text, which can have several lines.
 func fieldLines(src *Source, label, text string) []string {
 	var lines []string
 	for _, part := range widget.PlainLines(text) {
@@ -221,7 +221,7 @@ func envLines(src *Source, env []city.Variable) []string {
 type Inspection struct {
 	Name      string
 	About     *city.Inspection // the last response; nil = none yet
-	Problem   string           // why the last request failed; "" = no error
+	Problem   string           // why the latest request failed; "" = no error
 	RequestID int              // ID of the request in progress; 0 = none
 	StateKey  string           // state of the agent when the request was sent
 }

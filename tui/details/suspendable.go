@@ -80,8 +80,8 @@ func ListAll(all []Suspendable) string {
 	return strings.Join(each, ", ")
 }
 
-// Suspendables returns the objects to suspend for agents: the agent itself, or its pool if the pool may have several
-// members.
+// Suspendables returns the objects to suspend for agents: the agent itself or, if its pool can have several members,
+// the pool.
 func Suspendables(l *panel.Lists, rows []*panel.AgentRow) []Suspendable {
 	var all []Suspendable
 	seen := map[string]bool{}

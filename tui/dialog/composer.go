@@ -32,7 +32,7 @@ type Composer[T any] struct {
 	To      []string // the recipients; for mail, the draft's key
 	Label   string   // describes the recipients
 	Sent    []string // earlier messages, oldest first
-	Problem string   // why the last action failed; reset by the next key
+	Problem string   // why the latest action failed; reset by the next key
 	About   any      // data of the composer's owner
 
 	area         textarea.Model
@@ -194,7 +194,7 @@ func (c *Composer[T]) Newline() {
 // Paste inserts text. If the text is long, a placeholder stands for it, and it cannot be edited.
 func (c *Composer[T]) Paste(text string) {
 	c.Problem = ""
-	// cleaning may shorten the text by up to half, because line ends might become shorter
+	// cleaning can shorten the text by up to half, because line endings might become shorter
 	if len(text) <= 2*city.MaxSend {
 		text = strings.TrimRight(widget.DropUntypable(text), "\n")
 	}

@@ -36,7 +36,7 @@ type Confirm[T any] struct {
 	firstRow int    // row of the first answer in the last frame
 	rows     []int  // the index of the answer in each row, beginning with firstRow
 	mismatch bool   // the typed text did not match; reset by the next change
-	note     string // why the last key did nothing; reset by the next answer
+	note     string // why the latest key did nothing; reset by the next answer
 	// time when an answer was rejected because it came too early
 	rejectedAt time.Time
 }

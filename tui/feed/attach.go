@@ -33,7 +33,7 @@ const (
 	maxTypedAhead = 1 << 20
 	ctrlC         = 0x03
 	// minRowsForStatus is the minimum height of a terminal for showing the detach key in its last row. In a smaller
-	// terminal the first row shows it, and the agent may overwrite it.
+	// terminal the first row shows it until the agent overwrites it.
 	minRowsForStatus = 12
 )
 

@@ -11,7 +11,7 @@ import (
 	"gcity/tui/terminal"
 )
 
-// News is everything that was received since the last message to the model.
+// News is everything that was received since the previous message to the model.
 type News struct {
 	Snap *city.Snapshot // nil = nothing new
 	// why the city does not respond; "" = it responds again; nil = nothing new
@@ -47,7 +47,7 @@ type Mailbox struct {
 	pending News
 	newest  uint64        // sequence number of the newest event that was added
 	paneGap time.Duration // minimum time between two updates of the pane
-	paneAt  time.Time     // time of the last update
+	paneAt  time.Time     // time of the latest update
 	wake    chan struct{}
 }
 

@@ -175,7 +175,7 @@ func Troubles(s *city.Snapshot) []string {
 
 func (c *City) Key() string {
 	if c.Unregistered {
-		return c.Info.Path // a registered city may have the same name
+		return c.Info.Path // a registered city might have the same name
 	}
 	return c.Info.Name
 }

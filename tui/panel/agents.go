@@ -108,7 +108,7 @@ func (r *AgentRow) Undrainable() bool { return r.State == city.Draining && !r.Su
 // attached reports whether a user is attached to the agent's terminal.
 func (r *AgentRow) attached() bool { return r.Session != nil && r.Session.Attached }
 
-// MaxWait is how long an agent may wait for another agent, or drain without a deadline, before it needs attention.
+// MaxWait is how long an agent can wait for another agent, or drain without a deadline, before it needs attention.
 const MaxWait = 10 * time.Minute
 
 // Attention reports whether the agent needs a user's attention.

@@ -12,7 +12,7 @@ import (
 
 // Alert is a problem that is shown below the header, with the key that goes to it.
 type Alert struct {
-	Text    string // may have several lines
+	Text    string // can have several lines
 	Key     string // key that goes to the problem; "" = none
 	Effect  string // text that follows the key: "shows the plan"; "" = the key goes to a panel
 	Warning bool   // a warning that needs no reaction

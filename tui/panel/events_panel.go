@@ -274,7 +274,7 @@ func (t *Events) refill(seq uint64) {
 type shownEvent struct {
 	seq   uint64 // sequence number of the event under the cursor
 	since time.Time
-	seen  uint64 // the last event that was visible long enough for a user to see it
+	seen  uint64 // the latest event that was visible long enough for a user to see it
 }
 
 // Record records the event under the cursor.
@@ -291,7 +291,7 @@ func (e *shownEvent) Record(seq uint64, now time.Time) {
 func (e *shownEvent) set(seq uint64) { e.seq, e.seen = seq, seq }
 
 // target returns the index of the event that keys apply to: the event under the cursor or, while new events arrive, the
-// last event that was visible long enough.
+// latest one that was visible long enough.
 func (t *Events) target() int {
 	if t.Frozen || t.Seen.seen == 0 {
 		return t.List.Cursor

@@ -40,7 +40,7 @@ type Mail struct {
 	pager
 	Others bool // also list messages to agents and pools
 
-	all    []mail.Message // the last results, newest first, without archived messages
+	all    []mail.Message // the latest results, newest first, without archived messages
 	agents *Agents
 }
 
@@ -153,7 +153,7 @@ func (k *Mail) People(s *city.Snapshot) (names []string) {
 	return names
 }
 
-// rows returns rows for the last results.
+// rows returns the rows for the latest results.
 func (k *Mail) rows(e *Env) []MailRow {
 	rows := make([]MailRow, len(k.all))
 	for i, m := range k.all {

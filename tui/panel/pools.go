@@ -25,7 +25,7 @@ const (
 	poolSuspended poolState = "suspended"
 )
 
-// MaxShort is how long a pool may have too few members before it needs a user's attention.
+// MaxShort is how long a pool can have too few members before it needs a user's attention.
 const MaxShort = time.Minute
 
 // PoolRow is a pool ready to be drawn. Its strings are sanitized, except for Name, Rig and most of Check.

@@ -25,11 +25,11 @@ const (
 type Work struct {
 	Table[WorkRow, *WorkRow]
 	pager
-	unclosed, closed []beads.Bead // the last results
+	unclosed, closed []beads.Bead // the latest results
 	ready            map[string]bool
 	added            string // a bead that the user has added and that is not listed yet; "" = none
 
-	built  []WorkRow // rows built from the last results; nil = not built yet
+	built  []WorkRow // rows built from the latest results; nil = not built yet
 	rigs   []city.Rig
 	agents *Agents
 }
@@ -126,7 +126,7 @@ func (k *Work) Move(n int) {
 	k.Table.Move(n)
 }
 
-// rows returns rows for the last results.
+// rows returns the rows for the latest results.
 func (k *Work) rows(e *Env) []WorkRow {
 	same := slices.EqualFunc(k.rigs, e.Snap.Rigs, func(a, b city.Rig) bool {
 		return a.Name == b.Name && a.Prefix == b.Prefix

@@ -10,7 +10,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// ListCities fills the list of all cities from the last update.
+// ListCities fills the list of all cities from the latest update.
 func ListCities(m *Room) {
 	t := &m.Cities
 	if m.Fleet == nil {

@@ -120,7 +120,7 @@ type actionLog struct {
 // inputState is the recent input from the keyboard and the mouse.
 type inputState struct {
 	NamedAgents []string  // agents named for the current verb
-	LastKey     time.Time // time of the last key
+	LastKey     time.Time // time of the latest key
 	Mouse       string    // the user's choice: "on" or "off"; "" = per preferences
 	Pressed     Press
 	UnaskedAt   time.Time // time of the latest action that can ask a question but did not

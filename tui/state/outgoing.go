@@ -110,7 +110,7 @@ func (l *followedText) update(s *city.Snapshot) bool {
 	return l.missing && !l.Send.Stage.Over()
 }
 
-// stateText returns a description of the state of the message.
+// stateText returns a description of the message's state.
 func (l *followedText) stateText() string {
 	switch {
 	case l.missing && !l.Send.Stage.Over():

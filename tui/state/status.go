@@ -9,7 +9,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Status is the line that shows the result of the last action.
+// Status is the line that shows the result of the latest action.
 type Status struct {
 	ID      int // ID of the awaited action
 	Text    string

@@ -6,8 +6,8 @@ import (
 	"gcity/tui/panel"
 )
 
-// Visit is a visit to an agent's terminal that has ended. The city checks its sessions only periodically, and may count
-// the user as a viewer until the next check.
+// Visit is a visit to an agent's terminal that has ended. The city checks its sessions only periodically. Until the
+// next check, it may still count the user as a viewer.
 type Visit struct {
 	Agent, session string
 	others         int // viewers except the user

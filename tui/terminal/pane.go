@@ -61,7 +61,7 @@ type Picture struct {
 	cursor int        // row of the cursor; -1 = hidden
 }
 
-// rowPosition is a row within a line that may be wrapped.
+// rowPosition is a row within a line that can be wrapped into several rows.
 type rowPosition struct{ line, row int }
 
 // RecordOutput records the time of the latest output. It ignores the first news of a session, because they contain

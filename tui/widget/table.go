@@ -20,7 +20,7 @@ type keyed[R any] interface {
 	Key() string
 }
 
-// Records contains rows in display order, with the user's selection, marks and filter. Two tables may share records.
+// Records contains rows in display order, with the user's selection, marks and filter. Two tables can share records.
 type Records[R any, P keyed[R]] struct {
 	Rows    []R
 	Order   Order
