@@ -169,7 +169,7 @@ func (c *Confirm[T]) Click(row int, close func()) []T {
 	return c.Accept(close)
 }
 
-// Paste inserts into the typed text.
+// Paste inserts text into the typed text.
 func (c *Confirm[T]) Paste(text string) {
 	if c.RequiredText != "" {
 		c.Edit.Paste(text)

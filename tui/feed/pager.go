@@ -91,7 +91,7 @@ const (
 	continuePause = 20 * time.Millisecond
 )
 
-// pager returns the command in $PAGER, or otherwise less or more.
+// pager returns the command in $PAGER. If it is not set, pager returns less or more.
 func pager(ctx context.Context, environ []string) (foreground, error) {
 	line, by, flags := "", "", ""
 	for _, kv := range environ {

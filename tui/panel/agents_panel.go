@@ -137,7 +137,7 @@ func ConditionOf(k *widget.Styles, r *AgentRow) (string, themes.Token) {
 	return sign + " " + word, token
 }
 
-// AgentCondition is like ConditionOf for an agent without a row.
+// AgentCondition is like ConditionOf, but for an agent without a row.
 func AgentCondition(l *widget.Styles, s city.State, stuck bool) (sign, word string,
 	token themes.Token) {
 	if stuck && s == city.Running {

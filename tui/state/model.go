@@ -137,7 +137,7 @@ type Room struct {
 	Look          widget.Styles
 	Keys          *Registry
 	ReducedMotion bool
-	Remote        bool // over SSH
+	Remote        bool // the user is connected over SSH
 	Confirm       Confirm
 
 	ConfigEdit

@@ -166,7 +166,7 @@ func Footer(m *state.Room, w int) string {
 	return widget.Crop(l.Fill(w), w)
 }
 
-// footMarks returns text that says on how many rows the verbs act if rows are marked, or "".
+// footMarks returns text that says how many marked rows the verbs act on, or "".
 func footMarks(m *state.Room) string {
 	p := m.ActionPanel()
 	if n := len(*p.Marking().Marks); n > 0 && p.About().NoAgent == "" {
