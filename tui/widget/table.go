@@ -48,7 +48,7 @@ func (t *Records[R, P]) JustReordered(now time.Time) bool {
 	return now.Sub(t.moved) < MinReorderInterval
 }
 
-// Sort sorts the rows immediately. It must be called only if the user has requested it.
+// Sort sorts the rows immediately, at the user's request.
 func (t *Records[R, P]) Sort(rank func(a, b *R) int) {
 	t.before, t.moved = nil, time.Time{}
 	Sort(t.Rows, rank)
