@@ -72,7 +72,7 @@ func (s *inCity) sees(want ...string) {
 	})
 }
 
-// answer carries out the effects of the last messages and delivers their results, until there are no more results.
+// answer carries out the effects of the latest messages and delivers their results, until there are no more results.
 func (s *inCity) answer() {
 	s.t.Helper()
 	for range 20 {
@@ -185,7 +185,7 @@ func TestActsOnMail(t *testing.T) {
 	}
 }
 
-// The controller does not stop one member of a pool, so the question does not offer it.
+// The controller does not stop a single member of a pool, so the question does not offer that.
 func TestAMemberIsOnlyKilled(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.choose("worker-2")
@@ -198,7 +198,8 @@ func TestAMemberIsOnlyKilled(t *testing.T) {
 	s.shows("Kill or stop idle", "keep it stopped")
 }
 
-// A verb that the city would refuse is refused when its key is pressed, with the reason. The footer does not offer it.
+// A verb that the city would refuse is refused, with the reason, as soon as its key is pressed. The footer does not
+// offer it.
 func TestAnAgentWithoutASessionIsNotKilledOrRestarted(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("shop/writer") // suspended

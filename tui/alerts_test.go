@@ -13,7 +13,7 @@ import (
 	"gcity/tui/view"
 )
 
-// Alerts are ordered by severity, and each shows its key.
+// Alerts are ordered by severity, and each shows the key that goes to the problem.
 func TestAlertsAreOrderedAndHaveKeys(t *testing.T) {
 	s := newStage(t, Options{})
 	s.size(80, 60)
@@ -67,7 +67,7 @@ func TestAttentionLeadsToAutomations(t *testing.T) {
 		"configuration held: removes 1 of 2 running agents: C shows the plan.")
 }
 
-// A title never shows the number zero in the error color.
+// A title never shows a zero in the error color.
 func TestNoZeroIsRed(t *testing.T) {
 	for name, lead := range allScenes() {
 		s := demo(t, 120, 40)
@@ -81,7 +81,7 @@ func TestNoZeroIsRed(t *testing.T) {
 	}
 }
 
-// The alert about agents in quarantine leads to their own list, where the agent is on the first row.
+// The alert about agents in quarantine leads to the list of these agents, with the cursor on the first of them.
 func TestQuarantineLeadsToItsPanel(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.change(func(n *city.Snapshot) {
@@ -94,7 +94,7 @@ func TestQuarantineLeadsToItsPanel(t *testing.T) {
 	}
 }
 
-// A narrow screen shows where the configuration is invalid, even if agents need attention.
+// A narrow screen shows the position of the error in the configuration, even if agents need attention.
 func TestInvalidConfigurationIsShown(t *testing.T) {
 	s := newStage(t, Options{Config: textFile{"/x/city.toml"}})
 	s.size(80, 24)

@@ -8,7 +8,7 @@ import (
 	"gcity/tui/feed"
 )
 
-// In ASCII mode, a copy has the original text, not the ASCII form on the screen.
+// In ASCII mode, copied text is the original text, not the ASCII form on the screen.
 func TestASCIIScreensAreNotCopied(t *testing.T) {
 	s := newStage(t, Options{ASCII: true})
 	s.size(120, 40)

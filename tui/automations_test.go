@@ -28,7 +28,8 @@ func (s *stage) automating() []string {
 	return names
 }
 
-// The cursor starts on a failing automation, because the header points to it. A cursor that the user has moved stays.
+// The cursor starts on a failing automation, because the header points to it. After the user has moved the cursor, it
+// stays where it is.
 func TestTheCursorIsOnWhatFails(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.change(func(n *city.Snapshot) {
@@ -198,7 +199,7 @@ func TestFire(t *testing.T) {
 	s.wants(fire("digest"))
 }
 
-// A run in progress can be stopped after a confirmation. Without one, there is nothing to stop.
+// A run in progress can be stopped after a confirmation. Without a run, there is nothing to stop.
 func TestEndRun(t *testing.T) {
 	end := func(name string) city.Command { return city.EndRun{Automation: name, By: "operator"} }
 	s := automated(t, 120, 40)
@@ -353,8 +354,8 @@ func TestQueryAlwaysResponds(t *testing.T) {
 	}
 }
 
-// A condition and the errors of a file may have several lines. A row shows the first error and the number of further
-// errors; the details show all.
+// A condition, and the errors of a file, can have several lines. A row shows the first error and the number of further
+// errors. The details show all of them.
 func TestAutomationReasonsOfSeveralLines(t *testing.T) {
 	s := automated(t, 160, 34)
 	s.automation("wisp-compact", func(a *city.Automation) {

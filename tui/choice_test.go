@@ -68,6 +68,6 @@ func TestAnswersAreWrapped(t *testing.T) {
 			}
 		}
 	}
-	s, _ := open(40, 7) // with room for only one line per answer
+	s, _ := open(40, 7) // there is room for only one line per answer
 	s.shows("a  keep the agents", "c  stay")
 }

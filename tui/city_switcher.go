@@ -24,7 +24,7 @@ type roomSwitcher struct {
 	newScreen terminal.ScreenMaker
 	rooms     map[string]*cityRoom // by folder; "" is the all-cities room
 	current   *cityRoom
-	// room of the city that Run was called for; nil = started for all cities
+	// room of the city that Run was called for; nil = Run was called for all cities
 	home    *cityRoom
 	watcher *feed.FleetWatcher // nil = no list of cities
 	visits  int
@@ -40,7 +40,7 @@ type cityRoom struct {
 	r           *feed.Runner
 	stateFile   string // file that stores the state of the room
 	stopReading context.CancelFunc
-	lastVisit   int // counter at the last visit; lowest = least recently visited
+	lastVisit   int // counter value at the latest visit; lowest = least recent visit
 }
 
 // maxRooms is the maximum number of rooms kept.
@@ -104,7 +104,7 @@ func (t *roomSwitcher) show(s *cityRoom) {
 	}
 }
 
-// putPreferences sends changed preferences to the room that is shown.
+// putPreferences sends changed preferences to the visible room.
 func (t *roomSwitcher) putPreferences(p feed.Preferences) {
 	t.mu.Lock()
 	t.preferences = &p
@@ -125,7 +125,7 @@ func (t *roomSwitcher) openCity(r *feed.Runner, e feed.SwitchCity) {
 	r.OpenCity(e, known, keep)
 }
 
-// existingRoom returns the room that a switch goes to, or nil if it does not exist yet.
+// existingRoom returns the target room of a switch, or nil if that room does not exist yet.
 func (t *roomSwitcher) existingRoom(e feed.SwitchCity) *cityRoom {
 	if e.Home {
 		return t.home
@@ -137,7 +137,7 @@ func (t *roomSwitcher) existingRoom(e feed.SwitchCity) *cityRoom {
 	return s
 }
 
-// showOpenedCity shows the room of a city that was opened for a switch, or reports why it could not be opened.
+// showOpenedCity shows the room of a city that a switch has opened. If the city could not be opened, it reports why.
 func (r *room) showOpenedCity(a *feed.OpenedCity) tea.Cmd {
 	t := r.switcher
 	old := t.current
@@ -194,7 +194,7 @@ func (r *room) showOpenedCity(a *feed.OpenedCity) tea.Cmd {
 	return tea.Sequence(cmd, r.runEffects(todo))
 }
 
-// selectOnArrival selects the agent that the switch was for, and shows the name of the city.
+// selectOnArrival selects the agent that the switch asked for, and shows the name of the city.
 func selectOnArrival(m *state.Room, a *feed.OpenedCity, from *state.Room) []feed.Effect {
 	switch {
 	case m.FleetRoom:
@@ -213,7 +213,7 @@ func selectOnArrival(m *state.Room, a *feed.OpenedCity, from *state.Room) []feed
 		}
 		return actions.AskLeave(m, "Only "+state.CityName(m)+" runs in this program. "+other, "")
 	}
-	if !m.Status.Pending && !m.Status.Failed { // the status line reports no earlier action
+	if !m.Status.Pending && !m.Status.Failed { // the status line does not report an earlier action
 		state.ShowSuccess(m, "switched to "+state.CityName(m))
 	}
 	if a.Agent != "" {

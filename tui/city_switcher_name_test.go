@@ -47,7 +47,7 @@ func TestCityWithAnotherName(t *testing.T) {
 	c.until("gamma got it", func() bool { return len(renamed.Commands()) == 1 })
 }
 
-// If the visible city's name now belongs to another city, that city is not shown in its place.
+// If the name of the visible city now belongs to another city, that other city is not shown in its place.
 func TestAnotherCityIsNotShownInItsPlace(t *testing.T) {
 	d := citytest.NewDirectory(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}), citytest.NewFake("beta", city.Agent{Name: "two", Running: true}))
 	c := inHouse(t, Options{Cities: d, Mode: state.Joined})
@@ -133,7 +133,7 @@ func TestBackFromAllCities(t *testing.T) {
 	}
 }
 
-// For a stopped city in the list the header shows `gcity start`. For a slow city it does not.
+// For a stopped city that was opened from the list, the header shows `gcity start`. For a slow city it does not.
 func TestHowACityOfTheListComesBack(t *testing.T) {
 	s := among(t, 200, 20)
 	s.m.OpenedAs = "bright-lights"
@@ -144,7 +144,7 @@ func TestHowACityOfTheListComesBack(t *testing.T) {
 	}
 }
 
-// Without a supervisor, the room that runs a city explains how to hand it over.
+// Without a supervisor, a room that runs its city explains how to hand the city over.
 func TestHowAHostedCityGetsToTheSupervisor(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.press("@")

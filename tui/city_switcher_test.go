@@ -80,8 +80,8 @@ func (c *console) to(name string) {
 	c.sees(name + " · ")
 }
 
-// After a switch, the room reads only snapshots of the previous city, which the list of cities needs. Commands that
-// were started there still finish; their results and the cursor are shown on return.
+// After a switch, the list of cities still needs the snapshots of the previous city, but nothing else is read from it.
+// Commands that were started there still finish. Their results, and the cursor, are shown when the user comes back.
 func TestLeavingACityEndsItsStreams(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -146,7 +146,7 @@ func TestCityWasReplaced(t *testing.T) {
 	}
 }
 
-// The list shows an outage of the directory. After the outage, it shows the cities that were added in the meantime.
+// The list shows that the directory is unavailable. Afterwards, it shows the cities that were added in the meantime.
 func TestTheListGoesAndComesBack(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -228,8 +228,8 @@ func TestFleetWatcher(t *testing.T) {
 	})
 }
 
-// The supervisor refuses a city that this program already runs. The list still shows its real state, and the city can
-// be opened from there.
+// The supervisor rejects a city that this program already runs. The list nevertheless shows the real state of the city,
+// and the city can be opened from the list.
 func TestTheHostedCityIsInTheList(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -260,7 +260,7 @@ func TestTheHostedCityIsInTheList(t *testing.T) {
 	}
 }
 
-// The state of the room is stored separately for each city.
+// The state of the room is stored for each city separately.
 func TestEachCityRemembersItself(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -345,7 +345,7 @@ func (l *late) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 	return l.Directory.Watch(ctx)
 }
 
-// A room that was opened before the supervisor started detects it later.
+// A room that was opened before the supervisor started detects the supervisor later.
 func TestSupervisorStartsLater(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")

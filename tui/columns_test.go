@@ -22,7 +22,7 @@ func TestOneLongNameTakesNoRoom(t *testing.T) {
 	}
 }
 
-// On narrower screens, columns of numbers are dropped from the right before the reasons are shortened.
+// On narrower screens, columns of numbers are dropped, beginning at the right, before the reasons are shortened.
 func TestColumnsLeaveFromTheRight(t *testing.T) {
 	shown := func(c panel.Columns) (heads []string) {
 		for _, v := range []struct {
@@ -56,7 +56,7 @@ func TestColumnsLeaveFromTheRight(t *testing.T) {
 	}
 }
 
-// Reasons and marks that change do not change the set of columns.
+// If reasons or marks change, the set of columns does not.
 func TestColumnsStay(t *testing.T) {
 	set := func(c panel.Columns) [5]bool {
 		return [5]bool{c.Age > 0, c.CPU > 0, c.Mem > 0, c.Restarts > 0, c.PID > 0}

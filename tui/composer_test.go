@@ -113,7 +113,7 @@ func TestComposerKeepsADraft(t *testing.T) {
 	}
 }
 
-// Text for a starting agent is accepted. A composer that was closed unchanged leaves no draft.
+// Text for an agent that is starting is accepted. A composer that is closed without a change leaves no draft behind.
 func TestComposerBeginsEmptyAgain(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("shop/reviewer")
@@ -288,7 +288,7 @@ func TestComposerIsRefused(t *testing.T) {
 	s.wants(city.Nudge{Agent: "flaky", Text: "x"})
 }
 
-// If the recipients disappear while the user writes, nothing is sent.
+// If the recipients disappear while the user is writing, nothing is sent.
 func TestComposerOutlivesItsAgents(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("idle")
@@ -332,7 +332,7 @@ func TestComposerInASCII(t *testing.T) {
 	}
 }
 
-// The composer takes at most a third of the screen. The cursor is in the right column, even after wide characters.
+// The composer takes up at most a third of the screen. The cursor is in the correct column, even after wide characters.
 func TestComposerSheet(t *testing.T) {
 	for _, size := range [][2]int{{200, 60}, {120, 40}, {80, 24}, {60, 20}, {40, 10}} {
 		s := demo(t, size[0], size[1])

@@ -47,7 +47,7 @@ func TestManyRemovalsAreTyped(t *testing.T) {
 	s.wants(city.Reload{Confirm: true, Revision: "9f8e7d6c5b4a"})
 }
 
-// A confirmation applies only to the plan that the question showed.
+// A confirmation applies only to the plan that was visible in the question.
 func TestAnotherConfigurationIsNotConfirmed(t *testing.T) {
 	for _, change := range []func(*city.Snapshot){
 		func(n *city.Snapshot) { n.Config.Held = nil },

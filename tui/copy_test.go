@@ -74,8 +74,8 @@ func TestCopyFromOtherThings(t *testing.T) {
 	}
 }
 
-// Copied text will be pasted into a terminal, so it contains no control characters (L12). A terminal accepts only a
-// limited size.
+// Users paste copied text into a terminal, so it must not contain control characters (L12). A terminal accepts only a
+// limited amount of text.
 func TestCopiesAreSafe(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.agent("builder", func(a *city.Agent) { a.Command = "echo \x1b[201~\x03\u202erm -rf ~\nline two" })
@@ -129,7 +129,7 @@ func TestClipboardSequence(t *testing.T) {
 	}
 }
 
-// A real program gets the text. If there is none, or if it fails, a message says so.
+// The clipboard program receives the text. If there is no such program, or if it fails, a message says so.
 func TestClipboardProgram(t *testing.T) {
 	dir := t.TempDir()
 	got := filepath.Join(dir, "got")
@@ -153,7 +153,7 @@ func TestClipboardProgram(t *testing.T) {
 		}
 		return n.Results[0]
 	}
-	put("cat >" + got + "\n(sleep 300 >&- 2>&- <&-) &") // a program that serves the clipboard stays in the background
+	put("cat >" + got + "\n(sleep 300 >&- 2>&- <&-) &") // the program keeps running in the background
 	if r := run(); len(r.Receipts) != 1 || r.Receipts[0] != "copied the name with wl-copy" {
 		t.Errorf("%+v", r)
 	}

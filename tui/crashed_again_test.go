@@ -9,7 +9,7 @@ import (
 	"gcity/tui/state"
 )
 
-// A later crash of an agent replaces the result of its restart on the screen.
+// If an agent crashes again later, the crash replaces the result of the restart on the screen.
 func TestACrashAfterARestartReplacesItsResult(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("scout")
@@ -29,7 +29,7 @@ func TestACrashAfterARestartReplacesItsResult(t *testing.T) {
 	s.hides("crashed again")
 }
 
-// A crash long after a restart is not about the restart.
+// A crash long after a restart is not attributed to that restart.
 func TestACrashLongAfterARestartIsNotItsResult(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("scout")
@@ -59,7 +59,7 @@ func TestTheTitleOfQuarantineCountsReleasedRows(t *testing.T) {
 	s.hides("released")
 }
 
-// The message about a crash follows the state of the agent, and ends when the agent runs.
+// The message about a crash follows the state of the agent. It disappears when the agent runs.
 func TestTheMessageAboutACrashIsAboutNow(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("scout")
@@ -78,7 +78,7 @@ func TestTheMessageAboutACrashIsAboutNow(t *testing.T) {
 	s.hides("crashed again")
 }
 
-// A failure because of an invalid configuration is shown until the configuration is valid.
+// A failure that is caused by an invalid configuration is shown until the configuration is valid.
 func TestAFailureByAnInvalidConfigurationEndsWithIt(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")

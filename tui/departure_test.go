@@ -73,7 +73,7 @@ func TestEscStays(t *testing.T) {
 	s.wants(city.Drain{Agent: "builder", Final: true}, city.Drain{Agent: "idle", Final: true})
 	s.done("builder drains", "idle drains")
 	s.agent("builder", func(a *city.Agent) { a.State, a.Running, a.Session = city.Exited, false, nil })
-	s.press("esc")                                                       // the snapshot does not show idle's drain yet
+	s.press("esc")                                                       // idle's drain is not in the snapshot yet
 	s.wants(city.Undrain{Agent: "builder"}, city.Undrain{Agent: "idle"}) // builder has exited; this restarts it
 	s.hides("quitting when")
 	s.ended("idle", "chatty")
@@ -83,7 +83,7 @@ func TestEscStays(t *testing.T) {
 	}
 }
 
-// Stopping the city asks for confirmation, even if the preferences turn confirmations off. Without a running agent it
+// Stopping the city asks for confirmation even if the preferences turn confirmations off. If no agent is running, it
 // does not ask.
 func TestStoppingTheCityAsks(t *testing.T) {
 	s := newStage(t, Options{Mode: state.Joined})
@@ -122,7 +122,7 @@ func TestStoppingTheCityAsks(t *testing.T) {
 	}
 }
 
-// If the user presses esc before the results of the drains arrive, the drains are canceled when they arrive.
+// If the user presses esc before the results of the drain commands arrive, the drains are canceled once they arrive.
 func TestEscStaysBeforeTheAnswer(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.change(few)

@@ -7,8 +7,8 @@ import (
 	"gcity/tui/state"
 )
 
-// If only one panel fits below a list, it shows the details of the selected row, not another agent's terminal. The pane
-// comes back when it gets the focus.
+// If there is room for only one panel below a list, that panel shows the details of the selected row, and not the
+// terminal of an unrelated agent. The pane comes back when it gets the focus.
 func TestTheLowerHalfIsAboutTheSelectedRow(t *testing.T) {
 	s := pooled(t, 80, 24)
 	for _, key := range []string{"2", "7"} {

@@ -85,7 +85,7 @@ func TestMembersAreCounted(t *testing.T) {
 	s.shows("rig         shop ")
 }
 
-// If all decisions are from today, their times have no dates.
+// If all decisions are from today, their times do not include the date.
 func TestDecisionsHaveDates(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.agent("builder", func(a *city.Agent) {
@@ -133,14 +133,14 @@ func TestHangingIndent(t *testing.T) {
 	}
 }
 
-// Agent verbs are refused in a pool's details.
+// Agent verbs are refused in the details of a pool.
 func TestAgentVerbsInThePoolDetails(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press("2", "d", "u")
 	s.shows("cannot release the agent: this page shows pool batch, not an agent")
 }
 
-// The details show output that the pane has received, even before the city has read its time.
+// The details use the output that the pane has received, even before the city has updated the time of the last output.
 func TestTheLastOutputIsCurrent(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
@@ -156,7 +156,7 @@ func TestTheLastOutputIsCurrent(t *testing.T) {
 	s.shows("last output 0s ago")
 }
 
-// Without the pane, the time of the last output is as old as the last patrol, so it is an upper limit.
+// Without the pane, the time of the last output is only as recent as the last patrol, so the age is an upper limit.
 func TestTheLastOutputIsAtMostAsOldAsThePatrol(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")

@@ -13,8 +13,8 @@
 //
 // The state belongs to Bubble Tea's event loop. Everything else reaches it through one mailbox. The city's snapshots,
 // its events, the periodic requests, the watched terminal and every running command have one goroutine each. These
-// goroutines put their results into the mailbox and never wait for the program. One pump empties it, at most ten times
-// a second (four over SSH), and sends the contents as a single message. While an agent is attached, no program runs,
-// but the goroutines keep running. Run owns all goroutines: they recover from panics and have ended when Run returns.
-// The only exception is a goroutine that writes to a terminal that accepts no output.
+// goroutines put their results into the mailbox and never wait for the program. A single pump empties it, at most ten
+// times a second (four over SSH), and sends the contents as a single message. While an agent is attached, no program
+// runs, but the goroutines keep running. Run owns all goroutines: they recover from panics and have ended when Run
+// returns. The only exception is a goroutine that writes to a terminal that no longer accepts output.
 package tui

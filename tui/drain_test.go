@@ -10,7 +10,7 @@ import (
 	"gcity/tui/state"
 )
 
-// In Agents as in the list of a pool's members, one agent drains at once, and undo cancels the drain.
+// In Agents and in the list of a pool's members, a single agent drains immediately, and undo cancels the drain.
 func TestDrainOfOneAgentIsUndone(t *testing.T) {
 	for _, keys := range [][]string{{"D"}, {"2", "D", "2", "enter"}} {
 		for _, size := range [][2]int{{200, 60}, {80, 24}} {
@@ -51,7 +51,7 @@ func TestDrainIsCanceled(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.choose("deployer")
 	s.shows("D undrain")
-	s.hides("u release") // the hint for D already names the effect of u
+	s.hides("u release") // the hint for D already contains the effect of u
 	s.press("D")
 	s.wants(city.Undrain{Agent: "deployer"})
 	s.wait(state.UndoDuration)
@@ -73,7 +73,7 @@ func TestDrainNeedsSomethingToFinish(t *testing.T) {
 	s.shows("idle is stopping, so there is nothing to drain")
 }
 
-// A surplus member can be kept only by scaling its pool up. No other action is offered.
+// The only way to keep a surplus member is to scale its pool up. No other action is offered.
 func TestDrainOfASurplusMemberIsNotCanceled(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.choose("worker-3")
@@ -134,7 +134,8 @@ func TestDrainWholePools(t *testing.T) {
 	s.wants(city.Drain{Agent: "builder"})
 }
 
-// In Pools, D lists the members of the pool. A number, letters or the arrows lead to a member, and enter drains it.
+// In Pools, D lists the members of the pool. The user selects a member by its number, by letters or with the arrow
+// keys, and enter drains it.
 func TestDrainOneMemberOfAPool(t *testing.T) {
 	for _, keys := range [][]string{{"2"}, {"w", "2"}, {"down", "down"}, {"down", "down", "down", "up"}} {
 		s := pooled(t, 80, 24)
@@ -149,8 +150,8 @@ func TestDrainOneMemberOfAPool(t *testing.T) {
 	}
 }
 
-// A member that drains for the user is kept by the same keys. A surplus member, and one that is not running, says why
-// it cannot be drained.
+// If the user is draining a member, the same keys keep it. For a surplus member, and for one that is not running, a
+// message says why it cannot be drained.
 func TestAMemberOfAPoolThatCannotDrain(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.agent("worker-2", func(a *city.Agent) { a.State, a.Drain = city.Draining, &city.DrainInfo{By: "operator", Since: s.now} })
@@ -179,7 +180,7 @@ func TestAMemberOfAPoolThatCannotDrain(t *testing.T) {
 	s.wants(city.Drain{Agent: "merge"})
 }
 
-// The question about a restart of a pool leads to one of its members.
+// From the question about restarting a pool, the user can go to one of the pool's members.
 func TestRestartOneMemberOfAPool(t *testing.T) {
 	s := pooled(t, 80, 24)
 	s.pick("worker")
@@ -192,7 +193,8 @@ func TestRestartOneMemberOfAPool(t *testing.T) {
 	s.hides("only one member")
 }
 
-// D on several agents drains those that can be drained. If there are none, it cancels the drains of the others.
+// If several agents are marked, D drains those that can be drained. If none of them can be drained, it cancels the
+// drains in progress.
 func TestDrainOfMany(t *testing.T) {
 	s := pooled(t, 120, 40)
 	mark := func(names ...string) {
@@ -217,7 +219,7 @@ func TestDrainOfMany(t *testing.T) {
 	mark("deployer", "scout", "flaky")
 	s.press("u")
 	s.wants(city.Release{Agent: "scout"}, city.Release{Agent: "flaky"}, city.Undrain{Agent: "deployer"})
-	s.press("esc", "*", "D", "y", "enter") // for many agents, their number must be typed
+	s.press("esc", "*", "D", "y", "enter") // with many agents, the user must type their number
 	s.wants()
 	s.press("backspace", "1", "3", "enter")
 	if n := len(s.commands()); n != 13 {
@@ -248,7 +250,7 @@ func TestTheFooterOffersToDrainAgain(t *testing.T) {
 	s.hides("undo canceling")
 }
 
-// A pool is not short of a member that the user is draining. Once the member is gone, a new wait begins.
+// While the user is draining a member, the pool is not short of it. Once the member is gone, a new wait begins.
 func TestAPoolIsNotShortOfAMemberThatTheUserDrains(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press("2")
@@ -276,7 +278,7 @@ func TestAPoolIsNotShortOfAMemberThatTheUserDrains(t *testing.T) {
 	s.shows("short      worker")
 }
 
-// The question about several agents names the agents that are omitted, and why.
+// The question about several agents names those that are omitted, and says why.
 func TestADrainNamesTheOmittedAgents(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.choose("flaky")

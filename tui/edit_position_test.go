@@ -25,8 +25,8 @@ func placed(t *testing.T, source string, patched ...string) *stage {
 	return s
 }
 
-// An edit starts at the declaration of the agent under the cursor. If other files are involved, or the agent is
-// patched, it first asks which file to edit.
+// An edit starts at the declaration of the agent under the cursor. If other files are involved, or if the agent is
+// patched, the room first asks which file to edit.
 func TestEditWhereItIsWritten(t *testing.T) {
 	for _, c := range []struct {
 		name, source string
@@ -69,7 +69,7 @@ func TestEditWhereItIsWritten(t *testing.T) {
 	}
 }
 
-// The details show where an agent is declared, which files patch it, and which of these cannot be edited here.
+// The details say where an agent is declared, which files patch it, and which of these files cannot be edited here.
 func TestDeclaredIn(t *testing.T) {
 	s := placed(t, "far/topology.toml:9:1", "city.toml:40:1", "teams/one.toml:2:1")
 	s.size(160, 40)
@@ -77,7 +77,7 @@ func TestDeclaredIn(t *testing.T) {
 	s.shows("declared    far/topology.toml:9:1 (cannot be edited here), changed at city.toml:40:1 and")
 }
 
-// If the configuration is invalid, an edit starts at the error, whichever agent is selected.
+// If the configuration is invalid, an edit starts at the error, no matter which agent is selected.
 func TestEditAMistake(t *testing.T) {
 	s := placed(t, "city.toml:12:1")
 	refuse := func(why string) { s.change(func(n *city.Snapshot) { n.Config.Rejected = why }) }
@@ -136,7 +136,7 @@ func TestDraftOfAnIncludedFile(t *testing.T) {
 	s.shows("Apply the edited one.toml?")
 }
 
-// If the editor fails, the draft is kept until the user decides about it.
+// If the editor fails, the draft is kept until the user decides what to do with it.
 func TestAnEditorThatFails(t *testing.T) {
 	s := placed(t, "city.toml:12:1")
 	d := &feed.Draft{Path: "/x/.gc/edit-1.toml"}
@@ -158,8 +158,8 @@ func TestAnEditorThatFails(t *testing.T) {
 	}
 }
 
-// From the details, e edits the declaration of the agent in the details, wherever the cursor is. The verb menu also has
-// this action.
+// From the details, e edits the declaration of the agent that the details are about, no matter where the cursor is. The
+// action is also in the verb menu.
 func TestEditFromTheDetails(t *testing.T) {
 	s := placed(t, "teams/one.toml:3:1")
 	s.press("x")

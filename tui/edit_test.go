@@ -103,8 +103,8 @@ func drafts(t *testing.T, path string) []string {
 	return all
 }
 
-// The user edits a copy until it is valid and the user has confirmed its plan. Until then the configuration is
-// unchanged.
+// The user edits a copy of the configuration. The original is unchanged until the copy is valid and the user has
+// confirmed its plan.
 func TestTerminalEditConfig(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -150,8 +150,8 @@ func TestTerminalEditorThatStops(t *testing.T) {
 	c.sees("exit: hand over <nil>")
 }
 
-// The room is visible again before the plan of an edit is known, however long planning takes. A panic in planning ends
-// the room but not the process.
+// The room is visible again before the plan of an edit is known, no matter how long planning takes. A panic while
+// planning ends the room, but not the process.
 func TestTerminalPlanOfAnEdit(t *testing.T) {
 	for word, end := range map[string]string{"endless": "hand over <nil>", "panic": "ended the control room panicked in editor: as asked in a plan"} {
 		t.Run(word, func(t *testing.T) {
@@ -173,7 +173,7 @@ func TestTerminalPlanOfAnEdit(t *testing.T) {
 	}
 }
 
-// The question about a finished edit waits until the user has finished typing.
+// The question about a finished edit does not appear before the user has stopped typing.
 func TestEditWaitsForATypingUser(t *testing.T) {
 	s := newStage(t, Options{Config: textFile{"/x/city.toml"}})
 	s.size(120, 40)
@@ -187,8 +187,7 @@ func TestEditWaitsForATypingUser(t *testing.T) {
 	s.shows("start  x: not running")
 }
 
-// The outcome of the editor determines the plan, the error and whether the draft is kept. The configuration is
-// unchanged.
+// What the editor does determines the plan, the error, and whether the draft is kept. The configuration is unchanged.
 func TestEditDraft(t *testing.T) {
 	for _, c := range []struct {
 		name, script, editor string
@@ -243,7 +242,7 @@ func TestEditDraft(t *testing.T) {
 	}
 }
 
-// The configured editor runs. It opens the file at the line only if it is known to support that.
+// The configured editor is started. It opens the file at the line only if it is known to support that.
 func TestEditor(t *testing.T) {
 	d := &feed.Draft{Path: "/x/city.toml", Line: 7}
 	for _, c := range []struct {
@@ -262,7 +261,7 @@ func TestEditor(t *testing.T) {
 	}
 }
 
-// A draft is kept until the user decides about it. The decision is carried out once.
+// A draft is kept until the user decides what to do with it. The decision is carried out only once.
 func TestDraftsAreKept(t *testing.T) {
 	o := Options{Config: textFile{"/x/city.toml"}}
 	s := newStage(t, o)
@@ -328,7 +327,7 @@ func TestEditIsRefused(t *testing.T) {
 	}
 }
 
-// If the file has changed since the edit began, it is not overwritten, and the draft is kept.
+// If the file has changed since the edit began, the file is not overwritten, and the draft is kept.
 func TestApplyAfterAnotherWriter(t *testing.T) {
 	path, _ := writing(t, "")
 	d, err := feed.NewDraft(textFile{path}, feed.FileLine{})

@@ -8,7 +8,7 @@ import (
 	"gcity/tui/panel"
 )
 
-// Every state that ends by itself shows when and how (L14).
+// For every state that ends by itself, the screen says when and how it ends (L14).
 func TestNextStepIsShown(t *testing.T) {
 	in := func(d time.Duration) *time.Time { at := epoch.Add(d); return &at }
 	life := func(quiet time.Duration) *city.Session { return &city.Session{LastActivity: in(-quiet)} }
@@ -47,7 +47,7 @@ func TestNextStepIsShown(t *testing.T) {
 	}
 }
 
-// In a narrow row, a brief form replaces the long text of what happens next.
+// In a narrow row, the text about what happens next has a brief form.
 func TestRowIsBrief(t *testing.T) {
 	for _, c := range []struct {
 		w        int

@@ -56,7 +56,7 @@ func TestFilterOfEvents(t *testing.T) {
 	}
 }
 
-// A narrow list shows event types in words, and the filter finds both forms.
+// In a narrow list, event types are shown in words. The filter finds both forms.
 func TestEventTypesInWords(t *testing.T) {
 	for kind, want := range map[string]string{events.AgentIdleKilled: "killed (idle)", events.ConfigReloaded: "config reloaded"} {
 		s := demo(t, 80, 24)
@@ -90,7 +90,7 @@ func TestEventsOfOneAgent(t *testing.T) {
 	}
 	s.shows("only scout")
 	state.SelectAgent(s.m, other)
-	s.press(",", "k", "enter") // this also works from the details of an event
+	s.press(",", "k", "enter") // this also works in the details of an event
 	s.shows(". selects scout")
 	s.press(".", ",")
 	if s.m.Agents.SelectedKey != "scout" || s.m.Dialogs.Reader() != nil {
@@ -150,7 +150,7 @@ func TestVerbsOfAnEvent(t *testing.T) {
 	}
 }
 
-// A key applies to the event that the user saw, not to an event that arrived just before the key.
+// A key applies to the event that the user saw, not to one that arrived just before the key was pressed.
 func TestNewEventDoesNotMoveTheCursor(t *testing.T) {
 	s := pooled(t, 120, 40)
 	came := func(seq uint64, who string) {
@@ -183,7 +183,8 @@ func TestNewEventDoesNotMoveTheCursor(t *testing.T) {
 	s.shows("about       chatty") // the user has moved the cursor there
 }
 
-// At the top, the panel loads older events, page by page, up to a limit. The cursor stays on its event.
+// At the top of the list, the panel loads older events, one page at a time, up to a limit. The cursor stays on its
+// event.
 func TestOlderEvents(t *testing.T) {
 	s := newStage(t, Options{})
 	s.size(120, 40)
@@ -240,7 +241,7 @@ func TestOlderEvents(t *testing.T) {
 	}
 }
 
-// If a filter hides a whole page of older events, the panel loads the next page, up to the limit.
+// If a filter hides an entire page of older events, the panel loads the next page, up to the limit.
 func TestOlderEventsBehindAFilter(t *testing.T) {
 	s := newStage(t, Options{})
 	s.size(120, 40)
@@ -268,7 +269,7 @@ func TestOlderEventsBehindAFilter(t *testing.T) {
 	}
 }
 
-// A payload is shown as fields; control characters in it do not reach the terminal.
+// A payload is shown as fields. Control characters in it do not reach the terminal.
 func TestPayloadAsFields(t *testing.T) {
 	s := demo(t, 120, 40)
 	for raw, want := range map[string][]string{

@@ -106,7 +106,7 @@ func automated(t testing.TB, w, h int) *stage {
 	return s
 }
 
-// find responds to all bead queries of the last message, as the city would.
+// find responds to all bead queries in the latest message, as the city would.
 func (s *stage) find(all []beads.Bead, problem string) {
 	s.t.Helper()
 	for more := true; more; {
@@ -172,7 +172,7 @@ func (f *fakeCity) Beads(_ context.Context, q beads.Query) ([]beads.Bead, error)
 	return all, nil
 }
 
-// RunOutput implements city.Control. Every run prints its name and then stays open.
+// RunOutput implements city.Control. Every run prints its name; its stream then stays open.
 func (f *fakeCity) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, error] {
 	return func(yield func(city.Piece, error) bool) {
 		if yield(city.Piece{Text: run + " prints this\n"}, nil) {

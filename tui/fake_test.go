@@ -30,10 +30,10 @@ type fakeCity struct {
 	about   city.Inspection
 	changed chan struct{}
 	screens map[string][]byte
-	ticker  func(agent string, n int) []byte // live output, nil = none
+	ticker  func(agent string, n int) []byte // returns live output; nil = none
 	done    []city.Command
 	beads   []beads.Bead
-	fail    map[string]string // target → why its commands fail
+	fail    map[string]string // why commands fail, by their target
 }
 
 func newFakeCity(now time.Time) *fakeCity {
@@ -189,7 +189,7 @@ func (f *fakeCity) Attach(_ context.Context, agent string, v city.Viewer) (city.
 	return t, nil
 }
 
-// echo is a terminal that echoes its input and leaves all its modes on.
+// echo is a terminal that echoes its input. It never turns off the modes that it has turned on.
 type echo struct {
 	greet string
 	out   *io.PipeReader

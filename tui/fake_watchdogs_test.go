@@ -6,7 +6,7 @@ import (
 	"gcity/city"
 )
 
-// withWatchdogs gives a city a watchdog in each state, and a stuck agent.
+// withWatchdogs gives a city one watchdog in each state, and a stuck agent.
 func withWatchdogs(s *city.Snapshot) {
 	at := func(d time.Duration) *time.Time { t := epoch.Add(d); return &t }
 	said := func(ago time.Duration, what city.Remedy, why, by, result string) city.Judgement {
@@ -37,7 +37,7 @@ func withWatchdogs(s *city.Snapshot) {
 	}
 }
 
-// guarded gives the city of a stage pools, automations, work and watchdogs.
+// guarded adds pools, automations, work and watchdogs to the city of a stage.
 func guarded(s *stage) {
 	withAll(s)
 	s.change(withWatchdogs)

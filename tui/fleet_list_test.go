@@ -10,7 +10,7 @@ import (
 	"gcity/tui/fleet"
 )
 
-// A key for a whole city is refused while the cursor is on one of its agents.
+// A key that applies to a whole city is refused while the cursor is on one of the city's agents.
 func TestFleetVerbsOfCitiesAreNotForAgents(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	s.press("tab")
@@ -32,7 +32,7 @@ func TestFleetVerbsOfCitiesAreNotForAgents(t *testing.T) {
 	}
 }
 
-// If no agent needs attention, the key that goes to such agents says so.
+// If no agent needs attention, the key that goes to agents that need attention says so.
 func TestTabWithoutAnAgentThatNeedsAttention(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	quiet := demoFleet(epoch)
@@ -77,7 +77,7 @@ func TestListThatComesAndGoes(t *testing.T) {
 	}
 }
 
-// A click on a title or a column heading selects no row, however far the lists are scrolled.
+// A click on a title or on a column heading selects no row, no matter how far the lists are scrolled.
 func TestClickOnATitleOfTheFleet(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	f := demoFleet(epoch)

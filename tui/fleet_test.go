@@ -40,7 +40,7 @@ func TestGoldenFleet(t *testing.T) {
 
 // At any size and with any dialog, no line is missing or too long.
 func TestFleetFrames(t *testing.T) {
-	const share = 5 // each dialog is drawn at one in five sizes
+	const share = 5 // each dialog is drawn at one size out of five
 	ws := []int{1, 11, 39, 40, 41, 59, 60, 66, 76, 80, 100, 110, 160, 200}
 	hs := []int{1, 4, 5, 9, 10, 12, 16, 21, 22, 24, 28, 29, 40, 60}
 	for i, keys := range [][]string{{}, {"tab"}, {"/", "m"}, {"?"}, {"d"}, {"ctrl+k"}, {"s"}, {"a", "/"}, {"q"}, {"x", "mess", "enter"}} {
@@ -114,7 +114,7 @@ func TestFleetKeepsStillUnderTheCursor(t *testing.T) {
 	}
 }
 
-// A verb acts on the city that its confirmation named, even if the cursor or the rows have moved since.
+// A verb acts on the city that its confirmation named, even if the cursor or the rows have moved in the meantime.
 func TestFleetVerbsNameTheirCity(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	s.sail("orchard")
@@ -195,7 +195,7 @@ func TestFleetRegisters(t *testing.T) {
 	}
 }
 
-// Enter opens a city, or an agent in it. Until the switch is complete, other keys do nothing.
+// Enter opens a city, or an agent in it. Other keys do nothing until the switch is complete.
 func TestFleetEnters(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	s.sail("orchard")
@@ -275,7 +275,8 @@ func TestSwitchByThePalette(t *testing.T) {
 	}
 }
 
-// The header shows how many other cities need attention at any width, and the number of cities if there is room.
+// At any width, the header shows how many other cities need attention. If there is room, it also shows the number of
+// cities.
 func TestHeaderNamesOtherCities(t *testing.T) {
 	for w, want := range map[int]string{200: "1 of 8 @ · @ 5 need attention", 120: "1 of 8 @ · @ 5 need attention", 80: "@ 5 need attention", 60: "@ 5 need attention", 40: "@!5"} {
 		s := among(t, w, 20)
@@ -301,8 +302,8 @@ func TestHeaderOfARoomThatRunsOneOfSeveralCities(t *testing.T) {
 	}
 }
 
-// A suspended city is suspended, whatever problem it had before. A city with a problem needs attention, even if none of
-// its agents does.
+// A city that is suspended is shown as suspended, whatever problem it had before. A city with a problem needs
+// attention, even if none of its agents does.
 func TestSuspendedCityIsNotInTrouble(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	c := s.m.Fleet.Find("orchard")
@@ -315,7 +316,7 @@ func TestSuspendedCityIsNotInTrouble(t *testing.T) {
 	}
 }
 
-// While all agents drain before leaving, the user cannot switch cities.
+// While the room waits for all agents to drain before leaving, the user cannot switch cities.
 func TestNoSwitchWhileLeaving(t *testing.T) {
 	s := among(t, 120, 40)
 	s.m.Mode = state.Hosting
@@ -329,7 +330,8 @@ func TestNoSwitchWhileLeaving(t *testing.T) {
 	s.shows("cannot switch city")
 }
 
-// To leave from the room of another city, the room first returns to the city that this program runs.
+// If the user wants to leave from the room of another city, the room first switches back to the city that this program
+// runs.
 func TestQuitElsewhereWhileHosting(t *testing.T) {
 	s := among(t, 120, 40)
 	s.m.Home, s.m.HostsHome, s.m.At = "harbour", true, "bright-lights"
@@ -345,7 +347,7 @@ func TestQuitElsewhereWhileHosting(t *testing.T) {
 	}
 }
 
-// An older snapshot does not replace a newer one, so the time since the controller's last pass does not jump back.
+// An older snapshot does not replace a newer one, so the time since the controller's last pass never jumps back.
 func TestPulseNeverDecreases(t *testing.T) {
 	s := demo(t, 120, 40)
 	fresh, old := *s.m.Snap, *s.m.Snap
@@ -380,7 +382,7 @@ func TestFleetByMouse(t *testing.T) {
 	}
 }
 
-// The user can go back to the city that the room was opened for, even if it is not registered.
+// The user can return to the city that the room was opened for, even if that city is not registered.
 func TestHomeIsInNoList(t *testing.T) {
 	s := among(t, 120, 40)
 	s.m.Home, s.m.HomeFolder, s.m.HostsHome = "cottage-by-the-lake", "/home/cottage", true
@@ -413,7 +415,7 @@ func TestAllCitiesHaveTheOpenedOne(t *testing.T) {
 	}
 }
 
-// The list of cities opens with the cursor on another city.
+// When the list of cities opens, the cursor is on a different city.
 func TestTheCursorIsOnAnotherCity(t *testing.T) {
 	s := among(t, 120, 40)
 	s.press("@", "enter")
@@ -440,7 +442,7 @@ func TestWatchdogCallInAnotherCity(t *testing.T) {
 	}
 }
 
-// A stuck agent is shown as stuck in the list of agents that need attention, as in its own city.
+// An agent that is stuck has the same state in the list of agents that need attention as in its own city.
 func TestStuckElsewhere(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	b := fleet.Summarize(&city.Snapshot{Agents: []city.Agent{{Name: "monitor", State: city.Running, Running: true, Since: epoch.Add(-time.Hour),
@@ -453,7 +455,7 @@ func TestStuckElsewhere(t *testing.T) {
 	s.shows("monitor is stuck for 10m: no output although it has work: gc-4")
 }
 
-// Right after a switch an early enter opens no city, and a move counts.
+// Just after a switch, an enter that was pressed too early does not open a city, but a cursor move takes effect.
 func TestEarlyKeysAfterASwitch(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	s.press("g")

@@ -14,7 +14,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// With the focus on Pools, agent verbs are refused, because their agent is not visible.
+// While Pools has the focus, agent verbs are refused, because the agent they would act on is not visible.
 func TestAgentVerbsAreRefusedAmongPools(t *testing.T) {
 	for _, key := range []string{"i", "u", "ctrl+k"} {
 		for _, marked := range []bool{false, true} {
@@ -50,7 +50,7 @@ func TestAgentVerbsAreRefusedAmongPools(t *testing.T) {
 	s.shows("━ pool worker ━")
 }
 
-// The reason for hidden rows is shown at every width that has lists.
+// At every width that has room for lists, the screen says why rows are hidden.
 func TestActiveFilterIsShown(t *testing.T) {
 	for _, w := range []int{40, 50, 60, 76, 80, 100, 119, 120, 160} {
 		for panel, found := range map[string]string{"1": "2 of 21", "2": "1 of 5"} {
@@ -149,7 +149,7 @@ func TestSelectionIsPainted(t *testing.T) {
 	}
 }
 
-// In Pools, attach opens a member of the pool: the only running one, or the one that the user chooses.
+// In Pools, attach opens a member of the pool: the only running one, or one that the user chooses.
 func TestAttachAmongPools(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("worker")
@@ -187,7 +187,7 @@ func TestAttachAmongPools(t *testing.T) {
 	s.shows("no member of the pool worker is running")
 }
 
-// An open list of members shows the current members, and lists draining members last.
+// While the list of members is open, it is kept up to date. Draining members are last.
 func TestListOfMembersIsCurrent(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("worker")
@@ -211,7 +211,7 @@ func TestListOfMembersIsCurrent(t *testing.T) {
 	}
 }
 
-// Quarantine has its own selection.
+// Quarantine has a selection of its own.
 func TestQuarantineKeepsTheSelectionOfAgents(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
@@ -231,7 +231,7 @@ func TestQuarantineKeepsTheSelectionOfAgents(t *testing.T) {
 	}
 }
 
-// The key that opened the logs from a list goes back to that list.
+// If the logs were opened from a list, the same key goes back to that list.
 func TestLogsGoBackToTheirList(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")

@@ -11,7 +11,7 @@ import (
 	"gcity/tui/view"
 )
 
-// Small screens also show the keys for the filter, the help and leaving.
+// Small screens also show the keys that filter, show the help and leave.
 func TestSmallScreensShowTheHelpKeys(t *testing.T) {
 	for _, size := range [][2]int{{60, 20}, {80, 24}, {120, 40}} {
 		for _, panel := range []string{"1", "2", "3"} {
@@ -33,8 +33,8 @@ func TestSmallScreensShowTheHelpKeys(t *testing.T) {
 	s.shows("u release  ")
 }
 
-// The verbs of the selected agent come before mail and the attention filter. Two keys with the same effect are shown
-// once.
+// The verbs of the selected agent come before mail and the attention filter. Of two keys with the same effect, only one
+// is shown.
 func TestFooterKeepsTheVerbs(t *testing.T) {
 	foot := func(s *stage) string {
 		rows := strings.Split(strings.TrimRight(s.text(), "\n"), "\n")
@@ -76,7 +76,7 @@ func TestZoomedFooterWithoutATerminal(t *testing.T) {
 	s.shows("cannot zoom or attach: scout is quarantined and has no terminal")
 }
 
-// The footer of a zoomed pane or list begins with the key that leads back.
+// When the pane or a list is zoomed, the footer begins with the key that goes back.
 func TestAZoomNamesTheWayBack(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.choose("builder")
@@ -89,7 +89,7 @@ func TestAZoomNamesTheWayBack(t *testing.T) {
 	}
 }
 
-// The footer says whether the quit key asks first.
+// The footer says whether the quit key asks for confirmation.
 func TestFooterDistinguishesLeaveFromQuit(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.shows("q quit")

@@ -18,7 +18,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// frame checks the invariants of any screen: exactly h lines, each at most w wide, with only text and SGR (L12).
+// frame checks the invariants of every screen: exactly h lines, each at most w columns wide, with only text and SGR
+// (L12).
 func (s *stage) frame(what string) {
 	s.t.Helper()
 	f := view.Draw(s.m)
@@ -39,8 +40,8 @@ func (s *stage) frame(what string) {
 	}
 }
 
-// Every scene is a valid frame at sizes from too small to wide, including both sides of every layout change. To save
-// time, each scene is drawn at every 31st size, starting at a different one.
+// Every scene is a valid frame at all sizes from too small to wide, including those on both sides of every layout
+// change. To save time, each scene is drawn only at every 31st size, with a different first size.
 func TestFrameAtEverySize(t *testing.T) {
 	const share = 31
 	ws := []int{1, 2, 5, 11, 12, 13, 25, 39, 40, 41, 49, 50, 59, 60, 75, 76, 77, 80, 99, 100, 119, 120, 121, 159, 160, 161, 179, 180, 200, 210}
@@ -150,7 +151,8 @@ func benchStage(b *testing.B, n int) *stage {
 	return s
 }
 
-// BenchmarkFrameCold measures a frame without cached lines: each has a new snapshot, a new second and a new pane.
+// BenchmarkFrameCold measures a frame that cannot use cached lines: each frame has a new snapshot, a new second and a
+// new pane.
 func BenchmarkFrameCold(b *testing.B) {
 	for _, n := range []int{200, 1000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -168,7 +170,7 @@ func BenchmarkFrameCold(b *testing.B) {
 	}
 }
 
-// BenchmarkFrameCached measures a frame with only cached lines.
+// BenchmarkFrameCached measures a frame for which all lines are cached.
 func BenchmarkFrameCached(b *testing.B) {
 	for _, n := range []int{200, 1000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

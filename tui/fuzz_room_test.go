@@ -24,7 +24,7 @@ type explorer struct {
 	*stage
 	*rand.Rand
 	keys []string // the keys of all actions, and some typed characters
-	log  []string // what was done, for the report
+	log  []string // what was done, for the failure report
 }
 
 func newExplorer(t testing.TB, seed uint64) *explorer {
@@ -181,7 +181,7 @@ func (x *explorer) answer() {
 	}
 }
 
-// step performs one action, selected by a byte.
+// step performs one action, which a byte selects.
 func (x *explorer) step(what byte) {
 	did := ""
 	switch what %= 32; {

@@ -24,7 +24,7 @@ import (
 
 var update = flag.Bool("update", false, "write the drawn screens to testdata and docs/keys.md")
 
-// golden compares a text with a golden file, or with -update writes the file.
+// golden compares a text with a golden file. With -update, it writes the file instead.
 func golden(t *testing.T, path, got string) {
 	t.Helper()
 	if *update {
@@ -239,7 +239,7 @@ func scenes() map[string]func(s *stage) {
 	}
 }
 
-// editPlan returns the plan of an edit with every kind of change.
+// editPlan returns the plan of an edit that contains every kind of change.
 func editPlan() feed.Plan {
 	p := feed.Plan{Changes: []feed.Change{
 		{Agent: "builder", Kind: "restart", Why: "command changed, env PATH_HINT changed"}, {Agent: "chatty", Kind: "none", Why: "runs as configured"},
@@ -252,7 +252,7 @@ func editPlan() feed.Plan {
 	return p
 }
 
-// bulk runs a verb on several agents, one of which refuses it.
+// bulk runs a verb on several agents. The command for one of them fails.
 func bulk(s *stage) {
 	s.choose("builder")
 	s.press("space", "space", "space", "r", "y")
@@ -281,8 +281,8 @@ func TestGoldenScenes(t *testing.T) {
 	}
 }
 
-// Scenes whose layout depends on the size match their golden files on wide screens and below the smallest supported
-// size.
+// Scenes with a layout that depends on the size match their golden files on wide screens, and on screens below the
+// smallest supported size.
 func TestGoldenSizes(t *testing.T) {
 	all := allScenes()
 	for _, size := range [][2]int{{220, 60}, {200, 60}, {160, 40}, {30, 4}} {
@@ -350,14 +350,15 @@ func TestHeaderCountsAgentsThatNeedAttention(t *testing.T) {
 	s.shows("4 running  1 backoff of 10")
 }
 
-// The state of the controller and the clock have priority over the place of the city, and agents in trouble over both.
+// The state of the controller and the clock have priority over the place of the city. Agents in trouble have priority
+// over all of these.
 func TestHeaderShowsTheStateOfTheControllerFirst(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.shows("controller ok  10:42")
 	s.hides("runs here")
 	s.change(func(n *city.Snapshot) { n.Name = "demo" })
 	s.shows(" demo ", "4 running of 12", "controller ok  10:42:07")
-	s.wait(s.m.Snap.Patrol.Interval) // a pass that is not overdue
+	s.wait(s.m.Snap.Patrol.Interval) // the pass is not overdue
 	s.shows("controller ok")
 	s.wait(4 * time.Second)
 	s.shows("last pass")
@@ -383,7 +384,7 @@ func TestGoldenBelow(t *testing.T) {
 	golden(t, "testdata/below-200x60.txt", s.text())
 }
 
-// Without colors, the screen has the same text and only bold, faint and reverse styles.
+// Without colors, the screen has the same text, and only bold, faint and reverse styles.
 func TestGoldenNoColor(t *testing.T) {
 	s := newStage(t, Options{NoColor: true})
 	s.size(120, 40)

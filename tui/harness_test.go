@@ -23,7 +23,7 @@ type stage struct {
 	t   testing.TB
 	m   *state.Room
 	now time.Time
-	out []feed.Effect // effects of the last message
+	out []feed.Effect // effects of the latest message
 }
 
 func newStage(t testing.TB, o Options) *stage {
@@ -54,7 +54,8 @@ func (s *stage) wait(d time.Duration) {
 	s.send(feed.News{})
 }
 
-// press presses keys one after the other, slowly enough for dialogs to accept them. It collects all effects.
+// press presses keys one after the other, slowly enough for dialogs to accept them. It collects the effects of all
+// keys.
 func (s *stage) press(keys ...string) {
 	var all []feed.Effect
 	for _, k := range keys {
@@ -65,7 +66,7 @@ func (s *stage) press(keys ...string) {
 	s.out = all
 }
 
-// change delivers a snapshot of the changed city.
+// change changes the city and delivers a snapshot of it.
 func (s *stage) change(edit func(*city.Snapshot)) {
 	next := *s.m.Snap
 	next.Agents = slices.Clone(s.m.Snap.Agents)
@@ -146,7 +147,7 @@ func (s *stage) hides(not ...string) {
 	}
 }
 
-// commands returns the commands in the effects of the last messages.
+// commands returns the commands in the effects of the latest messages.
 func (s *stage) commands() []city.Command {
 	var all []city.Command
 	for _, e := range s.out {

@@ -7,8 +7,8 @@ import (
 	"gcity/tui/feed"
 )
 
-// The help scrolls by pages and to its ends, shows its length, and shows the full text of a shortened row under the
-// cursor.
+// The help can be scrolled by pages and to its ends. It shows its length, and the full text of a row under the cursor
+// that is shortened.
 func TestHelpIsReadToItsEnd(t *testing.T) {
 	s := demo(t, 60, 20)
 	s.press("?")
@@ -56,7 +56,7 @@ func TestHelpIgnoresALeadingSlash(t *testing.T) {
 	}
 }
 
-// The meaning of symbols and the preferences file are found by words that a user would search for.
+// The meanings of the symbols, and the preferences file, are found by words that a user would search for.
 func TestHelpKnowsSignsAndPreferences(t *testing.T) {
 	s := newStage(t, Options{Preferences: feed.Preferences{File: "~/.config/gcity/config.toml"}})
 	s.size(120, 40)
@@ -77,7 +77,7 @@ func TestHelpKnowsSignsAndPreferences(t *testing.T) {
 	s.hides("runs it")
 }
 
-// The help begins with the keys of the focused panel. The rest follows by section, and a search hides the headings.
+// The help begins with the keys of the focused panel. The other keys follow by section. A search hides the headings.
 func TestHelpBeginsWithWhatWorksHere(t *testing.T) {
 	for key, want := range map[string][]string{"1": {"Works here: Agents", "agent.zoom"}, "2": {"Works here: Pools", "pool.member"}, "0": {"Works here: Peek", "peek"}} {
 		s := pooled(t, 120, 40)

@@ -11,7 +11,7 @@ import (
 	"gcity/tui/state"
 )
 
-// The title of a list shows the numbers of rows above and below its window. Clicks on the other titles still work.
+// The title of a list contains the numbers of rows above and below its window. Clicks on the other titles still work.
 func TestHiddenRowsAreCounted(t *testing.T) {
 	for _, c := range []struct {
 		w, h  int
@@ -45,7 +45,7 @@ func TestHiddenRowsAreCounted(t *testing.T) {
 	}
 }
 
-// If the filter matches no row, verbs have no subject, and the message names the key that clears the filter.
+// If no row matches the filter, verbs have nothing to act on, and the message contains the key that clears the filter.
 func TestAVerbNeedsAVisibleRow(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.press("/")
@@ -63,7 +63,7 @@ func TestAVerbNeedsAVisibleRow(t *testing.T) {
 	s.wants(city.Restart{Agent: s.m.Agents.SelectedKey})
 }
 
-// below returns the number of rows below the window, as the title shows it.
+// below returns the number of rows below the window according to the title.
 func (s *stage) below(t *testing.T, sign string) int {
 	t.Helper()
 	text := s.text()
@@ -94,7 +94,7 @@ func TestNothingHiddenIsNotCounted(t *testing.T) {
 	l.shows("Cities 8 ↓")
 }
 
-// The number of hidden rows displaces no title: the list on the screen keeps its name, and the others keep at least
+// The number of hidden rows does not displace any title: the visible list keeps its name, and the others keep at least
 // their keys.
 func TestHiddenRowsCostNoTitle(t *testing.T) {
 	for w := 40; w <= 130; w++ {

@@ -54,7 +54,7 @@ func TestRowsHaveAChartOfTheCPU(t *testing.T) {
 	}
 }
 
-// A history is bounded: it covers an hour, only the agents of the latest snapshot, and at most 512 bytes per agent.
+// A history is bounded: it covers an hour and only the agents of the latest snapshot, with at most 512 bytes per agent.
 func TestAHistoryIsBounded(t *testing.T) {
 	var h widget.History
 	agents := []city.Agent{{Name: "a", Usage: &city.Usage{CPU: 50}}, {Name: "b", Usage: &city.Usage{CPU: 50}}}

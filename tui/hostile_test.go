@@ -42,8 +42,8 @@ func hostile() map[string]string {
 	}
 }
 
-// For any output of an agent, only text and SGR in an intact frame reach the user's terminal: through the real
-// viewer, in one piece and in several pieces (T1, T2, L12).
+// Whatever an agent prints, only text and SGR in an intact frame reach the user's terminal. The output goes through the
+// real viewer, in one piece and in several pieces (T1, T2, L12).
 func TestHostileOutputThroughTheViewer(t *testing.T) {
 	for name, output := range hostile() {
 		for _, piece := range []int{len(output), 1 + len(output)/7} {
@@ -90,7 +90,7 @@ func onlyLines(t *testing.T, text string) {
 	}
 }
 
-// Unterminated control strings and lines use a bounded amount of memory, however long they are.
+// Unterminated control strings and lines use a bounded amount of memory, no matter how long they are.
 func TestEndlessOutputIsBounded(t *testing.T) {
 	const piece, pieces = 64 << 10, 200 // 12 MB
 	const most = 3 << 20                // growth allowed in the second half
@@ -101,7 +101,7 @@ func TestEndlessOutputIsBounded(t *testing.T) {
 		"text": {"", "x"},
 	} {
 		s := terminal.NewScreen(120, 40, terminal.LogLines)
-		_, _ = s.Write([]byte(c.begin)) // never fails
+		_, _ = s.Write([]byte(c.begin)) // it never fails
 		chunk := bytes.Repeat([]byte(c.more), piece/len(c.more))
 		n := pieces
 		if name == "text" { // text is drawn, which is slower
@@ -127,7 +127,7 @@ func TestEndlessOutputIsBounded(t *testing.T) {
 	}
 }
 
-// Hostile names and stored texts leave the frame intact, too.
+// Hostile names and hostile stored texts do not damage the frame either.
 func TestHostileTextOfThePane(t *testing.T) {
 	s := demo(t, 120, 40)
 	for name, output := range hostile() {

@@ -70,7 +70,8 @@ func mailed(t *testing.T) *stage {
 	return s
 }
 
-// The header counts only unread mail for people. Mail lists mail for people, and all mail on request.
+// The header counts only unread mail for people. The Mail panel lists mail for people or, if the user asks for it, all
+// mail.
 func TestInboxListsMailOfPeople(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.hides("unread")
@@ -91,7 +92,7 @@ func TestInboxListsMailOfPeople(t *testing.T) {
 	s.hides("May I use")
 }
 
-// The row of an agent shows the number of its unread messages, and a mark if the agent has work.
+// The row of an agent contains the number of its unread messages, and a mark if the agent has work.
 func TestAgentsAreMarkedForWorkAndMail(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.hides("▤")
@@ -105,7 +106,8 @@ func TestAgentsAreMarkedForWorkAndMail(t *testing.T) {
 	s.shows("▤3")
 }
 
-// Mail can be filtered, and sorted by need for attention or sender. An agent's inbox opens Mail with a filter.
+// Mail can be filtered, and can be sorted by need for attention or by sender. An agent's inbox opens Mail with a
+// filter.
 func TestMailIsFilteredAndSorted(t *testing.T) {
 	ids := func(s *stage) (all []string) {
 		for _, r := range s.m.Mail.Visible() {
@@ -146,7 +148,7 @@ func TestMailIsFilteredAndSorted(t *testing.T) {
 	}
 }
 
-// A reply to mail that the user sent goes to the recipient of that mail, and not to the user.
+// A reply to mail that the user has sent goes to the recipient of that mail, and not to the user.
 func TestReplyToOwnMail(t *testing.T) {
 	s := automated(t, 120, 40)
 	withMail(s)
@@ -164,7 +166,7 @@ func TestReplyToOwnMail(t *testing.T) {
 	s.wantsTasks(feed.SendMail{Message: mail.Message{From: mail.Person, To: "builder", Subject: "Re: take the spare machine", Text: "until six", Thread: "gc-232", ReplyTo: "gc-232"}})
 }
 
-// The room reads mail again when the snapshot counts a new message. The cursor stays on its message.
+// When the snapshot counts a new message, the room requests the mail again. The cursor stays on its message.
 func TestInboxFollows(t *testing.T) {
 	s := mailed(t)
 	s.press("j")
@@ -185,7 +187,7 @@ func TestInboxFollows(t *testing.T) {
 	s.shows("cannot be read", "hello")
 }
 
-// Opening mail for people marks it as read. An agent's mail stays unread for the agent.
+// Opening mail for people marks it as read. Mail for an agent remains unread, because the agent has not read it.
 func TestReadingMail(t *testing.T) {
 	s := mailed(t)
 	s.press("enter")
@@ -225,7 +227,7 @@ func TestReplyingToMail(t *testing.T) {
 	}
 }
 
-// Mail that could not be delivered can be sent again to the recipients that did not get it.
+// Mail that could not be delivered to some recipients can be sent again to these recipients only.
 func TestMailThatFailsIsADraftAgain(t *testing.T) {
 	s := mailed(t)
 	s.press("enter", "r")
@@ -243,7 +245,7 @@ func TestMailThatFailsIsADraftAgain(t *testing.T) {
 	}
 }
 
-// A draft is kept for its recipients, with its subject. Empty mail is refused.
+// A draft is kept for its recipients, together with its subject. Empty mail is rejected.
 func TestWritingMail(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.choose("builder")
@@ -295,8 +297,8 @@ func TestMailByName(t *testing.T) {
 	s.shows("May I use")
 }
 
-// An archived message leaves the list at once, and undo brings it back. If its recipient has not read it, archiving
-// asks for confirmation.
+// An archived message disappears from the list immediately, and undo brings it back. If its recipient has not read it,
+// archiving asks for confirmation.
 func TestArchivingMail(t *testing.T) {
 	s := mailed(t)
 	s.press("A")
@@ -344,7 +346,7 @@ func TestMailReadOnly(t *testing.T) {
 	}
 }
 
-// The user can hand work to the selected agent. Unassigned work is listed first, and assigned work needs a
+// The user can assign work to the selected agent. Unassigned work is listed first. Work that has an assignee needs a
 // confirmation.
 func TestSling(t *testing.T) {
 	s := automated(t, 120, 40)
@@ -386,7 +388,7 @@ func TestSling(t *testing.T) {
 	s.wantsTasks(feed.Sling{Request: city.SlingRequest{Target: "worker", Bead: "gc-6", Nudge: true}})
 }
 
-// Steps of a molecule are not offered to other agents if the molecule has an assignee.
+// If a molecule has an assignee, its steps are not offered to other agents.
 func TestReadyWorkHasNoOwner(t *testing.T) {
 	f := newFakeCity(epoch)
 	f.beads = []beads.Bead{
@@ -431,7 +433,7 @@ func TestTasks(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	all, err := f.Beads(t.Context(), mail.Query(""))
-	if err != nil || len(all) != len(someMail()) { // one message sent, one archived
+	if err != nil || len(all) != len(someMail()) { // one message was sent and one was archived
 		t.Errorf("%d messages, %v", len(all), err)
 	}
 	for _, b := range all {
@@ -449,7 +451,7 @@ func TestTasks(t *testing.T) {
 	}
 }
 
-// A panel with few lines shows the text of a message before its sender and its time.
+// A panel that has room for only a few lines shows the text of a message before its sender and its time.
 func TestTheTextOfAMessageComesFirst(t *testing.T) {
 	s := mailed(t)
 	lines := s.m.Mail.Summary(s.m.Env(), 60)
@@ -462,7 +464,8 @@ func TestTheTextOfAMessageComesFirst(t *testing.T) {
 	}
 }
 
-// The line for the text of mail says how to send before it shows the whole subject, but never covers what was typed.
+// The input line for the text of mail says how to send the mail before it shows the whole subject. Neither ever covers
+// the typed text.
 func TestTheTextOfMailSaysHowToSend(t *testing.T) {
 	for w, want := range map[int]string{200: "esc closes", 120: "esc closes", 80: "alt+enter new line  esc closes", 60: "enter sends", 40: "enter sends"} {
 		s := demo(t, w, 24)

@@ -33,7 +33,7 @@ func scoutInspection() *city.Inspection {
 	}
 }
 
-// asked returns the request for an inspection from the last effects.
+// asked returns the request for an inspection from the latest effects.
 func (s *stage) asked() feed.Inspect {
 	s.t.Helper()
 	for _, e := range s.out {
@@ -74,7 +74,8 @@ func TestInspection(t *testing.T) {
 	}
 }
 
-// If patrol_interval is below restart_backoff, the wait before a restart does not grow and is shown as a single value.
+// If patrol_interval is shorter than restart_backoff, the wait before a restart does not grow and is shown as a single
+// value.
 func TestRestartWaits(t *testing.T) {
 	spec := &city.Spec{Restart: city.RestartPolicy{Mode: "on-failure", Backoff: time.Second, MaxBackoff: 500 * time.Millisecond}}
 	got := describe.RestartLines(spec)
@@ -102,7 +103,7 @@ func TestDetailsStayTrue(t *testing.T) {
 	}
 }
 
-// Enter in Quarantine shows the crashes of the agent. There u releases this agent, regardless of marks.
+// Enter in Quarantine shows the crashes of the agent. On that page, u releases this agent, regardless of marks.
 func TestCrashesReleaseTheAgentThatIsRead(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.press("*", "3", "enter")
@@ -158,7 +159,7 @@ func TestHostileInspection(t *testing.T) {
 	}
 }
 
-// A page about the agent whose details are open leads back to the details.
+// From a page about the agent that the details are about, esc leads back to the details.
 func TestAPageOfTheDetailsLeadsBack(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("scout")
@@ -175,11 +176,12 @@ func TestAPageOfTheDetailsLeadsBack(t *testing.T) {
 	s.press("d", "l", "u")
 	s.wants(city.Release{Agent: "scout"})
 	s.hides("━ scout ━")
-	s.press("3", "enter", "esc") // not from the details
+	s.press("3", "enter", "esc") // the page was not opened from the details
 	s.hides("━ scout ━", "━ crashes of scout ━")
 }
 
-// If the snapshot knows no exit, the details show the newest crash as the last exit, not "none" above a list of crashes.
+// If the snapshot does not contain an exit, the details show the newest crash as the last exit. They do not say "none"
+// above a list of crashes.
 func TestTheLastExitIsTheNewestCrash(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.agent("scout", func(a *city.Agent) { a.Exit = nil })

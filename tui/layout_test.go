@@ -25,7 +25,7 @@ func TestListsWidth(t *testing.T) {
 	}
 }
 
-// Rows are complete on a screen of 247 columns. Short reasons do not change the columns of a narrower screen.
+// On a screen of 247 columns, rows are complete. On a narrower screen, short reasons do not change the columns.
 func TestABroadScreenShowsWholeRows(t *testing.T) {
 	s := demo(t, 247, 60)
 	s.shows("for    cpu  last 10m", "mem  restarts      pid", "110M         -     4202", `"./prober": no such file; is it built? · restarts in 18s`,
@@ -59,7 +59,7 @@ func TestDetailsAreNextToThePane(t *testing.T) {
 	for _, size := range [][2]int{{119, 40}, {120, 40}, {159, 45}, {200, 60}} {
 		s := demo(t, size[0], size[1])
 		s.choose("builder")
-		s.m.Agents.Chosen = panel.ChosenColumns([]string{"name"}) // no column of reasons
+		s.m.Agents.Chosen = panel.ChosenColumns([]string{"name"}) // there is no column for reasons
 		at := slices.IndexFunc(state.Areas(s.m), func(a state.Area) bool { return a.Panel == panel.IDDetail })
 		if at >= 0 != (size[0] >= 120) {
 			t.Fatalf("%v: the details have the index %d", size, at)

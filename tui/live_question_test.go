@@ -16,7 +16,7 @@ func without(name string) func(*city.Snapshot) {
 	}
 }
 
-// A question about firing counts down.
+// The time in a question about firing counts down.
 func TestTheQuestionAboutAGateCountsDown(t *testing.T) {
 	for _, size := range [][2]int{{200, 60}, {80, 24}} {
 		s := automated(t, size[0], size[1])
@@ -30,8 +30,8 @@ func TestTheQuestionAboutAGateCountsDown(t *testing.T) {
 	}
 }
 
-// A question drops agents that no longer exist, and says so. The number to type follows. A question that is about
-// nothing closes with a message.
+// A question drops agents that no longer exist, and says so. The number that the user must type is updated. If no
+// agents are left, the question closes with a message.
 func TestAQuestionDropsWhatIsGone(t *testing.T) {
 	for _, size := range [][2]int{{200, 60}, {80, 24}} {
 		s := pooled(t, size[0], size[1])
@@ -60,7 +60,7 @@ func TestAQuestionDropsWhatIsGone(t *testing.T) {
 	}
 }
 
-// An answer that is typed just when the question changes is not for the new question.
+// An answer that is typed just after the question has changed does not count for the new question.
 func TestAnAnswerToTheOldQuestionIsRejected(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.choose("builder")
@@ -74,7 +74,7 @@ func TestAnAnswerToTheOldQuestionIsRejected(t *testing.T) {
 	s.wants(city.Restart{Agent: "chatty"})
 }
 
-// The question about a restart names the agents that it skips, and the key that helps.
+// The question about a restart names the agents that it leaves out, and the key that helps.
 func TestRestartNamesSkippedAgents(t *testing.T) {
 	for _, size := range [][2]int{{200, 60}, {80, 24}} {
 		s := pooled(t, size[0], size[1])
@@ -90,7 +90,7 @@ func TestRestartNamesSkippedAgents(t *testing.T) {
 	}
 }
 
-// A failure that the city reports names the key of the room in place of the command.
+// In a failure that the city reports, the key of the room replaces the command.
 func TestAFailureNamesTheKey(t *testing.T) {
 	s := pooled(t, 200, 60)
 	s.choose("builder")

@@ -30,12 +30,12 @@ func TestMain(m *testing.M) {
 	}
 	flag.Parse()
 	if asked := slices.ContainsFunc(os.Args, func(arg string) bool { return strings.HasPrefix(arg, "-test.parallel") }); !asked {
-		_ = flag.Set("test.parallel", "4") // tests in terminals mostly wait
+		_ = flag.Set("test.parallel", "4") // tests in terminals spend most of their time waiting
 	}
 	os.Exit(m.Run())
 }
 
-// child runs a control room with a fake city and prints how it ended on its last line.
+// child runs a control room with a fake city. The last line that it prints says how the control room ended.
 func child(mode string) int {
 	f := newFakeCity(time.Now())
 	f.ticker = func(agent string, n int) []byte {
@@ -126,7 +126,7 @@ func child(mode string) int {
 		panic(err)
 	}
 	exit, err := run(ctx, o, fresh)
-	if exit == feed.Hangup { // a shell sends a second SIGHUP, after the kernel's
+	if exit == feed.Hangup { // a shell sends a second SIGHUP, after that of the kernel
 		if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
 			panic(err)
 		}

@@ -14,7 +14,7 @@ import (
 	"gcity/tui/view"
 )
 
-// mistakes returns the error of a configuration with n mistakes.
+// mistakes returns the error for a configuration that contains n mistakes.
 func mistakes(n int) string {
 	lines := make([]string, n)
 	for i := range lines {
@@ -23,7 +23,8 @@ func mistakes(n int) string {
 	return strings.Join(lines, "\n")
 }
 
-// A single line shows the first error and the number of others. With enough room, each error has its own line.
+// A single line contains the first error and the number of the others. If there is enough room, each error has its own
+// line.
 func TestManyMistakes(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.change(func(n *city.Snapshot) { n.Config.Rejected = mistakes(36) })
@@ -50,7 +51,7 @@ func TestManyMistakes(t *testing.T) {
 	}
 }
 
-// Warnings about the configuration follow its errors, in less prominent colors.
+// Warnings about the configuration come after its errors, in less prominent colors.
 func TestWarningsAreQuieter(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.change(func(n *city.Snapshot) {
@@ -71,7 +72,7 @@ func TestWarningsAreQuieter(t *testing.T) {
 	s.shows("warning: city.toml:9:15")
 }
 
-// A failure that is too long for one row gets more rows until the user dismisses it.
+// A failure that is too long for one row takes up more rows until the user dismisses it.
 func TestALongFailureIsReadable(t *testing.T) {
 	why := "cannot do it: the configuration says otherwise, and what it says cannot be changed from here as long as the file is open in an editor"
 	for _, size := range [][2]int{{120, 40}, {80, 24}, {60, 20}, {40, 10}} {

@@ -97,7 +97,7 @@ func TestCursorSurvivesTheAgentsEnd(t *testing.T) {
 	s.shows("no agents yet", "[[agents]]")
 }
 
-// A question can be answered immediately. Keys that were sent before the user could see the question are refused with
+// A question can be answered immediately. Keys that were sent before the user could see the question are rejected with
 // a message.
 func TestQuestionsTakeTheirOwnKeysAtOnce(t *testing.T) {
 	s := demo(t, 120, 40)
@@ -253,7 +253,7 @@ func TestSendOneLine(t *testing.T) {
 	s.shows("scout is quarantined and has no session; u releases it")
 }
 
-// Outside a prompt, pasted text is not run as key commands.
+// Outside of a prompt, the characters of pasted text are not run as commands.
 func TestPasteRunsNothing(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("idle")
@@ -281,7 +281,7 @@ func TestEscNeverLeaves(t *testing.T) {
 	}
 }
 
-// If the typed text is not the required one, a message says so.
+// If the typed text is not the required text, a message says so.
 func TestInvalidNameIsReported(t *testing.T) {
 	for _, size := range [][2]int{{120, 40}, {60, 20}} {
 		s := demo(t, size[0], size[1])
@@ -392,7 +392,7 @@ func TestRoomLeavesAStoppedCityAtOnce(t *testing.T) {
 	}
 }
 
-// A dialog that covers the whole screen shows that its data is outdated if the city does not respond.
+// If the city does not respond, a dialog that covers the whole screen says that its data is outdated.
 func TestDetailsOfARemovedCity(t *testing.T) {
 	for _, key := range []string{"d", "c"} {
 		s := newStage(t, Options{Mode: state.Joined})
@@ -409,7 +409,8 @@ func TestDetailsOfARemovedCity(t *testing.T) {
 	}
 }
 
-// If the city stops while a leave question is open, the question offers only what is still possible.
+// If the city stops while a question about leaving is open, the question offers only the answers that are still
+// possible.
 func TestTheCityEndsUnderTheQuestion(t *testing.T) {
 	s := newStage(t, Options{Mode: state.Joined})
 	s.size(120, 40)
@@ -427,7 +428,7 @@ func TestTheCityEndsUnderTheQuestion(t *testing.T) {
 	}
 }
 
-// The room that runs the city explains what happens if its terminal closes.
+// A room that runs its city explains what happens if the terminal closes.
 func TestLeavingSaysWhatClosingDoes(t *testing.T) {
 	for on, want := range map[string]string{"": "keeps everything running", "stop": "stops the city", "leave": "keeps only the agents"} {
 		s := demo(t, 120, 40)
@@ -450,7 +451,7 @@ func TestOlderSnapshotIsIgnored(t *testing.T) {
 	s.hides("busy now")
 }
 
-// The reason for a refusal disappears with the next key, with esc, and after some seconds. Esc also removes a success.
+// The reason for a refusal disappears at the next key, at esc, or after some seconds. Esc also removes a success.
 func TestAStatusGoesAway(t *testing.T) {
 	refused := func() *stage {
 		s := demo(t, 120, 40)
@@ -474,7 +475,7 @@ func TestAStatusGoesAway(t *testing.T) {
 	s.hides("the terminal handles the mouse")
 }
 
-// Without a controller, verbs are refused with the reason, and the output is not shown as current.
+// Without a controller, verbs are refused with the reason, and the output is not presented as current.
 func TestNothingIsPossibleWithoutAController(t *testing.T) {
 	s := newStage(t, Options{Mode: state.Joined})
 	s.size(80, 24)
@@ -494,7 +495,7 @@ func TestNothingIsPossibleWithoutAController(t *testing.T) {
 	}
 }
 
-// A filter also finds descriptions, but the cursor goes to the best match by name.
+// A filter also searches descriptions, but the cursor goes to the row with the best matching name.
 func TestTheFilterSelectsTheBestName(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.agent("prober", func(a *city.Agent) { a.Description, a.State, a.Reason = "watches idle", city.Running, "" })

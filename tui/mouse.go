@@ -13,14 +13,14 @@ import (
 	"gcity/tui/widget"
 )
 
-// doubleClick is the maximum time between the clicks of a double click.
+// doubleClick is the maximum time between the two clicks of a double click.
 const doubleClick = 400 * time.Millisecond
 
-// wheelBatch is how long wheel events are collected before they are applied: terminals send more events than can be
-// shown.
+// wheelBatch is how long wheel events are collected before they are applied. Terminals can send them faster than their
+// effects can be shown.
 const wheelBatch = 16 * time.Millisecond
 
-// wheel is how far the wheel was turned, in notches downwards, and where.
+// wheel records how far the mouse wheel was turned, in notches downwards, and the position of the pointer.
 type wheel struct{ x, y, notches int }
 
 // handlePointer handles pastes and the mouse.
@@ -88,7 +88,7 @@ func click(m *state.Room, c tea.MouseClickMsg) []feed.Effect {
 }
 
 // clickOverlay selects the clicked answer, or moves the cursor to the clicked row of a list. A double click runs the
-// row. Other clicks do nothing, so that a question is not closed by accident.
+// row. Other clicks do nothing, so a question is never closed by accident.
 func clickOverlay(m *state.Room, x, y int, double bool) []feed.Effect {
 	_, lines, w, _, _ := view.OverlayContent(m)
 	left, top, h := view.OverlayPosition(m, len(lines), w)
@@ -168,7 +168,7 @@ func scrollWheel(m *state.Room, w wheel) {
 	m.Focus = focus
 }
 
-// addWheel collects wheel events. It reports whether this event is the first of a batch; the caller then starts a
+// addWheel collects wheel events. It reports whether this event is the first of a batch. If so, the caller starts a
 // timer.
 func (r *room) addWheel(e tea.MouseWheelMsg) bool {
 	n := 1

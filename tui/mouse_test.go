@@ -15,7 +15,7 @@ import (
 	"gcity/tui/terminal"
 )
 
-// where returns the position of a text on the screen.
+// where returns the position of some text on the screen.
 func (s *stage) where(text string) (x, y int) {
 	s.t.Helper()
 	for y, line := range strings.Split(s.text(), "\n") {
@@ -115,7 +115,7 @@ func TestDoubleClickOpens(t *testing.T) {
 	}
 }
 
-// The wheel scrolls what is under the pointer, and the focus stays.
+// The wheel scrolls what is under the pointer. The focus does not change.
 func TestWheel(t *testing.T) {
 	s := demo(t, 200, 60)
 	s.choose("builder")
@@ -146,7 +146,7 @@ func TestWheel(t *testing.T) {
 	}
 }
 
-// Wheel events are merged: 500 of them become one message to the model.
+// Wheel events are merged: 500 of them reach the model as one message.
 func TestWheelIsGathered(t *testing.T) {
 	s := demo(t, 200, 60)
 	box := feed.NewMailbox()
@@ -204,7 +204,7 @@ func TestMouseIsUsedUntilItIsTurnedOff(t *testing.T) {
 	used(broken, true)
 }
 
-// In a real terminal, the mouse modes are on, a click arrives, and a copied text reaches the clipboard.
+// In a real terminal, the mouse modes are on, a click arrives, and copied text reaches the clipboard.
 func TestTerminalMouseAndClipboard(t *testing.T) {
 	t.Parallel()
 	c := open(t, "hosting", 120, 36)
@@ -242,7 +242,7 @@ func (c *console) says(want string) {
 	}
 }
 
-// A click chooses an answer, unless the pointer is next to it or the question opened too recently.
+// A click chooses an answer, unless the pointer is next to the answer or the question has just opened.
 func TestClickInAQuestion(t *testing.T) {
 	for _, size := range [][2]int{{200, 60}, {120, 40}, {80, 24}, {40, 10}} {
 		s := demo(t, size[0], size[1])

@@ -55,8 +55,8 @@ func reportCityListChange(m *state.Room, f *fleet.List) {
 	}
 }
 
-// isSwitching reports whether a key is ignored because a switch is in progress or has just ended. Moves are never
-// ignored: during a switch they wait for the new room.
+// isSwitching reports whether a key is ignored because a switch is in progress or has just ended. Cursor moves are
+// never ignored: during a switch they are queued for the new room.
 func isSwitching(m *state.Room, k tea.KeyPressMsg) bool {
 	key := k.String()
 	if m.Switch.ID != 0 {
@@ -100,13 +100,13 @@ func switchFailed(m *state.Room, id int, why string) {
 	}
 }
 
-// resetLeftRoom ends the switch in the room that the user has left, and restores the status line from before the
+// resetLeftRoom ends the switch in the room that the user has left, and restores the status line as it was before the
 // switch.
 func resetLeftRoom(m *state.Room) {
 	m.Status, m.Switch = m.Switch.Before, state.CitySwitch{}
 }
 
-// copyUserState copies user and terminal state from the previous room.
+// copyUserState copies the state of the user and of the terminal from the previous room.
 func copyUserState(m *state.Room, from *state.Room, now time.Time) {
 	m.Now, m.ArrivedAt = now, now
 	m.W, m.H, m.Mouse = from.W, from.H, cmp.Or(from.Mouse, m.Mouse)

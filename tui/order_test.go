@@ -17,7 +17,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// measured gives each agent of the demo city a different usage, age and number of restarts.
+// measured gives each agent of the demo city a different CPU usage, age and number of restarts.
 func measured(n *city.Snapshot) {
 	for i := range n.Agents {
 		a := &n.Agents[i]
@@ -135,7 +135,7 @@ func TestOrdersAreKept(t *testing.T) {
 	}
 }
 
-// Rows that are inserted above the first row become visible if the list is at its top, because problems come first.
+// Rows that are inserted above the first row become visible if the list was at its top, because problems come first.
 func TestTheTopOfAListStaysInView(t *testing.T) {
 	s := demo(t, 80, 24)
 	for _, rows := range []int{0, 3} {
@@ -165,7 +165,8 @@ func TestTheTopOfAListStaysInView(t *testing.T) {
 	}
 }
 
-// A click on the title of a column sorts by it, another click reverses the order, and the title has the arrow.
+// A click on a column heading sorts by that column, and another click reverses the order. The heading of that column
+// has an arrow.
 func TestAClickOnATitleSorts(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
 		s := demo(t, size[0], size[1])
@@ -191,10 +192,10 @@ func TestAClickOnATitleSorts(t *testing.T) {
 	s := pooled(t, 80, 24)
 	s.press("2")
 	s.click("size")
-	s.shows("↓size") // the gap has no room for a space
+	s.shows("↓size") // there is no room for a space in the gap
 }
 
-// The number of matches is left out if it does not fit, and never cut.
+// If the number of matches does not fit, it is omitted, and never cut.
 func TestFoundIsNeverCut(t *testing.T) {
 	s := pooled(t, 200, 60)
 	s.press("/", "e", "enter")
@@ -208,8 +209,8 @@ func TestFoundIsNeverCut(t *testing.T) {
 	}
 }
 
-// The name of a sort order is the title of its column, and every visible title has a sort order. The o key skips
-// columns that do not fit.
+// The name of a sort order is the heading of its column, and every visible heading belongs to a sort order. The o key
+// skips columns that do not fit.
 func TestEveryColumnSorts(t *testing.T) {
 	s := pooled(t, 200, 60)
 	withAll(s)
@@ -238,7 +239,7 @@ func TestEveryColumnSorts(t *testing.T) {
 	}
 }
 
-// A key that arrives just after rows have moved is meant for the rows that the user has seen.
+// A key that arrives just after rows have moved is meant for the rows that the user saw.
 func TestAKeyMovesTheCursorInTheOrderThatWasSeen(t *testing.T) {
 	fail := func(s *stage, name string) {
 		s.agent(name, func(a *city.Agent) { a.State, a.Running = city.Backoff, false })
@@ -261,7 +262,7 @@ func TestAKeyMovesTheCursorInTheOrderThatWasSeen(t *testing.T) {
 	}
 }
 
-// An agent that crashes again and again does not move the rows each time.
+// An agent that crashes again and again does not make the rows move each time.
 func TestRowsRestAfterTheyHaveMoved(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.wait(state.IdleAfter)
@@ -279,7 +280,7 @@ func TestRowsRestAfterTheyHaveMoved(t *testing.T) {
 	}
 }
 
-// An agent that crashes repeatedly needs attention during the short times in which it runs, too.
+// An agent that crashes repeatedly also needs attention during the short times in which it is running.
 func TestAnAgentThatCrashesRepeatedlyStaysInTrouble(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.agent("idle", func(a *city.Agent) { a.State, a.Running, a.Crashes, a.Since = city.Running, true, 3, s.now })
@@ -291,7 +292,7 @@ func TestAnAgentThatCrashesRepeatedlyStaysInTrouble(t *testing.T) {
 	s.hides("idle")
 }
 
-// Quarantine is sorted like Agents, so its own keys do not change the order.
+// Quarantine is sorted in the same way as Agents, so it has no keys for the order.
 func TestQuarantineIsNotSorted(t *testing.T) {
 	s := demo(t, 120, 40)
 	before := s.order()
@@ -302,7 +303,7 @@ func TestQuarantineIsNotSorted(t *testing.T) {
 	}
 }
 
-// One column shows the order of a list, even if two columns have the same order.
+// Only one column has the arrow for the order of a list, even if two columns belong to the same order.
 func TestOneColumnHasTheArrow(t *testing.T) {
 	s := demo(t, 247, 60)
 	s.change(measured)
@@ -312,7 +313,8 @@ func TestOneColumnHasTheArrow(t *testing.T) {
 	s.shows(`sorted by "cpu", in reverse`)
 }
 
-// While the user works in a list, the arrow and the rule say that rows keep their places. Afterwards they are sorted.
+// While the user is working in a list, the arrow and the rule say that rows keep their places. Afterwards, the rows are
+// sorted.
 func TestAPausedOrderIsShown(t *testing.T) {
 	for _, w := range []int{200, 80} {
 		s := demo(t, w, 40)
@@ -331,7 +333,7 @@ func TestAPausedOrderIsShown(t *testing.T) {
 	}
 }
 
-// A list of one row has column titles while it has the focus, so the sort order is visible.
+// A list with one row has column headings while it has the focus, so that the sort order is visible.
 func TestAListOfOneRowHasTitles(t *testing.T) {
 	s := pooled(t, 200, 60)
 	s.change(func(n *city.Snapshot) { n.Pools = n.Pools[4:] })
@@ -340,7 +342,7 @@ func TestAListOfOneRowHasTitles(t *testing.T) {
 	s.shows("↓size  min-max", "worker")
 }
 
-// The column of the last run keeps its place while runs end and time passes.
+// The column for the last run stays in the same place while runs end and time passes.
 func TestTheLastRunColumnKeepsItsPlace(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.press("4")

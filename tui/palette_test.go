@@ -49,7 +49,7 @@ func TestPaletteVerbsWithNames(t *testing.T) {
 		{"kill idle", []string{"enter", "i", "d", "l", "e", "enter"}, []city.Command{city.Kill{Agent: "idle"}}},
 		{"rest\tidl\t", []string{"enter", "y"}, []city.Command{city.Restart{Agent: "idle"}}},
 	} {
-		for _, focus := range []string{"1", "2", "4", "5"} { // a target that is named does not depend on the focus
+		for _, focus := range []string{"1", "2", "4", "5"} { // for a named target, the focus does not matter
 			s := pooled(t, 120, 40)
 			s.change(withAutomations)
 			s.choose("builder")
@@ -94,7 +94,7 @@ func TestPaletteSaysWhyNot(t *testing.T) {
 	}
 }
 
-// The palette lists first what works in the focused panel, and last what cannot run now.
+// In the palette, what works in the focused panel comes first, and what cannot run now comes last.
 func TestPaletteListsFirstWhatWorks(t *testing.T) {
 	for _, key := range []string{"1", "5", "8", "9"} {
 		s := pooled(t, 120, 40)
@@ -113,7 +113,7 @@ func TestPaletteListsFirstWhatWorks(t *testing.T) {
 	}
 }
 
-// The palette lists the switch to another city once.
+// The palette lists the switch to another city only once.
 func TestPaletteListsTheSwitchOnce(t *testing.T) {
 	for _, text := range []string{"", "city", "cities"} {
 		s := among(t, 120, 40)
@@ -138,7 +138,7 @@ func TestPaletteGoesThere(t *testing.T) {
 	if s.m.Agents.SelectedKey != "worker-3" || s.m.Focus != panel.IDAgents || !s.m.Visible("worker-3") {
 		t.Errorf("the cursor is on %s", s.m.Agents.SelectedKey)
 	}
-	s.line("goto triage", "enter") // triage-1 begins with the same text
+	s.line("goto triage", "enter") // the name triage-1 begins with the same text
 	if s.m.Focus != panel.IDPools || s.m.Pools.SelectedKey != "triage" {
 		t.Errorf("the cursor is on pool %s", s.m.Pools.SelectedKey)
 	}
@@ -194,13 +194,13 @@ func TestPaletteShowsKeysAndRanksNames(t *testing.T) {
 	s.typeIn("ker-2")
 	s.shows("r             restart worker-2")
 	s.press("esc", ":")
-	s.typeIn("restart wrk2") // a match by some of its letters
+	s.typeIn("restart wrk2") // a fuzzy match
 	if first := s.m.Dialogs.Finder().Found[0].Line; first != "restart worker-2" {
 		t.Errorf("the first offer is %q", first)
 	}
 }
 
-// A row that is only similar to the typed text runs only if the user has selected it.
+// A row that is only similar to the typed text does not run unless the user has selected it.
 func TestEnterRunsTheActionOfThatName(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.change(func(n *city.Snapshot) {
@@ -254,7 +254,7 @@ func TestEnterRunsTheActionOfThatName(t *testing.T) {
 	s.shows("Quit bright-lights?")
 }
 
-// The words of a line may be abbreviated, in any order. Verbs that ask still ask.
+// The words of a line may be abbreviated and in any order. Verbs that ask for confirmation still do so.
 func TestPaletteAbbreviations(t *testing.T) {
 	for _, line := range []string{"attach chat", "chatty att", "att chat"} {
 		s := pooled(t, 120, 40)
@@ -271,7 +271,7 @@ func TestPaletteAbbreviations(t *testing.T) {
 	}
 }
 
-// A read-only room does not offer verbs that change something, and refuses them if they are typed in full.
+// A read-only room does not offer verbs that change something. If the user types one in full, the room refuses it.
 func TestReadOnlyHidesVerbs(t *testing.T) {
 	s := newStage(t, Options{Mode: state.ReadOnly})
 	s.size(200, 60)
@@ -295,7 +295,7 @@ func TestReadOnlyHidesVerbs(t *testing.T) {
 	}
 }
 
-// An incomplete line does not run; enter continues the input.
+// An incomplete line does not run. Enter continues the input.
 func TestPaletteAsksForTheRest(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press(":")
@@ -323,7 +323,7 @@ func TestPaletteFindsWordsInAnyOrder(t *testing.T) {
 	})
 	for _, c := range []struct {
 		line string
-		want string // the first line that is found
+		want string // the first line in the result
 	}{
 		{"worker-2 restart", "restart worker-2"},
 		{"rig suspend shop", "suspend rig shop"},
@@ -364,7 +364,7 @@ func TestPaletteFindsWordsInAnyOrder(t *testing.T) {
 	s.shows("and the controller?")
 }
 
-// A noun and enter open the noun's panel.
+// If the user types a noun and presses enter, the panel for that noun opens.
 func TestPaletteNounsLeadToPanels(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.change(withAutomations)
@@ -390,7 +390,7 @@ func TestPaletteNounsLeadToPanels(t *testing.T) {
 	s.shows(`unknown column "weight"`)
 }
 
-// A row that cannot run now is listed with the reason. The most recently used lines come first.
+// A row that cannot run now is listed with the reason. Recently used lines come first.
 func TestPaletteReasonsAndUse(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press(":")
@@ -428,7 +428,7 @@ func TestPaletteOrder(t *testing.T) {
 	}
 }
 
-// Enter does not close a searchable list in which nothing matches.
+// If nothing matches in a searchable list, enter does not close the list.
 func TestEnterWithoutAMatchKeepsTheListOpen(t *testing.T) {
 	s := pooled(t, 80, 24)
 	s.pick("worker")
@@ -441,7 +441,7 @@ func TestEnterWithoutAMatchKeepsTheListOpen(t *testing.T) {
 	s.hides("Members of worker")
 }
 
-// A refusal that is too long for the palette's width is shown in full.
+// A refusal that is too long for the width of the palette is nevertheless shown in full.
 func TestALongRefusalIsShownWhole(t *testing.T) {
 	s := pooled(t, 80, 24)
 	s.line("undrain worker-3")

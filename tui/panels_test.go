@@ -53,7 +53,7 @@ func TestFilterTerms(t *testing.T) {
 	}
 }
 
-// Filters do not match fields that a row does not show: the position of the declaration, the command, the folder.
+// Filters do not search fields that are not visible in a row: the position of the declaration, the command, the folder.
 func TestFilterFindsOnlyWhatIsShown(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.change(func(n *city.Snapshot) {
@@ -125,8 +125,8 @@ func TestAttention(t *testing.T) {
 	s.shows("no pool is selected: the filter hides all rows; esc clears it")
 }
 
-// Some conditions need attention only after a while: a pool that stays too small, an agent that waits, and a drain
-// without a deadline.
+// Some conditions need attention only after a while: a pool that stays too small, an agent that keeps waiting, and a
+// drain without a deadline.
 func TestAttentionComesWithTime(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.agent("worker-3", func(a *city.Agent) { a.Until = nil })
@@ -376,7 +376,8 @@ func TestLastExit(t *testing.T) {
 	}
 }
 
-// The path of an ended agent's full output is shown below its last output. The last output can be scrolled to its end.
+// The path of the file with the full output of an exited agent is shown below the agent's last output. The last output
+// can be scrolled to its end.
 func TestLastOutputNamesItsFile(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("scout")
@@ -399,7 +400,7 @@ func TestLastOutputNamesItsFile(t *testing.T) {
 	s.shows("word 99", "last output")
 }
 
-// A row in quarantine shows when it ends, even if that takes all of the room of the reason.
+// A row in quarantine says when the quarantine ends, even if no room is left for the reason.
 func TestTheEndOfAQuarantineIsShownWhole(t *testing.T) {
 	for _, w := range []int{40, 60, 80, 120, 200} {
 		s := demo(t, w, map[bool]int{true: 24, false: 60}[w < 200])

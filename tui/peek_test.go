@@ -117,7 +117,8 @@ func TestSearchIsSmartAboutCaseAndExpressions(t *testing.T) {
 	}
 }
 
-// BenchmarkSearchInALongLine measures a search that matches everywhere: a line is scanned once for all of its matches.
+// BenchmarkSearchInALongLine measures a search that matches everywhere. All matches of a line are found in one scan of
+// the line.
 func BenchmarkSearchInALongLine(b *testing.B) {
 	line, l := strings.Repeat("é", terminal.MaxRunLine/2), terminal.NewSearch(".")
 	for b.Loop() {
@@ -125,7 +126,7 @@ func BenchmarkSearchInALongLine(b *testing.B) {
 	}
 }
 
-// If there are too many matches, the newest are kept.
+// If there are too many matches, the newest ones are kept.
 func TestSearchThatFindsTooMuch(t *testing.T) {
 	lines := make([]terminal.PaneLine, 3*terminal.MaxHits)
 	for i := range lines {
@@ -138,7 +139,7 @@ func TestSearchThatFindsTooMuch(t *testing.T) {
 	}
 }
 
-// A canceled search leaves the pane as it was, and a search without a match keeps it following.
+// A canceled search leaves the pane as it was. A search without a match leaves it following.
 func TestSearchIsCanceled(t *testing.T) {
 	s, _ := watchingBuilder(t, 120, 40, numbered(0, 300))
 	s.press("/", "0", "1", "0")
@@ -161,7 +162,7 @@ func TestSearchIsCanceled(t *testing.T) {
 	s.shows("not found: none", "following")
 }
 
-// A bookmark scrolls with the lines around it, and is found again after another agent was shown.
+// A bookmark scrolls with the lines around it. It is found again after the pane has shown another agent.
 func TestMarkStaysWithItsLine(t *testing.T) {
 	s, screen := watchingBuilder(t, 120, 40, numbered(0, 100))
 	s.press("m")
@@ -195,8 +196,8 @@ func TestNoMarkInAFullScreenProgram(t *testing.T) {
 	s.shows("cannot mark: a full-screen program has no lines")
 }
 
-// The rule above a new session says why it was started, if gcity stopped the previous session. It then names no older
-// exit. The time is in the user's time zone.
+// If gcity stopped the previous session, the rule above the new session says why the new one was started, and does not
+// mention an older exit. The time is in the user's time zone.
 func TestTheRuleOfASessionThatFollowsAStop(t *testing.T) {
 	s, _ := watchingBuilder(t, 120, 40, numbered(0, 100))
 	s.agent("builder", func(a *city.Agent) {
@@ -274,7 +275,7 @@ func TestFollowAndFreezeByKey(t *testing.T) {
 	s.shows("line 005", "following")
 }
 
-// fullScreen paints every row of a 120x40 screen, some of them blank, with text at the right end.
+// fullScreen paints every row of a 120x40 screen. Some rows are blank, and some have text at the right end.
 func fullScreen() string {
 	var b strings.Builder
 	b.WriteString("\x1b[?1049h")
@@ -288,8 +289,8 @@ func fullScreen() string {
 	return b.String()
 }
 
-// If a program is larger than the pane, the part with the cursor is visible. Keys show other parts, and the pane stays
-// live.
+// If a program is larger than the pane, the part with the cursor is visible. Keys show other parts, and the pane
+// remains live.
 func TestFullScreenProgramInASmallPane(t *testing.T) {
 	s, screen := watchingBuilder(t, 80, 24, fullScreen())
 	s.shows("row 39")
@@ -311,7 +312,8 @@ func TestFullScreenProgramInASmallPane(t *testing.T) {
 	}
 }
 
-// A program that draws on the whole main screen is shown from its top, where its headings are, and can be scrolled.
+// The pane shows a program that draws on the whole main screen from its top, where the headings are. The view can be
+// scrolled.
 func TestProgramThatDrawsOnTheUsualScreen(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("$ top\r\n\x1b[H\x1b[J")
@@ -359,7 +361,7 @@ func TestWideCharactersAtTheBorder(t *testing.T) {
 	}
 }
 
-// The logs view is the pane on the whole screen, with all stored output, which the viewer requests.
+// The logs view is the pane on the whole screen with all stored output. The viewer requests that output.
 func TestLogs(t *testing.T) {
 	s, _ := watchingBuilder(t, 120, 40, numbered(0, 100))
 	s.press("1", "l")
@@ -381,7 +383,7 @@ func TestLogs(t *testing.T) {
 	s.hides("logs")
 }
 
-// In Events, the terminal and the logs are those of the selected event's agent.
+// In Events, the terminal and the logs are those of the agent that the selected event is about.
 func TestTerminalOfAnEvent(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")

@@ -13,8 +13,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// Agents that stop come first, members of a pool with the same change share a line, and unchanged agents are only
-// counted. The full plan lists each agent, and closing it shows the question again.
+// Agents that stop come first. Members of a pool that have the same change share a line. Unchanged agents are only
+// counted. The full plan lists every agent; when it is closed, the question is visible again.
 func TestPlanOfAnEdit(t *testing.T) {
 	s := newStage(t, Options{Config: textFile{"/x/city.toml"}})
 	s.size(120, 40)
@@ -49,7 +49,7 @@ func TestPlanOfAnEdit(t *testing.T) {
 	}
 }
 
-// An unknown plan is shown as unknown, never as "changes no agent".
+// If the plan is not known, the question says so. It never says "changes no agent".
 func TestPlanIsUnknown(t *testing.T) {
 	s := newStage(t, Options{Config: textFile{"/x/city.toml"}})
 	s.size(80, 24)

@@ -25,7 +25,7 @@ func (s *stage) pool(name string, edit func(*city.Pool)) {
 	})
 }
 
-// pick moves the cursor of Pools to a pool by keys.
+// pick moves the cursor of Pools to a pool by pressing keys.
 func (s *stage) pick(name string) {
 	s.t.Helper()
 	s.press("2", "g")
@@ -99,7 +99,7 @@ func TestDetailsShowThePool(t *testing.T) {
 	s.hides("pool worker")
 }
 
-// A description that is cut says how many of its lines are missing.
+// A shortened description says how many of its lines are missing.
 func TestACutDescriptionSaysHowMuchIsMissing(t *testing.T) {
 	s := pooled(t, 80, 24)
 	s.press("2")
@@ -121,7 +121,7 @@ func TestACutDescriptionSaysHowMuchIsMissing(t *testing.T) {
 	s.shows(fmt.Sprintf("… %d more", 25-shown)) // also the output and the last decision
 }
 
-// A pool that is starting members is growing. A pool that has had too few members for a long time needs attention.
+// A pool that is starting members is growing. If a pool has had too few members for a long time, it needs attention.
 func TestAPoolThatStaysSmallIsShort(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press("2")
@@ -222,7 +222,7 @@ func TestAgentsAreFilteredByPoolAndRig(t *testing.T) {
 	}
 }
 
-// Titles that do not fit lose space, counts and notes first, then their names, but not their keys.
+// Titles that do not fit lose first space, counts and notes, then their names, but never their keys.
 func TestTitlesFit(t *testing.T) {
 	s := pooled(t, 80, 24)
 	s.change(func(n *city.Snapshot) { n.Rigs = nil })
@@ -236,7 +236,7 @@ func TestTitlesFit(t *testing.T) {
 	s.shows("━ 1 ━ 2 Pools 5 ━ 3 ━ 4 ━ 5 ━ 8 ━ 9 ━")
 }
 
-// The check's result is updated while a size is typed.
+// The result of the check is updated while the user is typing a size.
 func TestScalePromptKnowsTheCheck(t *testing.T) {
 	s := demo(t, 60, 20)
 	s.change(withPools)
@@ -253,7 +253,7 @@ func TestScalePromptKnowsTheCheck(t *testing.T) {
 	s.shows("check: 3)")
 }
 
-// The filter that a pool sets ends when its list is left, by any key.
+// The filter that was set from a pool is removed when the user leaves the filtered list, no matter with which key.
 func TestTheFilterOfAPoolEndsWithItsList(t *testing.T) {
 	s := pooled(t, 120, 40)
 	for _, leave := range [][]string{{"2"}, {"esc"}, {"0", "2"}, {"5", "1"}} {
@@ -276,7 +276,7 @@ func TestTheRowOfAPoolShowsItsRestart(t *testing.T) {
 	s.shows("restarting, 1 of 2 done")
 }
 
-// When a pool member ends, the cursor goes to another member of its pool, if one is listed.
+// When a pool member ends, the cursor goes to another member of the pool, if one is listed.
 func TestTheCursorStaysInThePool(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.choose("worker-3")
@@ -288,8 +288,8 @@ func TestTheCursorStaysInThePool(t *testing.T) {
 	}
 }
 
-// On a wide screen the pane shows a member of the pool under the cursor. Agents keeps its selection, also after an
-// attachment.
+// On a wide screen the pane shows a member of the pool under the cursor. The selection in Agents does not change, not
+// even after an attach.
 func TestThePaneFollowsThePool(t *testing.T) {
 	s := pooled(t, 200, 60)
 	s.choose("builder")
@@ -308,7 +308,7 @@ func TestThePaneFollowsThePool(t *testing.T) {
 	}
 }
 
-// The pane shows the agent of a chosen event.
+// The pane shows the agent that the chosen event is about.
 func TestThePaneFollowsAChosenEvent(t *testing.T) {
 	s := demo(t, 200, 60)
 	s.choose("builder")
@@ -329,8 +329,8 @@ func TestThePaneFollowsAChosenEvent(t *testing.T) {
 	}
 }
 
-// The description of a pool lists the members that need attention first, and as many members as fit. Text that is cut
-// ends with a sign.
+// The description of a pool begins with the members that need attention, and lists as many members as fit. Text that is
+// cut ends with a symbol.
 func TestTheDescriptionOfAPoolShowsMembersInTroubleFirst(t *testing.T) {
 	for _, size := range [][2]int{{200, 60}, {120, 40}, {80, 24}} {
 		s := pooled(t, size[0], size[1])

@@ -33,7 +33,7 @@ func applyPreferences(m *state.Room, p feed.Preferences) {
 	m.Keys = actions.NewRegistry(m.Panels)
 	m.Keys.Add(actions.ThemeActions(p.Themes))
 	m.Unbound = m.Keys.Rebind(p.Keys)
-	for _, id := range []string{"agent.attach"} { // the description contains the key that detaches
+	for _, id := range []string{"agent.attach"} { // its description contains the key that detaches
 		a := m.Keys.ByID(id)
 		a.Key.SetHelp(a.Key.Help().Key, strings.ReplaceAll(a.Title(), detach.Default,
 			p.Detach.String()))
@@ -66,7 +66,7 @@ func receiveBackground(m *state.Room, msg tea.BackgroundColorMsg) {
 	state.ApplyTheme(m)
 }
 
-// previewTheme applies the theme under the finder's cursor until the cursor moves.
+// previewTheme applies the theme under the finder's cursor. The preview ends when the cursor moves.
 func previewTheme(m *state.Room) {
 	want := ""
 	if name, ok := strings.CutPrefix(finderRowLine(m), state.ThemeID); ok && !m.Terminal.NoColor {

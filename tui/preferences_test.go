@@ -66,7 +66,7 @@ func TestAutoFollowsTheTerminal(t *testing.T) {
 	}
 }
 
-// A terminal that does not announce its background is queried once, if a theme depends on it.
+// If the terminal does not announce its background and a theme depends on it, the room queries the background once.
 func TestAutoAsksOnce(t *testing.T) {
 	s := demo(t, 120, 40)
 	if _, asked := effectOf[feed.QueryBackground](s); asked {
@@ -86,8 +86,8 @@ func TestAutoAsksOnce(t *testing.T) {
 	}
 }
 
-// Moving over a theme in the palette previews it. Esc restores the old theme; enter keeps the new one and shows how
-// to make that permanent.
+// Moving the cursor to a theme in the palette previews it. Esc restores the old theme. Enter keeps the new one and says
+// how to make that permanent.
 func TestThemePreview(t *testing.T) {
 	s := newStage(t, Options{Preferences: feed.Preferences{File: "/home/a/.config/gcity/config.toml"}})
 	s.size(120, 40)
@@ -112,7 +112,7 @@ func TestThemePreview(t *testing.T) {
 	s.shows(`theme = "high-contrast" in /home/a/.config/gcity/config.toml`)
 }
 
-// Changed preferences apply at once, and all texts that name keys show the new keys.
+// Changed preferences take effect immediately, and every text that contains a key shows the new key.
 func TestPreferencesAreReloadedInAnOpenRoom(t *testing.T) {
 	s := demo(t, 120, 40)
 	leave, err := detach.Parse("ctrl+]")
@@ -146,7 +146,7 @@ func TestPreferencesAreReloadedInAnOpenRoom(t *testing.T) {
 	s.shows(`preferences: config.toml:3:1: keys: unknown action "agent.restrat"; did you mean "agent.restart"?`)
 }
 
-// A city's color is the background of its name. It does not change the width of the line.
+// The color of a city is the background of its name. It does not change the width of the line.
 func TestCityBadge(t *testing.T) {
 	s := demo(t, 120, 40)
 	before := view.Draw(s.m).Lines[0]
@@ -239,7 +239,7 @@ func TestOwnThemes(t *testing.T) {
 	s.wait(time.Second)
 }
 
-// The user's preference decides how often the room asks for confirmation. A change applies while the room is open.
+// The user's preference determines when the room asks for confirmation. A change takes effect while the room is open.
 func TestHowMuchIsAsked(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")

@@ -30,7 +30,7 @@ func TestTerminalAutomationsAndWork(t *testing.T) {
 	c.answer("y")
 	c.sees("gc-216: done")
 	c.insist("\x1b", "? help")
-	c.insist("q", "Quit bright-lights?") // directly after an unread esc, q would be alt+q
+	c.insist("q", "Quit bright-lights?") // directly after an esc that has not been read, q would be alt+q
 	c.insist("h", "exit: ")
 	c.ends("hand over")
 }

@@ -12,7 +12,8 @@ import (
 	"gcity/city/citytest"
 )
 
-// twoCities is a directory of two cities with an agent of the same name. The commands to each are written to a file.
+// twoCities is a directory of two cities, each with an agent of the same name. The commands that each city receives are
+// written to a file.
 func twoCities(dir string) *citytest.Directory {
 	d := citytest.NewDirectory()
 	for _, name := range []string{"alpha", "beta"} {
@@ -46,7 +47,7 @@ func (c *console) did(name string) string {
 	return string(data)
 }
 
-// coax presses a key, late enough to be accepted by the visible room or question, and waits for its effect.
+// coax waits until the visible room or question accepts keys, presses a key, and waits for its effect.
 func (c *console) coax(key, want string) {
 	c.t.Helper()
 	c.answer(key)
@@ -92,7 +93,7 @@ func TestTerminalFleet(t *testing.T) {
 	c.ends("leave")
 }
 
-// A city that does not respond, and one that cannot be opened, can be shown and left again.
+// A city that does not respond and a city that cannot be opened can be shown and left again.
 func TestTerminalSilentCities(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -112,7 +113,7 @@ func TestTerminalSilentCities(t *testing.T) {
 	c.ends("hangup")
 }
 
-// Repeated switches between two cities, with resizes, leave no descriptor of the previous city open.
+// After repeated switches between two cities, with resizes, no file descriptor of the previous city is open.
 func TestTerminalSwitchStorm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -152,7 +153,8 @@ func TestTerminalSwitchStorm(t *testing.T) {
 	c.ends("hangup")
 }
 
-// If this program runs a city, leaving another city's room asks about the city that the program runs, and says so.
+// If this program runs a city, leaving the room of another city asks about the city that the program runs, and says
+// that it does.
 func TestTerminalLeavingElsewhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -171,7 +173,7 @@ func TestTerminalLeavingElsewhere(t *testing.T) {
 	c.ends("hand over")
 }
 
-// An attach in another city's room opens that city's agent.
+// An attach in the room of another city opens that city's agent.
 func TestTerminalAttachElsewhere(t *testing.T) {
 	t.Parallel()
 	c := openFleet(t, "joined", 80, 24)

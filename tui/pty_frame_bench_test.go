@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// BenchmarkFirstFrame measures the time from the start of the process to the first frame, for a city that responds
-// and one that never does. It includes the start of a test binary.
+// BenchmarkFirstFrame measures the time from the start of the process to the first frame, for a city that responds and
+// for one that never does. The time includes the start of a test binary.
 func BenchmarkFirstFrame(b *testing.B) {
 	for _, c := range []struct{ mode, sees string }{{"hosting", "prober"}, {"hosting mute", "1 Agents"}} {
 		b.Run(c.mode, func(b *testing.B) {
@@ -48,8 +48,8 @@ func BenchmarkKeyToFrame(b *testing.B) {
 	}
 }
 
-// BenchmarkBytes measures the bytes that a room of 120x40 with 100 agents sends to the terminal: each second without a
-// key, and for each key that moves the cursor.
+// BenchmarkBytes measures how many bytes a room of 120x40 with 100 agents sends to the terminal: per second without a
+// key, and per key that moves the cursor.
 func BenchmarkBytes(b *testing.B) {
 	open := func(b *testing.B) *console {
 		c := open(b, "hosting crowd-100", 120, 40)

@@ -109,7 +109,7 @@ func TestTerminalSave(t *testing.T) {
 	c.ends("hangup")
 }
 
-// The terminal, the open descriptors and the room are the same after many visits as after one.
+// The terminal, the open descriptors and the room are the same after many visits as after a single one.
 func TestTerminalManyVisits(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many visits")
@@ -133,7 +133,7 @@ func TestTerminalManyVisits(t *testing.T) {
 			first = c.descriptors()
 		}
 	}
-	if n := c.descriptors(); n > first+1 { // the pane's watch may be opening one
+	if n := c.descriptors(); n > first+1 { // the pane might be opening a stream
 		t.Errorf("after %d visits %d descriptors are open, after two %d", visits, n, first)
 	}
 	c.keys("q")

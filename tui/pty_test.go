@@ -29,7 +29,7 @@ type console struct {
 	master, tty *os.File
 	cmd         *exec.Cmd
 	before      *term.State
-	report      string // file the child writes its exit to
+	report      string // file to which the child writes its exit
 	wg          sync.WaitGroup
 
 	mu     sync.Mutex
@@ -58,7 +58,7 @@ func open(t testing.TB, mode string, cols, rows uint16, env ...string) *console 
 	c.cmd = exec.Command(os.Args[0])
 	c.cmd.Env = append([]string{
 		"TERM=xterm-256color", "PATH=" + os.Getenv("PATH"), "TUI_CHILD=" + mode + " -", "TUI_REPORT=" + c.report, "TUI_LOG=" + c.report + ".log",
-		// the race detector sleeps for a second at exit, which would take most of the time of these tests
+		// the race detector sleeps for a second at exit, which would be most of the time that these tests take
 		"GORACE=atexit_sleep_ms=50 " + os.Getenv("GORACE"),
 	}, env...)
 	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = tty, tty, tty
@@ -77,7 +77,7 @@ func open(t testing.TB, mode string, cols, rows uint16, env ...string) *console 
 	return c
 }
 
-// openPty opens a terminal with a master end that can be closed while it is being read.
+// openPty opens a terminal. Its master end can be closed while it is being read.
 func openPty() (master, tty *os.File, err error) {
 	blocking, tty, err := pty.Open()
 	if err != nil {
@@ -142,7 +142,7 @@ func (c *console) keys(s string) {
 	}
 }
 
-// insist presses a key until the screen shows a text, because a question refuses early keys.
+// insist presses a key until the screen shows some text, because a question rejects early keys.
 func (c *console) insist(key, want string) {
 	c.t.Helper()
 	again := time.NewTicker(keymap.DialogGuard / 2)
@@ -173,7 +173,7 @@ func (c *console) resize(cols, rows uint16) {
 	}
 }
 
-// ends waits for the process, and checks how it ended and that the terminal is restored.
+// ends waits for the process to exit. It checks the exit, and that the terminal is restored.
 func (c *console) ends(want string) {
 	c.t.Helper()
 	timer := time.AfterFunc(patience, func() { _ = c.cmd.Process.Kill() })
@@ -295,7 +295,7 @@ func TestTerminalAttachAndLeave(t *testing.T) {
 		c.sees("ctrl+q detaches")
 		c.keys("xy")
 		c.sees("echo:xy")
-		c.sees("ctrl+q detaches") // still visible: the agent does not own the last row
+		c.sees("ctrl+q detaches") // still visible, because the agent does not use the last row
 		if i == 2 {
 			c.resize(90, 30)
 			c.sees("size:90x29")
@@ -313,7 +313,7 @@ func TestTerminalAttachAndLeave(t *testing.T) {
 		switch n := c.descriptors(); {
 		case i == 1:
 			first = n
-		case i > 1 && n > first+1: // the pane's watch may be opening one
+		case i > 1 && n > first+1: // the pane might be opening a stream
 			t.Errorf("after %d visits %d descriptors are open, after two %d", i+1, n, first)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"gcity/tui/keymap"
 )
 
-// multiplexer is a tmux server of the test, with one window.
+// multiplexer is a tmux server that the test has started, with one window.
 type multiplexer struct {
 	t      *testing.T
 	socket string
@@ -43,8 +43,8 @@ func (m multiplexer) sees(want string) {
 	}, func() string { return text })
 }
 
-// In a real tmux, the modes of the terminal are the same after a start, a resize, an attach that leaves modes on, and
-// leaving.
+// In a real tmux, the modes of the terminal are the same after a start, after a resize, after an attach that leaves
+// modes on, and after leaving.
 func TestTerminalInTmux(t *testing.T) {
 	if _, err := exec.LookPath("tmux"); err != nil {
 		t.Skip("tmux is not installed")

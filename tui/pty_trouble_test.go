@@ -49,7 +49,7 @@ func (i ill) Attach(ctx context.Context, agent string, v city.Viewer) (city.Term
 	return i.fakeCity.Attach(ctx, agent, v)
 }
 
-// Whichever method of the city panics, the terminal is restored, and the room shows where.
+// Whichever method of the city panics, the terminal is restored, and the room says where the panic occurred.
 func TestTerminalPanicInTheCity(t *testing.T) {
 	for _, c := range []struct{ where, keys, want string }{
 		{"snapshots", "", "snapshots: as asked"},
@@ -85,7 +85,7 @@ func (mute) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
 	}
 }
 
-// The first frame does not wait for the city, and a room without a city can be left.
+// The first frame does not wait for the city, and the user can leave a room whose city does not respond.
 func TestTerminalOfACityThatDoesNotRespond(t *testing.T) {
 	t.Parallel()
 	c := open(t, "joined mute", 100, 30)
@@ -95,6 +95,6 @@ func TestTerminalOfACityThatDoesNotRespond(t *testing.T) {
 	c.sees("Help")
 	c.keys("\x1b")
 	c.misses("Help")
-	c.insist("q", "exit: ") // directly after an unread esc, q would be alt+q
+	c.insist("q", "exit: ") // directly after an esc that has not been read, q would be alt+q
 	c.ends("leave")
 }

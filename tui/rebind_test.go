@@ -28,8 +28,8 @@ func bound(pairs ...string) (*state.Registry, string) {
 
 func keysIn(r *state.Registry, id string) string { return strings.Join(r.ByID(id).Key.Keys(), " ") }
 
-// Texts show user-defined keys. If a user's binding takes the last key for leaving, that action gets a default key
-// back, with a message.
+// Texts contain user-defined keys. If a user's binding takes the last key that leaves the room, that action gets a
+// default key back, and a message says so.
 func TestTextsShowTheUsersKeys(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.hear(feed.News{Preferences: &feed.Preferences{Keys: []keymap.Binding{
@@ -160,7 +160,7 @@ func FuzzRebind(f *testing.F) {
 	})
 }
 
-// Hints show the user's keys instead of the default ones.
+// Hints contain the user's keys instead of the default ones.
 func TestHintsNameTheUsersKeys(t *testing.T) {
 	s := newStage(t,
 		Options{Preferences: feed.Preferences{Keys: []keymap.Binding{{Action: "prompt.done",
@@ -190,7 +190,8 @@ func TestHintsNameTheUsersKeys(t *testing.T) {
 	s.shows("W adds one")
 }
 
-// An action that has lost its last key to another one has no key, and texts that mention it refer to the palette.
+// If an action has lost its last key to another one, it has no key. Texts that mention the action then refer to the
+// palette.
 func TestLastKeyLostToAnother(t *testing.T) {
 	for _, a := range actions.NewRegistry(panel.NewLists().Panels).Actions {
 		if a.Essential() || !a.Key.Enabled() || a.ID == "rig.resume" {

@@ -17,7 +17,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// Every action has a unique ID and is reachable by key, palette or dialog; no key has two meanings in one zone.
+// Every action has a unique ID and can be reached with a key, through the palette or in a dialog. No key has two
+// meanings in one zone.
 func TestRegistry(t *testing.T) {
 	r := actions.NewRegistry(panel.NewLists().Panels)
 	ids := map[string]bool{}
@@ -53,7 +54,7 @@ func TestRegistry(t *testing.T) {
 	}
 }
 
-// Every binding works: in its zone, the key runs its action or shows why it cannot.
+// Every binding works: in the zone of an action, its key runs the action or shows why it cannot run.
 func TestEveryBindingIsHandled(t *testing.T) {
 	open := map[keymap.Zone][]string{
 		keymap.Everywhere: {}, keymap.InLists: {"1"}, keymap.InPools: {"2"},
@@ -98,7 +99,7 @@ func TestKeysDoc(t *testing.T) {
 	golden(t, "../docs/keys.md", keysDoc(actions.NewRegistry(panel.NewLists().Panels)))
 }
 
-// keysDoc returns the page of all keys.
+// keysDoc returns the documentation page about all keys.
 func keysDoc(r *state.Registry) string {
 	var b strings.Builder
 	b.WriteString("# Control room keys\n\n<!-- Written by `go test ./tui -run TestKeysDoc -update`; edit the registry, not this page. -->\n\n" +

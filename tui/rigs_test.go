@@ -62,7 +62,7 @@ func TestRigIsStarting(t *testing.T) {
 	s.shows("starting   docs")
 }
 
-// While the city is suspended, its rigs are too. Their verb still suspends the rig itself.
+// While the city is suspended, its rigs are suspended too. The verb for a rig still suspends the rig itself.
 func TestRigIsSuspendedWithTheCity(t *testing.T) {
 	s := rigged(t, 120, 40)
 	s.change(func(n *city.Snapshot) { n.Suspended = true })
@@ -98,7 +98,8 @@ func TestRigsAreListedFilteredAndSorted(t *testing.T) {
 	}
 }
 
-// In Rigs, s and r act on the marked rigs or, if none is marked, on the rig under the cursor. Undo reverts a suspend.
+// In Rigs, s and r act on the marked rigs or, if none is marked, on the rig under the cursor. Undo resumes a rig that
+// was suspended.
 func TestRigsAreSuspendedAndRestarted(t *testing.T) {
 	s := rigged(t, 120, 40)
 	s.press("j", "r")
@@ -157,8 +158,8 @@ func TestReadOnlyRigs(t *testing.T) {
 	s.shows("this control room is read-only")
 }
 
-// On a narrow screen the titles near the visible panel keep their names. Titles farther away are dropped if they do not
-// fit.
+// On a narrow screen, the titles near the visible panel keep their names. The titles farther away are dropped if they
+// do not fit.
 func TestTabsScroll(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.change(withRigs)
@@ -195,7 +196,7 @@ func TestRigsTakeThePlaceOfEvents(t *testing.T) {
 	s.shows("7 Rigs 4")
 }
 
-// After a rig is suspended, the footer names what u undoes.
+// After a rig has been suspended, the footer says what u undoes.
 func TestTheFooterNamesTheUndoOfARig(t *testing.T) {
 	s := rigged(t, 80, 24)
 	s.press("j", "s", "y")

@@ -18,10 +18,10 @@ type room struct {
 	stateFile     string        // file that stores the state of the room
 	switcher      *roomSwitcher // nil = there is one city
 	startDelivery func(*feed.Runner)
-	// the effect for which the program quits: attach, show text, edit or quit
+	// the effect that requires the program to quit: attach, show text, edit or quit
 	exitEffect feed.Effect
 
-	wheel      wheel // wheel events since the last message
+	wheel      wheel // wheel events since the latest message
 	wheelTimer bool  // a timer for wheel events is running
 }
 
@@ -40,7 +40,7 @@ func (r *room) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	}
 	if d, ok := msg.(*feed.Delivery); ok {
 		d.Processed.Store(true)
-		// the room is no longer shown: keep the delivery until it is shown again
+		// the room is no longer visible: keep the delivery until it is visible again
 		if r.switcher != nil && d.Runner != r.switcher.current.r {
 			d.Runner.Missed = append(d.Runner.Missed,
 				&feed.Delivery{Runner: d.Runner, At: d.At, News: d.News})
@@ -121,7 +121,7 @@ func (r *room) View() (v tea.View) {
 		}
 	}()
 	s := view.Draw(r.m)
-	for i, l := range s.Lines { // writing trailing spaces would only take time
+	for i, l := range s.Lines { // trailing spaces would only take time to write
 		s.Lines[i] = strings.TrimRight(l, " ")
 	}
 	v = tea.NewView(strings.Join(s.Lines, "\n"))

@@ -42,7 +42,7 @@ func receiveBeads(m *state.Room, f feed.FoundBeads) {
 	state.DeliverLists(m, f)
 }
 
-// newModel returns a control room without any data from the city.
+// newModel returns a control room that has not received any data from the city yet.
 func newModel(o Options, now time.Time) *state.Room {
 	m := &state.Room{Mode: o.Mode, Remote: o.OverSSH, Now: now, Lists: panel.NewLists(),
 		ConfigEdit: state.ConfigEdit{Files: o.Config},
@@ -115,7 +115,7 @@ func handle(m *state.Room, now time.Time, msg any) []feed.Effect {
 	return todo
 }
 
-// receiveEvents applies events. Events about beads or mail make the lists of beads and mail outdated.
+// receiveEvents applies events. Events about beads or mail mark the lists of beads and mail as outdated.
 func receiveEvents(m *state.Room, all []events.Event) {
 	if len(all) == 0 {
 		return
@@ -129,7 +129,7 @@ func receiveEvents(m *state.Room, all []events.Event) {
 	}
 }
 
-// reportRemoved shows the message of a reload that has removed agents, unless the status line shows a problem.
+// reportRemoved shows a message if a reload has removed agents, unless the status line shows a problem.
 func reportRemoved(m *state.Room, all []events.Event) {
 	for i := range all {
 		e := &all[i]
@@ -254,7 +254,7 @@ func perform(m *state.Room, a *state.Action) (todo []feed.Effect) {
 	return todo
 }
 
-// handleDialogKey runs the action that a key has in the top dialog's zone, or passes the key to that dialog.
+// handleDialogKey runs the action that a key has in the top dialog's zone, or passes the key on to that dialog.
 func handleDialogKey(m *state.Room, k tea.KeyPressMsg) []feed.Effect {
 	d := m.Dialogs.Top()
 	a := m.Keys.Find(k, d.Zone())
@@ -267,15 +267,15 @@ func handleDialogKey(m *state.Room, k tea.KeyPressMsg) []feed.Effect {
 	return m.RunTasks(d.Key(k, func() { m.Dialogs.Close(d) }))
 }
 
-// paste passes pasted text to the top dialog. Without a dialog it is ignored, because a paste is not a sequence of
-// commands.
+// paste passes pasted text to the top dialog. If no dialog is open, the text is ignored, because a paste is not a
+// sequence of commands.
 func paste(m *state.Room, text string) {
 	if d := m.Dialogs.Top(); d != nil {
 		d.Paste(text)
 	}
 }
 
-// receiveResult handles the result of an action. For an action that is not the latest it shows only failures.
+// receiveResult handles the result of an action. If a newer action has started, it shows only failures.
 func receiveResult(m *state.Room, r feed.Result) {
 	if r.ID == m.Fired.ID && len(r.Failures) > 0 {
 		m.Fired = state.Firing{}
@@ -283,7 +283,7 @@ func receiveResult(m *state.Room, r feed.Result) {
 	defer state.ReportFiredRun(m)
 	r.Failures = state.NameKeys(m, r.Failures)
 	state.KeepUndelivered(m, &r)
-	state.MarkListsOutdated(m, true) // any action may change beads
+	state.MarkListsOutdated(m, true) // any action can change beads
 	if r.Created != "" {
 		m.Work.SelectNew(r.Created)
 	}
@@ -317,7 +317,7 @@ func receiveResult(m *state.Room, r feed.Result) {
 	}
 }
 
-// dismissHint permanently removes the hint that is shown on the first visit.
+// dismissHint permanently hides the hint for the first visit.
 func dismissHint(m *state.Room) {
 	if m.ShowHint {
 		m.ShowHint, m.HintDismissed = false, true

@@ -61,7 +61,7 @@ func run(ctx context.Context, o Options, newScreen terminal.ScreenMaker) (feed.E
 		err  error
 	}
 	left := make(chan outcome, 1)
-	// This goroutine writes to the terminal. It is left running if the terminal accepts no output.
+	// This goroutine writes to the terminal. It is left running if the terminal does not accept output.
 	var room sync.WaitGroup
 	room.Go(func() {
 		var end outcome
@@ -91,11 +91,11 @@ func run(ctx context.Context, o Options, newScreen terminal.ScreenMaker) (feed.E
 	return r.ExitReason()
 }
 
-// frozenGrace is how long a terminal may take to accept the last output of a room. It is longer than QuitGrace,
-// after which the program is killed, and longer than the limit for programs that borrow the terminal.
+// frozenGrace is how long a terminal can take to accept the last output of a room. It is longer than QuitGrace, after
+// which the program is killed, and longer than the limit for programs that borrow the terminal.
 const frozenGrace = feed.QuitGrace + 2*time.Second
 
-// runPrograms runs the Bubble Tea program until the room ends. Between two runs an agent, pager or editor has the
+// runPrograms runs the Bubble Tea program until the room ends. Between two runs, an agent, pager or editor uses the
 // terminal.
 func runPrograms(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Exit, error) {
 	defer func() {
@@ -193,7 +193,7 @@ func attachToAgent(ctx context.Context, r *feed.Runner, o feed.Terminal, m *stat
 	}
 }
 
-// readText runs a pager in the terminal. The control room reports a failure of the pager.
+// readText runs a pager in the terminal. If the pager fails, the control room reports the failure.
 func readText(ctx context.Context, r *feed.Runner, o feed.Terminal, m *state.Room, text string) {
 	defer r.RecoverPanic("pager")
 	err := feed.ShowInPager(ctx, o, text)
@@ -205,7 +205,7 @@ func readText(ctx context.Context, r *feed.Runner, o feed.Terminal, m *state.Roo
 	}
 }
 
-// editText runs an editor in the terminal. The result is checked in the background, because that may take a long time.
+// editText runs an editor in the terminal. The result is checked in the background, because that can take a long time.
 func editText(ctx context.Context, r *feed.Runner, o feed.Terminal, m *state.Room, what feed.Edit) {
 	defer r.RecoverPanic("editor")
 	d, err := r.EditDraft(ctx, o, what)

@@ -30,7 +30,7 @@ func (s *stage) live(name string, lines int) {
 	s.printed("gc-230", lines)
 }
 
-// printed reports that a run has printed this many lines.
+// printed reports to the room that a run has printed this many lines.
 func (s *stage) printed(run string, lines int) {
 	n := terminal.News{Run: run, LinesReceived: uint64(lines)}
 	for i := range lines {
@@ -40,7 +40,7 @@ func (s *stage) printed(run string, lines int) {
 }
 
 // The pane shows the output of the automation under the cursor as it arrives. The title shows the state of the run.
-// With the focus on the pane, verbs, copies and menus apply to the automation, and not to an agent that is not
+// While the pane has the focus, verbs, copies and menus apply to the automation, and not to an agent that is not
 // visible.
 func TestThePaneOfARunIsAboutItsAutomation(t *testing.T) {
 	s := automated(t, 120, 40)
@@ -90,7 +90,7 @@ func TestPaneFollowsARun(t *testing.T) {
 			ended.Ended, ended.Outcome, ended.Output = &end, "ok", "step 64 of 90\n"
 			a.State, a.Reason, a.Last = city.AutomationIdle, "cron: next 2026-11-22 03:30", &ended
 		})
-		s.shows(" 0 nightly · ok 0s ago", "step 63 of 90") // received output stays
+		s.shows(" 0 nightly · ok 0s ago", "step 63 of 90") // output that has been received stays
 		if w := s.m.Watched; w != (feed.Watch{Run: "gc-230", Focused: true}) {
 			t.Errorf("%v: after its end, watching %+v", size, w)
 		}
@@ -102,7 +102,7 @@ func TestPaneFollowsARun(t *testing.T) {
 	}
 }
 
-// Until output arrives, the pane shows the output in the run's record, or why there is none.
+// Until output arrives, the pane shows the output that is in the run's record, or says why there is none.
 func TestPaneOfARunThatHasEnded(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.point("db-health")
@@ -131,7 +131,7 @@ func TestHiddenRunsAreNotWatched(t *testing.T) {
 	if s.m.Watched != (feed.Watch{}) {
 		t.Errorf("with a hidden pane, watching %+v", s.m.Watched)
 	}
-	s.press("enter") // the details show it
+	s.press("enter") // the details show the output
 	if s.m.Watched.Run != "gc-230" {
 		t.Errorf("in the details, watching %+v", s.m.Watched)
 	}
@@ -165,7 +165,7 @@ func TestVerbsAmongRuns(t *testing.T) {
 	s.shows("━ automation nightly ━")
 }
 
-// The details follow the end of a run's output until the user scrolls.
+// The details scroll with the end of a run's output until the user scrolls.
 func TestDetailsFollowARun(t *testing.T) {
 	s := automated(t, 80, 24)
 	s.live("nightly", 60)
@@ -224,7 +224,7 @@ func TestRunOutput(t *testing.T) {
 	}
 }
 
-// Invalid UTF-8 is split into lines like other output, and a line that grows is shown in its current form.
+// Output with invalid UTF-8 is split into lines like any other output. A line that grows is shown in its current form.
 func TestRunOutputIsSafe(t *testing.T) {
 	var p terminal.RunOutput
 	p.Add(city.Piece{Text: "one\x1b[2J\ntw"})
@@ -242,7 +242,7 @@ func TestRunOutputIsSafe(t *testing.T) {
 	}
 }
 
-// The room stores cleaned output as it is, without cleaning it again.
+// The room stores cleaned output as it is. It does not clean the output again.
 func TestRunOutputIsTakenAsItIs(t *testing.T) {
 	s := demo(t, 200, 60)
 	text := []string{strings.Repeat("é", terminal.MaxRunLine/2)}
@@ -268,7 +268,7 @@ func (r *runsOf) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece
 	return func(yield func(city.Piece, error) bool) { r.script(ctx, run, yield) }
 }
 
-// A stream that breaks during its run is reopened; a stream that has ended is not.
+// A stream that breaks during its run is reopened. A stream that has ended is not.
 func TestViewerGetsRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		opened := []string{}

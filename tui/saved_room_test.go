@@ -69,7 +69,7 @@ func TestSavedRoom(t *testing.T) {
 	}
 }
 
-// A stored state that is damaged, of another version or not a regular file is ignored, and the room opens.
+// A stored state that is damaged, has another version or is not in a regular file is ignored, and the room opens.
 func TestSavedRoomIsTolerant(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"damaged": "{", "future": `{"version": 99, "focus": "pools"}`, "empty": "", "huge": strings.Repeat(" ", feed.MaxSavedRoom+1)} {
@@ -95,7 +95,7 @@ func TestSavedRoomIsTolerant(t *testing.T) {
 	}
 }
 
-// The room announces a restored filter, because it hides rows. Typing replaces the filter.
+// The room says that a restored filter hides rows. Typed text replaces the filter.
 func TestKeptFilterIsShown(t *testing.T) {
 	s := demo(t, 120, 40)
 	state.RestoreRoom(s.m, feed.SavedRoom{Version: 1, Filters: map[string]string{"agents": "shop"}})
@@ -123,14 +123,14 @@ func TestKeptFilterIsShown(t *testing.T) {
 	again.hides("!attention", "restored filter")
 }
 
-// The first screen has a hint of three lines. The first key removes it for good.
+// The first screen has a hint of three lines. The first key removes it permanently.
 func TestTheFirstVisitHasAHint(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {200, 60}} {
 		s := demo(t, size[0], size[1])
 		s.hides("Welcome.")
 		stamps := regexp.MustCompile(`  10:42:\d\d  \S+`).FindAllString(s.text(), -1)
 		s.m.ShowHint = true
-		if size[0] == 200 { // the hint takes rows from the panels, and hides no new event
+		if size[0] == 200 { // the hint takes rows from the panels, but hides no new event
 			s.shows(stamps[len(stamps)-1])
 		}
 		s.shows("Welcome. enter shows the agent's terminal", "r restarts it, D drains it. : finds a command",
@@ -144,7 +144,7 @@ func TestTheFirstVisitHasAHint(t *testing.T) {
 	}
 }
 
-// The choice about the mouse applies to all cities of the user.
+// The choice about the mouse applies to all cities.
 func TestTheMouseIsRememberedForTheUser(t *testing.T) {
 	dir := t.TempDir()
 	s := demo(t, 120, 40)
@@ -167,7 +167,8 @@ func TestTheMouseIsRememberedForTheUser(t *testing.T) {
 	}
 }
 
-// The cursors return to their rows. A room that is left at the first row opens at the first row.
+// The cursors return to their rows. If the cursor was on the first row when the user left, it is on the first row
+// again.
 func TestTheCursorReturnsToItsRow(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.choose("idle")

@@ -32,7 +32,7 @@ func TestScaleByHand(t *testing.T) {
 	}
 }
 
-// An invalid size is refused in the input line with the reason, and no command is sent.
+// An invalid size is rejected in the input line with the reason, and no command is sent.
 func TestSizesOutOfBoundsAreRefusedWhereTheyAreTyped(t *testing.T) {
 	for _, w := range []int{120, 60} {
 		s := pooled(t, w, 24)
@@ -60,7 +60,7 @@ func TestScaleAsksBeforeMembersLeave(t *testing.T) {
 	s.press("S", "1", "enter")
 	s.wants()
 	s.shows("Scale worker to 1?", "worker-2", "or after 2m.")
-	s.hides("worker-1 ", "worker-1,") // the question does not list worker-1, and Pools is behind it
+	s.hides("worker-1 ", "worker-1,") // the question does not list worker-1, and it covers Pools
 	s.press("n")
 	s.wants()
 	s.press("<", "y")
@@ -69,7 +69,7 @@ func TestScaleAsksBeforeMembersLeave(t *testing.T) {
 	s.wants(city.Scale{Pool: "worker", Size: 2})
 }
 
-// Busy members leave last, and the question names the member that will leave.
+// Busy members leave last. The question names the member that will leave.
 func TestScaleNamesTheIdleMember(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.agent("worker-2", func(a *city.Agent) { a.Task = "gc-7 fix the retry test" })
@@ -85,7 +85,7 @@ func TestScaleNamesTheIdleMember(t *testing.T) {
 	s.shows("┃ worker-2 ")
 }
 
-// If > is pressed again before the city has responded, it adds one to the requested size.
+// If > is pressed again before the city has responded, it increases the requested size by one.
 func TestRepeatedMoreAddsUp(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("worker")
@@ -94,7 +94,7 @@ func TestRepeatedMoreAddsUp(t *testing.T) {
 	s.press(">")
 	s.wants()
 	s.shows("worker is at its maximum: 5 (city.toml:200:1)")
-	s.wait(state.StatusDuration) // the city has not changed its size, so its own size is used again
+	s.wait(state.StatusDuration) // the city has not changed the size, so the city's size counts again
 	s.press("esc", ">")
 	s.wants(city.Scale{Pool: "worker", Size: 3})
 	s.hear(feed.News{Results: []feed.Result{{ID: s.m.Status.ID, Total: 1, Failures: []string{"worker: the loop does not turn"}}}})
@@ -142,7 +142,7 @@ func TestManyMembersLeaveOnlyByTheirNumber(t *testing.T) {
 	s.wants(city.Scale{Pool: "batch", Size: 2})
 }
 
-// A prompt scales the pool that it names, and refuses if that pool has disappeared.
+// A prompt scales the pool that its label names. If that pool has disappeared, it refuses.
 func TestAPoolThatIsGoneIsNotScaled(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("worker")
@@ -169,7 +169,7 @@ func TestPoolRestart(t *testing.T) {
 	s.wants()
 }
 
-// A pool with one running member can be restarted in only one way, and a draining member is skipped.
+// A pool with one running member can be restarted in only one way. A draining member is left out.
 func TestRestartOfAPoolWithOneMember(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pool("worker", func(p *city.Pool) {
@@ -184,7 +184,7 @@ func TestRestartOfAPoolWithOneMember(t *testing.T) {
 	s.wants(city.RestartPool{Pool: "worker"})
 }
 
-// The question says whether a new session starts after the drain of a member, and why.
+// The question says whether a new session starts after the member has drained, and why.
 func TestTheDrainOfAMemberSaysWhatFollows(t *testing.T) {
 	s := pooled(t, 160, 40)
 	s.m.Confirm = state.ConfirmAlways

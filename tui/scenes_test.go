@@ -91,7 +91,7 @@ func wideNames(n *city.Snapshot) {
 	n.Automations = all
 }
 
-// looks returns the options of several appearances of a screen, by name.
+// looks returns the options for several appearances of a screen, by name.
 func looks() map[string]Options {
 	load := func(name string) themes.Theme {
 		t, err := themes.Load(name)
@@ -109,7 +109,7 @@ func looks() map[string]Options {
 	}
 }
 
-// painted returns the screen with its styles written out: «bold», «31», and «» for the end.
+// painted returns the screen with its styles written as text: «bold», «31», and «» for the end of a style.
 func (s *stage) painted() string {
 	lines := view.Draw(s.m).Lines
 	for i, l := range lines {

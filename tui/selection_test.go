@@ -9,7 +9,7 @@ import (
 	"gcity/tui/state"
 )
 
-// A visit to another panel does not move the selection of Agents.
+// A visit to another panel does not change the selection in Agents.
 func TestEachPanelKeepsItsSelection(t *testing.T) {
 	s := worked(t)
 	guarded(s)
@@ -31,7 +31,7 @@ func TestEachPanelKeepsItsSelection(t *testing.T) {
 	}
 }
 
-// The pane is about the row under the cursor. If that row is not about an agent, the pane says so.
+// The pane is about the row under the cursor. If that row is not about any agent, the pane says so.
 func TestThePaneNamesARowWithoutAnAgent(t *testing.T) {
 	s := demo(t, 200, 60)
 	guarded(s)
@@ -64,8 +64,8 @@ func TestThePaneKeepsItsAgentWhileItHasTheFocus(t *testing.T) {
 	}
 }
 
-// A filter without a match and the attention filter hide the selected row. Without them, that row is selected again,
-// unless the user has selected another one.
+// A filter without a match, and the attention filter, hide the selected row. When they are removed, that row is
+// selected again, unless the user has selected another one.
 func TestAFilterGivesTheSelectionBack(t *testing.T) {
 	for _, size := range [][2]int{{200, 60}, {80, 24}} {
 		s := pooled(t, size[0], size[1])
@@ -95,7 +95,8 @@ func TestAFilterGivesTheSelectionBack(t *testing.T) {
 	}
 }
 
-// While rows are marked, the footer says so at every size, and the question and the result of a verb name the marks.
+// While rows are marked, the footer says so at every size. The question and the result of a verb also mention the
+// marks.
 func TestMarksAreNamed(t *testing.T) {
 	for _, size := range [][2]int{{200, 60}, {120, 40}, {80, 24}, {60, 20}, {40, 10}} {
 		s := pooled(t, size[0], size[1])

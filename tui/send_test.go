@@ -14,7 +14,7 @@ import (
 	"gcity/tui/tuitest"
 )
 
-// If several agents are marked, only those that can receive text get it. The composer names the others.
+// If several agents are marked, text is sent only to those that can receive it. The composer names the others.
 func TestSendLeavesOutAgentsThatCannotReceive(t *testing.T) {
 	s := demo(t, 120, 40)
 	for _, name := range []string{"scout", "builder", "idle"} {
@@ -28,7 +28,7 @@ func TestSendLeavesOutAgentsThatCannotReceive(t *testing.T) {
 	s.wants(city.Nudge{Agent: "builder", Text: "hello"}, city.Nudge{Agent: "idle", Text: "hello"})
 }
 
-// A question says how many of the marked agents a filter hides.
+// A question says how many of the marked agents are hidden by a filter.
 func TestHiddenMarksAreReported(t *testing.T) {
 	s := demo(t, 120, 40)
 	for _, name := range []string{"builder", "idle"} {
@@ -58,7 +58,7 @@ func TestStatusFollowsWhatWasSent(t *testing.T) {
 		})
 	}
 	at(city.Queued, "a user's draft is on the input line")
-	s.choose("builder") // no text waits for builder, so this is about the text that was just sent
+	s.choose("builder") // no text is queued for builder, so this is about the text that was just sent
 	s.press("U")
 	s.shows("Cancel 1 nudge to idle?")
 	s.press("esc")
@@ -94,7 +94,8 @@ func TestStatusCountsWhatWasSent(t *testing.T) {
 	s.shows("2 submitted, 1 given up", "chatty: submitted")
 }
 
-// A text's status does not overwrite the result of a newer verb. Texts of a previous controller are not followed.
+// The status of a text does not overwrite the result of a newer verb. Texts that a previous controller queued are not
+// followed.
 func TestStatusOfOlderTextsStaysBehind(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("idle")
@@ -142,7 +143,7 @@ func TestUnsendCancelsQueuedTexts(t *testing.T) {
 	s.choose("idle")
 	s.press("space")
 	s.choose("builder")
-	s.press("d", "I", "y") // the details are about builder, even if another agent is marked
+	s.press("d", "I", "y") // the details are about builder, although another agent is marked
 	s.wants(city.Nudge{Agent: "builder", Text: "go on", Now: true})
 	s.press("d")
 	s.agent("builder", func(a *city.Agent) { a.Sends = nil })
@@ -172,7 +173,7 @@ func TestUndoneChangeIsNotReported(t *testing.T) {
 	}
 }
 
-// Before a queued text is sent now, it is withdrawn. Only a text that is known in full can be sent again.
+// If the user sends a queued text now, it is first withdrawn. Only a text that is known in full can be sent again.
 func TestSendNowDoesNotDouble(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
@@ -203,7 +204,7 @@ func TestSendNowDoesNotDouble(t *testing.T) {
 	s.wants(city.Nudge{Agent: "idle", Text: "two\nlines", Now: true})
 }
 
-// The runner sends the second command only if the first has succeeded.
+// The runner sends the second command only if the first one has succeeded.
 func TestSendNowStopsWhereItCannotBeTakenBack(t *testing.T) {
 	c := newFakeCity(epoch)
 	box := feed.NewMailbox()
@@ -256,8 +257,8 @@ func TestPaletteSends(t *testing.T) {
 	}
 }
 
-// If an agent cannot receive text, letters that the user continues to type are not verbs. Other keys, and letters after
-// a pause, work as usual.
+// If an agent cannot receive text, letters that the user keeps typing are not taken as verbs. Other keys, and letters
+// after a pause, work as usual.
 func TestTextAfterARefusalIsNotAVerb(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("scout")

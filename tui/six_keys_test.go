@@ -11,7 +11,7 @@ import (
 	"gcity/tui/state"
 )
 
-// A member of a pool with a long list drains within six keys, by filter, by palette, and from its pool.
+// A member of a pool with many members can be drained with six keys: by filter, through the palette, and from its pool.
 func TestAMemberOfALongPoolDrainsInSixKeys(t *testing.T) {
 	for _, keys := range [][]string{
 		{"/", "1", "7", "enter", "D", "y"},
@@ -31,7 +31,8 @@ func TestAMemberOfALongPoolDrainsInSixKeys(t *testing.T) {
 	s.wants(city.Drain{Agent: "worker-3"})
 }
 
-// The number of a member is its name in a command line. If it is not unique, no row is marked, and enter says so.
+// In a command line, a member can be named by its number. If the number is not unique, no row is marked, and enter says
+// so.
 func TestAMemberIsNamedByItsNumber(t *testing.T) {
 	s := longPool(t)
 	s.line("drain 14", "enter", "y")
@@ -65,7 +66,7 @@ func longPool(t *testing.T) *stage {
 	return s
 }
 
-// In Pools, a key leads to the members of the pool.
+// In Pools, there is a key that leads to the members of the pool.
 func TestThePoolLeadsToItsMembers(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("worker")
@@ -80,7 +81,8 @@ func TestThePoolLeadsToItsMembers(t *testing.T) {
 	s.shows("/pool:worker 3 of ")
 }
 
-// A chosen member is selected among the others. Esc leads back to the pool, also after another filter.
+// A chosen member is selected in the list of all members. Esc goes back to the pool, even after another filter was
+// used.
 func TestAMemberIsChosenFromItsPool(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("worker")
@@ -104,7 +106,7 @@ func TestAMemberIsChosenFromItsPool(t *testing.T) {
 	}
 }
 
-// The question about one member can restart its whole pool.
+// The question about one member can restart the entire pool instead.
 func TestAMemberLeadsToTheRestartOfItsPool(t *testing.T) {
 	s := longPool(t)
 	s.pool("worker", func(p *city.Pool) { p.Size = 40 })
@@ -121,7 +123,7 @@ func TestAMemberLeadsToTheRestartOfItsPool(t *testing.T) {
 	s.hides("pool: restart")
 }
 
-// A key of another panel is not silent: the status line says where it works.
+// If a key works only in another panel, the status line says where.
 func TestAKeyOfAnotherPanelSaysWhereItWorks(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press("K")
@@ -133,7 +135,7 @@ func TestAKeyOfAnotherPanelSaysWhereItWorks(t *testing.T) {
 	s.wants()
 }
 
-// If a filter leaves one agent, the prompt names it, and few keys are needed to attach.
+// If a filter leaves only one agent, the prompt names it, and few keys are needed to attach to it.
 func TestAttachToAnotherAgent(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press("/", "t", "r", "i")

@@ -9,7 +9,8 @@ import (
 	"gcity/tui/state"
 )
 
-// A row under the cursor stays even if its filter no longer matches. Keys still act on it until the cursor leaves it.
+// The row under the cursor stays even if it no longer matches the filter. Keys still act on it until the cursor leaves
+// it.
 func TestRowUnderTheCursorStays(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.press("/")
@@ -46,8 +47,8 @@ func TestRowUnderTheCursorStays(t *testing.T) {
 	}
 }
 
-// Lists of pools and automations also keep the row under the cursor. Quarantine keeps the row of an agent that leaves
-// it.
+// In Pools and Automations, too, the row under the cursor stays. In Quarantine, the row of an agent that leaves
+// quarantine stays.
 func TestEveryListHoldsTheRowUnderTheCursor(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.change(func(n *city.Snapshot) {

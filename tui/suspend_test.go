@@ -55,7 +55,7 @@ func TestResumeWhatIsSuspendedFromAbove(t *testing.T) {
 	s.wants(city.Resume{Agent: "shop/writer"})
 }
 
-// A member of a pool with a maximum above one has no flag of its own.
+// If a pool can have several members, a member has no flag of its own.
 func TestAMemberIsSuspendedWithItsPool(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.choose("worker-1")
@@ -79,7 +79,7 @@ func TestAMemberIsSuspendedWithItsPool(t *testing.T) {
 	s.hides("3 marked")
 }
 
-// For several agents, s and its undo change only the agents whose own flag changes.
+// For several agents, s and its undo change only those agents for which their own flag changes.
 func TestMixedMarksAreSuspendedAndUndoneEachOnItsOwn(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.agent("builder", func(a *city.Agent) {
@@ -151,7 +151,7 @@ func TestRigsAreSuspendedByThePalette(t *testing.T) {
 	s.choose("shop/writer")
 	run("rig.suspend")
 	s.press("y", "enter")
-	s.wants() // many sessions stop: their number must be typed
+	s.wants() // many sessions would stop, so the user must type their number
 	s.press("backspace", "6", "enter")
 	s.wants(city.SuspendRig{Rig: "shop"})
 }
@@ -168,7 +168,7 @@ func TestALongQuestionKeepsItsAnswers(t *testing.T) {
 	s.shows("tab next answer")
 }
 
-// The questions about agents name the sessions that exist: several, or none.
+// Questions about agents mention the sessions that exist: several, one or none.
 func TestQuestionsNameExistingSessions(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")

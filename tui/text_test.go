@@ -9,7 +9,7 @@ import (
 	"gcity/tui/feed"
 )
 
-// Members of a pool with a long common name can be distinguished at every width that has a list.
+// Members of a pool with a long name can be told apart at every width at which there is a list.
 func TestLongNamesAreDistinct(t *testing.T) {
 	for w := 40; w <= 200; w += 5 {
 		s := demo(t, w, 20)
@@ -40,7 +40,7 @@ func TestGoldenLongNames(t *testing.T) {
 	golden(t, "testdata/names-80x24.txt", s.text())
 }
 
-// Short reasons of the city are shown to an operator in an unambiguous form.
+// Short reasons from the city are shown to the user in an unambiguous form.
 func TestReasonsReadWell(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.agent("idle", func(a *city.Agent) { a.State, a.Suspended, a.Reason = city.Suspended, true, "in city.toml" })
@@ -58,7 +58,7 @@ func TestReasonsReadWell(t *testing.T) {
 	narrow.shows("open bea", "1/1 failed", "by hand")
 }
 
-// The message about a theme starts with the file that stores it, because narrow screens cut the end.
+// The message about a theme begins with the file that stores it, because narrow screens cut the end of the message.
 func TestThemeMessageNamesItsFile(t *testing.T) {
 	s := newStage(t, Options{Preferences: feed.Preferences{File: "~/.config/gcity/config.toml"}})
 	s.size(80, 24)

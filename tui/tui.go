@@ -16,7 +16,7 @@ type Options struct {
 	City   city.Control
 	Mode   state.Mode
 	Folder string          // folder of the city, absolute, without symbolic links; "" = unknown
-	Config feed.ConfigFile // nil = it cannot be edited here
+	Config feed.ConfigFile // nil = the configuration cannot be edited here
 	// used if neither the user nor the city sets one; the zero value is themes.Default
 	Theme themes.Theme
 
@@ -34,9 +34,9 @@ type Options struct {
 	// Cities lists the cities that can be opened here; nil = no list. With a list and no City, the all-cities
 	// room is shown first, and Mode applies to each city.
 	Cities city.Directory
-	// ConfigOf returns Config for a city in the list; nil = it cannot be edited
+	// ConfigOf returns Config for a city in the list; nil = it cannot be edited here
 	ConfigOf func(folder string, c city.Control) feed.ConfigFile
-	// StateFileOf returns StateFile for a city in the list; nil = it is not stored
+	// StateFileOf returns StateFile for a city in the list; nil = the state is not stored
 	StateFileOf func(folder string) string
 
 	// maximum frames per second, which limits how soon the effect of a key is visible; 0 = 60, or 30 over SSH. New data

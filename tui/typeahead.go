@@ -14,17 +14,17 @@ import (
 	"gcity/tui/widget"
 )
 
-// keyPause is the maximum pause between two keys of the same text. If sending is not possible, users often keep typing
-// before they notice.
+// keyPause is the maximum pause between two keys that belong to the same text. If sending is not possible, users often
+// keep typing before they notice.
 const keyPause = 500 * time.Millisecond
 
-// startsText reports whether an action opens an input for text.
+// startsText reports whether an action opens a text input.
 func startsText(a *state.Action) bool {
 	return a.ID == "agent.send" || a.ID == "peek.search" || a.ID == state.MailID
 }
 
-// typedAfterRejection reports whether a key belongs to text that the user typed although its input did not open. Such
-// a key is ignored, so that it does not run a verb.
+// typedAfterRejection reports whether a key belongs to text that the user kept typing after the input for it could not
+// be opened. Such a key is ignored, so that it does not run a verb.
 func typedAfterRejection(m *state.Room, k tea.KeyPressMsg) bool {
 	if m.RejectedTextAt.IsZero() || m.Now.Sub(m.RejectedTextAt) >= keyPause {
 		m.RejectedTextAt = time.Time{}
@@ -40,8 +40,8 @@ func typedAfterRejection(m *state.Room, k tea.KeyPressMsg) bool {
 	return k.Text != ""
 }
 
-// typedForEndedSession reports whether a key was meant for the agent that the user was attached to: its session ended
-// during the attach, and the user has not paused since. Such a key is ignored, so that it does not run a verb.
+// typedForEndedSession reports whether a key was meant for the agent that the user was attached to: the session ended
+// during the attach, and the user has not paused since then. Such a key is ignored, so that it does not run a verb.
 func typedForEndedSession(m *state.Room, k tea.KeyPressMsg) bool {
 	switch {
 	case !m.SessionEnded:
@@ -56,11 +56,11 @@ func typedForEndedSession(m *state.Room, k tea.KeyPressMsg) bool {
 	return true
 }
 
-// answerWindow is how long after an action "y" is considered an answer to a question that the action did not ask.
+// answerWindow is how long after an action the key "y" counts as the answer to a question that the action did not ask.
 const answerWindow = 2 * time.Second
 
-// answersMissingQuestion reports whether a key was meant to answer a question that the last action did not ask. Such a
-// key is ignored, because otherwise it would open the list of things to copy.
+// answersMissingQuestion reports whether a key was meant as the answer to a question that the last action did not ask.
+// Such a key is ignored, because otherwise it would open the list of things to copy.
 func answersMissingQuestion(m *state.Room, k tea.KeyPressMsg) bool {
 	at := m.UnaskedAt
 	m.UnaskedAt = time.Time{}
@@ -101,7 +101,7 @@ func explainFleetKey(m *state.Room, k tea.KeyPressMsg) {
 	showKeyNote(m, text+"; "+m.Keys.KeyText("fleet.verbs")+" lists the keys")
 }
 
-// showKeyNote shows why a key does nothing, until the focus moves or some time has passed.
+// showKeyNote shows why a key does nothing. The note disappears when the focus moves or after some time.
 func showKeyNote(m *state.Room, text string) {
 	state.Show(m, text, false)
 	focus := m.Focus
@@ -111,5 +111,5 @@ func showKeyNote(m *state.Room, text string) {
 	}
 }
 
-// keyNoteDuration is how long a note about a key is shown, unless another key runs an action first.
+// keyNoteDuration is how long the note about a key is shown, unless another key runs an action before that.
 const keyNoteDuration = 10 * time.Second

@@ -9,7 +9,8 @@ import (
 	"gcity/tui/tuitest"
 )
 
-// Suspending asks for confirmation and resuming does not. A "y" that follows either from habit opens no other dialog.
+// Suspending asks for confirmation, but resuming does not. If the user types "y" out of habit after either of them, no
+// other dialog opens.
 func TestAHabitualYesOpensNoOtherDialog(t *testing.T) {
 	closed := func(s *stage) {
 		t.Helper()
@@ -74,7 +75,7 @@ func TestAHabitualYesOpensNoOtherDialog(t *testing.T) {
 	})
 }
 
-// A name that the user types for a refused kill runs no verbs.
+// If a kill is refused and the user still types the name, the letters run no verbs.
 func TestANameTypedForARefusedKillRunsNothing(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.change(func(n *city.Snapshot) { n.Agents = nil })
@@ -89,7 +90,7 @@ func TestANameTypedForARefusedKillRunsNothing(t *testing.T) {
 	}
 }
 
-// The same holds if the user presses an arrow key before the name.
+// If the user presses an arrow key before typing the name, the letters run no verbs either.
 func TestAMoveDoesNotEndARefusedKill(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.change(func(n *city.Snapshot) { n.Agents = nil })
@@ -103,7 +104,8 @@ func TestAMoveDoesNotEndARefusedKill(t *testing.T) {
 	}
 }
 
-// Keys that arrive together choose what they would choose one by one: a move is never dropped, and an early enter is.
+// Keys that arrive together have the same effect as keys that arrive one by one: a move is never dropped, and an early
+// enter always is.
 func TestKeysTypedAtOnceKeepTheirMeaning(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
@@ -117,7 +119,8 @@ func TestKeysTypedAtOnceKeepTheirMeaning(t *testing.T) {
 	s.wants(city.Stop{Agent: "builder"})
 }
 
-// The user may still type to an agent whose session has ended. These keys run no verbs of the room.
+// After the session of an agent has ended, the user might still be typing to the agent. These keys run no verbs of the
+// room.
 func TestKeysTypedForAnEndedSession(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")

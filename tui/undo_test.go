@@ -35,13 +35,13 @@ func TestUndoRevertsTheLastVerb(t *testing.T) {
 	s.shows("undoing: suspending builder")
 	s.done("agent builder is resumed")
 	s.hides("u undoes")
-	s.press("u") // pressed twice
+	s.press("u") // the key is pressed twice
 	if got := s.commands(); len(got) > 0 {
 		t.Errorf("a second u does %v", got)
 	}
 }
 
-// The time for undo starts when the verb has ended, even if the verb itself takes long. Failed commands are not undone.
+// The time limit for undo starts when the verb has ended, even if the verb takes long. Failed commands are not undone.
 func TestUndoAfterTheEnd(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
@@ -100,7 +100,7 @@ func TestUndoScaling(t *testing.T) {
 	}
 }
 
-// In Quarantine, u releases an agent, as its rows say.
+// In Quarantine, u releases an agent, as the rows say.
 func TestUndoLeavesQuarantineItsKey(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
@@ -118,7 +118,7 @@ func TestNothingToUndoAmongAutomations(t *testing.T) {
 	s.shows("no verb in the last 30s can be undone; to release an agent, press 1 for the agents")
 }
 
-// The hint for undo appears only next to its verb. A message that no longer applies disappears, and an old one shows
+// The hint about undo appears only next to its verb. A message that no longer applies disappears. An old message shows
 // its age.
 func TestMessagesAreAboutNow(t *testing.T) {
 	s := demo(t, 120, 40)
@@ -169,7 +169,7 @@ func TestMarkRange(t *testing.T) {
 	if order := s.order(); !s.m.Agents.Marks[order[1]] || !s.m.Agents.Marks[order[4]] || s.m.Agents.Marks[order[0]] || s.m.Agents.Marks[order[5]] {
 		t.Errorf("marked are %v of %v", s.m.Agents.Marks, order)
 	}
-	s.press("g", "v") // also upwards, from the last mark
+	s.press("g", "v") // upwards, too, from the latest mark
 	s.shows("5 marked")
 	s.press("esc", "j", "j", "v") // a range does not start at a mark that has been cleared
 	s.shows("1 marked")
@@ -261,7 +261,7 @@ func TestConfirmLevels(t *testing.T) {
 	s.shows("Release scout?")
 }
 
-// Five or more agents are never suspended by a single letter, however they were selected.
+// No single key suspends five or more agents, no matter how they were selected.
 func TestManySessionsNeedTheirNumber(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.out = perform(s.m, actionOf(s.m, "city.suspend"))
@@ -275,7 +275,7 @@ func TestManySessionsNeedTheirNumber(t *testing.T) {
 	s.wants()
 }
 
-// The hint of u names what it undoes. If the selected agent is quarantined and the last verb was about another agent,
+// The hint about u says what it undoes. If the selected agent is quarantined and the last verb was about another agent,
 // u releases the selected agent.
 func TestUndoNamesWhatItUndoes(t *testing.T) {
 	s := demo(t, 120, 40)
@@ -300,7 +300,7 @@ func TestUndoNamesWhatItUndoes(t *testing.T) {
 	s.shows("undoing: draining builder")
 }
 
-// A drain that has ended cannot be undone. While undo is possible, a narrow footer keeps the keys of verbs.
+// A drain that has ended cannot be undone. While undo is possible, a narrow footer still contains the keys of verbs.
 func TestADrainThatHasEndedIsNotUndone(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.choose("builder")
@@ -315,7 +315,7 @@ func TestADrainThatHasEndedIsNotUndone(t *testing.T) {
 	s.wants()
 }
 
-// Clearing marks and actions that cannot be undone keep the undo of an earlier verb.
+// The undo of an earlier verb is kept when marks are cleared, and after actions that cannot be undone.
 func TestUndoSurvivesHarmlessKeys(t *testing.T) {
 	for name, keys := range map[string][]string{
 		"marks":   {"space", "esc"},

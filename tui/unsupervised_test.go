@@ -14,8 +14,8 @@ import (
 	"gcity/tui/state"
 )
 
-// unsupervisedFleet returns a list from the registry: the city of the room, a headless city, and cities without a
-// controller.
+// unsupervisedFleet returns a list that was made from the registry: the city of the room, a headless city, and cities
+// without a controller.
 func unsupervisedFleet() *fleet.List {
 	f := demoFleet(epoch)
 	f.Rows = append(f.Rows[:1:1], f.Rows[2], f.Rows[7])
@@ -26,8 +26,8 @@ func unsupervisedFleet() *fleet.List {
 	return f
 }
 
-// Without a supervisor, @ lists the registered cities and how they run. It goes to a city that runs, and offers to
-// start a controller for one that does not.
+// Without a supervisor, @ lists the registered cities and says how each of them runs. It switches to a city that is
+// running, and offers to start a controller for one that is not.
 func TestCitiesWithoutASupervisor(t *testing.T) {
 	s := among(t, 120, 40)
 	s.hear(feed.News{Fleet: unsupervisedFleet()})
@@ -60,7 +60,7 @@ func TestCitiesWithoutASupervisor(t *testing.T) {
 	s.hides("how to start a supervisor", "no supervisor is running")
 }
 
-// A read-only room starts no city. Without registered cities, @ explains how other cities become available.
+// A read-only room cannot start a city. Without registered cities, @ explains how to make other cities available.
 func TestCitiesThatCannotBeStartedHere(t *testing.T) {
 	s := among(t, 120, 40)
 	s.m.Mode = state.ReadOnly
@@ -109,7 +109,7 @@ func (d *starter) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 	}
 }
 
-// A switch can start a controller first. If that fails, the room stays and says why.
+// A switch can start a controller first. If that fails, the room does not change, and says why.
 func TestASwitchStartsAController(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")

@@ -44,7 +44,7 @@ func viewing(t *testing.T, script func(ctx context.Context, agent string, yield 
 	})
 }
 
-// seen returns the pane's news in the mailbox once everything is idle.
+// seen returns the news about the pane in the mailbox, once all goroutines are idle.
 func seen(t *testing.T, b *feed.Mailbox) terminal.News {
 	t.Helper()
 	synctest.Wait()
@@ -76,7 +76,7 @@ func TestViewerShowsTheLastTargetOnly(t *testing.T) {
 		if p := seen(t, b); p.Agent != "c" || screenText(p) != "I am c" {
 			t.Errorf("seen %+v", p)
 		}
-		// the same session, which is not opened again
+		// this is the same session, which is not opened again
 		v.Show(feed.Watch{Agent: "c", Session: "1", Running: true, Focused: true})
 		v.Show(feed.Watch{Agent: "d", Session: "1", Running: true})
 		time.Sleep(feed.SettleDelay + time.Millisecond)
@@ -166,8 +166,8 @@ func TestViewerOpensABrokenStreamAgain(t *testing.T) {
 	})
 }
 
-// If the model reads nothing, as during an attach, the mailbox stays small, no sender blocks, and the newest state is
-// kept.
+// If the model does not read, for example during an attach, the mailbox stays small, no sender blocks, and the newest
+// state is kept.
 func TestMailboxNeverWaits(t *testing.T) {
 	b := feed.NewMailbox()
 	for i := range 10 * feed.MaxPending {
@@ -221,7 +221,7 @@ func TestPump(t *testing.T) {
 				full.Add(int64(len(n.Events)))
 			})
 		})
-		for i := range 1000 { // ten seconds of an event every 10 ms
+		for i := range 1000 { // ten seconds with an event every 10 ms
 			r.Mailbox.PutEvent(events.Event{Seq: uint64(i + 1)})
 			time.Sleep(10 * time.Millisecond)
 		}
@@ -272,7 +272,7 @@ func TestStreamsReconnect(t *testing.T) {
 	})
 }
 
-// flickering breaks every stream twice before it works.
+// flickering is a city on which every stream breaks twice before it works.
 type flickering struct {
 	*fakeCity
 	snaps, tails int

@@ -12,7 +12,7 @@ import (
 	"gcity/tui/state"
 )
 
-// The pane shows the watched agent of the watchdog under the cursor; agent verbs act on it, regardless of marks.
+// The pane shows the agent that the watchdog under the cursor watches. Agent verbs act on it, regardless of marks.
 func TestWatchdogsAndTheirAgents(t *testing.T) {
 	s := demo(t, 120, 40)
 	guarded(s)
@@ -69,7 +69,7 @@ func TestWatchdogVerbs(t *testing.T) {
 	s.shows("very stale", "seen by operator")
 }
 
-// A panel that has nothing to show has no title next to the others until it has the focus.
+// Next to the other titles, a panel that has nothing to show has no title until it gets the focus.
 func TestTitlesOmitEmptyOptionalPanels(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.shows("5 Events ━━ 8 Work 0")
@@ -77,7 +77,7 @@ func TestTitlesOmitEmptyOptionalPanels(t *testing.T) {
 	s.shows("6 Watchdogs 0")
 }
 
-// Commands in the palette have the same effect as keys, and a name leads to its watchdog.
+// Commands in the palette have the same effect as keys. A watchdog's name leads to the watchdog.
 func TestWatchdogLines(t *testing.T) {
 	s := demo(t, 120, 40)
 	guarded(s)
@@ -105,7 +105,7 @@ func TestWatchdogLines(t *testing.T) {
 	}
 }
 
-// A watchdog that has decided only to do nothing is not shown as one without a decision.
+// A watchdog that has so far decided to do nothing is not shown as one that has not decided anything.
 func TestWatchdogThatDoesNothing(t *testing.T) {
 	s := demo(t, 120, 40)
 	guarded(s)
@@ -120,7 +120,7 @@ func TestWatchdogThatDoesNothing(t *testing.T) {
 	s.shows("None yet.")
 }
 
-// Ages grow without new data. Watchdogs and agents that need attention come first.
+// Ages increase even without new data. Watchdogs and agents that need attention come first.
 func TestWatchdogsInTime(t *testing.T) {
 	s := demo(t, 120, 40)
 	guarded(s)
@@ -168,7 +168,7 @@ func TestHiddenWatchdogsAreSkipped(t *testing.T) {
 	}
 }
 
-// The details contain what the watched agent reports about other agents.
+// The details contain what the watched agent says about other agents.
 func TestWatchdogReports(t *testing.T) {
 	s := demo(t, 120, 40)
 	guarded(s)

@@ -50,7 +50,7 @@ func (s *stage) queries() (all []beads.Query) {
 	return all
 }
 
-// pickWork moves the cursor of Work to a bead by keys.
+// pickWork moves the cursor of Work to a bead by pressing keys.
 func (s *stage) pickWork(id string) {
 	s.t.Helper()
 	s.press("g")
@@ -63,7 +63,8 @@ func (s *stage) pickWork(id string) {
 	s.t.Fatalf("%s cannot be reached", id)
 }
 
-// Work shows beads that are in progress, open, blocked or closed today. Runs of automations are not work.
+// Work shows beads that are in progress, open or blocked, or were closed today. Runs of automations do not count as
+// work.
 func TestWorkIsListedByState(t *testing.T) {
 	s := worked(t)
 	if got := s.work(); !slices.Equal(got, []string{"gc-216", "gc-7", "sh-4", "gc-217", "gc-218",
@@ -103,7 +104,7 @@ func TestWorkIsFilteredAndSorted(t *testing.T) {
 	}
 }
 
-// Only a visible panel sends queries, one group at a time, and again when events report a change.
+// Only a visible panel sends queries: one group at a time, and again when events report a change.
 func TestWorkIsRequestedWhenVisibleAndChanged(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.change(func(n *city.Snapshot) { n.Work.Open = 9 })
@@ -154,8 +155,8 @@ func TestWorkIsRequestedWhenVisibleAndChanged(t *testing.T) {
 	s.hides("cannot be read")
 }
 
-// If there are many beads, the newest are requested first, and the end of the list requests more. A query for ready
-// work shows which beads are blocked.
+// If there are many beads, the newest are requested first. Moving to the end of the list requests more. A query for
+// ready work shows which beads are blocked.
 func TestWorkOfManyBeads(t *testing.T) {
 	s := automated(t, 120, 40)
 	all := make([]beads.Bead, 0, 3000)
@@ -208,7 +209,7 @@ func TestWorkOfManyBeads(t *testing.T) {
 	s.shows("/8990 in the newest 2000, 1 of 2000")
 }
 
-// A filter by assignee requests only the work of that agent, which may be old.
+// A filter by assignee requests only the work of that agent. Such work may be old.
 func TestWorkOfAnAgentIsRequested(t *testing.T) {
 	s := worked(t)
 	s.wait(2 * time.Second)
@@ -289,7 +290,7 @@ func TestWorkIsClosed(t *testing.T) {
 		city.UpdateBead{ID: "gc-7", Patch: beads.Closing()})
 }
 
-// The pane shows the assignee's terminal. Agent verbs are refused, and a key leads to the agent.
+// The pane shows the terminal of the assignee. Agent verbs are refused, but there is a key that goes to the agent.
 func TestWorkLeadsToItsAgent(t *testing.T) {
 	s := worked(t)
 	s.pickWork("gc-7")
@@ -321,8 +322,8 @@ func TestReadOnlyWork(t *testing.T) {
 	}
 }
 
-// A gate has no row of its own. A bead that a gate blocks shows the block in the list and in its details, and needs
-// attention.
+// A gate has no row of its own. If a gate blocks a bead, the list and the details of the bead say so, and the bead
+// needs attention.
 func TestWorkThatAwaitsAGate(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.press("b")
@@ -345,7 +346,7 @@ func TestWorkThatAwaitsAGate(t *testing.T) {
 	}
 }
 
-// An agent whose work awaits a gate shows the gate instead of the work.
+// If an agent's work waits for a gate, the agent's row shows the gate instead of the work.
 func TestAgentThatAwaitsAGate(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.change(func(n *city.Snapshot) {
@@ -358,7 +359,7 @@ func TestAgentThatAwaitsAGate(t *testing.T) {
 	s.shows("awaiting gate gc-300 release approved")
 }
 
-// The question before a bead is closed says what waits for it, and that closing cannot be undone.
+// Before a bead is closed, a question says what waits for the bead, and that closing cannot be undone.
 func TestClosingSaysWhatWaits(t *testing.T) {
 	s := worked(t)
 	s.pickWork("gc-219")
@@ -371,8 +372,8 @@ func TestClosingSaysWhatWaits(t *testing.T) {
 	s.shows("Waiting for it: gc-219.")
 }
 
-// A bead that the user has added is selected and on the screen as soon as it is listed, despite a filter and a long
-// list. If the user moves the cursor first, it stays there.
+// A bead that the user has added is selected and visible as soon as it is listed, despite a filter and a long list. If
+// the user moves the cursor before that, the cursor stays where it is.
 func TestANewBeadIsSelected(t *testing.T) {
 	for _, filter := range []string{"", "sweep"} {
 		s := automated(t, 80, 24)
@@ -412,7 +413,7 @@ func TestANewBeadIsSelected(t *testing.T) {
 	}
 }
 
-// Work shows a change by the user at once, and a change by another program within a second.
+// Work shows the user's own change immediately, and a change by another program within a second.
 func TestWorkIsUpdatedSoon(t *testing.T) {
 	s := worked(t)
 	created := func(seq uint64) {

@@ -66,7 +66,7 @@ func needAgent(m *state.Room) string {
 	return ""
 }
 
-// needSubject returns the reason why there are no details to show, or "".
+// needSubject returns the reason why there is nothing to show details of, or "".
 func needSubject(m *state.Room) string {
 	p := m.ActionPanel()
 	switch {
@@ -122,8 +122,8 @@ func needSession(m *state.Room) string {
 	}
 }
 
-// releaseHint returns the key that makes an agent start, to follow the reason why it has no session. It returns "" if
-// the key would do something else.
+// releaseHint returns a hint with the key that releases an agent, to be appended to the reason why the agent has no
+// session. It returns "" if the key would do something else.
 func releaseHint(m *state.Room, r *panel.AgentRow) string {
 	if !r.Held() || state.Undoable(m) {
 		return ""
@@ -131,7 +131,7 @@ func releaseHint(m *state.Room, r *panel.AgentRow) string {
 	return "; " + m.Keys.KeyText(state.ReleaseID) + " releases it"
 }
 
-// hasSession reports whether an agent has, or may have, a session that can be killed.
+// hasSession reports whether an agent has, or might have, a session that can be killed.
 func hasSession(r *panel.AgentRow) bool {
 	return r.Running || r.State == city.Starting || r.State == city.Stopping ||
 		r.State == city.Unknown
@@ -180,7 +180,7 @@ func zoomIn(m *state.Room) []feed.Effect {
 }
 
 // needZoom returns the reason why the pane cannot be zoomed or, if it is zoomed already, why the user cannot attach to
-// its agent.
+// the agent.
 func needZoom(m *state.Room) string {
 	if m.Zoomed {
 		return needTerminal(m)
@@ -211,7 +211,7 @@ func askRestart(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// restartQuestion asks whether to restart agents. It names the agents that cannot be restarted.
+// restartQuestion returns the question whether to restart agents. It names the agents that cannot be restarted.
 func restartQuestion(m *state.Room, rows []*panel.AgentRow) question {
 	all := len(rows)
 	var out []string
@@ -295,7 +295,7 @@ func endQuestion(m *state.Room, rows []*panel.AgentRow) question {
 		plan: true, required: details.Confirmation(rows), answers: answers}
 }
 
-// targetLines lists the targets if the title does not name them. It adds how many marked agents the filter hides.
+// targetLines returns the targets if the title does not name them. It adds how many marked agents the filter hides.
 func targetLines(m *state.Room, rows []*panel.AgentRow) []string {
 	if len(rows) <= 1 {
 		return nil

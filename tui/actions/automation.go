@@ -64,7 +64,6 @@ func needRuns(m *state.Room) string {
 
 func askEndRun(m *state.Room) []feed.Effect { return endRuns(m, state.AutomationTargets(m)) }
 
-// endRuns asks whether to stop runs, and stops them.
 func endRuns(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
 	askLive(m, aboutAutomations(m, rows, endRunsQuestion))
 	return nil
@@ -94,7 +93,7 @@ func endRunsQuestion(_ *state.Room, rows []*panel.AutomationRow) question {
 
 func askFire(m *state.Room) []feed.Effect { return fire(m, state.AutomationTargets(m)) }
 
-// fire fires automations. It asks for confirmation first if an automation would not run by itself now.
+// fire fires automations. It first asks for confirmation if an automation would not run by itself now.
 func fire(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
 	switch q := fireQuestion(m, rows); {
 	case len(rows) > 1:
@@ -107,7 +106,7 @@ func fire(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
 	return nil
 }
 
-// fireQuestion asks whether to fire an automation although it would not run by itself now.
+// fireQuestion returns the question whether to fire an automation although it would not run by itself now.
 func fireQuestion(m *state.Room, rows []*panel.AutomationRow) question {
 	r := *rows[0]
 	against := details.Obstacles(m.Details(), &r)
@@ -128,8 +127,8 @@ func fireQuestion(m *state.Room, rows []*panel.AutomationRow) question {
 		}}
 }
 
-// fireManyQuestion asks whether to fire several automations. This is always asked, because their gates are not all
-// visible at a glance.
+// fireManyQuestion returns the question whether to fire several automations. It is always asked, because their gates
+// are not all visible at a glance.
 func fireManyQuestion(m *state.Room, rows []*panel.AutomationRow) question {
 	var names []string
 	var commands []city.Command

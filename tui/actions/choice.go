@@ -20,17 +20,17 @@ type question struct {
 	verb    string // label of "yes"
 	no      string // label of "no"; "" means "leave it"
 	count   int    // number of targets
-	plan    bool   // the question shows a plan and is always asked
+	plan    bool   // the question shows a plan, so it is always asked
 	do      func(*state.Room) []feed.Effect
 	more    []state.Answer // answers after "yes"
-	none    string         // why there is nothing left to ask; "" = the question is valid
+	none    string         // why there is nothing left to ask about; "" = the question is valid
 
 	answers  []state.Answer // all answers, in place of yes and no
-	cursor   int            // the preselected one of answers
-	required string         // text that the user must type before choosing one of answers
+	cursor   int            // index of the preselected answer in answers
+	required string         // text that the user must type before choosing an answer from answers
 }
 
-// builder returns a question for the current snapshot.
+// builder builds a question from the current snapshot.
 type builder func(*state.Room) question
 
 // manyTargets is the smallest number of targets that the user must confirm by typing their number.
@@ -46,7 +46,7 @@ func askIfWanted(m *state.Room, q question) []feed.Effect {
 	return nil
 }
 
-// ask asks a question that does not change while it is open; see askLive.
+// ask asks a question that does not change while it is open. For other questions see askLive.
 func ask(m *state.Room, q question) { askLive(m, func(*state.Room) question { return q }) }
 
 // askLive asks a question unless the preferences turn it off. If there are many targets, the user must type their
@@ -107,7 +107,7 @@ func (q *question) choice(m *state.Room) *state.Choice {
 	return c
 }
 
-// about returns a builder of a question about those of the rows that still exist. The question names the others.
+// about returns a builder for a question about the rows that still exist. The question names the other rows.
 func about[R state.Row](m *state.Room, rows []R, find func(*state.Room, string) R,
 	build func(*state.Room, []R) question) builder {
 	remaining, named := state.Remaining(rows, find), m.NamedAgents
@@ -126,7 +126,7 @@ func about[R state.Row](m *state.Room, rows []R, find func(*state.Room, string) 
 	}
 }
 
-// noLonger reports objects that are gone.
+// noLonger returns a sentence that says that objects no longer exist.
 func noLonger(gone []string) string {
 	if len(gone) == 1 {
 		return gone[0] + " no longer exists"
@@ -134,19 +134,16 @@ func noLonger(gone []string) string {
 	return strings.Join(gone, ", ") + " no longer exist"
 }
 
-// aboutAgents is about for agents.
 func aboutAgents(m *state.Room, rows []*panel.AgentRow,
 	build func(*state.Room, []*panel.AgentRow) question) builder {
 	return about(m, rows, state.FindAgent, build)
 }
 
-// aboutPools is about for pools.
 func aboutPools(m *state.Room, rows []*panel.PoolRow,
 	build func(*state.Room, []*panel.PoolRow) question) builder {
 	return about(m, rows, state.FindPool, build)
 }
 
-// aboutAutomations is about for automations.
 func aboutAutomations(m *state.Room, rows []*panel.AutomationRow,
 	build func(*state.Room, []*panel.AutomationRow) question) builder {
 	return about(m, rows, state.FindAutomation, build)

@@ -11,7 +11,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// SwitchCity lists the cities to switch to, or goes to the all-cities room if the program was started for all cities.
+// SwitchCity lists the cities to switch to. If the program was started for all cities, it goes to the all-cities room.
 func SwitchCity(m *state.Room) []feed.Effect {
 	switch {
 	case !m.Directory:
@@ -36,7 +36,7 @@ func SwitchCity(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// noDirectory explains how to make other cities available.
+// noDirectory returns text that explains how to make other cities available.
 func noDirectory(m *state.Room) []string {
 	if m.Directory && !m.Fleet.Unmaintained {
 		return []string{"A supervisor is running now. After you " +
@@ -109,15 +109,15 @@ func cityItems(m *state.Room) []state.Item {
 	return items
 }
 
-// explainDirectory explains what a supervisor does for the list of cities, and how to start it.
+// explainDirectory shows what a supervisor does for the list of cities, and how to start one.
 func explainDirectory(m *state.Room) []feed.Effect {
 	openReader(m, &state.Reader{Title: "Other cities",
 		Lines: func(w int) []string { return widget.WrapAll(noDirectory(m), w) }})
 	return nil
 }
 
-// canStart reports whether this room can start a controller for a city: it is registered, it has none, and no
-// supervisor is running.
+// canStart reports whether this room can start a controller for a city: the city is registered and has no controller,
+// and no supervisor is running.
 func canStart(m *state.Room, c *fleet.City) bool {
 	return m.Fleet != nil && m.Fleet.Unmaintained && m.Mode != state.ReadOnly &&
 		!c.Unregistered && !c.Info.Running && c.Info.Error == ""
@@ -136,7 +136,7 @@ func askStart(m *state.Room, c *fleet.City) []feed.Effect {
 	return nil
 }
 
-// citiesTitle returns the title for the list of cities, with a note if the list is outdated.
+// citiesTitle returns the title of the list of cities, with a note if the list is outdated.
 func citiesTitle(m *state.Room) string {
 	switch {
 	case m.Fleet != nil && m.Fleet.Unmaintained:
@@ -181,8 +181,8 @@ func visitRow(m *state.Room, c *fleet.City, agent string) []feed.Effect {
 	return visitCity(m, c.Info.Name, c.Info.Path, agent)
 }
 
-// startSwitch starts a switch. Until it ends, only the key that cancels it works, because other keys are meant for the
-// new city.
+// startSwitch starts a switch. Until the switch ends, only the key that cancels it works, because other keys are meant
+// for the new city.
 func startSwitch(m *state.Room, t feed.SwitchCity) []feed.Effect {
 	if m.Departure.Waits() {
 		state.ShowFailure(m, "cannot switch city: "+state.DepartureText(m))
@@ -202,7 +202,7 @@ func startSwitch(m *state.Room, t feed.SwitchCity) []feed.Effect {
 	return []feed.Effect{t}
 }
 
-// cityNames returns the other cities as completions for the palette.
+// cityNames returns the names of the other cities as completions for the palette.
 func cityNames(m *state.Room, _ []string) []state.Word {
 	var all []state.Word
 	if m.Fleet == nil {

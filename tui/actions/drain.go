@@ -12,7 +12,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// drained describes the targets of the drain verb: "3 agents", "2 members of pool worker".
+// drained returns text that names the targets of the drain verb: "3 agents", "2 members of pool worker".
 func drained(m *state.Room, rows []*panel.AgentRow) string {
 	if !state.DrainsPools(m) {
 		return state.TargetNames(m, rows)
@@ -43,7 +43,7 @@ func needDrain(m *state.Room) string {
 	return undrainable(m, rows[0])
 }
 
-// undrainable returns the reason why an agent cannot be drained and has no drain that can be canceled, or "".
+// undrainable returns the reason why there is neither a drain to start nor a drain to cancel for an agent, or "".
 func undrainable(m *state.Room, r *panel.AgentRow) string {
 	switch {
 	case r.Drainable() || r.Undrainable():
@@ -54,15 +54,15 @@ func undrainable(m *state.Room, r *panel.AgentRow) string {
 	return fmt.Sprintf("%s is %s, so there is nothing to drain", r.Shown, r.State.Is())
 }
 
-// surplusReason explains why a surplus member of a pool is draining, and how to keep it.
+// surplusReason returns text that explains why a surplus member of a pool is draining, and how to keep it.
 func surplusReason(m *state.Room, r *panel.AgentRow) string {
 	return fmt.Sprintf(
 		"%s is draining because pool %s is scaling down; to keep it, press %s, then %s",
 		r.Shown, widget.Plain(r.Pool), m.Keys.KeyText("focus.pools"), m.Keys.KeyText("pool.more"))
 }
 
-// askDrain drains one agent at once, because undo cancels the drain. It asks before several agents drain. For a pool
-// with several members, it first asks which of them.
+// askDrain drains a single agent immediately, because undo cancels the drain. If there are several agents, it asks
+// first. For a pool with several members, it asks which of them to drain.
 func askDrain(m *state.Room) []feed.Effect {
 	if p := m.Pools.Targets(); state.DrainsPools(m) && len(p) == 1 &&
 		len(m.Pools.Members(p[0].Name)) > 1 {
@@ -71,7 +71,7 @@ func askDrain(m *state.Room) []feed.Effect {
 	return askDrainOfAll(m)
 }
 
-// askDrainOfAll asks before several targets drain. If all that can drain are draining, it cancels the drains.
+// askDrainOfAll asks before it drains several targets. If no target can be drained, it cancels drains in progress.
 func askDrainOfAll(m *state.Room) []feed.Effect {
 	drain, undrain := state.DrainTargets(m)
 	if len(drain) == 0 {
@@ -93,7 +93,7 @@ func askDrainOfAll(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// drainQuestion asks whether to drain agents. It names the agents that cannot be drained.
+// drainQuestion returns the question whether to drain agents. The question names the agents that cannot be drained.
 func drainQuestion(m *state.Room, rows []*panel.AgentRow) question {
 	whole := state.DrainsPools(m)
 	drain, _ := state.SplitDrainable(rows)
@@ -120,7 +120,7 @@ func drainQuestion(m *state.Room, rows []*panel.AgentRow) question {
 	return q
 }
 
-// notDrained names the agents that will not be drained, with their states, or returns "".
+// notDrained returns text with the agents that will not be drained and their states, or "".
 func notDrained(rows []*panel.AgentRow) string {
 	var out []string
 	for _, r := range rows {

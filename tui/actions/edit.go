@@ -130,7 +130,7 @@ func askApply(m *state.Room, e feed.Edited, again, drop state.Answer) {
 	if len(e.Plan.Changes) > 0 {
 		read := state.Answer{Key: "d", Title: "show what happens to each agent", Safe: true,
 			Do: func(m *state.Room) []feed.Effect {
-				m.Checked = &e // the question opens again when the reader is closed
+				m.Checked = &e // ask again when the reader is closed
 				openReader(m, &state.Reader{Title: "What the edited configuration changes",
 					Lines: func(w int) []string {
 						return widget.WrapAll(e.Plan.Lines(&m.Look, true), w)

@@ -14,7 +14,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// declaration is a position in the configuration, with a description of the declaration there.
+// declaration is a position in the configuration, with a description of what is declared there.
 type declaration struct {
 	feed.FileLine
 	what string
@@ -37,8 +37,8 @@ func configError(m *state.Room) (feed.FileLine, bool) {
 	return state.PlaceOf(m, at[1])
 }
 
-// editSubject returns the agent or pool that an edit is about, and where it is declared and patched. The name is ""
-// if it is about neither.
+// editSubject returns the agent or pool that an edit is about, and where it is declared and patched. The name is "" if
+// the edit is about neither.
 func editSubject(m *state.Room) (name, source string, patched []string) {
 	if r := state.Selected(m); r != nil {
 		name = r.Name
@@ -61,8 +61,8 @@ func editSubject(m *state.Room) (name, source string, patched []string) {
 	return "", "", nil
 }
 
-// declarations lists the positions for an edit: first an error in the configuration, then the declaration of the
-// subject, then patches to it.
+// declarations returns the positions at which an edit can start: first an error in the configuration, then the
+// declaration of the subject, then the patches to it.
 func declarations(m *state.Room) (name string, all []declaration) {
 	name, source, patched := editSubject(m)
 	add := func(p feed.FileLine, what string) {
@@ -84,8 +84,8 @@ func declarations(m *state.Room) (name string, all []declaration) {
 	return name, all
 }
 
-// editPlace starts an edit at the declaration of the subject, or at an error in city.toml. It asks which file to edit,
-// unless city.toml is the only candidate or contains the error.
+// editPlace starts an edit at the declaration of the subject, or at an error in city.toml. It first asks which file to
+// edit, unless city.toml is the only candidate or contains the error.
 func editPlace(m *state.Room) []feed.Effect {
 	_, all := declarations(m)
 	_, invalid := configError(m)
@@ -99,7 +99,7 @@ func editPlace(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// askWhichFile asks which of several files to edit. For a file that cannot be edited here, it shows the reason.
+// askWhichFile asks which of several files to edit. If a file cannot be edited here, it shows the reason.
 func askWhichFile(m *state.Room, all []declaration) {
 	c := &state.Choice{Title: "Edit which file?", Since: m.Now}
 	if !slices.ContainsFunc(all, func(w declaration) bool { return w.File == "" }) {

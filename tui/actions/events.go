@@ -32,7 +32,7 @@ func needEventAgent(m *state.Room) string {
 	return ""
 }
 
-// agentOf returns the agent that an event is about, or that caused it, or "" if no such agent exists.
+// agentOf returns the agent that an event is about or, otherwise, the one that caused it, or "" if neither exists.
 func agentOf(m *state.Room, e *events.Event) string {
 	for _, name := range []string{e.Subject, e.Actor} {
 		if m.Agents.Find(name) != nil {
@@ -59,7 +59,7 @@ func chooseOfEvent(m *state.Room) []feed.Effect {
 	return chooseNamed(m, agentOf(m, &m.Events.Selected().Event))
 }
 
-// chooseNamed selects an agent. If a filter hides the agent, the status line says so.
+// chooseNamed selects the agent with the given name. If a filter hides the agent, the status line says so.
 func chooseNamed(m *state.Room, name string) []feed.Effect {
 	state.SelectAgent(m, name)
 	if m.Agents.List.Unmatched[name] {

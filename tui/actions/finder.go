@@ -29,7 +29,7 @@ func actionItem(m *state.Room, a *state.Action) state.Item {
 	return t
 }
 
-// nounsOf returns the nouns that find an action that goes to a panel, to a list in a dialog, or to the cities.
+// nounsOf returns the nouns by which the palette finds an action that goes to a panel, to a list or to the cities.
 func nounsOf(m *state.Room, a *state.Action) []string {
 	noun, verb, _ := strings.Cut(a.ID, ".")
 	switch {
@@ -84,7 +84,7 @@ func openFinder(m *state.Room, verbs bool) {
 	openFinderOf(m, f)
 }
 
-// worksHere reports whether the help lists an action first, because its key currently acts on the focused panel.
+// worksHere reports whether the help lists an action first because its key currently acts on the focused panel.
 func worksHere(m *state.Room, a *state.Action) bool {
 	if !a.Key.Enabled() || !KeyWorks(m, a) || Elsewhere(m, a) || a.WhyUnavailable(m) != "" {
 		return false
@@ -110,7 +110,7 @@ func Unseen(m *state.Room, a *state.Action) bool {
 }
 
 // RunFound closes the finder and runs the row under the cursor. In the palette, a line that matches no row is run
-// as typed.
+// exactly as typed.
 func RunFound(m *state.Room) []feed.Effect {
 	f := m.Dialogs.Finder()
 	if t := f.Runnable(); t != nil {
@@ -141,7 +141,7 @@ func RunFound(m *state.Room) []feed.Effect {
 func runItem(m *state.Room, f *state.Finder, t state.Item) (todo []feed.Effect) {
 	m.Dialogs.Close(f)
 	if why := t.WhyUnavailable(); why != "" {
-		if t.Verb == "" { // otherwise the title is an object
+		if t.Verb == "" { // otherwise the title names an object
 			why = "cannot " + keymap.Verb(t.Title) + ": " + why
 		}
 		state.ShowFailure(m, why)
@@ -156,7 +156,7 @@ func runItem(m *state.Room, f *state.Finder, t state.Item) (todo []feed.Effect) 
 	return todo
 }
 
-// openPaletteAt opens the palette with the beginning of a line.
+// openPaletteAt opens the palette with the beginning of a line already typed.
 func openPaletteAt(m *state.Room, text string) []feed.Effect {
 	openFinder(m, true)
 	m.Dialogs.Finder().Type(text)

@@ -190,7 +190,7 @@ func reloadCity(m *state.Room) []feed.Effect {
 	return sendToCity(m, "reloading the configuration of", state.ChosenCity(m), city.Reload{})
 }
 
-// askRegister asks for a folder. It suggests the folder of the selected city if that city is not running, because
+// askRegister asks for a folder. If the selected city is not running, it suggests the folder of that city, because
 // registering it again starts it.
 func askRegister(m *state.Room) []feed.Effect {
 	text := widget.NewEntry("")

@@ -76,7 +76,7 @@ func showAgent(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// readerKeys returns the keys for the open reader, except for scrolling and closing.
+// readerKeys returns the keys for the open reader, except those for scrolling and closing.
 func readerKeys(m *state.Room) []string {
 	if name := m.Dialogs.EventAgent(); name != "" && needOpenAgent(m) == "" {
 		return []string{m.Keys.KeyText("reader.agent") + " selects " + widget.Plain(name)}
@@ -147,7 +147,7 @@ func openPage(m *state.Room, r *state.Reader) {
 	}
 }
 
-// enterAgent shows the crashes of an agent in quarantine, and the terminal of any other agent.
+// enterAgent shows the crashes of an agent if it is in quarantine, and its terminal otherwise.
 func enterAgent(m *state.Room) []feed.Effect {
 	if m.Focus == panel.IDQuarantine {
 		return showCrashes(m)

@@ -25,10 +25,10 @@ func leaveActions() []state.Action {
 	}
 }
 
-// AskQuit leaves immediately if everything keeps running without this program. Otherwise it asks about the city.
+// AskQuit leaves immediately if everything keeps running without this program. Otherwise it asks how to leave.
 func AskQuit(m *state.Room) []feed.Effect { return AskLeave(m) }
 
-// AskLeave is AskQuit with lines that come first in the question.
+// AskLeave is like AskQuit, but the question begins with the given lines.
 func AskLeave(m *state.Room, first ...string) []feed.Effect {
 	leave := func(e feed.Exit) func(*state.Room) []feed.Effect {
 		return func(*state.Room) []feed.Effect { return []feed.Effect{feed.Quit{Exit: e}} }
@@ -60,7 +60,7 @@ func AskLeave(m *state.Room, first ...string) []feed.Effect {
 	return nil
 }
 
-// LeavesAtOnce reports whether the quit key leaves without a question, because everything keeps running without this
+// LeavesAtOnce reports whether the quit key leaves without asking, because everything keeps running without this
 // program.
 func LeavesAtOnce(m *state.Room) bool {
 	hosts := m.HostsHome && m.Home != ""
@@ -87,7 +87,7 @@ func askStopCity(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// AskLost reduces an open question about leaving to the answers that are still possible after the city has stopped.
+// AskLost limits an open question about leaving to the answers that are still possible after the city has stopped.
 func AskLost(m *state.Room) {
 	c := m.Dialogs.Choice()
 	c.Title, c.RequiredText, c.About = "Quit "+state.CityName(m)+"?", "", nil
@@ -121,12 +121,12 @@ func explainSuspend(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// askHosted switches to the city that this program runs, and asks there how to leave.
+// askHosted switches to the city that this program runs, and there asks how to leave.
 func askHosted(m *state.Room) []feed.Effect {
 	return startSwitch(m, feed.SwitchCity{Home: true, Name: m.Home, AskLeave: true})
 }
 
-// askDrainAll asks whether to drain all agents before the city stops.
+// askDrainAll asks whether to drain all agents before stopping the city.
 func askDrainAll(m *state.Room) []feed.Effect {
 	var rows []*panel.AgentRow
 	for i := range m.Agents.Rows {

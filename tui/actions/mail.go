@@ -60,14 +60,14 @@ func mailActions() []state.Action {
 	}
 }
 
-// goFiltered returns an action that goes to a panel and filters it by the selected agent.
+// goFiltered returns an action that goes to a panel and filters the panel by the selected agent.
 func goFiltered(to panel.ID, field string) func(*state.Room) []feed.Effect {
 	return func(m *state.Room) []feed.Effect {
 		return runRequest(m, panel.Request{GoTo: to, Filter: field + state.Selected(m).Name})
 	}
 }
 
-// pointedMail returns the message under the cursor of Mail, or nil.
+// pointedMail returns the message under the cursor in the Mail panel, or nil.
 func pointedMail(m *state.Room) *panel.MailRow {
 	if m.Focus != panel.IDMail {
 		return nil
@@ -103,7 +103,7 @@ func needUnread(m *state.Room) string {
 	return why
 }
 
-// ofOpenMail returns a condition that requires an open message and then applies why.
+// ofOpenMail extends a condition: it first requires that a message is open.
 func ofOpenMail(why func(*state.Room) string) func(*state.Room) string {
 	return func(m *state.Room) string {
 		if m.Dialogs.OpenMessage() == nil {
@@ -113,7 +113,7 @@ func ofOpenMail(why func(*state.Room) string) func(*state.Room) string {
 	}
 }
 
-// onMail returns an action that runs do on the message under the cursor.
+// onMail returns an action that passes the message under the cursor to a function.
 func onMail(do func(*state.Room, mail.Message) []feed.Effect) func(*state.Room) []feed.Effect {
 	return func(m *state.Room) []feed.Effect {
 		l := pointedMail(m)
@@ -124,7 +124,7 @@ func onMail(do func(*state.Room, mail.Message) []feed.Effect) func(*state.Room) 
 	}
 }
 
-// fromOpenMail returns an action that closes the open message and runs do on it.
+// fromOpenMail returns an action that closes the open message and passes it to a function.
 func fromOpenMail(do func(*state.Room, mail.Message) []feed.Effect) func(
 	*state.Room) []feed.Effect {
 	return func(m *state.Room) []feed.Effect {
@@ -143,7 +143,7 @@ func toggleOthers(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// listMail rebuilds the list of mail after a change in this room.
+// listMail rebuilds the list of mail after this room has changed something.
 func listMail(m *state.Room) {
 	m.Mail.Update(m.Env())
 	m.ApplyNewData()

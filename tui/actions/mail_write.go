@@ -19,7 +19,7 @@ type mailDraft struct {
 	repliesTo *mail.Message // message that this one replies to; nil = none
 }
 
-// draftKey returns the names that identify this mail's draft.
+// draftKey returns the names under which the draft of this mail is stored.
 func (e *mailDraft) draftKey() []string {
 	about := ""
 	if e.repliesTo != nil {
@@ -122,7 +122,7 @@ func reply(m *state.Room, l mail.Message) []feed.Effect {
 	return compose(m, &mailDraft{to: []string{re.To}, subject: re.Subject, repliesTo: &l})
 }
 
-// addressed names recipients: "builder", "3 addresses".
+// addressed returns text that names recipients: "builder", "3 addresses".
 func addressed(to []string) string {
 	if len(to) == 1 {
 		return widget.Plain(to[0])
@@ -168,7 +168,7 @@ func mailComposed(m *state.Room) []feed.Effect {
 	return askIfWanted(m, q)
 }
 
-// askRecipient lists the possible recipients of mail.
+// askRecipient lists the possible recipients of mail, to choose from.
 func askRecipient(m *state.Room) []feed.Effect {
 	f := &state.Finder{Title: "Mail to",
 		EmptyText: "No recipient matches; in the palette, `mail NAME` accepts any name.",
@@ -202,7 +202,7 @@ func mailNames(m *state.Room, _ []string) []state.Word {
 	return all
 }
 
-// writeLine starts mail to the named recipient; the rest of the line is the subject.
+// writeLine starts mail to the recipient that the line names; the rest of the line is the subject.
 func writeLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	if m.Snap == nil {
 		return nil, needCity(m)

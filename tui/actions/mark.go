@@ -22,8 +22,8 @@ func markActions(all []panel.Panel) []state.Action {
 	}
 }
 
-// Set marks rows. It drops an undo that would restore cleared marks. It creates a new map, so that an undo that refers
-// to the old map can restore the old marks.
+// Set marks rows. If an undo would restore cleared marks, Set drops it. It creates a new map, because an undo might
+// need the old map to restore the old marks.
 func Set(m *state.Room, k panel.Marking, ids ...string) {
 	if m.Undo.Restore != nil {
 		m.Undo = state.Undo{}

@@ -32,7 +32,7 @@ func nouns(m *state.Room) []string {
 	return p.About().Nouns[:1]
 }
 
-// subjectTitle names the selection: "worker-2", "3 agents", "pool worker".
+// subjectTitle returns text that names the selection: "worker-2", "3 agents", "pool worker".
 func subjectTitle(m *state.Room) string {
 	title := ""
 	switch p := m.ActionPanel(); {
@@ -78,12 +78,12 @@ func showVerbs(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// hasVerb reports whether a verb works with the current focus, or acts on the run that the pane shows.
+// hasVerb reports whether a verb works with the current focus, or acts on the run that is visible in the pane.
 func hasVerb(m *state.Room, a *state.Action) bool {
 	return KeyWorks(m, a) || state.ShowsRun(m) && slices.Contains(a.In, m.Automations.About().Zone)
 }
 
-// movesAbout reports whether an action only moves or marks in a list.
+// movesAbout reports whether an action only moves the cursor or marks rows.
 func movesAbout(a *state.Action) bool {
 	last := a.ID[strings.LastIndexByte(a.ID, '.')+1:]
 	return strings.HasPrefix(a.ID, "agent.mark") ||
@@ -96,8 +96,8 @@ func alsoOfPools(id string) bool {
 		"agent.details", state.MailID, state.SlingID}, id)
 }
 
-// Elsewhere reports whether an action acts on something that the focused panel does not show, such as
-// an agent in Pools or Automations. The undo of the last verb works everywhere.
+// Elsewhere reports whether an action acts on something that the focused panel does not show, such as an agent in Pools
+// or Automations. Undoing the last verb works everywhere.
 func Elsewhere(m *state.Room, a *state.Action) bool {
 	if a.ID == state.ReleaseID && state.Undoable(m) {
 		return false
@@ -108,7 +108,7 @@ func Elsewhere(m *state.Room, a *state.Action) bool {
 		!(p.Kind == panel.KindPool && alsoOfPools(a.ID))
 }
 
-// RankHere returns the rank of an action in a panel's footer: the panel's own actions first, then shared actions, then
+// RankHere returns the rank of an action in a panel's footer: first the panel's own actions, then shared actions, then
 // all others.
 func RankHere(m *state.Room, a *state.Action) int {
 	switch {

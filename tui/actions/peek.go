@@ -73,7 +73,7 @@ func peekActions() []state.Action {
 	}
 }
 
-// outputAgent returns the agent for a view of output: in Events the event's agent, elsewhere the selected agent.
+// outputAgent returns the agent to show the output of: in Events the agent of the event, elsewhere the selected agent.
 func outputAgent(m *state.Room) *panel.AgentRow {
 	if r := state.SingleAgent(m); r != nil {
 		return r
@@ -162,8 +162,8 @@ func showLogs(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// askSearch searches while the user is typing. It selects the newest match, or the last match above the end of a frozen
-// view.
+// askSearch opens a search prompt. The pane shows the matches while the user is typing. The newest match is selected
+// or, if the view is frozen, the last match above its end.
 func askSearch(m *state.Room) []feed.Effect {
 	p := &m.Peek
 	began := *p
@@ -253,7 +253,7 @@ func pageOutput(m *state.Room) []feed.Effect {
 	return []feed.Effect{feed.ShowText{Text: m.Peek.All().Output(true)}}
 }
 
-// askSave asks for the file in which to save the output. The suggested file is in the working directory.
+// askSave asks for the name of the file in which to save the output. The suggested file is in the working directory.
 func askSave(m *state.Room) []feed.Effect {
 	text, of := m.Peek.All().Output(false), ""
 	if r := state.Selected(m); r != nil {
@@ -284,7 +284,7 @@ func askSave(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// fileName returns an agent's name in a form that can be used as a file name.
+// fileName returns a form of an agent's name that can be used as a file name.
 func fileName(agent string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._-", r) {

@@ -80,7 +80,7 @@ func unrestartable(m *state.Room, r *panel.AgentRow) string {
 	return ""
 }
 
-// askRestartOf asks whether the members of a pool restart one after the other or all at the same time.
+// askRestartOf asks whether to restart the members of a pool one after the other or all at the same time.
 func askRestartOf(m *state.Room, p *panel.PoolRow) []feed.Effect {
 	askLive(m, aboutPools(m, []*panel.PoolRow{p}, restartPoolQuestion))
 	return nil
@@ -102,7 +102,6 @@ func restartPoolQuestion(_ *state.Room, rows []*panel.PoolRow) question {
 		cursor: len(answers) - 1, answers: answers}
 }
 
-// restartOf returns a task that restarts a pool.
 func restartOf(name string, rolling bool) state.Task {
 	return func(m *state.Room) []feed.Effect {
 		return state.SendCommands(m, "restarting", "pool "+widget.Plain(name),
@@ -236,7 +235,7 @@ func scale(m *state.Room, p *panel.PoolRow, size int) []feed.Effect {
 		verb: "scale", do: do}, p, size)
 }
 
-// autoScale makes the size of a pool depend on its check again. If members would leave, it asks for confirmation first.
+// autoScale lets the pool's check determine its size again. If members would leave, it asks for confirmation first.
 func autoScale(m *state.Room, p *panel.PoolRow) []feed.Effect {
 	name, size := p.Name, p.Max
 	if p.Check.Good != nil {
@@ -309,10 +308,10 @@ func attachMember(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// members returns the current entries of a finder that lists members of a pool. It is the finder's subject.
+// members returns the current entries for a list of pool members. The finder that shows the list has it as its subject.
 type members func(m *state.Room) []state.Item
 
-// RefreshMembers updates an open list of members, and keeps the cursor on its member.
+// RefreshMembers updates the open list of members, and keeps the cursor on its member.
 func RefreshMembers(m *state.Room) {
 	if f := m.Dialogs.Finder(); f != nil {
 		if current, ok := f.About.(members); ok {

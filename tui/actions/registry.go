@@ -1,5 +1,6 @@
-// Package actions defines the actions of the control room: their keys, when they are available, and what they do. It
-// also defines the palette's verbs. An action changes the state of the room and returns effects. It performs no I/O.
+// Package actions defines the actions of the control room: their keys, the conditions under which they are available,
+// and their effects. It also defines the palette's verbs. An action changes the state of the room and returns effects.
+// It performs no I/O.
 package actions
 
 import (

@@ -108,7 +108,7 @@ func openComposer(m *state.Room, c *state.Composer, begun state.Unsent) *state.C
 	return c
 }
 
-// sendLabel names the recipients of a message.
+// sendLabel returns text that names the recipients of a message.
 func sendLabel(to []string) string {
 	shown := make([]string, len(to))
 	for i, name := range to {
@@ -152,7 +152,7 @@ func sendComposed(m *state.Room) []feed.Effect {
 	return deliver(m, rows, text, func(m *state.Room) { state.ForgetDraft(m, c.To) })
 }
 
-// deliver sends text to agents. If needed, it asks for confirmation first. It calls agreed before it sends the text.
+// deliver sends text to agents. If needed, it first asks for confirmation. Before it sends the text, it calls agreed.
 func deliver(m *state.Room, rows []*panel.AgentRow, text string,
 	agreed func(*state.Room)) []feed.Effect {
 	first, _, _ := strings.Cut(text, "\n")
@@ -177,7 +177,7 @@ func deliver(m *state.Room, rows []*panel.AgentRow, text string,
 	return askIfWanted(m, build(m))
 }
 
-// leaveComposer closes the composer and keeps its text as a draft while the room is open.
+// leaveComposer closes the composer. Until the room is closed, the text is kept as a draft.
 func leaveComposer(m *state.Room) []feed.Effect {
 	c := m.Dialogs.Composer()
 	m.Dialogs.Close(c)
@@ -240,7 +240,7 @@ func needKnownWaiting(m *state.Room) string {
 	return ""
 }
 
-// ofOpenAgent returns a condition that applies why to the agent in the open reader, regardless of marks.
+// ofOpenAgent returns a condition that evaluates why for the agent in the open reader, regardless of marks.
 func ofOpenAgent(why func(*state.Room) string) func(*state.Room) string {
 	return func(m *state.Room) string {
 		if no := needInspection(m); no != "" {
@@ -252,7 +252,7 @@ func ofOpenAgent(why func(*state.Room) string) func(*state.Room) string {
 	}
 }
 
-// fromDetails returns an action that closes an agent's details and runs do on that agent.
+// fromDetails returns an action that closes an agent's details and then performs the action do for that agent.
 func fromDetails(do func(*state.Room) []feed.Effect) func(*state.Room) []feed.Effect {
 	return func(m *state.Room) []feed.Effect {
 		name := m.Dialogs.Inspection().Name
@@ -284,8 +284,8 @@ func askUnsend(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// askSendNow types the next queued nudge without waiting for an empty input line. It first withdraws the queued
-// text, so that it is typed only once.
+// askSendNow types the next queued nudge without waiting for an empty input line. First it removes the text from the
+// queue, so that the text is typed only once.
 func askSendNow(m *state.Room) []feed.Effect {
 	rows := waitingRows(m)
 	var first, commands []city.Command

@@ -95,7 +95,7 @@ func askRecipientOf(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// recipients returns the possible recipients of work: pools, running agents, other agents.
+// recipients returns the possible recipients of work: first pools, then running agents, then other agents.
 func recipients(m *state.Room) []state.Word {
 	var all, rest []state.Word
 	for _, w := range poolNames(m) {
@@ -131,7 +131,7 @@ func slingTo(m *state.Room, b beads.Bead, to string) []feed.Effect {
 	return nil
 }
 
-// slingAll slings several beads. For each bead that has a different assignee, it asks for confirmation.
+// slingAll slings several beads. It asks for confirmation for each bead that already has a different assignee.
 func slingAll(m *state.Room, all []beads.Bead, to string) (todo []feed.Effect) {
 	m.Work.Marks = map[string]bool{}
 	for _, b := range all {
@@ -152,7 +152,7 @@ func slingLine(m *state.Room, args []string) ([]feed.Effect, string) {
 		feed.Sling{Request: city.SlingRequest{Target: args[0], Bead: args[1], Nudge: true}}), ""
 }
 
-// readyWork returns beads in the order in which to offer them: unassigned beads first, then by urgency.
+// readyWork returns beads in the order in which they are offered: unassigned beads first, then by urgency.
 func readyWork(all []beads.Bead) []beads.Bead {
 	all = slices.Clone(all)
 	slices.SortStableFunc(all, func(a, b beads.Bead) int {

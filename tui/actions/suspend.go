@@ -24,7 +24,7 @@ func setSuspended(m *state.Room, doing string, all []details.Suspendable,
 	return state.SendCommands(m, doing, what, commands)
 }
 
-// nameAll names agents and pools. It says that they are marked, unless it is the row under the cursor.
+// nameAll returns text that names agents and pools, and says whether they are marked.
 func nameAll(m *state.Room, all []details.Suspendable) string {
 	cursor := m.Focused().Key()
 	marked := len(m.NamedAgents) == 0 && (len(all) > 1 || all[0].Name != cursor)
@@ -164,7 +164,7 @@ func suspendPoolsQuestion(m *state.Room, rows []*panel.PoolRow) question {
 	return q
 }
 
-// askResumeParent asks whether to resume the rig or the city with which a subject is suspended.
+// askResumeParent asks whether to resume the rig or the city that an agent or pool is suspended with.
 func askResumeParent(m *state.Room, s details.Suspendable) {
 	shown := details.NameAll([]details.Suspendable{s}, false)
 	q := question{verb: "resume", title: "Resume rig " + widget.Plain(s.Rig) + "?",

@@ -36,7 +36,7 @@ func needColors(m *state.Room) string {
 	return ""
 }
 
-// TryTheme applies a theme until the user leaves, and tells the user how to keep it.
+// TryTheme applies a theme until the user leaves, and shows how to keep it.
 func TryTheme(m *state.Room, name string) {
 	m.ChosenTheme = name
 	state.ApplyTheme(m)

@@ -51,7 +51,7 @@ func undoOrRelease(m *state.Room) []feed.Effect {
 	return release(m)
 }
 
-// undo undoes the last verb. Undo itself cannot be undone, so that pressing its key twice does not repeat the verb.
+// undo undoes the last verb. An undo cannot itself be undone, so pressing its key twice does not repeat the verb.
 func undo(m *state.Room) []feed.Effect {
 	u := m.Undo
 	m.Undo = state.Undo{}
@@ -65,7 +65,7 @@ func undo(m *state.Room) []feed.Effect {
 	return todo
 }
 
-// messageActions returns the actions for past messages and for undo.
+// messageActions returns the action that shows past messages, and the action that undoes the last verb.
 func messageActions() []state.Action {
 	return []state.Action{
 		{ID: "view.messages",

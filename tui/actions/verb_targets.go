@@ -76,7 +76,7 @@ func switchNames(m *state.Room, _ []string) []state.Word {
 		Noun: palette.NounCity})
 }
 
-// whySuspended returns a function that returns the reason why suspend or resume would change nothing, or "".
+// whySuspended returns a function that returns the reason why the verb suspend or resume would change nothing, or "".
 func whySuspended(off bool) func(*state.Room, []string) string {
 	return func(m *state.Room, args []string) string {
 		noun, name := named(args)
@@ -120,7 +120,7 @@ func suspendVerb(off bool) func(*state.Room, []string) ([]feed.Effect, string) {
 	}
 }
 
-// automationWhy returns a function that applies a condition to the named automation.
+// automationWhy returns a function that evaluates a condition for the named automation.
 func automationWhy(cond func([]*panel.AutomationRow) string) func(*state.Room, []string) string {
 	return func(m *state.Room, args []string) string {
 		r := m.Automations.Find(args[0])
@@ -167,7 +167,7 @@ func stopLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	return askStopCity(m), ""
 }
 
-// checkedNames returns the names of all pools and watchdogs, which have checks.
+// checkedNames returns the names of everything that has a check: pools and watchdogs.
 func checkedNames(m *state.Room, _ []string) []state.Word {
 	return append(poolNames(m), watchdogNames(m, nil)...)
 }
@@ -188,7 +188,7 @@ func checkLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	return checkOf(m, p.Name), ""
 }
 
-// sortWords returns the columns by which the focused list can be sorted.
+// sortWords returns the names of the columns by which the focused list can be sorted.
 func sortWords(m *state.Room, _ []string) []state.Word {
 	_, ways := m.Focused().Sorting(m.Now)
 	all := make([]state.Word, len(ways))

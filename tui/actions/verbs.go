@@ -110,7 +110,7 @@ func Table(m *state.Room) *palette.Table[*state.Room, feed.Effect] {
 		Open: openPaletteAt, Fail: state.ShowFailure}
 }
 
-// firstArg limits completions to the first argument.
+// firstArg offers completions only for the first argument.
 func firstArg(words func(*state.Room, []string) []state.Word) func(*state.Room,
 	[]string) []state.Word {
 	return func(m *state.Room, before []string) []state.Word {
@@ -144,7 +144,7 @@ func anyNames(m *state.Room, before []string) []state.Word {
 	return slices.Concat(flaggedNames(m, nil), automationNames(m, nil), watchdogNames(m, nil))
 }
 
-// scaleWords returns the pools, then valid sizes.
+// scaleWords returns the completions for scale: first the pools, then the valid sizes of the given pool.
 func scaleWords(m *state.Room, before []string) []state.Word {
 	const most = 100
 	switch len(before) {
@@ -177,8 +177,8 @@ func onNamed(m *state.Room, names []string, do func() ([]feed.Effect, string)) (
 	return do()
 }
 
-// agentsWhy returns a function that returns the reason why an action cannot run on the named agents: the reason from
-// against, or the action's own reason.
+// agentsWhy returns a function that returns the reason why an action cannot run on the named agents. The function
+// against can give a reason for each agent; otherwise it is the action's own reason.
 func agentsWhy(id string, against func(r *panel.AgentRow) string) func(*state.Room,
 	[]string) string {
 	return func(m *state.Room, names []string) string {
@@ -197,8 +197,8 @@ func agentsWhy(id string, against func(r *panel.AgentRow) string) func(*state.Ro
 	}
 }
 
-// onAgents returns a verb that runs an action on the named agents, unless agentsWhy returns a reason against it. The ID
-// "" means release.
+// onAgents returns a verb that runs an action on the named agents, unless agentsWhy returns a reason not to. An empty
+// ID stands for the release action.
 func onAgents(id string, against func(r *panel.AgentRow) string) func(*state.Room,
 	[]string) ([]feed.Effect,
 	string) {
@@ -233,7 +233,7 @@ func scaleLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	return scale(m, p, size), ""
 }
 
-// GoTo moves focus and cursor to a name, and clears the panel's filter and the attention filter.
+// GoTo moves the focus and the cursor to a name. It clears the filter of the panel and the attention filter.
 func GoTo(m *state.Room, args []string) ([]feed.Effect, string) {
 	name := args[0]
 	for _, p := range m.Panels {
@@ -267,7 +267,7 @@ func attachLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	return goAndRun("agent.attach")(m, args)
 }
 
-// runAsKey returns a verb that runs an action as its key does.
+// runAsKey returns a verb that has the same effect as the key of an action.
 func runAsKey(id string) func(*state.Room, []string) ([]feed.Effect, string) {
 	return func(m *state.Room, _ []string) ([]feed.Effect, string) {
 		a := m.Keys.ByID(id)

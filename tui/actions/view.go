@@ -165,7 +165,7 @@ func toggleAttention(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// needSides returns the reason why the terminal cannot be moved, or "".
+// needSides returns the reason why the terminal cannot be moved next to the lists, or "".
 func needSides(m *state.Room) string {
 	if !state.HasSides(m) {
 		return "the terminal stays below the lists unless the screen has 160 columns and 40 rows"
@@ -173,8 +173,8 @@ func needSides(m *state.Room) string {
 	return ""
 }
 
-// askFilter edits the focused panel's filter. Each key updates the list immediately. If the filter is canceled or
-// matches nothing, the row that was selected before is selected again as soon as it is visible.
+// askFilter edits the focused panel's filter. Each key updates the list immediately. If the user cancels the filter, or
+// if it matches nothing, the previously selected row is selected again as soon as it is visible.
 func askFilter(m *state.Room) []feed.Effect {
 	f, p := state.Filter(m), &state.Prompt{}
 	list := m.Focused()
@@ -217,8 +217,8 @@ func askFilter(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// back goes back one step. It dismisses a failure, cancels a departure, ends a zoom, clears marks or a filter, or moves
-// the focus.
+// back goes back one step: it dismisses a failure, cancels a departure, ends a zoom, clears marks or a filter, or moves
+// the focus back.
 func back(m *state.Room) []feed.Effect {
 	failed := m.Status.Failed
 	if !m.Status.Pending {
@@ -260,7 +260,7 @@ func back(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// mouseActions returns the action that captures or releases the mouse.
+// mouseActions returns the action that turns mouse support on or off.
 func mouseActions() []state.Action {
 	return []state.Action{
 		{ID: "view.mouse",

@@ -13,7 +13,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Agent returns the agent's details that are in the snapshot, reasons first. d is the agent's inspection.
+// Agent returns the details of an agent that the snapshot contains, reasons first. d is the agent's inspection.
 func Agent(src *Source, d *Inspection, w int) []string {
 	name := d.Name
 	r := src.Agents.Find(name)
@@ -66,7 +66,7 @@ func Agent(src *Source, d *Inspection, w int) []string {
 	return append(lines, panel.Decisions(src.Env, a.Decisions)...)
 }
 
-// lifeFields describes the agent's program, its session, and how the last session ended.
+// lifeFields returns a description of the agent's program, its session, and how the last session ended.
 func lifeFields(src *Source, a *city.Agent, d *Inspection, w int) []string {
 	dot := " " + src.Look.Glyphs.Dot + " "
 	lines := []string{
@@ -99,7 +99,7 @@ func lifeFields(src *Source, a *city.Agent, d *Inspection, w int) []string {
 	return lines
 }
 
-// hourFields returns the charts of the last hour in w columns.
+// hourFields returns the charts of the agent's last hour as fields that are w columns wide.
 func hourFields(src *Source, name string, w int) (lines []string) {
 	const narrow, broad = 15, 30 // columns of a chart
 	n := broad
@@ -123,8 +123,8 @@ func hourFields(src *Source, name string, w int) (lines []string) {
 	return lines
 }
 
-// restartsText describes the numbers of automatic restarts and of counted crashes. window is the period in which
-// crashes count; 0 = not known.
+// restartsText returns the number of automatic restarts, and the number of crashes that count. window is the period in
+// which crashes count; 0 = not known.
 func restartsText(a *city.Agent, window time.Duration, dot string) string {
 	text := "none automatic"
 	if a.Restarts > 0 {
@@ -164,7 +164,7 @@ func stateFields(src *Source, r *panel.AgentRow, a *city.Agent) []string {
 	}
 	lines := []string{src.Look.Field("state", state),
 		src.Look.Field("why", widget.Plain(describe.Reason(a)))}
-	// whether the state line already shows the next event
+	// whether the state line already shows what happens next
 	shown := r.NextChange(src.Env).Full != "" && a.Next != nil && a.Next.At != nil &&
 		a.Next.At.Equal(r.Until)
 	if next := panel.NextText(a.Next, src.Now); next != "" && !shown {
@@ -179,8 +179,8 @@ func stateFields(src *Source, r *panel.AgentRow, a *city.Agent) []string {
 	return lines
 }
 
-// drainText describes the source and age of a drain, and whether the agent has reported done. until is a deadline that
-// is already visible.
+// drainText returns text that says what drained an agent and when, and whether the agent has reported that it is done.
+// until is a deadline that another line already shows.
 func drainText(src *Source, d *city.DrainInfo, until time.Time) string {
 	text := describe.ToldToFinish(widget.Plain(d.By)) + " " + widget.Age(src.Now.Sub(d.Since)) +
 		" ago"
@@ -207,7 +207,7 @@ func rigText(src *Source, name string) string {
 	return widget.Plain(name)
 }
 
-// needsText describes the states of an agent's dependencies.
+// needsText returns a description of the states of an agent's dependencies.
 func needsText(src *Source, names []string) string {
 	texts := make([]string, len(names))
 	for i, name := range names {
@@ -221,7 +221,7 @@ func needsText(src *Source, names []string) string {
 	return strings.Join(texts, ", ")
 }
 
-// idleText describes an agent's idle timeout, and how long the agent has been idle.
+// idleText returns a description of an agent's idle timeout, and how long the agent has been idle.
 func idleText(src *Source, a *city.Agent) string {
 	text := describe.Idle(a.IdleTimeout)
 	switch {
@@ -234,8 +234,8 @@ func idleText(src *Source, a *city.Agent) string {
 	return text
 }
 
-// lastOutput returns when an agent with a known last activity last wrote output. The city reads that time once per
-// patrol, but the pane receives output immediately.
+// lastOutput returns when an agent with a known last activity last wrote output. The city updates that time only once
+// per patrol, but the pane receives output immediately.
 func lastOutput(src *Source, a *city.Agent) time.Time {
 	at := *a.Session.LastActivity
 	if heard := src.Heard(a.Name); heard.After(at) {
@@ -244,8 +244,8 @@ func lastOutput(src *Source, a *city.Agent) time.Time {
 	return at
 }
 
-// outputAge returns how long ago an agent last wrote output. If the agent wrote output shortly before the last patrol,
-// it might have written more since. Unless the pane shows it, the age is then only an upper limit: "at most 20s".
+// outputAge returns how long ago an agent last wrote output. After a patrol that found recent output, the agent might
+// have written more. Unless the pane shows that output, the age is only an upper limit: "at most 20s".
 func outputAge(src *Source, a *city.Agent) string {
 	at, read, text := lastOutput(src, a), src.Snap.Patrol.Last, ""
 	recent := read.Sub(at) < max(src.Snap.Patrol.Interval, time.Second)
@@ -280,8 +280,8 @@ func outputFile(src *Source, file string, w int) string {
 	return widget.Plain(file)
 }
 
-// lastExit describes how the agent's last session ended. The snapshot may not know it, for example after the controller
-// has restarted; then it is the newest recorded crash.
+// lastExit returns text that says how the agent's last session ended. If the snapshot does not contain the exit, for
+// example after a restart of the controller, lastExit uses the newest recorded crash.
 func lastExit(src *Source, a *city.Agent, d *Inspection) string {
 	if a.Exit != nil || d.About == nil || len(d.About.Crashes) == 0 {
 		return Exit(src, a.Exit)
@@ -332,7 +332,7 @@ func sendFields(src *Source, sends []city.Send) []string {
 	return lines
 }
 
-// Rig describes a rig and its agents.
+// Rig returns one line about a rig and its agents.
 func Rig(src *Source, r *city.Rig) string {
 	dot := " " + src.Look.Glyphs.Dot + " "
 	text := widget.Plain(r.Name) + dot +

@@ -17,7 +17,7 @@ type RunHistory struct {
 	Name      string
 	Runs      []city.Run // newest first
 	Problem   string     // why the runs could not be read; "" = no error
-	Newest    string     // the automation's latest run at the time of the request
+	Newest    string     // the automation's latest run when the request was sent
 	RequestID int        // ID of the request in progress; 0 = none
 	Responded bool       // a response has arrived
 
@@ -156,8 +156,8 @@ func outputFields(src *Source, run *city.Run) []string {
 	return lines
 }
 
-// ScrollTo returns the offset that shows the end of a run's output. It returns offset unchanged if no run was in
-// progress or the user has scrolled.
+// ScrollTo returns the offset that shows the end of a run's output. If no run was in progress, or if the user has
+// scrolled, it returns offset unchanged.
 func (h *RunHistory) ScrollTo(offset, rows int) int {
 	if !h.live || h.moved {
 		return offset

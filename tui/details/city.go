@@ -64,8 +64,8 @@ func whileInvalid(c *city.Snapshot) string {
 	return "; it stays active while the one on disk is invalid"
 }
 
-// Held describes the effects of a held configuration, most severe first. most is the
-// maximum number of stopping agents that it names.
+// Held returns the effects of a held configuration as text, most severe first. It names at most the given number of
+// agents that would stop.
 func Held(s *Source, h *city.Held, most int) []string {
 	who := ByPool(s.Lists, h.Removes)
 	if n := len(who) - most; n > 0 {
@@ -81,7 +81,8 @@ func Held(s *Source, h *city.Held, most int) []string {
 	return lines
 }
 
-// ByPool lists agents in natural order and combines the members of each pool: "scout", "worker (8 members)".
+// ByPool returns the names of agents in natural order, with the members of each pool combined: "scout", "worker (8
+// members)".
 func ByPool(l *panel.Lists, agents []string) []string {
 	leaving := map[string]int{}
 	pool := func(name string) string {

@@ -10,7 +10,7 @@ import (
 // DefaultDrainTimeout is the drain timeout for an agent without a pool.
 const DefaultDrainTimeout = 5 * time.Minute
 
-// DrainEffects describes what happens if agents are drained.
+// DrainEffects returns text that says what happens if agents are drained.
 func DrainEffects(pools *panel.Pools, rows []*panel.AgentRow) []string {
 	least := DrainTimeout(pools, rows[0])
 	most, pooled := least, false
@@ -47,7 +47,7 @@ func DrainTimeout(pools *panel.Pools, r *panel.AgentRow) time.Duration {
 	return DefaultDrainTimeout
 }
 
-// LongestDrain returns the agents' longest drain timeout. For agents without a limit it uses DefaultDrainTimeout.
+// LongestDrain returns the longest drain timeout of the agents. An agent without a limit counts as DefaultDrainTimeout.
 func LongestDrain(pools *panel.Pools, rows []*panel.AgentRow) time.Duration {
 	longest := time.Duration(0)
 	for _, r := range rows {

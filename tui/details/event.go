@@ -13,7 +13,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Payload returns an event's payload as lines: the fields of an object sorted by name, or any other value as it is.
+// Payload returns an event's payload as lines. For an object, these are the fields sorted by name.
 func Payload(src *Source, raw json.RawMessage) []string {
 	if len(raw) == 0 {
 		return nil

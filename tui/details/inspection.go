@@ -12,7 +12,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// MoreDetails returns the details of an agent that are not in the snapshot: drift, crashes, and how it starts.
+// MoreDetails returns the details of an agent that the snapshot does not contain: configuration drift, crashes, and how
+// the agent starts.
 func MoreDetails(src *Source, d *Inspection, w int) []string {
 	var lines []string
 	if d.Problem != "" {
@@ -40,7 +41,7 @@ func heading(src *Source, text string) []string {
 	return []string{"", src.Look.Paint(themes.Title, text)}
 }
 
-// driftLines lists the fields in which a running session differs from the configuration.
+// driftLines returns the fields in which a running session differs from the configuration.
 func driftLines(src *Source, all []city.Difference) []string {
 	if len(all) == 0 {
 		return nil
@@ -67,7 +68,7 @@ func driftLines(src *Source, all []city.Difference) []string {
 	return lines
 }
 
-// fieldLines returns a field with text of one or more lines.
+// fieldLines returns a field with its text, which can have several lines.
 func fieldLines(src *Source, label, text string) []string {
 	var lines []string
 	for _, part := range widget.PlainLines(text) {
@@ -103,7 +104,7 @@ func crashSummary(src *Source, all []city.Crash) []string {
 	return lines
 }
 
-// crashText describes how a session ended, or that it did not start.
+// crashText returns text that says how a session ended, or that it did not start.
 func crashText(c *city.Crash) string {
 	if c.NoStart {
 		return describe.NotStarted(widget.Plain(c.Why))
@@ -111,7 +112,7 @@ func crashText(c *city.Crash) string {
 	return panel.LastExit(&c.Exit)
 }
 
-// specLines describes how an agent starts and restarts, except for what its details already show.
+// specLines returns text that says how an agent starts and restarts, except for what its details already show.
 func specLines(src *Source, in *city.Inspection) []string {
 	s := in.Spec
 	if s == nil {
@@ -153,7 +154,7 @@ func specLines(src *Source, in *city.Inspection) []string {
 	if s.Nudge != "" {
 		lines = append(lines, src.Look.Field("first nudge", widget.Plain(s.Nudge)))
 	}
-	if s.IdleTimeout <= 0 { // otherwise the line with the idle time shows the timeout
+	if s.IdleTimeout <= 0 { // otherwise the line with the idle time contains the timeout
 		lines = append(lines, src.Look.Field("idle", "no restart when idle"))
 	}
 	for i, text := range describe.RestartLines(s) {
@@ -166,7 +167,7 @@ func specLines(src *Source, in *city.Inspection) []string {
 	return lines
 }
 
-// programText returns the agent's program, and says so if it was not configured.
+// programText returns the agent's program. If the program was not configured, the text says so.
 func programText(s *city.Spec) string {
 	if s.Found {
 		return widget.Plain(s.Program) +
@@ -190,7 +191,7 @@ func orDash(s string) string {
 	return s
 }
 
-// readyText describes when an agent is ready.
+// readyText returns text that says when an agent is ready.
 func readyText(s *city.Spec) string {
 	if s.ReadyPrefix == "" && s.ReadyDelay <= 0 {
 		return "immediately"
@@ -220,7 +221,7 @@ func envLines(src *Source, env []city.Variable) []string {
 type Inspection struct {
 	Name      string
 	About     *city.Inspection // the last response; nil = none yet
-	Problem   string           // why the last request failed; "" = no error
+	Problem   string           // why the latest request failed; "" = no error
 	RequestID int              // ID of the request in progress; 0 = none
-	StateKey  string           // state of the agent at the time of the request
+	StateKey  string           // state of the agent when the request was sent
 }

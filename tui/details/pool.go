@@ -80,7 +80,7 @@ func checkFields(src *Source, r *panel.PoolRow) []string {
 }
 
 // PredictLeaving predicts which members would leave if a pool were scaled to the given size: idle members before busy
-// members, and the last members first.
+// members, and later members before earlier ones.
 func PredictLeaving(src *Source, name string, size int) []*panel.AgentRow {
 	var idle, busy []*panel.AgentRow
 	for _, r := range src.Pools.Members(name) {

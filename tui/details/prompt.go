@@ -50,7 +50,7 @@ func promptLines(src *Source, in *city.Inspection) []string {
 	return lines
 }
 
-// promptFields describes where a prompt comes from and how it is passed.
+// promptFields returns text that says where a prompt comes from and how it is passed.
 func promptFields(src *Source, in *city.Inspection) []string {
 	var lines []string
 	if in.PromptFile != "" {
@@ -62,7 +62,7 @@ func promptFields(src *Source, in *city.Inspection) []string {
 	return lines
 }
 
-// promptSource describes in one line where a prompt comes from and how it is passed.
+// promptSource returns one line that says where a prompt comes from and how it is passed.
 func promptSource(src *Source, in *city.Inspection) string {
 	way := promptMethod(in)
 	switch {
@@ -74,7 +74,7 @@ func promptSource(src *Source, in *city.Inspection) string {
 	return inCity(src, in.PromptFile) + ", " + way
 }
 
-// promptMethod describes how a prompt is passed, or returns "".
+// promptMethod returns text that says how a prompt is passed, or "".
 func promptMethod(in *city.Inspection) string {
 	switch in.PromptMode {
 	case "arg":

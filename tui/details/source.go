@@ -12,7 +12,7 @@ type Source struct {
 	*panel.Env
 	*panel.Lists
 
-	// describes where something is declared and patched
+	// returns text that says where something is declared and patched
 	Declared func(source string, patched []string) string
 	// returns the known output of a run
 	RunLines func(*city.Run) []string

@@ -24,14 +24,14 @@ func SuspendablePool(r *panel.PoolRow) Suspendable {
 		By: r.OffAt}
 }
 
-// above reports whether the object is suspended with its rig or city, so that changing its own flag would have no
-// effect.
+// above reports whether the object is suspended together with its rig or city, so that changing its own flag would have
+// no effect.
 func (s *Suspendable) above() bool {
 	return s.By == city.RigLevel || s.By == city.CityLevel
 }
 
-// SplitBySuspended splits objects into objects to suspend and objects to resume by clearing their own flag. Objects
-// that are suspended with their rig or city are in neither list.
+// SplitBySuspended splits objects into those to suspend, and those to resume by clearing their own flag. Objects that
+// are suspended together with their rig or city are in neither list.
 func SplitBySuspended(all []Suspendable) (on, off []Suspendable) {
 	for _, s := range all {
 		switch {
@@ -44,7 +44,7 @@ func SplitBySuspended(all []Suspendable) (on, off []Suspendable) {
 	return on, off
 }
 
-// NameAll names objects: "builder", "pool worker", "2 agents and 1 pool", "2 marked agents".
+// NameAll returns text that names objects: "builder", "pool worker", "2 agents and 1 pool", "2 marked agents".
 func NameAll(all []Suspendable, marked bool) string {
 	pools, adjective := 0, ""
 	if marked {
@@ -71,7 +71,7 @@ func NameAll(all []Suspendable, marked bool) string {
 	return widget.Count(agents, adjective+"agent") + " and " + widget.Count(pools, "pool")
 }
 
-// ListAll lists the names of objects.
+// ListAll returns the names of objects, separated by commas.
 func ListAll(all []Suspendable) string {
 	each := make([]string, len(all))
 	for i := range all {
@@ -80,8 +80,8 @@ func ListAll(all []Suspendable) string {
 	return strings.Join(each, ", ")
 }
 
-// Suspendables returns the objects to suspend for agents: the agent itself, or its pool if the pool may have several
-// members.
+// Suspendables returns the objects to suspend for agents: the agent itself or, if its pool can have several members,
+// the pool.
 func Suspendables(l *panel.Lists, rows []*panel.AgentRow) []Suspendable {
 	var all []Suspendable
 	seen := map[string]bool{}
@@ -112,7 +112,7 @@ func StoppingSessions(l *panel.Lists, all []Suspendable) int {
 	return n
 }
 
-// AlreadySuspended returns a line with the number of objects that are already suspended, if any.
+// AlreadySuspended returns a line with the number of objects that are already suspended, if there are any.
 func AlreadySuspended(all, on []Suspendable) []string {
 	switch n := len(all) - len(on); n {
 	case 0:

@@ -8,7 +8,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// TargetNames names the agents that a verb acts on: "worker", "3 agents", "3 marked agents".
+// TargetNames returns text that names the agents that a verb acts on: "worker", "3 agents", "3 marked agents".
 func TargetNames(rows []*panel.AgentRow, marked bool) string {
 	switch {
 	case len(rows) == 1 && marked:

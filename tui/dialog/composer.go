@@ -17,8 +17,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// Limits of the editable text in a composer. Longer text can be pasted but not edited, because the widget wraps the
-// whole text after each key press.
+// Limits of the text that can be edited in a composer. Longer text can be pasted but not edited, because the widget
+// wraps the whole text again after each key press.
 const (
 	MaxComposerWidth = 8 << 10 // columns
 	MaxComposerRows  = 100     // lines
@@ -26,19 +26,19 @@ const (
 	MaxEditablePaste = 4 << 10
 )
 
-// Composer is the input for a message to agents or for mail: one line at the bottom of the screen, or a sheet for
-// several lines.
+// Composer is the input for a message to agents or for mail: one line at the bottom of the screen, or a sheet if the
+// text has several lines.
 type Composer[T any] struct {
 	To      []string // the recipients; for mail, the draft's key
 	Label   string   // describes the recipients
 	Sent    []string // earlier messages, oldest first
-	Problem string   // why the last action failed; reset by the next key
+	Problem string   // why the latest action failed; reset by the next key
 	About   any      // data of the composer's owner
 
 	area         textarea.Model
 	pastes       []string // the pastes shown as placeholders
 	historyIndex int      // index of the shown text in Sent; len(Sent) = none
-	draft        Unsent   // the text before the history was shown
+	draft        Unsent   // the text before an entry of the history was shown
 }
 
 // Unsent is the content of a composer.
@@ -61,8 +61,8 @@ func NewComposer[T any](c *Composer[T], begun Unsent) *Composer[T] {
 	return c
 }
 
-// Composing returns the widget's keys: the keys of an input line, and a few for text of several lines. None of them
-// reads the clipboard.
+// Composing returns the widget's keys: those of an input line, and a few for text of several lines. None of them reads
+// the clipboard.
 func Composing() textarea.KeyMap {
 	e := widget.Editing()
 	return textarea.KeyMap{
@@ -90,7 +90,7 @@ func (c *Composer[T]) setText(u Unsent) {
 // Unsent returns the content of the composer.
 func (c *Composer[T]) Unsent() Unsent { return Unsent{c.area.Value(), c.pastes} }
 
-// syncWidget updates the widget after a change that did not come from a key.
+// syncWidget updates the widget after a change that no key has made.
 func (c *Composer[T]) syncWidget() { c.area, _ = c.area.Update(nil) }
 
 // IsMultiline reports whether the text has several lines.
@@ -142,8 +142,8 @@ func (c *Composer[T]) Draw(on Canvas) Frame {
 	return c.drawLine(on)
 }
 
-// DraftToKeep returns the text to keep when the composer is closed: the typed text, or the earlier draft if the history
-// is shown.
+// DraftToKeep returns the text to keep when the composer is closed: the typed text or, if an entry of the history is
+// shown, the earlier draft.
 func (c *Composer[T]) DraftToKeep() Unsent {
 	begun := c.Unsent()
 	if c.historyIndex < len(c.Sent) && begun.Text == c.Sent[c.historyIndex] {
@@ -191,10 +191,10 @@ func (c *Composer[T]) Newline() {
 	c.syncWidget()
 }
 
-// Paste inserts text. Long text is represented by a placeholder and cannot be edited.
+// Paste inserts text. If the text is long, a placeholder stands for it, and it cannot be edited.
 func (c *Composer[T]) Paste(text string) {
 	c.Problem = ""
-	// cleaning may shorten the text by up to half, because line ends might become shorter
+	// cleaning can shorten the text by up to half, because line endings might become shorter
 	if len(text) <= 2*city.MaxSend {
 		text = strings.TrimRight(widget.DropUntypable(text), "\n")
 	}
@@ -229,7 +229,7 @@ func TooLong(size int) string {
 		widget.Bytes(size), widget.Bytes(city.MaxSend))
 }
 
-// atTop and atBottom report whether the cursor is in the first or the last row of the text.
+// atTop and atBottom report whether the cursor is in the first or in the last row of the text.
 func (c *Composer[T]) atTop() bool {
 	return !c.IsMultiline() || c.area.Line() == 0 && c.area.LineInfo().RowOffset == 0
 }
@@ -254,8 +254,8 @@ func (c *Composer[T]) visibleRows() (rows []string, x, y int) {
 	return rows[:min(used, len(rows))], x, y
 }
 
-// composerRows returns the number of text rows in a sheet of at most a third of the screen, and whether a hint fits
-// below them.
+// composerRows returns the number of text rows in a sheet that takes at most a third of the screen, and whether there
+// is room for a hint below them.
 func composerRows(h int) (rows int, hint bool) {
 	room := max(3, h/3) - 1 // below the top line
 	if room >= 4 {
@@ -264,7 +264,7 @@ func composerRows(h int) (rows int, hint bool) {
 	return room, false
 }
 
-// hint returns the keys, or the problem.
+// hint returns the line with the keys or, if there is a problem, with the problem.
 func (c *Composer[T]) hint(on Canvas) (string, themes.Token) {
 	if why := c.Problem; why != "" {
 		return why, themes.Bad
@@ -279,7 +279,7 @@ func (c *Composer[T]) drawLine(on Canvas) Frame {
 	l := widget.Line{Styles: on.Styles}
 	label := fitLabel(c.Label, w/2, on.more())
 	text := c.area.Value()
-	if c.IsMultiline() { // on a screen that is too small for the sheet
+	if c.IsMultiline() { // on a screen that has no room for the sheet
 		at := c.area.Line()
 		text = strings.Split(text, "\n")[at]
 		label += fmt.Sprintf(" (%d/%d)", at+1, c.area.LineCount())
@@ -304,8 +304,8 @@ func (c *Composer[T]) drawLine(on Canvas) Frame {
 	return Frame{Lines: []string{widget.Crop(l.Fill(w), w)}, X: x}
 }
 
-// fitHint returns the label and the hint for a line with room for the typed text. How to send has priority over the end
-// of the label, and over the rest of the hint.
+// fitHint shortens the label and the hint so that there is room for the typed text. The key that sends has priority
+// over the end of the label and over the rest of the hint.
 func fitHint(on Canvas, label, hint string, typed int) (fitted, shown string) {
 	const least = 10 // columns for the beginning of the label
 	short, _, _ := strings.Cut(hint, "  ")
@@ -379,7 +379,7 @@ func (c *Composer[T]) Down() {
 	}
 }
 
-// showSent moves n messages through the history. The draft comes after the latest message.
+// showSent moves n messages forward in the history. The draft comes after the latest message.
 func (c *Composer[T]) showSent(n int) {
 	at := c.historyIndex + n
 	if at < 0 || at > len(c.Sent) {

@@ -16,7 +16,7 @@ import (
 type Answer[T any] struct {
 	Key   string // letter that selects it immediately; "" = none
 	Title string
-	Safe  bool // the answer changes nothing, so it needs no typed text
+	Safe  bool // the answer changes nothing, so no text must be typed for it
 	Do    T    // the zero task does nothing
 }
 
@@ -34,20 +34,20 @@ type Confirm[T any] struct {
 	About        any  // what the question is about, for its owner
 
 	firstRow int    // row of the first answer in the last frame
-	rows     []int  // the index of the answer in each row, starting at firstRow
+	rows     []int  // the index of the answer in each row, beginning with firstRow
 	mismatch bool   // the typed text did not match; reset by the next change
-	note     string // why the last key did nothing; reset by the next answer
-	// when an answer was rejected because it came too early
+	note     string // why the latest key did nothing; reset by the next answer
+	// time when an answer was rejected because it came too early
 	rejectedAt time.Time
 }
 
 // Zone implements Dialog.
 func (c *Confirm[T]) Zone() keymap.Zone { return keymap.InChoice }
 
-// Accepts reports whether a key was meant for the question. A new question rejects keys that choose an answer for
-// keymap.DialogGuard, because they might be meant for the previous screen. If the user opened it with a key, it accepts
-// the keys of its answers sooner. After it has rejected an answer, it rejects all answers for keymap.DialogGuard, so
-// that the user sees the rejection first.
+// Accepts reports whether a key was meant for the question. For the duration of keymap.DialogGuard, a new question
+// rejects keys that choose an answer, because they might be meant for the previous screen. If the user opened the
+// question with a key, it accepts the keys of its answers sooner. After it has rejected an answer, it rejects all
+// answers for keymap.DialogGuard, so that the user sees the rejection first.
 func (c *Confirm[T]) Accepts(key string, takes bool, now time.Time) bool {
 	own := c.OpenedByKey && !takes
 	i := slices.IndexFunc(c.Answers, func(a Answer[T]) bool {
@@ -74,8 +74,8 @@ func (c *Confirm[T]) Accepts(key string, takes bool, now time.Time) bool {
 	return false
 }
 
-// Update replaces the content of the question. If it has become a different question, keys that choose an answer are
-// rejected again for keymap.DialogGuard, and the typed text is removed if a different text is required.
+// Update replaces the content of the question. If that makes it a different question, keys that choose an answer are
+// again rejected for the duration of keymap.DialogGuard. If a different text is required, the typed text is removed.
 func (c *Confirm[T]) Update(to *Confirm[T], now time.Time) {
 	if to.Title != c.Title || to.RequiredText != c.RequiredText {
 		c.Since, c.OpenedByKey = now, false
@@ -112,7 +112,7 @@ func (c *Confirm[T]) Key(k tea.KeyPressMsg, close func()) []T {
 	return nil
 }
 
-// keys lists the keys of the answers: "y, a or n".
+// keys returns the keys of the answers as text: "y, a or n".
 func (c *Confirm[T]) keys() string {
 	text, left := "", len(c.Answers)
 	for _, a := range c.Answers {
@@ -133,8 +133,8 @@ func (c *Confirm[T]) safe() int {
 	return slices.IndexFunc(c.Answers, func(a Answer[T]) bool { return a.Safe })
 }
 
-// typed moves the cursor from a safe answer to the first answer if there is text, and back if the text is empty. If the
-// user has selected a different answer, the cursor stays there.
+// typed moves the cursor after the text has changed: from a safe answer to the first answer if there is text, and back
+// if the text is empty. If the user has selected a different answer, the cursor stays there.
 func (c *Confirm[T]) typed() {
 	c.mismatch = false
 	safe := c.safe()
@@ -148,7 +148,7 @@ func (c *Confirm[T]) typed() {
 	}
 }
 
-// Accept selects the answer under the cursor if the required text was typed.
+// Accept selects the answer under the cursor, provided that the required text was typed.
 func (c *Confirm[T]) Accept(close func()) []T {
 	a := c.Answers[c.Cursor]
 	if !a.Safe && c.RequiredText != "" && c.Edit.String() != c.RequiredText {
@@ -169,7 +169,7 @@ func (c *Confirm[T]) Click(row int, close func()) []T {
 	return c.Accept(close)
 }
 
-// Paste inserts into the typed text.
+// Paste inserts text into the typed text.
 func (c *Confirm[T]) Paste(text string) {
 	if c.RequiredText != "" {
 		c.Edit.Paste(text)
@@ -236,7 +236,7 @@ func (c *Confirm[T]) Draw(on Canvas) Frame {
 	return f
 }
 
-// typedRows returns the number of lines for text that must be typed.
+// typedRows returns the number of rows for the text that must be typed.
 func (c *Confirm[T]) typedRows() int {
 	if c.RequiredText == "" {
 		return 0
@@ -244,7 +244,7 @@ func (c *Confirm[T]) typedRows() int {
 	return 2
 }
 
-// typedLine draws the text to type and the typed part, and returns the column of the cursor.
+// typedLine draws the text to type and the part that has been typed, and returns the column of the cursor.
 func (c *Confirm[T]) typedLine(on Canvas, w int) (string, int) {
 	typed, at := c.Edit.Show(max(4, w-widget.Width(c.RequiredText)-21))
 	label := "type " + c.RequiredText + " to confirm: "
@@ -262,7 +262,8 @@ func (c *Confirm[T]) typedLine(on Canvas, w int) (string, int) {
 		on.Styles.Paint(state, strings.TrimRight(typed, " ")) + note, widget.Width(label) + at
 }
 
-// firstSentences returns as many sentences of the body as fit into n lines of w columns, but at least one.
+// firstSentences returns as many sentences from the beginning of the body as fit into n lines of w columns, but at
+// least one.
 func (c *Confirm[T]) firstSentences(on Canvas, w, n int) []string {
 	sentences := strings.SplitAfter(strings.Join(c.Body, " "), ". ")
 	for end := len(sentences) - 1; end > 0; end-- {
@@ -274,7 +275,7 @@ func (c *Confirm[T]) firstSentences(on Canvas, w, n int) []string {
 	return widget.Wrap(sentences[0], w)
 }
 
-// shorten truncates lines to at most n. If lines are missing, the last line contains their number.
+// shorten truncates lines to at most n lines. The last line then contains the number of missing lines.
 func shorten(on Canvas, lines []string, n int) []string {
 	if len(lines) <= n {
 		return lines
@@ -304,7 +305,8 @@ const (
 	minWordWidth = 8 // the smallest width in columns that has room for words
 )
 
-// answerLines returns the answers in w columns: complete if whole is set, otherwise one line each.
+// answerLines returns the answers in lines of w columns. If whole is set, answers are complete; otherwise each takes
+// one line.
 func (c *Confirm[T]) answerLines(on Canvas, w int, whole bool) []string {
 	var lines []string
 	c.rows = c.rows[:0]

@@ -14,18 +14,18 @@ import (
 	"gcity/tui/widget"
 )
 
-// Dialog is drawn over the panels. T is the type of the tasks that it returns.
+// Dialog is drawn over the panels. T is the type of the tasks that the dialog returns.
 type Dialog[T any] interface {
 	// Zone returns the zone of the dialog's actions. Each type of dialog has its own zone.
 	Zone() keymap.Zone
-	// Accepts reports whether the dialog accepts a key at the given time. The key "" is a click. takes means that the
-	// key chooses the entry under the cursor or the pointer. A dialog shows that it has rejected a key.
+	// Accepts reports whether the dialog accepts a key at the given time. The key "" stands for a click. takes is set
+	// if the key chooses the entry under the cursor or the pointer. A dialog that rejects a key shows that.
 	Accepts(key string, takes bool, now time.Time) bool
-	// Key handles a key that is not bound to an action of the zone. The dialog calls close to leave the stack.
+	// Key handles a key that is not bound to an action of the zone. To leave the stack, the dialog calls close.
 	Key(k tea.KeyPressMsg, close func()) []T
-	// Paste handles pasted text.
+	// Paste handles text that was pasted.
 	Paste(text string)
-	// Wheel handles notches of the mouse wheel.
+	// Wheel handles a number of notches of the mouse wheel.
 	Wheel(notches int, c Canvas)
 	// Draw returns the dialog as a frame.
 	Draw(c Canvas) Frame
@@ -38,12 +38,12 @@ type Keys interface {
 	Hints(pairs ...string) []string
 }
 
-// Canvas contains the size, the styles and the keys for drawing a dialog.
+// Canvas contains what is needed to draw a dialog: the size, the styles and the keys.
 type Canvas struct {
 	W, H   int // size of the screen
 	Styles *widget.Styles
 	Keys   Keys
-	Line   bool               // there is room for one line only
+	Line   bool               // there is room for only one line
 	Stale  func(w int) string // returns a warning in w columns that the data is outdated, or ""
 }
 
@@ -56,8 +56,8 @@ type Frame struct {
 	X, Y  int // position of the cursor in the lines; X = -1 means no cursor
 }
 
-// width returns the width of a sheet that needs want columns. If only a narrow strip of the background would
-// remain, it returns the full width.
+// width returns the width of a sheet for content of the given width. If only a narrow strip of the background would
+// remain visible, it is the full width of the screen.
 func (c Canvas) width(want int) int {
 	const scraps = 8 // minimum number of visible columns at each side
 	if c.W < want+2*scraps {
@@ -75,5 +75,5 @@ func (c Canvas) rows() int {
 	return c.H - 6
 }
 
-// more returns the symbol for omitted text.
+// more returns the symbol that replaces omitted text.
 func (c Canvas) more() string { return c.Styles.Glyphs.More }

@@ -22,26 +22,26 @@ import (
 type Item[T any] struct {
 	Keys  []string // keys with the same effect, main key first
 	Title string
-	Words string // searched in addition to the title
-	Line  string // its command line: for tab completion and the palette's history
+	Words string // text that a search also covers, in addition to the title
+	Line  string // its command line, for tab completion and the palette's history
 	Note  string // further information
 	Verb  string // what enter does to this entry, "" = Finder.Verb
-	// what happens if the entry runs; shown below the list while the entry is under the cursor
+	// what happens if the entry runs; shown below the list while the cursor is on the entry
 	Effect string
-	// similar to the typed text but not equal; runs only after the user has selected it
+	// the entry is only similar to the typed text; it runs only after the user has selected it
 	Similar bool
-	// the typed text abbreviates it; a line from the history is complete and does not run it
+	// the typed text abbreviates it; a line from the history is complete and therefore does not run it
 	Abbreviated bool
 	Names       []string      // lower-case words that mean exactly this entry
-	Name        string        // name of its object, which the text may abbreviate; "" = none
-	Why         func() string // the reason why it cannot run now, or ""; nil = it can
+	Name        string        // name of its object, which the typed text may abbreviate; "" = none
+	Why         func() string // returns the reason why it cannot run now, or ""; nil = it can
 	Run         T
 	Info        bool // information only, cannot run
 	Heading     bool // a heading, shown only if no text is typed
 	Rank        Rank // how well an entry of Palette.Offer matches
 }
 
-// Rank is how well an entry matches the typed text. Better matches come first.
+// Rank says how well an entry matches the typed text. Better matches come first.
 type Rank int
 
 // The ranks, best first.
@@ -91,7 +91,7 @@ func (t *Item[T]) WhyUnavailable() string {
 	return t.Why()
 }
 
-// exact reports whether the text is the entry's line, the last part of its line, or one of its keys.
+// exact reports whether the text equals the entry's line, the last part of its line, or one of its keys.
 func (t *Item[T]) exact(text string) bool {
 	called := t.Line[strings.LastIndexByte(t.Line, '.')+1:]
 	return called == text || t.Line == text || slices.Contains(t.Keys, text)
@@ -141,8 +141,8 @@ type Finder[T any] struct {
 
 // Palette is the part of a finder that accepts command lines.
 type Palette[T any] struct {
-	History []string // earlier lines, oldest first
-	// returns further entries for the typed text; only = the finder's own entries do not apply
+	History []string // earlier command lines, oldest first
+	// returns further entries for the typed text; only means that the finder's own entries do not apply
 	Offer     func(text string) (found []Item[T], only bool)
 	TakesMore func(line string) bool // reports whether more words may follow a line
 	Recent    []Item[T]              // the entries that come first if no text is typed
@@ -171,7 +171,7 @@ func (f *Finder[T]) Accepts(string, bool, time.Time) bool { return true }
 // Key edits the search text.
 func (f *Finder[T]) Key(k tea.KeyPressMsg, _ func()) []T {
 	if f.Palette == nil && k.Text == "/" && f.Edit.String() == "" {
-		return nil // the key that searches elsewhere
+		return nil // this key searches elsewhere
 	}
 	if f.Edit.Key(k) {
 		f.typed()
@@ -202,8 +202,8 @@ func (f *Finder[T]) Current() *Item[T] {
 	return &f.Found[f.Cursor]
 }
 
-// Runnable returns the entry that enter runs, or nil if there is none. An entry that is only similar to the typed text
-// does not run until the user has moved the cursor.
+// Runnable returns the entry that the enter key runs, or nil. An entry that is only similar to the typed text does not
+// run until the user has moved the cursor.
 func (f *Finder[T]) Runnable() *Item[T] {
 	t := f.Current()
 	recalled := f.historyIndex < len(f.history())
@@ -254,7 +254,7 @@ func (f *Finder[T]) Step(n int) {
 	f.skipHeads(n)
 }
 
-// skipHeads moves the cursor from a heading to the nearest entry, looking in the direction of n first.
+// skipHeads moves the cursor from a heading to the nearest entry. It looks in the direction of n first.
 func (f *Finder[T]) skipHeads(n int) {
 	for _, by := range []int{n, -n} {
 		for at := f.Cursor; at >= 0 && at < len(f.Found); {
@@ -269,7 +269,7 @@ func (f *Finder[T]) skipHeads(n int) {
 	}
 }
 
-// place returns the position of the cursor among the entries, and the number of entries.
+// place returns the position of the cursor among the entries, and the number of entries. Headings do not count.
 func (f *Finder[T]) place() (at, all int) {
 	for i := range f.Found {
 		if f.Found[i].Heading {
@@ -282,7 +282,7 @@ func (f *Finder[T]) place() (at, all int) {
 	return at, all
 }
 
-// Search filters and sorts the entries by the typed text. Among equal matches, the entries that ran most recently come
+// Search filters and sorts the entries by the typed text. Among equal matches, the most recently used entries come
 // first.
 func (f *Finder[T]) Search() {
 	text := strings.TrimPrefix(strings.TrimLeft(f.Edit.String(), " "), "/")
@@ -321,8 +321,8 @@ func (f *Finder[T]) Search() {
 	}
 }
 
-// filterByNoun omits entries that cannot run, and entries that only mention the noun in their description. It does
-// nothing unless the typed text is a noun such as "work".
+// filterByNoun handles typed text that is a noun such as "work". It omits entries that cannot run, and entries that
+// only mention the noun in their description.
 func filterByNoun[T any](all []Item[T]) []Item[T] {
 	if len(all) == 0 || all[0].Rank != rankNoun {
 		return all
@@ -332,7 +332,7 @@ func filterByNoun[T any](all []Item[T]) []Item[T] {
 	})
 }
 
-// runnableFirst moves the entries that cannot run now to the end, unless they match better than the given rank.
+// runnableFirst moves the entries that cannot run now to the end. Entries that match better than the given rank stay.
 func runnableFirst[T any](all []Item[T], from Rank) []Item[T] {
 	var first, last []Item[T]
 	for _, t := range all {
@@ -363,8 +363,8 @@ func distinct[T any](all []Item[T]) []Item[T] {
 	})
 }
 
-// fuzzy returns the entries that contain the letters of text in order and close together. Letters that are spread over
-// a whole title would match almost any text.
+// fuzzy returns the entries that contain the letters of text in order and close together. If the letters could be
+// spread over a whole title, almost any text would match.
 func (f *Finder[T]) fuzzy(text string) (found []Item[T]) {
 	titles := make([]string, len(f.All))
 	for i := range f.All {
@@ -380,8 +380,7 @@ func (f *Finder[T]) fuzzy(text string) (found []Item[T]) {
 	return found
 }
 
-// Up moves the cursor up. In the first row of the palette, if no text has been typed, the cursor moves into the
-// history.
+// Up moves the cursor up. From the first row of the palette, it moves into the history if no text has been typed.
 func (f *Finder[T]) Up() {
 	if f.Palette == nil || f.Cursor > 0 || f.historyIndex == 0 ||
 		f.Edit.String() != "" && f.historyIndex == len(f.history()) {
@@ -416,8 +415,8 @@ func (f *Finder[T]) typed() {
 	f.Search()
 }
 
-// Complete extends the typed text of the palette by the common prefix of all entries. If that adds nothing, it uses the
-// entry under the cursor. In other finders it moves the cursor.
+// Complete extends the typed text of the palette by the longest common prefix of all entries. If that adds nothing, it
+// uses the entry under the cursor. In other finders it moves the cursor.
 func (f *Finder[T]) Complete() {
 	if f.Palette == nil {
 		f.Step(1)
@@ -462,7 +461,7 @@ func commonPrefix(texts []string) string {
 // finderHead and finderFoot are the numbers of rows above and below a finder's entries.
 const finderHead, finderFoot = 2, 3
 
-// enterEffect describes the effect of enter on the entry under the cursor.
+// enterEffect returns text that says what the enter key does to the entry under the cursor.
 func (f *Finder[T]) enterEffect() string {
 	if t := f.Runnable(); t != nil && t.Verb != "" {
 		return t.Verb
@@ -500,7 +499,7 @@ func (f *Finder[T]) Draw(c Canvas) Frame {
 	return Frame{Title: f.Title, Lines: lines, W: w, X: 2 + at}
 }
 
-// fullEntry returns the entry under the cursor in two lines if it does not fit into its row.
+// fullEntry returns the entry under the cursor in two lines, if it does not fit into its row.
 func (f *Finder[T]) fullEntry(c Canvas, w int) []string {
 	out := []string{"", ""}
 	t := f.Runnable()
@@ -554,7 +553,7 @@ func twoLines(c Canvas, token themes.Token, text string, w int) []string {
 // hint returns the last line: the problem with the typed text, or the keys and the position of the cursor.
 func (f *Finder[T]) hint(c Canvas, w int) string {
 	more := c.more()
-	full := widget.Width(f.whyNot()) > w // it is shown above, in two lines
+	full := widget.Width(f.whyNot()) > w // it is already shown above, in two lines
 	if f.Problem != "" && !full {
 		return c.Styles.Paint(themes.Bad, f.Problem)
 	}
@@ -590,7 +589,7 @@ func (f *Finder[T]) hint(c Canvas, w int) string {
 // narrowFinder is the width below which a row shows only keys and title.
 const narrowFinder = 60
 
-// narrowHint is the width below which the last line names only what enter and esc do.
+// narrowHint is the width below which the last line contains only the effects of enter and esc.
 const narrowHint = 48
 
 // keyColumn returns the width of the key column, or 0 if no entry has a key.

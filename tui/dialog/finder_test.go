@@ -15,7 +15,8 @@ func lines(f *Finder[int]) []string {
 	return all
 }
 
-// Names that begin with the typed text come first, then entries that contain it, then titles with its letters in order.
+// Names that begin with the typed text come first, then entries that contain it, then titles that contain its letters
+// in order.
 func TestFinderSearches(t *testing.T) {
 	f := NewFinder(&Finder[int]{All: []Item[int]{
 		{Title: "go to Pools", Line: "focus.pools"},
@@ -42,7 +43,7 @@ func TestFinderSearches(t *testing.T) {
 	}
 }
 
-// An entry that is only similar to the text is not marked, and does not run. The first step down marks it.
+// An entry that is only similar to the text is not marked, and does not run. The first step down selects it.
 func TestASimilarEntryIsNotMarked(t *testing.T) {
 	f := NewFinder(&Finder[int]{All: []Item[int]{
 		{Title: "restart the agent", Line: "agent.restart", Words: "start anew"},
@@ -69,7 +70,7 @@ func TestFinderRefill(t *testing.T) {
 	}
 }
 
-// In the palette, up on the first row goes to the history and down returns to the empty line. Completion extends the
+// In the palette, up in the first row goes to the history, and down returns to the empty line. Completion extends the
 // line by the common prefix.
 func TestPalette(t *testing.T) {
 	f := NewFinder(&Finder[int]{

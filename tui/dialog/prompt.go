@@ -14,17 +14,17 @@ import (
 // Prompt is an input line at the bottom of the screen.
 type Prompt[T any] struct {
 	Label        string
-	CurrentLabel func() string // returns the current label; nil = it is constant
+	CurrentLabel func() string // returns the current label; nil = the label is constant
 	Hint         string
 	Edit         widget.Entry
 	// returns the reason why text is not accepted, or ""; nil = any text is accepted
 	Validate func(text string) string
 	Change   func(text string)   // called after every change; nil = not called
 	Done     func(text string) T // returns the task for the line; nil = no task
-	Cancel   func()              // called if the line is closed without a task; nil = not called
+	Cancel   func()              // called if the line closes without a task; nil = not called
 	About    any                 // purpose of the line; its type depends on the owner
 
-	problem string // why the text was rejected, until it changes
+	problem string // why the text was rejected; reset when the text changes
 }
 
 // Zone implements Dialog.
@@ -80,8 +80,8 @@ func (p *Prompt[T]) Leave(close func()) {
 	}
 }
 
-// fitLabel shortens a label to w columns. It first omits whole parts at the end: a subject in quotes, a list of names,
-// or text in parentheses.
+// fitLabel shortens a label to w columns. It first drops whole parts from the end: a subject in quotes, a list of
+// names, or text in parentheses.
 func fitLabel(label string, w int, more string) string {
 	for widget.Width(label) > w {
 		end := max(strings.LastIndex(label, ", \""), strings.LastIndex(label, ": "),

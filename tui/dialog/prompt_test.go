@@ -8,7 +8,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// A label that is too long loses whole parts at its end before it is cut.
+// A label that is too long first loses whole parts at its end. Only then is it cut.
 func TestLongLabels(t *testing.T) {
 	for _, c := range []struct {
 		label string
@@ -54,7 +54,7 @@ func TestPromptRefuses(t *testing.T) {
 	}
 }
 
-// Leaving a prompt calls Cancel after the prompt has closed. A prompt without a task submits nothing.
+// When the user leaves a prompt, the prompt closes and then calls Cancel. A prompt without a task submits nothing.
 func TestPromptLeaves(t *testing.T) {
 	var order string
 	p := &Prompt[string]{Edit: widget.NewEntry(""), Cancel: func() { order += "cancelled" }}
@@ -90,7 +90,7 @@ func TestComposerRecallsSentTexts(t *testing.T) {
 	}
 }
 
-// The hint is shown next to a short text, and a long text takes its place.
+// The hint is shown next to a short text. A long text takes the place of the hint.
 func TestTheTextIsMoreImportantThanTheHint(t *testing.T) {
 	p := &Prompt[string]{Label: "new bead", Hint: "enter creates it  esc cancels", Edit: widget.NewEntry("short")}
 	c := Canvas{W: 80, Styles: &widget.Styles{}}

@@ -13,16 +13,16 @@ import (
 // Reader is a page of text in a sheet.
 type Reader[T any] struct {
 	Title  string
-	Lines  func(w int) []string // called for every frame, so the text is live
+	Lines  func(w int) []string // called for every frame, so that the text is always current
 	Offset int
 	About  any             // subject of the text; its type depends on the owner
-	Hints  func() []string // returns descriptions of the owner's keys; nil = no keys
+	Hints  func() []string // returns descriptions of the keys that the owner handles; nil = none
 	Follow Follower        // scrolls the text automatically; nil = no automatic scrolling
 
 	length int // number of lines in the last frame
 }
 
-// Follower scrolls a growing text until the user scrolls it.
+// Follower scrolls a text that grows, until the user scrolls it.
 type Follower interface {
 	ScrollTo(offset, rows int) int
 	Scrolled()

@@ -6,7 +6,7 @@ import (
 	"gcity/tui/keymap"
 )
 
-// Stack contains the open dialogs, the top dialog last. The zero value is empty.
+// Stack contains the open dialogs. The top dialog is the last element. The zero value is an empty stack.
 type Stack[T any] struct {
 	open []Dialog[T]
 }
@@ -19,7 +19,7 @@ func (s *Stack[T]) Top() Dialog[T] {
 	return s.open[len(s.open)-1]
 }
 
-// Open pushes a dialog. It replaces open dialogs with the same zone.
+// Open pushes a dialog. Open dialogs with the same zone are closed.
 func (s *Stack[T]) Open(d Dialog[T]) {
 	for s.In(d.Zone()) != nil {
 		s.CloseIn(d.Zone())
@@ -27,7 +27,7 @@ func (s *Stack[T]) Open(d Dialog[T]) {
 	s.open = append(s.open, d)
 }
 
-// OpenOver pushes a dialog. A dialog with the same zone stays open below it.
+// OpenOver pushes a dialog. An open dialog with the same zone stays open below it.
 func (s *Stack[T]) OpenOver(d Dialog[T]) { s.open = append(s.open, d) }
 
 // Close removes a dialog from the stack, at any position.

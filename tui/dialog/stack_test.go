@@ -10,7 +10,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Keys go to the dialog that was opened last. A dialog of the same zone replaces the previous one.
+// Keys go to the dialog that was opened last. A dialog replaces an earlier one of the same zone.
 func TestStack(t *testing.T) {
 	var s Stack[int]
 	if s.Top() != nil || s.In(keymap.InReader) != nil {
@@ -37,8 +37,8 @@ func TestStack(t *testing.T) {
 	}
 }
 
-// A new question accepts the key of an answer if it was typed after the question was requested. It reports other
-// early keys.
+// A new question accepts the key of an answer if the key was typed after the question was requested. It reports other
+// keys as too early.
 func TestConfirm(t *testing.T) {
 	now := time.Unix(1000, 0)
 	c := &Confirm[int]{Since: now, OpenedByKey: true, Answers: []Answer[int]{{Key: "y", Do: 7},
@@ -77,7 +77,7 @@ func TestConfirm(t *testing.T) {
 	}
 }
 
-// An answer that acts requires the right text. A safe answer requires no text.
+// An answer that changes something requires the right text. A safe answer requires no text.
 func TestConfirmTyped(t *testing.T) {
 	c := &Confirm[int]{RequiredText: "5", Edit: widget.NewEntry(""),
 		Answers: []Answer[int]{{Do: 7}, {Safe: true, Do: 8}}}

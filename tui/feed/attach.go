@@ -28,23 +28,23 @@ const (
 	// escapeTimeout is how long the terminal waits for the rest of an escape sequence before the beginning is treated
 	// as a key.
 	escapeTimeout = 50 * time.Millisecond
-	// maxTypedAhead is the maximum size of the input that is kept for an agent that does not read it. Further input is
+	// maxTypedAhead is the maximum amount of input that is kept for an agent that does not read it. Further input is
 	// dropped.
 	maxTypedAhead = 1 << 20
 	ctrlC         = 0x03
 	// minRowsForStatus is the minimum height of a terminal for showing the detach key in its last row. In a smaller
-	// terminal the first row shows it, and the agent may overwrite it.
+	// terminal the first row shows it until the agent overwrites it.
 	minRowsForStatus = 12
 )
 
-// Terminal is a terminal that an agent or another program uses for some time.
+// Terminal is a terminal that an agent or another program uses temporarily.
 type Terminal struct {
 	In, Out *os.File
 	Environ []string
 	Detach  detach.Key // key that leaves an agent
 }
 
-// attachment is a connection to an agent's terminal. It copies raw bytes in both directions, except the key that
+// attachment is a connection to an agent's terminal. It copies raw bytes in both directions, except for the key that
 // detaches.
 type attachment struct {
 	in, out *os.File
@@ -144,8 +144,8 @@ type attachResult struct {
 	err  error
 }
 
-// dial requests the agent's terminal and stores it in v.term. It returns a message for the status line if the user
-// cancels. While it waits, it queues input for the agent, except the keys that cancel.
+// dial requests the agent's terminal and stores it in v.term. If the user cancels, it returns a message for the status
+// line. While it waits, it queues input for the agent, except for the keys that cancel.
 func (v *attachment) dial(ctx context.Context, r *Runner) (string, error) {
 	// the deadline covers only the request; see city.Control
 	ctx, cancel := context.WithTimeout(ctx, dialDeadline)
@@ -158,7 +158,7 @@ func (v *attachment) dial(ctx context.Context, r *Runner) (string, error) {
 		case result <- attachResult{t, err}:
 		case <-ctx.Done():
 			if err == nil {
-				_ = t.Close() // the caller no longer waits
+				_ = t.Close() // the caller is no longer waiting
 			}
 		}
 	})
@@ -235,7 +235,7 @@ func (v *attachment) output() io.Writer {
 	return v.status
 }
 
-// detachHint describes how to detach.
+// detachHint returns text that says how to detach.
 func (v *attachment) detachHint() string {
 	return "attached to " + widget.Plain(v.agent) + "; " + v.scan.Key.String() +
 		" detaches"
@@ -261,7 +261,7 @@ func (v *attachment) resize() {
 	}
 }
 
-// read sends input to v.typed. It closes the channel when the terminal is closed.
+// read sends input to v.typed. When the terminal is closed, it closes the channel.
 func (v *attachment) read(ctx context.Context, keys io.Reader) {
 	buf := make([]byte, 4096)
 	for {
@@ -281,7 +281,7 @@ func (v *attachment) read(ctx context.Context, keys io.Reader) {
 	}
 }
 
-// write sends input to the agent. An agent that does not read blocks only this goroutine.
+// write sends input to the agent. If the agent does not read, only this goroutine is blocked.
 func (v *attachment) write(ctx context.Context) {
 	for {
 		select {
@@ -290,7 +290,7 @@ func (v *attachment) write(ctx context.Context) {
 		case <-v.input.wake:
 		}
 		if _, err := v.term.Write(v.input.Take()); err != nil {
-			return // copying the output ends too
+			return // copying the output will end too
 		}
 	}
 }
@@ -325,7 +325,7 @@ func (t *inputQueue) Take() []byte {
 	return p
 }
 
-// announce shows a line on an empty screen.
+// announce clears the screen and shows a line.
 func (v *attachment) announce(text string) {
 	_, _ = io.WriteString(v.out, ansi.EraseEntireScreen+ansi.CursorHomePosition+
 		reversed(widget.Fit(" "+text, v.cols, ""))+"\r\n")
@@ -333,8 +333,8 @@ func (v *attachment) announce(text string) {
 
 func reversed(text string) string { return "\x1b[7m" + text + "\x1b[m" }
 
-// saveModes saves two modes of the terminal that have no standard default: whether the cursor blinks, and whether
-// the wheel moves the cursor on the alternate screen.
+// saveModes saves two terminal modes that have no standard default: whether the cursor blinks, and whether the wheel
+// moves the cursor on the alternate screen.
 const saveModes = "\x1b[?12s\x1b[?1007s"
 
 // resetModes undoes the changes that a program may have made to the terminal, and then leaves the alternate screen. It

@@ -11,20 +11,20 @@ import (
 
 // Delivery is a message from the pump to a program.
 type Delivery struct {
-	Runner    *Runner // runner of its room
+	Runner    *Runner // the runner of the room that the delivery is for
 	At        time.Time
 	News      News
 	Processed atomic.Bool
 }
 
-// Sender sends news to one program, and records the deliveries. A program that quits, for example because the user
-// attaches, might not have read the newest deliveries.
+// Sender sends news to one program and records the deliveries. A program that quits, for example because the user
+// attaches to an agent, might not have read the newest deliveries.
 type Sender struct {
 	runner *Runner
 	recent []*Delivery
 }
 
-// Send sends news. It returns when the program has received the news or has ended.
+// Send sends news. It returns when the program has received the news or has exited.
 func (p *Sender) Send(to *tea.Program, at time.Time, n News) {
 	d := &Delivery{Runner: p.runner, At: at, News: n}
 	p.recent = append(p.Missed(), d)
@@ -73,7 +73,8 @@ func (p *Deliveries) Start(r *Runner) {
 	})
 }
 
-// Finish waits for all senders after the program has ended. For each room it stores the news that the room has missed.
+// Finish waits for all senders after the program has ended. For each room, it stores the news that the program has not
+// processed.
 func (p *Deliveries) Finish() {
 	if p.stop != nil {
 		p.stop()

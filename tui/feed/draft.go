@@ -16,27 +16,27 @@ import (
 )
 
 // ConfigFile gives access to the city's configuration for editing. Users edit copies of its files, so that a
-// half-written file is never applied. Files are named as in error positions: "teams/one.toml", or "" for
-// city.toml. Check, Plan and Replace are called from one goroutine at a time and may read files; the other methods do
-// no I/O.
+// half-written file is never applied. A file is named as in the position of an error, for example "teams/one.toml"; ""
+// stands for city.toml. Check, Plan and Replace are called from one goroutine at a time and may read files; the other
+// methods do no I/O.
 type ConfigFile interface {
 	// Path returns the absolute path of a file.
 	Path(file string) string
 	// ReadOnlyReason returns the reason why a file cannot be edited here, and where to change it, or "".
 	ReadOnlyReason(file string) string
-	// Check returns the problems that a file would have if its content were data, each with its position, and the line
+	// Check returns the problems that a file would have with data as its content, each with its position, and the line
 	// of the first problem. The line is 0 if that problem is in another file.
 	Check(file string, data []byte) (problems []string, line int)
-	// Plan returns the changes that a file would cause now if its content were data. The data must have passed Check.
+	// Plan returns the changes that a file would cause now with data as its content. The data must have passed Check.
 	Plan(ctx context.Context, file string, data []byte) (Plan, error)
-	// Replace replaces the content of a file. It fails unless the current content equals was.
+	// Replace replaces the content of a file. If the current content differs from was, Replace fails.
 	Replace(file string, was, now []byte) error
 }
 
 // Plan lists the changes that a configuration would cause if it were applied now.
 type Plan struct {
 	Changes []Change // one per agent, including unchanged agents, in any order
-	// further information, for example that the change would be held, or what is uncertain
+	// further information, for example that the change would be held, or what is uncertain about it
 	Notes []string
 }
 
@@ -74,7 +74,7 @@ func (r *Runner) Discard(d DiscardDraft) {
 // planDeadline is the time limit for the plan of a draft.
 const planDeadline = 15 * time.Second
 
-// EditDraft runs the editor on a draft and returns the draft. If there is no draft yet, it creates one.
+// EditDraft runs the editor on a draft and returns the draft. If what does not contain a draft, it creates one.
 func (r *Runner) EditDraft(ctx context.Context, o Terminal, what Edit) (d *Draft, err error) {
 	if d = what.Draft; d == nil {
 		if d, err = NewDraft(r.Config, what.At); err != nil {
@@ -90,7 +90,7 @@ func (r *Runner) EditDraft(ctx context.Context, o Terminal, what Edit) (d *Draft
 }
 
 // CheckDraft checks an edited draft and returns the result. If the draft is unchanged, it removes the draft's file.
-// failed is the error from the editor.
+// failed is the error that the editor returned.
 func CheckDraft(ctx context.Context, config ConfigFile, d *Draft, failed error) Edited {
 	e := Edited{Draft: d, Err: failed}
 	var err error
@@ -118,8 +118,8 @@ func CheckDraft(ctx context.Context, config ConfigFile, d *Draft, failed error) 
 // draftAge is the age at which an abandoned draft is removed.
 const draftAge = 7 * 24 * time.Hour
 
-// SweepDrafts removes abandoned drafts of a city's configuration. It keeps files that are not regular or are not named
-// like a draft.
+// SweepDrafts removes abandoned drafts of a city's configuration. It does not touch files that are not regular or do
+// not have the name of a draft.
 func SweepDrafts(dir string) {
 	dir = filepath.Join(dir, ".gc")
 	entries, _ := disk.ReadDir(dir) // continue with the readable entries
@@ -136,8 +136,8 @@ func SweepDrafts(dir string) {
 	}
 }
 
-// NewDraft copies a configuration file to the city's runtime folder. Editors and users can recognize the file by its
-// name.
+// NewDraft copies a configuration file to the city's runtime folder. The name of the copy lets editors and users
+// recognize the file.
 func NewDraft(config ConfigFile, at FileLine) (*Draft, error) {
 	path, own := config.Path(at.File), config.Path("")
 	was, err := os.ReadFile(path)

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// foreground is a program that uses the terminal for some time.
+// foreground is a program that temporarily uses the terminal.
 type foreground struct {
 	Cmd         *exec.Cmd
 	kind        string // "editor", "pager"
@@ -22,8 +22,8 @@ type foreground struct {
 	variable    string // environment variable that sets the command; "" = none
 }
 
-// Failed returns an error that says why the program failed, or nil if it exited normally. err is the error from
-// starting it or waiting for it.
+// Failed returns an error that says why the program failed, or nil if it exited normally. err is the error that
+// starting it or waiting for it returned.
 func (l *foreground) Failed(err error) error {
 	exit, ok := errors.AsType[*exec.ExitError](err)
 	if !ok {
@@ -35,7 +35,7 @@ func (l *foreground) Failed(err error) error {
 	case ws.Signaled():
 		sig = ws.Signal()
 	case status > 128 && unix.SignalName(syscall.Signal(status-128)) != "":
-		// a shell reports signals this way
+		// this is how a shell reports a signal
 		sig = syscall.Signal(status - 128)
 	}
 	named := ""
@@ -55,8 +55,8 @@ func (l *foreground) Failed(err error) error {
 	return fmt.Errorf("the %s %q failed with exit code %d", l.kind, l.commandLine, status)
 }
 
-// Editor returns the command in $VISUAL or $EDITOR, or otherwise an installed editor. Editors that are known to support
-// "+N" start at the draft's line.
+// Editor returns the command in $VISUAL or $EDITOR. If neither is set, it returns an installed editor. Editors that are
+// known to support "+N" start at the draft's line.
 func Editor(ctx context.Context, environ []string, d *Draft) (foreground, error) {
 	line, by := "", ""
 	for _, name := range []string{"EDITOR", "VISUAL"} {

@@ -15,24 +15,24 @@ import (
 type Effect interface{ effect() }
 
 type (
-	// SendCommands sends commands, several at the same time. The response is one Result.
+	// SendCommands sends commands, several of them at the same time. The response is a single Result.
 	SendCommands struct {
 		ID       int // ID of the status line that waits for the result
 		Title    string
 		Commands []city.Command
-		// commands that must succeed before the command with the same index is sent; nil = none
+		// a command is sent only if the prerequisite with the same index has succeeded; nil = no prerequisites
 		Prerequisites []city.Command
 	}
 	// QueryBeads requests beads from the city. The response is a FoundBeads.
 	QueryBeads struct {
 		ID         int
 		Query      beads.Query
-		Unassigned bool // omit steps of work that is assigned
+		Unassigned bool // omit the steps of work that has an assignee
 	}
-	// Wake makes the room handle a message after a delay.
+	// Wake makes the room handle a message once the delay has passed.
 	Wake struct{ After time.Duration }
-	// Watch makes the pane show an agent's session, a run's output, or nothing. A session with a different ID is a
-	// different terminal.
+	// Watch makes the pane show an agent's session, a run's output, or nothing. If only the session ID differs, it is
+	// still a different terminal.
 	Watch struct {
 		Agent, Session string
 		Run            string // ID of the run's record
@@ -52,7 +52,7 @@ type (
 	Attach struct{ Agent string }
 	// Quit ends the control room.
 	Quit struct{ Exit Exit }
-	// Copy copies text to the terminal's clipboard or, with a program, to the clipboard of this machine. Only a copy
+	// Copy copies text to the terminal's clipboard or, if Program is set, to the clipboard of this machine. Only a copy
 	// with a program has a Result.
 	Copy struct {
 		ID      int // ID of the status line that waits for the result
@@ -60,7 +60,7 @@ type (
 		Text    string
 		Program bool
 	}
-	// Redraw draws the whole screen again.
+	// Redraw redraws the whole screen.
 	Redraw struct{}
 )
 
@@ -95,13 +95,14 @@ type FoundBeads struct {
 	Problem string // why the query failed; "" = no error
 }
 
-// SwitchCity switches to the room of another city, of all cities, or of the city that the program was started for.
+// SwitchCity switches to the room of another city, to the room of all cities, or to the city that the program was
+// started for.
 type SwitchCity struct {
 	ID         int
 	Name, Path string // name and folder of the city; "" = all cities
 	Home       bool   // switch to the city that the program was started for
 	Agent      string // agent to select there; "" = keep the selection
-	AskLeave   bool   // ask how to leave after the switch
+	AskLeave   bool   // ask how to leave once the switch is complete
 	Start      bool   // start a controller for the city before the switch
 }
 
@@ -139,7 +140,7 @@ type DiscardDraft struct{ Path string }
 
 func (DiscardDraft) effect() {}
 
-// LoadHistory requests events that are older than a given event. The response is a LoadedHistory.
+// LoadHistory requests events that are older than the given event. The response is a LoadedHistory.
 type LoadHistory struct {
 	ID     int
 	Before uint64
@@ -155,14 +156,14 @@ type LoadedHistory struct {
 	Problem  string         // why the request failed; "" = no error
 }
 
-// CityCommand is a command for a city in the list. It is sent only if the city with that name is still in that folder.
+// CityCommand is a command for a city in the list. It is sent only if the name still refers to the city in that folder.
 type CityCommand struct {
 	Name, Path string
 	Command    city.Command
 }
 
-// SendCityCommand sends a command to a city. RegisterCity and UnregisterCity change the list of cities. The response is
-// a Result.
+// SendCityCommand sends a command to a city. RegisterCity and UnregisterCity change the list of cities. The response to
+// each is a Result.
 type (
 	SendCityCommand struct {
 		ID     int // ID of the status line that waits for the result
@@ -183,7 +184,7 @@ func (SendCityCommand) effect() {}
 func (RegisterCity) effect()    {}
 func (UnregisterCity) effect()  {}
 
-// Inspect requests details of an agent that are not in the snapshot. The response is an Inspected.
+// Inspect requests details of an agent that the snapshot does not contain. The response is an Inspected.
 type Inspect struct {
 	ID    int
 	Agent string
@@ -206,7 +207,7 @@ type SaveRoom struct {
 
 func (SaveRoom) effect() {}
 
-// QueryBackground queries the terminal's background. The terminal might never respond.
+// QueryBackground queries the terminal for its background color. The terminal might never respond.
 type QueryBackground struct{}
 
 func (QueryBackground) effect() {}
@@ -218,7 +219,7 @@ type SentText struct {
 	Send  city.Send
 }
 
-// Text describes a result in one line.
+// Text returns a one-line description of a result.
 func (r *Result) Text() string {
 	switch {
 	case len(r.Failures) == 0 && r.Total == 1:

@@ -14,10 +14,11 @@ import (
 )
 
 const (
-	// FleetRefreshGap is the minimum time between two snapshots of a city that is not shown, and between two lists.
+	// FleetRefreshGap is the minimum time between two snapshots of a city that is not visible, and between two updates
+	// of the list.
 	FleetRefreshGap = time.Second
-	// FleetPollInterval is how often a city is polled. The stream of an idle city is silent, so only a poll shows that
-	// the city still responds.
+	// FleetPollInterval is how often a city is polled. The stream of an idle city is silent, so only a poll shows
+	// whether the city still responds.
 	FleetPollInterval = 5 * time.Second
 	// FleetPollTimeout is the time limit for a poll.
 	FleetPollTimeout = 2 * time.Second
@@ -33,8 +34,8 @@ type FleetWatcher struct {
 	Watched      map[string]*CityWatch // by name
 	Infos        []city.Info
 	problem      string
-	Responded    bool // the directory has responded
-	listed       bool // it has returned a list at least once
+	Responded    bool // the directory has responded at least once
+	listed       bool // the directory has returned a list at least once
 	unmaintained bool // currently no process maintains the list
 	Mailbox      *Mailbox
 	Published    *fleet.List
@@ -69,7 +70,7 @@ func (l *FleetWatcher) SetMailbox(to *Mailbox) {
 // Run reads the directory until ctx ends.
 func (l *FleetWatcher) Run(ctx context.Context) {
 	l.r.Spawn("fleet", l.publish)
-	logged := "" // the last logged reason, so that a repeated reason is logged once
+	logged := "" // the most recently logged reason, so that a repeated reason is logged only once
 	for tries := 0; ; tries++ {
 		var cause error
 		for infos, err := range l.cities.Directory.Watch(ctx) {
@@ -109,7 +110,7 @@ func (l *FleetWatcher) change(edit func()) {
 func (l *FleetWatcher) setCities(ctx context.Context, infos []city.Info) {
 	infos = slices.Clone(infos)
 	for i := range infos {
-		// this process runs this city; the supervisor's entry says that it cannot run
+		// this process runs the city; the supervisor's entry only says that the supervisor cannot run it
 		if in := &infos[i]; l.cities.Own != nil && in.Path == l.cities.OwnPath {
 			in.Running, in.Status, in.Error, in.Until = true, city.CityRunning, "", nil
 		}
@@ -226,8 +227,8 @@ func (l *FleetWatcher) poll(ctx context.Context, name string, b *CityWatch) {
 	}
 }
 
-// Take records a snapshot. polled reports whether the snapshot is the response to a poll. Only then is its time of the
-// last patrol current.
+// Take records a snapshot. polled is set if the snapshot is the response to a poll. Only in that case is its time of
+// the last patrol current.
 func (l *FleetWatcher) Take(ctx context.Context, b *CityWatch, s *city.Snapshot, polled bool) {
 	now := l.r.Now()
 	fresh := fleet.Summarize(s, now)
@@ -249,8 +250,8 @@ func (l *FleetWatcher) setUnresponsive(ctx context.Context, b *CityWatch, why st
 	})
 }
 
-// publish sends the list when it has changed, at most once a second. Until every running city has responded once, it
-// sends more often.
+// publish sends the list when it has changed, at most once a second. It sends more often until every running city has
+// responded once.
 func (l *FleetWatcher) publish(ctx context.Context) {
 	for {
 		select {

@@ -11,7 +11,7 @@ import (
 	"gcity/tui/terminal"
 )
 
-// News is everything that was received since the last message to the model.
+// News is everything that was received since the previous message to the model.
 type News struct {
 	Snap *city.Snapshot // nil = nothing new
 	// why the city does not respond; "" = it responds again; nil = nothing new
@@ -37,17 +37,17 @@ func (n *News) Empty() bool {
 		!n.Woken
 }
 
-// MaxPending is the number of events kept while the model does not read. There can briefly be twice as many. Older
-// events are dropped: the panel would not keep them, and the log contains all of them.
+// MaxPending is the number of events that are kept while the model does not read. For a short time there can be twice
+// as many. Older events are dropped: the panel would not keep them, and the log contains all of them.
 const MaxPending = panel.MaxEvents
 
-// Mailbox stores the latest news until the pump takes it. Adding never waits.
+// Mailbox stores the latest news until the pump takes it. Adding news never blocks.
 type Mailbox struct {
 	mu      sync.Mutex
 	pending News
 	newest  uint64        // sequence number of the newest event that was added
 	paneGap time.Duration // minimum time between two updates of the pane
-	paneAt  time.Time     // time of the last update
+	paneAt  time.Time     // time of the latest update
 	wake    chan struct{}
 }
 
@@ -113,7 +113,8 @@ func (b *Mailbox) SetPaneGap(gap time.Duration) {
 	b.mu.Unlock()
 }
 
-// Take empties the mailbox. An update of the pane that is not due yet stays in it; next is its due time, or zero.
+// Take empties the mailbox. If an update of the pane is not due yet, it stays in the mailbox; next is then the time
+// when it is due, otherwise zero.
 func (b *Mailbox) Take(now time.Time) (n News, next time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -138,7 +139,7 @@ func (b *Mailbox) PutOpenedCity(a *OpenedCity) {
 	})
 }
 
-// DropOutdated removes outdated news when a room is shown again.
+// DropOutdated removes news that is outdated, for a room that becomes visible again.
 func (b *Mailbox) DropOutdated(newer *city.Snapshot) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -149,8 +150,8 @@ func (b *Mailbox) DropOutdated(newer *city.Snapshot) {
 	}
 }
 
-// Behind reports whether the mailbox has missed too many events before the city's newest event, seq. If it has, Behind
-// drops the pending events, so that the backlog is loaded again.
+// Behind reports whether the mailbox has missed too many events before the event seq, the city's newest one. In that
+// case it also drops the pending events, because the backlog is then loaded again.
 func (b *Mailbox) Behind(seq uint64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

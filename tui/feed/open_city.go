@@ -14,8 +14,8 @@ type Cities struct {
 	OwnPath   string         // folder of that city
 }
 
-// city returns a city in the list. The city that this program runs is accessed directly, because the supervisor cannot
-// run it too.
+// city returns a city in the list. If this program runs the city, it is accessed directly, because the supervisor
+// cannot run it too.
 func (d *Cities) city(name, path string) (city.Control, error) {
 	if d.Own != nil && path == d.OwnPath {
 		return d.Own, nil
@@ -39,7 +39,7 @@ const snapshotWait = 300 * time.Millisecond
 // NoResponseYet is the reason why a new room shows no data yet.
 const NoResponseYet = "no response yet"
 
-// ForCity returns a runner for another city in the same program.
+// ForCity returns a runner for another city that shares the terminal and the program.
 func (r *Runner) ForCity(c city.Control, config ConfigFile) *Runner {
 	root := r.Root()
 	return &Runner{Ctx: root.Ctx, root: root, City: c, Mailbox: NewMailbox(), Log: root.Log,
@@ -58,8 +58,8 @@ func (r *Runner) ReadCity(ctx context.Context, newScreen terminal.ScreenMaker,
 	r.spawnIn(ctx, "pulse", func(ctx context.Context) { r.pollSnapshots(ctx, pollInterval) })
 }
 
-// OpenCity opens another city in the background and puts the OpenedCity into the mailbox of the current room. known is
-// the city if its room exists. savedFile is the file with the stored state of its room; "" = none.
+// OpenCity opens another city in the background and puts the OpenedCity into the mailbox of the current room. If a room
+// for the city exists, known is the city. savedFile is the file with the stored state of its room; "" = none.
 func (r *Runner) OpenCity(e SwitchCity, known city.Control, savedFile string) {
 	a := &OpenedCity{SwitchCity: e}
 	dir := r.Root().Cities.Directory

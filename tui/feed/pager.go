@@ -51,7 +51,7 @@ func runInForeground(ctx context.Context, o Terminal, p foreground) error {
 		keepRunning(cmd.Process.Pid)
 		ran = cmd.Wait()
 	}
-	signal.Ignore(syscall.SIGTTOU) // this process is in the background now
+	signal.Ignore(syscall.SIGTTOU) // this process is now in the background
 	defer signal.Reset(syscall.SIGTTOU)
 	err = errors.Join(unix.IoctlSetPointerInt(fd, unix.TIOCSPGRP, group),
 		unix.IoctlSetTermios(fd, unix.TCSETS, before))
@@ -66,8 +66,8 @@ func runInForeground(ctx context.Context, o Terminal, p foreground) error {
 	return err
 }
 
-// keepRunning continues a process group whenever its leader, a child of this process, stops. It returns after the
-// leader has exited, and does not reap it.
+// keepRunning continues a process group each time its leader stops. The leader is a child of this process. keepRunning
+// returns after the leader has exited, but does not reap it.
 func keepRunning(leader int) {
 	for {
 		var info unix.Siginfo
@@ -91,7 +91,7 @@ const (
 	continuePause = 20 * time.Millisecond
 )
 
-// pager returns the command in $PAGER, or otherwise less or more.
+// pager returns the command in $PAGER. If it is not set, pager returns less or more.
 func pager(ctx context.Context, environ []string) (foreground, error) {
 	line, by, flags := "", "", ""
 	for _, kv := range environ {

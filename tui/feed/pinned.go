@@ -14,8 +14,8 @@ import (
 // listDeadline is the time limit for reading the list of cities before a switch to a city.
 const listDeadline = 5 * time.Second
 
-// pinned is a city in the list that is tied to its folder. If its name refers to a different city, its methods return
-// errors.
+// pinned is a city in the list that is tied to its folder. If its name starts to refer to a different city, its methods
+// return errors.
 type pinned struct {
 	city.Control
 	r          *Runner
@@ -23,7 +23,7 @@ type pinned struct {
 	name, path string
 }
 
-// pin returns the city with a name if it is in the given folder.
+// pin returns the city with the given name, provided that it is in the given folder.
 func (r *Runner) pin(ctx context.Context, d city.Directory, name, path string) (city.Control,
 	error) {
 	ctx, cancel := context.WithTimeout(ctx, listDeadline)

@@ -71,8 +71,8 @@ func planRows(p *Plan) []planRow {
 	return rows
 }
 
-// Lines lists what a plan changes, and how many agents stay unchanged. If includeUnchanged is set, it lists every
-// agent.
+// Lines returns one line for each change in a plan, and the number of agents that stay unchanged. If includeUnchanged
+// is set, it returns a line for every agent.
 func (p *Plan) Lines(styles *widget.Styles, includeUnchanged bool) []string {
 	rows, unchangedCount := planRows(p), 0
 	if includeUnchanged {

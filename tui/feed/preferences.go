@@ -14,7 +14,7 @@ type Preferences struct {
 	Themes        []themes.Theme   // available themes; nil = the built-in ones
 	ASCII         *bool            // overrides the Options; nil = not set
 	MouseOff      bool             // the terminal keeps the mouse unless the user chooses otherwise
-	ReducedMotion bool             // also enabled by the Options
+	ReducedMotion bool             // can also be enabled in the Options
 	Columns       []string         // columns of Agents, see ColumnNames; nil = the default columns
 	Confirm       string           // "normal", "always" or "never"; "" = normal
 	Detach        detach.Key       // key that detaches from an agent
@@ -24,7 +24,7 @@ type Preferences struct {
 	Problems      []string         // errors in the file, with positions
 }
 
-// HangupText describes what happens to the city that this program runs if its terminal closes.
+// HangupText returns text that says what happens to the city that this program runs if its terminal closes.
 func (p *Preferences) HangupText() string {
 	switch p.OnHangup {
 	case "stop":

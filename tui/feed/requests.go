@@ -117,7 +117,7 @@ func (r *Runner) Save(s Save) {
 	})
 }
 
-// SendCityCommand sends a command to a city, unless its name now refers to a different city.
+// SendCityCommand sends a command to a city. It fails if the city's name now refers to a different city.
 func (r *Runner) SendCityCommand(e SendCityCommand) {
 	r.changeCityList(e.ID, e.Title, func(ctx context.Context, d city.Directory) (string, error) {
 		if err := r.checkCityFolder(ctx, d, e.Target.Name, e.Target.Path); err != nil {

@@ -27,7 +27,8 @@ func (v *Viewer) viewRun(ctx context.Context, t Watch) {
 	}
 }
 
-// readRun reads a run's output once, including the stored part. It never changes lines that are in the mailbox.
+// readRun reads a run's output once, including the part that is already stored. It never changes lines that it has put
+// into the mailbox.
 func (v *Viewer) readRun(ctx context.Context, n *terminal.News, tries *int) error {
 	var text terminal.RunOutput
 	for piece, err := range v.city.RunOutput(ctx, n.Run) {

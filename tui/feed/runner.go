@@ -34,7 +34,7 @@ type Runner struct {
 	Tmux       bool             // the control room runs inside tmux
 	Config     ConfigFile       // nil = it cannot be edited
 	Goroutines sync.WaitGroup
-	root       *Runner     // runner that owns the goroutines and the terminal; nil = this one
+	root       *Runner     // the runner that owns the goroutines and the terminal; nil = this one
 	Cities     Cities      // set in the root runner
 	Missed     []*Delivery // deliveries that the room has not processed yet
 
@@ -80,7 +80,7 @@ func (r *Runner) Root() *Runner {
 	return r
 }
 
-// RecoverPanic must be deferred by code that runs between two Bubble Tea programs. It handles a panic like a panic in
+// RecoverPanic must be deferred by code that runs between two Bubble Tea programs. It treats a panic like a panic in
 // one of the runner's goroutines.
 func (r *Runner) RecoverPanic(where string) {
 	if p := recover(); p != nil {
@@ -197,7 +197,7 @@ func (r *Runner) QueryBeads(q QueryBeads) {
 	})
 }
 
-// Wake makes the room handle a message after a delay.
+// Wake makes the room handle a message once the delay has passed.
 func (r *Runner) Wake(e Wake) {
 	r.Spawn("wake", func(ctx context.Context) {
 		if pause(ctx, e.After) {
@@ -209,8 +209,8 @@ func (r *Runner) Wake(e Wake) {
 // QuitGrace is the time limit for calls that ignore their context.
 const QuitGrace = 3 * time.Second
 
-// Wait waits until every goroutine has ended, but at most QuitGrace. If a goroutine has not ended by then, Wait logs an
-// error.
+// Wait waits until every goroutine has ended, but no longer than QuitGrace. If a goroutine is still running then, Wait
+// logs an error.
 func (r *Runner) Wait() {
 	done := make(chan struct{})
 	var waiting sync.WaitGroup

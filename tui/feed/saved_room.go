@@ -29,7 +29,7 @@ type SavedRoom struct {
 	History []string          `json:"history,omitempty"` // lines of the palette, oldest first
 	// messages that were sent to agents, oldest first
 	Sent []string `json:"sent,omitempty"`
-	// the hint for the first visit was dismissed
+	// the user has dismissed the hint for the first visit
 	Greeted bool `json:"greeted,omitempty"`
 }
 
@@ -47,8 +47,8 @@ func (s SavedRoom) Text() []byte {
 	return append(text, '\n')
 }
 
-// SavedUserState is the stored state that all rooms of a user share. Its fields override the fields with the same names
-// in a SavedRoom.
+// SavedUserState is the stored state that all rooms of a user share. Its fields override those of a SavedRoom with the
+// same names.
 type SavedUserState struct {
 	Mouse string `json:"mouse,omitempty"`
 }
@@ -57,8 +57,8 @@ type SavedUserState struct {
 // files end with a hash, so they never collide with it.
 func userStateFile(path string) string { return filepath.Join(filepath.Dir(path), "room.json") }
 
-// ReadSavedRoom reads the city's file and the user's file. A missing file is treated as empty. The error says why the
-// city's file was ignored. If the user's file is damaged, it is treated as missing.
+// ReadSavedRoom reads the city's file and the user's file. A missing file is treated as empty. If the city's file was
+// ignored, the error says why. If the user's file is damaged, it is treated as missing.
 func ReadSavedRoom(path string) (SavedRoom, error) {
 	m, err := readRoomFile(path)
 	var user SavedUserState

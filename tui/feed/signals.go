@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// ExitReason returns the exit of a room that ended without the user's choice. The error is not nil if a goroutine
-// panicked.
+// ExitReason returns how the room was left if the user did not choose. The error is not nil if a goroutine panicked.
 func (r *Runner) ExitReason() (Exit, error) {
 	switch err := r.PanicError(); {
 	case r.hungUp.Load():
@@ -94,7 +93,7 @@ func (r *Runner) Watch(w Watch) {
 	}
 }
 
-// WatchedInput detects the end of input, which Bubble Tea ignores, and then calls Gone.
+// WatchedInput detects the end of input, which Bubble Tea ignores. It then calls Gone.
 type WatchedInput struct {
 	*os.File
 	Gone func()

@@ -13,8 +13,8 @@ import (
 // backlog is the number of earlier events that are loaded when a room starts.
 const backlog = 500
 
-// waitToRetry waits before a broken stream is reopened. The delay doubles with each attempt up to a limit. It returns
-// false if ctx ends.
+// waitToRetry waits before a broken stream is reopened. The delay doubles with each attempt, up to a limit. If ctx
+// ends, waitToRetry returns false.
 func waitToRetry(ctx context.Context, tries int) bool {
 	return pause(ctx, min(200*time.Millisecond<<min(tries, 5), 5*time.Second))
 }
@@ -50,7 +50,7 @@ const (
 	NotRunning = "no controller is running"
 )
 
-// unreachableReason returns the reason why the city is unreachable, as shown to the user.
+// unreachableReason returns the reason why the city is unreachable, in the form in which the user sees it.
 func unreachableReason(err error) string {
 	var absent *city.NotRunning
 	var e *city.Error
@@ -99,7 +99,7 @@ func (r *Runner) StreamEvents(ctx context.Context) {
 	}
 }
 
-// FollowPreferences calls take each time the preferences change, until ctx ends or changes is closed.
+// FollowPreferences passes the preferences to take each time they change, until ctx ends or changes is closed.
 func (r *Runner) FollowPreferences(ctx context.Context, changes <-chan Preferences,
 	take func(Preferences)) {
 	for {
@@ -115,8 +115,8 @@ func (r *Runner) FollowPreferences(ctx context.Context, changes <-chan Preferenc
 	}
 }
 
-// pollSnapshots requests a snapshot periodically, because only a requested snapshot contains the current time of the
-// last patrol. Snapshots from the stream might be older.
+// pollSnapshots periodically requests a snapshot, because only a requested snapshot contains the current time of the
+// last patrol. A snapshot from the stream might be older.
 func (r *Runner) pollSnapshots(ctx context.Context, interval time.Duration) {
 	t := time.NewTicker(interval)
 	defer t.Stop()
@@ -136,7 +136,7 @@ func (r *Runner) pollSnapshots(ctx context.Context, interval time.Duration) {
 }
 
 // Pump sends the contents of the mailbox at most once per gap. It also sends the time once a second. It returns when
-// ctx ends. send must return once the program has ended.
+// ctx ends. After the program has ended, send must not block.
 func (r *Runner) Pump(ctx context.Context, gap time.Duration, send func(at time.Time, n News)) {
 	second := time.NewTicker(time.Second)
 	defer second.Stop()

@@ -7,7 +7,7 @@ import (
 	"gcity/mail"
 )
 
-// Task is an operation on the city that may need several commands.
+// Task is an operation on the city that can require several commands.
 type Task interface {
 	Run(ctx context.Context, c city.Control) (city.Receipt, error)
 	describe() string // "mail to builder"

@@ -26,7 +26,7 @@ type City struct {
 	Info        city.Info
 	DisplayName string
 	Summary     Summary
-	// time of the last response if the city does not respond; zero = it responds, or has never responded
+	// when a city that does not respond last responded; zero = it responds, or has never responded
 	LastResponse time.Time
 	Responded    bool   // it has responded at least once
 	Unresponsive string // why it does not respond although it is running; "" = it responds
@@ -34,8 +34,8 @@ type City struct {
 	Unregistered bool
 }
 
-// UnregisteredCity returns the row of a city that is not registered, from a snapshot that was received at the time
-// seen. If s is nil, the city's state is unknown. heard is the row's LastResponse.
+// UnregisteredCity returns the row of a city that is not registered. s is its snapshot, which was received at the time
+// seen; if s is nil, the city's state is unknown. heard is the row's LastResponse.
 func UnregisteredCity(name, path string, s *city.Snapshot, seen, heard time.Time) *City {
 	c := &City{Info: city.Info{Name: name, Path: path, Running: true, Status: city.CityRunning},
 		DisplayName: widget.Plain(name), LastResponse: heard, Unregistered: true}
@@ -73,7 +73,7 @@ type Need struct {
 // maxNeeds is the maximum number of agents and of problems listed for one city.
 const maxNeeds = 50
 
-// Summarize summarizes a snapshot that was received at the time now.
+// Summarize summarizes a snapshot. now is when the snapshot was received.
 func Summarize(s *city.Snapshot, now time.Time) Summary {
 	b := Summary{Agents: len(s.Agents), Open: s.Work.Open, InProgress: s.Work.InProgress,
 		Unread: max(0, s.Mail.Unread), Suspended: s.Suspended,
@@ -109,7 +109,7 @@ func Summarize(s *city.Snapshot, now time.Time) Summary {
 	return b
 }
 
-// needOf reports whether an agent needs attention, and why. An agent that restarts soon does not need attention.
+// needOf reports whether an agent needs attention, and why. An agent that is about to restart does not.
 func needOf(a *city.Agent, watched []city.Watchdog, now time.Time) (Need, bool) {
 	r := panel.NewAgentRow(a)
 	for i := range watched {
@@ -175,12 +175,12 @@ func Troubles(s *city.Snapshot) []string {
 
 func (c *City) Key() string {
 	if c.Unregistered {
-		return c.Info.Path // a registered city may have the same name
+		return c.Info.Path // a registered city might have the same name
 	}
 	return c.Info.Name
 }
 
-// health describes the health of a city: a word, a symbol, its color, and its urgency (0 = most urgent).
+// health is the health of a city: a word, a symbol, its color, and its urgency (0 = most urgent).
 type health struct {
 	Word, Sign string
 	Token      themes.Token
@@ -206,7 +206,7 @@ func HealthOf(l *widget.Styles, c *City) health {
 		return health{"silent", g.Silent, themes.Bad, 2}
 	case b.Overdue > 0:
 		return health{"stalled", g.Stalled, themes.Bad, 3}
-	case c.suspended(): // its remaining problems wait until it is resumed
+	case c.suspended(): // its other problems can wait until it is resumed
 		return health{"suspended", g.Suspended, themes.Warn, 8}
 	case len(b.Problems) > 0 || len(b.Needs) > 0:
 		return health{"trouble", g.Alert, themes.Warn, 4}
@@ -216,12 +216,13 @@ func HealthOf(l *widget.Styles, c *City) health {
 	return health{"running", g.Running, themes.Good, 7}
 }
 
-// suspended reports whether the city runs but is suspended. The list and the city's snapshot can differ for a moment.
+// suspended reports whether the city is running but suspended. For a moment, the list and the snapshot of the city can
+// differ.
 func (c *City) suspended() bool {
 	return c.Summary.Suspended || c.Info.Status == city.CitySuspended
 }
 
-// Why describes what is wrong with a city or why it is not running, or returns "".
+// Why returns text that says what is wrong with a city or why it is not running, or "".
 func (c *City) Why(now time.Time) string {
 	b := &c.Summary
 	switch {
@@ -264,7 +265,7 @@ func (c *City) Why(now time.Time) string {
 	return strings.Join(parts, "; ")
 }
 
-// AttentionCount returns the number of agents in a city that need attention, or 1 if only the city itself does.
+// AttentionCount returns the number of agents in a city that need attention, or 1 if only the city as a whole does.
 func (c *City) AttentionCount() int {
 	b, n := &c.Summary, 0
 	switch {
@@ -325,7 +326,7 @@ func (f *List) AttentionElsewhere(name string) int {
 	return n
 }
 
-// Matches reports whether a city's row matches a filter. The filter terms "state:" and "name:" refer to the city.
+// Matches reports whether a city's row matches a filter. The terms "state:" and "name:" in a filter refer to the city.
 func (c *City) Matches(f *widget.Filter, h health, why string) bool {
 	return f.Matches(func(t *widget.Term) (hit bool) {
 		switch t.Field {
@@ -341,12 +342,12 @@ func (c *City) Matches(f *widget.Filter, h health, why string) bool {
 	})
 }
 
-// HeldText describes why a configuration is held: "removes 3 of 4 running agents".
+// HeldText returns text that says why a configuration is held: "removes 3 of 4 running agents".
 func HeldText(h *city.Held) string {
 	return fmt.Sprintf("removes %d of %s", len(h.Removes), widget.Count(h.Running, "running agent"))
 }
 
-// Counts summarizes a city's numbers, without its problems.
+// Counts returns the city's numbers in one line, without its problems.
 func (c *City) Counts() string {
 	if !c.Responded || !c.Info.Running {
 		return ""

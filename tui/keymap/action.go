@@ -10,8 +10,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Zone is a part of the screen in which keys are bound. Its value is its name in help and docs. A panel may have a zone
-// of its own.
+// Zone is a part of the screen that has its own key bindings. Its value is its name in the help and in the docs. A
+// panel may have a zone of its own.
 type Zone string
 
 const (
@@ -33,7 +33,7 @@ const (
 	InComposer    Zone = "Sending"    // a message to agents
 )
 
-// dialogs returns the zones for dialogs and for the list of cities. Keys from other zones do not work in them.
+// dialogs returns the zones for dialogs and for the list of cities. Keys from other zones do not work there.
 func dialogs() []Zone {
 	return []Zone{
 		InChoice, InReader, InFinder, InFleet, InPrompt, InComposer,
@@ -57,24 +57,24 @@ func (r *Registry[H, E]) Zones() []Zone {
 	return append(zones, dialogs()...)
 }
 
-// ExcludesAgentVerbs reports whether agent verbs do not apply to the rows of a zone's panel. In such a zone the
+// ExcludesAgentVerbs reports whether agent verbs do not apply to the rows of the zone's panel. In such a zone the
 // panel's own keys have priority.
 func (c Zone) ExcludesAgentVerbs() bool { return c == InRigs || c == InWork || c == InMail }
 
-// DialogGuard is how long a new dialog ignores keys, because they might be meant for the previous screen.
+// DialogGuard is how long a new dialog ignores keys, because they might still be meant for the previous screen.
 const DialogGuard = 300 * time.Millisecond
 
 // MaxTypeahead is the maximum time between the key that opened a dialog and a key that was typed before the dialog was
-// visible. The terminal delivered both keys together.
+// visible. Such keys reach the room together.
 const MaxTypeahead = 20 * time.Millisecond
 
-// Risk is how much confirmation an action needs.
+// Risk is the degree of confirmation that an action requires.
 type Risk int
 
 const (
 	Harmless Risk = iota
 	Confirmed
-	ConfirmedForSeveral // for one target it runs at once and can be undone
+	ConfirmedForSeveral // for one target, it runs immediately and can be undone
 	NameRequired        // a name must be typed
 )
 
@@ -83,11 +83,11 @@ func (r Risk) String() string {
 	return [...]string{"", "asks first", "asks first for several", "type the name"}[r]
 }
 
-// Action is one command of the control room. Keys, help, palette, footer and docs/keys.md come from the list of
-// actions.
+// Action is one command of the control room. The keys, the help, the palette, the footer and docs/keys.md are all
+// derived from the list of actions.
 type Action[H, E any] struct {
 	ID    string
-	Key   key.Binding // with its description for help: "restart the agent"
+	Key   key.Binding // contains the description for the help: "restart the agent"
 	Short string      // text in the footer; "" = not shown
 	In    []Zone
 	Risk  Risk
@@ -96,8 +96,7 @@ type Action[H, E any] struct {
 	Run   func(H) []E
 }
 
-// Bind returns a binding with a description and keys, main key first. Without keys, only the palette offers the
-// action.
+// Bind returns a binding with a description and keys, main key first. An action without keys is only in the palette.
 func Bind(description string, keys ...string) key.Binding {
 	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(strings.Join(keys, " "), description))
 }
@@ -122,7 +121,7 @@ type Registry[H, E any] struct {
 	byZone  map[Zone][]*Action[H, E]
 }
 
-// Find returns the action that a key runs in the first zone that binds it, or nil.
+// Find returns the action that a key runs in the first of the zones that binds it, or nil.
 func (r *Registry[H, E]) Find(k tea.KeyPressMsg, in ...Zone) *Action[H, E] {
 	for _, c := range in {
 		for _, a := range r.byZone[c] {
@@ -140,13 +139,13 @@ func (c Zone) acceptsText() bool {
 		c == InComposer
 }
 
-// Reachable reports whether the help can run the action. It can run all actions except the actions of dialogs.
+// Reachable reports whether the help can run the action. It can run every action except those of dialogs.
 func (a *Action[H, E]) Reachable() bool {
 	return !slices.ContainsFunc(a.In, Zone.Dialog)
 }
 
-// IsAgentVerb reports whether the keys of an action may have another meaning in zones for which
-// ExcludesAgentVerbs returns true.
+// IsAgentVerb reports whether the keys of an action may have a different meaning in zones for which ExcludesAgentVerbs
+// returns true.
 func (a *Action[H, E]) IsAgentVerb() bool { return strings.HasPrefix(a.ID, "agent.") }
 
 // ActionsIn returns the actions of a zone.
@@ -181,7 +180,7 @@ func (r *Registry[H, E]) KeyText(id string) string {
 	return cmp.Or(r.MainKey(id), "the palette")
 }
 
-// Hint returns key hints in one line, separated by between.
+// Hint returns key hints in one line, with between as the separator.
 func (r *Registry[H, E]) Hint(between string, pairs ...string) string {
 	return strings.Join(r.Hints(pairs...), between)
 }

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// ParseKey returns the canonical name of a key, or the reason why text is not a valid key. "Ctrl+R" becomes "ctrl+r",
-// and "shift+a" becomes "A".
+// ParseKey returns the canonical name of a key, or the reason why the text is not a valid key. "Ctrl+R" becomes
+// "ctrl+r", and "shift+a" becomes "A".
 func ParseKey(text string) (name, wrong string) {
 	if text == " " {
 		return "space", ""
@@ -106,7 +106,7 @@ func unusable(k string) string {
 	return ""
 }
 
-// Binding assigns keys to an action, main key first. If Keys is empty, the action has no key.
+// Binding assigns keys to an action, main key first. Without Keys, the action has no key.
 type Binding struct {
 	Action   string
 	Keys     []string

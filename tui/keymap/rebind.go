@@ -27,8 +27,8 @@ type claim[H, E any] struct {
 	position string
 }
 
-// Rebind applies user-defined keys and returns the problems. If two actions claim the same key in the same zone, a
-// user's binding has priority over a default, and an earlier binding over a later one.
+// Rebind applies user-defined keys and returns the problems with them. If two actions claim the same key in the same
+// zone, a user's binding has priority over a default, and an earlier binding over a later one.
 func (r *Registry[H, E]) Rebind(bindings []Binding) (problems []string) {
 	var claims []*claim[H, E]
 	complain := func(place, format string, args ...any) {
@@ -84,8 +84,8 @@ func (r *Registry[H, E]) unknown(id string) string {
 		id)
 }
 
-// wanted returns the keys in list that the action can have, and the problems with the other keys. If keys is nil, the
-// action keeps its own keys.
+// wanted returns the keys in list that the action can have, and the problems with the others. If keys is nil, the
+// action keeps its current keys.
 func (a *Action[H, E]) wanted(list []string) (keys, wrong []string) {
 	keys = []string{}
 	for _, text := range list {
@@ -128,7 +128,7 @@ func orNone(keys string) string {
 	return keys
 }
 
-// whyUnfit returns the reason why an action cannot have the key k, although k is valid, or "".
+// whyUnfit returns the reason why an action cannot have the valid key k, or "".
 func (a *Action[H, E]) whyUnfit(k string) string {
 	switch {
 	case k == "ctrl+s" && !slices.Contains(a.In, InPeek):
@@ -149,7 +149,7 @@ func (a *Action[H, E]) Essential() bool {
 		!a.Reachable()
 }
 
-// Overlaps reports whether two actions are active in the same zone.
+// Overlaps reports whether there is a zone in which both actions are active.
 func (a *Action[H, E]) Overlaps(b *Action[H, E]) bool {
 	if a.covers(b) || b.covers(a) {
 		return true
@@ -157,14 +157,14 @@ func (a *Action[H, E]) Overlaps(b *Action[H, E]) bool {
 	return slices.ContainsFunc(a.In, func(c Zone) bool { return slices.Contains(b.In, c) })
 }
 
-// covers reports whether a is active everywhere, including a zone of b.
+// covers reports whether action a is active everywhere, and therefore also in a zone of action b.
 func (a *Action[H, E]) covers(b *Action[H, E]) bool {
 	return slices.Contains(a.In, Everywhere) && slices.ContainsFunc(b.In, func(c Zone) bool {
 		return !c.Dialog() && !(c.ExcludesAgentVerbs() && a.IsAgentVerb())
 	})
 }
 
-// keepEssential removes keys from claims that would leave an essential action without a key.
+// keepEssential removes a key from the claims if an essential action would otherwise have no key.
 func (r *Registry[H, E]) keepEssential(claims []*claim[H, E],
 	complain func(place, format string, args ...any)) {
 	for i := range r.Actions {
@@ -214,8 +214,8 @@ func resolveConflicts[H, E any](claims []*claim[H, E],
 	}
 }
 
-// restoreDefaults assigns default keys to an essential action that has lost all claimed keys. It assigns the default
-// keys that no other claim uses. If other claims use all of them, it takes the first key back.
+// restoreDefaults gives default keys to an essential action that has lost all claimed keys. These are the default keys
+// that no other claim uses. If other claims use all of them, the first default key is taken back.
 func (c *claim[H, E]) restoreDefaults(others []*claim[H, E],
 	complain func(place, format string, args ...any)) {
 	own := c.a.Key.Keys()
@@ -244,7 +244,7 @@ func (c *claim[H, E]) restoreDefaults(others []*claim[H, E],
 	}
 }
 
-// removeFromDefaults removes claimed keys from the actions that have them by default.
+// removeFromDefaults removes claimed keys from the actions that have these keys by default.
 func (r *Registry[H, E]) removeFromDefaults(claims []*claim[H, E],
 	complain func(place, format string, args ...any)) {
 	for i := range r.Actions {

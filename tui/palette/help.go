@@ -17,7 +17,7 @@ func Sections() []string {
 // SectionMove, SectionLook and SectionScreen are the sections about the view, not about agents or other objects.
 const SectionMove, SectionLook, SectionScreen = "Move", "Look", "Screen"
 
-// SectionOf returns the section of an action by its ID.
+// SectionOf returns the section to which an action belongs, by the action's ID.
 func SectionOf(id string) string {
 	noun, rest, _ := strings.Cut(id, ".")
 	switch noun {
@@ -43,8 +43,8 @@ func SectionOf(id string) string {
 	return SectionScreen
 }
 
-// Help arranges the help entries. Entries for which here returns a rank come first, in rank order. The
-// other entries follow by section.
+// Help arranges the help entries. The entries to which the function here gives a rank come first, in rank order. The
+// others follow by section.
 func Help[T any](title string, all []dialog.Item[T],
 	here func(id string) (rank int, ok bool)) []dialog.Item[T] {
 	parts := map[string][]dialog.Item[T]{}

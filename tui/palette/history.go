@@ -9,7 +9,7 @@ import (
 // MaxHistory is the maximum number of stored lines.
 const MaxHistory = 200
 
-// AddToHistory appends a line to a history and removes an older copy of the line.
+// AddToHistory appends a line to a history and removes an older copy of that line.
 func AddToHistory(history []string, line string) []string {
 	if line == "" {
 		return history
@@ -19,7 +19,8 @@ func AddToHistory(history []string, line string) []string {
 	return history[max(0, len(history)-MaxHistory):]
 }
 
-// StoredHistory returns a stored history, oldest first. It drops lines that AddToHistory would not have stored.
+// StoredHistory returns the lines of a stored history, oldest first. It drops lines that AddToHistory would not have
+// stored.
 func StoredHistory(lines []string) (history []string) {
 	for _, line := range lines {
 		history = AddToHistory(history, widget.SingleLine(line))

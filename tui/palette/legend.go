@@ -61,7 +61,7 @@ func Legend[T any](look *widget.Styles, keyOf func(id string) string,
 	return all
 }
 
-// leavingStates returns the rows of states that share a symbol in Unicode. In ASCII, each state has a row.
+// leavingStates returns the rows for the states that share one symbol in Unicode and have different symbols in ASCII.
 func leavingStates[T any](look *widget.Styles) []dialog.Item[T] {
 	g := &look.Glyphs
 	if g.Leaving == g.Stopping {

@@ -20,7 +20,7 @@ const (
 	NounCity       = "city"
 )
 
-// Agents returns the agents that are not in before, the selected one first.
+// Agents returns the agents that are not among the arguments in before. The selected agent comes first.
 func Agents(l *panel.Lists, before []string) []Word {
 	all := make([]Word, 0, len(l.Agents.Rows))
 	for i := range l.Agents.Rows {
@@ -62,7 +62,7 @@ func Watchdogs(l *panel.Lists) []Word {
 	return all
 }
 
-// chosenFirst moves the word for the selected object to the front.
+// chosenFirst moves the word for the selected object to the beginning.
 func chosenFirst(all []Word, chosen string) []Word {
 	if i := slices.IndexFunc(all, func(w Word) bool { return w.Word == chosen }); i > 0 {
 		w := all[i]
@@ -72,7 +72,7 @@ func chosenFirst(all []Word, chosen string) []Word {
 	return all
 }
 
-// Members returns palette rows for members of a pool, with their states. A member is also found by its number. run
+// Members returns palette rows for members of a pool, with their states. The number of a member also finds it. run
 // returns the task for an agent.
 func Members[T any](look *widget.Styles, rows []*panel.AgentRow,
 	run func(r *panel.AgentRow) T) []dialog.Item[T] {

@@ -29,8 +29,8 @@ func (t *Table[H, E]) Commands() []Item[H, E] {
 	return items
 }
 
-// Offer returns the rows for typed text: completions, and lines that contain its words in any order. only reports
-// whether no other row can match the text.
+// Offer returns the rows for typed text: completions, and lines that contain the words of the text in any order. only
+// means that no other row can match the text.
 func (t *Table[H, E]) Offer(h H, text string) (found []Item[H, E], only bool) {
 	l, ok := t.Parse(h, text)
 	if ok && l.Verb.Text > 0 && len(l.Args) >= l.Verb.Text-1 {
@@ -64,7 +64,7 @@ func (t *Table[H, E]) complete(h H, l Line[H, E]) (found []Item[H, E]) {
 	return found
 }
 
-// starts reports whether a word is an abbreviation or the start of a name, or of one of the name's parts. A number
+// starts reports whether a word abbreviates a name, or is the beginning of the name or of one of its parts. A number
 // alone is ambiguous; see memberWord.
 func starts(word, name string) bool {
 	word, name = strings.ToLower(word), strings.ToLower(name)
@@ -83,8 +83,8 @@ func starts(word, name string) bool {
 	return false
 }
 
-// memberWord returns the word that ends with the given number, as the names of pool members do, or "" unless there is
-// exactly one.
+// memberWord returns the one word that ends with the given number, as the name of a pool member does. It returns "" if
+// there are several or none.
 func memberWord(words []Word, number string) string {
 	if _, err := strconv.ParseUint(number, 10, 32); err != nil {
 		return ""
@@ -113,7 +113,8 @@ func (v *Verb[H, E]) needsMore(h H, args []string) bool {
 	return len(v.Args(h, args)) > 0
 }
 
-// line returns the row for a command line. If the line is incomplete, the row has no Why and opens the palette again.
+// line returns the row for a command line. If the line is incomplete, the row has no Why, and running it opens the
+// palette again.
 func (t *Table[H, E]) line(h H, v *Verb[H, E], args []string, note string) Item[H, E] {
 	line := strings.Join(append([]string{v.Name}, args...), " ")
 	item := Item[H, E]{Keys: t.KeysOf(v.ID), Title: widget.Plain(line), Line: line,
@@ -149,7 +150,7 @@ func (t *Table[H, E]) typed(v *Verb[H, E], line string) Item[H, E] {
 }
 
 // search returns the lines that contain all words, in any order. The words must match part of a name, or a verb and a
-// kind of object. Verbs alone are already listed.
+// kind of object. Verbs alone are already in the list.
 func (t *Table[H, E]) search(h H, words []string) (found []Item[H, E]) {
 	if len(words) == 0 {
 		return nil
@@ -185,16 +186,16 @@ func (t *Table[H, E]) search(h H, words []string) (found []Item[H, E]) {
 	return found
 }
 
-// wordMatch is how the words of a text name a verb and an object.
+// wordMatch says how the words of a text match a verb and the name of an object.
 type wordMatch struct {
 	verb   bool // a word is the verb or its beginning
 	named  bool // a word is the full name
 	part   bool // a word is a part of the name
-	within bool // a word is inside the name, and neither abbreviates it nor starts a part of it
+	within bool // a word is inside the name, but does not abbreviate it or start a part of it
 	full   bool // the words contain the full verb and the full name
 }
 
-// matchesWords returns how the words name a verb and an object, and whether all words match.
+// matchesWords returns how the words match a verb and the name of an object. ok reports whether all words match.
 func matchesWords(verb string, w Word, words []string) (m wordMatch, ok bool) {
 	name := strings.ToLower(w.Word)
 	kind := false
@@ -223,7 +224,7 @@ func matchesWords(verb string, w Word, words []string) (m wordMatch, ok bool) {
 // recentShown is the maximum number of earlier lines at the top of the palette.
 const recentShown = 5
 
-// Recents returns the rows of earlier lines that can run again, newest first. all contains the other rows.
+// Recents returns the rows of earlier lines that can still run, newest first. all contains the other rows.
 func (t *Table[H, E]) Recents(h H, history []string, all []Item[H, E]) (found []Item[H, E]) {
 	for _, line := range slices.Backward(history) {
 		if len(found) == recentShown {
@@ -239,7 +240,7 @@ func (t *Table[H, E]) Recents(h H, history []string, all []Item[H, E]) (found []
 	return found
 }
 
-// recent returns the row of an earlier line, or false if it can no longer run.
+// recent returns the row of an earlier line. If the line can no longer run, it returns false.
 func (t *Table[H, E]) recent(h H, line string) (item Item[H, E], ok bool) {
 	l, ok := t.Parse(h, line+" ")
 	if !ok || l.Verb.Text > 0 || len(l.Args) == 0 || t.Hidden != nil && t.Hidden(l.Verb) {
@@ -248,8 +249,8 @@ func (t *Table[H, E]) recent(h H, line string) (item Item[H, E], ok bool) {
 	return t.line(h, l.Verb, l.Args, l.Verb.Description), true
 }
 
-// matching returns the words that match: equal words first, then words with the prefix, then words that contain it.
-// Without such words it returns fuzzy matches, and far is true.
+// matching returns the words that match: first equal words, then words that begin with the text, then words that
+// contain it. If no word matches, it returns fuzzy matches, and far is true.
 func matching(all []Word, part string) (found []Word, far bool) {
 	var begin, within []Word
 	low := strings.ToLower(part)

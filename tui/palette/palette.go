@@ -37,7 +37,7 @@ type Word struct {
 	Word string
 	Note string
 	Noun string // kind of the named object; "" = none
-	Line string // text in a line, if Word alone would be ambiguous; "" = Word
+	Line string // text that stands for it in a line, if Word alone would be ambiguous; "" = Word
 }
 
 // text returns the text of the word in a line.
@@ -55,7 +55,7 @@ type Table[H, E any] struct {
 	Denied func(v *Verb[H, E]) string // the reason why a verb is not allowed, or ""
 	Hidden func(v *Verb[H, E]) bool   // reports whether the list of verbs omits a verb
 	Open   func(h H, line string) []E // opens the palette with the beginning of a line
-	Fail   func(h H, why string)      // reports why a line did not run
+	Fail   func(h H, why string)      // reports the reason why a line did not run
 }
 
 // Item is a row of the palette.
@@ -77,7 +77,8 @@ func (v *Verb[H, E]) acceptsNoun(h H, noun string) bool {
 	})
 }
 
-// startsWithNoun reports whether the first argument is a noun that limits the names after it, and not a name itself.
+// startsWithNoun reports whether the first argument is a noun that limits which names can follow, and not itself a
+// name.
 func (v *Verb[H, E]) startsWithNoun(h H, args []string) bool {
 	if len(args) == 0 || v.Args == nil {
 		return false
@@ -92,7 +93,7 @@ func (v *Verb[H, E]) startsWithNoun(h H, args []string) bool {
 	return found
 }
 
-// words returns the completions after the arguments in before.
+// words returns the completions for the argument after those in before.
 func (v *Verb[H, E]) words(h H, before []string) []Word {
 	if !v.startsWithNoun(h, before) {
 		return v.Args(h, before)
@@ -107,7 +108,7 @@ func (v *Verb[H, E]) words(h H, before []string) []Word {
 	return all
 }
 
-// ordered returns the words of a line, with the verb in front: "rig suspend shop" becomes "suspend rig shop".
+// ordered returns the words of a line with the verb at the beginning: "rig suspend shop" becomes "suspend rig shop".
 func (t *Table[H, E]) ordered(h H, words []string) []string {
 	if len(words) < 2 {
 		return words
@@ -126,7 +127,7 @@ type Line[H, E any] struct {
 	Part string
 }
 
-// Parse splits a line. It returns false unless the line has a verb that takes arguments and something after it.
+// Parse parses a line. It returns false unless the line has a verb that takes arguments, and text after the verb.
 func (t *Table[H, E]) Parse(h H, text string) (l Line[H, E], ok bool) {
 	words := strings.Fields(text)
 	open := strings.HasSuffix(text, " ")
@@ -193,7 +194,7 @@ func (t *Table[H, E]) whyDenied(v *Verb[H, E]) string {
 	return t.Denied(v)
 }
 
-// withoutNoun removes a noun in front of the names, unless the verb accepts it.
+// withoutNoun removes a noun that precedes the names, unless the verb accepts it.
 func (v *Verb[H, E]) withoutNoun(h H, args []string) []string {
 	if v.Noun || len(args) < 2 || !v.startsWithNoun(h, args) {
 		return args
@@ -218,7 +219,7 @@ func Rest(line string, n int) string {
 	return strings.TrimSpace(line)
 }
 
-// Suggestion returns a suggestion for a misspelled word, or "".
+// Suggestion returns text that suggests the correct spelling of a word, or "".
 func Suggestion(text string, names []string) string {
 	if near := suggest.Nearest(text, names); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)

@@ -5,8 +5,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// CannotAttach returns the reason why a user cannot attach to an agent, or "". The reasons about agents continue a
-// sentence that begins with the agent's state: "scout is quarantined".
+// CannotAttach returns the reason why a user cannot attach to an agent, or "". The reasons that concern the agent
+// continue a sentence that begins with the agent's state: "scout is quarantined".
 func CannotAttach(r *panel.AgentRow) string {
 	if r.Running {
 		return ""

@@ -5,23 +5,23 @@ import (
 	"gcity/tui/keymap"
 )
 
-// Action is an action that only one panel has. It acts on the row under the cursor.
+// Action is an action that only one panel has. It acts on the row under that panel's cursor.
 type Action struct {
 	Action Key
 	Writes bool // it changes the city, so it is not available in a read-only room
 }
 
-// Key describes an Action: its ID, keys and descriptions.
+// Key identifies an Action and contains its keys and descriptions.
 type Key = keymap.Action[*Env, Request]
 
-// Request is something that a panel asks the room to do: show a page, send commands, or select an agent.
+// Request is what a panel asks the room to do: show a page, send commands, or select an agent.
 type Request struct {
 	Title string // title of the page
 	Lines func(e *Env, w int) []string
 
-	Prompt, Yes   string // question before the commands, if needed, and the label of "yes"
+	Prompt, Yes   string // question before the commands, if one is needed, and the label of "yes"
 	Targets, Body []string
-	// number of targets if the action may do harm
+	// number of targets if the action can do harm
 	Count       int
 	Doing, What string // the progress text for the status line
 	Commands    []city.Command

@@ -96,8 +96,8 @@ func reason(a *city.Agent) string {
 	return ""
 }
 
-// Surplus reports whether the agent is draining because its pool is scaling down. The drain is canceled only if the
-// pool grows.
+// Surplus reports whether the agent is draining because its pool is scaling down. Such a drain is canceled only if the
+// pool grows again.
 func (r *AgentRow) Surplus() bool {
 	return r.State == city.Draining && r.Pool != "" && r.drain != nil && r.drain.By == "pool"
 }
@@ -108,10 +108,10 @@ func (r *AgentRow) Undrainable() bool { return r.State == city.Draining && !r.Su
 // attached reports whether a user is attached to the agent's terminal.
 func (r *AgentRow) attached() bool { return r.Session != nil && r.Session.Attached }
 
-// MaxWait is how long an agent may wait for another agent, or drain without a deadline, before it needs attention.
+// MaxWait is how long an agent can wait for another agent, or drain without a deadline, before it needs attention.
 const MaxWait = 10 * time.Minute
 
-// Attention reports whether the agent needs attention.
+// Attention reports whether the agent needs a user's attention.
 func (r *AgentRow) Attention(now time.Time) bool {
 	switch r.State {
 	case city.Failed, city.Quarantined, city.Unknown, city.Backoff:
@@ -139,7 +139,8 @@ func (r *AgentRow) urgency(now time.Time) int {
 	return r.State.Urgency()
 }
 
-// rank compares rows by the urgency of the state, then stuck agents first, then by name in natural order.
+// rank compares rows by the urgency of their states. Within a state, stuck agents come first, then rows are ordered by
+// name in natural order.
 func rank(a, b *AgentRow, now time.Time) int {
 	if d := a.urgency(now) - b.urgency(now); d != 0 {
 		return d
@@ -181,7 +182,7 @@ func agentSorts(now time.Time) []widget.SortKey[AgentRow] {
 	}
 }
 
-// Held reports whether a user can end the state that keeps an agent from running.
+// Held reports whether the agent is in a state that keeps it from running and that a user can end.
 func (r *AgentRow) Held() bool {
 	switch r.State {
 	case city.Quarantined, city.Backoff, city.Failed:
@@ -195,13 +196,13 @@ func (r *AgentRow) Drainable() bool {
 	return r.Running && r.State != city.Draining && r.State != city.Stopping
 }
 
-// AcceptsText reports whether text for the agent would be typed, either now or after a restart.
+// AcceptsText reports whether text that is sent to the agent would be typed, either now or after a restart.
 func (r *AgentRow) AcceptsText() bool {
 	return r.Running || r.State == city.Starting || r.State == city.Backoff ||
 		r.State == city.Waiting
 }
 
-// Releasable reports whether a release would change anything.
+// Releasable reports whether releasing the agent would change anything.
 func (r *AgentRow) Releasable() bool {
 	switch r.State {
 	case city.Quarantined, city.Backoff, city.Failed, city.Draining:
@@ -210,5 +211,5 @@ func (r *AgentRow) Releasable() bool {
 	return false
 }
 
-// HasOutput reports whether an agent has exited and left a file with its output.
+// HasOutput reports whether an agent has exited and its output is in a file.
 func (r *AgentRow) HasOutput() bool { return !r.Running && r.Exit != nil && r.Exit.File != "" }

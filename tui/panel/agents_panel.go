@@ -12,11 +12,11 @@ import (
 	"gcity/tui/widget"
 )
 
-// Agents is the panel that lists the city's agents. While the user works in it, rows keep their order, and new rows are
-// inserted at their sorted position.
+// Agents is the panel that lists the city's agents. While the user is working in it, rows keep their order, and new
+// rows are inserted at their sorted position.
 type Agents struct {
 	Table[AgentRow, *AgentRow]
-	measured bool // the resource usage of an agent has been known at least once
+	measured bool // the resource usage of at least one agent has been known
 	Rates    widget.Sparklines
 	Hours    widget.History
 	Chosen   []columnKind // columns chosen by the user; nil = the default columns
@@ -84,7 +84,7 @@ func (a *Agents) build(e *Env) []AgentRow {
 	return rows
 }
 
-// findName returns the name of the agent that equals a word, ignoring case, or "".
+// findName returns the name of the agent that a word names, ignoring case, or "".
 func (a *Agents) findName(word string) string {
 	for i := range a.Rows {
 		if word != "" && strings.EqualFold(a.Rows[i].Name, word) {
@@ -137,7 +137,7 @@ func ConditionOf(k *widget.Styles, r *AgentRow) (string, themes.Token) {
 	return sign + " " + word, token
 }
 
-// AgentCondition is like ConditionOf for an agent without a row.
+// AgentCondition is like ConditionOf, but for an agent without a row.
 func AgentCondition(l *widget.Styles, s city.State, stuck bool) (sign, word string,
 	token themes.Token) {
 	if stuck && s == city.Running {
@@ -149,8 +149,8 @@ func AgentCondition(l *widget.Styles, s city.State, stuck bool) (sign, word stri
 
 const StateWidth = 11 // the width of "quarantined", the longest state
 
-// On screens of at least sparkFrom columns, a row contains a chart of the CPU usage. The chart has sparkWidth columns,
-// one for each minute.
+// On screens of at least sparkFrom columns, each row contains a chart of the CPU usage. The chart has sparkWidth
+// columns, one for each minute.
 const sparkFrom, sparkWidth = 160, 10
 
 // Columns returns the columns of the Agents panel that fit into w.
@@ -208,7 +208,7 @@ func (r *AgentRow) mark(l *widget.Styles) string {
 	return text
 }
 
-// WidthsFor returns the widths that the visible rows would need to be shown in full.
+// WidthsFor returns the widths that the visible rows would need if nothing were shortened.
 func (a *Agents) WidthsFor(e *Env, rows []*AgentRow) Widths {
 	n := Widths{Usage: a.measured}
 	if e.W >= sparkFrom {
@@ -225,8 +225,8 @@ func (a *Agents) WidthsFor(e *Env, rows []*AgentRow) Widths {
 	return n
 }
 
-// nextText returns the text after the reason: how long the agent has been stuck, what happens next, or that a user is
-// attached.
+// nextText returns the text that follows the reason: how long the agent has been stuck, what happens next, or that a
+// user is attached.
 func (r *AgentRow) nextText(e *Env) widget.Phrase {
 	if r.Stuck != nil {
 		return widget.SamePhrase("for " + widget.Age(e.Now.Sub(r.Stuck.Since)))
@@ -256,7 +256,7 @@ func (r *AgentRow) whyCell(e *Env, l *widget.Line, w int) {
 	e.Look.Reason(l, b, w)
 }
 
-// emptyHelp explains why the list is empty and how to fill it.
+// emptyHelp returns text that explains why the list is empty and how to fill it.
 func (a *Agents) emptyHelp(e *Env, w int) []string {
 	note := func(texts ...string) []string {
 		return append([]string{widget.Spaces(w)}, e.Look.Notes(w, texts...)...)

@@ -12,9 +12,9 @@ import (
 
 // Alert is a problem that is shown below the header, with the key that goes to it.
 type Alert struct {
-	Text    string // may have several lines
+	Text    string // can have several lines
 	Key     string // key that goes to the problem; "" = none
-	Effect  string // text after the key: "shows the plan"; "" = the key goes to a panel
+	Effect  string // text that follows the key: "shows the plan"; "" = the key goes to a panel
 	Warning bool   // a warning that needs no reaction
 	Pending bool   // something is waiting for a decision, but nothing has failed
 }
@@ -30,13 +30,13 @@ func (a *Alert) tokens() (sign, text themes.Token) {
 	return themes.Bad, themes.Warn
 }
 
-// Sign returns the painted symbol in front of the alert.
+// Sign returns the colored symbol that precedes the alert.
 func (a *Alert) Sign(k *widget.Styles) string {
 	sign, _ := a.tokens()
 	return k.Paint(sign, k.Glyphs.Alert)
 }
 
-// hint returns the alert's key with the text around it. On narrow screens it is the key in brackets.
+// hint returns the alert's key and the text around it. On narrow screens it returns only the key, in brackets.
 func (a *Alert) hint(w int) (before, key, after string) {
 	switch {
 	case a.Key == "":
@@ -70,7 +70,7 @@ func (a *Alert) width(w int) int {
 	return n
 }
 
-// add appends the alert to a line in at most w columns. all is the width of the screen.
+// add appends the alert to a line that is at most w columns wide. all is the width of the screen.
 func (a *Alert) add(l *widget.Line, w, all int) {
 	before, key, after := a.hint(all)
 	sign, text := a.tokens()
@@ -89,7 +89,7 @@ func (a *Alert) add(l *widget.Line, w, all int) {
 }
 
 // AlertLines returns at most n lines of w columns, each with as many alerts as fit. If alerts are omitted, the last
-// line ends with the key that shows them.
+// line ends with the key that shows the rest.
 func AlertLines(k *widget.Styles, all []Alert, w, n int, key string) (lines []string) {
 	for len(all) > 0 && len(lines) < n {
 		from := 1
@@ -110,7 +110,7 @@ func AlertLines(k *widget.Styles, all []Alert, w, n int, key string) (lines []st
 	return lines
 }
 
-// lastAlerts returns how many of the first n alerts fit into the last line, and the text about the omitted alerts.
+// lastAlerts returns how many of the first n alerts fit into the last line, and text about the omitted ones.
 func lastAlerts(all []Alert, n, w int, key string) (shown int, end string) {
 	for ; ; n-- {
 		rest := len(all) - n
@@ -152,8 +152,8 @@ func alertLine(k *widget.Styles, all []Alert, w int, key, end string) string {
 }
 
 // Alerts returns the problems with a city that responds, worst first. rejected contains the errors in an invalid
-// configuration. held is the reason why a configuration is held; "" = none is held. mistakes contains the errors in
-// the preferences.
+// configuration. held is the reason why a configuration is held; "" = no configuration is held. mistakes contains the
+// errors in the preferences.
 func (l *Lists) Alerts(e *Env, rejected []Alert, held string, mistakes []string) (p []Alert) {
 	s := e.Snap
 	bad := func(text string) { p = append(p, Alert{Text: text}) }
@@ -182,8 +182,8 @@ func (l *Lists) Alerts(e *Env, rejected []Alert, held string, mistakes []string)
 	return p
 }
 
-// Alerts returns an alert for the agents that need a user: agents that have failed or are in quarantine. The key goes
-// to Quarantine if no agent has failed.
+// Alerts returns an alert for the agents that need a user's help: agents that have failed or are in quarantine. If no
+// agent has failed, the key goes to Quarantine.
 func (a *Agents) Alerts(e *Env) []Alert {
 	var parts []string
 	leads := IDAgents
@@ -241,7 +241,7 @@ func (a *Automations) Alerts(e *Env) []Alert {
 	return []Alert{{Text: text, Key: e.Key("focus." + string(IDAutomations))}}
 }
 
-// FailingText counts automations that are failing and that are broken, or returns "" if there are none.
+// FailingText returns the numbers of failing and of broken automations as text, or "" if both are zero.
 func FailingText(failing, broken int) string {
 	switch {
 	case failing == 0 && broken == 0:
@@ -273,7 +273,7 @@ func (d *Watchdogs) Alerts(e *Env) (calls, degraded []Alert) {
 	return calls, degraded
 }
 
-// NoneSelected returns the message that no row of a panel is selected, with the key to press. here reports whether keys
+// NoneSelected returns the message that no row of a panel is selected, with the key to press. here means that keys
 // already act on the panel.
 func NoneSelected(e *Env, p Panel, here bool) string {
 	a := p.About()
@@ -295,7 +295,8 @@ func NoneSelected(e *Env, p Panel, here bool) string {
 	return none
 }
 
-// allWell returns the message for a list in which nothing needs attention. It mentions problems in other panels.
+// allWell returns the message for a list in which nothing needs attention. If other panels have problems, it mentions
+// them.
 func (e *Env) allWell(noun string, n int) []string {
 	texts := []string{"No " + noun + " needs attention.",
 		fmt.Sprintf("%s shows all %d.", e.KeyOf("view.attention"), n)}

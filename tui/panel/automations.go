@@ -21,7 +21,7 @@ const (
 	AutomationRunning AutomationState = "running"
 	AutomationDue     AutomationState = "due"
 	AutomationIdle    AutomationState = "idle"
-	// idle; only a user fires it
+	// idle; it starts only when a user fires it
 	AutomationManual AutomationState = city.AutomationManual
 	AutomationOff    AutomationState = "off"
 )
@@ -38,7 +38,7 @@ type AutomationRow struct {
 	Reason   string
 	State    AutomationState
 	Next     time.Time // when it runs next; zero = unknown
-	since    time.Time // start of the current run, or time when it became due
+	since    time.Time // start of the current run, or the time at which it became due
 	Failures int
 	Last     *city.Run
 	fireKey  string // the key that fires it by hand
@@ -64,19 +64,19 @@ func NewAutomationRow(a *city.Automation) AutomationRow {
 	return r
 }
 
-// fails reports whether the last finished run failed, even while another run is in progress.
+// fails reports whether the latest finished run failed, even if another run is in progress.
 func (r *AutomationRow) fails() bool {
 	return r.State == AutomationFailing || r.Failures > 0 && r.State != AutomationOff &&
 		r.State != AutomationBroken
 }
 
-// Attention reports whether the automation needs attention.
+// Attention reports whether the automation needs a user's attention.
 func (r *AutomationRow) Attention() bool { return r.fails() || r.State == AutomationBroken }
 
-// GateText describes the gate: "cooldown 5m", "cron 0 3 * * *".
+// GateText returns a description of the gate: "cooldown 5m", "cron 0 3 * * *".
 func (r *AutomationRow) GateText() string { return strings.TrimSpace(r.gate + " " + r.gateKind) }
 
-// GateState describes the state of the gate, without the gate's name and without countdowns.
+// GateState returns the state of the gate, without the gate's name and without countdowns.
 func (r *AutomationRow) GateState() string {
 	text, _ := strings.CutPrefix(r.Reason, r.gate+": ")
 	switch {
@@ -99,7 +99,7 @@ func (r *AutomationRow) GateState() string {
 	return text
 }
 
-// Why describes the gate and its state, separated by a dot. For a failing or broken automation, it includes the reason.
+// Why returns the gate and its state, separated by dot. If the automation is failing or broken, it includes the reason.
 func (r *AutomationRow) Why(dot string) string {
 	parts := []string{r.GateText()}
 	switch {
@@ -115,7 +115,7 @@ func (r *AutomationRow) Why(dot string) string {
 	return strings.Join(parts, " "+dot+" ")
 }
 
-// fileError returns the error in the automation's file without the directory: "automation.toml:4:1: both formula and
+// fileError returns the error in the automation's file, without the directory: "automation.toml:4:1: both formula and
 // exec".
 func (r *AutomationRow) fileError() string {
 	if at, ok := strings.CutPrefix(r.Reason, r.Source); ok && r.Source != "" {
@@ -124,7 +124,7 @@ func (r *AutomationRow) fileError() string {
 	return r.Reason
 }
 
-// failure describes the failure of the last run: "last exit 128: not a git repository".
+// failure returns text that says how the latest run failed: "last exit 128: not a git repository".
 func (r *AutomationRow) failure() string {
 	if r.Last == nil || r.Last.Outcome == "" || r.Last.Outcome == RunOK {
 		return ""
@@ -135,7 +135,7 @@ func (r *AutomationRow) failure() string {
 // RunOK is the outcome of a successful run.
 const RunOK = "ok"
 
-// RunFailure describes why a run failed, with the last line of its output.
+// RunFailure returns the reason why a run failed, with the last line of its output.
 func RunFailure(run *city.Run) string {
 	text := widget.Plain(run.Outcome)
 	switch {
@@ -150,7 +150,7 @@ func RunFailure(run *city.Run) string {
 	return text
 }
 
-// DueText describes when the automation will be due, or how long it has been due or running.
+// DueText returns text that says when the automation will be due, or how long it has been due or running.
 func (r *AutomationRow) DueText(now time.Time) widget.Phrase {
 	switch {
 	case r.State == AutomationRunning && !r.since.IsZero():
@@ -178,7 +178,8 @@ func (r *AutomationRow) DueText(now time.Time) widget.Phrase {
 	return widget.Phrase{Full: "next " + in, Brief: "next " + in, Least: in}
 }
 
-// LastRunText describes the last run, or the current run: "ok 2m ago (1.2s)".
+// LastRunText returns the outcome and the age of the latest run, or the progress of the current one: "ok 2m ago
+// (1.2s)".
 func (r *AutomationRow) LastRunText(now time.Time) string {
 	run := r.Last
 	switch {
@@ -231,8 +232,8 @@ func (a *Automations) problems() (text string, alert bool) {
 	return strings.Join(parts, ", "), failing+broken > 0
 }
 
-// automationSorts returns the sort orders of the Automations panel. The default order is by state, most urgent
-// first. Gates are ordered by the next run.
+// automationSorts returns the sort orders of the Automations panel. The default order is by state, most urgent first.
+// The order by gate is by the time of the next run.
 func automationSorts() []widget.SortKey[AutomationRow] {
 	next := func(a, b *AutomationRow) int {
 		if a.Next.IsZero() != b.Next.IsZero() { // rows with unknown times come last
@@ -260,8 +261,8 @@ func automationSorts() []widget.SortKey[AutomationRow] {
 	}
 }
 
-// urgency ranks automations for sorting; 0 is the most urgent. Due, running and idle automations have the same rank, so
-// that rows do not move with every run.
+// urgency ranks automations for sorting; 0 is the most urgent. Automations that are due, running or idle have the same
+// rank, so that rows do not move with every run.
 func (r *AutomationRow) urgency() int {
 	switch {
 	case r.State == AutomationBroken:

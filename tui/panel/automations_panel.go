@@ -48,20 +48,20 @@ func newAutomations() *Automations {
 	return a
 }
 
-// Move moves the cursor by n rows. From then on, the cursor no longer moves by itself.
+// Move moves the cursor by n rows. After that, the cursor no longer moves on its own.
 func (a *Automations) Move(n int) {
 	a.moved = true
 	a.Table.Move(n)
 }
 
-// Select moves the cursor to an automation. From then on, the cursor no longer moves by itself.
+// Select moves the cursor to an automation. After that, the cursor no longer moves on its own.
 func (a *Automations) Select(id string) bool {
 	a.moved = true
 	return a.Table.Select(id)
 }
 
-// Entered moves the cursor to the first automation that needs attention, because the header sends the user here to see
-// it. It does nothing if the user has moved the cursor.
+// Entered moves the cursor to the first automation that needs attention, because that is the one to which the header
+// points. If the user has moved the cursor, it does nothing.
 func (a *Automations) Entered() {
 	for at, i := range a.List.Shown {
 		if a.Rows[i].Attention() && !a.moved {
@@ -97,12 +97,12 @@ const automationStateWidth = 7 // the width of "running" and "failing"
 type automationColumns struct{ state, name, why, last, gap int }
 
 func automationWidths(e *Env, rows []*AutomationRow, w int) automationColumns {
-	const enough, usual, most = 32, 21, 26 // minimum width of why next to last; widths of last
+	const enough, usual, most = 32, 21, 26 // minimum width of column why; widths of column last
 	c := automationColumns{state: automationStateWidth + 2, name: 6, last: usual, gap: 2}
 	for _, r := range rows {
 		c.name = max(c.name, widget.Width(r.Shown))
 		if widget.Width(r.LastRunText(e.Now)) > usual {
-			c.last = most // no width between, so the column rarely moves
+			c.last = most // only two widths, so that the column rarely changes
 		}
 	}
 	c.name = min(c.name, max(8, min(28, w/4)))
@@ -137,7 +137,7 @@ func automationColumnsOf(e *Env, rows []*AutomationRow, w int) []Column[*Automat
 			Cell: func(l *widget.Line, r *AutomationRow,
 				_ widget.RowState) {
 				b := r.reason(e)
-				// the last run column already shows the tail
+				// the last run column already contains the tail
 				if r.State == AutomationRunning && c.last > 0 {
 					b.Next = widget.Phrase{}
 				}
@@ -157,7 +157,7 @@ func automationColumnsOf(e *Env, rows []*AutomationRow, w int) []Column[*Automat
 		}})
 }
 
-// reason describes the gate, its state, and when it opens.
+// reason returns a description of the gate, its state, and when it opens.
 func (r *AutomationRow) reason(e *Env) widget.Reason {
 	b := widget.Reason{Text: r.Why(e.Look.Glyphs.Dot), Token: themes.Text, Next: r.DueText(e.Now),
 		NextToken: themes.Dim}
@@ -170,7 +170,7 @@ func (r *AutomationRow) reason(e *Env) widget.Reason {
 	return b
 }
 
-// automationHelp explains how to add an automation.
+// automationHelp returns text that explains how to add an automation.
 func automationHelp(e *Env, w int) []string {
 	return e.Look.Notes(w, "No automations yet. Each automation has its "+
 		"own file below "+widget.Plain(e.Snap.Path)+":",
@@ -199,7 +199,7 @@ func (r *AutomationRow) Matches(f *widget.Filter) bool {
 	})
 }
 
-// automationSummary describes an automation in a few lines.
+// automationSummary returns a description of an automation in a few lines.
 func automationSummary(e *Env, r *AutomationRow, w int) []string {
 	dot := " " + e.Look.Glyphs.Dot + " "
 	lines := []string{e.Look.Title(w, false,
@@ -229,7 +229,7 @@ func automationSummary(e *Env, r *AutomationRow, w int) []string {
 		}
 	}
 	row(themes.Text, action)
-	if r.State != AutomationRunning { // while it runs, the line above shows the gate
+	if r.State != AutomationRunning { // while it is running, the line above contains the gate
 		row(themes.Dim, r.LastRunText(e.Now))
 	}
 	if a.Last != nil {

@@ -7,14 +7,14 @@ import (
 	"gcity/tui/widget"
 )
 
-// columnKind is a column of Agents that a user can choose.
+// columnKind is a column of Agents that a user can choose to show.
 type columnKind struct {
 	name  string
 	head  string
 	right bool // right-aligned
 	// the width that the column needs; 0 = the column is hidden
 	width func(a *Agents) int
-	// returns the content of a cell; nil = the column shows the reason and fills the remaining width
+	// returns the content of a cell; nil = the column contains the reason and takes up the remaining width
 	cell func(e *Env, r *AgentRow) (string, token)
 }
 
@@ -45,7 +45,7 @@ func agentColumnKinds() []columnKind {
 	longest := func(most int, text func(r *AgentRow) string) width {
 		return func(a *Agents) int {
 			n := 0
-			for i := range a.Rows { // a filter does not change the columns
+			for i := range a.Rows { // a filter does not affect the columns
 				n = max(n, widget.Width(text(&a.Rows[i])))
 			}
 			return min(n, most)
@@ -108,8 +108,8 @@ type sizedColumn struct {
 	w int
 }
 
-// fitColumns computes the widths of the chosen columns. If there is not enough room, it hides columns from the end,
-// but never the name.
+// fitColumns computes the widths of the chosen columns. If there is not enough room, it hides columns from the end, but
+// never the name column.
 func (a *Agents) fitColumns(w int) []sizedColumn {
 	const gap, lead = 2, 4
 	var all []sizedColumn

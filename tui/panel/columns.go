@@ -9,16 +9,16 @@ type Columns struct {
 	state, Name, mark, Why, Age, CPU, Spark, Mem, Restarts, PID, gap int
 }
 
-// Widths contains the column widths that the visible rows need. Why includes the text after the reason.
+// Widths contains the column widths that the visible rows need. Why also includes the text that follows the reason.
 type Widths struct {
 	Name, Why int
-	Names     int  // enough for all but a few long names
+	Names     int  // enough for all names except a few long ones
 	Mark      int  // the width of the widest mark for work and mail
 	Spark     int  // the width of the CPU chart; 0 = none
 	Usage     bool // the resource usage of at least one agent is known
 }
 
-// Typical returns the greatest width apart from rare outliers, so that one long name does not take room from all rows.
+// Typical returns the greatest width, ignoring rare outliers, so that one long name does not take room from all rows.
 func Typical(widths []int) int {
 	slices.Sort(widths)
 	if few := len(widths) / 8; len(widths) >= 4 {
@@ -30,11 +30,11 @@ func Typical(widths []int) int {
 	return widths[len(widths)-1]
 }
 
-// LongName is the maximum width for a single name that is much longer than the other names.
+// LongName is the maximum width of a single name that is much longer than the others.
 const LongName = 24
 
-// AgentColumns returns the column widths for a panel of w columns. It hides columns from the right until there is
-// enough room for the reasons.
+// AgentColumns returns the column widths for a panel of w columns. It hides columns, starting at the right, until there
+// is enough room for the reasons.
 func AgentColumns(w int, n Widths) Columns {
 	c := Columns{state: StateWidth + 2, Name: min(max(n.Name, 6),
 		max(8, min(28, w/4, max(n.Names, LongName)))), Age: 4, CPU: 5, Mem: 5, Restarts: 8,
@@ -51,7 +51,7 @@ func AgentColumns(w int, n Widths) Columns {
 	if w >= 60 {
 		c.mark = n.Mark
 	}
-	// The set of columns does not depend on the current reasons and marks, so that columns do not come and go.
+	// The set of columns does not depend on the current reasons and marks, so that columns do not appear and disappear.
 	const enough = 44
 	gap, mark := c.gap, 0
 	rest := func() int {
@@ -71,7 +71,7 @@ func AgentColumns(w int, n Widths) Columns {
 			*drop = 0
 		}
 	}
-	const least = 20 // columns that the chart leaves to the reasons
+	const least = 20 // columns that remain for the reasons next to the chart
 	if n.Usage && n.Spark > 0 && rest()-n.Spark-gap >= least {
 		c.Spark = n.Spark
 	}
@@ -79,7 +79,7 @@ func AgentColumns(w int, n Widths) Columns {
 		c.Age = 0
 	}
 	mark = c.mark
-	const reason = 24 // above this width a full name is more important than the reason
+	const reason = 24 // if the reasons have more room than this, a full name is more important
 	if w >= 50 {
 		c.Name += max(0, min(n.Names-c.Name, rest()-min(n.Why, reason)))
 	}

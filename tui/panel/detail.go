@@ -20,7 +20,7 @@ func description(e *Env, w int, name, note string, texts []string) []string {
 	return lines
 }
 
-// SummaryOf describes an agent in a few lines.
+// SummaryOf returns a description of an agent in a few lines.
 func (a *Agents) SummaryOf(e *Env, r *AgentRow, w int) []string {
 	known, ok := e.Snap.Agent(r.Name)
 	if !ok {
@@ -97,7 +97,7 @@ func (a *Agents) hourLines(e *Env, name string) []string {
 	return lines
 }
 
-// sessionParts describes the session, the restarts, the crashes and the last exit.
+// sessionParts returns descriptions of the session, the restarts, the crashes and the last exit.
 func (r *AgentRow) sessionParts(now time.Time) []string {
 	parts := []string{sessionLine(r, now)}
 	if r.Restarts > 0 {
@@ -112,8 +112,8 @@ func (r *AgentRow) sessionParts(now time.Time) []string {
 	return parts
 }
 
-// reasons returns the reason for an agent's state. If the agent is running, its description comes first, on the same
-// line if both fit into w columns.
+// reasons returns the reason for an agent's state. If the agent is running, its description comes first. If both fit
+// into w columns, they share a line.
 func reasons(a *city.Agent, w int, dot string) []string {
 	why, about := widget.Plain(reason(a)), widget.Plain(a.Description)
 	if a.State != city.Running {
@@ -165,7 +165,7 @@ func stateLine(e *Env, r *AgentRow, l *widget.Line, clock bool) {
 	}
 }
 
-// Decisions lists decisions, newest first.
+// Decisions returns one line per decision, newest first.
 func Decisions(e *Env, all []city.Decision) []string {
 	lines := []string{"", e.Look.Paint(themes.Title, "Last decisions")}
 	if len(all) == 0 {

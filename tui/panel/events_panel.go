@@ -13,7 +13,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// MaxEvents is the maximum number of events in the panel. MaxPages is the maximum while the user views older events.
+// MaxEvents is the maximum number of events in the panel. While the user is viewing older events, the maximum is
+// MaxPages.
 const (
 	MaxEvents = 2000
 	MaxPages  = 10_000
@@ -40,7 +41,7 @@ func NewEventRow(e events.Event) EventRow {
 
 func (r *EventRow) Key() string { return r.id }
 
-// verb returns the type without its noun, in words.
+// verb returns the event type without its noun, in words.
 func (r *EventRow) verb() string {
 	if r.Event.Type == events.AgentIdleKilled {
 		return "killed (idle)"
@@ -52,8 +53,8 @@ func (r *EventRow) verb() string {
 	return strings.ReplaceAll(verb, "_", " ")
 }
 
-// Events is the Events panel. The newest event is at the bottom, and the view follows new events until the user
-// scrolls.
+// Events is the Events panel. The newest event is at the bottom, and the view follows new events until the user scrolls
+// up.
 type Events struct {
 	Table[EventRow, *EventRow]
 	agents *Agents // to find the agents that events are about
@@ -105,7 +106,7 @@ func (t *Events) Reset() {
 	t.Filter = old.Filter
 }
 
-// Refill applies the filter. A frozen cursor stays on its event.
+// Refill applies the filter. If the view is frozen, the cursor stays on its event.
 func (t *Events) Refill(e *Env, _ func(id string) bool) {
 	seq := t.CursorSeq()
 	t.Sync(e.Now)
@@ -124,7 +125,7 @@ func (t *Events) Sync(now time.Time) {
 // Has returns false, because events are not found by name.
 func (t *Events) Has(string) bool { return false }
 
-// Hidden returns zeros. Most events are always outside the panel, so the title does not show their number.
+// Hidden returns zeros. Most events are always outside the panel, so their number in the title would be useless.
 func (t *Events) Hidden(*Env, int, int) (above, below int) { return 0, 0 }
 
 // countNew returns the number of events that were received since the view was frozen.
@@ -135,7 +136,7 @@ func (t *Events) countNew(*Env) string {
 	return ""
 }
 
-// empty explains why the list is empty.
+// empty returns text that explains why the list is empty.
 func (t *Events) empty(e *Env, w int) []string {
 	text := "No events yet. Starts, exits, crashes and changes are listed here."
 	switch {
@@ -150,7 +151,8 @@ func (t *Events) empty(e *Env, w int) []string {
 	return []string{e.Look.Note(text, w)}
 }
 
-// limits describes how the list is limited: by the selected agent and by the filter. It returns "" if it is not.
+// limits returns text that says how the list is limited: by the selected agent, by the filter, or both. It returns ""
+// if it is not limited.
 func (t *Events) limits() string {
 	var parts []string
 	if t.agent != "" {
@@ -179,8 +181,8 @@ func (t *Events) noteAtEnd(e *Env, tabs []widget.Tab) string {
 	return note
 }
 
-// NewText describes how much has arrived since a view was frozen, and the keys to press to follow new output again.
-// before contains the keys that move the focus there first.
+// NewText returns text that says how much has arrived since a view was frozen, and which keys resume following. before
+// contains the keys that must be pressed first, to move the focus there.
 func (e *Env) NewText(n uint64, before string) string {
 	follows := before + e.KeyOf("move.last") + " follows"
 	if n == 0 {
@@ -189,7 +191,7 @@ func (e *Env) NewText(n uint64, before string) string {
 	return fmt.Sprintf("+%d new, %s", n, follows)
 }
 
-// Add appends new events, oldest first, and skips known events.
+// Add appends new events, oldest first. Known events are skipped.
 func (t *Events) Add(es []events.Event) {
 	t.Version++
 	var newest uint64
@@ -242,7 +244,8 @@ func (t *Events) CursorSeq() uint64 {
 	return 0
 }
 
-// refill applies the filter. A frozen cursor stays on the event seq, or on the last one before it.
+// refill applies the filter. In a frozen view, the cursor stays on the event with the number seq, or on the last one
+// before it.
 func (t *Events) refill(seq uint64) {
 	before := t.List.Cursor
 	t.List.Shown = t.List.Shown[:0]
@@ -266,12 +269,12 @@ func (t *Events) refill(seq uint64) {
 	t.List.Offset = max(0, t.List.Offset+at-before)
 }
 
-// shownEvent records which event was under the cursor while it follows the newest event. A key that was pressed just
-// before a new event arrived is meant for the previous event.
+// shownEvent records which event was under the cursor while the cursor follows the newest event. A key that was pressed
+// just before a new event arrived is meant for the event before it.
 type shownEvent struct {
 	seq   uint64 // sequence number of the event under the cursor
 	since time.Time
-	seen  uint64 // the last event that was visible long enough for a user to see it
+	seen  uint64 // the latest event that was visible long enough for a user to see it
 }
 
 // Record records the event under the cursor.
@@ -284,11 +287,11 @@ func (e *shownEvent) Record(seq uint64, now time.Time) {
 	}
 }
 
-// set records an event that the user has selected.
+// set records an event that the user selected.
 func (e *shownEvent) set(seq uint64) { e.seq, e.seen = seq, seq }
 
 // target returns the index of the event that keys apply to: the event under the cursor or, while new events arrive, the
-// last event that was visible long enough.
+// latest one that was visible long enough.
 func (t *Events) target() int {
 	if t.Frozen || t.Seen.seen == 0 {
 		return t.List.Cursor
@@ -304,7 +307,7 @@ func (t *Events) target() int {
 	return t.List.Cursor
 }
 
-// Move moves the cursor by n rows. It freezes the view, unless the cursor reaches the newest event.
+// Move moves the cursor by n rows. It freezes the view unless the cursor reaches the newest event.
 func (t *Events) Move(n int) {
 	defer func() { t.Seen.set(t.CursorSeq()) }()
 	t.List.Cursor = t.target()

@@ -11,20 +11,21 @@ import (
 // BeadPanel is a panel that builds its rows from bead queries. The room sends the queries and returns the results.
 type BeadPanel interface {
 	Panel
-	// RequestBeads sends queries for missing or outdated beads with seek, if the panel is visible and the last results
-	// are old enough.
+	// RequestBeads sends queries for missing or outdated beads by calling seek. It does so only if the panel is visible
+	// and the latest results are old enough.
 	RequestBeads(e *Env, visible bool, seek func(beads.Query) int)
 	// Take handles the result of a query. It reports whether the panel was waiting for it.
 	Take(id int, found []beads.Bead, problem string) bool
 	// Outdated marks the panel's beads as outdated, because the city's beads have changed.
 	Outdated()
-	// Hurry lets the next queries ignore the minimum gap.
+	// Hurry makes the next queries ignore the minimum gap.
 	Hurry()
-	// TimeToQuery returns how long RequestBeads waits before it requests outdated beads, once for each wait.
+	// TimeToQuery returns how long RequestBeads will wait before it requests outdated beads, or 0. For each wait, it
+	// returns the time only once.
 	TimeToQuery(now time.Time) time.Duration
 }
 
-// Fetch collects the results of several queries. It keeps the previous results until all new results have arrived.
+// Fetch collects the results of a group of queries. It keeps the previous results until all new ones have arrived.
 type Fetch struct {
 	Known   bool   // each query has returned a result at least once
 	Problem string // why the last attempt failed; "" = no error
@@ -32,7 +33,7 @@ type Fetch struct {
 	urgent  bool      // the next queries ignore the gap
 	at      time.Time // time of the last queries
 	wakeAt  time.Time // when to request outdated results; zero = TimeToQuery has returned it
-	wokenAt time.Time // the last value of wakeAt
+	wokenAt time.Time // the previous value of wakeAt
 	pending []int     // request IDs, in the order of the queries; 0 = has a result
 	found   [][]beads.Bead
 	failed  string // why a query of this group failed
@@ -50,11 +51,11 @@ func (f *Fetch) TimeToQuery(now time.Time) (wait time.Duration) {
 	return wait
 }
 
-// retryGap is the time between a failed attempt and the next one, unless the results become outdated sooner.
+// retryGap is the time between a failed attempt and the next one, unless the results become outdated before that.
 const retryGap = 10 * time.Second
 
-// Due reports whether to send the queries now: never while results are pending, and once per gap unless the user
-// has changed a bead. After a failure, the queries are due again when retryGap has passed.
+// Due reports whether the queries should be sent now: never while results are pending, and otherwise once per gap,
+// unless the user has changed a bead. After a failure, they are due again when retryGap has passed.
 func (f *Fetch) Due(now time.Time, gap time.Duration) bool {
 	next := f.at.Add(gap)
 	wait := !f.at.IsZero() && !f.urgent && now.Before(next)
@@ -76,7 +77,7 @@ func (f *Fetch) Begin(now time.Time, seek func(beads.Query) int, queries ...bead
 	f.failed = ""
 }
 
-// Take handles a result. done reports whether it was the last one of the group. all is nil if a query failed.
+// Take handles a result. done reports whether it was the last one that was missing. all is nil if a query failed.
 func (f *Fetch) Take(id int, found []beads.Bead, problem string) (all [][]beads.Bead, ours,
 	done bool) {
 	i := slices.Index(f.pending, id)
@@ -98,7 +99,7 @@ func (f *Fetch) Take(id int, found []beads.Bead, problem string) (all [][]beads.
 	return f.found, true, true
 }
 
-// pager is the Fetch of a list that is requested in pages, newest rows first.
+// pager is a Fetch for a list that is requested in pages, newest rows first.
 type pager struct {
 	Fetch
 	size, max int // rows per page, and in all pages
@@ -106,14 +107,14 @@ type pager struct {
 	pages  int
 	limit  int    // limit of the last query
 	more   bool   // there are rows beyond the limit
-	agent  string // the last query was only for rows of this agent; "" = for all
-	counts [2]int // the city's counts at the last query
+	agent  string // the latest query was only for rows of this agent; "" = for all
+	counts [2]int // the city's counts at the time of the latest query
 }
 
 func newPager(size, most int) pager { return pager{size: size, max: most, pages: 1} }
 
 // renew marks the results as outdated if the city's counts or the agent have changed. If the cursor is at the end of
-// the list, it adds a page.
+// the list, it requests one more page.
 func (p *pager) renew(counts [2]int, whose string, atEnd bool) {
 	all := p.pages * p.size
 	grows := p.more && atEnd && all < p.max && p.limit == all

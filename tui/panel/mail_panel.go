@@ -40,7 +40,7 @@ type Mail struct {
 	pager
 	Others bool // also list messages to agents and pools
 
-	all    []mail.Message // the last results, newest first, without archived messages
+	all    []mail.Message // the latest results, newest first, without archived messages
 	agents *Agents
 }
 
@@ -153,7 +153,7 @@ func (k *Mail) People(s *city.Snapshot) (names []string) {
 	return names
 }
 
-// rows returns rows for the last results.
+// rows returns the rows for the latest results.
 func (k *Mail) rows(e *Env) []MailRow {
 	rows := make([]MailRow, len(k.all))
 	for i, m := range k.all {
@@ -163,7 +163,7 @@ func (k *Mail) rows(e *Env) []MailRow {
 	return rows
 }
 
-// note describes the number of unread messages for people, and whether the list is incomplete or cannot be read.
+// note returns the number of unread messages for people, and says whether the list is incomplete or cannot be read.
 func (k *Mail) note(e *Env) (text string, alert bool) {
 	var parts []string
 	if k.Others {
@@ -282,7 +282,7 @@ func mailColumnsOf(e *Env, rows []*MailRow, w int) []Column[*MailRow] {
 	})...)
 }
 
-// empty explains why no message is listed.
+// empty returns text that says why the list is empty.
 func (k *Mail) empty(e *Env, w int) []string {
 	if n := len(k.Rows); n > 0 && (k.Filter.Active() || e.Attention) {
 		return e.Look.Notes(w, fmt.Sprintf("None of %s matches.", widget.Count(n, "message")),
@@ -291,7 +291,7 @@ func (k *Mail) empty(e *Env, w int) []string {
 	return k.help(e, w)
 }
 
-// help explains why no mail is listed, and how to write mail.
+// help returns text that explains why no mail is listed, and how to write mail.
 func (k *Mail) help(e *Env, w int) []string {
 	switch {
 	case k.Problem != "":
@@ -314,7 +314,7 @@ func (k *Mail) help(e *Env, w int) []string {
 	return e.Look.Notes(w, text)
 }
 
-// summary returns a message, text first, because there might be room for only a few lines.
+// summary returns a message, with its text first, because there might be room for only a few lines.
 func (k *Mail) summary(e *Env, r *MailRow, w int) []string {
 	all := append(MailDetails(e, &r.Message), "")
 	text := slices.Index(all, "")

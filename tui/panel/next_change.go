@@ -8,10 +8,10 @@ import (
 	"gcity/tui/widget"
 )
 
-// soon is how long before an idle agent restarts its row announces the restart.
+// soon is how far in advance the row of an idle agent announces the agent's restart.
 const soon = time.Minute
 
-// NextChange describes what will happen to an agent if no user intervenes.
+// NextChange returns text that says what will happen to an agent if no user intervenes.
 func (r *AgentRow) NextChange(e *Env) widget.Phrase {
 	if r.State == city.Draining {
 		return r.drainLeft(e.Now)
@@ -42,12 +42,12 @@ func (r *AgentRow) NextChange(e *Env) widget.Phrase {
 	return widget.Phrase{Full: full, Brief: brief, Least: brief}
 }
 
-// timed describes a change at a known time. Its shortest form has only the time.
+// timed returns a phrase for a change at a known time. Its shortest form contains only the time.
 func timed(what, in string) widget.Phrase {
 	return widget.Phrase{Full: what + in, Brief: what + in, Least: "in " + in}
 }
 
-// drainLeft describes how much time a draining agent has left.
+// drainLeft returns text that says how much time a draining agent has left.
 func (r *AgentRow) drainLeft(now time.Time) widget.Phrase {
 	switch {
 	case r.drain != nil && r.drain.Acked:
@@ -60,8 +60,8 @@ func (r *AgentRow) drainLeft(now time.Time) widget.Phrase {
 	return kill
 }
 
-// idleRestart describes when an idle agent restarts, if that is soon. The known last activity may be one patrol old, so
-// shorter idle times are not reported.
+// idleRestart returns text that says when an idle agent restarts, if that is soon. It ignores short idle times, because
+// the known last activity may be one patrol old.
 func (r *AgentRow) idleRestart(e *Env) (next widget.Phrase) {
 	if r.idle <= 0 || r.State != city.Running || r.attached() || r.Session == nil ||
 		r.Session.LastActivity == nil {
@@ -77,13 +77,13 @@ func (r *AgentRow) idleRestart(e *Env) (next widget.Phrase) {
 	return next
 }
 
-// NextText describes what happens next, with its time if that is known, or returns "".
+// NextText returns text that says what happens next and, if known, when. Otherwise it returns "".
 func NextText(n *city.Next, now time.Time) string {
 	full, _ := nextTexts(n, now)
 	return full
 }
 
-// nextTexts is like NextText, and also returns the text without the condition.
+// nextTexts is like NextText, but also returns the text without the condition.
 func nextTexts(n *city.Next, now time.Time) (full, brief string) {
 	full, brief = describe.Next(n, func(at time.Time) string {
 		return widget.Remaining(at.Sub(now))
@@ -91,5 +91,5 @@ func nextTexts(n *city.Next, now time.Time) (full, brief string) {
 	return widget.Plain(full), widget.Plain(brief)
 }
 
-// CheckSlack is how much longer than the patrol's interval a session check may take.
+// CheckSlack is the time by which a session check may exceed the patrol's interval.
 const CheckSlack = 5 * time.Second

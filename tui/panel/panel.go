@@ -9,7 +9,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// ID identifies a place that can have the focus. It is also the key of its stored settings.
+// ID identifies a place on the screen that can have the focus. It is also the key of its stored settings.
 type ID string
 
 // The IDs of the panels, of the pane and of the details.
@@ -42,7 +42,7 @@ const (
 	KindMessage    Kind = "mail"
 )
 
-// Ref names an object in a city. The name is empty if there is nothing to act on.
+// Ref names an object in a city. If there is nothing to act on, the name is empty.
 type Ref struct {
 	Kind Kind
 	Name string
@@ -92,7 +92,7 @@ type rowList interface {
 	Forget()
 }
 
-// describer describes the row under the cursor and the whole list.
+// describer can describe the row under the cursor and the whole list.
 type describer interface {
 	Title(e *Env) widget.Tab
 	Search(e *Env) (text, found string)
@@ -114,7 +114,7 @@ type About struct {
 	Noun     string      // noun for one of its rows
 	Zone     keymap.Zone // zone in which its keys apply
 	Kind     Kind
-	Opens    string   // ID of the action for a double click
+	Opens    string   // ID of the action that a double click runs
 	Details  string   // ID of the action that shows details
 	Nouns    []string // ID prefixes of the actions on its rows
 	Optional bool     // hidden while it is empty and not focused
@@ -126,14 +126,14 @@ type About struct {
 	NoMarks   bool // its rows cannot be marked
 	Always    bool // it ignores the attention filter
 	Follows   bool // the pane shows the agent of the row under the cursor
-	// on a small screen, a description of the row replaces the pane while the list has the focus
+	// on a small screen, while the list has the focus, a description of the row replaces the pane
 	Described bool
 	// message if the row refers to no agent; "" = rows do not refer to agents
 	NoAgent string
 	// its share of the height on a wide screen: 1/Share; 0 = the remaining height
 	Share     int
 	MinHeight int  // its minimum height on a wide screen
-	Explains  bool // while it is empty, it has as many rows as its help needs
+	Explains  bool // while it is empty, it has as many rows as its help text needs
 }
 
 // Env contains the values from the room that panels need.
@@ -149,7 +149,7 @@ type Env struct {
 	ReadOnly  bool
 	Attention bool           // show only what needs attention
 	Alerts    func() []Alert // returns the alerts of the whole city, worst first; nil = unknown
-	Still     bool           // the user is working in the lists, so rows keep their order
+	Still     bool           // the user is working in the lists, so that rows keep their order
 	UI        uint64         // changes with every change of the view, but not with new data
 }
 

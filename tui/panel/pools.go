@@ -25,7 +25,7 @@ const (
 	poolSuspended poolState = "suspended"
 )
 
-// MaxShort is how long a pool may have too few members before it needs attention.
+// MaxShort is how long a pool can have too few members before it needs a user's attention.
 const MaxShort = time.Minute
 
 // PoolRow is a pool ready to be drawn. Its strings are sanitized, except for Name, Rig and most of Check.
@@ -68,7 +68,7 @@ func NewPoolRow(p *city.Pool) PoolRow {
 // isShort reports whether the pool has fewer members than wanted and is not suspended.
 func (r *PoolRow) isShort() bool { return r.Suspended == "" && r.Size < r.Desired }
 
-// unmet reports whether more members are missing than a user is draining.
+// unmet reports whether more members are missing than those that a user is draining.
 func (r *PoolRow) unmet() bool { return r.isShort() && r.Size+r.drained < r.Desired }
 
 func (r *PoolRow) State(now time.Time) poolState {
@@ -149,7 +149,7 @@ func (s poolState) urgency() int {
 		poolShrinking, poolSteady, poolSuspended}, s)
 }
 
-// CheckResult describes the result of the check in a few words.
+// CheckResult returns the result of the check in a few words.
 func (r *PoolRow) CheckResult() string {
 	switch {
 	case r.Check.Problem != "":
@@ -162,8 +162,7 @@ func (r *PoolRow) CheckResult() string {
 	return fmt.Sprintf("check: %d", r.Check.Value)
 }
 
-// SizeOf parses a size or "auto". why is the reason why text is invalid for this pool, or "". Empty text is not an
-// error.
+// SizeOf parses a size or "auto". If the text is invalid for this pool, why is the reason. Empty text is not an error.
 func (r *PoolRow) SizeOf(text string) (size int, auto bool, why string) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	if text == "" || text == "auto" {

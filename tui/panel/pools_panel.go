@@ -123,7 +123,7 @@ func poolWidths(e *Env, rows []*PoolRow, w int) poolColumns {
 	if w < 50 {
 		c.gap, c.name = 1, min(c.name, 9)
 	}
-	said := 20 // room for "check returned 2, 8s ago"; above that, a full name is more important
+	said := 20 // room for "check returned 2, 8s ago"; beyond that, a full name is more important
 	if w < 70 {
 		said = 14
 	}
@@ -179,7 +179,7 @@ func poolColumnsOf(e *Env, rows []*PoolRow, w int) []Column[*PoolRow] {
 		}})
 }
 
-// reason describes why a pool has its size and which members are leaving, for a cell of w columns.
+// reason returns text that says why a pool has its size and which members are leaving, for a cell of w columns.
 func (r *PoolRow) reason(now time.Time, w int) widget.Reason {
 	b := widget.Reason{Next: r.leaving(), NextToken: themes.Busy}
 	b.Text, b.Token = r.Why(now)
@@ -196,7 +196,7 @@ func (r *PoolRow) sizeText() string { return fmt.Sprintf("%d/%d", r.Size, r.Desi
 
 func (r *PoolRow) Bounds() string { return fmt.Sprintf("%d-%d", r.Min, r.Max) }
 
-// leaving names the members that are draining.
+// leaving returns the names of the members that are draining.
 func (r *PoolRow) leaving() widget.Phrase {
 	switch len(r.Draining) {
 	case 0:
@@ -211,7 +211,8 @@ func (r *PoolRow) leaving() widget.Phrase {
 	return widget.SamePhrase(strconv.Itoa(len(r.Draining)) + " draining")
 }
 
-// Why describes why a pool has its size: set by hand, the result and age of its check, or why the check failed.
+// Why returns text that says why a pool has its size: set by hand, the result and age of its check, or why the check
+// failed.
 func (r *PoolRow) Why(now time.Time) (string, themes.Token) {
 	text := r.CheckText(now)
 	switch {
@@ -231,7 +232,7 @@ func (r *PoolRow) Why(now time.Time) (string, themes.Token) {
 	return text, themes.Text
 }
 
-// CheckText describes the result of the check and its age.
+// CheckText returns the result of the check and its age.
 func (r *PoolRow) CheckText(now time.Time) string {
 	c := &r.Check
 	asking := ""
@@ -264,7 +265,7 @@ func (r *PoolRow) CheckText(now time.Time) string {
 	return "not checked yet"
 }
 
-// RestartText describes the effect of a restart on the pool's members.
+// RestartText returns text that says what a restart does to the pool's members.
 func (r *PoolRow) RestartText() []string {
 	text := []string{fmt.Sprintf("The pool has %s. Each session ends and a new one starts. This "+
 		"does not count as a crash.", widget.Count(r.Size, "member"))}
@@ -277,7 +278,7 @@ func (r *PoolRow) RestartText() []string {
 	return text
 }
 
-// AfterDrain describes what happens after one member has drained.
+// AfterDrain returns text that says what happens when a single member has drained.
 func (r *PoolRow) AfterDrain() string {
 	wants := fmt.Sprintf("Pool %s wants %s (min is %d), ", r.Shown,
 		widget.Count(r.Desired, "member"), r.Min)
@@ -287,7 +288,7 @@ func (r *PoolRow) AfterDrain() string {
 	return wants + "so a new session starts afterwards."
 }
 
-// bound names the limit that overrides the check's result, or "".
+// bound returns the name of the limit that overrides the check's result, or "".
 func (r *PoolRow) bound() string {
 	switch {
 	case r.Override != nil:
@@ -312,7 +313,7 @@ func (p *Pools) Members(name string) []*AgentRow {
 	return all
 }
 
-// poolHelp explains how to add a pool.
+// poolHelp returns text that explains how to add a pool.
 func poolHelp(e *Env, w int) []string {
 	return e.Look.Notes(w, "No pools yet. An agent with an [agents.pool] table is a pool.",
 		"A check returns how many members to run. In "+
@@ -343,7 +344,7 @@ func (r *PoolRow) Matches(f *widget.Filter, now time.Time) bool {
 	})
 }
 
-// summary describes a pool in a few lines, with the members that need attention first.
+// summary returns a description of a pool in a few lines. The members that need attention come first.
 func (p *Pools) summary(e *Env, r *PoolRow, w int) []string {
 	dot := " " + e.Look.Glyphs.Dot + " "
 	lines := []string{e.Look.Title(w, false, []widget.Tab{{Name: "pool " + r.Shown, Active: true}},
@@ -397,5 +398,5 @@ func lastLine(text string) string {
 	return ""
 }
 
-// Sizes describes the numbers of running and desired members: "2 of 3 wanted".
+// Sizes returns the numbers of running and desired members as text: "2/3 live".
 func (r *PoolRow) Sizes() string { return fmt.Sprintf("%d/%d live", r.Size, r.Desired) }

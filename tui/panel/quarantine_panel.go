@@ -9,7 +9,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// noneQuarantined explains why Quarantine is empty.
+// noneQuarantined returns text that explains why Quarantine is empty.
 func noneQuarantined(e *Env, w int) []string {
 	if e.Snap == nil {
 		return []string{e.Look.Note("Waiting for the city.", w)}
@@ -20,8 +20,8 @@ func noneQuarantined(e *Env, w int) []string {
 	}
 }
 
-// quarantineColumns returns a column with the name, and a column with the reason, the last exit, the end of the
-// quarantine and the key. If there is not enough room, it hides the last exit, then the key, then the reason.
+// quarantineColumns returns two columns: the name, and a column with the reason, the last exit, the end of the
+// quarantine and the key. If there is not enough room, it first hides the last exit, then the key, then the reason.
 func quarantineColumns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 	more, key := e.Look.Glyphs.More, e.KeyOf("agent.release")
 	name := 8
@@ -34,7 +34,7 @@ func quarantineColumns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 	return []Column[*AgentRow]{
 		{W: name, Cell: func(l *widget.Line, r *AgentRow, _ widget.RowState) {
 			token := themes.Bad
-			// the row is still listed only because the cursor is on it
+			// the row is listed only because the cursor is still on it
 			if r.State != city.Quarantined {
 				token = themes.Off
 			}
@@ -68,7 +68,8 @@ func quarantineColumns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 // Quarantined reports whether the agent is in quarantine.
 func (r *AgentRow) Quarantined() bool { return r.State == city.Quarantined }
 
-// releaseText describes when an agent leaves quarantine, or its new state if it has left.
+// releaseText returns text that says when an agent leaves quarantine. If the agent has already left, it is the agent's
+// new state.
 func releaseText(r *AgentRow, now time.Time) string {
 	switch {
 	case !r.Quarantined():
@@ -79,7 +80,7 @@ func releaseText(r *AgentRow, now time.Time) string {
 	return "until released"
 }
 
-// LastExit describes how a session ended: "exit 3 after 12s".
+// LastExit returns text that says how a session ended: "exit 3 after 12s".
 func LastExit(e *city.Exit) string {
 	if e == nil {
 		return ""

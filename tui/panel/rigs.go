@@ -82,7 +82,7 @@ func (r *RigRow) Key() string { return r.Name }
 // Attention reports whether the rig needs attention.
 func (r *RigRow) Attention() bool { return r.State == rigBroken || r.State == rigTroubled }
 
-// AgentsText describes the number of the rig's agents by state.
+// AgentsText returns the numbers of the rig's agents by state.
 func (r *RigRow) AgentsText() string {
 	if len(r.counts) == 0 {
 		return "no agents"
@@ -90,7 +90,7 @@ func (r *RigRow) AgentsText() string {
 	return strings.Join(r.counts, ", ")
 }
 
-// WorkText describes the number of the rig's unfinished beads.
+// WorkText returns the number of the rig's unfinished beads.
 func (r *RigRow) WorkText() string {
 	if r.Work == nil {
 		return "not counted"

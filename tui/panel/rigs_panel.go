@@ -93,7 +93,7 @@ func (g *Rigs) Suspended() bool {
 	})
 }
 
-// Resumable reports whether there are marked rigs or a rig under the cursor, and all of them are suspended.
+// Resumable reports whether there are target rigs, marked or under the cursor, and all of them are suspended.
 func (g *Rigs) Resumable() bool { return len(g.Targets()) > 0 && g.Suspended() }
 
 // toggle suspends the rigs that are not suspended. If all are suspended, it resumes them.
@@ -124,7 +124,7 @@ func (g *Rigs) toggle(*Env) []Request {
 			"This is stored in the configuration."}}}
 }
 
-// rigsText names rigs: "rig shop", "3 marked rigs".
+// rigsText returns text that names rigs: "rig shop", "3 marked rigs".
 func rigsText(rows []*RigRow) string {
 	if len(rows) == 1 {
 		return "rig " + rows[0].Shown
@@ -132,7 +132,7 @@ func rigsText(rows []*RigRow) string {
 	return widget.Count(len(rows), "marked rig")
 }
 
-// rigLines lists rigs if there are several.
+// rigLines returns the names of rigs as lines, if there are several rigs.
 func rigLines(rows []*RigRow) []string {
 	if len(rows) < 2 {
 		return nil
@@ -160,7 +160,8 @@ func (g *Rigs) members(rigs ...*RigRow) []*AgentRow {
 	return rows
 }
 
-// restartable returns the agents that restarting the target rigs would restart. Agents that must not run are omitted.
+// restartable returns the agents that would restart if the target rigs were restarted. Agents that must not run are
+// omitted.
 func (g *Rigs) restartable() []*AgentRow {
 	return slices.DeleteFunc(g.members(g.Targets()...), func(a *AgentRow) bool {
 		return a.State == city.Suspended || a.State == city.Draining || a.State == city.Stopping
@@ -225,7 +226,7 @@ func (g *Rigs) details(e *Env, r *RigRow) []string {
 	return append(lines, AgentLines(e, g.members(r))...)
 }
 
-// AgentLines lists agents with their states and reasons.
+// AgentLines returns one line per agent, with its state and the reason.
 func AgentLines(e *Env, rows []*AgentRow) []string {
 	if len(rows) == 0 {
 		return []string{e.Look.Paint(themes.Dim, "None.")}
@@ -356,13 +357,13 @@ func rigColumnsOf(e *Env, rows []*RigRow, w int) []Column[*RigRow] {
 	})...)
 }
 
-// rigHelp explains how to add a rig.
+// rigHelp returns text that explains how to add a rig.
 func rigHelp(e *Env, w int) []string {
 	return e.Look.Notes(w, "No rigs yet. A rig is a project folder with its own agents and work. "+
 		"Add one with a command:", "", "    gcity rig add FOLDER")
 }
 
-// summary describes a rig in a few lines.
+// summary returns a description of a rig in a few lines.
 func (g *Rigs) summary(e *Env, r *RigRow, w int) []string {
 	return description(e, w, "rig "+r.Shown, r.Source, g.details(e, r))
 }

@@ -9,7 +9,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// RunReason describes why a run was started and what requested it, with its retry number and its number of events.
+// RunReason returns text that says why a run was started and what requested it, with its retry number and its number of
+// events.
 func RunReason(run *city.Run) string {
 	text := widget.Plain(run.Reason)
 	if run.By != "" {
@@ -24,7 +25,7 @@ func RunReason(run *city.Run) string {
 	return strings.TrimPrefix(text, ", ")
 }
 
-// RunOutcome describes the outcome of a run in one or two words, and returns its color.
+// RunOutcome returns the outcome of a run in one or two words, and its color.
 func RunOutcome(run *city.Run) (string, themes.Token) {
 	switch {
 	case run.Ending():

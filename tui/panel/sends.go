@@ -18,7 +18,7 @@ func waiting(sends []city.Send) []city.Send {
 	return all
 }
 
-// waitText describes how many messages are queued and why the first one is waiting, or returns "".
+// waitText returns text that says how many messages are queued and why the first one is waiting, or "".
 func (r *AgentRow) waitText() string {
 	if len(r.Waiting) == 0 {
 		return ""
@@ -27,11 +27,11 @@ func (r *AgentRow) waitText() string {
 	if n := len(r.Waiting); n > 1 {
 		text = fmt.Sprintf("%d nudges queued", n)
 	}
-	if r.State != city.Running { // the row already shows that it is not running
+	if r.State != city.Running { // the row already says that the agent is not running
 		return text
 	}
 	if first := &r.Waiting[0]; first.Hold == city.HoldDraft {
-		text += ": draft on its line" // a short form for a row
+		text += ": draft on its line" // short form for a row
 	} else if why := widget.Plain(first.Why); why != "" {
 		text += ": " + why
 	}

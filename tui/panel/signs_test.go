@@ -8,7 +8,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// In ASCII, no two states in a list have the same symbol, because there may be no colors either.
+// In ASCII, no two states in a list have the same symbol, because there might be no colors either.
 func TestASCIISymbolsOfStates(t *testing.T) {
 	l := &widget.Styles{Glyphs: themes.ASCII()}
 	signs := map[string]map[string]string{}

@@ -19,7 +19,7 @@ type named[R any] interface {
 	Key() string
 }
 
-// Definition turns a table into a panel. Functions may be nil if the panel does not have the feature or uses the
+// Definition turns a table into a panel. A function may be nil if the panel does not have the feature or uses the
 // default.
 type Definition[R any, P named[R]] struct {
 	About
@@ -32,7 +32,7 @@ type Definition[R any, P named[R]] struct {
 	// reports whether a row is included, in a panel that is a subset
 	Belongs func(r P) bool
 	Columns func(e *Env, rows []P, w int) []Column[P] // returns the columns that fit into w
-	// reports whether the cursor is on a row; nil = it is on the selected row
+	// reports whether the cursor is on a row; nil = the cursor is on the selected row
 	Cursor  func(at int, r P, focus bool) bool
 	Current func() P // returns the row that keys apply to
 	// returns the number in the title; nil = the number of all rows
@@ -55,7 +55,8 @@ type Definition[R any, P named[R]] struct {
 	Actions func() []Action                   // returns the panel's own actions
 }
 
-// Table is a panel. It consists of its rows, the list of visible rows, and a Definition. The cursor stays on its row.
+// Table is a panel. It consists of its rows, the list of visible rows, and a Definition. When rows move, the cursor
+// stays on its row.
 type Table[R any, P named[R]] struct {
 	widget.Table[R, P]
 	Def   Definition[R, P]
@@ -68,7 +69,7 @@ func NewTable[R any, P named[R]](def Definition[R, P]) Table[R, P] {
 
 func (t *Table[R, P]) About() *About { return &t.Def.About }
 
-// Update builds the rows from a snapshot. While the user is working in the lists, known rows keep their order.
+// Update builds the rows from a snapshot. While the user is working in the lists, existing rows keep their order.
 func (t *Table[R, P]) Update(e *Env) {
 	if t.Def.Subset || t.Def.Rows == nil {
 		return
@@ -120,7 +121,7 @@ func (t *Table[R, P]) Cursor() (at, offset, shown, total int) {
 	return t.List.Cursor, t.List.Offset, len(t.List.Shown), len(t.Rows)
 }
 
-// Settled reports whether all visible rows match the filter, except rows for which holds returns true.
+// Settled reports whether all visible rows match the filter. Rows for which holds returns true are ignored.
 func (t *Table[R, P]) Settled(holds func(id string) bool) bool { return t.List.AllMatch(holds) }
 
 // Key returns the key of the row under the cursor.
@@ -153,7 +154,7 @@ func (t *Table[R, P]) Sort(now time.Time) {
 	}
 }
 
-// Sorted reports whether the rows are sorted, or must not be sorted again yet.
+// Sorted reports whether the rows are sorted, or cannot be sorted again yet.
 func (t *Table[R, P]) Sorted(now time.Time) bool {
 	return t.Def.Orders == nil || t.JustReordered(now) || widget.IsSorted(t.Rows, t.rank(now))
 }
@@ -195,7 +196,8 @@ func valueOf[P comparable](value func(P) string, r P) string {
 	return value(r)
 }
 
-// Called returns the name of the rows that verbs act on: "worker", "3 marked pools", or "".
+// Called returns text that names the rows that verbs act on: "worker", "3 marked pools". It returns "" if verbs have
+// nothing to act on.
 func (t *Table[R, P]) Called() string {
 	rows := t.Targets()
 	switch {
@@ -218,7 +220,7 @@ func (t *Table[R, P]) Copies() []Copied {
 	return t.Def.Copies(r)
 }
 
-// Summary describes the row under the cursor in a few lines, or returns nil.
+// Summary returns a description of the row under the cursor in a few lines, or nil.
 func (t *Table[R, P]) Summary(e *Env, w int) []string {
 	r := t.Row()
 	if r == nil || t.Def.Summary == nil {
@@ -257,7 +259,7 @@ func (t *Table[R, P]) Title(e *Env) widget.Tab {
 	return out
 }
 
-// Search describes the filters of the list, or returns "". found is the number of rows that match.
+// Search returns a description of the filters of the list, or "". found is the number of matching rows as text.
 func (t *Table[R, P]) Search(e *Env) (text, found string) {
 	switch {
 	case t.Def.Subset:
@@ -273,7 +275,7 @@ func (t *Table[R, P]) Search(e *Env) (text, found string) {
 	return text, fmt.Sprintf("%d of %d", len(t.List.Shown), len(t.Rows))
 }
 
-// SearchText describes the filter and the attention filter, or returns "".
+// SearchText returns a description of the filter and the attention filter, or "".
 func SearchText(e *Env, f *widget.Filter, always bool) string {
 	var parts []string
 	if e.Attention && !always {
@@ -348,7 +350,7 @@ func (t *Table[R, P]) Hidden(e *Env, w, h int) (above, below int) {
 	return t.List.HiddenRows(room)
 }
 
-// ruleNote returns the text at the end of the rule: the filter and the number of matching rows, unless a title shows
+// ruleNote returns the text at the end of the rule: the filter and the number of matching rows, unless a title contains
 // them.
 func (t *Table[R, P]) ruleNote(e *Env, at Box) string {
 	if t.Def.Note != nil {
@@ -374,7 +376,7 @@ func (t *Table[R, P]) nothing(e *Env, w, h int) []string {
 	return lines
 }
 
-// Help explains why the list is empty and how to fill it.
+// Help returns text that explains why the list is empty and how to fill it.
 func (t *Table[R, P]) Help(e *Env, w int) []string {
 	n := len(t.Rows)
 	switch {
@@ -393,7 +395,7 @@ func (t *Table[R, P]) Help(e *Env, w int) []string {
 	return t.Def.Help(e, w)
 }
 
-// Clears returns a sentence with the key that clears the filter.
+// Clears returns a sentence that says which key clears the filter.
 func (e *Env) Clears() string { return e.KeyOf("view.back") + " clears the filter." }
 
 // Column is a column of a table with its width.
@@ -421,7 +423,7 @@ func RowLine[P any](k *widget.Styles, columns []Column[P], r P, s widget.RowStat
 // orderName returns the name of the column's sort order.
 func (c *Column[P]) orderName() string { return cmp.Or(c.Order, c.Head) }
 
-// byText compares strings without regard to case. Empty strings come last.
+// byText compares strings, ignoring case. Empty strings come last.
 func byText(a, b string) int {
 	if (a == "") != (b == "") {
 		return cmp.Compare(b, a)
@@ -429,7 +431,7 @@ func byText(a, b string) int {
 	return cmp.Compare(strings.ToLower(a), strings.ToLower(b))
 }
 
-// headings draws the column headings. The heading of the column by which the list is sorted has an arrow.
+// headings draws the column headings. The heading of the column that determines the order has an arrow.
 func headings[P any](k *widget.Styles, columns []Column[P], sorted, arrow string, w int) string {
 	l := widget.Line{Styles: k}
 	l.Space(3)
@@ -439,7 +441,7 @@ func headings[P any](k *widget.Styles, columns []Column[P], sorted, arrow string
 			gap = 0
 		}
 		if head != "" && c.orderName() == sorted {
-			token, sorted, more = themes.Text, "-", "" // only one arrow
+			token, sorted, more = themes.Text, "-", "" // there is only one arrow
 			over, blank := widget.Width(head+arrow)+1-width, " "
 			if c.Right { // the arrow may use the gap in front of the heading
 				use := max(0, min(over, gap-1))
@@ -462,7 +464,7 @@ func headings[P any](k *widget.Styles, columns []Column[P], sorted, arrow string
 	return widget.Crop(l.Fill(w), w)
 }
 
-// OrderAt returns the index of the sort order for the heading at column x in a list of w columns, or -1.
+// OrderAt returns the index of the sort order that belongs to the heading at column x in a list of w columns, or -1.
 func (t *Table[R, P]) OrderAt(e *Env, w, x int) int {
 	o, ways := t.Sorting(e.Now)
 	if o == nil {
@@ -481,7 +483,7 @@ func (t *Table[R, P]) OrderAt(e *Env, w, x int) int {
 	return -1
 }
 
-// NextOrder returns the index of the sort order for the next visible column, from left to right.
+// NextOrder returns the index of the sort order of the next visible column, from left to right.
 func (t *Table[R, P]) NextOrder(e *Env, w int) int {
 	o, ways := t.Sorting(e.Now)
 	var columns []int
@@ -496,13 +498,13 @@ func (t *Table[R, P]) NextOrder(e *Env, w int) int {
 	return columns[(slices.Index(columns, o.Key)+1)%len(columns)]
 }
 
-// held reports whether the user is working in the lists and rows are not where the sort order would put them.
+// held reports whether the user is working in the lists and therefore rows are not where the sort order would put them.
 func (t *Table[R, P]) held(e *Env) bool {
 	return e.Still && t.Def.Orders != nil && !widget.IsSorted(t.Rows, t.rank(e.Now))
 }
 
 // sorted returns the name of the current sort order, and an arrow for its direction. The arrow points up if the
-// smallest value is first. It is in parentheses while rows keep their places.
+// smallest value is first. While rows keep their places, the arrow is in parentheses.
 func (t *Table[R, P]) sorted(e *Env) (name, arrow string) {
 	defer func() {
 		if t.held(e) && arrow != "" {
@@ -521,7 +523,7 @@ func (t *Table[R, P]) sorted(e *Env) (name, arrow string) {
 	}
 }
 
-// visible returns the columns that have a width.
+// visible returns the columns that have a nonzero width.
 func visible[P any](columns []Column[P]) []Column[P] {
 	return slices.DeleteFunc(columns, func(c Column[P]) bool { return c.W <= 0 })
 }
@@ -538,7 +540,7 @@ func (t *Table[R, P]) Visible() []P {
 // Marking gives access to the marks of a list.
 type Marking struct {
 	Marks  *map[string]bool
-	Anchor *string // the row that was marked last
+	Anchor *string // the most recently marked row
 	Rows   widget.Rows
 	List   *widget.List
 }

@@ -9,8 +9,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// details describes a watchdog: its state, the watched agent, its last check, and what decides its checks (the mode or
-// a triage agent).
+// details returns the details of a watchdog: its state, the watched agent, its latest check, and what decides the
+// outcome of a check (the mode or a triage agent).
 func (d *Watchdogs) details(e *Env, name string) []string {
 	r := d.Find(name)
 	if r == nil {
@@ -103,7 +103,7 @@ func safe(j *city.Judgement) *city.Judgement {
 	return &c
 }
 
-// judgements lists a watchdog's recent decisions, newest first.
+// judgements returns a watchdog's recent decisions as lines, newest first.
 func judgements(e *Env, w *city.Watchdog) []string {
 	all := make([]city.Decision, 0, len(w.Recent))
 	for i := range w.Recent {

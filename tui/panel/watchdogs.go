@@ -66,7 +66,8 @@ func (r *WatchdogRow) Why(now time.Time) string {
 // Attention reports whether the watchdog needs attention.
 func (r *WatchdogRow) Attention() bool { return r.Info.NeedsAttention() }
 
-// nextCheck describes when the next check is, or which agent is deciding the check in progress.
+// nextCheck returns text that says when the next check is. If a check is in progress, it names the agent that decides
+// its outcome.
 func (r *WatchdogRow) nextCheck(now time.Time) widget.Phrase {
 	switch t, next := r.Info.Triaged, r.Info.Next; {
 	case t != nil:
@@ -86,7 +87,7 @@ func (r *WatchdogRow) nextCheck(now time.Time) widget.Phrase {
 	}
 }
 
-// BeatAge describes the age of the heartbeat, and when the heartbeat becomes stale.
+// BeatAge returns the age of the heartbeat, and says when the heartbeat becomes stale.
 func (r *WatchdogRow) BeatAge(now time.Time) widget.Phrase {
 	w := r.Info
 	if w.Heartbeat == nil {
@@ -159,7 +160,7 @@ func (r *AgentRow) AddCall(w *city.Watchdog) {
 		widget.Plain(w.Escalated.Message)+"; "+r.Why, "; ")
 }
 
-// CallLine describes a watchdog's call in one line.
+// CallLine returns a watchdog's call in one line.
 func CallLine(w *city.Watchdog) string {
 	return "watchdog " + widget.Plain(w.Name) + " calls " + widget.Plain(w.Escalated.To) +
 		": " + widget.Plain(w.Escalated.Message)
@@ -182,7 +183,7 @@ func watchdogSign(l *widget.Styles, word string) (string, themes.Token) {
 	return l.Glyphs.Suspended, themes.Off
 }
 
-// decider names what decides the next check: the mode, or the triage agent.
+// decider returns what decides the outcome of a check: the mode, or the name of the triage agent.
 func (r *WatchdogRow) decider() string {
 	if r.Info.Mode == city.ByTriage {
 		return strings.TrimSpace("triage " + widget.Plain(r.Info.Triage))

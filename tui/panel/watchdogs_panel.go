@@ -53,8 +53,8 @@ func newWatchdogs(all *Agents) *Watchdogs {
 	return d
 }
 
-// actions returns the actions for the watchdog under the cursor. In this panel, agent verbs act on the watched
-// agent.
+// actions returns the actions for the watchdog under the cursor. In this panel, agent verbs act on the agent that it
+// watches.
 func (d *Watchdogs) actions() []Action {
 	const details = "show details of the watchdog: heartbeat, checks and reasons"
 	return []Action{
@@ -80,7 +80,7 @@ func (d *Watchdogs) whyNoAgent(*Env) string {
 	return ""
 }
 
-// CheckedNow describes the check in progress, or returns "".
+// CheckedNow returns a description of the check in progress, or "".
 func (r *WatchdogRow) CheckedNow(now time.Time) string {
 	if r.Info.Triaged != nil {
 		return r.nextCheck(now).Full
@@ -112,7 +112,7 @@ func (d *Watchdogs) show(*Env) []Request {
 type watchdogColumns struct{ state, name, watches, heart, mode, why, gap int }
 
 func watchdogWidths(e *Env, rows []*WatchdogRow, w int) watchdogColumns {
-	// the width of "very stale"; minimum width of why while other columns are shown
+	// the width of "very stale"; minimum width of the why column while other columns are shown
 	const state, enough = 10, 30
 	c := watchdogColumns{state: state + 2, name: 6, watches: 7, heart: 9, mode: 7, gap: 2}
 	full := 0
@@ -205,7 +205,7 @@ func (r *WatchdogRow) reason(now time.Time) widget.Reason {
 	return b
 }
 
-// help explains how to add a watchdog.
+// help returns text that explains how to add a watchdog.
 func (d *Watchdogs) help(e *Env, w int) []string {
 	return e.Look.Notes(w, "No watchdogs: no agent's heartbeat is monitored. "+
 		"Add one to "+widget.Plain(e.Snap.Path)+"/city.toml:", "",
@@ -213,7 +213,7 @@ func (d *Watchdogs) help(e *Env, w int) []string {
 		`    watches = "AGENT"      # the agent reports with: gc heartbeat`)
 }
 
-// summary describes a watchdog in a few lines.
+// summary returns a description of a watchdog in a few lines.
 func (d *Watchdogs) summary(e *Env, r *WatchdogRow, w int) []string {
 	return description(e, w, "watchdog "+r.Shown, r.Info.Source, d.details(e, r.Name))
 }

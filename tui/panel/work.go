@@ -36,7 +36,7 @@ type WorkRow struct {
 	Gate  string // gate that it is waiting for; "" = none
 	Parts int    // number of its unclosed parts
 	id    string
-	owner string // its assignee or, without an assignee, its pool
+	owner string // its assignee or, if it has none, its pool
 }
 
 func (r *WorkRow) Key() string { return r.Bead.ID }
@@ -51,8 +51,8 @@ func PoolOf(b *beads.Bead) string {
 	return ""
 }
 
-// workRows returns the rows for unclosed beads and for beads that were closed today. ready contains the IDs of ready
-// beads. It is nil if unclosed contains all unclosed beads.
+// workRows returns the rows for unclosed beads and for beads that were closed today. ready contains the IDs of the
+// beads that are ready. If unclosed contains all unclosed beads, ready is nil.
 func workRows(s *city.Snapshot, unclosed, closed []beads.Bead, ready map[string]bool) []WorkRow {
 	gates, parts, known := city.GatesIn(unclosed), map[string]int{}, map[string]bool{}
 	for i := range unclosed {
@@ -92,7 +92,8 @@ func workRows(s *city.Snapshot, unclosed, closed []beads.Bead, ready map[string]
 	return rows
 }
 
-// rigOfBead returns the rig with the bead's store, according to the prefix of the bead's ID, or "".
+// rigOfBead returns the rig to which the bead's store belongs, according to the prefix of the bead's ID. If the prefix
+// does not belong to a rig, it returns "".
 func rigOfBead(s *city.Snapshot, id string) string {
 	if s == nil {
 		return ""
@@ -109,7 +110,7 @@ func rigOfBead(s *city.Snapshot, id string) string {
 	return ""
 }
 
-// Attention reports whether the bead needs a user's attention: a gate blocks it.
+// Attention reports whether the bead needs a user's attention, which is the case if a gate blocks it.
 func (r *WorkRow) Attention() bool { return r.Gate != "" }
 
 // Matches reports whether a row matches the filter.

@@ -25,11 +25,11 @@ const (
 type Work struct {
 	Table[WorkRow, *WorkRow]
 	pager
-	unclosed, closed []beads.Bead // the last results
+	unclosed, closed []beads.Bead // the latest results
 	ready            map[string]bool
-	added            string // bead that the user has added and that is not listed yet; "" = none
+	added            string // a bead that the user has added and that is not listed yet; "" = none
 
-	built  []WorkRow // rows built from the last results; nil = not built yet
+	built  []WorkRow // rows built from the latest results; nil = not built yet
 	rigs   []city.Rig
 	agents *Agents
 }
@@ -65,7 +65,7 @@ func newWork(all *Agents) *Work {
 }
 
 // RequestBeads requests the newest unclosed beads and the beads that were closed today. If there are more unclosed
-// beads, it also requests the ready beads.
+// beads than requested, it also requests the ready beads.
 func (k *Work) RequestBeads(e *Env, visible bool, seek func(beads.Query) int) {
 	if e.Snap == nil || !visible {
 		return
@@ -116,8 +116,8 @@ func (k *Work) Take(id int, found []beads.Bead, problem string) bool {
 	return true
 }
 
-// SelectNew selects a bead that the user has added when it is listed, unless the user moves the cursor before. Filters
-// do not hide it.
+// SelectNew selects a bead that the user has just added as soon as the bead is listed, unless the user moves the cursor
+// first. Filters do not hide the bead.
 func (k *Work) SelectNew(id string) { k.added = id }
 
 // Move moves the cursor by n rows.
@@ -126,7 +126,7 @@ func (k *Work) Move(n int) {
 	k.Table.Move(n)
 }
 
-// rows returns rows for the last results.
+// rows returns the rows for the latest results.
 func (k *Work) rows(e *Env) []WorkRow {
 	same := slices.EqualFunc(k.rigs, e.Snap.Rigs, func(a, b city.Rig) bool {
 		return a.Name == b.Name && a.Prefix == b.Prefix
@@ -137,7 +137,7 @@ func (k *Work) rows(e *Env) []WorkRow {
 	if k.added != "" && slices.ContainsFunc(k.built, func(r WorkRow) bool {
 		return r.Key() == k.added
 	}) {
-		k.SelectedKey, k.List.IDs = k.added, append(k.List.IDs, k.added) // as if it was shown
+		k.SelectedKey, k.List.IDs = k.added, append(k.List.IDs, k.added) // as if it were shown
 		k.added = ""
 	}
 	return slices.Clone(k.built)
@@ -151,8 +151,8 @@ func (k *Work) count(e *Env) string {
 	return strconv.Itoa(e.Snap.Work.Open + e.Snap.Work.InProgress)
 }
 
-// search describes the filter. If not all beads are loaded, it mentions that the filter applies only to the newest
-// beads.
+// search returns a description of the filter. If not all beads are loaded, it mentions that the filter applies only to
+// the newest beads.
 func (k *Work) search(e *Env) string {
 	text := SearchText(e, &k.Filter, false)
 	if text != "" && k.more {
@@ -260,7 +260,7 @@ func (r *WorkRow) titleCell(e *Env, l *widget.Line, s widget.RowState, w int) {
 	l.Add(token, widget.Fit(r.Shown, max(0, w-widget.Width(gate)), e.Look.Glyphs.More))
 }
 
-// help explains why the list is empty.
+// help returns text that explains why the list is empty.
 func (k *Work) help(e *Env, w int) []string {
 	switch {
 	case k.Problem != "":
@@ -276,12 +276,12 @@ func (k *Work) help(e *Env, w int) []string {
 		"and automations that cook a formula, create them too.")
 }
 
-// summary describes a bead in a few lines.
+// summary returns a description of a bead in a few lines.
 func (k *Work) summary(e *Env, r *WorkRow, w int) []string {
 	return description(e, w, r.id, r.Rig, r.Details(e))
 }
 
-// Details returns everything known about a bead, including the gate that it is waiting for.
+// Details returns everything that is known about a bead, including the gate for which it is waiting.
 func (r *WorkRow) Details(e *Env) []string {
 	b := &r.Bead
 	sign, token := workSign(e.Look, r.State)

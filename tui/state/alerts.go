@@ -27,11 +27,11 @@ func Stalled(m *Room) bool {
 	return m.Snap.Patrol.Age(m.Now) > 3*m.Snap.Patrol.Interval+5*time.Second
 }
 
-// announcedStop reports whether the city does not respond and its last snapshot announced a clean shutdown.
+// announcedStop reports whether the city does not respond after its last snapshot has announced a clean shutdown.
 func announcedStop(m *Room) bool { return m.Unreachable != "" && m.Snap != nil && m.Snap.ShutDown }
 
-// Uncontrollable reports whether a city that another process runs cannot be controlled, because it has stopped or does
-// not respond.
+// Uncontrollable reports whether a city that another process runs has stopped or does not respond, and therefore cannot
+// be controlled.
 func Uncontrollable(m *Room) bool { return m.Unreachable != "" && m.Mode != Hosting }
 
 // SetUnreachable stores the reason why the city is unreachable; "" = it responds.
@@ -45,7 +45,7 @@ func (m *Room) SetUnreachable(why string) {
 	}
 }
 
-// NoController describes for how long the controller has not responded, and why.
+// NoController returns text that says for how long the controller has not responded, and why.
 func NoController(m *Room) string {
 	since := widget.Age(m.Now.Sub(m.SilentSince))
 	if announcedStop(m) {
@@ -63,7 +63,7 @@ func NoController(m *Room) string {
 		"; the data shown is outdated"
 }
 
-// Alerts returns the problems with the city as a whole, worst first.
+// Alerts returns the problems with the city as a whole, most severe first.
 func Alerts(m *Room) []panel.Alert {
 	var p []panel.Alert
 	bad := func(text string) { p = append(p, panel.Alert{Text: text}) }
@@ -90,8 +90,8 @@ func Alerts(m *Room) []panel.Alert {
 	return append(p, m.Alerts(m.Env(), rejectedConfig(m), held, preferenceProblems(m))...)
 }
 
-// rejectedConfig returns an alert if the configuration on disk is invalid. Its error comes first, because a narrow
-// screen shows only the beginning.
+// rejectedConfig returns an alert if the configuration on disk is invalid. The error comes first, because a narrow
+// screen shows only the beginning of the text.
 func rejectedConfig(m *Room) []panel.Alert {
 	if m.Snap.Config.Rejected == "" {
 		return nil
@@ -114,7 +114,7 @@ func restartHint(m *Room) string {
 	return "; run `gcity` again to start it"
 }
 
-// AlertLines returns the rows below the header.
+// AlertLines returns the lines below the header.
 func AlertLines(m *Room, n int) []string {
 	return panel.AlertLines(&m.Look, Alerts(m), m.W, n, m.Keys.KeyText("city.details"))
 }

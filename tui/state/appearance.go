@@ -10,7 +10,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// TerminalDefaults are the known properties of the terminal, apart from preferences.
+// TerminalDefaults are the settings that apply if the preferences do not override them, and the background of the
+// terminal.
 type TerminalDefaults struct {
 	Theme         themes.Theme
 	ASCII         bool
@@ -29,8 +30,8 @@ const (
 	BackgroundLight
 )
 
-// BackgroundOf returns the background according to COLORFGBG, which some terminals set. Its last number is the
-// background color: "15;0".
+// BackgroundOf returns the background according to the value of COLORFGBG, which some terminals set. The last number in
+// it is the background color: "15;0".
 func BackgroundOf(environ []string) background {
 	value := ""
 	for _, e := range environ {
@@ -48,7 +49,8 @@ func BackgroundOf(environ []string) background {
 	return BackgroundDark
 }
 
-// ApplyTheme applies the wanted theme and characters. It queries the terminal's background if a theme depends on it.
+// ApplyTheme applies the selected theme and character set. If a theme depends on the terminal's background, it queries
+// the background.
 func ApplyTheme(m *Room) {
 	ascii := m.Terminal.ASCII
 	if m.Preferences.ASCII != nil {
@@ -74,13 +76,13 @@ func ApplyTheme(m *Room) {
 	m.ForgetDrawn()
 }
 
-// themeNames returns the wanted themes in order of priority: previewed, chosen in the palette, the user's, the
-// city's; "" = none.
+// themeNames returns the names of the wanted themes in order of priority: previewed, chosen in the palette, the user's,
+// the city's; "" = none.
 func themeNames(m *Room) [4]string {
 	return [4]string{m.PreviewedTheme, m.ChosenTheme, m.Preferences.Theme, cityTheme(m)}
 }
 
-// wantedTheme returns the first wanted theme that exists.
+// wantedTheme returns the first of the wanted themes that exists.
 func wantedTheme(m *Room) themes.Theme {
 	if m.Terminal.NoColor {
 		return themes.Colorless()

@@ -44,7 +44,8 @@ func AreaAt(m *Room, x, y int) *Area {
 	return nil
 }
 
-// Covered reports whether a dialog covers the panels or a line is being typed. Clicks are then not for the panels.
+// Covered reports whether a dialog covers the panels or a line is being typed. In both cases, clicks are not meant for
+// the panels.
 func Covered(m *Room) bool {
 	return m.Dialogs.Covers() || m.Typing()
 }
@@ -66,8 +67,8 @@ func PaneRoom(m *Room) (w, h int) {
 	return max(1, m.W-1), max(1, m.H)
 }
 
-// PeekRows returns how many rows of the terminal a pane of h lines shows. For an exited agent, one line names the file
-// with its output.
+// PeekRows returns how many rows of the terminal a pane of h lines has room for. For an exited agent, one line contains
+// the name of the file with its output.
 func PeekRows(m *Room, h int) int {
 	if r := Selected(m); r != nil && r.HasOutput() && h > 4 && !ShowsRun(m) {
 		return h - 2
@@ -78,7 +79,7 @@ func PeekRows(m *Room, h int) int {
 // DismissHint returns the hint on how to dismiss a failure in the status line.
 func DismissHint(m *Room) string { return "  " + m.Keys.KeyText("view.back") + " dismisses" }
 
-// FailureParts wraps the failure in the status line into rows, or returns nil if the status line shows none.
+// FailureParts returns the rows of the failure in the status line, or nil if the status line shows no failure.
 func FailureParts(m *Room, w int) []string {
 	if !m.Status.Failed || m.Typing() || w < 40 {
 		return nil
@@ -94,7 +95,7 @@ func FailureParts(m *Room, w int) []string {
 	return parts
 }
 
-// Present reports whether a panel is visible. Some panels are visible only while they list something or have the focus.
+// Present reports whether a panel is visible. Some panels are visible only while they are not empty or have the focus.
 func (m *Room) Present(p panel.Panel) bool {
 	_, _, _, n := p.Cursor()
 	return !p.About().Optional || n > 0 || m.Focus == p.About().ID

@@ -10,7 +10,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// ListCities fills the list of all cities from the last update.
+// ListCities fills the list of all cities from the latest update.
 func ListCities(m *Room) {
 	t := &m.Cities
 	if m.Fleet == nil {
@@ -30,7 +30,7 @@ func ListCities(m *Room) {
 	MoveNeeds(m, 0)
 }
 
-// MoveNeeds moves the cursor by n agents in the list of agents that need attention.
+// MoveNeeds moves the cursor by n rows in the list of agents that need attention.
 func MoveNeeds(m *Room, n int) {
 	all := AllNeeds(m)
 	m.NeedCursor = max(0, min(m.NeedCursor+n, len(all)-1))
@@ -43,7 +43,7 @@ func MoveNeeds(m *Room, n int) {
 	}
 }
 
-// Unlisted returns the city that the program was started for if it is not registered, or nil.
+// Unlisted returns the city that the program was started for, if that city is not registered. Otherwise it returns nil.
 func Unlisted(m *Room) *fleet.City {
 	switch {
 	case m.HomeFolder == "" || m.Fleet.NameOf(m.HomeFolder) != "":
@@ -54,7 +54,8 @@ func Unlisted(m *Room) *fleet.City {
 	return fleet.UnregisteredCity(m.Home, m.HomeFolder, m.HomeSnap, m.HomeSeen, m.HomeSeen)
 }
 
-// Listed returns the rows of all cities, including the city that the program was started for if it is not registered.
+// Listed returns the rows of all cities. If the city that the program was started for is not registered, it is
+// included.
 func Listed(m *Room) []fleet.City {
 	rows := slices.Clone(m.Fleet.Rows)
 	if c := Unlisted(m); c != nil {
@@ -63,7 +64,7 @@ func Listed(m *Room) []fleet.City {
 	return rows
 }
 
-// IsHere reports whether a row shows the city of this room.
+// IsHere reports whether a row is about the city of this room.
 func IsHere(m *Room, c *fleet.City) bool {
 	if c.Unregistered {
 		return m.Home == "" && !m.FleetRoom

@@ -23,8 +23,8 @@ func CommandRows(m *Room, doing string, rows []*panel.AgentRow,
 	return SendCommands(m, doing, what, commands)
 }
 
-// TargetNames names the agents that a verb acts on. It says that they are marked, unless it is the agent of the row
-// under the cursor.
+// TargetNames returns text that names the agents that a verb acts on. The text says that they are marked, unless there
+// is only one and the cursor is on it.
 func TargetNames(m *Room, rows []*panel.AgentRow) string {
 	marked := len(m.NamedAgents) == 0 && len(rows) > 0 &&
 		(len(rows) > 1 || rows[0] != Selected(m))
@@ -34,7 +34,8 @@ func TargetNames(m *Room, rows []*panel.AgentRow) string {
 	return details.TargetNames(rows, marked)
 }
 
-// SendCommands sends commands. Until their results arrive, the status line shows the texts doing and what.
+// SendCommands sends commands. Until their results arrive, the status line shows the text doing followed by the text
+// what: "suspending builder".
 func SendCommands(m *Room, doing, what string, commands []city.Command) []feed.Effect {
 	id := BeginAction(m, doing+" "+what+" "+m.Look.Glyphs.More)
 	offerUndo(m, doing+" "+what, commands)
@@ -46,7 +47,8 @@ func SendCommands(m *Room, doing, what string, commands []city.Command) []feed.E
 	return []feed.Effect{feed.SendCommands{ID: id, Title: title, Commands: commands}}
 }
 
-// NameKeys replaces the command that resumes something with the key, in failures that the city has reported.
+// NameKeys changes failures that the city has reported: if the text names a command that resumes something, a key
+// replaces the command.
 func NameKeys(m *Room, failures []string) []string {
 	named := make([]string, len(failures))
 	for i, text := range failures {
@@ -67,7 +69,7 @@ type Firing struct {
 	Before string // ID of its latest run before it was fired
 }
 
-// ReportFiredRun reports the result of a run that was fired here.
+// ReportFiredRun reports the result of a run that was started in this room.
 func ReportFiredRun(m *Room) {
 	r := m.Automations.Find(m.Fired.Name)
 	asked := m.Status.Pending && m.Status.ID == m.Fired.ID // the city has not responded yet
@@ -88,14 +90,15 @@ func ReportFiredRun(m *Room) {
 	}
 }
 
-// Scaling is a pool size that the user requested. It replaces the size in the snapshot until snapshots reflect it.
+// Scaling is a pool size that the user has requested. It replaces the size in the snapshot until the snapshots reflect
+// it.
 type Scaling struct {
 	Pool string
 	Size int
 	At   time.Time
 }
 
-// WantedSize returns the size that pool.less and pool.more change by one.
+// WantedSize returns the size that pool.less decreases and pool.more increases by one.
 func WantedSize(m *Room, p *panel.PoolRow) int {
 	if isScaling(m, p) {
 		return m.Scaled.Size
@@ -106,13 +109,14 @@ func WantedSize(m *Room, p *panel.PoolRow) int {
 	return min(max(p.Desired, p.Min), p.Max)
 }
 
-// isScaling reports whether a size was requested so recently that the snapshot may not reflect it yet.
+// isScaling reports whether a size was requested so recently that the snapshot might not reflect it yet.
 func isScaling(m *Room, p *panel.PoolRow) bool {
 	const echo = 2 * time.Second
 	return m.Scaled.Pool == p.Name && m.Now.Sub(m.Scaled.At) < echo && !m.Status.Failed
 }
 
-// RunTasks runs tasks. Until they end, the status line shows the texts doing and what.
+// RunTasks runs tasks. Until they end, the status line shows the text doing followed by the text what: "suspending
+// builder".
 func RunTasks(m *Room, doing, what string, tasks ...feed.Task) []feed.Effect {
 	id := BeginAction(m, doing+" "+what+" "+m.Look.Glyphs.More)
 	return []feed.Effect{feed.RunTasks{ID: id, Title: doing, Tasks: tasks}}

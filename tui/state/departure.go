@@ -12,24 +12,24 @@ import (
 	"gcity/tui/widget"
 )
 
-// Departure is the state of leaving the room after all agents have drained. The zero value means that the room is not
-// being left.
+// Departure is the state of leaving the room after all agents have drained. The zero value means that the user is not
+// leaving.
 type Departure struct {
 	ID int // ID of the action that drained the agents
 	// agents with a drain command that has not failed, in the order of the commands
 	Draining  []string
 	responded bool // the results of the drain commands are known
-	// the user is staying; the drains are canceled once their results are known
+	// the user stays; the drains are canceled once their results are known
 	canceled bool
 	Sessions map[string]string // session IDs of the awaited agents, by name
 	Total    int
-	Until    time.Time // when to leave even if agents have not finished
+	Until    time.Time // when to leave, even if some agents have not finished
 }
 
-// Waits reports whether the user leaves the room as soon as the agents have finished.
+// Waits reports whether the room will be left as soon as the agents have finished.
 func (d *Departure) Waits() bool { return d.Total > 0 && !d.canceled }
 
-// DropUndrained stops waiting for agents that could not be drained.
+// DropUndrained removes the agents that could not be drained from those that are awaited.
 func DropUndrained(m *Room, r *feed.Result) {
 	d := &m.Departure
 	if d.Total == 0 || d.ID != r.ID {
@@ -49,7 +49,7 @@ func DropUndrained(m *Room, r *feed.Result) {
 	}
 }
 
-// unfinished returns the awaited agents that are still running in the same session.
+// unfinished returns the awaited agents that are still running in the same session as at the beginning.
 func unfinished(m *Room) []*panel.AgentRow {
 	var rows []*panel.AgentRow
 	for i := range m.Agents.Rows {
@@ -62,7 +62,7 @@ func unfinished(m *Room) []*panel.AgentRow {
 	return rows
 }
 
-// LeaveWhenDone leaves the room if all awaited agents have finished or the time is up.
+// LeaveWhenDone leaves the room when all awaited agents have finished or the time limit has passed.
 func LeaveWhenDone(m *Room) {
 	if m.Departure.Waits() && (len(unfinished(m)) == 0 || !m.Now.Before(m.Departure.Until)) {
 		m.Departure = Departure{}
@@ -71,7 +71,8 @@ func LeaveWhenDone(m *Room) {
 }
 
 // CancelDeparture cancels the departure and the drains that it started. Agents that have finished start again. Drains
-// that other users started continue. If the results of the drain commands are not known yet, it waits for them first.
+// that other users have started continue. If the results of the drain commands are not known yet, it waits for them
+// first.
 func CancelDeparture(m *Room) []feed.Effect {
 	d := &m.Departure
 	if len(d.Draining) > 0 && !d.responded {
@@ -102,7 +103,7 @@ func CancelDeparture(m *Room) []feed.Effect {
 		commands)
 }
 
-// DepartureText describes the progress of a departure, or "".
+// DepartureText returns a description of the progress of a departure, or "".
 func DepartureText(m *Room) string {
 	d := &m.Departure
 	if !d.Waits() {

@@ -46,7 +46,7 @@ func (d *dialogs) Finder() *Finder {
 	return f
 }
 
-// Prompt returns the line that is being typed, or nil.
+// Prompt returns the open input line, or nil.
 func (d *dialogs) Prompt() *Prompt {
 	p, _ := d.In(keymap.InPrompt).(*Prompt)
 	return p
@@ -58,7 +58,7 @@ func (d *dialogs) Composer() *Composer {
 	return c
 }
 
-// FootDialog returns the dialog at the foot of the screen, or nil.
+// FootDialog returns the dialog at the bottom of the screen, or nil.
 func (d *dialogs) FootDialog() dialog.Dialog[Task] {
 	if p := d.In(keymap.InPrompt); p != nil {
 		return p
@@ -131,7 +131,7 @@ func (m *Room) Canvas() dialog.Canvas {
 }
 
 // staleWarning returns a warning that the city does not respond, or "". Dialogs show it because they might cover the
-// header.
+// header that contains it.
 func (m *Room) staleWarning(w int) string {
 	text := ""
 	switch {
@@ -149,5 +149,5 @@ func (m *Room) staleWarning(w int) string {
 		w, m.Look.Glyphs.More))
 }
 
-// Typing reports whether an input line or composer is open at the foot of the screen.
+// Typing reports whether an input line or a composer is open at the bottom of the screen.
 func (m *Room) Typing() bool { return m.Dialogs.FootDialog() != nil }

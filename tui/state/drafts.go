@@ -7,7 +7,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// DraftTo is an unsent message, with its recipients.
+// DraftTo is an unsent message together with its recipients.
 type DraftTo struct {
 	To []string
 	Unsent
@@ -16,12 +16,12 @@ type DraftTo struct {
 
 const maxDrafts = 20
 
-// DraftOf returns the index of the draft for these recipients, or -1.
+// DraftOf returns the index of the draft for the given recipients, or -1.
 func DraftOf(m *Room, to []string) int {
 	return slices.IndexFunc(m.Drafts, func(d DraftTo) bool { return sameNames(d.To, to) })
 }
 
-// ForgetDraft removes the draft for these recipients.
+// ForgetDraft removes the draft for the given recipients.
 func ForgetDraft(m *Room, to []string) {
 	m.Drafts = slices.DeleteFunc(slices.Clone(m.Drafts), func(d DraftTo) bool {
 		return sameNames(d.To, to)
@@ -57,7 +57,7 @@ func RememberSent(m *Room, text string) {
 	m.Sent = m.Sent[from:]
 }
 
-// setSent restores the messages sent in an earlier visit, oldest first.
+// setSent restores the messages that were sent during earlier visits, oldest first.
 func setSent(m *Room, texts []string) {
 	m.Sent = nil
 	for _, text := range texts {
@@ -65,13 +65,14 @@ func setSent(m *Room, texts []string) {
 	}
 }
 
-// SendingMail is mail that is being sent, and its draft.
+// SendingMail is mail that is being sent, together with its draft.
 type SendingMail struct {
 	ID    int // ID of the awaited action
 	Draft DraftTo
 }
 
-// KeepUndelivered keeps mail that could not be sent as a draft for the recipients that did not receive it.
+// KeepUndelivered handles mail that could not be sent: it keeps the mail as a draft for the recipients that did not
+// receive it.
 func KeepUndelivered(m *Room, r *feed.Result) {
 	i := slices.IndexFunc(m.SendingMail, func(p SendingMail) bool { return p.ID == r.ID })
 	if i < 0 {

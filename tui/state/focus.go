@@ -25,8 +25,8 @@ func Step(m *Room, n int) {
 	}
 }
 
-// SelectBestMatch moves the focused panel's cursor to the row with the name that best matches a filter. A filter also
-// finds words in other columns, and the user may run a verb before looking at the cursor.
+// SelectBestMatch moves the focused panel's cursor to the row with the name that best matches a filter. This is needed
+// because a filter also finds words in other columns, and the user may run a verb before looking at the cursor.
 func SelectBestMatch(m *Room, filter string) {
 	words, p := strings.Fields(strings.ToLower(filter)), m.Focused()
 	if len(words) == 0 || m.Focus == panel.IDPeek || m.Focus == panel.IDEvents {
@@ -61,7 +61,8 @@ func nameRank(name, word string) int {
 	return 3
 }
 
-// MoveToEnd moves the cursor of the focused panel to the last row. In the pane, it follows the output again.
+// MoveToEnd moves the cursor of the focused panel to the last row. If the pane has the focus, the pane follows the
+// output again.
 func MoveToEnd(m *Room) {
 	if m.Focus == panel.IDPeek {
 		m.Peek.Follow()
@@ -70,8 +71,8 @@ func MoveToEnd(m *Room) {
 	Step(m, widget.Unlimited)
 }
 
-// FocusOn moves the focus to a panel and ends the zoom of the previous panel. If a row in another panel set the filter
-// of a list, leaving that list removes the filter.
+// FocusOn moves the focus to a panel and ends the zoom of the previous panel. If the filter of a list was set from a
+// row in another panel, leaving the list removes the filter.
 func FocusOn(m *Room, p panel.ID) {
 	if m.Led != "" && p != m.Led && p != panel.IDPeek {
 		*m.PanelOf(m.Led).Query(), m.Led = widget.Filter{}, ""
@@ -99,7 +100,7 @@ func FocusOn(m *Room, p panel.ID) {
 // RefilterEvents applies the filters of Events again.
 func RefilterEvents(m *Room) { m.Events.Refill(m.Env(), nil) }
 
-// loadOlder loads older events when the cursor is on the oldest event.
+// loadOlder loads older events if the cursor is on the oldest event.
 func loadOlder(m *Room) {
 	t := m.Events
 	if t.List.Cursor > 0 || len(t.Rows) == 0 || t.Asked != 0 || t.AtOldest ||

@@ -8,7 +8,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Tier is the amount of content that fits on the screen.
+// Tier is a size class of screens. It determines how much content is visible.
 type Tier int
 
 const (
@@ -45,14 +45,14 @@ type Place struct {
 	Shared bool // the panel shares its place with Events and other panels
 }
 
-// Plan is the layout: header rows, the body and foot rows. The body has up to two stacks side by side, and optionally
-// panels across the whole width above and below them.
+// Plan is the layout: rows for the header, the body, and rows at the bottom. The body has up to two stacks side by
+// side, and optionally panels across the whole width above and below them.
 type Plan struct {
 	Tier        Tier
 	Problems    int     // rows below the header
 	Above       []Place // across the whole width, above the stacks
 	Left, Right []Place
-	LeftWidth   int // width of the left stack; the screen's width without a right stack
+	LeftWidth   int // width of the left stack; without a right stack, the width of the screen
 	topRows     int // height of the stacks
 	Across      []Place
 	Closing     bool // draw a rule below the body
@@ -87,7 +87,8 @@ func (m *Room) Plan() Plan {
 	return p
 }
 
-// paneMinWidth is the smallest screen width with details next to the pane. The pane needs at least detailRows rows.
+// paneMinWidth is the smallest screen width at which the details and the pane are next to each other. The pane must
+// also have at least detailRows rows.
 const paneMinWidth, detailRows = 120, 7
 
 func (m *Room) planTabbed(p *Plan, body int) {
@@ -124,7 +125,8 @@ func (m *Room) planTabbed(p *Plan, body int) {
 }
 
 // panelBelow returns the panel below the list on a small screen: the pane, or a description of the selected row.
-// follows reports whether the pane is about that row; if not, the description needs no pane next to it.
+// follows reports whether the pane is about that row. If it is not, the description is shown without the pane next to
+// it.
 func panelBelow(m *Room) (id panel.ID, follows bool) {
 	if p := m.Focused().About(); m.Focus != panel.IDPeek && p.Described && m.Focused().Key() != "" {
 		return panel.IDDetail, p.Follows
@@ -146,8 +148,8 @@ func (m *Room) frontList() panel.ID {
 	return m.Focus
 }
 
-// ListsWidth returns the width of the lists next to the pane. On a wide screen the lists show full rows of agents if
-// 100 columns are left for a terminal.
+// ListsWidth returns the width of the lists next to the pane. On a wide screen, the lists have room for full rows of
+// agents, provided that 100 columns remain for a terminal.
 func ListsWidth(w int) int {
 	const broad, row, terminal = 180, 146, 100
 	share := w * 45 / 100
@@ -189,7 +191,7 @@ func (m *Room) planWide(p *Plan, body int) {
 		p.Right = []Place{{Panel: panel.IDDetail, H: strip}, slot}
 		return
 	}
-	// Give as much room as possible to the pane, and the rows that a short list of agents does not need to Events.
+	// Give as much room as possible to the pane. Events gets the rows that a short list of agents does not need.
 	slot.H = max(log, min(top-held-len(m.Agents.List.Shown)-3, top*3/5))
 	p.Left = slices.Concat(
 		[]Place{{Panel: panel.IDAgents, H: top - held - slot.H}},
@@ -210,8 +212,8 @@ func sharedPanel(m *Room) panel.ID {
 	return panel.IDEvents
 }
 
-// TabsRoom returns the width for the titles in a panel's rule. The rule of Events may end with a note about its
-// filter.
+// TabsRoom returns the width that is available for the titles in a panel's rule. The rule of Events may end with a note
+// about its filter.
 func TabsRoom(m *Room, id panel.ID, w int) int {
 	const said = 28
 	if id == panel.IDEvents && (m.Events.Frozen || m.Events.Only) {
@@ -234,8 +236,8 @@ func SharedTabs(m *Room, e *panel.Env, own widget.Tab, w int) []widget.Tab {
 	return widget.ShortTabs(all, TabsRoom(m, panel.ID(own.ID), w), m.Look.Glyphs.More)
 }
 
-// roomFor returns the height of a panel in a stack: enough for all its rows, up to its share. An empty panel needs one
-// row, or enough rows for its help while it has the focus.
+// roomFor returns the height of a panel in a stack: enough for all its rows, but not more than its share. An empty
+// panel gets one row or, while it has the focus, enough rows for its help.
 func (m *Room) roomFor(p panel.Panel, top int) int {
 	_, _, n, total := p.Cursor()
 	n = max(1, n)

@@ -25,7 +25,7 @@ func (m *Room) Env() *panel.Env {
 	}
 }
 
-// PanelOf returns the panel with an ID. For Peek it returns Agents.
+// PanelOf returns the panel with the given ID. For the pane it returns Agents.
 func (m *Room) PanelOf(id panel.ID) panel.Panel {
 	for _, p := range m.Panels {
 		if p.About().ID == id {
@@ -46,7 +46,7 @@ func (m *Room) ActionPanel() panel.Panel {
 	return m.Focused()
 }
 
-// ActsOn reports whether verbs currently act on objects of kind k, such as agents or pools.
+// ActsOn reports whether verbs currently act on objects of the kind k, such as agents or pools.
 func ActsOn(m *Room, k panel.Kind) bool { return m.ActionPanel().Subject().Kind == k }
 
 // Subject returns the object that verbs act on.
@@ -54,7 +54,7 @@ func (m *Room) Subject() panel.Ref {
 	return m.ActionPanel().Subject()
 }
 
-// ForgetDrawn makes all panels redraw.
+// ForgetDrawn discards the cached lines of all panels, so that they are drawn again.
 func (m *Room) ForgetDrawn() {
 	m.Pane = widget.Cache{}
 	for _, p := range m.Panels {
@@ -62,7 +62,7 @@ func (m *Room) ForgetDrawn() {
 	}
 }
 
-// Details returns the values that the pages with details need.
+// Details returns the data that pages with details are generated from.
 func (m *Room) Details() *details.Source {
 	return &details.Source{Env: m.Env(), Lists: &m.Lists,
 		Declared: func(source string, patched []string) string {
@@ -72,7 +72,7 @@ func (m *Room) Details() *details.Source {
 		Heard:    m.Peek.LastOutput}
 }
 
-// CityName returns the city's name, or a generic term while it is unknown.
+// CityName returns the city's name or, while the name is unknown, a generic term.
 func CityName(m *Room) string {
 	switch {
 	case m.Snap == nil && m.FleetRoom:

@@ -42,7 +42,7 @@ func DrainTargets(m *Room) (drain, undrain []*panel.AgentRow) {
 	return SplitDrainable(DrainRows(m))
 }
 
-// SplitDrainable returns the agents that can be drained, and those with a drain that can be canceled.
+// SplitDrainable returns the agents that can be drained, and the agents with a drain that can be canceled.
 func SplitDrainable(rows []*panel.AgentRow) (drain, undrain []*panel.AgentRow) {
 	for _, r := range rows {
 		switch {
@@ -55,7 +55,7 @@ func SplitDrainable(rows []*panel.AgentRow) (drain, undrain []*panel.AgentRow) {
 	return drain, undrain
 }
 
-// DrainsPools reports whether the drain verb acts on all members of a pool.
+// DrainsPools reports whether the drain verb acts on all members of pools.
 func DrainsPools(m *Room) bool {
 	return ActsOn(m, panel.KindPool) && len(m.NamedAgents) == 0
 }

@@ -1,6 +1,6 @@
 // Package state implements the state of one city's control room: the last known data about the city, the lists, the
 // focus, the open dialogs, the status line, and what was sent. It also implements the rules that keep this state
-// consistent: what is selected, what fits on the screen, and how data from the city changes the lists.
+// consistent: what is selected, what fits on the screen, and how new data from the city changes the lists.
 //
 // It draws nothing and defines no action. Its functions return effects, which package feed carries out.
 package state
@@ -22,18 +22,18 @@ import (
 	"gcity/tui/widget"
 )
 
-// IdleAfter is how long after a key the lists keep their order, so that rows do not move while the user works.
+// IdleAfter is how long the lists keep their order after a key, so that rows do not move while the user is working.
 const IdleAfter = 3 * time.Second
 
 // ConfigEdit is the state of editing the configuration.
 type ConfigEdit struct {
 	Files    feed.ConfigFile // nil = it cannot be edited
-	Draft    *feed.Draft     // edited configuration that the user has not decided about; nil = none
+	Draft    *feed.Draft     // edited configuration that awaits a decision; nil = none
 	Checking bool            // the draft is being checked
 	Checked  *feed.Edited    // result of the check, until the user has been asked; nil = none
 }
 
-// Appearance determines the look of the room: the user's preferences, the theme and the terminal's background.
+// Appearance determines what the room looks like: the user's preferences, the theme and the terminal's background.
 type Appearance struct {
 	Terminal          TerminalDefaults
 	Preferences       feed.Preferences
@@ -47,11 +47,11 @@ type Appearance struct {
 
 // savedState is the state that is stored between visits.
 type savedState struct {
-	restored      feed.SavedRoom // the stored state of the last visit
+	restored      feed.SavedRoom // the state that the previous visit stored
 	Saved         []byte         // the most recently stored state
 	SavedAt       time.Time
 	ShowHint      bool // the hint of the first visit is shown
-	HintDismissed bool // the hint was dismissed, now or in an earlier visit
+	HintDismissed bool // the hint was dismissed, either now or during an earlier visit
 }
 
 // knownCity is the last known state of the city.
@@ -76,9 +76,9 @@ type ScreenState struct {
 	Hidden        bool // the pane is hidden
 	Below         bool // the pane is below the lists, on wide screens
 	ShowRuns      bool // the pane shows an automation; see ShowsRun
-	LogsFromList  bool // the logs were opened from a list, so that the same key goes back to it
+	LogsFromList  bool // the logs were opened from a list, so the same key goes back to that list
 
-	OnlyAttention bool  // only what needs attention is shown
+	OnlyAttention bool  // only rows that need attention are shown
 	FilledAt      int64 // the Unix time when the lists were last filled
 }
 
@@ -86,7 +86,7 @@ type ScreenState struct {
 type paneState struct {
 	Peek      terminal.Pane
 	Watched   feed.Watch   // the target of the viewer goroutine
-	LastVisit Visit        // the last visit to a terminal
+	LastVisit Visit        // the latest visit to a terminal
 	paneAgent string       // the agent that the pane shows, or ""
 	paneRow   panel.Ref    // the row that the pane is about
 	Pane      widget.Cache // cached lines of the pane
@@ -120,24 +120,24 @@ type actionLog struct {
 // inputState is the recent input from the keyboard and the mouse.
 type inputState struct {
 	NamedAgents []string  // agents named for the current verb
-	LastKey     time.Time // time of the last key
+	LastKey     time.Time // time of the latest key
 	Mouse       string    // the user's choice: "on" or "off"; "" = per preferences
 	Pressed     Press
-	UnaskedAt   time.Time // time of the last action that can ask a question but did not
-	// the session ended during the last attach, and the user might still be typing to it
+	UnaskedAt   time.Time // time of the latest action that can ask a question but did not
+	// the session ended during the latest attach, and the user might still be typing to it
 	SessionEnded bool
-	// time of the last key meant for that session; zero = the room is not drawn yet
+	// time of the latest key that was meant for that session; zero = the room has not been drawn since
 	StrayKeyAt time.Time
 }
 
-// Room is the control room's whole state. Messages change it. Drawing only reads it, except for cached lines and list
-// offsets.
+// Room is the entire state of the control room. Messages change it. Drawing only reads it, except for cached lines and
+// list offsets.
 type Room struct {
 	Mode          Mode
 	Look          widget.Styles
 	Keys          *Registry
 	ReducedMotion bool
-	Remote        bool // over SSH
+	Remote        bool // the user is connected over SSH
 	Confirm       Confirm
 
 	ConfigEdit
@@ -152,7 +152,7 @@ type Room struct {
 	actionLog
 	inputState
 
-	Now     time.Time // time of the last message
+	Now     time.Time // time of the latest message
 	Dialogs dialogs
 	Todo    []feed.Effect // effects queued during the current update
 }
@@ -165,7 +165,7 @@ func (m *Room) Snapshot(s *city.Snapshot) {
 	if m.Snap != nil && m.Snap.Rev == s.Rev && m.Snap.Started.Equal(s.Started) &&
 		m.OrderIsCurrent() {
 		if s.Patrol.Last.After(m.Snap.Patrol.Last) {
-			m.Snap = s // only the time of the patrol is new
+			m.Snap = s // only the time of the patrol has changed
 		}
 		return
 	}
@@ -183,7 +183,7 @@ func (m *Room) Zone() keymap.Zone {
 	return m.Focused().About().Zone
 }
 
-// Confirm is the user's preference for confirmation questions.
+// Confirm is the user's preference about confirmations.
 type Confirm int
 
 const (
@@ -192,19 +192,19 @@ const (
 	ConfirmNever                 // ask only if the user must type something or see a plan
 )
 
-// otherCities is a room's information about the other cities.
+// otherCities is what a room knows about the other cities.
 type otherCities struct {
 	Directory bool        // a list of cities exists
 	Registrar bool        // cities can be registered and unregistered
 	Fleet     *fleet.List // nil = not received yet
 	FleetRoom bool        // the room shows all cities and belongs to none
 	All       bool        // the program was started for all cities
-	At        string      // the city's name in the list; "" = not listed
+	At        string      // the city's name in the list; "" = the city is not listed
 	OpenedAs  string      // its name when it was opened from the list; "" = not from the list
 	Folder    string      // folder of the city, without symbolic links; "" = unknown
 	// name of the home city, for which the program was started, if the room shows a different city
 	Home string
-	// last snapshot of the home city, and when it was received
+	// latest snapshot of the home city, and when it was received
 	HomeSnap   *city.Snapshot
 	HomeSeen   time.Time
 	HomeFolder string          // folder of the home city; "" = started for all cities
@@ -229,7 +229,7 @@ type CitySwitch struct {
 	Keys   []tea.KeyPressMsg // keys pressed during the switch
 }
 
-// Press is the last click, to detect double clicks.
+// Press is the latest click. It is recorded to detect double clicks.
 type Press struct {
 	At           time.Time
 	X, Y         int

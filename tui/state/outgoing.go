@@ -59,7 +59,7 @@ func FullText(m *Room, agent string, s *city.Send) (string, bool) {
 	return "", false
 }
 
-// ExpectUnsent marks messages that are being withdrawn, so that their removal is not reported as a failure.
+// ExpectUnsent marks messages that the user is withdrawing, so that their removal is not reported as a failure.
 func ExpectUnsent(m *Room, commands []city.Command) {
 	for _, c := range commands {
 		for i := range m.Following {
@@ -71,7 +71,7 @@ func ExpectUnsent(m *Room, commands []city.Command) {
 	}
 }
 
-// updateFollowed updates the followed messages from the snapshot and reports changes in the status line.
+// updateFollowed updates the followed messages from the latest snapshot. It reports changes in the status line.
 func updateFollowed(m *Room) {
 	if len(m.Following) == 0 || m.Snap == nil {
 		return
@@ -110,7 +110,7 @@ func (l *followedText) update(s *city.Snapshot) bool {
 	return l.missing && !l.Send.Stage.Over()
 }
 
-// stateText describes the state of the message.
+// stateText returns a description of the message's state.
 func (l *followedText) stateText() string {
 	switch {
 	case l.missing && !l.Send.Stage.Over():
@@ -121,7 +121,7 @@ func (l *followedText) stateText() string {
 	return widget.Plain(l.Send.Stage.Text())
 }
 
-// showFollowed shows the state of the followed messages in the status line, unless the status line shows something
+// showFollowed shows the state of the followed messages in the status line, unless the status line is about something
 // newer.
 func showFollowed(m *Room) {
 	var all []*followedText
@@ -154,7 +154,7 @@ func showFollowed(m *Room) {
 	}
 }
 
-// stagesText describes the state of a single message, or counts several messages by state.
+// stagesText returns the state of a single message or, if there are several, the number of messages in each state.
 func stagesText(all []*followedText) string {
 	if len(all) == 1 {
 		return widget.Plain(all[0].Agent) + ": " + all[0].stateText()

@@ -57,8 +57,8 @@ func Watching(m *Room) feed.Watch {
 	return w
 }
 
-// ShowsRun reports whether the pane shows the automation under the cursor instead of the selected agent. This starts
-// when Automations gets the focus, and ends when another panel, except the pane, gets the focus.
+// ShowsRun reports whether the pane shows the automation under the cursor instead of the selected agent. The pane does
+// so from the time when Automations gets the focus until another panel, except the pane itself, gets the focus.
 func ShowsRun(m *Room) bool { return m.ShowRuns && m.Automations.Current() != nil }
 
 // UpdatePane updates what the pane shows after a message. While the pane has the focus, it keeps its agent.

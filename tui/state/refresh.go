@@ -28,12 +28,12 @@ func (m *Room) Relist() {
 // Refill applies the filters after the user has changed them.
 func (m *Room) Refill() { m.fill(func(panel.Panel) func(string) bool { return nil }) }
 
-// ApplyNewData applies the filters to new data. Rows in use stay until the cursor leaves them.
+// ApplyNewData applies the filters to new data. Rows that the user is working with stay until the cursor leaves them.
 func (m *Room) ApplyNewData() { m.fill(m.keptRows) }
 
 // keptRows returns a function that reports whether a row stays although it no longer matches. The row under the cursor
-// stays. While the user works in the lists, all rows stay. A list that shows a part of another list keeps rows only
-// while it has the focus.
+// stays. While the user is working in the lists, all rows stay. In a list that is part of another list, rows stay only
+// while the list has the focus.
 func (m *Room) keptRows(p panel.Panel) func(id string) bool {
 	here, chosen := !p.About().Subset || m.Focused() == p, p.Key()
 	return func(id string) bool { return here && (id == chosen || m.userIsActive()) }
@@ -50,8 +50,8 @@ func (m *Room) fill(holding func(panel.Panel) func(id string) bool) {
 	}
 }
 
-// selectMember selects a visible member of a pool in Agents after the selected member has ended, unless the cursor is
-// on a member of that pool.
+// selectMember is called after the selected pool member has ended. It selects another visible member of the pool in
+// Agents, unless the cursor is already on one.
 func selectMember(m *Room, ended string) {
 	end := strings.LastIndexByte(ended, '-')
 	if r := m.Agents.Current(); end < 0 || r != nil && r.Pool == ended[:end] {
@@ -65,8 +65,9 @@ func selectMember(m *Room, ended string) {
 	}
 }
 
-// agentOfRow returns the agent that the pane shows while a list has the focus, or "" if the row under the cursor is not
-// about an agent. In empty lists, and in lists that are not about agents, it is the agent that is selected in Agents.
+// agentOfRow returns the agent that the pane shows while a list has the focus. It returns "" if the row under the
+// cursor is not about an agent. If the list is empty or is not about agents, it is the agent that is selected in
+// Agents.
 func agentOfRow(m *Room) string {
 	p := m.Focused()
 	switch _, _, shown, _ := p.Cursor(); {
@@ -81,8 +82,8 @@ func agentOfRow(m *Room) string {
 	return m.Agents.SelectedKey
 }
 
-// memberToShow returns the member of the pool under the cursor that the pane shows: the one that it shows already, the
-// one that is selected in Agents, otherwise a running one, or "".
+// memberToShow returns the member of the pool under the cursor that the pane shows: the one that it already shows,
+// otherwise the one that is selected in Agents, otherwise a running one, or "".
 func memberToShow(m *Room) string {
 	p := m.Pools.Current()
 	if p == nil {
@@ -101,7 +102,7 @@ func memberToShow(m *Room) string {
 	return ""
 }
 
-// Visible reports whether the focused list shows an agent.
+// Visible reports whether the agent is in the focused list.
 func (m *Room) Visible(name string) bool {
 	for _, i := range list(m).Shown {
 		if m.Agents.Rows[i].Name == name {
@@ -114,8 +115,8 @@ func (m *Room) Visible(name string) bool {
 // userIsActive reports whether the user is working in the lists, so that rows must not move.
 func (m *Room) userIsActive() bool { return m.Now.Sub(m.LastKey) < IdleAfter }
 
-// UserActed records that the user is working in the lists, so that rows stop moving. Rows that have moved too recently
-// for the user to notice are moved back.
+// UserActed records that the user is working in the lists, so that rows stop moving. Rows that have moved so recently
+// that the user cannot have noticed are moved back.
 func (m *Room) UserActed() {
 	m.LastKey = m.Now
 	moved := false
@@ -127,8 +128,8 @@ func (m *Room) UserActed() {
 	}
 }
 
-// OrderIsCurrent reports whether the lists are correctly sorted and filtered. While the user works in them it returns
-// true, because rows must not move.
+// OrderIsCurrent reports whether the lists are sorted and filtered according to the current data. While the user is
+// working in them, it returns true, because rows must not move.
 func (m *Room) OrderIsCurrent() bool {
 	if m.userIsActive() {
 		return true

@@ -11,7 +11,7 @@ type Row interface {
 	Key() string
 }
 
-// Remaining returns a function that returns those of the rows that still exist, and the names of the others.
+// Remaining returns a function that returns the rows that still exist, and the names of those that do not.
 func Remaining[R Row](rows []R, find func(m *Room, key string) R) func(m *Room) ([]R, []string) {
 	keys := make([]string, len(rows))
 	for i, r := range rows {

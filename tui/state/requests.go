@@ -38,8 +38,8 @@ func DeliverLists(m *Room, f feed.FoundBeads) {
 	}
 }
 
-// MarkListsOutdated makes panels request beads again, because the city's beads have changed. If the user has changed
-// them, the panels do so at once.
+// MarkListsOutdated makes the panels request their beads again, because the city's beads have changed. If the user has
+// changed them, the panels do so immediately.
 func MarkListsOutdated(m *Room, byUser bool) {
 	for _, p := range m.Panels {
 		if k, ok := p.(panel.BeadPanel); ok {
@@ -64,7 +64,7 @@ func RequestRuns(m *Room, h *details.RunHistory) {
 		Limit: runRows})
 }
 
-// newestRun returns a key that changes when a new run starts or the latest run ends.
+// newestRun returns a string that changes when a new run starts or the latest run ends.
 func newestRun(m *Room, name string) string {
 	r := m.Automations.Find(name)
 	if r == nil || r.Last == nil {
@@ -73,7 +73,7 @@ func newestRun(m *Room, name string) string {
 	return r.Last.ID + " " + r.Last.Outcome
 }
 
-// RunsChanged requests the runs again if the open list is outdated.
+// RunsChanged requests the runs again if the open list of runs is outdated.
 func RunsChanged(m *Room) {
 	if h := m.Dialogs.History(); h != nil && h.RequestID == 0 && h.Newest != newestRun(m, h.Name) {
 		RequestRuns(m, h)

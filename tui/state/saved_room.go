@@ -12,7 +12,7 @@ import (
 // SaveInterval is how often changes are stored while the room is open.
 const SaveInterval = time.Minute
 
-// filters returns the filters of all panels by name.
+// filters returns the filters of all panels by panel name.
 func filters(m *Room) map[string]*widget.Filter {
 	all := map[string]*widget.Filter{}
 	for _, p := range m.Panels {
@@ -42,8 +42,8 @@ func SavedRoomOf(m *Room) feed.SavedRoom {
 	return out
 }
 
-// rowsUnderCursors returns the keys of the rows under the cursors by panel name. If a cursor is on the first row, the
-// key is omitted, so that the next visit starts at the first row again, which shows the worst problem.
+// rowsUnderCursors returns the keys of the rows under the cursors, by panel name. It omits a cursor on the first row,
+// so that the next visit again starts at the first row, which contains the worst problem.
 func rowsUnderCursors(m *Room) map[string]string {
 	rows := map[string]string{}
 	for _, p := range m.Panels {
@@ -55,7 +55,7 @@ func rowsUnderCursors(m *Room) map[string]string {
 	return rows
 }
 
-// recallRows moves the cursors to the stored rows. It does so once, after the first snapshot has filled the lists.
+// recallRows moves the cursors to the stored rows. It does so only once, after the first snapshot has filled the lists.
 func recallRows(m *Room) {
 	rows := m.restored.Rows
 	m.restored.Rows = nil
@@ -101,7 +101,7 @@ func RestoreRoom(m *Room, old feed.SavedRoom) {
 	reportRestoredFilter(m)
 }
 
-// reportRestoredFilter reports that a restored filter hides rows.
+// reportRestoredFilter says in the status line that a restored filter hides rows.
 func reportRestoredFilter(m *Room) {
 	if f := Filter(m); f.Active() {
 		Show(m, "restored filter: /"+f.Text+" hides other rows; "+m.Keys.KeyText("view.back")+
@@ -109,8 +109,8 @@ func reportRestoredFilter(m *Room) {
 	}
 }
 
-// SaveRoom returns the effect that stores changes, if there are any and it is time to store them. If last is set, it is
-// always time.
+// SaveRoom returns the effect that stores changes, if there are any and enough time has passed. If last is set, it does
+// not wait.
 func SaveRoom(m *Room, last bool) []feed.Effect {
 	if !last && m.Now.Sub(m.SavedAt) < SaveInterval {
 		return nil

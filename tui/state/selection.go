@@ -9,7 +9,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// NothingSelected returns the reason why nothing is selected in a panel, and the key to press.
+// NothingSelected returns text that says why nothing is selected in a panel, and which key to press.
 func NothingSelected(m *Room, p panel.Panel) string {
 	return panel.NoneSelected(m.Env(), p, m.ActionPanel() == p)
 }
@@ -37,8 +37,8 @@ func Selected(m *Room) *panel.AgentRow {
 	return m.Agents.Find(m.Agents.SelectedKey)
 }
 
-// Targets returns the agents that a verb acts on. They come from the first non-empty source: the palette
-// line, the row under the cursor in panels such as Events, the marks, the selection.
+// Targets returns the agents that a verb acts on. They come from the first of these sources that is not empty: the
+// palette line, the row under the cursor in panels such as Events, the marks, the selection.
 func Targets(m *Room) []*panel.AgentRow {
 	if len(m.NamedAgents) > 0 {
 		rows := make([]*panel.AgentRow, len(m.NamedAgents))
@@ -82,7 +82,7 @@ func AutomationTargets(m *Room) []*panel.AutomationRow {
 // Marking returns the marks of the focused list, or the marks of Agents if no list has the focus.
 func Marking(m *Room) panel.Marking { return m.Focused().Marking() }
 
-// Unmark clears a list's marks if commands act on one of its marked rows.
+// Unmark clears the marks of each list in which commands act on a marked row.
 func Unmark(m *Room, commands []city.Command) {
 	for _, c := range commands {
 		if m.Agents.Marks[c.Target()] {
@@ -102,8 +102,8 @@ func list(m *Room) *widget.List {
 	return &m.Agents.List
 }
 
-// SelectAgent selects an agent in Agents. If the filter of Agents hides it, the agent is listed until the cursor leaves
-// it.
+// SelectAgent selects an agent in Agents. If the filter of Agents hides the agent, its row is nevertheless shown until
+// the cursor leaves it.
 func SelectAgent(m *Room, name string) {
 	if !m.Agents.Select(name) && m.Agents.Has(name) {
 		m.Agents.SelectedKey, m.Agents.List.IDs = name, append(m.Agents.List.IDs, name)
@@ -116,21 +116,22 @@ func SelectAgent(m *Room, name string) {
 	UpdatePane(m)
 }
 
-// selectionMoved updates Events after the selection in Agents has moved, if Events shows only the selected agent.
+// selectionMoved must be called after the selection in Agents has moved. It updates Events if Events shows only the
+// selected agent.
 func selectionMoved(m *Room) {
 	if m.Events.Only {
 		RefilterEvents(m)
 	}
 }
 
-// ShowAgent shows an agent in the pane while Pools has the focus. The selection in Agents stays.
+// ShowAgent shows an agent in the pane while Pools has the focus. The selection in Agents does not change.
 func ShowAgent(m *Room, name string) {
 	m.paneAgent = name
 	UpdatePane(m)
 }
 
-// Pool returns the pool that verbs act on, or nil. If Pools has the focus, that is the pool under the cursor,
-// otherwise the pool of the selected agent.
+// Pool returns the pool that verbs act on, or nil. If Pools has the focus, it is the pool under the cursor, otherwise
+// the pool of the selected agent.
 func Pool(m *Room) *panel.PoolRow {
 	if ActsOn(m, panel.KindPool) {
 		return m.Pools.Current()
@@ -185,7 +186,7 @@ func NeedWritable(m *Room) string {
 	return ""
 }
 
-// Filter returns the filter of the focused panel; for the pane, the filter of Agents.
+// Filter returns the filter of the focused panel. If the pane has the focus, it returns the filter of Agents.
 func Filter(m *Room) *widget.Filter { return m.Focused().Query() }
 
 // AcknowledgeableWatchdog returns the watchdog under the cursor if it is calling for attention and can be acknowledged,

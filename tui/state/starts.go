@@ -10,7 +10,7 @@ import (
 // Starts maps each agent that an action starts to the time of its last exit before the action.
 type Starts map[string]time.Time
 
-// startsOf returns the agents that commands start.
+// startsOf returns the agents that the commands start.
 func startsOf(all *panel.Agents, commands []city.Command) Starts {
 	s := Starts{}
 	for _, c := range commands {
@@ -32,7 +32,7 @@ func exited(r *panel.AgentRow) time.Time {
 	return r.Exit.At
 }
 
-// Crashed returns a message about an agent that was started and has crashed since, or "".
+// Crashed returns a message about an agent that was started and has since crashed, or "".
 func (s Starts) Crashed(all *panel.Agents) string {
 	for i := range all.Rows {
 		r := &all.Rows[i]

@@ -9,14 +9,14 @@ import (
 	"gcity/tui/widget"
 )
 
-// Status is the line that shows the result of the last action.
+// Status is the line that shows the result of the latest action.
 type Status struct {
 	ID      int // ID of the awaited action
 	Text    string
 	Token   themes.Token
 	Failed  bool // the status reports a failure and stays until the user dismisses it
 	Pending bool
-	Note    bool // a note about a key that does nothing; the next action removes it
+	Note    bool // a note about a key that does nothing; the next action clears it
 	Since   time.Time
 	While   func(m *Room) bool // shown while it is true, nil = always
 	Starts  Starts
@@ -55,12 +55,12 @@ func BeginAction(m *Room, text string) int {
 	return m.Actions
 }
 
-// IsFresh reports whether a success would still be shown. It is the Status.While of failures that disappear on their
-// own.
+// IsFresh reports whether a success would still be shown. Failures that disappear on their own have it as their
+// Status.While.
 func IsFresh(m *Room) bool { return m.Now.Sub(m.Status.Since) <= StatusDuration }
 
-// noteCrash replaces the displayed result of an action if an agent that the action started has crashed since. The
-// message follows the state of that agent, and disappears when the agent runs again.
+// noteCrash shows a crash of an agent in place of the result of the action that started the agent. The message
+// disappears when the agent runs again.
 func noteCrash(m *Room) {
 	s, starts := &m.Status, m.Status.Starts
 	text := starts.Crashed(m.Agents)
@@ -74,8 +74,8 @@ func noteCrash(m *Room) {
 	}
 }
 
-// UntilConfigValid returns the Status.While of a failure. A failure that states why the city rejects its configuration
-// is shown until the city accepts its configuration. Other failures stay.
+// UntilConfigValid returns the Status.While of a failure. If the failure says why the city rejects its configuration,
+// it is shown until the city accepts its configuration. Other failures stay.
 func UntilConfigValid(text string) func(m *Room) bool {
 	caused := false
 	return func(m *Room) bool {

@@ -23,8 +23,8 @@ type Undo struct {
 	drained  map[string]string // draining agents and their sessions, by name
 }
 
-// reversal returns the commands that undo the given commands, in the same order, or nil if one of them cannot be
-// undone.
+// reversal returns the commands that undo the given commands, in the same order. If one of them cannot be undone, it
+// returns nil.
 func reversal(m *Room, commands []city.Command) []city.Command {
 	back := make([]city.Command, len(commands))
 	for i, c := range commands {
@@ -35,7 +35,7 @@ func reversal(m *Room, commands []city.Command) []city.Command {
 	return back
 }
 
-// Reverse returns the command that would undo c if c were sent now, or nil if it cannot be undone.
+// Reverse returns the command that would undo c, provided that c is sent now. It returns nil if c cannot be undone.
 func Reverse(m *Room, c city.Command) city.Command {
 	switch c := c.(type) {
 	case city.Suspend:
@@ -65,8 +65,8 @@ func Reverse(m *Room, c city.Command) city.Command {
 	return nil
 }
 
-// offerUndo replaces the stored undo with the undo of an action that has just started. An action that cannot be undone
-// keeps the stored undo.
+// offerUndo replaces the stored undo with that of an action that has just started. If the action cannot be undone, the
+// stored undo is kept.
 func offerUndo(m *Room, what string, commands []city.Command) {
 	back := reversal(m, commands)
 	if len(back) == 0 {
@@ -89,7 +89,7 @@ func sessionOf(r *panel.AgentRow) string {
 	return r.Session.ID
 }
 
-// RenewUndo restarts the time limit for undo after an action has ended. Failed commands are not undone.
+// RenewUndo restarts the time limit for undo after an action has ended. Commands that have failed are not undone.
 func RenewUndo(m *Room, r *feed.Result) {
 	u := &m.Undo
 	if u.ID != r.ID || len(u.Commands) == 0 {
@@ -108,8 +108,8 @@ func RenewUndo(m *Room, r *feed.Result) {
 	u.Commands, u.Until = kept, m.Now.Add(UndoDuration)
 }
 
-// Possible returns the undo commands that would still have an effect. It omits drains that have ended, and surplus pool
-// members, because these keep draining.
+// Possible returns the undo commands that would still have an effect. It omits drains that have ended. It also omits
+// surplus pool members, because they keep draining.
 func (u *Undo) Possible(m *Room) []city.Command {
 	var all []city.Command
 	for _, c := range u.Commands {
@@ -130,8 +130,8 @@ func CanUndo(m *Room) bool {
 		(m.Undo.Restore != nil || len(m.Undo.Possible(m)) > 0)
 }
 
-// Undoable reports whether the release verb undoes the last verb. If there are held targets, it releases them instead,
-// unless the last verb was about the same agents and Quarantine does not have the focus.
+// Undoable reports whether the release verb undoes the last verb. If agents are held back, the verb releases them
+// instead, unless the last verb was about the same agents and Quarantine does not have the focus.
 func Undoable(m *Room) bool {
 	if !CanUndo(m) {
 		return false
@@ -143,7 +143,7 @@ func Undoable(m *Room) bool {
 	return len(held) == 0 || m.Focus != panel.IDQuarantine && m.Undo.About(held)
 }
 
-// About reports whether the undone verb was about all given agents.
+// About reports whether the verb to undo acted on all given agents.
 func (u *Undo) About(rows []*panel.AgentRow) bool {
 	return !slices.ContainsFunc(rows, func(r *panel.AgentRow) bool {
 		return !slices.ContainsFunc(u.Commands, func(c city.Command) bool {
@@ -152,7 +152,7 @@ func (u *Undo) About(rows []*panel.AgentRow) bool {
 	})
 }
 
-// Drains reports whether undo restarts drains that the last verb canceled.
+// Drains reports whether undo starts the drains again that the last verb canceled.
 func (u *Undo) Drains() bool {
 	return len(u.Commands) > 0 && !slices.ContainsFunc(u.Commands, func(c city.Command) bool {
 		_, ok := c.(city.Drain)
@@ -160,7 +160,7 @@ func (u *Undo) Drains() bool {
 	})
 }
 
-// UndoHint returns how long the last verb can still be undone, or "".
+// UndoHint returns text that says how long the last verb can still be undone, or "".
 func UndoHint(m *Room) string {
 	k := m.Keys.MainKey(ReleaseID)
 	if k == "" || !Undoable(m) {

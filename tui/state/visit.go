@@ -6,8 +6,8 @@ import (
 	"gcity/tui/panel"
 )
 
-// Visit is a past visit to an agent's terminal. The city checks its sessions only periodically, and may count the user
-// as a viewer until the next check.
+// Visit is a visit to an agent's terminal that has ended. The city checks its sessions only periodically. Until the
+// next check, it may still count the user as a viewer.
 type Visit struct {
 	Agent, session string
 	others         int // viewers except the user
@@ -23,7 +23,7 @@ func BeginVisit(m *Room, agent string) Visit {
 	return s
 }
 
-// EndVisit ends a visit: from now on the user is not counted as a viewer.
+// EndVisit ends a visit. From now on, the user no longer counts as a viewer.
 func EndVisit(m *Room, now time.Time, s Visit) {
 	m.Now = now
 	m.UI++

@@ -8,16 +8,16 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// bookmark is a place in an agent's output that the user has marked. It is drawn as a rule that scrolls with the lines
-// around it.
+// bookmark is a place in an agent's output that the user has marked. It is drawn as a rule that scrolls together with
+// the lines around it.
 type bookmark struct {
 	agent, session string
 	rule           string
-	// screen that contains the bookmark; on another screen of the same session, its place is found by the lines above
-	// it
+	// the screen that contains the bookmark; on another screen of the same session, the lines above the bookmark are
+	// used to find its place
 	screen  Screen
-	line    uint64   // number of the line below the bookmark, as numbered in a shot
-	context []string // unstyled lines above the bookmark
+	line    uint64   // number of the line below the bookmark, counted as in a screen.Shot
+	context []string // lines above the bookmark, without styles
 }
 
 const (
@@ -26,8 +26,8 @@ const (
 	contextLines = 6
 )
 
-// Bookmark adds a rule below the newest line, or removes the rule that is already there. If neither is possible, it
-// returns the reason.
+// Bookmark adds a rule below the newest line. If that rule already exists, Bookmark removes it. If neither is possible,
+// it returns the reason.
 func (p *Pane) Bookmark(rule string) string {
 	n := &p.News
 	switch {
@@ -39,7 +39,7 @@ func (p *Pane) Bookmark(rule string) string {
 	shot := n.Screen.Shot(contextLines)
 	shown := shot.Lines[:used(shot.Lines, shot.Y)]
 	if k := len(shown); k > 0 && k-1 == shot.Y && blankText(shown[k-1]) {
-		shown = shown[:k-1] // omit the empty line in which the next output begins
+		shown = shown[:k-1] // omit the empty line in which the next output will begin
 	}
 	at := shot.ScrolledOff + uint64(len(shown))
 	p.Version++
@@ -58,7 +58,7 @@ func (p *Pane) Bookmark(rule string) string {
 	return ""
 }
 
-// locateBookmarks finds the bookmarks of the session on a new screen by the lines above them.
+// locateBookmarks finds the places of the session's bookmarks on a new screen by the lines above them.
 func (p *Pane) locateBookmarks() {
 	n := &p.News
 	if n.Screen == nil {
@@ -89,7 +89,7 @@ func (p *Pane) locateBookmarks() {
 	}
 }
 
-// withBookmarks inserts the rules between numbered lines.
+// withBookmarks inserts the rules of the bookmarks between numbered lines.
 func (p *Pane) withBookmarks(lines []string, first uint64) []PaneLine {
 	out := make([]PaneLine, 0, len(lines))
 	next := func(from, to uint64) {

@@ -10,7 +10,7 @@ import (
 )
 
 // compacted compacts the screen of a full-screen program if Fit is set. It removes blank rows, and columns that repeat
-// the column on their left, until the screen fits w and h.
+// the column to their left, until the screen fits into w columns and h rows.
 func (p *Pane) compacted(s Picture, w, h int) Picture {
 	if !p.Fit {
 		return s
@@ -32,8 +32,8 @@ func (p *Pane) compacted(s Picture, w, h int) Picture {
 	return s
 }
 
-// removeBlankRows removes blank rows from the bottom until h rows are left: first blank rows next to other blank rows,
-// then any blank rows. The row of the cursor stays.
+// removeBlankRows removes blank rows, starting at the bottom, until h rows are left. It first removes blank rows next
+// to other blank rows, then any blank rows. It never removes the row of the cursor.
 func removeBlankRows(s Picture, h int) Picture {
 	for _, any := range []bool{false, true} {
 		excess := len(s.Lines) - h
@@ -56,11 +56,11 @@ func removeBlankRows(s Picture, h int) Picture {
 	return s
 }
 
-// emptyAreaRunes contains the characters of empty areas, rules and bars. Removing a repetition of such a character
-// loses no information.
+// emptyAreaRunes contains the characters that fill empty areas, rules and bars. If such a character is repeated,
+// removing a repetition loses no information.
 const emptyAreaRunes = " ─━═╌▔▁▀▄█-_="
 
-// repeatedColumns selects up to n columns, from the right, that repeat the column on their left in every line.
+// repeatedColumns selects up to n columns that repeat the column to their left in every line. It starts at the right.
 func repeatedColumns(lines []PaneLine, widest, n int) []bool {
 	busy := make([]bool, widest)
 	busy[0] = true
@@ -88,8 +88,8 @@ func repeatedColumns(lines []PaneLine, widest, n int) []bool {
 	return drop
 }
 
-// removeColumns returns a line without some of its columns. The removed columns must have only single-column
-// characters.
+// removeColumns returns a line without some of its columns. These columns must contain only characters of one column
+// each.
 func removeColumns(s string, drop []bool) string {
 	if ansi.StringWidth(s) == 0 {
 		return s

@@ -21,8 +21,8 @@ type News struct {
 	// ID of a run that is shown instead of Agent and Session; its output is in Text
 	Run           string
 	Screen        Screen   // nil = not available; Text is then the last output
-	Text          []string // cleaned lines, which never change
-	LinesReceived uint64   // lines that the session has written since watching began
+	Text          []string // cleaned lines; a line never changes
+	LinesReceived uint64   // number of lines that the session has written since watching began
 	Ended         bool     // the stream has ended
 	Problem       string   // why no output is available
 	HistoryLimit  int      // number of history lines that the screen stores
@@ -35,9 +35,9 @@ type ScreenMaker func(cols, rows, scrollback int) Screen
 func NewScreen(cols, rows, scrollback int) Screen { return screen.New(cols, rows, scrollback) }
 
 const (
-	DefaultCols = 120 // columns and rows until the first frame arrives
+	DefaultCols = 120 // size until the first frame arrives
 	DefaultRows = 40
 	Scrollback  = 500
-	// LogLines is the maximum number of lines in the logs. A session's ring buffer usually contains fewer.
+	// LogLines is the maximum number of lines in the logs. The ring buffer of a session usually contains fewer.
 	LogLines = 10000
 )

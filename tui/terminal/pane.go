@@ -11,12 +11,13 @@ import (
 	"gcity/tui/widget"
 )
 
-// Pane is the state of the pane: an agent's terminal or a run's output, live or frozen when scrolling began.
+// Pane is the state of the pane. It shows an agent's terminal or a run's output, either live or frozen at the time when
+// the user began to scroll.
 type Pane struct {
 	News    News
 	Version uint64
 	Logs    bool // show all stored output, not only the newest
-	Wrap    bool // wrap lines wider than the pane
+	Wrap    bool // wrap lines that are wider than the pane
 	Fit     bool // fit as much of the terminal as possible
 
 	older      []PaneLine // output of earlier sessions of the agent, received while watching
@@ -60,10 +61,10 @@ type Picture struct {
 	cursor int        // row of the cursor; -1 = hidden
 }
 
-// rowPosition is a row within a line that may be wrapped.
+// rowPosition is a row within a line that can be wrapped into several rows.
 type rowPosition struct{ line, row int }
 
-// RecordOutput records the time of the latest output. The first news of a session does not count, because it contains
+// RecordOutput records the time of the latest output. It ignores the first news of a session, because they contain
 // earlier output.
 func (p *Pane) RecordOutput(n *News, now time.Time) {
 	switch old := &p.News; {
@@ -74,7 +75,7 @@ func (p *Pane) RecordOutput(n *News, now time.Time) {
 	}
 }
 
-// LastOutput returns the time of the last output from an agent's session, or the zero time if it is unknown.
+// LastOutput returns the time of the latest output from an agent's session, or the zero time if that is unknown.
 func (p *Pane) LastOutput(agent string) time.Time {
 	if p.News.Agent != agent {
 		return time.Time{}
@@ -82,7 +83,7 @@ func (p *Pane) LastOutput(agent string) time.Time {
 	return p.lastOutput
 }
 
-// Apply applies news about the terminal. sessionRule is the label of the rule above a new session of the same agent.
+// Apply applies news about the terminal. sessionRule is the label for the rule above a new session of the same agent.
 func (p *Pane) Apply(n News, sessionRule string) {
 	switch old := &p.News; {
 	case n.Agent != old.Agent || n.Run != old.Run:
@@ -127,8 +128,8 @@ func (p *Pane) All() Picture {
 	return p.recent(widget.Unlimited, false)
 }
 
-// recent returns the current content: the last n lines, or the screen of a full-screen program, with the cursor if
-// cursor is set.
+// recent returns the current content: the last n lines, or the screen of a full-screen program. The content includes
+// the cursor if cursor is set.
 func (p *Pane) recent(n int, cursor bool) Picture {
 	if p.News.Screen == nil {
 		lines := make([]PaneLine, 0, len(p.News.Text))
@@ -162,18 +163,19 @@ func (p *Pane) recent(n int, cursor bool) Picture {
 	return Picture{Lines: Tail(lines, n), cursor: at}
 }
 
-// isFullScreen reports whether a screen belongs to a full-screen program. That is the alternate screen, a screen with a
-// cursor far above the end of the content, or a full screen without a cursor that never scrolled.
+// isFullScreen reports whether a screen belongs to a full-screen program. That is the case for the alternate screen,
+// for a screen with the cursor far above the end of the content, and for a full screen without a cursor that has never
+// scrolled.
 func isFullScreen(s *screen.Shot) bool {
 	n := used(s.Lines, s.Y)
 	return s.Alt || n-1-s.Y >= max(2, len(s.Lines)/2) || !s.Cursor && s.ScrolledOff == 0 &&
 		n == len(s.Lines)
 }
 
-// Inverse is the style of the cursor and of matches.
+// Inverse is the style of the cursor and of search matches.
 const Inverse = "\x1b[7m"
 
-// used returns the number of lines up to the last line that has content or the cursor.
+// used returns the number of lines up to the last line that has content or contains the cursor.
 func used(lines []string, cursor int) int {
 	n := len(lines)
 	for n > 0 && n-1 > cursor && blankText(lines[n-1]) {
@@ -203,15 +205,15 @@ func (p *Pane) Full() bool {
 // shot returns the screen with n lines of its history, and updates the cached result of isFullScreen.
 func (p *Pane) shot(n int) screen.Shot {
 	s := p.News.Screen
-	// read the version first, so that output that arrives later is checked again
+	// read the version first, so that output that arrives in the meantime is checked next time
 	version := s.Version()
 	shot := s.Shot(n)
 	p.fullScreen = fullScreenCache{s, version, isFullScreen(&shot)}
 	return shot
 }
 
-// Scroll moves the view n rows down, or up if n is negative, in a pane of w columns and h rows. Moving up freezes
-// the output; reaching the end follows it again. The view of a full-screen program moves over its live screen.
+// Scroll moves the view n rows down, or up if n is negative, in a pane of w columns and h rows. Moving up freezes the
+// output. Reaching the end resumes following it. For a full-screen program, the view moves over the live screen.
 func (p *Pane) Scroll(n, w, h int) {
 	if p.Full() {
 		s := p.All()
@@ -246,7 +248,7 @@ func (a rowPosition) before(b rowPosition) bool {
 	return a.line < b.line || a.line == b.line && a.row < b.row
 }
 
-// moved returns the position n rows after the position at. It stays within the lines.
+// moved returns the position that is n rows after a given position. It stays within the lines.
 func (p *Pane) moved(lines []PaneLine, at rowPosition, n, w int) rowPosition {
 	for ; n < 0 && at != (rowPosition{}); n++ {
 		if at.row--; at.row < 0 {
@@ -262,12 +264,12 @@ func (p *Pane) moved(lines []PaneLine, at rowPosition, n, w int) rowPosition {
 	return at
 }
 
-// LastTop returns the first of the last h rows.
+// LastTop returns the position of the first of the last h rows.
 func (p *Pane) LastTop(lines []PaneLine, w, h int) rowPosition {
 	return p.moved(lines, rowPosition{line: len(lines)}, -h, w)
 }
 
-// wraps reports whether lines are broken into rows.
+// wraps reports whether lines that are too wide are broken into rows.
 func (p *Pane) wraps() bool { return p.Wrap || p.Fit }
 
 // height returns the number of rows that a line needs.
@@ -278,7 +280,7 @@ func (p *Pane) height(l PaneLine, w int) int {
 	return len(widget.HardWrap(l.Text, w))
 }
 
-// Window returns at most h rows to show in w columns. The rows might be wider than w.
+// Window returns at most h rows to show in w columns. The rows might be wider than that.
 func (p *Pane) Window(w, h int) []PaneLine {
 	var s Picture
 	if p.FrozenPicture != nil {
@@ -320,7 +322,7 @@ func (p *Pane) Window(w, h int) []PaneLine {
 	return p.panned(rows[:min(h, len(rows))])
 }
 
-// panned removes hidden columns on the left, unless lines are wrapped.
+// panned removes the columns that are hidden on the left, unless lines are wrapped.
 func (p *Pane) panned(rows []PaneLine) []PaneLine {
 	if p.X == 0 || p.wraps() && !p.Full() {
 		return rows
@@ -355,8 +357,8 @@ func (p *Pane) ScrollColumns(n, w int) {
 	p.X = max(0, min(p.X+n, widest-w))
 }
 
-// Back ends the search. Without a search, it returns to the newest output, or otherwise to the first column. It reports
-// whether it did anything.
+// Back ends the search. Without a search, it returns to the newest output or, if that is already shown, to the first
+// column. It reports whether it did anything.
 func (p *Pane) Back() bool {
 	switch {
 	case p.Search.Re != nil:
@@ -371,7 +373,7 @@ func (p *Pane) Back() bool {
 	return true
 }
 
-// Output returns the picture's lines as one string, with styles if color is set.
+// Output returns the picture's lines as one string. The string contains styles if color is set.
 func (s Picture) Output(color bool) string {
 	var b strings.Builder
 	for _, l := range s.Lines {

@@ -10,7 +10,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// RunOutput collects the last lines of a run's output.
+// RunOutput collects the last lines of the output of a run.
 type RunOutput struct {
 	Lines         []string
 	clean         []string // cleaned lines
@@ -42,7 +42,7 @@ func (p *RunOutput) Add(piece city.Piece) {
 	}
 }
 
-// line appends text to the incomplete last line, or starts a new line.
+// line appends text to the last line if that is incomplete. Otherwise it starts a new line.
 func (p *RunOutput) line(text string) {
 	if last := len(p.Lines) - 1; p.open && len(p.Lines[last])+len(text) <= 2*MaxRunLine {
 		p.Lines[last] += text
@@ -53,7 +53,7 @@ func (p *RunOutput) line(text string) {
 	p.LinesReceived++
 }
 
-// Plain returns the cleaned lines in a new slice. A line is cleaned again only if text was added to it.
+// Plain returns the cleaned lines in a new slice. A line is cleaned again only if text has been added to it.
 func (p *RunOutput) Plain() []string {
 	for _, text := range p.Lines[len(p.clean):] {
 		p.clean = append(p.clean, widget.Plain(text))
@@ -63,5 +63,5 @@ func (p *RunOutput) Plain() []string {
 
 const (
 	MaxRunLines = 1000    // maximum number of stored lines
-	MaxRunLine  = 2 << 10 // number of bytes after which a line is split
+	MaxRunLine  = 2 << 10 // maximum number of bytes in a line; longer lines are split
 )

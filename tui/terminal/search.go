@@ -25,8 +25,8 @@ type Hit struct{ Line, From, To int }
 // MaxHits is the maximum number of matches. The newest matches are kept.
 const MaxHits = 9999
 
-// NewSearch compiles the typed text as a regular expression if it is valid, and as literal text otherwise. Text in
-// lower case matches both cases.
+// NewSearch compiles the typed text as a regular expression if it is a valid one, and otherwise as literal text. Text
+// in lower case also matches upper case.
 func NewSearch(text string) Search {
 	if text == "" {
 		return Search{}
@@ -42,7 +42,7 @@ func NewSearch(text string) Search {
 	return Search{Text: text, Re: re}
 }
 
-// Find searches lines and stores the last MaxHits matches.
+// Find searches lines and stores the last matches, at most MaxHits.
 func (s *Search) Find(lines []PaneLine) {
 	s.Hits, s.At = nil, 0
 	if s.Re == nil {
@@ -61,7 +61,7 @@ func (s *Search) Find(lines []PaneLine) {
 	slices.Reverse(s.Hits)
 }
 
-// In returns the matches in one line.
+// In returns the matches in a single line.
 func (s *Search) In(text string) []Hit {
 	bare := text
 	if !widget.IsASCII(text) {
@@ -81,7 +81,8 @@ func (s *Search) In(text string) []Hit {
 	return hits
 }
 
-// offsetColumns maps byte offsets of character boundaries in a line, including its end, to columns.
+// offsetColumns maps byte offsets in a line to columns. It contains the boundaries between characters, and the end of
+// the line.
 type offsetColumns []struct{ at, col int }
 
 func columnOffsets(s string) offsetColumns {
@@ -107,7 +108,8 @@ func (e offsetColumns) after(at int) int {
 	return e[min(i, len(e)-1)].col
 }
 
-// highlighted returns lines with highlighted matches. first is the number of the first line in the frozen content.
+// highlighted returns lines in which the matches are highlighted. first is the number of the first line in the frozen
+// content.
 func (p *Pane) highlighted(lines []PaneLine, first int) []PaneLine {
 	s := &p.Search
 	if s.Re == nil {
@@ -135,7 +137,7 @@ func (p *Pane) highlighted(lines []PaneLine, first int) []PaneLine {
 // currentMatch is the style of the current match.
 const currentMatch = "\x1b[1;4;7m"
 
-// Nearest selects the last match at or above a line. If there is none, it selects the first match.
+// Nearest makes the last match at or above a line the current one. If there is none, it chooses the first match.
 func (s *Search) Nearest(line int) {
 	s.At = 0
 	for i, h := range s.Hits {
@@ -145,7 +147,7 @@ func (s *Search) Nearest(line int) {
 	}
 }
 
-// Next selects the match n matches after the current one, and wraps around.
+// Next moves n matches forward from the current match, and wraps around.
 func (s *Search) Next(n int) {
 	if k := len(s.Hits); k > 0 {
 		s.At = ((s.At+n)%k + k) % k

@@ -13,14 +13,15 @@ import (
 	"gcity/tui/widget"
 )
 
-// FleetPlan is the layout for the all-cities room: each part's number of rows including its title; 0 = hidden.
+// FleetPlan is the layout of the all-cities room. It contains the number of rows of each part, including the part's
+// title; 0 = hidden.
 type FleetPlan struct {
 	Header, Cities, Needs int // Header is the number of rows above the lists
-	detail                int // details of the city under the cursor
+	detail                int // number of rows for the details of the city under the cursor
 	tabs                  bool
 }
 
-// PlanFleet computes the layout for the all-cities room.
+// PlanFleet computes the layout of the all-cities room.
 func PlanFleet(m *state.Room) FleetPlan {
 	p := FleetPlan{Header: 1}
 	if fleetProblem(m) != "" {
@@ -84,8 +85,8 @@ func fleetProblem(m *state.Room) string {
 		"; the list is outdated"
 }
 
-// fleetHeader draws the first row in the all-cities room, with the number of cities by health, most urgent
-// first.
+// fleetHeader draws the first row of the all-cities room, with the number of cities in each state of health, most
+// urgent first.
 func fleetHeader(m *state.Room, w int) string {
 	l := widget.Line{Styles: &m.Look}
 	l.Add(themes.Title, " "+widget.Cut("all cities", w/3, m.Look.Glyphs.More))
@@ -116,8 +117,8 @@ func fleetHeader(m *state.Room, w int) string {
 	return widget.Crop(l.Fill(w), w)
 }
 
-// fleetCounts returns the number of cities by health, most urgent first, after the number of agents that need
-// attention.
+// fleetCounts returns the number of agents that need attention, followed by the number of cities in each state of
+// health, most urgent first.
 func fleetCounts(m *state.Room) []widget.Counter {
 	var parts []widget.Counter
 	switch n := len(state.AllNeeds(m)); {
@@ -163,7 +164,7 @@ func fleetTabs(m *state.Room, needs, shared bool) []widget.Tab {
 	return all[:1]
 }
 
-// needsPanel lists the agents of all cities that need attention.
+// needsPanel draws the list of agents of all cities that need attention.
 func needsPanel(m *state.Room, w, h int, focus, shared bool) []string {
 	all, room := state.AllNeeds(m), h-1
 	m.NeedOffset = widget.ScrollTo(m.NeedCursor, m.NeedOffset, room, len(all))
@@ -213,7 +214,7 @@ func needsPanel(m *state.Room, w, h int, focus, shared bool) []string {
 	return widget.FillRows(lines, w, h)
 }
 
-// selectedCitySummary shows as many details of the city under the cursor as fit.
+// selectedCitySummary draws as many details of the city under the cursor as fit.
 func selectedCitySummary(m *state.Room, w, h int) []string {
 	c := state.ChosenCity(m)
 	if c == nil {
@@ -234,7 +235,7 @@ func selectedCitySummary(m *state.Room, w, h int) []string {
 	return widget.FillRows(lines, w, h)
 }
 
-// fleetFooter returns the keys that work in the all-cities room.
+// fleetFooter draws the keys that work in the all-cities room.
 func fleetFooter(m *state.Room, w int) string {
 	l := widget.Line{Styles: &m.Look}
 	l.Space(1)
@@ -259,7 +260,7 @@ func fleetFooter(m *state.Room, w int) string {
 	return widget.Crop(l.Fill(w), w)
 }
 
-// fleetSummary describes all cities in one line.
+// fleetSummary returns a description of all cities in one line.
 func fleetSummary(m *state.Room, w int) string {
 	text := widget.Count(len(m.Cities.Rows), "city")
 	text = strings.Replace(text, "citys", "cities", 1)

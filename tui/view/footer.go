@@ -13,7 +13,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// addFooter adds the status line or the typed line, and the keys that currently work.
+// addFooter adds the status line or the line that is being typed, and the keys that currently work.
 func addFooter(m *state.Room, s Screen, p *state.Plan) Screen {
 	status := StatusRows(m, m.W)
 	if d := m.Dialogs.FootDialog(); d != nil {
@@ -36,8 +36,8 @@ func addFooter(m *state.Room, s Screen, p *state.Plan) Screen {
 	return s
 }
 
-// alwaysShown reports whether a footer of w columns always shows an action at its end. In a narrow footer, verbs have
-// priority over actions that are easy to find.
+// alwaysShown reports whether a footer of w columns always contains an action that belongs at its end. In a narrow
+// footer, verbs have priority over actions that are easy to find elsewhere.
 func alwaysShown(m *state.Room, a *state.Action, w int) bool {
 	switch a.ID {
 	case "view.palette":
@@ -59,7 +59,7 @@ func severalCities(m *state.Room) bool {
 	return m.Directory && m.Fleet != nil && len(state.Listed(m)) > 1
 }
 
-// urgency returns the order of verbs in the footer, smaller first.
+// urgency returns the rank of a verb in the footer; smaller ranks come first.
 func urgency(m *state.Room, a *state.Action) int {
 	order := []string{"agent.zoom", "agent.attach.zoomed", "agent.attach", state.ReleaseID,
 		"agent.restart", state.DrainID, state.SuspendID, "agent.send"}
@@ -74,7 +74,8 @@ func urgency(m *state.Room, a *state.Action) int {
 	return len(order)
 }
 
-// footActions returns the actions of the footer: verbs in order of urgency, and the actions at its end.
+// footActions returns the actions of the footer: first the verbs in order of urgency, then the actions that belong at
+// its end.
 func footActions(m *state.Room) (keys, tail []*state.Action) {
 	last := []string{"focus.mail", "view.filter", "view.attention", "view.palette", "city.switch",
 		"view.help", "quit"}
@@ -108,7 +109,7 @@ func footActions(m *state.Room) (keys, tail []*state.Action) {
 	return keys, tail
 }
 
-// nothingListed reports whether the focused list is empty, and not because of a filter.
+// nothingListed reports whether the focused list is empty for a reason other than a filter.
 func nothingListed(m *state.Room) bool {
 	p := m.Focused()
 	_, _, shown, total := p.Cursor()
@@ -116,8 +117,8 @@ func nothingListed(m *state.Room) bool {
 		(total == 0 || shown == 0 && p.About().Subset)
 }
 
-// Footer lists as many of the keys that work with the current focus as fit. Actions for which alwaysShown returns true
-// are never omitted.
+// Footer draws as many of the keys that work with the current focus as fit. It never omits an action for which
+// alwaysShown returns true.
 func Footer(m *state.Room, w int) string {
 	if m.FleetRoom {
 		return fleetFooter(m, w)
@@ -128,7 +129,7 @@ func Footer(m *state.Room, w int) string {
 	if m.Typing() || m.Dialogs.Covers() {
 		return l.Fill(w)
 	}
-	room := w + 2 // no spaces follow the last key
+	room := w + 2 // the last key is not followed by spaces
 	for _, a := range tail {
 		if alwaysShown(m, a, w) {
 			room -= footWidth(m, a)
@@ -139,7 +140,7 @@ func Footer(m *state.Room, w int) string {
 	}
 	named, shown := false, map[string]bool{}
 	for _, a := range keys {
-		if shown[footText(m, a)] { // another key with the same effect is already shown
+		if shown[footText(m, a)] { // another key with the same effect is already in the footer
 			continue
 		}
 		whose := ""
@@ -165,7 +166,7 @@ func Footer(m *state.Room, w int) string {
 	return widget.Crop(l.Fill(w), w)
 }
 
-// footMarks returns how many rows the verbs act on if rows are marked, or "".
+// footMarks returns text that says how many marked rows the verbs act on, or "".
 func footMarks(m *state.Room) string {
 	p := m.ActionPanel()
 	if n := len(*p.Marking().Marks); n > 0 && p.About().NoAgent == "" {
@@ -174,7 +175,8 @@ func footMarks(m *state.Room) string {
 	return ""
 }
 
-// footAgent names the agent that a verb acts on in Events and Watchdogs. That agent may differ from the selected agent.
+// footAgent returns the name of the agent that a verb acts on in Events and Watchdogs. It may differ from the selected
+// agent.
 func footAgent(m *state.Room, a *state.Action) string {
 	if m.Focused().About().NoAgent == "" || !strings.HasPrefix(a.ID, "agent.") ||
 		a.ID == "agent.details" ||
@@ -194,14 +196,15 @@ func changes(m *state.Room, a *state.Action) bool {
 	return a.WhyUnavailable(&looking) == state.NeedWritable(&looking)
 }
 
-// undrainsOnly reports whether the release verb would only cancel drains. The footer then names the drain key instead.
+// undrainsOnly reports whether the release verb would only cancel drains. In that case the footer contains the drain
+// key instead.
 func undrainsOnly(m *state.Room) bool {
 	return !state.Undoable(m) && state.AcknowledgeableWatchdog(m) == nil &&
 		!slices.ContainsFunc(state.Releasable(m),
 			func(r *panel.AgentRow) bool { return !r.Undrainable() })
 }
 
-// footText returns the name of an action in the footer, which depends on its current effect.
+// footText returns the text for an action in the footer, which depends on the action's current effect.
 func footText(m *state.Room, a *state.Action) string {
 	undoes := (a.ID == state.ReleaseID || a.ID == "mail.unread") && state.Undoable(m)
 	switch {
@@ -237,7 +240,8 @@ func footText(m *state.Room, a *state.Action) string {
 	return a.Short
 }
 
-// statusOffersUndo reports whether the status line names the verb that can be undone. A narrow footer then omits it.
+// statusOffersUndo reports whether the status line already names the verb that can be undone. A narrow footer then
+// omits it.
 func statusOffersUndo(m *state.Room) bool {
 	return m.Undo.ID == m.Status.ID && m.Status.Text != "" && state.IsFresh(m)
 }

@@ -14,7 +14,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// header draws the first row: the city's name and state, and whether its controller responds.
+// header draws the first row: the city's name and state, and a note about whether its controller responds.
 func header(m *state.Room, w int) string {
 	dot := " " + m.Look.Glyphs.Dot + " "
 	l := headerStart(m, w, false)
@@ -28,7 +28,7 @@ func header(m *state.Room, w int) string {
 		return w - l.Width - widget.CountersWidth(counts) - widget.Width(end) - 4
 	}
 	if mode != "" && m.Snap != nil && severalCities(m) && free() <= widget.Width(mode) {
-		// the footer shows the key that switches the city, so the header can omit the city's position
+		// the footer has the key that switches to another city, so the header can omit the city's position
 		brief := headerStart(m, w, true)
 		at, fewer := countsAndClock(m, w-brief.Width-widget.Width(mode)-1)
 		if len(fewer) >= min(len(counts), reservedCounts(m)) {
@@ -41,7 +41,7 @@ func header(m *state.Room, w int) string {
 	l.Space(free())
 	for _, c := range counts {
 		if m.Unreachable != "" {
-			c.Token = themes.Dim // the counts are outdated
+			c.Token = themes.Dim // the counts are out of date
 		}
 		l.Add(c.Token, c.Text)
 	}
@@ -54,8 +54,8 @@ func header(m *state.Room, w int) string {
 	return widget.Crop(l.Fill(w), w)
 }
 
-// headerStart returns the left part of the header: the city's name, what needs attention outside the list of agents,
-// and the place. If brief is true, it contains only the essentials about other cities.
+// headerStart returns the left part of the header: the city's name, what needs attention apart from agents, and the
+// place. If brief is set, it contains only the essentials about other cities.
 func headerStart(m *state.Room, w int, brief bool) widget.Line {
 	l := widget.Line{Styles: &m.Look}
 	dot := " " + m.Look.Glyphs.Dot + " "
@@ -79,8 +79,8 @@ func headerStart(m *state.Room, w int, brief bool) widget.Line {
 	return l
 }
 
-// addPlace adds the host, what this program does for the city, and the progress of a wave if the counts of agents still
-// have room.
+// addPlace adds the host, the mode of this program, and the progress of agents that start or stop together. The counts
+// of agents have priority over them.
 func addPlace(m *state.Room, l *widget.Line, dot string) {
 	room := m.W - l.Width - widget.Width(clockText(m)) - 4
 	if m.Snap != nil && m.Snap.Host != "" {
@@ -95,7 +95,7 @@ func addPlace(m *state.Room, l *widget.Line, dot string) {
 }
 
 // countsAndClock returns the counts of agents, and the state of the controller with the time, for w columns. The counts
-// of agents in trouble have priority over the seconds, then over the state of a controller that works.
+// of agents in trouble have priority over the seconds, then over the state of a controller that works normally.
 func countsAndClock(m *state.Room, w int) (end string, counts []widget.Counter) {
 	end = clockText(m)
 	if m.W < 50 {
@@ -128,8 +128,8 @@ func mailBadge(m *state.Room, w int) string {
 	return fmt.Sprintf("%s %d unread", m.Look.Glyphs.Mail, n)
 }
 
-// byState counts the agents by state. urgent contains the states that need attention; rest contains running and all
-// other states.
+// byState counts the agents by state. urgent contains the states that need attention; rest contains the state running,
+// followed by the other states.
 func byState(m *state.Room) (urgent, rest []widget.Counter) {
 	n := m.Snap.Count()
 	known := 0
@@ -157,14 +157,15 @@ func byState(m *state.Room) (urgent, rest []widget.Counter) {
 	return urgent, rest
 }
 
-// reservedCounts returns how many counts the header reserves room for: agents that need attention, and running agents.
+// reservedCounts returns the number of counts for which the header reserves room: one for each state that needs
+// attention, and one for running agents.
 func reservedCounts(m *state.Room) int {
 	urgent, rest := byState(m)
 	return len(urgent) + min(1, len(rest))
 }
 
-// countParts counts the agents by state in at most w columns, agents that need attention first. Counts that do not fit
-// are combined; agents that need attention are always counted.
+// countParts returns the counts of agents by state in at most w columns, those that need attention first. Counts that
+// do not fit are combined. Agents that need attention are always counted.
 func countParts(m *state.Room, w int) []widget.Counter {
 	if m.Snap == nil {
 		return nil
@@ -173,13 +174,13 @@ func countParts(m *state.Room, w int) []widget.Counter {
 	return widget.FitCounters(urgent, parts, w)
 }
 
-// clockText returns the age of the last patrol, and the time.
+// clockText returns the age of the last patrol, and the time of day.
 func clockText(m *state.Room) string {
 	at := m.Now.Format("15:04:05")
 	if m.ReducedMotion {
 		at = m.Now.Format("15:04")
 	}
-	// the last patrol of a controller that does not respond is unknown
+	// if the controller does not respond, its latest patrol is unknown
 	if m.Snap == nil || m.Unreachable != "" || m.W < 60 {
 		return at
 	}
@@ -197,7 +198,7 @@ func clockText(m *state.Room) string {
 	return loop + "  " + at
 }
 
-// summary describes the city in one line of w columns: its name, its problems, and as many counts as fit.
+// summary draws the city in one line of w columns: its name, its problems, and as many counts as fit.
 func summary(m *state.Room, w int) string {
 	dot := " " + m.Look.Glyphs.Dot + " "
 	lead := widget.Cut(state.CityName(m), max(12, w/2), m.Look.Glyphs.More)
@@ -226,7 +227,7 @@ func summary(m *state.Room, w int) string {
 	}
 }
 
-// callBadge returns a note with the number of watchdogs that are calling for attention, or "" if none is.
+// callBadge returns text that says how many watchdogs are calling for attention, or "" if none is.
 func callBadge(m *state.Room, w int) string {
 	n := len(m.Watchdogs.Calling())
 	switch {
@@ -238,8 +239,8 @@ func callBadge(m *state.Room, w int) string {
 	return fmt.Sprintf("%s %d calling", m.Look.Glyphs.Alert, n)
 }
 
-// cityPosition returns this city's place in the list, and whether other cities need attention, for the header.
-// If brief is true, it returns only the number of problems.
+// cityPosition returns text for the header that says which of the listed cities this is, and whether other cities need
+// attention. If brief is set, it returns only the number of problems.
 func cityPosition(m *state.Room, w int, brief bool) (position, wanting string) {
 	if !m.Directory || m.Fleet == nil {
 		return "", ""
@@ -301,7 +302,7 @@ func addCityPosition(m *state.Room, l *widget.Line, w int, brief bool) {
 func cityBadge(m *state.Room, l *widget.Line, name string) {
 	own := ""
 	if m.Snap != nil && m.Snap.Console.Color != "" && !m.Terminal.NoColor {
-		// A newer controller may allow colors that this client does not support.
+		// A newer controller might allow colors that this client does not support.
 		own, _ = color.Parse(m.Snap.Console.Color)
 	}
 	if own == "" {

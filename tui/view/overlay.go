@@ -32,7 +32,7 @@ func drawOverlay(m *state.Room, s Screen) Screen {
 	return s
 }
 
-// OverlayPosition returns the position and height of a dialog with the given number of lines.
+// OverlayPosition returns the position and the height of a dialog with the given number of lines.
 func OverlayPosition(m *state.Room, lines, w int) (left, top, h int) {
 	h = min(lines+2, m.H)
 	return (m.W - w) / 2, max(0, (m.H-h)/3), h

@@ -49,7 +49,7 @@ func drawPeek(m *state.Room, w, h int, focus bool, tabs []widget.Tab) []string {
 	return widget.FillRows(lines, w, h)
 }
 
-// paneRow draws a row of a terminal, or a rule across the pane.
+// paneRow draws a row of a terminal, or a rule that extends over the width of the pane.
 func paneRow(m *state.Room, l terminal.PaneLine, w int, cropped func(string) string) string {
 	if l.Rule == "" {
 		return cropped(l.Text)
@@ -84,7 +84,7 @@ func emptyPaneText(m *state.Room, r *panel.AgentRow) string {
 func noAgentText(m *state.Room) string {
 	p := m.Focused()
 	name := p.Called()
-	if len(*p.Marking().Marks) > 0 { // the pane is about one row
+	if len(*p.Marking().Marks) > 0 { // the pane is about a single row
 		name = widget.Plain(p.Key())
 	}
 	switch {
@@ -97,7 +97,7 @@ func noAgentText(m *state.Room) string {
 	}
 }
 
-// peekTab returns the pane's title: the agent and the kind of view.
+// peekTab returns the pane's title: the agent's name and the kind of view.
 func peekTab(m *state.Room) widget.Tab {
 	if state.ShowsRun(m) {
 		return runTab(m)
@@ -110,7 +110,7 @@ func peekTab(m *state.Room) widget.Tab {
 	t.Name = row.Shown
 	n := &m.Peek.News
 	if n.Agent != row.Name {
-		if row.Running && !m.Peek.Logs { // the expected title, so that the rule is drawn only once
+		if row.Running && !m.Peek.Logs { // the title expected soon, so the rule is drawn once
 			t.Count = "following"
 		}
 		return t
@@ -170,7 +170,7 @@ func viewOfPane(m *state.Room, extra []string) []string {
 	return extra
 }
 
-// newOutputText returns how much output has arrived since the pane was frozen.
+// newOutputText returns text that says how much output has arrived since the pane was frozen.
 func newOutputText(m *state.Room) string {
 	before := ""
 	if m.Focus != panel.IDPeek {
@@ -182,8 +182,8 @@ func newOutputText(m *state.Room) string {
 	return m.Env().NewText(m.Peek.LinesReceived()-m.Peek.LinesWhenFrozen, before)
 }
 
-// peekNote returns the right end of the pane's rule: the size, the viewers, and the last exit of an agent that is not
-// running.
+// peekNote returns the text at the right end of the pane's rule: the size, the viewers and, for an agent that is not
+// running, its last exit.
 func peekNote(m *state.Room) string {
 	row := state.Selected(m)
 	if row == nil || m.Peek.News.Agent != row.Name {

@@ -53,8 +53,8 @@ func Draw(m *state.Room) Screen {
 	return s
 }
 
-// drawAsOfLastResponse draws the body as of the city's last response, so that ages do not grow while the state is
-// unknown.
+// drawAsOfLastResponse draws the body as it was at the time of the city's last response. Otherwise ages would grow
+// although the current state is unknown.
 func drawAsOfLastResponse(m *state.Room, p *state.Plan) []string {
 	if m.Unreachable != "" {
 		defer func(now time.Time) { m.Now = now }(m.Now)
@@ -63,7 +63,8 @@ func drawAsOfLastResponse(m *state.Room, p *state.Plan) []string {
 	return drawBody(m, p)
 }
 
-// drawTiny draws a screen that is too small for a list: the typed line, or otherwise the state of the city.
+// drawTiny draws a screen that has no room for a list: the line that is being typed, or otherwise the state of the
+// city.
 func drawTiny(m *state.Room, s Screen) Screen {
 	first := summary(m, m.W)
 	switch {
@@ -91,7 +92,7 @@ func drawTiny(m *state.Room, s Screen) Screen {
 	return s
 }
 
-// drawBody joins the stacks, with a bar between them that joins the rules on both sides.
+// drawBody draws the stacks side by side, with a bar between them that connects the rules on both sides.
 func drawBody(m *state.Room, p *state.Plan) []string {
 	leftLines, leftRules := drawStack(m, p.Left, p.LeftWidth)
 	lines := leftLines
@@ -132,8 +133,8 @@ func closingRule(m *state.Room, p *state.Plan) string {
 		strings.Repeat(thin, m.W-p.LeftWidth-1)
 }
 
-// drawStack draws panels one below the other. rules contains the kind of each row: 0 not a rule, 1 a thin rule, 2 a
-// heavy rule.
+// drawStack draws panels one below the other. rules contains the kind of each row: 0 is not a rule, 1 is a thin rule, 2
+// is a heavy rule.
 func drawStack(m *state.Room, places []state.Place, w int) (lines []string, rules []int) {
 	for _, at := range places {
 		focus := at.Panel == m.Focus && !m.Dialogs.Covers()
@@ -164,7 +165,8 @@ func drawPanel(m *state.Room, at state.Place, w int, focus bool) []string {
 		Tabs: TabsFor(m, at, w)})
 }
 
-// selectionSummary draws a few lines about the object that verbs act on, or otherwise about the selected agent.
+// selectionSummary draws a few lines about the object that verbs act on or, if nothing is selected, about the selected
+// agent.
 func selectionSummary(m *state.Room, w, h int) []string {
 	e := m.Env()
 	lines := m.ActionPanel().Summary(e, w)
@@ -176,7 +178,7 @@ func selectionSummary(m *state.Room, w, h int) []string {
 	return m.Look.FillDetails(lines, w, h)
 }
 
-// TabsFor returns the titles in the rule above a panel of w columns.
+// TabsFor returns the titles for the rule above a panel of w columns.
 func TabsFor(m *state.Room, at state.Place, w int) []widget.Tab {
 	e := m.Env()
 	own := tabFor(m, e, at, w)
@@ -227,8 +229,8 @@ func tabFor(m *state.Room, e *panel.Env, at state.Place, w int) widget.Tab {
 	return own
 }
 
-// minSearchWidth returns the smallest width at which a rule shows the search at its end. On narrower screens the title
-// shows the search.
+// minSearchWidth returns the smallest width at which a rule has the search at its end. On narrower screens, the search
+// is in the title.
 func minSearchWidth(m *state.Room) int {
 	w := 120
 	for _, p := range m.Panels {

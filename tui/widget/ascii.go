@@ -2,8 +2,8 @@ package widget
 
 import "strings"
 
-// ToASCII returns a line for a terminal that shows only ASCII. It replaces typographic characters that have an ASCII
-// equivalent of one column. Such characters occur in texts from gcity ("crashed 6×") and in the output of agents.
+// ToASCII converts a line for a terminal that supports only ASCII. It replaces typographic characters that have an
+// ASCII equivalent of one column. Such characters occur in texts from gcity ("crashed 6×") and in the output of agents.
 // Letters are not replaced, because they have no equivalent.
 func ToASCII(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return r >= 0x80 }) ||
@@ -13,7 +13,7 @@ func ToASCII(s string) string {
 	return strings.Map(inASCII, s)
 }
 
-// inASCII returns the ASCII equivalent of a character, or the character itself if there is none.
+// inASCII returns the ASCII equivalent of a character. A character without an equivalent is returned unchanged.
 func inASCII(r rune) rune {
 	const pairs = "×x·-•*…~→>←<↑^↓v⇒>●*○-◐o◌?↻@✗X✘X✓*✔*❯>›>‹<⏺*" +
 		"▶>▸>►>◀<■*□-“\"”\"„\"«\"»\"‘'’'‚'–-—-−-‐-‑-\u00a0 ≤<≥>≈~"

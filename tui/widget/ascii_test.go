@@ -10,7 +10,7 @@ import (
 )
 
 // Every symbol that gcity draws has an ASCII equivalent of the same width. Letters, and symbols that are part of a
-// wider character, are unchanged.
+// wider character, stay unchanged.
 func TestASCIIScreens(t *testing.T) {
 	g := themes.Unicode()
 	ours := g.Running + g.Suspended + g.Failed + g.Starting + g.Waiting + g.Backoff + g.Leaving +

@@ -1,17 +1,17 @@
 package widget
 
-// CacheKey contains the values that a panel's lines depend on, except the styles and the mode. The mode never changes,
+// CacheKey contains the values that determine a panel's lines, except the styles and the mode. The mode never changes,
 // and all cached lines are discarded when the styles change.
 type CacheKey struct {
 	W, H   int
 	Focus  bool
-	Data   uint64 // version of the shown data
+	Data   uint64 // version of the data that the panel shows
 	Rows   uint64 // version of the agents, for panels that also show other data
 	UI     uint64 // changes with every change of the view, but not with new data
-	Second int64  // second of the clock, 0 if the panel shows no time
+	Second int64  // second of the clock, or 0 if the panel does not show the time
 }
 
-// Cache keeps the lines of a panel until its key changes.
+// Cache stores the lines of a panel until its key changes.
 type Cache struct {
 	key  CacheKey
 	kept []string
@@ -24,8 +24,7 @@ func (c *Cache) Lines(key CacheKey, draw func() []string) []string {
 	return c.kept
 }
 
-// RowCache keeps the terminal rows of the last frame, so that each line is cropped only once while it moves up the
-// pane.
+// RowCache stores the terminal rows of the last frame. A line that moves up the pane is therefore cropped only once.
 type RowCache struct {
 	w    int
 	kept map[string]string

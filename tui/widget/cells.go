@@ -10,8 +10,8 @@ import (
 // Terminal lines are text and SGR sequences (law L12). These functions cut lines by columns. They never split a wide
 // character, they keep combining marks with their base, and they continue a style after a cut.
 
-// Walk calls f for each part of a styled line: a character with its combining marks, its column and its width; or a
-// sequence, with width 0. It stops when f returns false.
+// Walk calls f for each part of a styled line. A part is either a character with its combining marks, or an escape
+// sequence, which has the width 0. f receives the part, its column and its width. Walk stops when f returns false.
 func Walk(s string, f func(part string, col, w int) bool) {
 	var state byte
 	for col := 0; len(s) > 0; {
@@ -52,7 +52,7 @@ func (p *pen) off() string {
 	return Reset
 }
 
-// HardWrap breaks a line into rows of at most w columns.
+// HardWrap breaks a line into rows of at most w columns, without regard to words.
 func HardWrap(s string, w int) []string {
 	if w < 1 || Width(s) <= w {
 		return []string{s}
@@ -81,8 +81,8 @@ func HardWrap(s string, w int) []string {
 	return append(rows, row.String())
 }
 
-// SkipColumns returns a line without its first n columns. If the cut splits a wide character, a space replaces its
-// second half.
+// SkipColumns returns a line without its first n columns. If the cut splits a wide character, a space replaces the
+// second half of the character.
 func SkipColumns(s string, n int) string {
 	if n <= 0 {
 		return s
@@ -103,15 +103,15 @@ func SkipColumns(s string, n int) string {
 	return out.String()
 }
 
-// Span is a range of columns to paint over, from From up to but excluding To. A character that is partly in the
-// range is painted completely.
+// Span is a range of columns to paint over: From is included, To is not. A character that is partly in the range is
+// painted completely.
 type Span struct {
 	From, To int
 	Style    string // sequence that sets the style
 }
 
-// Overlay paints ranges of a line, given in order, over its styles. A range after the end of the line is painted on
-// a space.
+// Overlay paints over ranges of a line, which must be given in order. If a range begins after the end of the line, a
+// space is added and painted.
 func Overlay(s string, all ...Span) string {
 	var out strings.Builder
 	var p pen

@@ -74,7 +74,7 @@ func TestOverlay(t *testing.T) {
 	}
 }
 
-// For any wrapping, the text stays the same, no row is too wide, and no style extends past the end of a row.
+// However a line is wrapped, the text stays the same, no row is too wide, and no style extends past the end of a row.
 func FuzzCells(f *testing.F) {
 	f.Add("\x1b[31mred\x1b[m 世界 é "+family, 4, 3)
 	f.Add("🏳️‍🌈\x1b[7mx\x1b[1my", 2, 1)
@@ -106,7 +106,7 @@ func FuzzCells(f *testing.F) {
 	})
 }
 
-// terminalLine returns the first line that a terminal would show for some output.
+// terminalLine returns the first line that a terminal would show for the given output.
 func terminalLine(raw string) string {
 	const cols, rows = 80, 24
 	s := screen.New(cols, rows, rows)

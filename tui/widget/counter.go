@@ -7,7 +7,7 @@ import (
 	"gcity/themes"
 )
 
-// Counter is a count in a header: "  4 running".
+// Counter is a number with its label in a header: "  4 running".
 type Counter struct {
 	Text  string
 	Token themes.Token
@@ -23,9 +23,8 @@ func CountersWidth(all []Counter) int {
 	return n
 }
 
-// FitCounters returns the counters that fit into w columns, urgent ones first. If some do not fit, the total
-// follows: "4 running of 12". If the urgent counters do not fit, it returns their sum, or nil if that does not fit
-// either.
+// FitCounters returns the counters that fit into w columns, urgent ones first. If some do not fit, the total is added:
+// "4 running of 12". If the urgent counters do not fit, it returns their sum, or nil if even that does not fit.
 func FitCounters(urgent, rest []Counter, w int) []Counter {
 	all := slices.Concat(urgent, rest)
 	others, urgentSum, total := 0, 0, 0
@@ -58,7 +57,7 @@ func FitCounters(urgent, rest []Counter, w int) []Counter {
 	return urgent
 }
 
-// NoneOf returns a sentence that says that none of n rows matches: "None of 5 pools matches".
+// NoneOf returns a sentence that says that none of n objects matches: "None of 5 pools matches".
 func NoneOf(n int, noun string) string {
 	if n == 1 {
 		return "The only " + noun + " does not match"

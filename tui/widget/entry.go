@@ -31,16 +31,16 @@ func NewEntry(text string) Entry {
 	return e
 }
 
-// NewReplacedEntry returns a line with a suggested text. Typing replaces it, and editing keys keep it.
+// NewReplacedEntry returns a line with a suggested text. Typed text replaces the suggestion, and editing keys keep it.
 func NewReplacedEntry(text string) Entry {
 	e := NewEntry(text)
 	e.Suggested = e.String() != ""
 	return e
 }
 
-// Editing returns the keys of a line. It has no suggestions and no paste key, because the widget would run a program to
-// read the clipboard; terminals paste by themselves. It has no key to delete the word after the cursor, because bubbles
-// 2.1.1 panics if the cursor is on the last character.
+// Editing returns the keys for editing a line. It omits suggestions and the paste key, because the widget would run a
+// program to read the clipboard; terminals can paste without it. It omits the key that deletes the word after the
+// cursor, because bubbles 2.1.1 panics if the cursor is on the last character.
 func Editing() textinput.KeyMap {
 	return textinput.KeyMap{
 		CharacterBackward:       editKey("back one character", "left", "ctrl+b"),
@@ -57,7 +57,7 @@ func Editing() textinput.KeyMap {
 	}
 }
 
-// editKey returns a binding with its description.
+// editKey returns a binding with a description.
 func editKey(does string, keys ...string) key.Binding {
 	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(strings.Join(keys, " "), does))
 }
@@ -79,7 +79,7 @@ func (e *Entry) Paste(text string) {
 	e.send(tea.PasteMsg{Content: SingleLine(strings.ReplaceAll(text, "\r\n", "\n"))})
 }
 
-// dropSuggestion removes a suggestion, so that typed text replaces it.
+// dropSuggestion removes the suggestion, if there is one, so that typed text replaces it.
 func (e *Entry) dropSuggestion(typed string) {
 	if e.Suggested && typed != "" {
 		e.input.SetValue("")
@@ -108,8 +108,8 @@ func SingleLine(s string) string {
 	}, s)
 }
 
-// Printable reports whether a character is allowed in typed text. Control characters and changes of the writing
-// direction are not allowed. Joiners are allowed.
+// Printable reports whether a character is allowed in typed text. Control characters, and characters that change the
+// writing direction, are not allowed. Joiners are allowed.
 func Printable(r rune) bool {
 	if r >= ' ' && r < 0x7f { // fast path for long pastes
 		return true
@@ -120,14 +120,15 @@ func Printable(r rune) bool {
 			unicode.Zp)
 }
 
-// Show returns the part of the line around the cursor that fits w columns, and the column of the cursor in it. The
-// widget's own view counts characters instead of columns, so its cursor is wrong after a wide character.
+// Show returns the part of the line around the cursor that fits into w columns, and the column of the cursor within
+// that part. The widget's own view counts characters instead of columns, so its cursor would be wrong after a wide
+// character.
 func (e *Entry) Show(w int) (string, int) {
 	return Window([]rune(e.input.Value()), e.input.Position(), w)
 }
 
-// Window returns the part of a line that fits w columns and contains the character runes[at], and the column of that
-// character.
+// Window returns the part of a line that fits into w columns and contains the character runes[at], and the column of
+// that character within the part.
 func Window(runes []rune, at, w int) (string, int) {
 	if w < 2 {
 		return "", 0
@@ -144,8 +145,8 @@ func Window(runes []rune, at, w int) (string, int) {
 	return Cut(string(runes[from:]), w, ""), before
 }
 
-// DropUntypable returns text without the characters that cannot be typed. Every line end becomes a line feed. Tabs
-// become spaces, because the receiving program might complete a word on a tab.
+// DropUntypable returns text without the characters that cannot be typed. Every line ending becomes a line feed. Tabs
+// become spaces, because the program that receives the text might complete a word on a tab.
 func DropUntypable(s string) string {
 	s = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\t", "    ").Replace(s)
 	return strings.Map(func(r rune) rune {

@@ -40,7 +40,7 @@ func TestEntryEdits(t *testing.T) {
 	}
 }
 
-// Key reports whether the text changed, so that only a change starts a new search.
+// Key reports whether the text has changed, so that a new search starts only after a change.
 func TestEntryReportsChanges(t *testing.T) {
 	e := NewEntry("ab")
 	for _, c := range []struct {
@@ -54,7 +54,8 @@ func TestEntryReportsChanges(t *testing.T) {
 	}
 }
 
-// The entry does not read the clipboard, which would run a program from the user's PATH. The terminal pastes by itself.
+// The entry does not read the clipboard, because that would run a program from the user's PATH. The terminal pastes on
+// its own.
 func TestEntryRunsNothingToPaste(t *testing.T) {
 	e := NewEntry("")
 	if _, cmd := e.input.Update(tuitest.KeyPress("ctrl+v")); cmd != nil {
@@ -106,7 +107,7 @@ func TestEntryShowsTextAroundTheCursor(t *testing.T) {
 	}
 }
 
-// For any typed and pasted input, the entry is one line of visible text, with the cursor in its visible part.
+// For any typed and pasted input, the entry is a single line of visible text, and the cursor is in the visible part.
 func FuzzEntry(f *testing.F) {
 	names := []string{"left", "right", "home", "end", "backspace", "delete", "ctrl+w", "alt+d",
 		"ctrl+u", "ctrl+k", "ctrl+left", "ctrl+right",

@@ -2,7 +2,7 @@ package widget
 
 import "gcity/themes"
 
-// FieldWidth is the width of the column with the field names.
+// FieldWidth is the width of the column for the names of fields.
 const FieldWidth = 12
 
 // Field returns a line of a detail view: a name and a value, or "-" if the value is empty.

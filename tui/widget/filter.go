@@ -8,10 +8,10 @@ import (
 	"github.com/sahilm/fuzzy"
 )
 
-// Filter is a search: terms that must all match. "x" matches the text of a row except numbers, and an agent's name that
-// it abbreviates. "!x" excludes, "~x" matches the name fuzzily. "state:x", "pool:x", "rig:x", "provider:x" and "name:x"
-// match the beginning of the field. Events also have "type:x", "subject:x", "by:x" and "since:10m", work also has
-// "assignee:x", and mail has "to:x" and "from:x". The zero value matches everything.
+// Filter is a list of search terms, all of which must match. "x" matches the text of a row except numbers, and an
+// agent's name that it abbreviates. "!x" excludes, "~x" matches the name fuzzily. "state:x", "pool:x", "rig:x",
+// "provider:x" and "name:x" match the beginning of the field. Events also have "type:x", "subject:x", "by:x" and
+// "since:10m", work also has "assignee:x", and mail has "to:x" and "from:x". The zero value matches everything.
 type Filter struct {
 	Text  string
 	terms []Term
@@ -56,12 +56,12 @@ func (f *Filter) Matches(matches func(t *Term) bool) bool {
 // Active reports whether the filter has a term.
 func (f *Filter) Active() bool { return len(f.terms) > 0 }
 
-// HasField reports whether the filter has a term for a field.
+// HasField reports whether the filter has a term that is limited to the given field.
 func (f *Filter) HasField(field string) bool {
 	return slices.ContainsFunc(f.terms, func(t Term) bool { return t.Field == field })
 }
 
-// FieldPrefix returns the word that a field must begin with, or "".
+// FieldPrefix returns the word with which a field must begin, or "".
 func (f *Filter) FieldPrefix(field string) string {
 	for i := range f.terms {
 		if t := &f.terms[i]; t.Field == field && !t.Not && !t.Fuzzy {
@@ -71,16 +71,17 @@ func (f *Filter) FieldPrefix(field string) string {
 	return ""
 }
 
-// HasNamePrefix reports whether a qualified name begins with a word, with or without its rig.
+// HasNamePrefix reports whether a qualified name begins with a word. The rig at the beginning of the name may be
+// omitted.
 func HasNamePrefix(name, word string) bool {
 	name = strings.ToLower(name)
 	_, bare, _ := strings.Cut(name, "/")
 	return strings.HasPrefix(name, word) || bare != "" && strings.HasPrefix(bare, word)
 }
 
-// Abbreviates reports whether a word abbreviates a name: it consists of beginnings of the parts of the name, in order,
-// from the first part or the first part after a slash. A number must be complete: "w3" and "wo3" abbreviate "worker-3",
-// but not "worker-31".
+// Abbreviates reports whether a word abbreviates a name. The word must consist of the beginnings of the name's parts,
+// in order, starting with the first part of the name or with the first part after a slash. A number must be complete:
+// "w3" and "wo3" abbreviate "worker-3", but not "worker-31".
 func Abbreviates(word, name string) bool {
 	parts := func(s string) []string { return strings.FieldsFunc(strings.ToLower(s), isJoint) }
 	word, name = strings.Join(parts(word), ""), strings.ToLower(name)
@@ -92,11 +93,11 @@ func abbreviates(word string, parts []string) bool {
 	if word == "" || len(parts) == 0 {
 		return false
 	}
-	ends := []int{0} // the numbers of bytes of word that the parts so far can account for
+	ends := []int{0} // lengths of the prefixes of word that the parts so far can match
 	for i, part := range parts {
 		var next []int
 		for _, end := range ends {
-			if i > 0 { // only the first part is necessary
+			if i > 0 { // only the first part is mandatory
 				next = append(next, end)
 			}
 			_, err := strconv.ParseUint(part, 10, 64)
@@ -115,7 +116,7 @@ func abbreviates(word string, parts []string) bool {
 // isJoint reports whether a character separates the parts of a name.
 func isJoint(r rune) bool { return strings.ContainsRune("-_./", r) }
 
-// In reports whether text contains the term's word.
+// In reports whether text contains the word of the term.
 func (t *Term) In(text string) bool {
 	text = strings.ToLower(text)
 	if t.Fuzzy {

@@ -8,11 +8,11 @@ import (
 	"gcity/themes"
 )
 
-// HistoryMinutes is how long a History looks back.
+// HistoryMinutes is how many minutes a History covers.
 const HistoryMinutes = 60
 
 // History contains the CPU usage, the memory and the restarts of agents for each minute of the last hour, by name. It
-// takes about 500 bytes for each agent in the latest snapshot, and nothing for other agents.
+// uses about 500 bytes for each agent in the latest snapshot, and nothing for other agents.
 type History struct {
 	hours map[string]*AgentHour
 }
@@ -28,7 +28,7 @@ type AgentHour struct {
 
 func minuteOf(t time.Time) int64 { return t.Unix() / 60 }
 
-// Observe records a snapshot's agents. For each minute, the greatest values are kept.
+// Observe records the agents of a snapshot. For each minute, the greatest values are kept.
 func (h *History) Observe(agents []city.Agent, now time.Time) {
 	of := make(map[string]*AgentHour, len(agents))
 	for i := range agents {
@@ -52,7 +52,7 @@ func (h *History) Observe(agents []city.Agent, now time.Time) {
 	h.hours = of
 }
 
-// advance advances to a minute and clears all minutes up to it.
+// advance moves on to a later minute and clears all minutes up to and including that one.
 func (q *AgentHour) advance(minute int64) {
 	if minute-q.minute >= HistoryMinutes {
 		*q = AgentHour{minute: minute, total: q.total}
@@ -76,8 +76,7 @@ func (q *AgentHour) each(now time.Time, n, minutes int, f func(column, at int)) 
 	}
 }
 
-// CPU draws the CPU usage of the last complete minutes, one column for each minute. The scale is the same for all
-// agents.
+// CPU draws the CPU usage of the last complete minutes, with one column per minute. All agents have the same scale.
 func (h *History) CPU(name string, now time.Time, glyphs *themes.Glyphs, n int) string {
 	return bars(h.cpuLevels(name, now, n, 1), glyphs)
 }
@@ -92,7 +91,7 @@ func (h *History) cpuLevels(name string, now time.Time, n, minutes int) []int {
 	return levels
 }
 
-// cpuLevel returns the height of a bar: 0 unknown, 1 idle, up to 8 for more than one and a half processors.
+// cpuLevel returns the height of a bar: 0 means unknown, 1 means idle, and 8 means more than one and a half processors.
 func cpuLevel(tenths uint16) int {
 	if tenths == 0 {
 		return 0
@@ -106,7 +105,7 @@ func cpuLevel(tenths uint16) int {
 	return level
 }
 
-// Charts contains the charts of an hour and the greatest values in it; "" = no data.
+// Charts contains the charts of an hour, and the greatest values in that hour; "" = no data.
 type Charts struct {
 	CPU, Memory, Restarts string
 	Peak                  *city.Usage // the greatest values; nil = no data
@@ -149,7 +148,7 @@ func (h *History) Hour(name string, now time.Time, glyphs *themes.Glyphs, n int)
 	return out
 }
 
-// bars draws heights from 0 to 8.
+// bars draws bars with heights from 0 to 8.
 func bars(heights []int, glyphs *themes.Glyphs) string {
 	var text []byte
 	for _, n := range heights {

@@ -5,10 +5,10 @@ import "fmt"
 // Rows are the rows that a list selects from.
 type Rows interface {
 	Len() int
-	ID(i int) string // identifies the subject of a row
+	ID(i int) string // identifies what a row is about
 }
 
-// List is a cursor and a window over the rows of a panel. The cursor stays on its subject when rows move.
+// List is a cursor and a window over the rows of a panel. When rows move, the cursor stays on the same row.
 type List struct {
 	Shown  []int // indexes into the rows
 	Cursor int   // index into Shown
@@ -19,9 +19,9 @@ type List struct {
 	Unmatched map[string]bool // shown rows that no longer match the filter
 }
 
-// Fill selects the rows that belong to the list and match, and keeps the cursor on the selected row. If the selected
-// row no longer exists, the cursor keeps its position. A shown row that no longer matches stays if holds returns true
-// for it, because a key that the user is about to press may be meant for that row. If holds is nil, no such row stays.
+// Fill selects the rows that belong to the list and match. The cursor stays on the selected row. If that row no longer
+// exists, the cursor keeps its position. A shown row that no longer matches stays if holds returns true for it,
+// because a key that the user is about to press may be meant for that row. If holds is nil, no such row stays.
 func (l *List) Fill(rs Rows, selected string, belongs, keep func(i int) bool,
 	holds func(id string) bool) {
 	var was map[string]bool
@@ -51,7 +51,7 @@ func (l *List) Fill(rs Rows, selected string, belongs, keep func(i int) bool,
 	}
 	before := l.Cursor
 	if l.Select(rs, selected) {
-		// keep the screen position if possible; at the top, show the first rows
+		// keep the screen position if possible; if the window was at the top, show the first rows
 		if l.Offset > 0 {
 			l.Offset = max(0, l.Offset+l.Cursor-before)
 		}
@@ -60,7 +60,7 @@ func (l *List) Fill(rs Rows, selected string, belongs, keep func(i int) bool,
 	l.Cursor = max(0, min(l.Cursor, len(l.Shown)-1))
 }
 
-// AllMatch reports whether all shown rows match the filter, except rows for which holds returns true.
+// AllMatch reports whether all shown rows match the filter. Rows for which holds returns true are ignored.
 func (l *List) AllMatch(holds func(id string) bool) bool {
 	for id := range l.Unmatched {
 		if !holds(id) {
@@ -89,10 +89,10 @@ func (l *List) Current(rs Rows) int {
 	return -1
 }
 
-// Move moves the cursor by n rows, within the list.
+// Move moves the cursor by n rows. The cursor stays within the list.
 func (l *List) Move(n int) { l.Cursor = max(0, min(l.Cursor+n, len(l.Shown)-1)) }
 
-// Window returns the rows that are visible in h lines. It scrolls so that the cursor is visible.
+// Window returns the range of rows that are visible in h lines. It scrolls so that the cursor is visible.
 func (l *List) Window(h int) (from, to int) {
 	l.Offset = ScrollTo(l.Cursor, l.Offset, h, len(l.Shown))
 	return l.Offset, min(len(l.Shown), l.Offset+h)
@@ -104,8 +104,8 @@ func (l *List) HiddenRows(h int) (above, below int) {
 	return above, max(0, len(l.Shown)-above-h)
 }
 
-// ScrollTo returns the offset, nearest to the given offset, for which the row with the index at is visible. h of the n
-// rows are visible at a time.
+// ScrollTo returns the offset nearest to the given one at which row number at is visible. Of the n rows, h are visible
+// at a time.
 func ScrollTo(at, offset, h, n int) int {
 	if at < offset {
 		offset = at
@@ -116,7 +116,7 @@ func ScrollTo(at, offset, h, n int) int {
 	return max(0, min(offset, n-h))
 }
 
-// CountText returns the numbers of shown rows and all rows: "3 of 10".
+// CountText returns the number of shown rows and of all rows: "3 of 10".
 func (l *List) CountText() string { return fmt.Sprintf("%d of %d", len(l.Shown), l.total) }
 
 // Unlimited is greater than any number of rows.

@@ -12,7 +12,7 @@ type Order struct {
 	Reversed bool
 }
 
-// SortKey is one available sort order. Equal rows are sorted by name.
+// SortKey is one of the available sort orders. Equal rows are sorted by name.
 type SortKey[R any] struct {
 	Name string
 	Cmp  func(a, b *R) int
@@ -34,7 +34,8 @@ func Comparison[R any](ways []SortKey[R], o Order, name func(*R) string) func(a,
 	}
 }
 
-// SortRows sorts rows. If keepOrder is set, known rows keep their order, and new rows are inserted where they belong.
+// SortRows sorts rows. If keepOrder is set, rows that are also in before keep their order, and new rows are inserted
+// where they rank.
 func SortRows[R any](rows, before []R, name func(*R) string, rank func(a, b *R) int,
 	keepOrder bool) []R {
 	if !keepOrder {
@@ -58,15 +59,16 @@ func SortRows[R any](rows, before []R, name func(*R) string, rank func(a, b *R) 
 	return merge(known, fresh, rank)
 }
 
-// merge inserts each fresh row before the first known row that ranks after it. The known rows might be unsorted. Each
-// fresh row is compared once with the row that ranks last so far, because many might arrive together.
+// merge inserts each fresh row before the first known row that ranks after it. The known rows might be unsorted.
+// Because many fresh rows might arrive together, each is compared only once, with the row that ranks last so far.
 func merge[R any](known, fresh []R, rank func(a, b *R) int) []R {
 	if len(fresh) == 0 {
 		return known
 	}
 	Sort(fresh, rank)
 	all := make([]R, 0, len(known)+len(fresh))
-	// next is the first known row not yet placed; last is the row that ranks last among the placed rows
+	// next is the index of the first known row that has not been placed; last is the index of the row that ranks last
+	// among those that have been placed
 	next, last := 0, 0
 	for i := range fresh {
 		for ; next < len(known); next++ {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Known rows keep their order, whatever it is. A new row is inserted before the first row that ranks after it.
+// Known rows keep their order, whatever that order is. A new row is inserted before the first row that ranks after it.
 func TestFreshRowsAreMerged(t *testing.T) {
 	rank := func(a, b *int) int { return *a - *b }
 	for _, c := range []struct{ known, fresh, want []int }{
@@ -21,7 +21,7 @@ func TestFreshRowsAreMerged(t *testing.T) {
 			t.Errorf("%v into %v: %v, want %v", c.fresh, c.known, got, c.want)
 		}
 	}
-	for seed := range uint64(200) { // the result is the same as inserting one row at a time
+	for seed := range uint64(200) { // inserting one row at a time must have the same result
 		r := rand.New(rand.NewPCG(seed, 0))
 		known, fresh := make([]int, r.IntN(12)), make([]int, r.IntN(12))
 		for _, all := range [][]int{known, fresh} {

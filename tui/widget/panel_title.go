@@ -12,15 +12,15 @@ import (
 
 // Tab is a title in a panel's top line: "1 Agents 16".
 type Tab struct {
-	ID        string // value passed to the panel's owner on a click
+	ID        string // value that the panel's owner receives on a click
 	Key       string
 	Name      string
 	Search    string // active search, shown before the number of matches
 	Count     string
-	CountNote string // optional part of the count
-	Hidden    string // number of rows above and below the window
+	CountNote string // part of the count that may be omitted
+	Hidden    string // numbers of rows above and below the window
 	Active    bool
-	Alert     bool // Count needs attention
+	Alert     bool // Count is about something that needs attention
 	Compact   bool // less space between this title and the next
 }
 
@@ -58,8 +58,8 @@ func (k *Styles) Title(w int, focus bool, tabs []Tab, end string) string {
 	return l.String()
 }
 
-// fitParts drops parts from the end of text until it fits into w columns. Two spaces separate the parts. Only the first
-// part may be cut, because "1 of 1" would be wrong for "1 of 10".
+// fitParts drops parts from the end of text until the text fits into w columns. Parts are separated by two spaces. Only
+// the first part may be cut, because "1 of 1" would be wrong for "1 of 10".
 func fitParts(text string, w int, more string) string {
 	const least = 8
 	for Width(text) > w {
@@ -139,7 +139,7 @@ func (t *Tab) Width() int {
 	return n
 }
 
-// JoinRule changes a rule so that it joins a bar above it at column x, unless a title is there.
+// JoinRule connects a rule with a bar above it at column x, unless there is a title at that place.
 func (k *Styles) JoinRule(rule string, x, kind, w int) string {
 	if sign := ansi.Strip(ansi.Cut(rule, x, x+1)); sign != k.Glyphs.Thin &&
 		sign != k.Glyphs.Heavy {
@@ -156,7 +156,7 @@ func (k *Styles) Note(text string, w int) string {
 	return l.Fill(w)
 }
 
-// Notes wraps paragraphs into rows. Indented paragraphs are examples, which stay on separate lines.
+// Notes wraps paragraphs into rows. An indented paragraph is an example and stays on a line of its own.
 func (k *Styles) Notes(w int, texts ...string) []string {
 	var lines []string
 	for _, text := range texts {
@@ -171,7 +171,7 @@ func (k *Styles) Notes(w int, texts ...string) []string {
 	return lines
 }
 
-// FillRows truncates or extends lines to exactly h.
+// FillRows truncates or extends lines to exactly h lines.
 func FillRows(lines []string, w, h int) []string {
 	if len(lines) > h {
 		return lines[:h]
@@ -182,8 +182,8 @@ func FillRows(lines []string, w, h int) []string {
 	return lines
 }
 
-// FillDetails truncates or extends lines to exactly h. If there are no lines, it draws a rule. If lines with text are
-// omitted, the end of the last line contains their number.
+// FillDetails truncates or extends lines to exactly h lines. If lines is nil, it draws a rule. If lines with text are
+// omitted, the last line ends with their number.
 func (k *Styles) FillDetails(lines []string, w, h int) []string {
 	if lines == nil {
 		lines = []string{k.Title(w, false, nil, "")}

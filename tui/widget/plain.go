@@ -9,13 +9,14 @@ import (
 // Plain returns text as one line that is safe to print on a terminal (law L12).
 func Plain(s string) string { return screen.Plain(s) }
 
-// FirstItem returns a safe line for a list with one item per line: the first item and the number of further items.
+// FirstItem returns a safe line for text with one item per line. The line contains the first item and the number of
+// further items.
 func FirstItem(s string) string {
 	one, others := screen.FirstItem(s)
 	return one + others
 }
 
-// CutFirstItem returns FirstItem in at most w columns. It keeps the number of further items.
+// CutFirstItem is like FirstItem, but returns at most w columns. It never cuts the number of further items.
 func CutFirstItem(s string, w int, more string) string {
 	one, others := screen.FirstItem(s)
 	if w < Width(others)+8 {
@@ -35,7 +36,7 @@ func PlainLines(s string) []string {
 	return lines
 }
 
-// AllPlain returns the lines of text, made safe to show, without empty lines at its end.
+// AllPlain returns the lines of text, made safe to show. Empty lines at the end are dropped.
 func AllPlain(s string) []string {
 	lines := strings.Split(strings.TrimRight(s, "\n"), "\n")
 	for i, l := range lines {

@@ -46,7 +46,7 @@ func (k *Styles) RowStart(s RowState) Line {
 	return l
 }
 
-// Reason is the text that explains a state, and a tail that says what happens next.
+// Reason is the reason for a state, followed by text that says what happens next.
 type Reason struct {
 	Text      string
 	Token     themes.Token
@@ -54,8 +54,8 @@ type Reason struct {
 	NextToken themes.Token
 }
 
-// Reason fills a cell with the shortened text and its tail. The tail is not shortened if it fits. If too little of
-// the text would remain, the brief form of the tail is used.
+// Reason fills a cell with the text of a reason, shortened if necessary, followed by what happens next. That part is
+// complete if it fits. If it would leave too little room for the text, its brief form is used.
 func (k *Styles) Reason(l *Line, b Reason, w int) {
 	const beginning = 16
 	text, tail, more := b.Text, b.Next.Full, k.Glyphs.More
@@ -89,7 +89,7 @@ func (k *Styles) Reason(l *Line, b Reason, w int) {
 	}
 }
 
-// Phrase describes what happens to an agent next, and when. Full is the long form, and Brief is the form next to the
+// Phrase says what will happen to an agent next, and when. Full is the long form, and Brief is the form next to the
 // state. Least replaces Brief in a cell that is too narrow for it. The zero value means that nothing is expected.
 type Phrase struct{ Full, Brief, Least string }
 

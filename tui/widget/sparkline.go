@@ -15,7 +15,8 @@ const (
 	sparkSpan    = SparkBuckets * SparkStep
 )
 
-// Sparklines contains the recent output rates of agents, by name. It stores the differences between snapshots.
+// Sparklines contains the recent output rates of agents, by name. It stores how much the output has grown between
+// snapshots.
 type Sparklines struct {
 	agents map[string]*sessionOutput
 }
@@ -23,15 +24,15 @@ type Sparklines struct {
 // sessionOutput is the output of one session of an agent within the last sparkSpan.
 type sessionOutput struct {
 	session string
-	since   time.Time // start of the data
-	last    uint64    // total bytes at the latest snapshot
+	since   time.Time // time from which there is data
+	last    uint64    // total number of bytes at the latest snapshot
 	at      time.Time // time of the latest output
 	bytes   [SparkBuckets]float64
 	head    int64 // number of the latest bucket since the epoch
 }
 
-// Observe records a snapshot's agents. Output between two snapshots is spread over the time between the last two
-// outputs, but over at most one patrol interval.
+// Observe records the agents of a snapshot. Output that arrived between two snapshots is spread over the time between
+// the last two outputs, but at most over one patrol interval.
 func (p *Sparklines) Observe(agents []city.Agent, now time.Time, patrol time.Duration) {
 	if p.agents == nil {
 		p.agents = map[string]*sessionOutput{}
@@ -87,7 +88,7 @@ func hasSession(agents []city.Agent, name, life string) bool {
 
 func bucketOf(t time.Time) int64 { return t.UnixNano() / int64(SparkStep) }
 
-// advance advances to bucket n.
+// advance moves on to bucket n.
 func (q *sessionOutput) advance(n int64) {
 	if n-q.head >= SparkBuckets {
 		q.bytes, q.head = [SparkBuckets]float64{}, n
@@ -98,7 +99,7 @@ func (q *sessionOutput) advance(n int64) {
 	}
 }
 
-// spread distributes bytes over the buckets between two times, proportionally.
+// spread distributes bytes proportionally over the buckets between two times.
 func (q *sessionOutput) spread(bytes float64, from, to time.Time) {
 	first, last := bucketOf(from), bucketOf(to)
 	q.advance(last)
@@ -117,7 +118,7 @@ func (q *sessionOutput) spread(bytes float64, from, to time.Time) {
 	}
 }
 
-// levels returns the level of each bucket, oldest first: from 0 (unknown) and 1 (quiet) to 4 (busiest).
+// levels returns the level of each bucket, oldest first: 0 is unknown, 1 is quiet, and 4 is the busiest.
 func (q *sessionOutput) levels(now time.Time) (out [SparkBuckets]int) {
 	head, known := bucketOf(now), bucketOf(q.since)
 	for i := range out {
@@ -133,8 +134,8 @@ func (q *sessionOutput) levels(now time.Time) (out [SparkBuckets]int) {
 	return out
 }
 
-// levelOf returns the level of a bucket. The scale is the same for all agents: 2 is some lines, 3 steady output, 4 a
-// flood.
+// levelOf returns the level of a bucket. All agents have the same scale: 2 means some lines, 3 means steady output, 4
+// means a flood.
 func levelOf(bytes float64) int {
 	const talk, flood = 2_000, 100_000 // bytes in a bucket
 	switch {
@@ -148,14 +149,14 @@ func levelOf(bytes float64) int {
 	return 4
 }
 
-// Draw returns a chart of the last ten minutes, two buckets per column, or "" without data.
+// Draw returns a chart of the last ten minutes with two buckets per column, or "" without data.
 func (p *Sparklines) Draw(name string, now time.Time, glyphs *themes.Glyphs) string {
 	q := p.agents[name]
 	if q == nil {
 		return ""
 	}
 	levels := q.levels(now)
-	// a single dot carries no information
+	// a single dot would not carry any information
 	if levels[SparkBuckets-3] == 0 && slices.Max(levels[:]) < 2 {
 		return ""
 	}

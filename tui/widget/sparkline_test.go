@@ -15,8 +15,8 @@ func printing(name, life string, output uint64, at time.Time) city.Agent {
 		LastActivity: &at}}
 }
 
-// Output between two snapshots is spread over the time in which it can have been printed. A time without output has the
-// lowest level, and the time before the first snapshot is unknown.
+// Output between two snapshots is spread over the time in which it can have been printed. Times without output have the
+// lowest level. The time before the first snapshot is unknown.
 func TestSparkLevels(t *testing.T) {
 	var p Sparklines
 	now := time.Unix(0, bucketOf(sparkEpoch)*int64(SparkStep)).Add(time.Second)
@@ -24,7 +24,7 @@ func TestSparkLevels(t *testing.T) {
 		now = now.Add(after)
 		p.Observe([]city.Agent{printing("a", "1", output, now.Add(-ago))}, now, 30*time.Second)
 	}
-	look(0, 1_000_000, 0) // output from before, at an unknown time
+	look(0, 1_000_000, 0) // output from before the first snapshot, at an unknown time
 	look(30*time.Second, 1_000_000, 30*time.Second)
 	look(30*time.Second, 1_001_000, 0)
 	look(30*time.Second, 1_401_000, 0)
@@ -46,7 +46,7 @@ func TestSparkLevels(t *testing.T) {
 
 func levelsOf(q *sessionOutput, now time.Time) []int { l := q.levels(now); return l[:] }
 
-// For any times of snapshots, no byte of the last ten minutes is lost or counted twice.
+// Whenever snapshots are taken, no byte of the last ten minutes is lost or counted twice.
 func TestSparkKeepsEveryByte(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 200 {

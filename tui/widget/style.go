@@ -9,8 +9,8 @@ import (
 	"gcity/themes"
 )
 
-// Styles are the styles of a theme, and its glyphs. Sequences are rendered once, because each frame assembles many
-// rows from them.
+// Styles contains the styles of a theme and its glyphs. The escape sequences are rendered only once, because each frame
+// assembles many rows from them.
 type Styles struct {
 	style     [themes.Tokens]lipgloss.Style
 	sequences [themes.Tokens]string
@@ -32,8 +32,8 @@ func NewStyles(t themes.Theme, g themes.Glyphs) Styles {
 	return l
 }
 
-// selectedStyle returns the style of a token in the row under the cursor. A reversed row has a single color, because
-// otherwise the text colors would become patches of background.
+// selectedStyle returns the style of a token in the row under the cursor. In themes that reverse this row, the row has
+// a single color. Otherwise the text colors would become patches of background.
 func selectedStyle(t themes.Theme, k themes.Token) lipgloss.Style {
 	row, own := t.Style(themes.Select), t.Style(k)
 	if row.Reverse {
@@ -43,7 +43,7 @@ func selectedStyle(t themes.Theme, k themes.Token) lipgloss.Style {
 	return styleOf(own).Inherit(styleOf(row))
 }
 
-// styleOf returns a style with only the properties that the theme sets, so that styles can be combined.
+// styleOf returns a style that sets only the properties that the theme sets, so that styles can be combined.
 func styleOf(t themes.Style) lipgloss.Style {
 	s := lipgloss.NewStyle()
 	if t.Bold {
@@ -70,10 +70,10 @@ func styleOf(t themes.Style) lipgloss.Style {
 	return s
 }
 
-// Reset ends every style.
+// Reset is the sequence that ends every style.
 const Reset = ansi.ResetStyle
 
-// startSequence returns the sequence that a style writes before text.
+// startSequence returns the escape sequence that a style writes before text.
 func startSequence(s lipgloss.Style) string {
 	on, _, _ := strings.Cut(s.Render("x"), "x")
 	return on
@@ -88,11 +88,11 @@ func (l *Styles) Paint(k themes.Token, s string) string {
 	return on + s + Reset
 }
 
-// Line builds one row of the screen from styled pieces.
+// Line builds one row of the screen from pieces of styled text.
 type Line struct {
 	Text     []byte
 	Styles   *Styles
-	Selected bool // the row is under the cursor: all pieces have its background
+	Selected bool // the row is under the cursor, so all pieces have the background of that row
 	Reversed bool // all pieces exchange text and background colors
 	Width    int  // columns so far
 }

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// MinReorderInterval is the minimum time between two changes of the row order, unless the user requests one. Otherwise
-// the rows of agents that crash repeatedly would move all the time.
+// MinReorderInterval is the minimum time between two changes of the row order, unless the user requests a change.
+// Otherwise the rows of agents that crash repeatedly would move all the time.
 const MinReorderInterval = 3 * time.Second
 
-// ReactionTime is how long after a change of their order a key is still meant for the previous order of the rows. Users
-// need this time to see the change.
+// ReactionTime is how long users need to notice that the order of the rows has changed. A key that is pressed within
+// this time is meant for the previous order.
 const ReactionTime = 500 * time.Millisecond
 
 // keyed is the constraint for a pointer to a row. Key returns the unique key of the row.
@@ -20,21 +20,21 @@ type keyed[R any] interface {
 	Key() string
 }
 
-// Records contains rows in display order, with the user's selection, marks and filter. Two tables may share records.
+// Records contains rows in display order, with the user's selection, marks and filter. Two tables can share records.
 type Records[R any, P keyed[R]] struct {
 	Rows    []R
 	Order   Order
 	Filter  Filter
 	Marks   map[string]bool
-	Anchor  string // the latest marked row
+	Anchor  string // the most recently marked row
 	Version uint64 // increases when rows change
 
 	before []R       // the rows before the latest change of their order
 	moved  time.Time // time of that change
 }
 
-// Arrange replaces the rows and sorts them. If keepOrder is set or the order has just changed, known rows keep their
-// order.
+// Arrange replaces the rows and sorts them. If keepOrder is set or the order has just changed, rows that already exist
+// keep their order.
 func (t *Records[R, P]) Arrange(rows []R, rank func(a, b *R) int, now time.Time, keepOrder bool) {
 	rows = SortRows(rows, t.Rows, keyOf[R, P], rank, keepOrder || t.JustReordered(now))
 	if _, _, moved := t.slots(rows, t.Rows); moved {
@@ -48,14 +48,14 @@ func (t *Records[R, P]) JustReordered(now time.Time) bool {
 	return now.Sub(t.moved) < MinReorderInterval
 }
 
-// Sort sorts the rows immediately, because the user requested it.
+// Sort sorts the rows immediately, at the user's request.
 func (t *Records[R, P]) Sort(rank func(a, b *R) int) {
 	t.before, t.moved = nil, time.Time{}
 	Sort(t.Rows, rank)
 }
 
-// Recall restores the order before the latest change if a key at this time is meant for it. Rows that the change added
-// keep their places. It reports whether rows have moved.
+// Recall restores the previous order if it has changed so recently that a key pressed at the given time is meant for
+// it. Rows that were added by the change keep their places. Recall reports whether rows have moved.
 func (t *Records[R, P]) Recall(now time.Time) bool {
 	before := t.before
 	if t.before = nil; before == nil || now.Sub(t.moved) >= ReactionTime {
@@ -73,8 +73,8 @@ func (t *Records[R, P]) Recall(now time.Time) bool {
 	return moved
 }
 
-// slots returns the indexes of the rows that before contains, the position of each key in before, and whether the
-// order of the rows differs from that in before.
+// slots returns the indexes of those rows that are also in before, the position of each key in before, and whether
+// these rows have a different order than in before.
 func (t *Records[R, P]) slots(rows, before []R) (at []int, place map[string]int, moved bool) {
 	place = make(map[string]int, len(before))
 	for i := range before {
@@ -105,20 +105,20 @@ func (t *Records[R, P]) Find(key string) P {
 	return nil
 }
 
-// Table is Records with a list that shows some of the rows. The cursor stays on its row.
+// Table is Records together with a list that shows some of the rows. When rows move, the cursor stays on its row.
 type Table[R any, P keyed[R]] struct {
 	*Records[R, P]
 	List        List
 	SelectedKey string // the key under the cursor
-	hiddenKey   string // the key that the user had selected before a filter hid it; "" = none
+	hiddenKey   string // the key that the user had selected before a filter hid its row; "" = none
 }
 
 func NewTable[R any, P keyed[R]]() Table[R, P] {
 	return Table[R, P]{Records: &Records[R, P]{Marks: map[string]bool{}}}
 }
 
-// Fill selects the rows to show, from those that belong to the list; see List.Fill for holds. If the filter hides the
-// selected row, that row is selected again when the user changes the filter and the row matches it.
+// Fill selects the rows to show from those that belong to the list; see List.Fill for holds. If the filter hides the
+// selected row, the row is selected again when the user changes the filter so that the row matches.
 func (t *Table[R, P]) Fill(belongs, keep func(P) bool, holds func(id string) bool) {
 	t.Version++
 	user, want := holds == nil, t.SelectedKey
@@ -152,11 +152,11 @@ func (t *Table[R, P]) Select(key string) bool {
 	return ok
 }
 
-// Preferred returns the key that is selected when no filter hides it.
+// Preferred returns the key of the row that is selected if no filter hides it.
 func (t *Table[R, P]) Preferred() string { return cmp.Or(t.hiddenKey, t.SelectedKey) }
 
-// Prefer sets the key that is selected when the user changes the filter and no longer hides it. The key "" stands for
-// the row under the cursor.
+// Prefer sets the key of the row to select as soon as the user changes the filter so that it no longer hides the row.
+// The key "" stands for the row under the cursor.
 func (t *Table[R, P]) Prefer(key string) { t.hiddenKey = key }
 
 // SelectCurrent selects the row under the cursor.

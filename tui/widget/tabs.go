@@ -5,8 +5,8 @@ import (
 )
 
 // ShortTabs shortens the titles of panels that share one place to w columns. The visible panel keeps its name, search
-// and counts. Other panels keep their keys as long as there is room. Names, notes and counts of the other panels are
-// added if they fit, the panels nearest to the visible one first, so the titles scroll with the visible panel. The
+// and counts. Other panels keep their keys as long as there is room. Names, notes and counts of other panels are added
+// if they fit, starting with the panels nearest to the visible one, so the titles scroll with the visible panel. The
 // number of hidden rows may replace the name of a panel without problems, but nothing else.
 func ShortTabs(all []Tab, w int, more string) []Tab {
 	if TabsWidth(all) <= w {
@@ -25,10 +25,11 @@ func ShortTabs(all []Tab, w int, more string) []Tab {
 	return withHidden(extended(all, w, more), all, w, more)
 }
 
-// beginning is the minimum width of a cut name or search.
+// beginning is the minimum width to which a name or a search is cut.
 const beginning = 6
 
-// shortest returns the titles with only their keys, but with the name, search and count of the visible panel.
+// shortest returns titles that contain only the keys. The title of the visible panel also contains its name, search and
+// count.
 func shortest(all []Tab) []Tab {
 	all = slices.Clone(all)
 	for i := range all {
@@ -41,7 +42,8 @@ func shortest(all []Tab) []Tab {
 	return all
 }
 
-// extended returns the shortest titles, extended by as much as fits into w columns, except the number of hidden rows.
+// extended returns the shortest titles, extended by as much as fits into w columns. It never adds the number of hidden
+// rows.
 func extended(all []Tab, w int, more string) []Tab {
 	short, near := shortest(all), farFirst(all)
 	slices.Reverse(near)
@@ -83,7 +85,8 @@ func extended(all []Tab, w int, more string) []Tab {
 	return short
 }
 
-// withHidden adds the number of hidden rows if it fits, or if it can replace names of panels without problems.
+// withHidden adds the number of hidden rows if there is room for it, or if it can replace names of panels without
+// problems.
 func withHidden(short, all []Tab, w int, more string) []Tab {
 	with := slices.Clone(short)
 	for i := range with {
@@ -104,7 +107,7 @@ func withHidden(short, all []Tab, w int, more string) []Tab {
 	return with
 }
 
-// farFirst returns the indexes of all titles except the active one, the farthest from it first. Of two titles at the
+// farFirst returns the indexes of all titles except the active one, starting with the farthest. Of two titles at the
 // same distance, the right one comes first.
 func farFirst(all []Tab) []int {
 	at := slices.IndexFunc(all, func(t Tab) bool { return t.Active })

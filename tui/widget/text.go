@@ -42,7 +42,7 @@ func Width(s string) int {
 	return ansi.StringWidth(s)
 }
 
-// Cut shortens plain text to w columns; more is the symbol for omitted text.
+// Cut shortens plain text to w columns. more is the symbol that replaces omitted text.
 func Cut(s string, w int, more string) string {
 	if w <= 0 {
 		return ""
@@ -59,7 +59,8 @@ func Cut(s string, w int, more string) string {
 	return ansi.Truncate(s, w, more)
 }
 
-// DropExplanation drops the explanation after a semicolon or colon if the whole text does not fit into w columns.
+// DropExplanation drops the part after a semicolon or colon, which is an explanation, if the whole text does not fit
+// into w columns.
 func DropExplanation(s string, w int) string {
 	for _, end := range []string{";", ":"} {
 		if Width(s) > w {
@@ -78,11 +79,12 @@ func Fit(s string, w int, more string) string {
 	return s + Spaces(w-Width(s))
 }
 
-// nameEnd is the number of characters at the end of a name that a cut keeps, because pool members differ there.
+// nameEnd is the number of characters at the end of a name that are never cut, because the names of pool members differ
+// there.
 const nameEnd = 6
 
-// FitName cuts or pads a name to exactly w columns. It keeps the beginning and the end. In a qualified name it
-// shortens the rig first.
+// FitName cuts or pads a name to exactly w columns. It keeps the beginning and the end of the name. In a qualified
+// name, it shortens the rig first.
 func FitName(s string, w int, more string) string {
 	all := Width(s)
 	if rig, bare, ok := strings.Cut(s, "/"); ok && all > w && w >= 12 {
@@ -95,7 +97,7 @@ func FitName(s string, w int, more string) string {
 	return fitEnds(s, w, more)
 }
 
-// fitEnds cuts or pads text to exactly w columns, cutting in the middle.
+// fitEnds cuts or pads text to exactly w columns. It cuts in the middle.
 func fitEnds(s string, w int, more string) string {
 	all := Width(s)
 	end := min(max(nameEnd, w/2), w-Width(more)-1)
@@ -131,7 +133,7 @@ func Crop(s string, w int) string {
 }
 
 // CutStyled returns exactly w columns of a styled line. If the line is too long, the result ends with more, the symbol
-// for omitted text.
+// that replaces omitted text.
 func CutStyled(s string, w int, more string) string {
 	if room := w - Width(more); Width(strings.TrimRight(ansi.Strip(s), " ")) > w && room > 0 {
 		return Crop(s, room) + more
@@ -156,7 +158,7 @@ func Age(d time.Duration) string {
 	return fmt.Sprintf("%dd", int(d.Hours()/24))
 }
 
-// Tenth is the shortest duration that is shown.
+// Tenth is the shortest duration that is displayed.
 const Tenth = time.Second / 10
 
 // Elapsed formats the duration of something that has ended, in tenths of a second if it is short: "0.8s", "12s",
@@ -211,7 +213,7 @@ func Times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// Number formats a number, or returns a dash for 0.
+// Number formats a number. For 0, it returns a dash.
 func Number(n int) string {
 	if n == 0 {
 		return "-"
@@ -222,8 +224,8 @@ func Number(n int) string {
 // LineCount returns the number of lines in text.
 func LineCount(s string) int { return strings.Count(s, "\n") + 1 }
 
-// Lasted describes how long an agent has been in a state: "for 3m". A quarantine ends by itself, so that "for 3m" would
-// read as its length.
+// Lasted returns text that says how long an agent has been in a state: "for 3m". For a quarantine it is "3m ago"
+// instead, because "for 3m" could be mistaken for the length of the quarantine.
 func Lasted(s city.State, d time.Duration) string {
 	if s == city.Quarantined {
 		return Age(d) + " ago"

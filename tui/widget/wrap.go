@@ -18,7 +18,8 @@ func WrapAll(lines []string, w int) []string {
 	return out
 }
 
-// WrapHanging wraps a line. It aligns the following rows with the start of the text after a label, a time or a symbol.
+// WrapHanging wraps a line. If the line begins with a label, a time or a symbol, the following rows are aligned with
+// the text after it.
 func WrapHanging(s string, w int) []string {
 	in := textBegins(ansi.Strip(s))
 	if in == 0 || in > w/2 || Width(s) <= w {
@@ -32,8 +33,8 @@ func WrapHanging(s string, w int) []string {
 	return lines
 }
 
-// textBegins returns the column after the first gap if a label or time can end there. Otherwise it returns the column
-// after the leading spaces or symbol.
+// textBegins returns the column after the first gap, if a label or a time can end there. Otherwise it returns the
+// column after the leading spaces or symbol.
 func textBegins(s string) int {
 	const furthest = 18
 	col, begin, gap := 0, -1, 0
@@ -59,7 +60,8 @@ func textBegins(s string) int {
 	return max(0, begin)
 }
 
-// Wrap breaks text at spaces. It breaks a word only if the word is wider than a line. Styles continue in the next line.
+// Wrap breaks text at spaces. It breaks a word only if the word is wider than a line. Styles are continued in the next
+// line.
 func Wrap(s string, w int) []string {
 	if Width(s) > w && w >= 4 {
 		const whole = "\u2011" // a hyphen at which lipgloss does not break lines
@@ -69,11 +71,11 @@ func Wrap(s string, w int) []string {
 	return strings.Split(strings.ReplaceAll(s, NBSP, " "), "\n")
 }
 
-// NBSP is a space at which no line breaks.
+// NBSP is a space at which a line is not broken.
 const NBSP = "\u00a0"
 
-// Hints returns key hints in one line of w columns. Hints that do not fit are dropped from the end. The last hint,
-// which leaves the dialog, is never dropped.
+// Hints returns key hints in one line of at most w columns. If they do not fit, hints are dropped, beginning at the
+// end. The last hint, which leaves the dialog, is never dropped.
 func Hints(w int, all ...string) string {
 	const between = "   "
 	text := func() string { return strings.Join(all, between) }
