@@ -158,8 +158,11 @@ func join(ctx context.Context, e *env.Env, l *env.Link) error {
 		case err != nil:
 			e.Sayf("the controller does not respond; `gcity status` shows what is still running")
 		case exit == tui.Leave:
-			e.Sayf("%s keeps running with %s\n%s", output.SafeText(s.Name),
-				describe.Count(s.Count()[city.Running], "agent"),
+			with := "; no agent is running"
+			if n := s.Count()[city.Running]; n > 0 {
+				with = " with " + describe.Count(n, "agent")
+			}
+			e.Sayf("%s keeps running%s\n%s", output.SafeText(s.Name), with,
 				output.SafeText(nextCommands(l.Dir)))
 		default:
 			e.Sayf("the control room has closed; the city keeps running")

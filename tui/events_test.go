@@ -142,7 +142,7 @@ func TestVerbsOfAnEvent(t *testing.T) {
 	s.press("d")
 	s.shows("━ worker-2 ━")
 	s.press("esc", "x")
-	s.shows("Verbs for agent.started and worker-2", "restart the agent")
+	s.shows("Actions for agent.started and worker-2", "restart the agent")
 	s.press("esc", ",")
 	s.shows("only worker-2")
 	if !s.m.Agents.Marks["builder"] {

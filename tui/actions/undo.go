@@ -15,7 +15,7 @@ func needUndo(m *state.Room) string {
 	case state.NeedWritable(m) != "":
 		return state.NeedWritable(m)
 	case !state.CanUndo(m):
-		return "no verb in the last " + widget.Duration(state.UndoDuration) + " can be undone"
+		return "no action in the last " + widget.Duration(state.UndoDuration) + " can be undone"
 	}
 	return ""
 }
@@ -72,7 +72,7 @@ func messageActions() []state.Action {
 			Key: keymap.Bind("messages: show past status lines, with the result of each target"),
 			In:  []keymap.Zone{keymap.Everywhere},
 			Run: showMessages},
-		{ID: "verb.undo", Key: keymap.Bind("undo the last verb that can be undone, within 30 s"),
+		{ID: "verb.undo", Key: keymap.Bind("undo the last action that can be undone, within 30s"),
 			In: []keymap.Zone{keymap.Everywhere}, Why: needUndo, Run: undo},
 	}
 }

@@ -60,7 +60,7 @@ func NewPoolRow(p *city.Pool) PoolRow {
 		r.Draining = append(r.Draining, widget.Plain(name))
 	}
 	if p.Suspended {
-		r.Suspended, r.OffAt = cmp.Or(widget.Plain(p.SuspendedReason), "suspended"), p.SuspendedBy
+		r.Suspended, r.OffAt = "suspended "+widget.Plain(p.SuspendedReason), p.SuspendedBy
 	}
 	return r
 }
