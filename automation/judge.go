@@ -303,4 +303,3 @@ func (d Definition) backoff(n int) time.Duration {
 func words(d time.Duration) string {
 	return span.Text((max(0, d) + time.Second - time.Nanosecond).Truncate(time.Second))
 }
-
