@@ -168,7 +168,7 @@ func TestTerminalLeavingElsewhere(t *testing.T) {
 	c.keys("\r")
 	c.sees("worker of beta")
 	c.coax("q", "Quit alpha?")
-	c.sees("the city that this program runs")
+	c.sees("Only alpha runs in this program")
 	c.insist("h", "exit: ")
 	c.ends("hand over")
 }
