@@ -183,7 +183,7 @@ func (s *responder) catchPanic(handle func()) {
 	}
 }
 
-// logPanic logs a panic in a request. Only this request ends.
+// logPanic logs a panic in a request's handler. The server continues to run.
 func (s *responder) logPanic(fault error) {
 	if p, ok := errors.AsType[*recovery.Panic](fault); ok && p.Value != http.ErrAbortHandler {
 		s.o.Log.Error("the handler of a request panicked", "err", fault, "stack", string(p.Stack()))

@@ -94,7 +94,7 @@ type conns struct {
 	mu      sync.Mutex
 	open    map[net.Conn]*connection
 	newest  uint64        // number of the newest connection
-	changes chan struct{} // closed and replaced at every change
+	changes chan struct{} // closed and replaced on every change
 }
 
 // connection is an open connection.

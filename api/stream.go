@@ -275,7 +275,7 @@ func (st *stream) sendEvent(e events.Event) error {
 	return st.send(eventName(e.Type), strconv.FormatUint(e.Seq, 10), e)
 }
 
-// eventName returns the name of an event in a stream, or "" if streams use that name for their own messages.
+// eventName returns the name of an event in a stream, or "" if the name is reserved for the stream's own messages.
 func eventName(kind string) string {
 	if strings.HasPrefix(kind, "!") {
 		return ""
