@@ -246,7 +246,7 @@ func TestTheFooterOffersToDrainAgain(t *testing.T) {
 	s.choose("deployer")
 	s.press("D")
 	s.wants(city.Undrain{Agent: "deployer"})
-	s.shows("u drain again")
+	s.shows("u drain deployer again")
 	s.hides("undo canceling")
 }
 

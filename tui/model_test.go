@@ -167,7 +167,7 @@ func TestReleaseNeedsAHeldAgent(t *testing.T) {
 	s.choose("builder")
 	s.press("u")
 	s.wants()
-	s.shows("no verb in the last 30s can be undone; only agents in quarantine, in backoff or draining")
+	s.shows("the latest verb cannot be undone; only agents in quarantine, in backoff or draining")
 }
 
 func TestKillNeedsTheName(t *testing.T) {

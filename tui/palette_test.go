@@ -81,7 +81,7 @@ func TestPaletteSaysWhyNot(t *testing.T) {
 		"scale worker 99":         "at most 5",
 		"fire wisp-compact":       "wisp-compact is broken",
 		"attach scout":            "scout is quarantined and has no terminal",
-		"undo":                    "no verb in the last 30s",
+		"undo":                    "no verb to undo yet",
 		"scale qqqqq 3":           `unknown pool "qqqqq"`,
 		"goto \x1b]0;x\x07qqqqq1": `unknown agent, pool, automation or watchdog`,
 		"attach qqqqq":            `unknown agent "qqqqq"`,

@@ -255,14 +255,8 @@ func release(m *state.Room) []feed.Effect {
 	rows := state.Releasable(m)
 	return askIfWanted(m, question{title: "Release " + state.TargetNames(m, rows) + "?",
 		targets: targetLines(m, rows),
-		verb:    "release", do: func(m *state.Room) []feed.Effect {
-			return state.CommandRows(m, "releasing", rows, func(name string) city.Command {
-				if r := m.Agents.Find(name); r != nil && r.State == city.Draining {
-					return city.Undrain{Agent: name}
-				}
-				return city.Release{Agent: name}
-			})
-		}})
+		verb:    "release",
+		do:      func(m *state.Room) []feed.Effect { return state.Release(m, rows) }})
 }
 
 func askEnd(m *state.Room) []feed.Effect {

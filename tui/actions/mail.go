@@ -172,7 +172,7 @@ func openMail(m *state.Room) []feed.Effect {
 
 func markUnread(m *state.Room) []feed.Effect {
 	if state.Undoable(m) {
-		return undo(m)
+		return state.RunUndo(m)
 	}
 	l := pointedMail(m)
 	if l == nil {
