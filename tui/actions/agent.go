@@ -239,7 +239,7 @@ func restartQuestion(m *state.Room, rows []*panel.AgentRow) question {
 		body = append(body, "Not restarted: "+strings.Join(out, ", ")+".")
 	}
 	q := question{title: "Restart " + state.TargetNames(m, rows) + "?", verb: "restart",
-		targets: targetLines(m, rows), count: len(rows), body: body,
+		targets: targetLines(m, rows), count: len(rows), of: "agents", body: body,
 		do: func(m *state.Room) []feed.Effect {
 			return state.CommandRows(m, "restarting", rows, func(name string) city.Command {
 				return city.Restart{Agent: name}
@@ -285,8 +285,9 @@ func endQuestion(m *state.Room, rows []*panel.AgentRow) question {
 	if slices.ContainsFunc(rows, member) {
 		title, answers = "Kill ", slices.Delete(answers, 1, 2)
 	}
+	required, of := details.Confirmation(rows)
 	return question{title: title + state.TargetNames(m, rows), body: targetLines(m, rows),
-		plan: true, required: details.Confirmation(rows), answers: answers}
+		plan: true, required: required, of: of, answers: answers}
 }
 
 // targetLines returns the targets if the title does not name them. It adds how many marked agents the filter hides.

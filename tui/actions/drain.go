@@ -102,7 +102,7 @@ func drainQuestion(m *state.Room, rows []*panel.AgentRow) question {
 		return question{none: "nothing was done: " + out}
 	}
 	q := question{title: "Drain " + drained(m, drain) + "?", targets: targetLines(m, drain),
-		body: details.DrainEffects(m.Pools, drain), verb: "drain", count: len(drain),
+		body: details.DrainEffects(m.Pools, drain), verb: "drain", count: len(drain), of: "agents",
 		do: func(m *state.Room) []feed.Effect {
 			if whole {
 				m.Pools.Marks = map[string]bool{}

@@ -190,7 +190,8 @@ func archive(m *state.Room, all ...mail.Message) []feed.Effect {
 	if len(all) > 1 {
 		what = widget.Count(len(all), "message")
 	}
-	q := question{title: "Archive " + what + "?", verb: "archive it", count: len(all)}
+	q := question{title: "Archive " + what + "?", verb: "archive it", count: len(all),
+		of: "messages"}
 	var tasks []feed.Task
 	var back []city.Command
 	var unread []string

@@ -148,7 +148,8 @@ func mailComposed(m *state.Room) []feed.Effect {
 	}
 	leaveComposer(m)
 	q := question{title: "Mail to " + addressed(e.to) + "?", verb: "send", count: len(all),
-		body: []string{widget.Plain(all[0].Subject)}, do: func(m *state.Room) []feed.Effect {
+		of: "messages", body: []string{widget.Plain(all[0].Subject)},
+		do: func(m *state.Room) []feed.Effect {
 			i := state.DraftOf(m, c.To)
 			todo := state.RunTasks(m, "sending", "mail to "+addressed(e.to), tasks...)
 			if i >= 0 {

@@ -119,7 +119,7 @@ func askClose(m *state.Room) []feed.Effect {
 	}
 	body = append(body, "This cannot be undone.")
 	ask(m, question{title: "Close " + what + "?", body: body, verb: "close it", plan: parts > 0,
-		count: len(rows), do: func(m *state.Room) []feed.Effect {
+		count: len(rows), of: "beads", do: func(m *state.Room) []feed.Effect {
 			m.Work.Marks = map[string]bool{}
 			return state.SendCommands(m, "closing", what, commands)
 		}})
