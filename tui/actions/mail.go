@@ -207,7 +207,8 @@ func archive(m *state.Room, all ...mail.Message) []feed.Effect {
 	q.do = func(m *state.Room) []feed.Effect {
 		todo := state.RunTasks(m, "archiving", what, tasks...)
 		m.Undo = state.Undo{ID: m.Status.ID, What: "archiving " + what,
-			Until: m.Now.Add(state.UndoDuration), Commands: back}
+			Until: m.Now.Add(state.UndoDuration), Commands: back,
+			Then: func(m *state.Room) { m.Mail.SelectNew(all[0].ID) }}
 		m.Mail.Marks = map[string]bool{}
 		for _, l := range all {
 			m.Mail.Remove(l.ID)

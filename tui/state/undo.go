@@ -20,6 +20,7 @@ type Undo struct {
 	What     string // "suspending worker-2"
 	Commands []city.Command
 	Restore  func(m *Room) // undoes changes that exist only in this room
+	Then     func(m *Room) // called when the commands are sent; nil = not called
 	Until    time.Time
 	drained  map[string]string // draining agents and their sessions, by name
 }
@@ -157,6 +158,9 @@ func RunUndo(m *Room) []feed.Effect {
 	}
 	m.Scaled = Scaling{}
 	todo := SendCommands(m, "undoing:", u.What, u.Possible(m))
+	if u.Then != nil {
+		u.Then(m)
+	}
 	m.Undo = Undo{}
 	return todo
 }
