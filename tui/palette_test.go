@@ -127,6 +127,9 @@ func TestPaletteListsTheSwitchOnce(t *testing.T) {
 		if n != 1 {
 			t.Errorf("%q finds it %d times:\n%s", text, n, s.text())
 		}
+		if text != "" {
+			s.shows("> @             city NAME")
+		}
 	}
 }
 
@@ -333,6 +336,7 @@ func TestPaletteFindsWordsInAnyOrder(t *testing.T) {
 		{"city stop", "stop city"},
 		{"pane hide", "view.pane"},
 		{"pool restart wor", "restart pool worker"},
+		{"city", "city.switch"},
 		{"pools", "focus.pools"},
 		{"automation", "focus.automations"},
 		{"watchdogs", "focus.watchdogs"},
