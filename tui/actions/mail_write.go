@@ -87,6 +87,7 @@ func askSubject(m *state.Room, e *mailDraft) []feed.Effect {
 		Label: "mail to " + addressed(e.to) + ", subject",
 		Hint:  m.Keys.Hint("  ", "prompt.done", "continues", "prompt.cancel", "cancels"),
 		Edit:  widget.NewEntry(begun),
+		Leads: true,
 		Validate: func(text string) string {
 			if len(text) > beads.MaxTitle {
 				return fmt.Sprintf("too long: at most %d bytes", beads.MaxTitle)
