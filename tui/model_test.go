@@ -177,11 +177,13 @@ func TestKillNeedsTheName(t *testing.T) {
 	s.wants()
 	s.press("e", "enter")
 	s.wants(city.Kill{Agent: "idle"})
-	s.press("ctrl+k", "tab", "i", "d", "l", "e", "enter")
+	s.press("ctrl+k", "up", "i", "d", "l", "e", "enter")
 	s.wants(city.Stop{Agent: "idle"})
-	s.press("ctrl+k", "tab", "tab", "enter")
+	s.press("ctrl+k")
+	s.shows("Kill or stop idle", "> cancel")
+	s.press("enter")
 	s.wants()
-	s.hides("End idle")
+	s.hides("Kill or stop idle")
 }
 
 func TestMarksAndBulk(t *testing.T) {

@@ -287,7 +287,7 @@ func endQuestion(m *state.Room, rows []*panel.AgentRow) question {
 	}
 	required, of := details.Confirmation(rows)
 	return question{title: title + state.TargetNames(m, rows), body: targetLines(m, rows),
-		plan: true, required: required, of: of, answers: answers}
+		plan: true, required: required, of: of, answers: answers, cursor: len(answers) - 1}
 }
 
 // targetLines returns the targets if the title does not name them. It adds how many marked agents the filter hides.
