@@ -167,7 +167,7 @@ func TestReleaseNeedsAHeldAgent(t *testing.T) {
 	s.choose("builder")
 	s.press("u")
 	s.wants()
-	s.shows("no verb in the last 30s can be undone; only agents in quarantine, in backoff or draining")
+	s.shows("the latest verb cannot be undone; only agents in quarantine, in backoff or draining")
 }
 
 func TestKillNeedsTheName(t *testing.T) {
@@ -177,11 +177,13 @@ func TestKillNeedsTheName(t *testing.T) {
 	s.wants()
 	s.press("e", "enter")
 	s.wants(city.Kill{Agent: "idle"})
-	s.press("ctrl+k", "tab", "i", "d", "l", "e", "enter")
+	s.press("ctrl+k", "up", "i", "d", "l", "e", "enter")
 	s.wants(city.Stop{Agent: "idle"})
-	s.press("ctrl+k", "tab", "tab", "enter")
+	s.press("ctrl+k")
+	s.shows("Kill or stop idle", "> cancel")
+	s.press("enter")
 	s.wants()
-	s.hides("End idle")
+	s.hides("Kill or stop idle")
 }
 
 func TestMarksAndBulk(t *testing.T) {

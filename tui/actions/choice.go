@@ -20,6 +20,7 @@ type question struct {
 	verb    string // label of "yes"
 	no      string // label of "no"; "" means "leave it"
 	count   int    // number of targets
+	of      string // what count counts, in plural: "running agents"
 	plan    bool   // the question shows a plan, so it is always asked
 	do      func(*state.Room) []feed.Effect
 	more    []state.Answer // answers after "yes"
@@ -102,7 +103,7 @@ func (q *question) choice(m *state.Room) *state.Choice {
 		c.Answers[0].Key, c.Answers[c.Cursor].Key = "", ""
 	}
 	if c.RequiredText != "" {
-		c.Edit = widget.NewEntry("")
+		c.Edit, c.Counts = widget.NewEntry(""), q.of
 	}
 	return c
 }

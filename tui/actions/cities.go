@@ -36,6 +36,9 @@ func SwitchCity(m *state.Room) []feed.Effect {
 	return nil
 }
 
+// addCity says how to create and open a second city.
+const addCity = "`gcity init DIR` creates another city, and `gcity` in its folder opens it."
+
 // noDirectory returns text that explains how to make other cities available.
 func noDirectory(m *state.Room) []string {
 	if m.Directory && !m.Fleet.Unmaintained {
@@ -49,9 +52,7 @@ func noDirectory(m *state.Room) []string {
 			m.Keys.KeyText("quit") + " and h; then `gcity start` in its folder hands it over to " +
 			"the supervisor. Its agents keep running."
 	}
-	first := "Only " + state.CityName(m) + " is shown: no other city of yours is running on " +
-		"this machine, and none is registered. Run `gcity` in the folder of another city, and " +
-		"this list shows both."
+	first := "Only " + state.CityName(m) + " is shown. " + addCity
 	if m.Directory {
 		first = "No supervisor is running on this machine, so each city runs by itself."
 	}
@@ -105,6 +106,9 @@ func cityItems(m *state.Room) []state.Item {
 		items = append(items, state.Item{Title: "  how to start a supervisor",
 			Note: "no supervisor is running", Line: "supervisor", Verb: "explains it",
 			Run: explainDirectory})
+	}
+	if len(rows) == 1 {
+		items = append(items, state.Item{Title: "  " + addCity, Line: "second", Info: true})
 	}
 	return items
 }

@@ -177,7 +177,7 @@ func suspendCity(m *state.Room) []feed.Effect {
 			}})
 	}
 	ask(m, question{title: "Suspend " + c.DisplayName + "?", verb: "suspend",
-		count: c.Summary.Running,
+		count: c.Summary.Running, of: "running agents",
 		body: []string{fmt.Sprintf("%d of %s running. All sessions stop, and none starts until "+
 			"the city is resumed.", c.Summary.Running, widget.Count(c.Summary.Agents, "agent"))},
 		do: func(m *state.Room) []feed.Effect {

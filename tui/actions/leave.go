@@ -77,7 +77,7 @@ func askStopCity(m *state.Room) []feed.Effect {
 		n := state.RunningAgents(m)
 		return question{title: "Stop " + widget.Count(n, "agent") + " and the controller?",
 			verb: "stop " + widget.Count(n, "agent") + " and the city", no: "stay", count: n,
-			plan: true, do: stop,
+			of: "running agents", plan: true, do: stop,
 			body: []string{"The sessions stop, even in the middle of work, and none starts until " +
 				"gcity is started again."}}
 	})
@@ -153,6 +153,6 @@ func drainAllQuestion(m *state.Room, rows []*panel.AgentRow) question {
 				widget.Duration(details.LongestDrain(m.Pools, rows)) + ".",
 			"Agents that finish do not restart; " + m.Keys.KeyText("view.back") +
 				" cancels and restarts them."},
-		verb: "drain, then quit", no: "stay", count: len(rows),
+		verb: "drain, then quit", no: "stay", count: len(rows), of: "agents",
 		do: func(m *state.Room) []feed.Effect { return state.DrainAndLeave(m, rows) }}
 }
