@@ -83,11 +83,27 @@ func Alerts(m *Room) []panel.Alert {
 	if Stalled(m) {
 		bad("the controller's last patrol was " + widget.Age(s.Patrol.Age(m.Now)) + " ago")
 	}
+	if s.Suspended {
+		p = append(p, suspendedCity(m))
+	}
 	held := ""
 	if s.Config.Held != nil {
 		held = fleet.HeldText(s.Config.Held)
 	}
 	return append(p, m.Alerts(m.Env(), rejectedConfig(m), held, preferenceProblems(m))...)
+}
+
+// suspendedCity returns the alert for a suspended city, with the key that resumes it.
+func suspendedCity(m *Room) panel.Alert {
+	a := panel.Alert{Text: "the city is suspended: no agent runs", Pending: true}
+	switch own := m.Keys.MainKey("city.suspend"); {
+	case m.Mode == ReadOnly:
+	case own != "":
+		a.Key, a.Effect = own, "resumes it"
+	default:
+		a.Key, a.Effect = m.Keys.MainKey("view.palette"), ", type resume city"
+	}
+	return a
 }
 
 // rejectedConfig returns an alert if the configuration on disk is invalid. The error comes first, because a narrow
