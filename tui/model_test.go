@@ -411,6 +411,25 @@ func TestDetailsOfARemovedCity(t *testing.T) {
 	}
 }
 
+// The state of a city that has stopped with all its agents is known, so its ages grow.
+func TestAgesGrowInAStoppedCity(t *testing.T) {
+	s := newStage(t, Options{Mode: state.Joined})
+	s.size(120, 40)
+	s.hear(feed.News{Snap: demoSnapshot(epoch)})
+	s.change(func(n *city.Snapshot) {
+		n.ShutDown = true
+		for i := range n.Agents {
+			a := &n.Agents[i]
+			a.State, a.Running, a.Session, a.Since = city.Exited, false, nil, epoch
+			a.Reason, a.Next = "stopped with the city", nil
+		}
+	})
+	why := "the controller has exited"
+	s.hear(feed.News{Unreachable: &why})
+	s.wait(time.Hour)
+	s.shows("the city stopped 1h00 ago", "exited for 1h00")
+}
+
 // If the city stops while a question about leaving is open, the question offers only the answers that are still
 // possible.
 func TestTheCityEndsUnderTheQuestion(t *testing.T) {

@@ -173,8 +173,10 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 		m.set(now, a, city.Failed, a.want.Problem, time.Time{})
 		m.commands.reject(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %s", a.name,
 			a.want.Problem))
+	case m.ending == stopAgents && (a.restart.stays() || a.restart.state() == city.Quarantined):
+		m.set(now, a, a.restart.state(), a.restart.why, time.Time{})
 	case m.ending == stopAgents:
-		m.set(now, a, city.Exited, "the city is being stopped", time.Time{})
+		m.set(now, a, city.Exited, "stopped with the city", time.Time{})
 	case a.policy.waits(a):
 		a.policy.rest(now, a)
 	case a.act.intent.kind == causeRestart || a.act.intent.kind == causeKill:

@@ -28,8 +28,7 @@ func dialogActions() []state.Action {
 		{ID: "choice.take", Key: keymap.Bind("choose the answer", "enter"), In: c, Run: takeAnswer},
 		{ID: "choice.cancel", Key: keymap.Bind("cancel", "esc", "ctrl+c"), In: c,
 			Run: func(m *state.Room) []feed.Effect {
-				m.Dialogs.CloseIn(keymap.InChoice)
-				return nil
+				return m.RunTasks(m.Dialogs.Choice().Cancel(closeChoice(m)))
 			}},
 
 		{ID: "reader.down", Key: keymap.Bind("scroll down", "j", "down"), In: r, Run: turn(1)},
@@ -103,7 +102,11 @@ func promptActions() []state.Action {
 }
 
 func takeAnswer(m *state.Room) []feed.Effect {
-	return m.RunTasks(m.Dialogs.Choice().Accept(func() { m.Dialogs.CloseIn(keymap.InChoice) }))
+	return m.RunTasks(m.Dialogs.Choice().Accept(closeChoice(m)))
+}
+
+func closeChoice(m *state.Room) func() {
+	return func() { m.Dialogs.CloseIn(keymap.InChoice) }
 }
 
 func submitPrompt(m *state.Room) []feed.Effect {

@@ -255,7 +255,7 @@ func back(m *state.Room) []feed.Effect {
 	case m.Focus != panel.IDAgents:
 		state.FocusOn(m, panel.IDAgents)
 	case m.All:
-		return startSwitch(m, feed.SwitchCity{})
+		return state.StartSwitch(m, feed.SwitchCity{})
 	}
 	return nil
 }

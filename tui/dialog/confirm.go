@@ -30,6 +30,7 @@ type Confirm[T any] struct {
 	Counts       string       // what a required number counts: "running agents"
 	Edit         widget.Entry // the typed text
 	Since        time.Time
+	OnCancel     T    // what happens if the user cancels; the zero task does nothing
 	AboutLeaving bool // the question is about leaving the program
 	OpenedByKey  bool // the user has opened it with a key
 	About        any  // what the question is about, for its owner
@@ -172,6 +173,12 @@ func (c *Confirm[T]) Accept(close func()) []T {
 	}
 	close()
 	return []T{a.Do}
+}
+
+// Cancel closes the question without an answer.
+func (c *Confirm[T]) Cancel(close func()) []T {
+	close()
+	return []T{c.OnCancel}
 }
 
 // Click selects the answer in a row of the sheet.
