@@ -40,7 +40,7 @@ type Options struct {
 	WriteTimeout time.Duration
 	// maximum number of streams, attached terminals and long polls together; 0 = 256
 	MaxStreams int
-	Version    string // version of gcity, which the API for all cities reports
+	Version    string // gcity's version, reported by the API for all cities
 	// checks the requests on a listener that other users can connect to; nil = a unix socket
 	Guard *Guard
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"gcity/api/wire"
@@ -83,18 +84,43 @@ func (s *responder) write(w http.ResponseWriter, code int, kind string, body []b
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(code)
-	_ = writePieces(w, body, s.o.WriteTimeout) // the client might have disconnected
+	// the client might have disconnected
+	_ = writePieces(w, body, &writeLimit{timeout: s.o.WriteTimeout})
 }
 
 // pieceSize is how many bytes a client must read within the timeout of one write. It is small enough for slow
 // connections.
 const pieceSize = 32 << 10
 
+// lastWriteTimeout is the timeout of a stream's writes after the end of the server's life.
+const lastWriteTimeout = 500 * time.Millisecond
+
+// writeLimit limits the duration of each write to a client. It is safe for concurrent use.
+type writeLimit struct {
+	mu      sync.Mutex
+	timeout time.Duration
+}
+
+// start sets the deadline of the next write.
+func (l *writeLimit) start(w http.ResponseWriter) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(l.timeout))
+}
+
+// shorten limits the current and all later writes, so that a client that does not read cannot delay a shutdown.
+func (l *writeLimit) shorten(w http.ResponseWriter) {
+	l.mu.Lock()
+	l.timeout = min(l.timeout, lastWriteTimeout)
+	l.mu.Unlock()
+	l.start(w)
+}
+
 // writePieces writes b in pieces, each with its own timeout.
-func writePieces(w http.ResponseWriter, b []byte, timeout time.Duration) error {
+func writePieces(w http.ResponseWriter, b []byte, limit *writeLimit) error {
 	rc := http.NewResponseController(w)
 	for piece := range slices.Chunk(b, pieceSize) {
-		_ = rc.SetWriteDeadline(time.Now().Add(timeout))
+		limit.start(w)
 		if _, err := w.Write(piece); err != nil {
 			return err
 		}
@@ -183,7 +209,7 @@ func (s *responder) catchPanic(handle func()) {
 	}
 }
 
-// logPanic logs a panic in a request. Only this request ends.
+// logPanic logs a panic in a request's handler. The server continues to run.
 func (s *responder) logPanic(fault error) {
 	if p, ok := errors.AsType[*recovery.Panic](fault); ok && p.Value != http.ErrAbortHandler {
 		s.o.Log.Error("the handler of a request panicked", "err", fault, "stack", string(p.Stack()))

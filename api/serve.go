@@ -13,6 +13,7 @@ import (
 
 	"gcity/api/wire"
 	"gcity/city"
+	"gcity/describe"
 )
 
 // Serve handles requests for a city until ctx ends. It then waits for requests in progress, for at most 5 s or until
@@ -73,7 +74,7 @@ func serve(ctx context.Context, l net.Listener, o Options,
 	if busy := conns.drain(patient); busy > 0 && o.Last != nil {
 		select {
 		case <-o.Last.Begun():
-			o.Last.GiveUp("responding to %d requests", busy)
+			o.Last.GiveUp("responding to %s", describe.Count(busy, "request"))
 		default: // the program continues; only this listener is closed
 		}
 	}
@@ -83,7 +84,7 @@ func serve(ctx context.Context, l net.Listener, o Options,
 	}
 	wg.Wait()
 	if left := conns.wait(grace); left > 0 && err == nil {
-		err = fmt.Errorf("%d requests did not finish", left)
+		err = fmt.Errorf("%s did not finish", describe.Count(left, "request"))
 	}
 	return err
 }
@@ -94,7 +95,7 @@ type conns struct {
 	mu      sync.Mutex
 	open    map[net.Conn]*connection
 	newest  uint64        // number of the newest connection
-	changes chan struct{} // closed and replaced at every change
+	changes chan struct{} // closed and replaced on every change
 }
 
 // connection is an open connection.

@@ -136,3 +136,22 @@ func TestServerEndsBeforeCity(t *testing.T) {
 		}
 	})
 }
+
+// A client that does not read its stream does not delay the shutdown.
+func TestShutdownEndsBlockedStreams(t *testing.T) {
+	for _, path := range []string{"/v0/snapshot/stream", "/v0/events/stream?after_seq=0"} {
+		synctest.Test(t, func(t *testing.T) {
+			f, last := town(), shutdown.New(6*time.Second)
+			f.Record(events.Event{Type: "a.b", Message: strings.Repeat("x", 1<<20)})
+			p, done := onPipes(t, f, api.Options{Last: last})
+			conn := p.ask(t, "GET "+path+" HTTP/1.1\r\nHost: localhost\r\n\r\n")
+			defer conn.Close()
+			synctest.Wait()
+			last.Begin()
+			done()
+			if said := last.End(); said != "" {
+				t.Errorf("%s: %s", path, said)
+			}
+		})
+	}
+}

@@ -20,9 +20,9 @@ import (
 
 // stream is a response with server-sent events.
 type stream struct {
-	w       http.ResponseWriter
-	timeout time.Duration
-	ahead   int // number of items that may be read in advance
+	w     http.ResponseWriter
+	limit writeLimit
+	ahead int // number of items that may be read in advance
 
 	gathers  bool // writes are buffered until flush
 	gathered []byte
@@ -34,7 +34,9 @@ func (s *server) open(w http.ResponseWriter) (st *stream, done func(), err error
 	if err != nil {
 		return nil, nil, err
 	}
-	st = &stream{w: w, timeout: s.o.WriteTimeout}
+	st = &stream{w: w, limit: writeLimit{timeout: s.o.WriteTimeout}}
+	leave, unhook := done, context.AfterFunc(s.life, func() { st.limit.shorten(w) })
+	done = func() { unhook(); leave() }
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
@@ -65,7 +67,7 @@ func (st *stream) write(s string) error {
 		st.gathered = append(st.gathered, s...)
 		return nil
 	}
-	return writePieces(st.w, []byte(s), st.timeout)
+	return writePieces(st.w, []byte(s), &st.limit)
 }
 
 // flush writes the buffer and ends buffering.
@@ -74,7 +76,7 @@ func (st *stream) flush() error {
 	if len(st.gathered) == 0 {
 		return nil
 	}
-	err := writePieces(st.w, st.gathered, st.timeout)
+	err := writePieces(st.w, st.gathered, &st.limit)
 	st.gathered = st.gathered[:0]
 	return err
 }
@@ -275,7 +277,7 @@ func (st *stream) sendEvent(e events.Event) error {
 	return st.send(eventName(e.Type), strconv.FormatUint(e.Seq, 10), e)
 }
 
-// eventName returns the name of an event in a stream, or "" if streams use that name for their own messages.
+// eventName returns the name of an event in a stream, or "" if the name is reserved for the stream's own messages.
 func eventName(kind string) string {
 	if strings.HasPrefix(kind, "!") {
 		return ""

@@ -77,8 +77,8 @@ func (s *layerCache) withError(why error) *layerCache {
 		warnings: s.warnings}
 }
 
-// readFile returns an automation's file, or nil if it does not exist. If the file has not changed since before was
-// read, before is returned. was is the entry to cache.
+// readFile returns an automation's file, or nil if it does not exist, and the entry to cache. It returns the cached
+// file before if the file on disk has not changed since.
 func readFile(
 	path string, before *cachedFile, local *time.Location, now time.Time,
 ) (k, was *cachedFile) {

@@ -187,7 +187,7 @@ func (r *Runs) judge(it *item, now time.Time, w World, actions *Actions) {
 				cmp.Or(it.d.Off, "suspended "+suspended))
 		}
 	}
-	// a run that is due or being opened is hidden from the gate
+	// the gate does not decide while a run is due or starting
 	if it.want != nil || it.run != nil && it.run.Opened.IsZero() {
 		return
 	}

@@ -152,23 +152,49 @@ func join(ctx context.Context, e *env.Env, l *env.Link) error {
 		}
 		e.Sayf("the city is stopped")
 	case tui.Leave, tui.Ended, tui.Terminated, tui.Interrupted:
-		ctx, cancel := context.WithTimeout(ctx, exitTimeout)
-		defer cancel()
-		switch s, err := l.Snapshot(ctx); {
-		case err != nil:
-			e.Sayf("the controller does not respond; `gcity status` shows what is still running")
-		case exit == tui.Leave:
-			with := "; no agent is running"
-			if n := s.Count()[city.Running]; n > 0 {
-				with = " with " + describe.Count(n, "agent")
-			}
-			e.Sayf("%s keeps running%s\n%s", output.SafeText(s.Name), with,
-				output.SafeText(nextCommands(l.Dir)))
-		default:
-			e.Sayf("the control room has closed; the city keeps running")
-		}
+		e.Sayf("%s", afterJoin(ctx, e, l, exit))
 	}
 	return nil
+}
+
+// afterJoin returns the text to print when a joined control room has closed.
+func afterJoin(ctx context.Context, e *env.Env, l *env.Link, exit tui.Exit) string {
+	snapshot := func(c city.Control) (*city.Snapshot, error) {
+		ctx, cancel := context.WithTimeout(ctx, exitTimeout)
+		defer cancel()
+		return c.Snapshot(ctx)
+	}
+	s, err := snapshot(l)
+	if err != nil { // the controller may have exited, and another one may have started
+		if l, err = e.Open(ctx); err == nil {
+			defer l.Close()
+			s, err = snapshot(l)
+		}
+	}
+	if err != nil {
+		return "the controller does not respond; `gcity status` shows what is still running"
+	}
+	n := 0
+	for i := range s.Agents {
+		if s.Agents[i].Running {
+			n++
+		}
+	}
+	running := describe.Count(n, "agent")
+	switch {
+	case !l.Live && n == 0:
+		return "the city has stopped"
+	case !l.Live:
+		return "no controller is running, but " + running + " kept running; run `gcity` to " +
+			"control them again"
+	case exit == tui.Leave && n == 0:
+		return output.SafeText(s.Name) + " keeps running; no agent is running\n" +
+			output.SafeText(nextCommands(l.Dir))
+	case exit == tui.Leave:
+		return output.SafeText(s.Name) + " keeps running with " + running + "\n" +
+			output.SafeText(nextCommands(l.Dir))
+	}
+	return "the control room has closed; the city keeps running"
 }
 
 // hostRoom runs the city in this process and shows it in the control room.

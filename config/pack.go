@@ -25,7 +25,7 @@ const packNeeds = "a topology needs [topology] with name and schema"
 // pack is the content of one topology file.
 type pack struct {
 	dir  string // absolute
-	file string // path of the file, in the form used in origins
+	file string // path of the file, as shown in an Origin
 
 	Topology packTable
 	Formulas Formulas // the folder as written, later made absolute; "" = none
@@ -65,7 +65,7 @@ func (p *pack) withIncludes() []*pack {
 // packRef is a topology that is currently being read. A list of such topologies detects cycles.
 type packRef struct {
 	dir, name string
-	at        Origin // position of the reference that leads to it
+	at        Origin // position of the reference to the topology
 }
 
 // topology reads the topology in a folder, unless it was already read. For an invalid topology, it reports an error

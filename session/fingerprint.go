@@ -15,7 +15,7 @@ type Fingerprint struct {
 	Fields map[string]string `json:"fields,omitempty"`
 }
 
-// NewFingerprint hashes fields, independent of their order.
+// NewFingerprint hashes fields, regardless of their order.
 func NewFingerprint(fields map[string]string) Fingerprint {
 	f := Fingerprint{Fields: make(map[string]string, len(fields))}
 	names := make([]string, 0, len(fields))

@@ -266,7 +266,7 @@ func appendEntry(data []byte, e Entry) []byte {
 	return []byte(text + e.String())
 }
 
-// addEntry adds an entry to a valid file. It appends the entry or, where that does not work, rewrites the whole file.
+// addEntry adds an entry to a valid registry. It appends the entry if it can. Otherwise it rewrites the whole file.
 func addEntry(data []byte, all []Entry, e Entry) []byte {
 	now := append(slices.Clone(all), e)
 	out := appendEntry(data, e)

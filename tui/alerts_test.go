@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"gcity/city"
 	"gcity/themes"
@@ -101,4 +102,23 @@ func TestInvalidConfigurationIsShown(t *testing.T) {
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	s.change(func(n *city.Snapshot) { n.Config.Rejected = mistakes(1) })
 	s.shows("! config invalid: city.toml:", "e edits it")
+}
+
+// The attention line says that the city is suspended, and which key resumes it.
+func TestASuspendedCityIsAnAlert(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.hides("the city is suspended")
+	s.change(func(n *city.Snapshot) {
+		n.Suspended = true
+		for i := range n.Agents {
+			n.Agents[i].State, n.Agents[i].Running, n.Agents[i].Session = city.Suspended, false, nil
+		}
+	})
+	s.shows("! the city is suspended: no agent runs  press :, type resume city")
+	s.line("resume city", "enter")
+	s.wants(city.Resume{})
+	s.m.Mode = state.ReadOnly
+	s.wait(time.Second)
+	s.shows("the city is suspended: no agent runs")
+	s.hides("type resume city")
 }

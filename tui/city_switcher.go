@@ -156,9 +156,7 @@ func (r *room) showOpenedCity(a *feed.OpenedCity) tea.Cmd {
 	cmd := r.runEffects(state.SaveRoom(old.m, true))
 	copyUserState(s.m, old.m, now)
 	if s.m.FleetRoom && !old.m.FleetRoom {
-		s.m.OpenedFrom = feed.SwitchCity{Name: cmp.Or(old.m.OpenedAs, state.CityName(old.m)),
-			Path: old.m.Folder,
-			Home: old == t.home}
+		s.m.OpenedFrom = t.switchTo(old)
 	}
 	s.m.Home = ""
 	if t.home != nil && s != t.home {
@@ -186,7 +184,7 @@ func (r *room) showOpenedCity(a *feed.OpenedCity) tea.Cmd {
 		heard := ""
 		n.Unreachable = &heard
 	}
-	todo := append(handle(s.m, now, n), selectOnArrival(s.m, a, old.m)...)
+	todo := append(handle(s.m, now, n), t.selectOnArrival(s.m, a, old)...)
 	for _, k := range waiting {
 		todo = append(todo, handle(s.m, now, k)...) // only moves take effect
 	}
@@ -194,8 +192,19 @@ func (r *room) showOpenedCity(a *feed.OpenedCity) tea.Cmd {
 	return tea.Sequence(cmd, r.runEffects(todo))
 }
 
+// switchTo returns the effect that switches to a room.
+func (t *roomSwitcher) switchTo(s *cityRoom) feed.SwitchCity {
+	if s.m.FleetRoom {
+		return feed.SwitchCity{}
+	}
+	return feed.SwitchCity{Name: cmp.Or(s.m.OpenedAs, state.CityName(s.m)), Path: s.m.Folder,
+		Home: s == t.home}
+}
+
 // selectOnArrival selects the agent that the switch asked for, and shows the name of the city.
-func selectOnArrival(m *state.Room, a *feed.OpenedCity, from *state.Room) []feed.Effect {
+func (t *roomSwitcher) selectOnArrival(m *state.Room, a *feed.OpenedCity,
+	old *cityRoom) []feed.Effect {
+	from := old.m
 	switch {
 	case m.FleetRoom:
 		if c := m.Fleet.Find(from.At); c != nil {
@@ -211,7 +220,10 @@ func selectOnArrival(m *state.Room, a *feed.OpenedCity, from *state.Room) []feed
 		if !from.FleetRoom {
 			other = state.CityName(from) + " keeps running."
 		}
-		return actions.AskLeave(m, "Only "+state.CityName(m)+" runs in this program. "+other, "")
+		back := t.switchTo(old)
+		stay := func(m *state.Room) []feed.Effect { return state.StartSwitch(m, back) }
+		return actions.AskLeave(m, stay,
+			"Only "+state.CityName(m)+" runs in this program. "+other, "")
 	}
 	if !m.Status.Pending && !m.Status.Failed { // the status line does not report an earlier action
 		state.ShowSuccess(m, "switched to "+state.CityName(m))

@@ -363,3 +363,16 @@ func TestSupervisorStartsLater(t *testing.T) {
 	c.to("beta")
 	c.sees("0 two")
 }
+
+// If there is only one city, the list says in one line how to create and open another one.
+func TestAListOfOneCitySaysHowToAddOne(t *testing.T) {
+	s := among(t, 120, 40)
+	s.press("@")
+	s.hides("gcity init")
+	s.press("esc")
+	alone := demoFleet(epoch)
+	alone.Rows = alone.Rows[:1]
+	s.hear(feed.News{Fleet: alone})
+	s.press("@")
+	s.shows(">   all cities in one list", "`gcity init DIR` creates another city, and `gcity` in its folder opens it.")
+}

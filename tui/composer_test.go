@@ -255,7 +255,7 @@ func TestComposerAsksForMany(t *testing.T) {
 	s.typeIn("stop")
 	s.press("enter")
 	s.wants()
-	s.shows(fmt.Sprintf("Send to %d marked agents?", n), fmt.Sprintf("type %d to confirm:", n), `"stop"`)
+	s.shows(fmt.Sprintf("Send to %d marked agents?", n), fmt.Sprintf("type %d, the number of agents, to confirm:", n), `"stop"`)
 	s.press("esc", "i")
 	s.shows("stop")
 	s.press("enter", fmt.Sprint(n), "enter")

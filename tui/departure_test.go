@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/actions"
 	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
@@ -175,5 +176,21 @@ func TestDrainAllOfMany(t *testing.T) {
 	s.press("q", "d")
 	if _, ok := effectOf[feed.Quit](s); !ok {
 		t.Error("there is no agent to wait for, but the room stays open")
+	}
+}
+
+// Each question about leaving goes back to the city in which the user pressed the quit key, if the user stays.
+func TestStayGoesBack(t *testing.T) {
+	for _, keys := range [][]string{{"esc"}, {"n"}, {"d", "esc"}, {"s", "n"}, {"s", "enter"}} {
+		s := demo(t, 120, 40)
+		s.change(few)
+		actions.AskLeave(s.m, func(m *state.Room) []feed.Effect {
+			return state.StartSwitch(m, feed.SwitchCity{Name: "harbour", Path: "/harbour"})
+		})
+		s.wait(time.Second)
+		s.press(keys...)
+		if e, ok := effectOf[feed.SwitchCity](s); !ok || e.Name != "harbour" {
+			t.Errorf("%v: %+v", keys, s.out)
+		}
 	}
 }

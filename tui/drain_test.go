@@ -175,9 +175,28 @@ func TestAMemberOfAPoolThatCannotDrain(t *testing.T) {
 	if s.m.Dialogs.Top() != nil || !strings.HasSuffix(s.m.Status.Text, "y did nothing") {
 		t.Errorf("y opened %T: %q", s.m.Dialogs.Top(), s.m.Status.Text)
 	}
-	s.pick("merge") // its only member
-	s.press("D")
-	s.wants(city.Drain{Agent: "merge"})
+}
+
+// The size of a pool changes by itself, so D in Pools also asks if a pool has only one member.
+func TestDrainOfAPoolAlwaysAsksWhichMember(t *testing.T) {
+	for keys, says := range map[string]string{"enter": "enter drains it", "down": "It is asked to finish"} {
+		s := pooled(t, 120, 40)
+		s.pick("merge")
+		s.press("D")
+		s.wants()
+		s.shows("Drain which member of merge?", "> all members", "/ number or name of the member", "enter drains it")
+		if s.press(keys); keys == "down" {
+			s.shows(says)
+			s.press("enter")
+		}
+		s.wants(city.Drain{Agent: "merge"})
+	}
+	s := pooled(t, 120, 40)
+	s.pick("worker")
+	s.press("D", "m", "2", "enter") // the keys that restart it, after r
+	s.wants(city.Drain{Agent: "worker-2"})
+	s.press("D", "m", "9")
+	s.shows("No member matches. Type the number at the end of its name")
 }
 
 // From the question about restarting a pool, the user can go to one of the pool's members.
@@ -246,7 +265,7 @@ func TestTheFooterOffersToDrainAgain(t *testing.T) {
 	s.choose("deployer")
 	s.press("D")
 	s.wants(city.Undrain{Agent: "deployer"})
-	s.shows("u drain again")
+	s.shows("u drain deployer again")
 	s.hides("undo canceling")
 }
 

@@ -104,7 +104,7 @@ func TestKeysThatDoNothingAmongAllCities(t *testing.T) {
 	s.press("~")
 	s.shows("~ does nothing here; ? lists the keys")
 	s.press("r")
-	s.shows("r works in a city (press enter): restart the agent or the pool")
+	s.shows("r only works in a city (press enter): restart the agent or the pool")
 	s.press("esc")
 	s.hides("works in a city")
 }

@@ -34,7 +34,7 @@ func TestAHeldPlanIsReadable(t *testing.T) {
 		s := demo(t, size[0], size[1])
 		s.change(everyPoolLeaves)
 		s.press("C")
-		s.shows("removes 200 of 203 running agents", "pool-00 (8 members), ", "(c lists them all).", "Its plan:", "removed pool pool-00", "changed web", "type 200 to confirm:")
+		s.shows("removes 200 of 203 running agents", "pool-00 (8 members), ", "(c lists them all).", "Its plan:", "removed pool pool-00", "changed web", "type 200, the number of agents to remove, to confirm:")
 		for _, row := range widget.WrapAll(details.Held(s.m.Details(), actions.HeldConfig(s.m), 24), 72) {
 			if strings.HasSuffix(row, "-") || strings.HasSuffix(row, "(8") {
 				t.Errorf("a name is broken: %s", row)

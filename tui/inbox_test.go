@@ -312,6 +312,11 @@ func TestArchivingMail(t *testing.T) {
 	s.press("u")
 	open := beads.StatusOpen
 	s.wants(city.UpdateBead{ID: "gc-231", Patch: beads.Patch{Status: &open}})
+	s.done("gc-231 is updated")
+	s.find(someMail(), "")
+	if s.m.Mail.SelectedKey != "gc-231" {
+		t.Errorf("the cursor is on %q, not on the message that undo has brought back", s.m.Mail.SelectedKey)
+	}
 	s.press("t")
 	s.press("g")
 	for s.m.Mail.SelectedKey != "gc-230" {
@@ -324,7 +329,7 @@ func TestArchivingMail(t *testing.T) {
 	s.wantsTasks(feed.ArchiveMail{ID: "gc-230"})
 	s.press("t", "*", "A")
 	d, _ := effectOf[feed.RunTasks](s)
-	if len(d.Tasks) != 2 || len(s.m.Mail.Visible()) != 0 {
+	if len(d.Tasks) != 3 || len(s.m.Mail.Visible()) != 0 {
 		t.Errorf("archived marked messages with %+v; %d are still listed", d, len(s.m.Mail.Visible()))
 	}
 }

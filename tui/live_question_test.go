@@ -1,12 +1,14 @@
 package tui
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
 
 	"gcity/city"
 	"gcity/tui/feed"
+	"gcity/tui/state"
 	"gcity/tui/tuitest"
 )
 
@@ -30,8 +32,8 @@ func TestTheQuestionAboutAGateCountsDown(t *testing.T) {
 	}
 }
 
-// A question drops agents that no longer exist, and says so. The number that the user must type is updated. If no
-// agents are left, the question closes with a message.
+// A question drops agents that no longer exist, and says so. The number that the user must type is updated, unless the
+// user has begun to type it. If no agents are left, the question closes with a message.
 func TestAQuestionDropsWhatIsGone(t *testing.T) {
 	for _, size := range [][2]int{{200, 60}, {80, 24}} {
 		s := pooled(t, size[0], size[1])
@@ -43,7 +45,10 @@ func TestAQuestionDropsWhatIsGone(t *testing.T) {
 		s.shows("Restart 5 marked agents?", "type 5")
 		s.press("5")
 		s.change(without("builder"))
-		s.shows("Restart 4 marked agents?", "Dropped: builder no longer exists.")
+		s.shows("Restart 4 marked agents?", "Dropped: builder no longer exists.", "type 5, the number of agents")
+		s.hides("y  yes")
+		s.press("backspace")
+		s.shows("y  yes")
 		s.hides("type ")
 		s.press("enter") // "no" is preselected again
 		s.wants()
@@ -58,6 +63,30 @@ func TestAQuestionDropsWhatIsGone(t *testing.T) {
 		}
 		s.shows("nothing was done: chatty no longer exists")
 	}
+}
+
+// The number that the user must type stays as it is from the first digit until the field is empty again.
+func TestARequiredNumberStaysWhileTheUserTypes(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.out = perform(s.m, actionOf(s.m, "city.suspend"))
+	n := state.RunningAgents(s.m)
+	was := fmt.Sprintf("type %d, the number of running agents, to confirm:", n)
+	s.shows(was)
+	for _, digit := range fmt.Sprint(n) {
+		s.press(string(digit))
+		s.change(without(s.m.Snap.Agents[slices.IndexFunc(s.m.Snap.Agents,
+			func(a city.Agent) bool { return a.State == city.Running })].Name))
+		s.shows(was)
+	}
+	s.press("backspace", "backspace")
+	s.hides(was)
+	s.shows(fmt.Sprintf("type %d, the number", state.RunningAgents(s.m)))
+	for _, digit := range fmt.Sprint(state.RunningAgents(s.m)) {
+		s.press(string(digit))
+	}
+	s.change(without("builder"))
+	s.send(tuitest.KeyPress("enter")) // the change does not delay the answer
+	s.wants(city.Suspend{})
 }
 
 // An answer that is typed just after the question has changed does not count for the new question.

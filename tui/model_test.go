@@ -167,7 +167,7 @@ func TestReleaseNeedsAHeldAgent(t *testing.T) {
 	s.choose("builder")
 	s.press("u")
 	s.wants()
-	s.shows("no action in the last 30s can be undone; only agents in quarantine, in backoff or draining")
+	s.shows("the latest action cannot be undone; only agents in quarantine, in backoff or draining")
 }
 
 func TestKillNeedsTheName(t *testing.T) {
@@ -177,11 +177,13 @@ func TestKillNeedsTheName(t *testing.T) {
 	s.wants()
 	s.press("e", "enter")
 	s.wants(city.Kill{Agent: "idle"})
-	s.press("ctrl+k", "tab", "i", "d", "l", "e", "enter")
+	s.press("ctrl+k", "up", "i", "d", "l", "e", "enter")
 	s.wants(city.Stop{Agent: "idle"})
-	s.press("ctrl+k", "tab", "tab", "enter")
+	s.press("ctrl+k")
+	s.shows("Kill or stop idle", "> cancel")
+	s.press("enter")
 	s.wants()
-	s.hides("End idle")
+	s.hides("Kill or stop idle")
 }
 
 func TestMarksAndBulk(t *testing.T) {
@@ -407,6 +409,25 @@ func TestDetailsOfARemovedCity(t *testing.T) {
 		s.hear(feed.News{Unreachable: &again})
 		s.hides("this is how it was")
 	}
+}
+
+// The state of a city that has stopped with all its agents is known, so its ages grow.
+func TestAgesGrowInAStoppedCity(t *testing.T) {
+	s := newStage(t, Options{Mode: state.Joined})
+	s.size(120, 40)
+	s.hear(feed.News{Snap: demoSnapshot(epoch)})
+	s.change(func(n *city.Snapshot) {
+		n.ShutDown = true
+		for i := range n.Agents {
+			a := &n.Agents[i]
+			a.State, a.Running, a.Session, a.Since = city.Exited, false, nil, epoch
+			a.Reason, a.Next = "stopped with the city", nil
+		}
+	})
+	why := "the controller has exited"
+	s.hear(feed.News{Unreachable: &why})
+	s.wait(time.Hour)
+	s.shows("the city stopped 1h00 ago", "exited for 1h00")
 }
 
 // If the city stops while a question about leaving is open, the question offers only the answers that are still

@@ -81,7 +81,7 @@ func TestPaletteSaysWhyNot(t *testing.T) {
 		"scale worker 99":         "at most 5",
 		"fire wisp-compact":       "wisp-compact is broken",
 		"attach scout":            "scout is quarantined and has no session",
-		"undo":                    "no action in the last 30s",
+		"undo":                    "no action to undo yet",
 		"scale qqqqq 3":           `unknown pool "qqqqq"`,
 		"goto \x1b]0;x\x07qqqqq1": `unknown agent, pool, automation or watchdog`,
 		"attach qqqqq":            `unknown agent "qqqqq"`,
@@ -126,6 +126,9 @@ func TestPaletteListsTheSwitchOnce(t *testing.T) {
 		}
 		if n != 1 {
 			t.Errorf("%q finds it %d times:\n%s", text, n, s.text())
+		}
+		if text != "" {
+			s.shows("> @             city NAME")
 		}
 	}
 }
@@ -333,6 +336,7 @@ func TestPaletteFindsWordsInAnyOrder(t *testing.T) {
 		{"city stop", "stop city"},
 		{"pane hide", "view.pane"},
 		{"pool restart wor", "restart pool worker"},
+		{"city", "city.switch"},
 		{"pools", "focus.pools"},
 		{"automation", "focus.automations"},
 		{"watchdogs", "focus.watchdogs"},

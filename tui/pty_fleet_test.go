@@ -154,7 +154,7 @@ func TestTerminalSwitchStorm(t *testing.T) {
 }
 
 // If this program runs a city, leaving the room of another city asks about the city that the program runs, and says
-// that it does.
+// that it does. If the user stays, the room shows the other city again.
 func TestTerminalLeavingElsewhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -167,8 +167,13 @@ func TestTerminalLeavingElsewhere(t *testing.T) {
 	c.sees("1 of 1")
 	c.keys("\r")
 	c.sees("worker of beta")
+	for _, stay := range []string{"\x1b", "n"} {
+		c.coax("q", "Quit alpha?")
+		c.sees("Only alpha runs in this program")
+		c.coax(stay, "switched to beta")
+		c.sees("worker of beta")
+	}
 	c.coax("q", "Quit alpha?")
-	c.sees("the city that this program runs")
 	c.insist("h", "exit: ")
 	c.ends("hand over")
 }

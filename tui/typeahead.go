@@ -95,7 +95,7 @@ func explainFleetKey(m *state.Room, k tea.KeyPressMsg) {
 	}
 	text := widget.Plain(k.Text) + " does nothing here"
 	if a := m.Keys.Find(k, keymap.Everywhere); a != nil {
-		text = fmt.Sprintf("%s works in a city (press %s): %s", k.Text,
+		text = fmt.Sprintf("%s only works in a city (press %s): %s", k.Text,
 			m.Keys.KeyText("fleet.open"), keymap.Verb(a.Title()))
 	}
 	showKeyNote(m, text+"; "+m.Keys.KeyText("fleet.verbs")+" lists the keys")

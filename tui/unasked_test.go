@@ -110,7 +110,7 @@ func TestKeysTypedAtOnceKeepTheirMeaning(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
 	s.press("ctrl+k")
-	for _, k := range []string{"down", "b", "u", "i", "l", "d", "e", "r", "enter"} {
+	for _, k := range []string{"up", "b", "u", "i", "l", "d", "e", "r", "enter"} {
 		s.send(tuitest.KeyPress(k))
 	}
 	s.wants()

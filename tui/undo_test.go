@@ -59,7 +59,7 @@ func TestUndoAfterTheEnd(t *testing.T) {
 	s.hear(feed.News{Results: []feed.Result{{ID: p.ID, Title: p.Title, Total: 1, Failures: []string{"refused"}, FailedIndexes: []int{0}}}})
 	s.press("u")
 	s.wants()
-	s.shows("no action in the last 30s can be undone; only agents in quarantine, in backoff or draining")
+	s.shows("the latest action cannot be undone; only agents in quarantine, in backoff or draining")
 }
 
 func TestWhatCanBeUndone(t *testing.T) {
@@ -115,7 +115,7 @@ func TestNothingToUndoAmongAutomations(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.press("4", "u")
 	s.wants()
-	s.shows("no action in the last 30s can be undone; to release an agent, press 1 for the agents")
+	s.shows("no action to undo yet; to release an agent, press 1 for the agents")
 }
 
 // The hint about undo appears only next to its verb. A message that no longer applies disappears. An old message shows
@@ -284,7 +284,7 @@ func TestUndoNamesWhatItUndoes(t *testing.T) {
 	s.shows("u undo suspending builder")
 	s.choose("scout") // quarantined
 	s.hides("u undo")
-	s.shows("u release")
+	s.shows(":undo suspending builder", "u release scout")
 	s.press("u")
 	s.wants(city.Release{Agent: "scout"})
 	s.choose("builder")
@@ -305,7 +305,7 @@ func TestADrainThatHasEndedIsNotUndone(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.choose("builder")
 	s.press("D", "y")
-	s.shows("u undoes for 30s", "u undo", "r restart")
+	s.shows("u undoes for 30s", "u undo draining builder", "a attach")
 	s.done("agent builder drains")
 	s.agent("builder", func(a *city.Agent) { a.State = city.Draining })
 	s.shows("u undoes for")
@@ -315,22 +315,56 @@ func TestADrainThatHasEndedIsNotUndone(t *testing.T) {
 	s.wants()
 }
 
-// The undo of an earlier verb is kept when marks are cleared, and after actions that cannot be undone.
+// The undo of an earlier verb is kept when marks are cleared.
 func TestUndoSurvivesHarmlessKeys(t *testing.T) {
-	for name, keys := range map[string][]string{
-		"marks":   {"space", "esc"},
-		"restart": {"r", "y"},
+	s := suspendedBuilder(t)
+	s.press("space", "esc", "u")
+	s.shows("undoing: suspending builder")
+}
+
+// suspendedBuilder returns a stage on which the user has just suspended builder.
+func suspendedBuilder(t *testing.T) *stage {
+	s := demo(t, 120, 40)
+	s.choose("builder")
+	s.press("s", "y")
+	s.wants(city.Suspend{Agent: "builder"})
+	s.done("agent builder is suspended")
+	return s
+}
+
+// A verb that cannot be undone ends the undo of an earlier verb, so that u never skips the latest verb.
+func TestUndoDoesNotSkipTheLatestVerb(t *testing.T) {
+	for name, act := range map[string]func(s *stage){
+		"restart": func(s *stage) { s.press("r", "y") },
+		"kill":    func(s *stage) { s.press("ctrl+k"); s.typeIn("builder"); s.press("enter") },
+		"release": func(s *stage) { s.choose("scout"); s.press("u") },
+		"mail":    func(s *stage) { s.line("mail builder hello", "enter", "h", "i", "enter") },
+		"undrain": func(s *stage) { s.choose("deployer"); s.press("u") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := demo(t, 120, 40)
+			s := suspendedBuilder(t)
+			act(s)
 			s.choose("builder")
-			s.press("s", "y")
-			s.wants(city.Suspend{Agent: "builder"})
-			s.done("agent builder is suspended")
-			s.press(keys...)
-			s.commands()
+			s.hides("undo")
 			s.press("u")
-			s.shows("undoing: suspending builder")
+			s.wants()
+			s.shows("the latest action cannot be undone")
 		})
+	}
+}
+
+// While u releases the selected agent, the palette line undo undoes the latest verb. The footer names both agents, and
+// the status line names the palette line.
+func TestUndoAndReleaseAreBothShown(t *testing.T) {
+	for _, w := range []int{80, 120, 200} {
+		s := demo(t, w, 40)
+		s.choose("deployer")
+		s.press("D")
+		s.wants(city.Undrain{Agent: "deployer"})
+		s.shows("u drain deployer again", "u undoes for")
+		s.choose("scout")
+		s.shows(":undo drain deployer again  u release scout", "  :undo undoes for")
+		s.line("undo", "enter")
+		s.wants(city.Drain{Agent: "deployer"})
 	}
 }

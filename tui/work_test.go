@@ -421,6 +421,38 @@ func TestANewBeadIsSelected(t *testing.T) {
 	}
 }
 
+// In the line for a new bead, tab goes on to its pool, and then through the pools. It completes a name.
+func TestTabChoosesThePoolOfANewBead(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.press("8", "n")
+	s.shows("tab chooses a pool  enter adds it  esc cancels")
+	s.typeIn("count the chairs")
+	names := map[string]bool{}
+	for range s.m.Pools.Rows {
+		s.press("tab")
+		_, name, _ := strings.Cut(s.m.Dialogs.Prompt().Edit.String(), "count the chairs pool:")
+		names[name] = s.m.Pools.Find(name) != nil
+	}
+	if len(names) != len(s.m.Pools.Rows) || names[""] {
+		t.Errorf("tab chooses %v", names)
+	}
+	s.press("ctrl+w")
+	s.typeIn("pool:wo")
+	s.press("tab", "enter")
+	s.wants(city.CreateBead{Bead: beads.Bead{Title: "count the chairs", Labels: []string{city.PoolLabel + "worker"}}})
+	s = demo(t, 120, 40)
+	s.press("8", "n", "x", "tab")
+	s.hides("tab chooses", "pool:")
+}
+
+// In the subject of mail, tab goes on to its text.
+func TestTabLeadsFromTheSubjectToTheText(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("builder")
+	s.press("W", "h", "i", "tab")
+	s.shows(`mail to builder, "hi": `)
+}
+
 // Work shows the user's own change immediately, and a change by another program within a second.
 func TestWorkIsUpdatedSoon(t *testing.T) {
 	s := worked(t)

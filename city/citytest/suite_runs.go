@@ -25,7 +25,7 @@ func outputOf(t *testing.T, ctx context.Context, ctl city.Control, run string) s
 		all.WriteString(p.Text)
 	}
 	if ctx.Err() != nil {
-		t.Fatalf("RunOutput of %s does not end", run)
+		t.Fatalf("RunOutput of %s did not return in time", run)
 	}
 	return all.String()
 }

@@ -71,7 +71,7 @@ func judgeClock(now, last time.Time) finding {
 				"clock is wrong",
 			last.Format(time.DateTime), span.Text(last.Sub(now).Round(time.Second)))
 	}
-	return ok("no event is ahead of the clock")
+	return ok("no event has a time in the future")
 }
 
 // checkGit checks that git is installed if topologies come from repositories.

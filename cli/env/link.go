@@ -36,7 +36,7 @@ type Link struct {
 const FolderTimeout = 5 * time.Second
 
 // CityDir returns the city's folder: --city, GC_CITY_PATH, or else the working folder or its nearest parent that
-// contains a city.toml. It returns an error if it finds no city, or if the folder does not respond.
+// contains a city.toml. It returns an error if it finds no city, or if the folder cannot be read within FolderTimeout.
 func (e *Env) CityDir() (string, error) {
 	type place struct {
 		dir string

@@ -16,8 +16,9 @@ import (
 	"gcity/internal/suggest"
 )
 
-// registryPoll is how often the states of the known cities are read while no supervisor is running.
-const registryPoll = 5 * time.Second
+// registryPoll is how often the states of the known cities are read while no supervisor is running. It is short
+// because users switch to a city right after they have started it.
+const registryPoll = 2 * time.Second
 
 // startTimeout is how long a headless controller may take to respond.
 const startTimeout = 30 * time.Second

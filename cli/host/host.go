@@ -156,8 +156,8 @@ func (h *City) awaitFirstList(ctx context.Context) {
 // WarnUnfinished prints on stderr what the city could not finish before its deadline.
 func WarnUnfinished(e *env.Env, h *City) {
 	if what := h.last.End(); what != "" {
-		e.Warn(fmt.Sprintf("the city has stopped, but these tasks did not finish within %s: %s",
-			h.last.Limit(), what))
+		e.Warn(fmt.Sprintf("the controller has exited, but these tasks did not finish within "+
+			"%s: %s", h.last.Limit(), what))
 	}
 }
 

@@ -11,9 +11,9 @@ func agentKeys() []Key {
 		{Path: "agents.dir", Kind: String, Check: checkPath,
 			Doc: "The name of a rig, or a working folder. With a rig's name, the agent belongs " +
 				"to that rig and works in its folder. A working folder is a template. A relative " +
-				"path starts at the city's folder and must not leave it with `..`; gcity creates " +
-				"the folder if it is missing. An absolute path can point anywhere, but the " +
-				"folder must exist. Default: the city's folder. A change takes effect at the " +
+				"path is relative to the city's folder and must not leave it with `..`; gcity " +
+				"creates the folder if it is missing. An absolute path can point anywhere, but " +
+				"the folder must exist. Default: the city's folder. A change takes effect at the " +
 				"agent's next start and does not restart running agents. `gcity plan` and `gcity " +
 				"why` show the configured folder."},
 		{Path: "agents.description", Kind: String, Doc: "What the agent is for; shown in lists."},

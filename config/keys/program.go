@@ -73,8 +73,9 @@ func NamedProviderKeys() []Key {
 	return append([]Key{
 		{Path: "providers", Kind: Named, Doc: "Programs that agents can run."},
 		{Path: "providers.*", Kind: Table,
-			Doc: "The provider NAME. If there is a preset with that name, this table changes the " +
-				"preset, key by key and variable by variable; otherwise `command` is required."},
+			Doc: "The provider NAME. If there is a preset with that name, this table overrides " +
+				"single keys and environment variables of the preset; otherwise `command` " +
+				"is required."},
 	}, providerKeys("providers.*")...)
 }
 

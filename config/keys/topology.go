@@ -22,10 +22,11 @@ func composeKeys() []Key {
 		{Path: "topologies", Kind: Named, Alias: "packs", Redundant: true,
 			Doc: "Topologies from git repositories."},
 		{Path: "topologies.*", Kind: Table,
-			Doc: "A topology in a git repository. `topology` and similar keys can use NAME " +
-				"instead of a folder. `gcity topology fetch` copies it to `.gc/topologies/NAME` " +
-				"and writes the commit to `topologies.lock` next to city.toml. Only this command " +
-				"fetches topologies; using a topology that has not been fetched is an error."},
+			Doc: "A topology in a git repository. Keys that take a topology's folder also " +
+				"accept NAME. `gcity topology fetch` copies it to `.gc/topologies/NAME` " +
+				"and records the commit in `topologies.lock` next to city.toml. Only this " +
+				"command fetches topologies; using a topology that has not been fetched is an " +
+				"error."},
 		{Path: "topologies.*.source", Kind: String, Require: true, Check: checkSource,
 			Doc: "The repository that git clones: a URL or a folder."},
 		{Path: "topologies.*.ref", Kind: String, Check: checkRef,
@@ -107,9 +108,10 @@ func derivedKeys(all []Key) []Key {
 	return append(out,
 		Key{Path: "patches.rigs", Kind: Tables, Doc: "Changes one rig, no matter where it " +
 			"is declared."},
-		Key{Path: "rigs.overrides", Kind: Tables, Doc: "Changes one agent or pool from one of " +
-			"this rig's topologies, like `[[patches.agents]]`. gcity applies it after those " +
-			"patches. Put `[[rigs.overrides]]` below its `[[rigs]]` table."})
+		Key{Path: "rigs.overrides", Kind: Tables, Doc: "Like " +
+			"`[[patches.agents]]`, but changes one agent or pool from one of this rig's " +
+			"topologies. gcity applies overrides after all patches. Put " +
+			"`[[rigs.overrides]]` below its `[[rigs]]` table."})
 }
 
 // Topology returns the schema of topology.toml.

@@ -174,8 +174,10 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 		m.set(now, a, city.Failed, a.want.Problem, time.Time{})
 		m.commands.reject(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %s", a.name,
 			a.want.Problem))
+	case m.ending == stopAgents && (a.restart.stays() || a.restart.state() == city.Quarantined):
+		m.set(now, a, a.restart.state(), a.restart.why, time.Time{})
 	case m.ending == stopAgents:
-		m.set(now, a, city.Exited, "the city is being stopped", time.Time{})
+		m.set(now, a, city.Exited, "stopped with the city", time.Time{})
 	case a.policy.waits(a):
 		a.policy.rest(now, a)
 	case a.act.intent.kind == causeRestart || a.act.intent.kind == causeKill:
@@ -548,8 +550,7 @@ func (m *Machine) applyVerdict(now time.Time, a *record, v restart.Verdict, what
 			if wait > time.Second {
 				wait = wait.Round(100 * time.Millisecond)
 			}
-			m.decided(now, a, "backoff", fmt.Sprintf("%s; restarts in %s", v.Reason,
-				span.Text(wait)))
+			m.decided(now, a, "backoff", v.Reason+"; restarts in "+span.Text(wait))
 		}
 	}
 }
@@ -566,11 +567,10 @@ func (m *Machine) recordDeath(now time.Time, a *record, e session.Exit, v restar
 		m.journal.recordEnd(a, e, events.Event{Type: events.AgentStopped, Message: "exited 0",
 			Payload: effect.ExitPayload(e)})
 	default:
-		msg := fmt.Sprintf("%s after %s", restart.Death{Code: e.Code, Signal: e.Signal},
-			span.Text(e.Uptime.Round(time.Millisecond)))
+		uptime := span.Text(e.Uptime.Round(time.Millisecond))
+		msg := restart.Death{Code: e.Code, Signal: e.Signal}.String() + " after " + uptime
 		if e.Code == 0 && e.Signal == "" {
-			msg = fmt.Sprintf("exited 0 after %s, sooner than min_uptime",
-				span.Text(e.Uptime.Round(time.Millisecond)))
+			msg = "exited 0 after " + uptime + ", sooner than min_uptime"
 		}
 		m.journal.recordCrash(now, a, e, events.Event{
 			Type: events.AgentCrashed, Actor: effect.ActorController, Subject: a.name, Message: msg,

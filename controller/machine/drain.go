@@ -101,8 +101,7 @@ func (d *drain) end(now time.Time) string {
 	if d.deadline.IsZero() {
 		return "no timeout"
 	}
-	return fmt.Sprintf("kill in %s if still running",
-		span.Text(d.deadline.Sub(now).Round(time.Second)))
+	return "kill in " + span.Text(d.deadline.Sub(now).Round(time.Second)) + " if still running"
 }
 
 func (dr *drains) undrain(now time.Time, a *record, actor, why string, replies ...effect.Reply) {

@@ -41,7 +41,7 @@ type Machine struct {
 	oneShot      bool // one-shot mode: exits are not handled
 	messages     outbox.Messages
 	watchdogs    tier.Watchdogs
-	folderMoved  string // reason why the city's folder is not at its path, or ""
+	folderMoved  string // why the city's folder is not found at its path, or ""
 	logProblem   string // problem with the event log, or ""
 	listener     tcpListener
 	mode         string // mode in which the city runs

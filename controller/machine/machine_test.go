@@ -182,6 +182,21 @@ func TestOldExitUnderAnotherName(t *testing.T) {
 	}
 }
 
+// An agent whose drain was canceled has been running since the start of its session.
+func TestCanceledDrainKeepsTheStart(t *testing.T) {
+	w := newWorld()
+	w.declare("a")
+	w.advance(time.Minute)
+	w.command(1, city.Drain{Agent: "a"})
+	w.advance(time.Second)
+	w.command(2, city.Undrain{Agent: "a"})
+	w.advance(time.Second)
+	a, _ := w.m.Snapshot(w.now).Agent("a")
+	if a.State != city.Running || !a.Since.Equal(w.alive["a"].Started) {
+		t.Errorf("%s since %v, started at %v", a.State, a.Since, w.alive["a"].Started)
+	}
+}
+
 // A configuration change does not restart an agent to which a user has attached after the last list (L6).
 func TestAnEditLooksForViewersFirst(t *testing.T) {
 	w := newWorld()

@@ -282,8 +282,12 @@ func (a *record) hasRelevantCrashes(now time.Time) bool {
 
 // set changes the state of an agent.
 func (m *Machine) set(now time.Time, a *record, s city.State, reason string, until time.Time) {
+	resumes := s == city.Running && (a.state == city.Draining || a.state == city.Unknown)
 	if a.change(now, s, reason, until) {
 		m.step.Changed = true
+	}
+	if resumes && !a.sess.life.Started.IsZero() {
+		a.since = a.sess.life.Started // the session has been running since then
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"gcity/events"
 )
 
-// loader loads and applies configurations, and writes the suspended flags that commands change.
+// loader loads and applies configurations. It also saves suspended flags when a command changes them.
 type loader struct {
 	m *Machine
 

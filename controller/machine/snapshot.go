@@ -215,6 +215,10 @@ func (m *Machine) nextFor(a *record) *city.Next {
 		}
 		return &city.Next{At: &t, What: what}
 	}
+	if m.ending == stopAgents && !a.phase.Alive() && !a.restart.stays() &&
+		(a.state == city.Exited || a.state == city.Quarantined) {
+		return at(time.Time{}, "starts when the city is started")
+	}
 	switch a.state {
 	case city.Waiting:
 		if m.deps.missing(a) == "" {

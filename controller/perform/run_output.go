@@ -17,7 +17,7 @@ const (
 	// number of bytes of a run's output that are retained for late or slow readers
 	liveKept  = 64 << 10
 	livePiece = 8 << 10                // maximum size of a piece; the first piece may be larger
-	livePace  = 100 * time.Millisecond // minimum interval between two pieces
+	livePace  = 100 * time.Millisecond // minimum interval between pieces of output
 	// a cut is moved to the next line break within this distance
 	liveLine = 4 << 10
 	// number of ended runs with retained output

@@ -14,7 +14,7 @@ import (
 // City is the view of the city that a rollout uses.
 type City interface {
 	Running() bool // the city is not being stopped
-	// Member returns a member. It returns false if the pool no longer wants the member.
+	// Member returns the member with the given name. It returns false if the pool no longer needs that member.
 	Member(name string) (Member, bool)
 	// Restart restarts or starts a member. It returns the reason why that is impossible, or "".
 	Restart(now time.Time, name string) (why string)

@@ -71,7 +71,8 @@ func TestInterruptWhileAttaching(t *testing.T) {
 	}
 }
 
-// When the user leaves a joined control room, it says that the agents keep running, and how to return.
+// When the user leaves a joined control room, it says that the agents keep running, and how to return. If the city has
+// stopped meanwhile, it says that.
 func TestLeavingAJoinedRoom(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 1, "")
@@ -80,6 +81,14 @@ func TestLeavingAJoinedRoom(t *testing.T) {
 	joined.shows("1 running")
 	joined.types("q")
 	joined.until("keeps running with 1 agent\r\n`gcity --city " + c.dir + "` opens its control room again")
+	joined.ends(0)
+	joined = c.terminal()
+	joined.shows("1 running")
+	c.gcity(0, "stop")
+	joined.shows("the city stopped")
+	joined.shows("stopped with the city")
+	joined.types("q")
+	joined.until("the city has stopped\r\n")
 	joined.ends(0)
 }
 

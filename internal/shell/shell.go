@@ -48,7 +48,7 @@ type Line struct {
 	Tee io.Writer
 }
 
-// Result is the result of a line that has exited.
+// Result is the result of a command line that has exited.
 type Result struct {
 	Code int // exit code, -1 = killed by a signal
 	// stdout and stderr, the last MaxOutput bytes, in the order in which they were printed; with Line.Split the

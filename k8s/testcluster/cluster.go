@@ -156,7 +156,7 @@ func (c *cluster) start(ctx context.Context, part string) error {
 	}
 }
 
-// lastOf returns the end of a part's log.
+// lastOf returns the end of a component's log.
 func (c *cluster) lastOf(part string) string {
 	data, err := os.ReadFile(c.path("logs", part+".log"))
 	if err != nil {

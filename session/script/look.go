@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// awaitProcess is how long to wait for a process of a started session to appear on this machine.
+	// awaitProcess is how long to wait for a newly started session's process to appear on this machine.
 	awaitProcess = 500 * time.Millisecond
 	// sweepLimit is how long to wait for a session's killed processes to exit.
 	sweepLimit = 5 * time.Second

@@ -239,7 +239,7 @@ func restartQuestion(m *state.Room, rows []*panel.AgentRow) question {
 		body = append(body, "Not restarted: "+strings.Join(out, ", ")+".")
 	}
 	q := question{title: "Restart " + state.TargetNames(m, rows) + "?", verb: "restart",
-		targets: targetLines(m, rows), count: len(rows), body: body,
+		targets: targetLines(m, rows), count: len(rows), of: "agents", body: body,
 		do: func(m *state.Room) []feed.Effect {
 			return state.CommandRows(m, "restarting", rows, func(name string) city.Command {
 				return city.Restart{Agent: name}
@@ -255,14 +255,8 @@ func release(m *state.Room) []feed.Effect {
 	rows := state.Releasable(m)
 	return askIfWanted(m, question{title: "Release " + state.TargetNames(m, rows) + "?",
 		targets: targetLines(m, rows),
-		verb:    "release", do: func(m *state.Room) []feed.Effect {
-			return state.CommandRows(m, "releasing", rows, func(name string) city.Command {
-				if r := m.Agents.Find(name); r != nil && r.State == city.Draining {
-					return city.Undrain{Agent: name}
-				}
-				return city.Release{Agent: name}
-			})
-		}})
+		verb:    "release",
+		do:      func(m *state.Room) []feed.Effect { return state.Release(m, rows) }})
 }
 
 func askEnd(m *state.Room) []feed.Effect {
@@ -291,8 +285,9 @@ func endQuestion(m *state.Room, rows []*panel.AgentRow) question {
 	if slices.ContainsFunc(rows, member) {
 		title, answers = "Kill ", slices.Delete(answers, 1, 2)
 	}
+	required, of := details.Confirmation(rows)
 	return question{title: title + state.TargetNames(m, rows), body: targetLines(m, rows),
-		plan: true, required: details.Confirmation(rows), answers: answers}
+		plan: true, required: required, of: of, answers: answers, cursor: len(answers) - 1}
 }
 
 // targetLines returns the targets if the title does not name them. It adds how many marked agents the filter hides.

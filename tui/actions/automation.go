@@ -82,7 +82,8 @@ func endRunsQuestion(_ *state.Room, rows []*panel.AutomationRow) question {
 		return question{none: "nothing was done: the run has ended"}
 	}
 	what := strings.Join(names, ", ")
-	return question{title: "Stop the run of " + what + "?", verb: "stop", count: len(names),
+	return question{title: "Stop the run of " + what + "?", verb: "stop",
+		count: len(names), of: "runs",
 		body: []string{"The run stops at once with all its processes, counts as failed, and is " +
 			"not retried."},
 		do: func(m *state.Room) []feed.Effect {
@@ -142,7 +143,7 @@ func fireManyQuestion(m *state.Room, rows []*panel.AutomationRow) question {
 	}
 	what := widget.Count(len(rows), "marked automation")
 	q := question{title: "Fire " + what + " now?", targets: []string{strings.Join(names, ", ")},
-		verb: "fire", count: len(rows),
+		verb: "fire", count: len(rows), of: "automations",
 		body: []string{"Each will fire once now."},
 		do: func(m *state.Room) []feed.Effect {
 			m.Automations.Marks = map[string]bool{}

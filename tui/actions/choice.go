@@ -20,8 +20,10 @@ type question struct {
 	verb    string // label of "yes"
 	no      string // label of "no"; "" means "leave it"
 	count   int    // number of targets
+	of      string // what count counts, in plural: "running agents"
 	plan    bool   // the question shows a plan, so it is always asked
 	do      func(*state.Room) []feed.Effect
+	stay    state.Task     // what "no" and a cancel do; nil = nothing
 	more    []state.Answer // answers after "yes"
 	none    string         // why there is nothing left to ask about; "" = the question is valid
 
@@ -87,11 +89,11 @@ func RefreshQuestion(m *state.Room) {
 // choice returns the dialog that asks the question.
 func (q *question) choice(m *state.Room) *state.Choice {
 	c := &state.Choice{Title: q.title, Body: q.body, Since: m.Now, Answers: q.answers,
-		Cursor: q.cursor, RequiredText: q.required}
+		Cursor: q.cursor, RequiredText: q.required, OnCancel: q.stay}
 	if c.Answers == nil {
 		c.Answers = slices.Concat([]state.Answer{{Key: "y", Title: "yes, " + q.verb, Do: q.do}},
 			q.more, []state.Answer{{Key: "n", Title: "no, " + cmp.Or(q.no, "leave it"),
-				Safe: true}})
+				Safe: true, Do: q.stay}})
 		c.Cursor = len(c.Answers) - 1
 	}
 	if len(q.targets) > 0 {
@@ -102,7 +104,7 @@ func (q *question) choice(m *state.Room) *state.Choice {
 		c.Answers[0].Key, c.Answers[c.Cursor].Key = "", ""
 	}
 	if c.RequiredText != "" {
-		c.Edit = widget.NewEntry("")
+		c.Edit, c.Counts = widget.NewEntry(""), q.of
 	}
 	return c
 }

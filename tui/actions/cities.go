@@ -22,7 +22,7 @@ func SwitchCity(m *state.Room) []feed.Effect {
 			" stays")
 		return nil
 	case m.All:
-		return startSwitch(m, feed.SwitchCity{})
+		return state.StartSwitch(m, feed.SwitchCity{})
 	}
 	f := &state.Finder{Title: citiesTitle(m), EmptyText: "No city matches.",
 		About: CitiesList{},
@@ -35,6 +35,9 @@ func SwitchCity(m *state.Room) []feed.Effect {
 	}))
 	return nil
 }
+
+// addCity says how to create and open a second city.
+const addCity = "`gcity init DIR` creates another city, and `gcity` in its folder opens it."
 
 // noDirectory returns text that explains how to make other cities available.
 func noDirectory(m *state.Room) []string {
@@ -49,9 +52,7 @@ func noDirectory(m *state.Room) []string {
 			m.Keys.KeyText("quit") + " and h; then `gcity start` in its folder hands it over to " +
 			"the supervisor. Its agents keep running."
 	}
-	first := "Only " + state.CityName(m) + " is shown: no other city of yours is running on " +
-		"this machine, and none is registered. Run `gcity` in the folder of another city, and " +
-		"this list shows both."
+	first := "Only " + state.CityName(m) + " is shown. " + addCity
 	if m.Directory {
 		first = "No supervisor is running on this machine, so each city runs by itself."
 	}
@@ -100,11 +101,14 @@ func cityItems(m *state.Room) []state.Item {
 	}
 	items = append(items, state.Item{Title: "  all cities in one list", Words: "fleet",
 		Line: "fleet.show",
-		Run:  func(m *state.Room) []feed.Effect { return startSwitch(m, feed.SwitchCity{}) }})
+		Run:  func(m *state.Room) []feed.Effect { return state.StartSwitch(m, feed.SwitchCity{}) }})
 	if m.Fleet.Unmaintained {
 		items = append(items, state.Item{Title: "  how to start a supervisor",
 			Note: "no supervisor is running", Line: "supervisor", Verb: "explains it",
 			Run: explainDirectory})
+	}
+	if len(rows) == 1 {
+		items = append(items, state.Item{Title: "  " + addCity, Line: "second", Info: true})
 	}
 	return items
 }
@@ -132,7 +136,7 @@ func askStart(m *state.Room, c *fleet.City) []feed.Effect {
 			"running after you quit; `gcity stop` in that folder stops it.",
 			"A supervisor starts all registered cities and restarts their controllers after a " +
 				"crash: `gcity supervisor start`."},
-		do: func(m *state.Room) []feed.Effect { return startSwitch(m, to) }})
+		do: func(m *state.Room) []feed.Effect { return state.StartSwitch(m, to) }})
 	return nil
 }
 
@@ -164,13 +168,13 @@ func visitCity(m *state.Room, name, path, agent string) []feed.Effect {
 		state.ShowSuccess(m, "already in "+widget.Plain(name))
 		return nil
 	}
-	return startSwitch(m, feed.SwitchCity{Name: name, Path: path, Agent: agent})
+	return state.StartSwitch(m, feed.SwitchCity{Name: name, Path: path, Agent: agent})
 }
 
 // visitRow switches to the city of a row.
 func visitRow(m *state.Room, c *fleet.City, agent string) []feed.Effect {
 	if c.Unregistered && !state.IsHere(m, c) {
-		return startSwitch(m, feed.SwitchCity{Home: true, Name: c.Info.Name, Agent: agent})
+		return state.StartSwitch(m, feed.SwitchCity{Home: true, Name: c.Info.Name, Agent: agent})
 	} else if c.Unregistered {
 		state.ShowSuccess(m, "already in "+c.DisplayName)
 		return nil
@@ -179,27 +183,6 @@ func visitRow(m *state.Room, c *fleet.City, agent string) []feed.Effect {
 		return askStart(m, c)
 	}
 	return visitCity(m, c.Info.Name, c.Info.Path, agent)
-}
-
-// startSwitch starts a switch. Until the switch ends, only the key that cancels it works, because other keys are meant
-// for the new city.
-func startSwitch(m *state.Room, t feed.SwitchCity) []feed.Effect {
-	if m.Departure.Waits() {
-		state.ShowFailure(m, "cannot switch city: "+state.DepartureText(m))
-		return nil
-	}
-	where := widget.Plain(t.Name)
-	if t.Name == "" {
-		where = "all cities"
-	}
-	before := m.Status
-	doing := "switching to "
-	if t.Start {
-		doing = "starting "
-	}
-	t.ID = state.BeginAction(m, doing+where+" "+m.Look.Glyphs.More)
-	m.Switch = state.CitySwitch{ID: t.ID, Name: where, Before: before}
-	return []feed.Effect{t}
 }
 
 // cityNames returns the names of the other cities as completions for the palette.

@@ -59,6 +59,6 @@ func askConfirm(m *state.Room) []feed.Effect {
 	}
 	ask(m, question{title: "Apply configuration " + widget.Plain(revision) + "?",
 		body: details.Held(m.Details(), h, 24), verb: "apply it",
-		count: len(h.Removes), plan: true, do: do})
+		count: len(h.Removes), of: "agents to remove", plan: true, do: do})
 	return nil
 }

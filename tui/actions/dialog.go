@@ -28,8 +28,7 @@ func dialogActions() []state.Action {
 		{ID: "choice.take", Key: keymap.Bind("choose the answer", "enter"), In: c, Run: takeAnswer},
 		{ID: "choice.cancel", Key: keymap.Bind("cancel", "esc", "ctrl+c"), In: c,
 			Run: func(m *state.Room) []feed.Effect {
-				m.Dialogs.CloseIn(keymap.InChoice)
-				return nil
+				return m.RunTasks(m.Dialogs.Choice().Cancel(closeChoice(m)))
 			}},
 
 		{ID: "reader.down", Key: keymap.Bind("scroll down", "j", "down"), In: r, Run: turn(1)},
@@ -91,13 +90,23 @@ func promptActions() []state.Action {
 	p := []keymap.Zone{keymap.InPrompt}
 	return []state.Action{
 		{ID: "prompt.done", Key: keymap.Bind("done", "enter"), In: p, Run: submitPrompt},
+		{ID: "prompt.next", Key: keymap.Bind("next step: the pool of a bead, the text of mail",
+			"tab"), In: p,
+			Run: func(m *state.Room) []feed.Effect {
+				p := m.Dialogs.Prompt()
+				return m.RunTasks(p.Step(func() { m.Dialogs.Close(p) }))
+			}},
 		{ID: "prompt.cancel", Key: keymap.Bind("cancel", "esc", "ctrl+c"), In: p,
 			Run: leavePrompt},
 	}
 }
 
 func takeAnswer(m *state.Room) []feed.Effect {
-	return m.RunTasks(m.Dialogs.Choice().Accept(func() { m.Dialogs.CloseIn(keymap.InChoice) }))
+	return m.RunTasks(m.Dialogs.Choice().Accept(closeChoice(m)))
+}
+
+func closeChoice(m *state.Room) func() {
+	return func() { m.Dialogs.CloseIn(keymap.InChoice) }
 }
 
 func submitPrompt(m *state.Room) []feed.Effect {

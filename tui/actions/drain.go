@@ -62,10 +62,9 @@ func surplusReason(m *state.Room, r *panel.AgentRow) string {
 }
 
 // askDrain drains a single agent immediately, because undo cancels the drain. If there are several agents, it asks
-// first. For a pool with several members, it asks which of them to drain.
+// first. For a pool, it asks which member to drain, also if there is only one: the size of a pool changes by itself.
 func askDrain(m *state.Room) []feed.Effect {
-	if p := m.Pools.Targets(); state.DrainsPools(m) && len(p) == 1 &&
-		len(m.Pools.Members(p[0].Name)) > 1 {
+	if p := m.Pools.Targets(); state.DrainsPools(m) && len(p) == 1 {
 		return chooseDrained(m, p[0])
 	}
 	return askDrainOfAll(m)
@@ -102,7 +101,7 @@ func drainQuestion(m *state.Room, rows []*panel.AgentRow) question {
 		return question{none: "nothing was done: " + out}
 	}
 	q := question{title: "Drain " + drained(m, drain) + "?", targets: targetLines(m, drain),
-		body: details.DrainEffects(m.Pools, drain), verb: "drain", count: len(drain),
+		body: details.DrainEffects(m.Pools, drain), verb: "drain", count: len(drain), of: "agents",
 		do: func(m *state.Room) []feed.Effect {
 			if whole {
 				m.Pools.Marks = map[string]bool{}

@@ -16,9 +16,8 @@ import (
 // leads to the question about all members.
 func chooseDrained(m *state.Room, p *panel.PoolRow) []feed.Effect {
 	name := p.Name
-	openFinderOf(m, &state.Finder{Title: "Drain which member of " + p.Shown + "?",
-		EmptyText: "No member matches.",
-		About: members(func(m *state.Room) []state.Item {
+	return openMembers(m, "Drain which member of "+p.Shown+"?", "",
+		func(m *state.Room) []state.Item {
 			rows := m.Pools.Members(name)
 			items := palette.Members(&m.Look, rows, func(r *panel.AgentRow) state.Task {
 				return drainMember(r.Name)
@@ -34,9 +33,7 @@ func chooseDrained(m *state.Room, p *panel.PoolRow) []feed.Effect {
 				}
 			}
 			return append([]state.Item{drainAll(m)}, items...)
-		})})
-	RefreshMembers(m)
-	return nil
+		})
 }
 
 // drainAll returns the entry for all members of the pool under the cursor.
@@ -45,7 +42,10 @@ func drainAll(m *state.Room) state.Item {
 	all := state.Item{Title: "all members", Run: askDrainOfAll, Verb: "asks first",
 		Note: widget.Number(len(drain)) + " can drain",
 		Why:  func() string { return needDrain(m) }}
-	if len(drain) == 0 {
+	switch {
+	case len(drain) == 1 && m.Confirm != state.ConfirmAlways:
+		all.Verb = "drains it"
+	case len(drain) == 0:
 		all.Verb, all.Note = "cancels the drains", widget.Number(len(undrain))+" drains to cancel"
 	}
 	return all

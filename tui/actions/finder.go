@@ -34,7 +34,7 @@ func nounsOf(m *state.Room, a *state.Action) []string {
 	noun, verb, _ := strings.Cut(a.ID, ".")
 	switch {
 	case a.ID == "city.switch":
-		return []string{"cities"}
+		return []string{"city", "cities"}
 	case noun == "focus":
 		if p := m.PanelOf(panel.ID(verb)).About(); string(p.ID) == verb && !p.Subset {
 			return []string{verb, p.Noun}

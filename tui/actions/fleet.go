@@ -22,7 +22,9 @@ func fleetActions() []state.Action {
 			"@"), Short: "cities", In: []keymap.Zone{keymap.Everywhere}, Run: SwitchCity},
 		{ID: "fleet.show", Key: keymap.Bind("show all cities in one list"),
 			In: []keymap.Zone{keymap.Everywhere}, Why: needFleet,
-			Run: func(m *state.Room) []feed.Effect { return startSwitch(m, feed.SwitchCity{}) }},
+			Run: func(m *state.Room) []feed.Effect {
+				return state.StartSwitch(m, feed.SwitchCity{})
+			}},
 
 		{ID: "fleet.open", Key: keymap.Bind("open the city, or select the agent in its city",
 			"enter", "@"),
@@ -177,7 +179,7 @@ func suspendCity(m *state.Room) []feed.Effect {
 			}})
 	}
 	ask(m, question{title: "Suspend " + c.DisplayName + "?", verb: "suspend",
-		count: c.Summary.Running,
+		count: c.Summary.Running, of: "running agents",
 		body: []string{fmt.Sprintf("%d of %s running. All sessions stop, and none starts until "+
 			"the city is resumed.", c.Summary.Running, widget.Count(c.Summary.Agents, "agent"))},
 		do: func(m *state.Room) []feed.Effect {
@@ -285,7 +287,7 @@ func backInFleet(m *state.Room) []feed.Effect {
 		m.CityFilter = widget.Filter{}
 		state.ListCities(m)
 	case !m.All:
-		return startSwitch(m, m.OpenedFrom)
+		return state.StartSwitch(m, m.OpenedFrom)
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package actions
 
 import (
-	"gcity/city"
 	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
@@ -57,11 +56,7 @@ func releaseOpen(m *state.Room) []feed.Effect {
 	for m.Dialogs.Reader() != nil {
 		m.Dialogs.CloseIn(keymap.InReader)
 	}
-	var command city.Command = city.Release{Agent: r.Name}
-	if r.State == city.Draining {
-		command = city.Undrain{Agent: r.Name}
-	}
-	return state.SendCommands(m, "releasing", r.Shown, []city.Command{command})
+	return state.Release(m, []*panel.AgentRow{r})
 }
 
 func showAgent(m *state.Room) []feed.Effect {

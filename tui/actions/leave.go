@@ -26,16 +26,16 @@ func leaveActions() []state.Action {
 }
 
 // AskQuit leaves immediately if everything keeps running without this program. Otherwise it asks how to leave.
-func AskQuit(m *state.Room) []feed.Effect { return AskLeave(m) }
+func AskQuit(m *state.Room) []feed.Effect { return AskLeave(m, nil) }
 
-// AskLeave is like AskQuit, but the question begins with the given lines.
-func AskLeave(m *state.Room, first ...string) []feed.Effect {
+// AskLeave is like AskQuit, but the question begins with the given lines, and stay runs if the user stays.
+func AskLeave(m *state.Room, stay state.Task, first ...string) []feed.Effect {
 	leave := func(e feed.Exit) func(*state.Room) []feed.Effect {
 		return func(*state.Room) []feed.Effect { return []feed.Effect{feed.Quit{Exit: e}} }
 	}
 	switch {
 	case m.HostsHome && m.Home != "":
-		return askHosted(m)
+		return state.StartSwitch(m, feed.SwitchCity{Home: true, Name: m.Home, AskLeave: true})
 	case LeavesAtOnce(m):
 		return leave(feed.Leave)(m)
 	}
@@ -45,13 +45,14 @@ func AskLeave(m *state.Room, first ...string) []feed.Effect {
 		{Key: "a", Title: "keep only the agents running: no restarts, no automations",
 			Do: leave(feed.KeepAgents)},
 		{Key: "d", Title: "let all agents finish (drain), then stop the city",
-			Do: askDrainAll},
-		{Key: "s", Title: "stop all agents and the city", Do: askStopCity},
-		{Key: "n", Title: "stay", Safe: true},
+			Do: func(m *state.Room) []feed.Effect { return askDrainAll(m, stay) }},
+		{Key: "s", Title: "stop all agents and the city",
+			Do: func(m *state.Room) []feed.Effect { return askStopCity(m, stay) }},
+		{Key: "n", Title: "stay", Safe: true, Do: stay},
 	}
 	askLive(m, func(m *state.Room) question {
 		return question{title: "Quit " + state.CityName(m) + "?", plan: true, cursor: 4,
-			answers: answers,
+			answers: answers, stay: stay,
 			body: append(slices.Clone(first),
 				areRunning(state.RunningAgents(m))+" running. "+m.Preferences.HangupText(),
 				"Run `gcity` in the city's folder to return, or to start it again.")}
@@ -68,7 +69,7 @@ func LeavesAtOnce(m *state.Room) bool {
 }
 
 // askStopCity stops the city. If agents would stop, it asks for confirmation first.
-func askStopCity(m *state.Room) []feed.Effect {
+func askStopCity(m *state.Room, stay state.Task) []feed.Effect {
 	stop := func(*state.Room) []feed.Effect { return []feed.Effect{feed.Quit{Exit: feed.StopCity}} }
 	if state.RunningAgents(m) == 0 {
 		return stop(m)
@@ -77,7 +78,7 @@ func askStopCity(m *state.Room) []feed.Effect {
 		n := state.RunningAgents(m)
 		return question{title: "Stop " + widget.Count(n, "agent") + " and the controller?",
 			verb: "stop " + widget.Count(n, "agent") + " and the city", no: "stay", count: n,
-			plan: true, do: stop,
+			of: "running agents", plan: true, do: stop, stay: stay,
 			body: []string{"The sessions stop, even in the middle of work, and none starts until " +
 				"gcity is started again."}}
 	})
@@ -96,7 +97,7 @@ func AskLost(m *state.Room) {
 		{Key: "l", Title: "quit", Do: func(*state.Room) []feed.Effect {
 			return []feed.Effect{feed.Quit{Exit: feed.Leave}}
 		}},
-		{Key: "n", Title: "stay", Safe: true},
+		{Key: "n", Title: "stay", Safe: true, Do: c.OnCancel},
 	}
 	c.Cursor, c.Since, c.OpenedByKey = min(c.Cursor, 1), m.Now, false
 }
@@ -121,13 +122,8 @@ func explainSuspend(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// askHosted switches to the city that this program runs, and there asks how to leave.
-func askHosted(m *state.Room) []feed.Effect {
-	return startSwitch(m, feed.SwitchCity{Home: true, Name: m.Home, AskLeave: true})
-}
-
 // askDrainAll asks whether to drain all agents before stopping the city.
-func askDrainAll(m *state.Room) []feed.Effect {
+func askDrainAll(m *state.Room, stay state.Task) []feed.Effect {
 	var rows []*panel.AgentRow
 	for i := range m.Agents.Rows {
 		if r := &m.Agents.Rows[i]; r.Running && r.Session != nil {
@@ -137,7 +133,11 @@ func askDrainAll(m *state.Room) []feed.Effect {
 	if len(rows) == 0 {
 		return []feed.Effect{feed.Quit{Exit: feed.StopCity}}
 	}
-	askLive(m, aboutAgents(m, rows, drainAllQuestion))
+	askLive(m, aboutAgents(m, rows, func(m *state.Room, rows []*panel.AgentRow) question {
+		q := drainAllQuestion(m, rows)
+		q.stay = stay
+		return q
+	}))
 	return nil
 }
 
@@ -153,6 +153,6 @@ func drainAllQuestion(m *state.Room, rows []*panel.AgentRow) question {
 				widget.Duration(details.LongestDrain(m.Pools, rows)) + ".",
 			"Agents that finish do not restart; " + m.Keys.KeyText("view.back") +
 				" cancels and restarts them."},
-		verb: "drain, then quit", no: "stay", count: len(rows),
+		verb: "drain, then quit", no: "stay", count: len(rows), of: "agents",
 		do: func(m *state.Room) []feed.Effect { return state.DrainAndLeave(m, rows) }}
 }

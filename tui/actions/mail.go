@@ -172,7 +172,7 @@ func openMail(m *state.Room) []feed.Effect {
 
 func markUnread(m *state.Room) []feed.Effect {
 	if state.Undoable(m) {
-		return undo(m)
+		return state.RunUndo(m)
 	}
 	l := pointedMail(m)
 	if l == nil {
@@ -190,7 +190,8 @@ func archive(m *state.Room, all ...mail.Message) []feed.Effect {
 	if len(all) > 1 {
 		what = widget.Count(len(all), "message")
 	}
-	q := question{title: "Archive " + what + "?", verb: "archive it", count: len(all)}
+	q := question{title: "Archive " + what + "?", verb: "archive it", count: len(all),
+		of: "messages"}
 	var tasks []feed.Task
 	var back []city.Command
 	var unread []string
@@ -206,7 +207,8 @@ func archive(m *state.Room, all ...mail.Message) []feed.Effect {
 	q.do = func(m *state.Room) []feed.Effect {
 		todo := state.RunTasks(m, "archiving", what, tasks...)
 		m.Undo = state.Undo{ID: m.Status.ID, What: "archiving " + what,
-			Until: m.Now.Add(state.UndoDuration), Commands: back}
+			Until: m.Now.Add(state.UndoDuration), Commands: back,
+			Then: func(m *state.Room) { m.Mail.SelectNew(all[0].ID) }}
 		m.Mail.Marks = map[string]bool{}
 		for _, l := range all {
 			m.Mail.Remove(l.ID)

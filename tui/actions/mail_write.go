@@ -87,6 +87,7 @@ func askSubject(m *state.Room, e *mailDraft) []feed.Effect {
 		Label: "mail to " + addressed(e.to) + ", subject",
 		Hint:  m.Keys.Hint("  ", "prompt.done", "continues", "prompt.cancel", "cancels"),
 		Edit:  widget.NewEntry(begun),
+		Leads: true,
 		Validate: func(text string) string {
 			if len(text) > beads.MaxTitle {
 				return fmt.Sprintf("too long: at most %d bytes", beads.MaxTitle)
@@ -148,7 +149,8 @@ func mailComposed(m *state.Room) []feed.Effect {
 	}
 	leaveComposer(m)
 	q := question{title: "Mail to " + addressed(e.to) + "?", verb: "send", count: len(all),
-		body: []string{widget.Plain(all[0].Subject)}, do: func(m *state.Room) []feed.Effect {
+		of: "messages", body: []string{widget.Plain(all[0].Subject)},
+		do: func(m *state.Room) []feed.Effect {
 			i := state.DraftOf(m, c.To)
 			todo := state.RunTasks(m, "sending", "mail to "+addressed(e.to), tasks...)
 			if i >= 0 {

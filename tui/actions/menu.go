@@ -97,7 +97,7 @@ func alsoOfPools(id string) bool {
 }
 
 // Elsewhere reports whether an action acts on something that the focused panel does not show, such as an agent in Pools
-// or Automations. Undoing the last verb works everywhere.
+// or Automations. Undoing the latest verb works everywhere.
 func Elsewhere(m *state.Room, a *state.Action) bool {
 	if a.ID == state.ReleaseID && state.Undoable(m) {
 		return false

@@ -61,8 +61,8 @@ func runRequest(m *state.Room, r panel.Request) []feed.Effect {
 			return state.SendCommands(m, r.Doing, r.What, r.Commands)
 		}
 		q := question{title: r.Prompt, targets: r.Targets, body: r.Body, verb: r.Yes,
-			count: r.Count,
-			do:    do}
+			count: r.Count, of: r.Counts,
+			do: do}
 		if r.Count > 0 {
 			ask(m, q)
 			return nil

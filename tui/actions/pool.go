@@ -114,18 +114,15 @@ func chooseRestarted(p *panel.PoolRow) state.Task {
 	name, shown := p.Name, p.Shown
 	restart := func(name string) city.Command { return city.Restart{Agent: name} }
 	return func(m *state.Room) []feed.Effect {
-		openFinderOf(m, &state.Finder{Title: "Restart which member of " + shown + "?",
-			EmptyText: "No member matches.", Verb: "restarts it",
-			About: members(func(m *state.Room) []state.Item {
+		return openMembers(m, "Restart which member of "+shown+"?", "restarts it",
+			func(m *state.Room) []state.Item {
 				return palette.Members(&m.Look, m.Pools.Members(name),
 					func(r *panel.AgentRow) state.Task {
 						return func(m *state.Room) []feed.Effect {
 							return state.CommandRows(m, "restarting", []*panel.AgentRow{r}, restart)
 						}
 					})
-			})})
-		RefreshMembers(m)
-		return nil
+			})
 	}
 }
 
@@ -290,9 +287,8 @@ func attachMember(m *state.Room) []feed.Effect {
 	if len(rows) == 1 {
 		return to(rows[0].Name)
 	}
-	openFinderOf(m, &state.Finder{Title: "Attach to a member of " + m.Pools.Current().Shown,
-		EmptyText: "No member matches.",
-		About: members(func(m *state.Room) []state.Item {
+	return openMembers(m, "Attach to a member of "+m.Pools.Current().Shown, "attaches",
+		func(m *state.Room) []state.Item {
 			return palette.Members(&m.Look, state.MembersAt(m), func(r *panel.AgentRow) state.Task {
 				return func(m *state.Room) []feed.Effect {
 					if now := m.Agents.Find(r.Name); now == nil || !now.Running {
@@ -302,13 +298,20 @@ func attachMember(m *state.Room) []feed.Effect {
 					return to(r.Name)
 				}
 			})
-		})})
-	RefreshMembers(m)
-	return nil
+		})
 }
 
 // members returns the current entries for a list of pool members. The finder that shows the list has it as its subject.
 type members func(m *state.Room) []state.Item
+
+// openMembers opens a list of pool members. verb says what enter does to a member.
+func openMembers(m *state.Room, title, verb string, list members) []feed.Effect {
+	openFinderOf(m, &state.Finder{Title: title, Verb: verb, About: list,
+		Prompt:    "number or name of the member",
+		EmptyText: "No member matches. Type the number at the end of its name, or a part of it."})
+	RefreshMembers(m)
+	return nil
+}
 
 // RefreshMembers updates the open list of members, and keeps the cursor on its member.
 func RefreshMembers(m *state.Room) {
@@ -327,17 +330,13 @@ func chooseMember(m *state.Room) []feed.Effect {
 	request := panel.Request{GoTo: panel.IDAgents, Filter: "pool:" + p.Name}
 	all := state.Item{Title: "all members", Note: "in Agents",
 		Run: func(m *state.Room) []feed.Effect { return runRequest(m, request) }}
-	openFinderOf(m, &state.Finder{Title: "Members of " + p.Shown, Verb: "goes to it",
-		EmptyText: "No member matches.",
-		About: members(func(m *state.Room) []state.Item {
-			return append([]state.Item{all}, palette.Members(&m.Look, m.Pools.Members(name),
-				func(r *panel.AgentRow) state.Task {
-					return func(m *state.Room) []feed.Effect {
-						runRequest(m, request)
-						return chooseNamed(m, r.Name)
-					}
-				})...)
-		})})
-	RefreshMembers(m)
-	return nil
+	return openMembers(m, "Members of "+p.Shown, "goes to it", func(m *state.Room) []state.Item {
+		return append([]state.Item{all}, palette.Members(&m.Look, m.Pools.Members(name),
+			func(r *panel.AgentRow) state.Task {
+				return func(m *state.Room) []feed.Effect {
+					runRequest(m, request)
+					return chooseNamed(m, r.Name)
+				}
+			})...)
+	})
 }

@@ -70,7 +70,7 @@ func askSuspendRigOf(m *state.Room, r city.Rig) []feed.Effect {
 			"until the rig is resumed. This is stored in the configuration.",
 		}
 		return question{title: "Suspend " + shown + "?", body: body, verb: "suspend",
-			count: now.Running,
+			count: now.Running, of: "running agents",
 			do: func(m *state.Room) []feed.Effect {
 				return state.SendCommands(m, "suspending", shown,
 					[]city.Command{city.SuspendRig{Rig: r.Name}})

@@ -158,7 +158,7 @@ func deliver(m *state.Room, rows []*panel.AgentRow, text string,
 	first, _, _ := strings.Cut(text, "\n")
 	build := aboutAgents(m, rows, func(m *state.Room, rows []*panel.AgentRow) question {
 		return question{title: "Send to " + state.TargetNames(m, rows) + "?",
-			targets: targetLines(m, rows), verb: "send", count: len(rows),
+			targets: targetLines(m, rows), verb: "send", count: len(rows), of: "agents",
 			body: []string{
 				fmt.Sprintf("%q", widget.Cut(widget.Plain(first), 60, m.Look.Glyphs.More)),
 				widget.Count(widget.LineCount(text), "line") + ", " + widget.Bytes(len(text))},
@@ -274,7 +274,7 @@ func askUnsend(m *state.Room) []feed.Effect {
 		}
 	}
 	what := widget.Count(len(commands), "nudge") + " to " + state.TargetNames(m, rows)
-	ask(m, question{title: "Cancel " + what + "?", verb: "cancel", count: len(rows),
+	ask(m, question{title: "Cancel " + what + "?", verb: "cancel", count: len(rows), of: "agents",
 		body: body,
 		do: func(m *state.Room) []feed.Effect {
 			state.Unmark(m, commands)
@@ -301,8 +301,8 @@ func askSendNow(m *state.Room) []feed.Effect {
 		}
 	}
 	ask(m, question{title: "Send to " + state.TargetNames(m, rows) + " now?", verb: "send now",
-		count: len(rows),
-		body:  body,
+		count: len(rows), of: "agents",
+		body: body,
 		do: func(m *state.Room) []feed.Effect {
 			for _, c := range commands {
 				// Store the text first: it is the only copy if sending fails.

@@ -90,8 +90,8 @@ func suspendQuestion(m *state.Room, rows []*panel.AgentRow) question {
 	if len(on) == 0 {
 		return question{none: "nothing was done: " + nameAll(m, all) + " already suspended"}
 	}
-	q := question{title: "Suspend " + nameAll(m, on) + "?", verb: "suspend",
-		count: max(len(on), details.StoppingSessions(&m.Lists, on)),
+	n, of := details.Suspends(&m.Lists, on)
+	q := question{title: "Suspend " + nameAll(m, on) + "?", verb: "suspend", count: n, of: of,
 		do: func(m *state.Room) []feed.Effect {
 			return setSuspended(m, "suspending", on, suspend)
 		}}
@@ -148,6 +148,7 @@ func suspendPoolsQuestion(m *state.Room, rows []*panel.PoolRow) question {
 		return question{none: "nothing was done: " + nameAll(m, all) + " already suspended"}
 	}
 	ending := details.StoppingSessions(&m.Lists, on)
+	n, of := details.Suspends(&m.Lists, on)
 	body := []string{fmt.Sprintf("No member is running, and none starts until you press %s again.",
 		m.Keys.KeyText(state.SuspendID)), "This is stored in the configuration."}
 	if ending > 0 {
@@ -156,7 +157,7 @@ func suspendPoolsQuestion(m *state.Room, rows []*panel.PoolRow) question {
 	}
 	body = append(body, details.AlreadySuspended(all, on)...)
 	q := question{title: "Suspend " + nameAll(m, on) + "?", body: body,
-		verb: "suspend", count: max(len(on), ending),
+		verb: "suspend", count: n, of: of,
 		do: func(m *state.Room) []feed.Effect { return setSuspended(m, "suspending", on, suspend) }}
 	if len(on) > 1 {
 		q.targets = []string{details.ListAll(on)}

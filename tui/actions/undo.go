@@ -10,21 +10,11 @@ import (
 	"gcity/tui/widget"
 )
 
-func needUndo(m *state.Room) string {
-	switch {
-	case state.NeedWritable(m) != "":
-		return state.NeedWritable(m)
-	case !state.CanUndo(m):
-		return "no action in the last " + widget.Duration(state.UndoDuration) + " can be undone"
-	}
-	return ""
-}
-
 func needUndoOrHeld(m *state.Room) string {
 	if state.AcknowledgeableWatchdog(m) != nil && len(m.NamedAgents) == 0 {
 		return ""
 	}
-	why := needUndo(m)
+	why := state.NeedUndo(m)
 	switch {
 	case state.Undoable(m) || state.NeedWritable(m) != "":
 		return why
@@ -46,34 +36,20 @@ func undoOrRelease(m *state.Room) []feed.Effect {
 		return acknowledgeCall(m, r)
 	}
 	if state.Undoable(m) {
-		return undo(m)
+		return state.RunUndo(m)
 	}
 	return release(m)
 }
 
-// undo undoes the last verb. An undo cannot itself be undone, so pressing its key twice does not repeat the verb.
-func undo(m *state.Room) []feed.Effect {
-	u := m.Undo
-	m.Undo = state.Undo{}
-	if u.Restore != nil {
-		u.Restore(m)
-		return nil
-	}
-	m.Scaled = state.Scaling{}
-	todo := state.SendCommands(m, "undoing:", u.What, u.Possible(m))
-	m.Undo = state.Undo{}
-	return todo
-}
-
-// messageActions returns the action that shows past messages, and the action that undoes the last verb.
+// messageActions returns the action that shows past messages, and the action that undoes the latest verb.
 func messageActions() []state.Action {
 	return []state.Action{
 		{ID: "view.messages",
 			Key: keymap.Bind("messages: show past status lines, with the result of each target"),
 			In:  []keymap.Zone{keymap.Everywhere},
 			Run: showMessages},
-		{ID: "verb.undo", Key: keymap.Bind("undo the last action that can be undone, within 30s"),
-			In: []keymap.Zone{keymap.Everywhere}, Why: needUndo, Run: undo},
+		{ID: "verb.undo", Key: keymap.Bind("undo the latest action: possible for 30s"),
+			In: []keymap.Zone{keymap.Everywhere}, Why: state.NeedUndo, Run: state.RunUndo},
 	}
 }
 

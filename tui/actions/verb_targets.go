@@ -164,7 +164,7 @@ func stopLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	if r := m.Automations.Find(args[0]); r != nil {
 		return endRuns(m, []*panel.AutomationRow{r}), ""
 	}
-	return askStopCity(m), ""
+	return askStopCity(m, nil), ""
 }
 
 // checkedNames returns the names of everything that has a check: pools and watchdogs.

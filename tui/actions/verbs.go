@@ -55,11 +55,12 @@ func Verbs() []verb {
 			Why: agentsWhy(state.UnsendID, palette.CannotUnsend),
 			Run: onAgents(state.UnsendID, palette.CannotUnsend)},
 		{Name: "city", Usage: "NAME", Description: "switch to another city", ID: "city.switch",
-			Names: []string{"cities"}, ReadOnly: true, Args: firstArg(cityNames), Run: cityLine},
+			Names: []string{"city", "cities"}, ReadOnly: true,
+			Args: firstArg(cityNames), Run: cityLine},
 		{Name: "messages", Description: "show past status lines", ID: "view.messages",
 			ReadOnly: true,
 			Run:      runAsKey("view.messages")},
-		{Name: "undo", Description: "undo the last action that can be undone", ID: state.ReleaseID,
+		{Name: "undo", Description: "undo the latest action", ID: state.ReleaseID,
 			Run: runAsKey("verb.undo")},
 	}...)
 }

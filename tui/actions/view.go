@@ -117,8 +117,8 @@ func askSuspendCity(m *state.Room) []feed.Effect {
 	}
 	askLive(m, func(m *state.Room) question {
 		return question{title: "Suspend " + state.CityName(m) + "?", verb: "suspend",
-			count: state.RunningAgents(m),
-			body:  []string{"All sessions stop, and none starts until the city is resumed."},
+			count: state.RunningAgents(m), of: "running agents",
+			body: []string{"All sessions stop, and none starts until the city is resumed."},
 			do: func(m *state.Room) []feed.Effect {
 				return state.SendCommands(m, "suspending", "the city",
 					[]city.Command{city.Suspend{}})
@@ -255,7 +255,7 @@ func back(m *state.Room) []feed.Effect {
 	case m.Focus != panel.IDAgents:
 		state.FocusOn(m, panel.IDAgents)
 	case m.All:
-		return startSwitch(m, feed.SwitchCity{})
+		return state.StartSwitch(m, feed.SwitchCity{})
 	}
 	return nil
 }

@@ -77,10 +77,13 @@ func refreshWork(m *state.Room) []feed.Effect {
 
 // askCreate asks for the title of a new bead. The word pool:NAME in it sets the pool.
 func askCreate(m *state.Room) []feed.Effect {
+	hints := []string{"prompt.done", "adds it", "prompt.cancel", "cancels"}
+	if len(m.Pools.Rows) > 0 {
+		hints = append([]string{"prompt.next", "chooses a pool"}, hints...)
+	}
 	m.Dialogs.Open(&state.Prompt{
-		Label: "new bead", Hint: "pool:NAME assigns it to a pool  " +
-			m.Keys.Hint("  ", "prompt.done", "adds it", "prompt.cancel", "cancels"),
-		Edit:     widget.NewEntry(""),
+		Label: "new bead", Hint: m.Keys.Hint("  ", hints...), Edit: widget.NewEntry(""),
+		Next:     func(text string) string { return state.WithNextPool(m, text) },
 		Validate: func(text string) string { _, why := state.ParseBead(m, text); return why },
 		Done: func(text string) state.Task {
 			return func(m *state.Room) []feed.Effect {
@@ -119,7 +122,7 @@ func askClose(m *state.Room) []feed.Effect {
 	}
 	body = append(body, "This cannot be undone.")
 	ask(m, question{title: "Close " + what + "?", body: body, verb: "close it", plan: parts > 0,
-		count: len(rows), do: func(m *state.Room) []feed.Effect {
+		count: len(rows), of: "beads", do: func(m *state.Room) []feed.Effect {
 			m.Work.Marks = map[string]bool{}
 			return state.SendCommands(m, "closing", what, commands)
 		}})

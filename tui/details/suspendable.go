@@ -112,6 +112,17 @@ func StoppingSessions(l *panel.Lists, all []Suspendable) int {
 	return n
 }
 
+// Suspends returns the number that the user must type before many objects are suspended, and what it counts.
+func Suspends(l *panel.Lists, all []Suspendable) (n int, of string) {
+	switch n = StoppingSessions(l, all); {
+	case n >= len(all):
+		return n, "sessions that stop"
+	case all[0].Pool:
+		return len(all), "pools"
+	}
+	return len(all), "agents"
+}
+
 // AlreadySuspended returns a line with the number of objects that are already suspended, if there are any.
 func AlreadySuspended(all, on []Suspendable) []string {
 	switch n := len(all) - len(on); n {

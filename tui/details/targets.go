@@ -22,12 +22,12 @@ func TargetNames(rows []*panel.AgentRow, marked bool) string {
 }
 
 // Confirmation returns what the user must type before agents are stopped: the name of a single agent, or the number of
-// agents.
-func Confirmation(rows []*panel.AgentRow) string {
+// agents. It also returns what the number counts.
+func Confirmation(rows []*panel.AgentRow) (text, counts string) {
 	if len(rows) == 1 {
-		return rows[0].Shown
+		return rows[0].Shown, ""
 	}
-	return fmt.Sprint(len(rows))
+	return fmt.Sprint(len(rows)), "agents"
 }
 
 // ListRows returns the names of agents, separated by commas.

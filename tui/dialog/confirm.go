@@ -27,16 +27,19 @@ type Confirm[T any] struct {
 	Answers      []Answer[T]
 	Cursor       int
 	RequiredText string
+	Counts       string       // what a required number counts: "running agents"
 	Edit         widget.Entry // the typed text
 	Since        time.Time
+	OnCancel     T    // what happens if the user cancels; the zero task does nothing
 	AboutLeaving bool // the question is about leaving the program
 	OpenedByKey  bool // the user has opened it with a key
 	About        any  // what the question is about, for its owner
 
-	firstRow int    // row of the first answer in the last frame
-	rows     []int  // the index of the answer in each row, beginning with firstRow
-	mismatch bool   // the typed text did not match; reset by the next change
-	note     string // why the latest key did nothing; reset by the next answer
+	firstRow int         // row of the first answer in the last frame
+	rows     []int       // the index of the answer in each row, beginning with firstRow
+	pending  *Confirm[T] // the latest content, while typed text keeps RequiredText as it is
+	mismatch bool        // the typed text did not match; reset by the next change
+	note     string      // why the latest key did nothing; reset by the next answer
 	// time when an answer was rejected because it came too early
 	rejectedAt time.Time
 }
@@ -75,8 +78,18 @@ func (c *Confirm[T]) Accepts(key string, takes bool, now time.Time) bool {
 }
 
 // Update replaces the content of the question. If that makes it a different question, keys that choose an answer are
-// again rejected for the duration of keymap.DialogGuard. If a different text is required, the typed text is removed.
+// again rejected for the duration of keymap.DialogGuard. If a different text is required, the typed text is removed. A
+// required number stays the same while there is typed text, so that it can be typed even if it changes often.
 func (c *Confirm[T]) Update(to *Confirm[T], now time.Time) {
+	c.pending = nil
+	if c.Counts != "" && c.Edit.String() != "" && len(to.Answers) == len(c.Answers) {
+		c.pending = to
+		c.Title, c.Body, c.Answers = to.Title, to.Body, slices.Clone(to.Answers)
+		for i := range c.Answers {
+			c.Answers[i].Key = ""
+		}
+		return
+	}
 	if to.Title != c.Title || to.RequiredText != c.RequiredText {
 		c.Since, c.OpenedByKey = now, false
 	}
@@ -84,6 +97,7 @@ func (c *Confirm[T]) Update(to *Confirm[T], now time.Time) {
 		c.Cursor, c.Edit, c.mismatch = to.Cursor, to.Edit, false
 	}
 	c.Title, c.Body, c.Answers, c.RequiredText = to.Title, to.Body, to.Answers, to.RequiredText
+	c.Counts = to.Counts
 }
 
 // Step moves the cursor by n answers.
@@ -142,6 +156,8 @@ func (c *Confirm[T]) typed() {
 	c.mismatch = false
 	safe := c.safe()
 	switch {
+	case c.Edit.String() == "" && c.pending != nil:
+		c.Update(c.pending, c.Since)
 	case c.Edit.String() == "":
 		if c.Cursor == 0 && safe >= 0 {
 			c.Cursor = safe
@@ -160,6 +176,12 @@ func (c *Confirm[T]) Accept(close func()) []T {
 	}
 	close()
 	return []T{a.Do}
+}
+
+// Cancel closes the question without an answer.
+func (c *Confirm[T]) Cancel(close func()) []T {
+	close()
+	return []T{c.OnCancel}
 }
 
 // Click selects the answer in a row of the sheet.
@@ -249,8 +271,15 @@ func (c *Confirm[T]) typedRows() int {
 
 // typedLine draws the text to type and the part that has been typed, and returns the column of the cursor.
 func (c *Confirm[T]) typedLine(on Canvas, w int) (string, int) {
-	typed, at := c.Edit.Show(max(4, w-widget.Width(c.RequiredText)-21))
-	label := "type " + c.RequiredText + " to confirm: "
+	label := "type " + c.RequiredText
+	of := ", the number of " + c.Counts + ","
+	const confirm = " to confirm: "
+	if room := w - widget.Width(label+confirm) - 2*len(c.RequiredText); c.Counts != "" &&
+		!c.mismatch && widget.Width(of) < room {
+		label += of
+	}
+	label += confirm
+	typed, at := c.Edit.Show(max(4, w-widget.Width(label)-2))
 	state := themes.Warn
 	if c.Edit.String() == c.RequiredText {
 		state = themes.Good

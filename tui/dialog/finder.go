@@ -120,6 +120,7 @@ func (t *Item[T]) matches(text string) (Rank, bool) {
 // Finder is a searchable list of entries: help, palette, and menus.
 type Finder[T any] struct {
 	Title     string
+	Prompt    string // what to type, shown while no text is typed
 	EmptyText string // text for an empty result
 	Edit      widget.Entry
 	All       []Item[T]
@@ -480,8 +481,11 @@ func (f *Finder[T]) Draw(c Canvas) Frame {
 	if f.Palette != nil {
 		lead = ": "
 	}
-	lines = append(lines, c.Styles.Paint(themes.Accent, lead)+c.Styles.Paint(themes.Text, typed),
-		"")
+	token := themes.Text
+	if f.Edit.String() == "" && f.Prompt != "" {
+		typed, token = widget.Cut(f.Prompt, inner-2, c.more()), themes.Dim
+	}
+	lines = append(lines, c.Styles.Paint(themes.Accent, lead)+c.Styles.Paint(token, typed), "")
 	room := max(1, h-finderHead-finderFoot)
 	f.offset, f.page = widget.ScrollTo(f.Cursor, f.offset, room, len(f.Found)), room
 	if len(f.Found) == 0 {

@@ -21,8 +21,11 @@ type Prompt[T any] struct {
 	Validate func(text string) string
 	Change   func(text string)   // called after every change; nil = not called
 	Done     func(text string) T // returns the task for the line; nil = no task
-	Cancel   func()              // called if the line closes without a task; nil = not called
-	About    any                 // purpose of the line; its type depends on the owner
+	// returns the text after the key for the next step; nil = that key does nothing, unless Leads is set
+	Next   func(text string) string
+	Leads  bool   // another input follows, so the key for the next step ends this one
+	Cancel func() // called if the line closes without a task; nil = not called
+	About  any    // purpose of the line; its type depends on the owner
 
 	problem string // why the text was rejected; reset when the text changes
 }
@@ -70,6 +73,18 @@ func (p *Prompt[T]) Submit(close func()) []T {
 		return nil
 	}
 	return []T{p.Done(text)}
+}
+
+// Step goes to the next step of the input.
+func (p *Prompt[T]) Step(close func()) []T {
+	switch {
+	case p.Next != nil:
+		p.Edit = widget.NewEntry(p.Next(p.Edit.String()))
+		p.changed()
+	case p.Leads:
+		return p.Submit(close)
+	}
+	return nil
 }
 
 // Leave closes the line without a task.

@@ -87,7 +87,8 @@ func Members[T any](look *widget.Styles, rows []*panel.AgentRow,
 			Title: widget.FitName(r.Shown, name, look.Glyphs.More) + "  " + sign,
 			Words: r.Shown + " " + r.Why, Line: r.Name, Name: r.Name, Note: r.Why, Run: run(r)}
 		if at := strings.LastIndexByte(r.Name, '-'); at >= 0 {
-			items[i].Names = []string{strings.ToLower(r.Name[at+1:])}
+			number := strings.ToLower(r.Name[at+1:])
+			items[i].Names = []string{number, "m" + number} // m also opens a list of members
 		}
 	}
 	return items

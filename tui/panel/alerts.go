@@ -14,7 +14,7 @@ import (
 type Alert struct {
 	Text    string // can have several lines
 	Key     string // key that goes to the problem; "" = none
-	Effect  string // text that follows the key: "shows the plan"; "" = the key goes to a panel
+	Effect  string // text after the key, for example "shows the plan"; "" = the key opens a panel
 	Warning bool   // a warning that needs no reaction
 	Pending bool   // something is waiting for a decision, but nothing has failed
 }

@@ -74,6 +74,8 @@ func releaseText(r *AgentRow, now time.Time) string {
 	switch {
 	case !r.Quarantined():
 		return "now " + r.State.Is()
+	case r.Until.IsZero(): // the city has stopped
+		return "until city starts"
 	case r.Until.After(now):
 		return "retries in " + widget.Remaining(r.Until.Sub(now))
 	}

@@ -113,14 +113,17 @@ func (g *Rigs) toggle(*Env) []Request {
 		return []Request{{Prompt: "Resume " + g.Called() + "?", Yes: "resume", Doing: "resuming",
 			What: g.Called(), Commands: resume}}
 	}
-	what := rigsText(on)
+	what, counts := rigsText(on), "running agents"
+	if running < len(on) {
+		counts = "rigs"
+	}
 	body := "No session is running in the rig, and none starts"
 	if running > 0 {
 		body = describe.SessionsStop(running) + ", and none starts"
 	}
 	return []Request{{Prompt: "Suspend " + what + "?", Yes: "suspend", Doing: "suspending",
-		What: what, Commands: suspend, Count: max(len(on), running), Targets: rigLines(on),
-		Body: []string{body + " until the rig is resumed.",
+		What: what, Commands: suspend, Count: max(len(on), running), Counts: counts,
+		Targets: rigLines(on), Body: []string{body + " until the rig is resumed.",
 			"This is stored in the configuration."}}}
 }
 
@@ -191,8 +194,8 @@ func (g *Rigs) restart(*Env) []Request {
 		body = append(body, "Not restarted: "+widget.Count(left, "suspended or draining agent")+".")
 	}
 	return []Request{{Prompt: "Restart " + what + "?", Yes: "restart", Doing: "restarting",
-		What: what, Commands: commands, Count: len(rows), Targets: rigLines(g.Targets()),
-		Body: body}}
+		What: what, Commands: commands, Count: len(rows), Counts: "agents",
+		Targets: rigLines(g.Targets()), Body: body}}
 }
 
 // show opens the details of a rig.

@@ -160,7 +160,7 @@ func (r *AgentRow) AddCall(w *city.Watchdog) {
 		widget.Plain(w.Escalated.Message)+"; "+r.Why, "; ")
 }
 
-// CallLine returns a watchdog's call in one line.
+// CallLine returns a watchdog's call on one line.
 func CallLine(w *city.Watchdog) string {
 	return "watchdog " + widget.Plain(w.Name) + " calls " + widget.Plain(w.Escalated.To) +
 		": " + widget.Plain(w.Escalated.Message)

@@ -27,7 +27,6 @@ type Work struct {
 	pager
 	unclosed, closed []beads.Bead // the latest results
 	ready            map[string]bool
-	added            string // a bead that the user has added and that is not listed yet; "" = none
 
 	built  []WorkRow // rows built from the latest results; nil = not built yet
 	rigs   []city.Rig
@@ -116,16 +115,6 @@ func (k *Work) Take(id int, found []beads.Bead, problem string) bool {
 	return true
 }
 
-// SelectNew selects a bead that the user has just added as soon as the bead is listed, unless the user moves the cursor
-// first. Filters do not hide the bead.
-func (k *Work) SelectNew(id string) { k.added = id }
-
-// Move moves the cursor by n rows.
-func (k *Work) Move(n int) {
-	k.added = ""
-	k.Table.Move(n)
-}
-
 // rows returns the rows for the latest results.
 func (k *Work) rows(e *Env) []WorkRow {
 	same := slices.EqualFunc(k.rigs, e.Snap.Rigs, func(a, b city.Rig) bool {
@@ -133,12 +122,6 @@ func (k *Work) rows(e *Env) []WorkRow {
 	})
 	if k.built == nil || !same {
 		k.rigs, k.built = e.Snap.Rigs, workRows(e.Snap, k.unclosed, k.closed, k.ready)
-	}
-	if k.added != "" && slices.ContainsFunc(k.built, func(r WorkRow) bool {
-		return r.Key() == k.added
-	}) {
-		k.SelectedKey, k.List.IDs = k.added, append(k.List.IDs, k.added) // as if it were shown
-		k.added = ""
 	}
 	return slices.Clone(k.built)
 }

@@ -21,14 +21,14 @@ func Unread(m *Room) int {
 
 // Stalled reports whether the controller's patrol is long overdue.
 func Stalled(m *Room) bool {
-	if m.Snap == nil || m.Snap.Patrol.Last.IsZero() || announcedStop(m) {
+	if m.Snap == nil || m.Snap.Patrol.Last.IsZero() || HasStopped(m) {
 		return false
 	}
 	return m.Snap.Patrol.Age(m.Now) > 3*m.Snap.Patrol.Interval+5*time.Second
 }
 
-// announcedStop reports whether the city does not respond after its last snapshot has announced a clean shutdown.
-func announcedStop(m *Room) bool { return m.Unreachable != "" && m.Snap != nil && m.Snap.ShutDown }
+// HasStopped reports whether the city does not respond after its last snapshot has announced a clean shutdown.
+func HasStopped(m *Room) bool { return m.Unreachable != "" && m.Snap != nil && m.Snap.ShutDown }
 
 // Uncontrollable reports whether a city that another process runs has stopped or does not respond, and therefore cannot
 // be controlled.
@@ -48,7 +48,7 @@ func (m *Room) SetUnreachable(why string) {
 // NoController returns text that says for how long the controller has not responded, and why.
 func NoController(m *Room) string {
 	since := widget.Age(m.Now.Sub(m.SilentSince))
-	if announcedStop(m) {
+	if HasStopped(m) {
 		return "the city stopped " + since + " ago" + restartHint(m) +
 			"; this is its last known state"
 	}
@@ -68,7 +68,7 @@ func Alerts(m *Room) []panel.Alert {
 	var p []panel.Alert
 	bad := func(text string) { p = append(p, panel.Alert{Text: text}) }
 	switch {
-	case announcedStop(m), Uncontrollable(m):
+	case HasStopped(m), Uncontrollable(m):
 		bad(NoController(m))
 	case m.Unreachable != "":
 		bad("the city cannot be reached: " + m.Unreachable + "; the data shown is outdated")
@@ -77,17 +77,33 @@ func Alerts(m *Room) []panel.Alert {
 	if s == nil {
 		return p
 	}
-	if s.ShutDown && !announcedStop(m) {
+	if s.ShutDown && !HasStopped(m) {
 		bad("the city is shutting down")
 	}
 	if Stalled(m) {
 		bad("the controller's last patrol was " + widget.Age(s.Patrol.Age(m.Now)) + " ago")
+	}
+	if s.Suspended {
+		p = append(p, suspendedCity(m))
 	}
 	held := ""
 	if s.Config.Held != nil {
 		held = fleet.HeldText(s.Config.Held)
 	}
 	return append(p, m.Alerts(m.Env(), rejectedConfig(m), held, preferenceProblems(m))...)
+}
+
+// suspendedCity returns the alert for a suspended city, with the key that resumes it.
+func suspendedCity(m *Room) panel.Alert {
+	a := panel.Alert{Text: "the city is suspended: no agent runs", Pending: true}
+	switch own := m.Keys.MainKey("city.suspend"); {
+	case m.Mode == ReadOnly:
+	case own != "":
+		a.Key, a.Effect = own, "resumes it"
+	default:
+		a.Key, a.Effect = m.Keys.MainKey("view.palette"), ", type resume city"
+	}
+	return a
 }
 
 // rejectedConfig returns an alert if the configuration on disk is invalid. The error comes first, because a narrow

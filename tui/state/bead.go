@@ -32,3 +32,30 @@ func ParseBead(m *Room, text string) (b beads.Bead, why string) {
 	}
 	return b, ""
 }
+
+// WithNextPool returns the text of a new bead with a word pool:NAME at its end. If there is one already, its name is
+// completed, or replaced by the name of the next pool.
+func WithNextPool(m *Room, text string) string {
+	if len(m.Pools.Rows) == 0 {
+		return text
+	}
+	at := strings.LastIndexByte(text, ' ') + 1
+	part, ok := strings.CutPrefix(text[at:], "pool:")
+	if !ok {
+		at, part = len(text), ""
+	}
+	next := 0
+	for i := range m.Pools.Rows {
+		switch name := m.Pools.Rows[i].Name; {
+		case name == part:
+			next = (i + 1) % len(m.Pools.Rows)
+		case part != "" && strings.HasPrefix(name, part) && m.Pools.Find(part) == nil:
+			next = i
+		}
+	}
+	before := text[:at]
+	if before != "" && !strings.HasSuffix(before, " ") {
+		before += " "
+	}
+	return before + "pool:" + m.Pools.Rows[next].Name
+}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/feed"
 	"gcity/tui/fleet"
 	"gcity/tui/widget"
 )
@@ -120,4 +121,25 @@ func AllNeeds(m *Room) []fleetNeed {
 		return a.Need.State.Urgency() - b.Need.State.Urgency()
 	})
 	return all
+}
+
+// StartSwitch starts a switch. Until the switch ends, only the key that cancels it works, because other keys are meant
+// for the new city.
+func StartSwitch(m *Room, t feed.SwitchCity) []feed.Effect {
+	if m.Departure.Waits() {
+		ShowFailure(m, "cannot switch city: "+DepartureText(m))
+		return nil
+	}
+	where := widget.Plain(t.Name)
+	if t.Name == "" {
+		where = "all cities"
+	}
+	before := m.Status
+	doing := "switching to "
+	if t.Start {
+		doing = "starting "
+	}
+	t.ID = BeginAction(m, doing+where+" "+m.Look.Glyphs.More)
+	m.Switch = CitySwitch{ID: t.ID, Name: where, Before: before}
+	return []feed.Effect{t}
 }

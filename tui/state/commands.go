@@ -23,6 +23,19 @@ func CommandRows(m *Room, doing string, rows []*panel.AgentRow,
 	return SendCommands(m, doing, what, commands)
 }
 
+// Release ends what holds agents back: quarantine, backoff or a drain. It ends the undo of earlier verbs and offers
+// none, because a second press of its key must not drain an agent again.
+func Release(m *Room, rows []*panel.AgentRow) []feed.Effect {
+	todo := CommandRows(m, "releasing", rows, func(name string) city.Command {
+		if r := m.Agents.Find(name); r != nil && r.State == city.Draining {
+			return city.Undrain{Agent: name}
+		}
+		return city.Release{Agent: name}
+	})
+	m.Undo = Undo{}
+	return todo
+}
+
 // TargetNames returns text that names the agents that a verb acts on. The text says that they are marked, unless there
 // is only one and the cursor is on it.
 func TargetNames(m *Room, rows []*panel.AgentRow) string {
@@ -116,8 +129,9 @@ func isScaling(m *Room, p *panel.PoolRow) bool {
 }
 
 // RunTasks runs tasks. Until they end, the status line shows the text doing followed by the text what: "suspending
-// builder".
+// builder". Tasks cannot be undone.
 func RunTasks(m *Room, doing, what string, tasks ...feed.Task) []feed.Effect {
 	id := BeginAction(m, doing+" "+what+" "+m.Look.Glyphs.More)
+	m.Undo = Undo{}
 	return []feed.Effect{feed.RunTasks{ID: id, Title: doing, Tasks: tasks}}
 }

@@ -135,7 +135,7 @@ func (m *Room) Canvas() dialog.Canvas {
 func (m *Room) staleWarning(w int) string {
 	text := ""
 	switch {
-	case announcedStop(m):
+	case HasStopped(m):
 		text = "the city stopped " + widget.Age(m.Now.Sub(m.SilentSince)) + " ago"
 	case Uncontrollable(m):
 		text = "no response from the city for " + widget.Age(m.Now.Sub(m.SilentSince))

@@ -2,6 +2,7 @@ package state
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"gcity/city"
@@ -13,12 +14,13 @@ import (
 // UndoDuration is how long undo is possible.
 const UndoDuration = 30 * time.Second
 
-// Undo describes how to undo the last verb that can be undone. The zero value undoes nothing.
+// Undo describes how to undo the latest action that can be undone. The zero value undoes nothing.
 type Undo struct {
 	ID       int    // ID of the action
 	What     string // "suspending worker-2"
 	Commands []city.Command
 	Restore  func(m *Room) // undoes changes that exist only in this room
+	Then     func(m *Room) // called when the commands are sent; nil = not called
 	Until    time.Time
 	drained  map[string]string // draining agents and their sessions, by name
 }
@@ -65,9 +67,10 @@ func Reverse(m *Room, c city.Command) city.Command {
 	return nil
 }
 
-// offerUndo replaces the stored undo with that of an action that has just started. If the action cannot be undone, the
-// stored undo is kept.
+// offerUndo replaces the stored undo with that of an action that has just started. If the action cannot be undone,
+// nothing can: undo never skips the latest verb.
 func offerUndo(m *Room, what string, commands []city.Command) {
+	m.Undo = Undo{}
 	back := reversal(m, commands)
 	if len(back) == 0 {
 		return
@@ -130,10 +133,44 @@ func CanUndo(m *Room) bool {
 		(m.Undo.Restore != nil || len(m.Undo.Possible(m)) > 0)
 }
 
-// Undoable reports whether the release verb undoes the last verb. If agents are held back, the verb releases them
-// instead, unless the last verb was about the same agents and Quarantine does not have the focus.
+// NeedUndo returns the reason why no verb can be undone, or "".
+func NeedUndo(m *Room) string {
+	switch {
+	case NeedWritable(m) != "":
+		return NeedWritable(m)
+	case CanUndo(m):
+		return ""
+	case m.Actions == 0:
+		return "no action to undo yet"
+	case m.Undo.ID != 0 && !m.Now.Before(m.Undo.Until):
+		return "the latest action is older than " + widget.Duration(UndoDuration)
+	}
+	return "the latest action cannot be undone"
+}
+
+// RunUndo undoes the latest verb. An undo cannot itself be undone, so pressing its key twice does not repeat the verb.
+func RunUndo(m *Room) []feed.Effect {
+	u := m.Undo
+	m.Undo = Undo{}
+	if u.Restore != nil {
+		u.Restore(m)
+		return nil
+	}
+	m.Scaled = Scaling{}
+	todo := SendCommands(m, "undoing:", u.What, u.Possible(m))
+	if u.Then != nil {
+		u.Then(m)
+	}
+	m.Undo = Undo{}
+	return todo
+}
+
+// Undoable reports whether the release verb undoes the latest verb. If agents are held back, the verb releases them
+// instead, unless the latest verb was about the same agents and Quarantine does not have the focus. If a watchdog waits
+// to be acknowledged, the verb acknowledges it.
 func Undoable(m *Room) bool {
-	if !CanUndo(m) {
+	acknowledges := len(m.NamedAgents) == 0 && AcknowledgeableWatchdog(m) != nil
+	if !CanUndo(m) || acknowledges {
 		return false
 	}
 	if a := m.Focused().About(); a.Kind != panel.KindAgent && a.NoAgent == "" {
@@ -152,7 +189,7 @@ func (u *Undo) About(rows []*panel.AgentRow) bool {
 	})
 }
 
-// Drains reports whether undo starts the drains again that the last verb canceled.
+// Drains reports whether undo starts the drains again that the latest verb canceled.
 func (u *Undo) Drains() bool {
 	return len(u.Commands) > 0 && !slices.ContainsFunc(u.Commands, func(c city.Command) bool {
 		_, ok := c.(city.Drain)
@@ -160,10 +197,38 @@ func (u *Undo) Drains() bool {
 	})
 }
 
-// UndoHint returns text that says how long the last verb can still be undone, or "".
+// UndoText returns text that names what undo does: "undo suspending builder", "drain builder again".
+func UndoText(m *Room) string {
+	u := &m.Undo
+	what := widget.Cut(widget.Plain(u.What), 24, m.Look.Glyphs.More)
+	switch {
+	case u.Drains() && len(u.Commands) == 1:
+		name := widget.Plain(u.Commands[0].Target())
+		return "drain " + widget.Cut(name, 24, m.Look.Glyphs.More) + " again"
+	case u.Drains():
+		return "drain " + widget.Count(len(u.Commands), "agent") + " again"
+	}
+	return strings.TrimSpace("undo " + what)
+}
+
+// UndoLine returns the palette line that undoes the latest verb while the release verb does something else, or "".
+func UndoLine(m *Room) string {
+	k := m.Keys.MainKey("view.palette")
+	if k == "" || !CanUndo(m) || Undoable(m) {
+		return ""
+	}
+	if widget.Width(k) > 1 {
+		k += " "
+	}
+	return k + "undo"
+}
+
+// UndoHint returns text that says how long the latest verb can still be undone, or "".
 func UndoHint(m *Room) string {
 	k := m.Keys.MainKey(ReleaseID)
-	if k == "" || !Undoable(m) {
+	if line := UndoLine(m); line != "" {
+		k = line
+	} else if k == "" || !Undoable(m) {
 		return ""
 	}
 	if m.ReducedMotion {

@@ -66,7 +66,7 @@ func urgency(m *state.Room, a *state.Action) int {
 	switch at := slices.Index(order, a.ID); {
 	case a.ID == state.BackID:
 		return -2
-	case a.ID == state.ReleaseID && state.Undoable(m):
+	case a.ID == state.ReleaseID && state.CanUndo(m):
 		return -1
 	case at >= 0:
 		return at
@@ -138,6 +138,7 @@ func Footer(m *state.Room, w int) string {
 	if text := footMarks(m); text != "" {
 		l.Add(themes.Accent, text+"  ")
 	}
+	undoKey(m, &l)
 	named, shown := false, map[string]bool{}
 	for _, a := range keys {
 		if shown[footText(m, a)] { // another key with the same effect is already in the footer
@@ -180,7 +181,7 @@ func footMarks(m *state.Room) string {
 func footAgent(m *state.Room, a *state.Action) string {
 	if m.Focused().About().NoAgent == "" || !strings.HasPrefix(a.ID, "agent.") ||
 		a.ID == "agent.details" ||
-		a.ID == state.ReleaseID && (state.Undoable(m) || state.AcknowledgeableWatchdog(m) != nil) {
+		a.ID == state.ReleaseID && (state.CanUndo(m) || state.AcknowledgeableWatchdog(m) != nil) {
 		return ""
 	}
 	if r := state.SingleAgent(m); r != nil {
@@ -210,13 +211,11 @@ func footText(m *state.Room, a *state.Action) string {
 	switch {
 	case a.ID == state.ReleaseID && state.AcknowledgeableWatchdog(m) != nil:
 		return "ack"
-	case a.ID == state.ReleaseID && state.Undoable(m) && m.Undo.Drains():
-		return "drain again"
-	case undoes && m.W < 100 && statusOffersUndo(m):
-		return "undo"
 	case undoes:
-		return strings.TrimSpace("undo " + widget.Cut(widget.Plain(m.Undo.What), 24,
-			m.Look.Glyphs.More))
+		return state.UndoText(m)
+	case a.ID == state.ReleaseID && state.CanUndo(m):
+		what := state.TargetNames(m, state.Releasable(m))
+		return "release " + widget.Cut(what, 24, m.Look.Glyphs.More)
 	case a.ID == state.SuspendID && suspended(m):
 		return "resume"
 	case a.ID == state.DrainID:
@@ -240,12 +239,6 @@ func footText(m *state.Room, a *state.Action) string {
 	return a.Short
 }
 
-// statusOffersUndo reports whether the status line already names the verb that can be undone. A narrow footer then
-// omits it.
-func statusOffersUndo(m *state.Room) bool {
-	return m.Undo.ID == m.Status.ID && m.Status.Text != "" && state.IsFresh(m)
-}
-
 // suspended reports whether the suspend verb has targets and all of them are suspended.
 func suspended(m *state.Room) bool {
 	all := actions.SuspendTargets(m)
@@ -255,6 +248,14 @@ func suspended(m *state.Room) bool {
 
 func footWidth(m *state.Room, a *state.Action) int {
 	return widget.Width(a.Key.Keys()[0]) + 1 + widget.Width(footText(m, a)) + 2
+}
+
+// undoKey draws the palette line that undoes the last verb while the key of undo does something else.
+func undoKey(m *state.Room, l *widget.Line) {
+	if line := state.UndoLine(m); line != "" {
+		l.Add(themes.Key, line)
+		l.Add(themes.Dim, " "+strings.TrimPrefix(state.UndoText(m), "undo ")+"  ")
+	}
 }
 
 func footKey(m *state.Room, l *widget.Line, a *state.Action) {

@@ -54,9 +54,10 @@ func Draw(m *state.Room) Screen {
 }
 
 // drawAsOfLastResponse draws the body as it was at the time of the city's last response. Otherwise ages would grow
-// although the current state is unknown.
+// although the current state is unknown. The state of a city that has stopped with all its agents is known.
 func drawAsOfLastResponse(m *state.Room, p *state.Plan) []string {
-	if m.Unreachable != "" {
+	stopped := state.HasStopped(m) && state.RunningAgents(m) == 0
+	if m.Unreachable != "" && !stopped {
 		defer func(now time.Time) { m.Now = now }(m.Now)
 		m.Now = m.SilentSince
 	}

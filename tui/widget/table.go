@@ -111,6 +111,7 @@ type Table[R any, P keyed[R]] struct {
 	List        List
 	SelectedKey string // the key under the cursor
 	hiddenKey   string // the key that the user had selected before a filter hid its row; "" = none
+	awaited     string // the key of a row that is selected as soon as it is listed; "" = none
 }
 
 func NewTable[R any, P keyed[R]]() Table[R, P] {
@@ -121,6 +122,10 @@ func NewTable[R any, P keyed[R]]() Table[R, P] {
 // selected row, the row is selected again when the user changes the filter so that the row matches.
 func (t *Table[R, P]) Fill(belongs, keep func(P) bool, holds func(id string) bool) {
 	t.Version++
+	if t.awaited != "" && t.Find(t.awaited) != nil {
+		t.SelectedKey, t.List.IDs = t.awaited, append(t.List.IDs, t.awaited) // as if it were shown
+		t.awaited = ""
+	}
 	user, want := holds == nil, t.SelectedKey
 	hidden := t.Find(t.hiddenKey)
 	switch {
@@ -140,7 +145,7 @@ func (t *Table[R, P]) Fill(belongs, keep func(P) bool, holds func(id string) boo
 // Move moves the cursor by n rows.
 func (t *Table[R, P]) Move(n int) {
 	t.List.Move(n)
-	t.hiddenKey = ""
+	t.hiddenKey, t.awaited = "", ""
 	t.SelectCurrent()
 }
 
@@ -151,6 +156,10 @@ func (t *Table[R, P]) Select(key string) bool {
 	t.SelectCurrent()
 	return ok
 }
+
+// SelectNew selects a row that the user has just added as soon as it is listed, unless the user moves the cursor first.
+// Filters do not hide the row.
+func (t *Table[R, P]) SelectNew(key string) { t.awaited = key }
 
 // Preferred returns the key of the row that is selected if no filter hides it.
 func (t *Table[R, P]) Preferred() string { return cmp.Or(t.hiddenKey, t.SelectedKey) }

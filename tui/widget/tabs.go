@@ -121,7 +121,7 @@ func farFirst(all []Tab) []int {
 	return order
 }
 
-// TabAt returns the ID of the title at column x of a line, or "".
+// TabAt returns the ID of the tab at column x of the row of tabs, or "".
 func TabAt(all []Tab, x int) string {
 	at, gap := 1, tabGap(all)
 	for _, t := range all {
