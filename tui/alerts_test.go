@@ -114,11 +114,11 @@ func TestASuspendedCityIsAnAlert(t *testing.T) {
 			n.Agents[i].State, n.Agents[i].Running, n.Agents[i].Session = city.Suspended, false, nil
 		}
 	})
-	s.shows("! the city is suspended: no agent runs  press :, type resume city")
+	s.shows("! the city is suspended  press :, type resume city")
 	s.line("resume city", "enter")
 	s.wants(city.Resume{})
 	s.m.Mode = state.ReadOnly
 	s.wait(time.Second)
-	s.shows("the city is suspended: no agent runs")
+	s.shows("the city is suspended")
 	s.hides("type resume city")
 }

@@ -95,7 +95,7 @@ func Alerts(m *Room) []panel.Alert {
 
 // suspendedCity returns the alert for a suspended city, with the key that resumes it.
 func suspendedCity(m *Room) panel.Alert {
-	a := panel.Alert{Text: "the city is suspended: no agent runs", Pending: true}
+	a := panel.Alert{Text: "the city is suspended", Pending: true}
 	switch own := m.Keys.MainKey("city.suspend"); {
 	case m.Mode == ReadOnly:
 	case own != "":
