@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"gcity/formula"
+	"gcity/internal/span"
 	"gcity/internal/toml"
 )
 
@@ -134,7 +135,7 @@ func (d Definition) When() string {
 
 // TimedOut returns the error text for a run that was killed at its timeout. It says where the timeout is set.
 func (d Definition) TimedOut() string {
-	return fmt.Sprintf("the run did not finish within %s (%s)", exact(d.Timeout), d.Limit)
+	return fmt.Sprintf("the run did not finish within %s (%s)", span.Text(d.Timeout), d.Limit)
 }
 
 // Dir returns the folder that contains the automation's file. Actions get it as AUTOMATION_DIR.

@@ -3,6 +3,8 @@ package automation
 import (
 	"strings"
 	"time"
+
+	"gcity/internal/span"
 )
 
 // Kind implements one kind of gate: it parses the gate's keys, decides when the gate opens, and describes the gate. To
@@ -55,8 +57,8 @@ func cooldownGate() Kind {
 			s.d.Interval = s.interval
 			s.checkMinimum("interval", s.interval, MinInterval)
 		},
-		describe: func(d Definition, span func(time.Duration) string) string {
-			return span(d.Interval)
+		describe: func(d Definition, format func(time.Duration) string) string {
+			return format(d.Interval)
 		},
 	}
 }
@@ -126,11 +128,11 @@ func manualGate() Kind {
 }
 
 // GateSetting returns the gate's interval, schedule, check or event type. For Manual it returns "".
-func (d Definition) GateSetting() string { return d.gateSetting(time.Duration.String) }
+func (d Definition) GateSetting() string { return d.gateSetting(span.Text) }
 
-func (d Definition) gateSetting(span func(time.Duration) string) string {
+func (d Definition) gateSetting(format func(time.Duration) string) string {
 	if describe := d.Gate.kind().describe; describe != nil {
-		return describe(d, span)
+		return describe(d, format)
 	}
 	return ""
 }

@@ -2,8 +2,9 @@ package automation
 
 import (
 	"fmt"
-	"strings"
 	"time"
+
+	"gcity/internal/span"
 )
 
 // Limits for automatic runs.
@@ -300,20 +301,5 @@ func (d Definition) backoff(n int) time.Duration {
 
 // words formats a duration in whole seconds. It rounds up, so that a remaining time is never shown as "0s".
 func words(d time.Duration) string {
-	text := (max(0, d) + time.Second - time.Nanosecond).Truncate(time.Second).String()
-	text = strings.Replace(text, "h0m", "h", 1)
-	for _, zero := range []string{"m0s", "h0s"} {
-		if short, ok := strings.CutSuffix(text, zero); ok {
-			text = short + zero[:1]
-		}
-	}
-	return text
-}
-
-// exact is like words but keeps fractions of a second.
-func exact(d time.Duration) string {
-	if d%time.Second != 0 {
-		return d.String()
-	}
-	return words(d)
+	return span.Text((max(0, d) + time.Second - time.Nanosecond).Truncate(time.Second))
 }

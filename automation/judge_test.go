@@ -120,9 +120,9 @@ func TestCron(t *testing.T) {
 	}
 	judgeAll(t, catch, []judged{
 		{"missed for a day", Facts{Born: ago(99 * time.Hour), Last: ago(25 * time.Hour)},
-			"due | cron: due 2026-11-21 12:00 UTC, 24h20s late | 11-23 03:00:00"},
+			"due | cron: due 2026-11-21 12:00 UTC, 24h0m20s late | 11-23 03:00:00"},
 		{"never run, known since yesterday", Facts{Born: ago(20 * time.Hour)},
-			"due | cron: due 2026-11-22 03:00 UTC, 9h20s late | 11-23 03:00:00"},
+			"due | cron: due 2026-11-22 03:00 UTC, 9h0m20s late | 11-23 03:00:00"},
 		{"nothing missed", Facts{Born: ago(99 * time.Hour), Last: ago(10 * time.Second)}, next},
 		{"new", Facts{}, due},
 		{"born in the future", Facts{Born: ago(-87600 * time.Hour)}, due},

@@ -24,9 +24,9 @@ func draw(r *rand.Rand) drawn {
 	parts := make([]string, 5)
 	for i, f := range fields() {
 		if r.IntN(3) == 0 {
-			parts[i], d.sets[i] = "*", span(f.low, f.high, 1)
+			parts[i], d.sets[i] = "*", interval(f.low, f.high, 1)
 			if step := 1 + r.IntN(f.high); r.IntN(2) == 0 {
-				parts[i], d.sets[i] = "*/"+strconv.Itoa(step), span(f.low, f.high, step)
+				parts[i], d.sets[i] = "*/"+strconv.Itoa(step), interval(f.low, f.high, step)
 			}
 			continue
 		}
@@ -39,10 +39,10 @@ func draw(r *rand.Rand) drawn {
 				items, d.sets[i] = append(items, strconv.Itoa(low)), d.sets[i]|1<<low
 			case 1:
 				items, d.sets[i] = append(items, fmt.Sprintf("%d-%d", low, high)),
-					d.sets[i]|span(low, high, 1)
+					d.sets[i]|interval(low, high, 1)
 			default:
 				items, d.sets[i] = append(items, fmt.Sprintf("%d-%d/%d", low, high, step)),
-					d.sets[i]|span(low, high, step)
+					d.sets[i]|interval(low, high, step)
 			}
 		}
 		parts[i] = strings.Join(items, ",")
@@ -54,7 +54,7 @@ func draw(r *rand.Rand) drawn {
 	return d
 }
 
-func span(low, high, step int) (set uint64) {
+func interval(low, high, step int) (set uint64) {
 	for v := low; v <= high; v += step {
 		set |= 1 << v
 	}

@@ -187,6 +187,9 @@ func afterJoin(ctx context.Context, e *env.Env, l *env.Link, exit tui.Exit) stri
 	case !l.Live:
 		return "no controller is running, but " + running + " kept running; run `gcity` to " +
 			"control them again"
+	case exit == tui.Leave && n == 0:
+		return output.SafeText(s.Name) + " keeps running; no agent is running\n" +
+			output.SafeText(nextCommands(l.Dir))
 	case exit == tui.Leave:
 		return output.SafeText(s.Name) + " keeps running with " + running + "\n" +
 			output.SafeText(nextCommands(l.Dir))

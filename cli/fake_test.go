@@ -160,7 +160,7 @@ func demoCity() *fakeCity {
 				{Name: "app/reader", State: city.Running, Since: noon.Add(-25 * time.Hour), PID: 99, Running: true, Available: true, Restarts: 2},
 				{Name: "idle", State: city.Suspended, Reason: "in city.toml", Since: noon.Add(-49 * time.Hour), Suspended: true},
 				{
-					Name: "scout", State: city.Quarantined, Reason: "crashed 6× in 4m0s, last: exit 3", Since: noon.Add(-22 * time.Minute),
+					Name: "scout", State: city.Quarantined, Reason: "crashed 6× in 4m, last: exit 3", Since: noon.Add(-22 * time.Minute),
 					Until: &until, Exit: &city.Exit{Code: 3, At: noon, Uptime: 1500 * time.Millisecond, File: ".gc/crashes/scout/x.ansi"},
 					Decisions: []city.Decision{{At: noon.Add(-22 * time.Minute), What: "quarantine", Why: "6 crashes, 5 allowed"}},
 				},

@@ -13,6 +13,7 @@ import (
 	"gcity/cli/output"
 	"gcity/config"
 	"gcity/internal/redact"
+	"gcity/internal/span"
 	"gcity/restart"
 )
 
@@ -62,7 +63,7 @@ func changedSettings(ctx context.Context, l *env.Link, c *config.City, s *city.S
 func policyChanges(was city.RestartPolicy, is restart.Policy) (out []setting) {
 	for _, d := range []setting{{"restart", was.Mode, string(is.Mode)},
 		{"max_restarts", strconv.Itoa(was.MaxRestarts), strconv.Itoa(is.MaxRestarts)},
-		{"restart_window", was.Window.String(), is.Window.String()},
+		{"restart_window", span.Text(was.Window), span.Text(is.Window)},
 		{"restart_backoff", was.Backoff.String(), is.Backoff.String()}} {
 		if d.Old != d.New {
 			out = append(out, d)
@@ -105,7 +106,7 @@ func declaredIn(s *city.Snapshot) []declared {
 	out := []declared{{"daemon", [][2]string{{"patrol_interval", s.Patrol.Interval.String()}}}}
 	for i := range s.Pools {
 		p := &s.Pools[i]
-		out = append(out, poolSettings(p.Name, p.Min, p.Max, p.Check.Command, p.Timeout.String()))
+		out = append(out, poolSettings(p.Name, p.Min, p.Max, p.Check.Command, span.Text(p.Timeout)))
 	}
 	for i := range s.Rigs {
 		r := &s.Rigs[i]
@@ -125,7 +126,7 @@ func declaredBy(c *config.City) []declared {
 	for i := range pools {
 		p := &pools[i]
 		out = append(out, poolSettings(p.Name, p.Min, p.Max, redact.Text(p.Check),
-			p.DrainTimeout.String()))
+			span.Text(p.DrainTimeout)))
 	}
 	for i := range c.Rigs {
 		r := &c.Rigs[i]

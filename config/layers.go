@@ -8,6 +8,7 @@ import (
 	"gcity/automation"
 	"gcity/config/keys"
 	"gcity/formula"
+	"gcity/internal/span"
 	"gcity/internal/toml"
 )
 
@@ -87,7 +88,7 @@ func wispDefault(d *loading, one, other string, value *time.Duration, def time.D
 	*value = def
 	addWarning(d, Problem{Origin: at, Key: "daemon." + one, Message: fmt.Sprintf(
 		"is set, but daemon.%s is not set and defaults to %q; set both keys", other,
-		shortDuration(def))})
+		span.Text(def))})
 }
 
 // override checks one override against the city and applies it.

@@ -15,6 +15,7 @@ import (
 	"gcity/config/keys"
 	"gcity/config/placeholder"
 	"gcity/internal/redact"
+	"gcity/internal/span"
 	"gcity/internal/toml"
 	"gcity/restart"
 )
@@ -228,7 +229,7 @@ func (c printer) shown(field any) string {
 	case *int:
 		return strconv.Itoa(*f)
 	case *time.Duration:
-		return toml.Quote(shortDuration(*f))
+		return toml.Quote(span.Text(*f))
 	case **string:
 		if *f != nil {
 			return toml.Quote(**f)
@@ -239,7 +240,7 @@ func (c printer) shown(field any) string {
 		}
 	case **time.Duration:
 		if *f != nil {
-			return toml.Quote(shortDuration(**f))
+			return toml.Quote(span.Text(**f))
 		}
 	case *[]string:
 		items := make([]string, len(*f))
@@ -266,18 +267,6 @@ func redacted(field any) any {
 		return &list
 	}
 	return field
-}
-
-// shortDuration formats a duration without zero parts: "1h" instead of "1h0m0s".
-func shortDuration(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
 }
 
 // writeRows writes "key = value # origin". The comments are aligned if the values are short enough.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"gcity/internal/span"
 	"gcity/session"
 )
 
@@ -44,7 +45,7 @@ func (d watchdogChecker) watchdogs() {
 		if w.VeryStale <= w.Fresh && w.Fresh > 0 && w.VeryStale > 0 {
 			at, key := w.at("very_stale", "fresh")
 			d.addError(at, "watchdogs."+key, fmt.Sprintf("very_stale is %s and fresh is %s; "+
-				"very_stale must be greater", shortDuration(w.VeryStale), shortDuration(w.Fresh)))
+				"very_stale must be greater", span.Text(w.VeryStale), span.Text(w.Fresh)))
 		}
 		d.agentsOf(w)
 		w.EscalateTo = d.qualifyAddress(w, w.EscalateTo)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/internal/span"
 )
 
 // Reason returns why an agent is in its state. The text makes sense without the name of the state.
@@ -64,16 +65,7 @@ func Mode(mode string) string {
 }
 
 // Setting formats a duration as it is written in a configuration file: "5m", "1h30m".
-func Setting(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
-}
+func Setting(d time.Duration) string { return span.Text(d) }
 
 // Work describes the number of open beads and of beads in progress: "4 open, 2 in progress".
 func Work(open, inProgress int) string {

@@ -29,7 +29,7 @@ func Restart(p *city.RestartPolicy) string {
 		text += "; an exit within " + Setting(p.MinUptime) + " is a crash"
 	}
 	if p.MaxRestarts > 0 {
-		text += fmt.Sprintf("; quarantine after more than %d crashes in %s", p.MaxRestarts,
+		text += fmt.Sprintf("; quarantine on crash %d within %s", p.MaxRestarts+1,
 			Setting(p.Window))
 	}
 	switch first, most := p.Waits(); {
@@ -52,8 +52,8 @@ func RestartLines(s *city.Spec) []string {
 		lines[0] += "; an exit within " + Setting(p.MinUptime) + " of the start is a crash"
 	}
 	if p.MaxRestarts > 0 {
-		lines = append(lines, fmt.Sprintf("quarantined after more than %d crashes in %s",
-			p.MaxRestarts, Setting(p.Window)))
+		lines = append(lines, fmt.Sprintf("quarantined on crash %d within %s",
+			p.MaxRestarts+1, Setting(p.Window)))
 	} else {
 		lines = append(lines, "crashes never lead to quarantine")
 	}

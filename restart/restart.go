@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"hash/fnv"
 	"time"
+
+	"gcity/internal/span"
 )
 
 // Mode is the value of an agent's `restart` key.
@@ -86,12 +88,12 @@ func (h *History) Died(now time.Time, d Death, p Policy) Verdict {
 	h.prune(now, p.Window)
 	h.Crashes = append(h.Crashes, now)
 	if p.MaxRestarts > 0 && len(h.Crashes) > p.MaxRestarts {
-		n, span := len(h.Crashes), now.Sub(h.Crashes[0])
+		n, period := len(h.Crashes), now.Sub(h.Crashes[0])
 		h.Crashes, h.Streak = nil, 0
 		return Verdict{
 			Crash: true, Count: n, Outcome: Quarantine, At: now.Add(p.Window),
-			Reason: fmt.Sprintf("crashed %d× in %s, last: %s", n, span.Round(time.Second),
-				reason),
+			Reason: fmt.Sprintf("crashed %d× in %s, last: %s", n,
+				span.Text(period.Round(time.Second)), reason),
 		}
 	}
 	if p.MaxRestarts == 0 {

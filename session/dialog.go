@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"gcity/internal/span"
 )
 
 // Dialog is a question that a program may ask after its start, before the program is ready.
@@ -148,7 +150,8 @@ func (w *readyWait) timeoutError(limit time.Duration) error {
 	switch {
 	case d == nil:
 		return fmt.Errorf("the agent did not become ready: no line on its screen began with %q "+
-			"within %s; the screen shows: %s", w.s.Ready.Prefix, limit, tail(w.screen))
+			"within %s; the screen shows: %s", w.s.Ready.Prefix, span.Text(limit),
+			tail(w.screen))
 	case len(d.Keys) == 0:
 		return fmt.Errorf("the agent did not become ready: it asks about %s, and the question "+
 			"was not answered; answer in the agent's terminal, or set emits_permission_warning = "+

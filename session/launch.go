@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gcity/internal/shell"
+	"gcity/internal/span"
 )
 
 // NeedsSettling reports whether a started session needs Settle, because it has setup lines, a readiness check or a
@@ -161,13 +162,13 @@ func (s *Spec) await(ctx context.Context, p Provider) error {
 func (r Ready) waits(limit time.Duration) string {
 	switch {
 	case r.Prefix == "":
-		return fmt.Sprintf("counts as ready %s after it starts", r.Delay)
+		return fmt.Sprintf("counts as ready %s after it starts", span.Text(r.Delay))
 	case r.Delay > 0:
 		return fmt.Sprintf("waits for a line on its screen that begins with %q, for at most %s",
-			r.Prefix, r.Delay)
+			r.Prefix, span.Text(r.Delay))
 	}
 	return fmt.Sprintf("waits for a line on its screen that begins with %q; the start fails "+
-		"after %s without one", r.Prefix, limit)
+		"after %s without one", r.Prefix, span.Text(limit))
 }
 
 // shows reports whether a line of the screen begins with prefix. It ignores trailing blanks in prefix, because

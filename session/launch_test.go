@@ -120,10 +120,10 @@ func TestLaunchWaitsForPrompt(t *testing.T) {
 func TestSlowLaunchReportsReason(t *testing.T) {
 	const line = `waits for a line on its screen that begins with "> "`
 	for want, ready := range map[string]session.Ready{
-		line + "; the start fails after 1m0s without one": {Prefix: "> "},
-		line + ", for at most 5s":                         {Prefix: "> ", Delay: 5 * time.Second},
-		"counts as ready 5s after it starts":              {Delay: 5 * time.Second},
-		"":                                                {Delay: time.Second},
+		line + "; the start fails after 1m without one": {Prefix: "> "},
+		line + ", for at most 5s":                       {Prefix: "> ", Delay: 5 * time.Second},
+		"counts as ready 5s after it starts":            {Delay: 5 * time.Second},
+		"":                                              {Delay: time.Second},
 	} {
 		s := launchSpec(t)
 		s.Ready = ready

@@ -11,6 +11,7 @@ import (
 
 	"gcity/city"
 	"gcity/internal/deadline"
+	"gcity/internal/span"
 )
 
 const (
@@ -95,7 +96,7 @@ func (w *worker) info() city.Info {
 		i.Error = snap.Away
 	case age > 3*max(snap.Patrol.Interval, 5*time.Second):
 		i.Error = fmt.Sprintf("the city's controller has not responded for %s; see `gcity "+
-			"supervisor logs`", age.Round(time.Second))
+			"supervisor logs`", span.Text(age.Round(time.Second)))
 	case snap.Config.Rejected != "":
 		i.Error = "the changed configuration is invalid, so the previous one " +
 			"stays active: " + firstLine(snap.Config.Rejected)

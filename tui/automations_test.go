@@ -68,7 +68,7 @@ func TestAutomationsSayHowTheyAreAndWhy(t *testing.T) {
 		"◐ running  digest          cron 0 3 * * * · due again at 03:00 ", "running 14s",
 		"● idle     nightly         cron 30 3 * * * · next Nov 22 03:30 · in 16h48m",
 		"✗ failing  prune-branches  condition test -d repo · last exit 128: fatal: not a git repository · retry 1 of 3 · retries in 5s",
-		"3 failures, 3m ago",
+		"failed 3m ago (3×)",
 		"○ manual   release         manual, press t",
 		"○ off      sweep:rig:shop  event bead.closed · suspended with rig shop",
 		"◌ due      triage          event bead.created · 2 bead.created since 1041 · due for 3s",
@@ -99,8 +99,8 @@ func TestAutomationTexts(t *testing.T) {
 		{city.Automation{State: city.AutomationBroken, Reason: "a:1:1: bad"}, panel.AutomationBroken, "a:1:1: bad", "", ""},
 	} {
 		r := panel.NewAutomationRow(&c.a)
-		if r.State != c.state || r.Why("·") != c.why || r.DueText(epoch).Full != c.soon || r.LastRunText(epoch) != strings.Replace(c.last, "(60s)", "(1m)", 1) {
-			t.Errorf("%+v: %q %q %q %q", c.a, r.State, r.Why("·"), r.DueText(epoch).Full, r.LastRunText(epoch))
+		if r.State != c.state || r.Why(epoch, "·") != c.why || r.DueText(epoch).Full != c.soon || r.LastRunText(epoch) != strings.Replace(c.last, "(60s)", "(1m)", 1) {
+			t.Errorf("%+v: %q %q %q %q", c.a, r.State, r.Why(epoch, "·"), r.DueText(epoch).Full, r.LastRunText(epoch))
 		}
 	}
 }

@@ -116,5 +116,5 @@ func TestAPanelInOneFile(t *testing.T) {
 	s.press("enter")
 	s.wants(city.Restart{Agent: "top"})
 	s.press("x")
-	s.shows("Verbs for", "fix the toy")
+	s.shows("Actions for", "fix the toy")
 }

@@ -58,7 +58,7 @@ func TestFilterOfEvents(t *testing.T) {
 
 // In a narrow list, event types are shown in words. The filter finds both forms.
 func TestEventTypesInWords(t *testing.T) {
-	for kind, want := range map[string]string{events.AgentIdleKilled: "killed (idle)", events.ConfigReloaded: "config reloaded"} {
+	for kind, want := range map[string]string{events.AgentIdleKilled: "idle timeout", events.ConfigReloaded: "config reloaded"} {
 		s := demo(t, 80, 24)
 		s.hear(feed.News{Events: []events.Event{{Seq: 1000, TS: epoch, Type: kind, Subject: "idle"}}})
 		s.press("5")
@@ -142,7 +142,7 @@ func TestVerbsOfAnEvent(t *testing.T) {
 	s.press("d")
 	s.shows("━ worker-2 ━")
 	s.press("esc", "x")
-	s.shows("Verbs for agent.started and worker-2", "restart the agent")
+	s.shows("Actions for agent.started and worker-2", "restart the agent")
 	s.press("esc", ",")
 	s.shows("only worker-2")
 	if !s.m.Agents.Marks["builder"] {

@@ -300,7 +300,7 @@ func demoSnapshot(now time.Time) *city.Snapshot {
 	p := add("prober", city.Failed, 12*time.Second, `"./prober": no such file; is it built?`, "")
 	p.Until = until(18 * time.Second)
 	add("release-notes", city.Exited, 20*time.Minute, `exited 0 after 4.1s, restart = "on-failure"`, "")
-	q := add("scout", city.Quarantined, 4*time.Minute, "crashed 6× in 4m0s, last: exit 3", "")
+	q := add("scout", city.Quarantined, 4*time.Minute, "crashed 6× in 4m, last: exit 3", "")
 	q.Until, q.Restarts, q.Crashes, q.Exit = until(54*time.Minute+12*time.Second), 5, 6,
 		&city.Exit{Code: 3, At: ago(4 * time.Minute), Uptime: 12 * time.Second, File: ".gc/crashes/scout/20261121T103807.120000000Z.ansi"}
 	add("shop/reviewer", city.Starting, 3*time.Second, "waits for a line that starts with \"> \"", "").Until = until(57 * time.Second)
@@ -334,7 +334,7 @@ func demoEvents(now time.Time) []events.Event {
 			add(at-time.Second, events.AgentStarted, "scout", fmt.Sprintf("pid %d", 5000+i))
 		}
 	}
-	add(240*time.Second, events.AgentQuarantined, "scout", "crashed 6× in 4m0s, last: exit 3")
+	add(240*time.Second, events.AgentQuarantined, "scout", "crashed 6× in 4m, last: exit 3")
 	add(200*time.Second, events.ConfigReloaded, "", "revision 0a1b2c3d4e5f: 1 agent changed (monitor)")
 	add(48*time.Second, events.AgentDraining, "deployer", "told to finish before a restart")
 	es[len(es)-1].Actor = "operator"

@@ -26,7 +26,7 @@ func demoFleet(now time.Time) *fleet.List {
 	c.Info.Error, c.Info.Until, c.Info.Crashes, c.LastResponse = "its loop panicked: index out of range; gcity supervisor logs has the stack", &again, 3, ago(12*time.Second)
 	add("harbour", city.CityRunning, fleet.Summary{Agents: 8, Running: 8, Open: 12, InProgress: 5, Unread: 2})
 	c = add("marsh", city.CityRunning, fleet.Summary{Agents: 6, Running: 5, Held: 1, Needs: []fleet.Need{
-		{Agent: "pump", DisplayName: "pump", State: city.Quarantined, Why: "crashed 6× in 4m0s, last: exit 3", Since: ago(4 * time.Minute), Until: now.Add(54 * time.Minute)}}})
+		{Agent: "pump", DisplayName: "pump", State: city.Quarantined, Why: "crashed 6× in 4m, last: exit 3", Since: ago(4 * time.Minute), Until: now.Add(54 * time.Minute)}}})
 	c.Unresponsive, c.LastResponse = "no response within 2s", ago(95*time.Second)
 	add("orchard", city.CityRunning, fleet.Summary{Agents: 3, Running: 3, Problems: []string{"configuration rejected: city.toml:12:3: there is no key comand; did you mean command?"}})
 	c = add("quarry", city.CityRefused, fleet.Summary{})

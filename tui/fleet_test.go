@@ -278,7 +278,7 @@ func TestSwitchByThePalette(t *testing.T) {
 // At any width, the header shows how many other cities need attention. If there is room, it also shows the number of
 // cities.
 func TestHeaderNamesOtherCities(t *testing.T) {
-	for w, want := range map[int]string{200: "1 of 8 @ · @ 5 need attention", 120: "1 of 8 @ · @ 5 need attention", 80: "@ 5 need attention", 60: "@ 5 need attention", 40: "@!5"} {
+	for w, want := range map[int]string{200: "1 of 8 · 5 problems in other cities @", 120: "1 of 8 · 5 problems in other cities @", 80: "5 problems elsewhere @", 60: "5 problems elsewhere @", 40: "@!5"} {
 		s := among(t, w, 20)
 		head, _, _ := strings.Cut(s.text(), "\n")
 		if !strings.Contains(head, want) {
@@ -387,7 +387,7 @@ func TestHomeIsInNoList(t *testing.T) {
 	s := among(t, 120, 40)
 	s.m.Home, s.m.HomeFolder, s.m.HostsHome = "cottage-by-the-lake", "/home/cottage", true
 	s.m.HomeSnap, s.m.HomeSeen = demoSnapshot(epoch), epoch
-	s.shows("9 cities @") // including the 8 registered cities
+	s.shows("9 cities · ") // including the 8 registered cities
 	s.press("@")
 	s.shows("cottage-by-the-lake  ! trouble", "4/12 up", "not registered")
 	s.typeIn("cottage")

@@ -244,7 +244,7 @@ func editPlan() feed.Plan {
 	p := feed.Plan{Changes: []feed.Change{
 		{Agent: "builder", Kind: "restart", Why: "command changed, env PATH_HINT changed"}, {Agent: "chatty", Kind: "none", Why: "runs as configured"},
 		{Agent: "herald", Kind: "start", Why: "not running"}, {Agent: "idle", Kind: "stop", Why: "not in the configuration"},
-		{Agent: "scout", Kind: "wait", Why: "quarantined: crashed 6× in 4m0s, until 11:38"},
+		{Agent: "scout", Kind: "wait", Why: "quarantined: crashed 6× in 4m, until 11:38"},
 	}, Notes: []string{"formulas/automations/prune/automation.toml:4:1: both formula and exec"}}
 	for i := range 4 {
 		p.Changes = append(p.Changes, feed.Change{Agent: fmt.Sprint("worker-", i+1), Pool: "worker", Kind: "restart", Why: "env MODEL added; held back while a user is attached"})

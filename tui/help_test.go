@@ -44,7 +44,7 @@ func TestHelpFits(t *testing.T) {
 			t.Errorf("cut: %s", l)
 		}
 	}
-	s.shows("release or undo: end quarantine, backoff or drain; otherwise undo (30 s)")
+	s.shows("release or undo: end quarantine, backoff or drain; otherwise undo (30s)")
 }
 
 // The key that searches elsewhere does not become part of the search in the help.
@@ -63,7 +63,7 @@ func TestHelpKnowsSignsAndPreferences(t *testing.T) {
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	for text, want := range map[string][]string{
 		"prefer": {"columns = [", "[keys]", "in ~/.config/gcity/config.toml"}, "columns": {"the columns of Agents"},
-		"prefs": {"theme"}, "legend": {"quarantined", "marked: verbs act on"}, "↻": {"restarts after a delay"}, "◌": {"waiting: it starts"},
+		"prefs": {"theme"}, "legend": {"quarantined", "marked: actions apply to"}, "↻": {"restarts after a delay"}, "◌": {"waiting: it starts"},
 		"is sorted": {"next to a column title"},
 	} {
 		s.press("?")
@@ -79,7 +79,7 @@ func TestHelpKnowsSignsAndPreferences(t *testing.T) {
 
 // The help begins with the keys of the focused panel. The other keys follow by section. A search hides the headings.
 func TestHelpBeginsWithWhatWorksHere(t *testing.T) {
-	for key, want := range map[string][]string{"1": {"Works here: Agents", "agent.zoom"}, "2": {"Works here: Pools", "pool.member"}, "0": {"Works here: Peek", "peek"}} {
+	for key, want := range map[string][]string{"1": {"Works here: Agents", "agent.zoom"}, "2": {"Works here: Pools", "pool.member"}, "0": {"Works here: Pane", "peek"}} {
 		s := pooled(t, 120, 40)
 		s.choose("builder")
 		s.press(key, "?")

@@ -84,6 +84,8 @@ func TestInboxListsMailOfPeople(t *testing.T) {
 	s.hides("the retry test is mine", "have you seen my brush?")
 	s.press("t")
 	s.shows("the retry test is mine", "have you seen my brush?", "pool:worker", "t for people")
+	s.agent("builder", func(a *city.Agent) { a.Mail = 3 })
+	s.shows("9 Mail 5 (all mail, 5 unread)") // with the unread messages of agents
 	s.press("G", "t", "k")
 	if s.m.Mail.SelectedKey != "gc-229" {
 		t.Errorf("the cursor is on %s", s.m.Mail.SelectedKey)

@@ -60,7 +60,7 @@ func TestInspection(t *testing.T) {
 	}
 	s.hear(feed.News{Inspected: []feed.Inspected{{ID: q.ID, Inspection: scoutInspection()}}})
 	all := strings.Join(s.m.Dialogs.Reader().Lines(100), "\n")
-	for _, want := range []string{"git fetch", "quarantined after more than 5 crashes in 1h", "when a line begins with", "within 1m", "no map, giving up", "a secret: not shown", "only a fingerprint"} {
+	for _, want := range []string{"git fetch", "quarantined on crash 6 within 1h", "when a line begins with", "within 1m", "no map, giving up", "a secret: not shown", "only a fingerprint"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q is not in\n%s", want, all)
 		}

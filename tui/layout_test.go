@@ -29,7 +29,7 @@ func TestListsWidth(t *testing.T) {
 func TestABroadScreenShowsWholeRows(t *testing.T) {
 	s := demo(t, 247, 60)
 	s.shows("for    cpu  last 10m", "mem  restarts      pid", "110M         -     4202", `"./prober": no such file; is it built? · restarts in 18s`,
-		`waits for a line that starts with "> " · ready within 57s`, "crashed 6× in 4m0s, last: exit 3 · retries in 54m")
+		`waits for a line that starts with "> " · ready within 57s`, "crashed 6× in 4m, last: exit 3 · retries in 54m")
 	s = demo(t, 200, 60)
 	s.shows("for    cpu  last 10m", "    mem ", "builds and tests", "· attached")
 	s.change(func(n *city.Snapshot) {

@@ -167,7 +167,7 @@ func TestReleaseNeedsAHeldAgent(t *testing.T) {
 	s.choose("builder")
 	s.press("u")
 	s.wants()
-	s.shows("the latest verb cannot be undone; only agents in quarantine, in backoff or draining")
+	s.shows("the latest action cannot be undone; only agents in quarantine, in backoff or draining")
 }
 
 func TestKillNeedsTheName(t *testing.T) {
@@ -336,7 +336,7 @@ func TestHelpRunsWhatItFinds(t *testing.T) {
 	s.shows("Restart builder?")
 	s.press("n", ":", "z", "z", "z", "z", "enter")
 	s.wants()
-	s.shows(`unknown verb "zzzz"`)
+	s.shows(`unknown action "zzzz"`)
 	s.press("esc", ":", "ctrl+k")
 	if len(s.m.Dialogs.Finder().Found) != len(s.m.Dialogs.Finder().All) {
 		t.Error("an editing key changed the search")

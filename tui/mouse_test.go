@@ -295,7 +295,7 @@ func TestClickInAList(t *testing.T) {
 		t.Fatal("the cursor is not where the click was")
 	}
 	s.click("type to search")
-	s.click("Verbs for builder")
+	s.click("Actions for builder")
 	if s.m.Dialogs.Finder() == nil || s.m.Dialogs.Choice() != nil {
 		t.Fatal("a click next to the rows does something")
 	}

@@ -71,7 +71,7 @@ func TestPaletteVerbsWithNames(t *testing.T) {
 
 func TestPaletteSaysWhyNot(t *testing.T) {
 	for line, why := range map[string]string{
-		"restrat worker-2":        `unknown verb "restrat"; did you mean "restart"?`,
+		"restrat worker-2":        `unknown action "restrat"; did you mean "restart"?`,
 		"restart qqqqq":           `unknown agent "qqqqq"`,
 		"drain scout":             "scout is quarantined, so there is nothing to drain",
 		"undrain idle":            "idle is running, not draining",
@@ -80,8 +80,8 @@ func TestPaletteSaysWhyNot(t *testing.T) {
 		"suspend shop/tester":     "shop/tester is already suspended",
 		"scale worker 99":         "at most 5",
 		"fire wisp-compact":       "wisp-compact is broken",
-		"attach scout":            "scout is quarantined and has no terminal",
-		"undo":                    "no verb to undo yet",
+		"attach scout":            "scout is quarantined and has no session",
+		"undo":                    "no action to undo yet",
 		"scale qqqqq 3":           `unknown pool "qqqqq"`,
 		"goto \x1b]0;x\x07qqqqq1": `unknown agent, pool, automation or watchdog`,
 		"attach qqqqq":            `unknown agent "qqqqq"`,
@@ -223,7 +223,7 @@ func TestEnterRunsTheActionOfThatName(t *testing.T) {
 	}
 	for line, why := range map[string]string{
 		"fire ease": `unknown automation "ease"`, "fire ": "fire needs AUTOMATION",
-		"release sct": `unknown agent "sct"`, "goto wrk2": "unknown agent, pool, automation or watchdog", "empty": `unknown verb "empty"`, "filw": `unknown verb "filw"`,
+		"release sct": `unknown agent "sct"`, "goto wrk2": "unknown agent, pool, automation or watchdog", "empty": `unknown action "empty"`, "filw": `unknown action "filw"`,
 	} {
 		s.line(line, "enter")
 		s.wants()

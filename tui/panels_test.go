@@ -281,7 +281,7 @@ func TestZoomThenAttach(t *testing.T) {
 	if _, ok := effectOf[feed.Attach](s); ok {
 		t.Error("attached to an agent without a terminal")
 	}
-	s.shows("scout is quarantined and has no terminal; u releases it")
+	s.shows("scout is quarantined and has no session; u releases it")
 }
 
 func TestTheListStaysWithThePane(t *testing.T) {

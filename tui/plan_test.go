@@ -29,7 +29,7 @@ func TestPlanOfAnEdit(t *testing.T) {
 		"restart  builder: command changed, env PATH_HINT changed",
 		"restart  worker (4 members): env MODEL added; held back while a user is attached",
 		"start    herald: not running",
-		"wait     scout: quarantined: crashed 6× in 4m0s, until 11:38",
+		"wait     scout: quarantined: crashed 6× in 4m, until 11:38",
 		"1 agent unchanged",
 		"! formulas/automations/prune/automation.toml:4:1: both formula and exec",
 	}

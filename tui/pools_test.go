@@ -56,7 +56,7 @@ func TestPoolsSayHowTheyAreAndWhy(t *testing.T) {
 		"2 Pools 5 (1 failing)",
 		"growing    batch         3/4      0-8  set by hand to 4; check returned 2, 8s ago",
 		"steady     merge         1/1      0-1  open beads: 5; max is 1",
-		"suspended  shop/tester   0/0      0-4  with rig shop",
+		"suspended  shop/tester   0/0      0-4  suspended with rig shop",
 		"failing    triage        1/1      1-3  check failed 8s ago: exit 3; last result 1, 11m ago; running for 3s",
 		"shrinking  worker        2/2      1-5  check returned 2, 8s ago · worker-3 draining")
 }

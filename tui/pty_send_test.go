@@ -16,7 +16,7 @@ func TestTerminalComposer(t *testing.T) {
 	c.keys("two\n\x1b[200~three\r\nfour, größer 世界\r\n\x1b[201~")
 	c.sees("4 lines, 35 B")
 	c.keys("\r")
-	c.sees("idle: submitted")
+	c.sees("sent to idle")
 	c.keys("i\x1b[A")
 	c.sees("four, größer 世界")
 	c.keys("\x03") // leaves the composer, not the room

@@ -136,7 +136,7 @@ func keysDoc(r *state.Registry) string {
 	for _, k := range []key.Binding{c.PageUp, c.PageDown, c.InputBegin, c.InputEnd} {
 		fmt.Fprintf(&b, "| %s | %s |\n", keyCell(k), k.Help().Desc)
 	}
-	b.WriteString("\n## Verbs with names, in the palette\n\nThese verbs have the same names as on the command line. They act on what you name, regardless of what is selected or\n" +
+	b.WriteString("\n## Actions with names, in the palette\n\nThese actions have the same names as on the command line. They act on what you name, regardless of what is selected or\n" +
 		"marked, and do not change the marks. `tab` completes a name, and `up` brings back earlier lines.\n\n| text | action |\n|---|---|\n")
 	for _, v := range actions.Verbs() {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.TrimSpace(v.Name+" "+strings.ReplaceAll(v.Usage, "|", "\\|")), v.Description)

@@ -140,9 +140,9 @@ func TestAgentsOfARig(t *testing.T) {
 	s.press("esc", "W")
 	s.shows("this panel shows rigs; press 1 for the agents")
 	s.press("esc", "u")
-	s.shows("no verb to undo yet; to release an agent, press 1 for the agents")
+	s.shows("no action to undo yet; to release an agent, press 1 for the agents")
 	s.press("esc", "G", "u")
-	s.shows("no verb to undo yet; s resumes rig shop")
+	s.shows("no action to undo yet; s resumes rig shop")
 	s.press("esc", "g", "j", ".")
 	if got := s.order(); len(got) != 3 || !slices.Contains(got, "scout") || s.m.Focus != panel.IDAgents {
 		t.Errorf("the agents of the rig are %v, with the focus on %s", got, s.m.Focus)

@@ -55,7 +55,7 @@ func TestThePaneOfARunIsAboutItsAutomation(t *testing.T) {
 	s.press("0", "y")
 	s.shows("Copy from db-health", "gate state")
 	s.press("esc", "x")
-	s.shows("Verbs for db-health", "automation now")
+	s.shows("Actions for db-health", "automation now")
 	s.press("esc")
 	s.out = perform(s.m, actionOf(s.m, "rig.suspend"))
 	s.shows("Suspend rig shop?")

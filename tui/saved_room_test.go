@@ -133,7 +133,7 @@ func TestTheFirstVisitHasAHint(t *testing.T) {
 		if size[0] == 200 { // the hint takes rows from the panels, but hides no new event
 			s.shows(stamps[len(stamps)-1])
 		}
-		s.shows("Welcome. enter shows the agent's terminal", "r restarts it, D drains it. : finds a command",
+		s.shows("Welcome. enter shows the agent's terminal", "r restarts it, D drains it. : finds an action",
 			"q quits and asks what happens to the agents. Any key removes this hint.", "? help")
 		s.press("j")
 		s.hides("Welcome.", "Any key removes")

@@ -65,10 +65,10 @@ func TestStatusFollowsWhatWasSent(t *testing.T) {
 	at(city.Typing, "")
 	s.shows("idle: typing")
 	at(city.Submitted, "")
-	s.shows("idle: submitted")
+	s.shows("sent to idle")
 	s.hides("cancels it")
 	at(city.Acknowledged, "")
-	s.shows("idle: submitted; new output since")
+	s.shows("sent to idle; it has printed output since")
 	s.wait(2 * state.StatusDuration)
 	s.agent("idle", func(a *city.Agent) { a.Sends = nil })
 	s.hides("idle: ")
@@ -83,7 +83,7 @@ func TestStatusCountsWhatWasSent(t *testing.T) {
 	s.press("space", "space", "space", "i", "x", "enter")
 	s.sent(city.Send{ID: 1, Stage: city.Submitted, Since: epoch}, city.Send{ID: 1, Stage: city.Submitted, Since: epoch},
 		city.Send{ID: 1, Stage: city.Queued, Why: "a user's draft is on the input line", Since: epoch})
-	s.shows("2 submitted, 1 queued: a user's draft is on the input line")
+	s.shows("2 sent, 1 queued: a user's draft is on the input line")
 	s.agent("idle", func(a *city.Agent) {
 		a.Sends = []city.Send{{ID: 1, Stage: city.GivenUp, Why: "the agent has ended", Since: epoch.Add(time.Second)}}
 	})
@@ -91,7 +91,7 @@ func TestStatusCountsWhatWasSent(t *testing.T) {
 	s.press("esc", ":")
 	s.typeIn("messages")
 	s.press("enter")
-	s.shows("2 submitted, 1 given up", "chatty: submitted")
+	s.shows("2 sent, 1 given up", "sent to chatty")
 }
 
 // The status of a text does not overwrite the result of a newer verb. Texts that a previous controller queued are not

@@ -23,7 +23,7 @@ func TestSuspendAPool(t *testing.T) {
 	s.pool("worker", func(p *city.Pool) {
 		p.Suspended, p.SuspendedReason, p.SuspendedBy = true, "in city.toml", city.AgentLevel
 	})
-	s.shows("u undo suspending pool worker", "suspended  worker        2/2      1-5  in city.toml")
+	s.shows("u undo suspending pool worker", "suspended  worker        2/2      1-5  suspended in city.toml")
 	s.press("s")
 	s.wants(city.Resume{Agent: "worker"})
 	s.pick("merge")

@@ -47,7 +47,7 @@ func TestReasonsReadWell(t *testing.T) {
 	s.agent("chatty", func(a *city.Agent) {
 		a.Description, a.Reason = "", "adopted: it was running when this controller started"
 	})
-	s.shows("suspended    idle           in city.toml")
+	s.shows("suspended    idle           suspended in city.toml")
 	s.hides("adopted")
 	s.choose("flaky")
 	s.press("a")

@@ -59,7 +59,7 @@ func TestUndoAfterTheEnd(t *testing.T) {
 	s.hear(feed.News{Results: []feed.Result{{ID: p.ID, Title: p.Title, Total: 1, Failures: []string{"refused"}, FailedIndexes: []int{0}}}})
 	s.press("u")
 	s.wants()
-	s.shows("the latest verb cannot be undone; only agents in quarantine, in backoff or draining")
+	s.shows("the latest action cannot be undone; only agents in quarantine, in backoff or draining")
 }
 
 func TestWhatCanBeUndone(t *testing.T) {
@@ -115,7 +115,7 @@ func TestNothingToUndoAmongAutomations(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.press("4", "u")
 	s.wants()
-	s.shows("no verb to undo yet; to release an agent, press 1 for the agents")
+	s.shows("no action to undo yet; to release an agent, press 1 for the agents")
 }
 
 // The hint about undo appears only next to its verb. A message that no longer applies disappears. An old message shows
@@ -348,7 +348,7 @@ func TestUndoDoesNotSkipTheLatestVerb(t *testing.T) {
 			s.hides("undo")
 			s.press("u")
 			s.wants()
-			s.shows("the latest verb cannot be undone")
+			s.shows("the latest action cannot be undone")
 		})
 	}
 }

@@ -306,6 +306,14 @@ func TestWorkLeadsToItsAgent(t *testing.T) {
 	}
 }
 
+// The pane says that the selected bead is not assigned.
+func TestThePaneOfABeadWithoutAnAgent(t *testing.T) {
+	s := automated(t, 200, 60)
+	s.press("8")
+	s.find([]beads.Bead{{ID: "gc-300", Title: "paint the fence", Status: beads.StatusOpen}}, "")
+	s.shows("The bead gc-300 is not assigned to an agent.")
+}
+
 func TestReadOnlyWork(t *testing.T) {
 	s := newStage(t, Options{Mode: state.ReadOnly})
 	s.size(120, 40)

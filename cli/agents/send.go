@@ -47,7 +47,7 @@ records that. To read the text from standard input, use - as the text.`,
 		if !g.Running && l.Live && slices.Contains([]city.State{city.Suspended, city.Exited,
 			city.Failed, city.Quarantined}, g.State) {
 			return &city.Error{Code: city.Conflict,
-				Message: fmt.Sprintf("agent %q has no terminal to type into: it is %s (%s)", g.Name,
+				Message: fmt.Sprintf("agent %q has no session: it is %s (%s)", g.Name,
 					g.State, g.Reason)}
 		}
 		return nudge(ctx, e, l, city.Nudge{Agent: g.Name, Text: text, Now: now}, wait)

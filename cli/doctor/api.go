@@ -63,7 +63,7 @@ func checkMirror(ctx context.Context, p *Subject) finding {
 	}
 	switch p.config.Events.Provider {
 	case "fake", "fail":
-		return note("remove provider from [events] after the drill",
+		return note("after the drill, remove the key `provider` from [events] in city.toml",
 			"[events] provider is %q: events are lost when the controller exits",
 			p.config.Events.Provider)
 	}

@@ -16,6 +16,7 @@ import (
 	"gcity/cli/service"
 	"gcity/describe"
 	"gcity/events"
+	"gcity/internal/span"
 	"gcity/session/pty"
 	"gcity/session/pty/holdbin"
 )
@@ -68,7 +69,7 @@ func judgeClock(now, last time.Time) finding {
 		return note("synchronize it (timedatectl set-ntp true)",
 			"the newest event is from %s, %s ahead of the clock: either that time or the "+
 				"clock is wrong",
-			last.Format(time.DateTime), last.Sub(now).Round(time.Second))
+			last.Format(time.DateTime), span.Text(last.Sub(now).Round(time.Second)))
 	}
 	return ok("no event has a time in the future")
 }

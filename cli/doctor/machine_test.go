@@ -26,7 +26,7 @@ func TestJudgeMachine(t *testing.T) {
 	}{
 		{judgeClock(now, time.Time{}), "ok", ""},
 		{judgeClock(now, now.Add(30*time.Second)), "ok", ""},
-		{judgeClock(now, now.Add(time.Hour)), "note", "2026-11-22 04:00:00, 1h0m0s ahead"},
+		{judgeClock(now, now.Add(time.Hour)), "note", "2026-11-22 04:00:00, 1h ahead"},
 		{judgeClock(time.Unix(0, 0), time.Time{}), "bad", "1970"},
 		{judgeQuarantine([]city.Agent{{Name: "a", State: city.Running}}), "ok", ""},
 		{judgeQuarantine([]city.Agent{{Name: "a", State: city.Running},

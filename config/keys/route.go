@@ -16,7 +16,7 @@ func routeKeys() []Key {
 			Doc: "A shell command that assigns work to the agent. By default, `gcity sling` " +
 				"makes the agent the assignee, or adds the pool's label. `{}` stands for the " +
 				"work's ID. The command runs in the rig's folder, or in the city's folder if the " +
-				"agent has no rig, for at most 30 seconds. If the command fails, the work is not " +
+				"agent has no rig, for at most 30s. If the command fails, the work is not " +
 				"assigned, and `gcity sling` shows the reason."},
 		{Path: "agents.default_sling_formula", Kind: String, Check: checkFilled,
 			Doc: "The formula that `gcity sling` uses when it assigns work to the agent. The " +

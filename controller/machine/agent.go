@@ -12,6 +12,7 @@ import (
 	"gcity/controller/lifecycle"
 	"gcity/controller/step"
 	"gcity/events"
+	"gcity/internal/span"
 	"gcity/restart"
 	"gcity/session"
 )
@@ -147,7 +148,7 @@ func (m *Machine) idle(now time.Time, a *record) cause {
 		return cause{}
 	}
 	return cause{kind: causeIdle, why: fmt.Sprintf("silent for %s (idle_timeout %s)",
-		now.Sub(active).Round(time.Second), limit)}
+		span.Text(now.Sub(active).Round(time.Second)), span.Text(limit))}
 }
 
 func (m *Machine) decideDead(now time.Time, a *record) {
@@ -249,7 +250,7 @@ func (m *Machine) updateStuck(now time.Time, a *record) {
 	default:
 		a.silence.stuck, m.step.Changed = &city.Stuck{Since: since, Task: a.silence.task}, true
 		why := fmt.Sprintf("printed nothing for %s (stuck_after %s) while working on %s",
-			now.Sub(since).Round(time.Second), limit, a.silence.task)
+			span.Text(now.Sub(since).Round(time.Second)), span.Text(limit), a.silence.task)
 		m.decided(now, a, "stuck", why)
 		m.journal.record(a, events.Event{Type: events.AgentStuck, Message: why,
 			Payload: step.Payload(map[string]any{"since": since.UTC().Format(time.RFC3339),
@@ -540,7 +541,7 @@ func (m *Machine) applyVerdict(now time.Time, a *record, v restart.Verdict, what
 		m.journal.record(a, events.Event{
 			Type: events.AgentQuarantined, Message: fmt.Sprintf(
 				"%s; retries in %s, or when it is released", v.Reason,
-				v.At.Sub(now).Round(time.Second)),
+				span.Text(v.At.Sub(now).Round(time.Second))),
 			Payload: step.Payload(map[string]any{"until": v.At.UTC().Format(time.RFC3339)}),
 		})
 	case restart.Restart:
@@ -549,7 +550,7 @@ func (m *Machine) applyVerdict(now time.Time, a *record, v restart.Verdict, what
 			if wait > time.Second {
 				wait = wait.Round(100 * time.Millisecond)
 			}
-			m.decided(now, a, "backoff", fmt.Sprintf("%s; restarts in %s", v.Reason, wait))
+			m.decided(now, a, "backoff", v.Reason+"; restarts in "+span.Text(wait))
 		}
 	}
 }
@@ -566,11 +567,10 @@ func (m *Machine) recordDeath(now time.Time, a *record, e session.Exit, v restar
 		m.journal.recordEnd(a, e, events.Event{Type: events.AgentStopped, Message: "exited 0",
 			Payload: effect.ExitPayload(e)})
 	default:
-		msg := fmt.Sprintf("%s after %s", restart.Death{Code: e.Code, Signal: e.Signal},
-			e.Uptime.Round(time.Millisecond))
+		uptime := span.Text(e.Uptime.Round(time.Millisecond))
+		msg := restart.Death{Code: e.Code, Signal: e.Signal}.String() + " after " + uptime
 		if e.Code == 0 && e.Signal == "" {
-			msg = fmt.Sprintf("exited 0 after %s, sooner than min_uptime",
-				e.Uptime.Round(time.Millisecond))
+			msg = "exited 0 after " + uptime + ", sooner than min_uptime"
 		}
 		m.journal.recordCrash(now, a, e, events.Event{
 			Type: events.AgentCrashed, Actor: effect.ActorController, Subject: a.name, Message: msg,

@@ -12,6 +12,7 @@ import (
 	"gcity/controller/effect"
 	"gcity/controller/lifecycle"
 	"gcity/events"
+	"gcity/internal/span"
 )
 
 // HurryLimit is how long a stopping city waits for killed agents, from the end of their grace period or from the time
@@ -175,7 +176,7 @@ func (m *Machine) GiveUpAgents(now time.Time) []effect.Effect {
 			orDefault(strings.Join(m.cityStop.waits, "; "), m.cityStop.unlistedReason()))
 	}
 	m.cityStop.gaveUp, m.cityStop.giveUp = true, strings.Join(parts, "; ")
-	m.cityStop.end(now, "gave up after "+now.Sub(m.cityStop.since).Round(time.Second).String()+
+	m.cityStop.end(now, "gave up after "+span.Text(now.Sub(m.cityStop.since).Round(time.Second))+
 		": "+m.cityStop.giveUp)
 	return m.step.Effects
 }

@@ -9,6 +9,7 @@ import (
 	"gcity/controller/effect"
 	"gcity/controller/step"
 	"gcity/events"
+	"gcity/internal/span"
 	"gcity/restart"
 	"gcity/session"
 )
@@ -100,7 +101,7 @@ func (d *drain) end(now time.Time) string {
 	if d.deadline.IsZero() {
 		return "no timeout"
 	}
-	return fmt.Sprintf("kill in %s if still running", d.deadline.Sub(now).Round(time.Second))
+	return "kill in " + span.Text(d.deadline.Sub(now).Round(time.Second)) + " if still running"
 }
 
 func (dr *drains) undrain(now time.Time, a *record, actor, why string, replies ...effect.Reply) {
@@ -124,7 +125,7 @@ func (a *record) drained(now time.Time) cause {
 			finished: d.by == byOperator, final: d.final}
 	case !d.deadline.IsZero() && !now.Before(d.deadline):
 		return cause{kind: causeDrained, why: fmt.Sprintf("drained: not finished within %s",
-			d.timeout), final: d.final}
+			span.Text(d.timeout)), final: d.final}
 	}
 	return cause{}
 }
@@ -253,7 +254,7 @@ func (dr *drains) command(now time.Time, id uint64, a *record, c city.Drain) {
 			a.name, a.state))
 	default:
 		a.waiters = append(a.waiters, waiter{id, "drain"})
-		by, why := byOperator, "draining (operator)"
+		by, why := byOperator, "requested by operator"
 		if c.Why != "" {
 			by, why = byHost, c.Why
 		}

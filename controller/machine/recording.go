@@ -12,6 +12,7 @@ import (
 	"gcity/controller/effect"
 	"gcity/controller/step"
 	"gcity/events"
+	"gcity/internal/span"
 	"gcity/restart"
 	"gcity/session"
 )
@@ -451,7 +452,8 @@ func (kp *historyFile) restore(now time.Time, a *record, r effect.SavedAgent) {
 	}
 	var what []string
 	if n := len(a.restart.history.Crashes); n > 0 {
-		what = append(what, fmt.Sprintf("crashed %d× within %s", n, a.want.Policy.Window))
+		what = append(what, fmt.Sprintf("crashed %d× within %s", n,
+			span.Text(a.want.Policy.Window)))
 	}
 	if r.Missing != nil {
 		a.restart.missing = *r.Missing

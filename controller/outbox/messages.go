@@ -12,6 +12,7 @@ import (
 	"gcity/controller/effect"
 	"gcity/controller/step"
 	"gcity/events"
+	"gcity/internal/span"
 	"gcity/session"
 )
 
@@ -196,10 +197,11 @@ func (tx *Messages) expire(now time.Time, b *Outbox) {
 		switch {
 		case !d.Now && !b.DelayedSince.IsZero() && !now.Before(d.DraftEnd(b, draftLimit)):
 			tx.giveUp(now, b, d, dropped{city.Conflict,
-				fmt.Sprintf("%s, for %s", d.Why, draftLimit), effect.ActorController})
+				fmt.Sprintf("%s, for %s", d.Why, span.Text(draftLimit)), effect.ActorController})
 		case !now.Before(d.QueuedAt.Add(sendLimit)):
 			tx.giveUp(now, b, d, dropped{city.Conflict,
-				fmt.Sprintf("the nudge could not be typed within %s: %s", sendLimit, d.Why),
+				fmt.Sprintf("the nudge could not be typed within %s: %s", span.Text(sendLimit),
+					d.Why),
 				effect.ActorController})
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"gcity/internal/disk"
 	"gcity/internal/screen"
 	"gcity/internal/shell"
+	"gcity/internal/span"
 	"gcity/pool"
 	"gcity/session"
 )
@@ -39,7 +40,7 @@ func (r *Runner) check(f effect.CheckPool) {
 
 func (r *Runner) checkNow(p *agent.Pool) effect.PoolChecked {
 	ctx, cancel := context.WithTimeoutCause(r.ctx, p.CheckTimeout,
-		fmt.Errorf("timed out after check_timeout = %s", p.CheckTimeout))
+		fmt.Errorf("timed out after check_timeout = %s", span.Text(p.CheckTimeout)))
 	defer cancel()
 	in := effect.PoolChecked{Pool: p.Name, Check: p.Check}
 	if err := r.w.checkFolder(); err != nil {

@@ -20,6 +20,7 @@ import (
 	"gcity/internal/disk"
 	"gcity/internal/screen"
 	"gcity/internal/shell"
+	"gcity/internal/span"
 	"gcity/sling"
 )
 
@@ -185,7 +186,7 @@ func (au *automations) checkCondition(ctx context.Context,
 	d := f.Of
 	limit := cmp.Or(d.CheckTimeout, automation.CheckTimeout)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit,
-		fmt.Errorf("timed out after check_timeout = %s", limit))
+		fmt.Errorf("timed out after check_timeout = %s", span.Text(limit)))
 	defer cancel()
 	in := effect.ConditionChecked{Scoped: d.Scoped(), Check: d.Check, Code: -1}
 	dir, env, err := au.commandEnvironment(f.In, d)

@@ -418,7 +418,10 @@ func (ps *Pools) Scaled(now time.Time, in effect.Scaled) {
 	ps.size(now, p)
 	msg := fmt.Sprintf("pool %s wants %d: %s", p.Name(), p.Desired, p.why)
 	if from != p.Desired {
-		msg = fmt.Sprintf("pool %s scales %d → %d: %s", p.Name(), from, p.Desired, p.why)
+		msg = fmt.Sprintf("pool %s scales %d → %d", p.Name(), from, p.Desired)
+		if size := in.Scale.Size; size == nil || *size != p.Desired {
+			msg += ": " + p.why
+		}
 	} else { // record a size set by a user, even if the size does not change
 		ps.out.Do(effect.Record{Event: events.Event{Type: events.PoolScaled,
 			Actor:   effect.ActorOperator,

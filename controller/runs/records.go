@@ -12,6 +12,7 @@ import (
 	"gcity/city"
 	"gcity/controller/effect"
 	"gcity/events"
+	"gcity/internal/span"
 )
 
 func (rs *Runs) closeRecord(f effect.CloseRun) {
@@ -177,7 +178,7 @@ func (rs *Runs) endMissing(run *city.Run, t *effect.LoggedRuns, closed bool) boo
 
 // endOf returns the type and message of the event for a run's end, derived from the run's record.
 func endOf(run *city.Run) (kind, msg string) {
-	took := run.Ended.Sub(run.Opened).Round(time.Millisecond)
+	took := span.Text(run.Ended.Sub(run.Opened).Round(time.Millisecond))
 	switch {
 	case run.Error == effect.Abandoned:
 		return events.AutomationFailed, "interrupted: " + run.Error
@@ -187,5 +188,5 @@ func endOf(run *city.Run) (kind, msg string) {
 	case run.Made != "":
 		return events.AutomationCompleted, fmt.Sprintf("created %s in %s", run.Made, took)
 	}
-	return events.AutomationCompleted, "ok in " + took.String()
+	return events.AutomationCompleted, "ok in " + took
 }

@@ -12,6 +12,7 @@ import (
 	"gcity/controller/effect"
 	"gcity/events"
 	"gcity/internal/screen"
+	"gcity/internal/span"
 	"gcity/session"
 	"gcity/watchdog"
 )
@@ -37,9 +38,10 @@ func (wd *Watchdogs) noTriage(t *tier) string {
 func (wd *Watchdogs) overdueTriage(t *tier) string {
 	if a := wd.city.Agent(t.want.Triage); a.LastBeat != t.beat.id {
 		return fmt.Sprintf("triage agent %s was not started within %s: %s", a.Name,
-			t.want.TriageTTL, StateText(a.State, a.Reason))
+			span.Text(t.want.TriageTTL), StateText(a.State, a.Reason))
 	}
-	return fmt.Sprintf("triage agent %s did not decide within %s", t.want.Triage, t.want.TriageTTL)
+	return fmt.Sprintf("triage agent %s did not decide within %s", t.want.Triage,
+		span.Text(t.want.TriageTTL))
 }
 
 // triage starts the triage agent for a beat, if possible, and reports whether it did so.

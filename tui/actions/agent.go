@@ -37,7 +37,7 @@ func agentActions() []state.Action {
 			Why: needRunning, Run: askSend},
 		{ID: state.ReleaseID,
 			Key: keymap.Bind("release or undo: end quarantine, backoff or drain; otherwise undo "+
-				"(30 s)", "u"),
+				"(30s)", "u"),
 			Short: "release", In: global, Why: needUndoOrHeld, Run: undoOrRelease},
 		{ID: "agent.restart", Key: keymap.Bind("restart the agent or the pool", "r"),
 			Short: "restart",
@@ -154,7 +154,7 @@ func needTerminal(m *state.Room) string {
 	case r == nil:
 		return noAgent(m)
 	case !r.Running:
-		return fmt.Sprintf("%s is %s and has no terminal%s", r.Shown, r.State.Is(),
+		return fmt.Sprintf("%s is %s and has no session%s", r.Shown, r.State.Is(),
 			releaseHint(m, r))
 	}
 	return ""

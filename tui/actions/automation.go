@@ -112,7 +112,7 @@ func fireQuestion(m *state.Room, rows []*panel.AutomationRow) question {
 	r := *rows[0]
 	against := details.Obstacles(m.Details(), &r)
 	if len(against) > 0 && r.State != panel.AutomationRunning {
-		against = append(against, "The automation will run once now.")
+		against = append(against, "The automation will fire once now.")
 	}
 	return question{title: "Fire " + r.Shown + " now?", body: against, verb: "fire",
 		do: func(m *state.Room) []feed.Effect {
@@ -144,14 +144,14 @@ func fireManyQuestion(m *state.Room, rows []*panel.AutomationRow) question {
 	what := widget.Count(len(rows), "marked automation")
 	q := question{title: "Fire " + what + " now?", targets: []string{strings.Join(names, ", ")},
 		verb: "fire", count: len(rows), of: "automations",
-		body: []string{"Each will run once now."},
+		body: []string{"Each will fire once now."},
 		do: func(m *state.Room) []feed.Effect {
 			m.Automations.Marks = map[string]bool{}
 			return state.SendCommands(m, "firing", what, commands)
 		}}
 	if closed > 0 {
 		q.body = []string{fmt.Sprintf("%d of them are not due (gate closed or blocked). Each "+
-			"will run once now.", closed)}
+			"will fire once now.", closed)}
 	}
 	return q
 }

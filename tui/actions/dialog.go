@@ -67,7 +67,7 @@ func finderActions() []state.Action {
 			"up", "ctrl+p", "shift+tab"), In: f,
 			Run: func(m *state.Room) []feed.Effect { m.Dialogs.Finder().Up(); return nil }},
 		{ID: "finder.complete",
-			Key: keymap.Bind("palette: complete the verb or name; elsewhere: down", "tab"),
+			Key: keymap.Bind("palette: complete the action or name; elsewhere: down", "tab"),
 			In:  f, Run: func(m *state.Room) []feed.Effect {
 				m.Dialogs.Finder().Complete()
 				return nil

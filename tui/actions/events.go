@@ -15,7 +15,7 @@ func eventActions() []state.Action {
 		{ID: "event.agent", Key: keymap.Bind("select the agent of the event", "."),
 			Short: "agent", In: e, Why: needEventAgent, Run: chooseOfEvent},
 		{ID: "event.only",
-			Key: keymap.Bind("show only events about the event's agent, or all events",
+			Key: keymap.Bind("show only this agent's events; again: all events",
 				","), Short: "only this agent", In: e, Why: needOnly, Run: toggleOnly},
 		{ID: "reader.agent", Key: keymap.Bind("from an event: select its agent",
 			"."), In: []keymap.Zone{keymap.InReader}, Why: needOpenAgent, Run: selectOpen},

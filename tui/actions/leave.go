@@ -117,7 +117,7 @@ func explainSuspend(m *state.Room) []feed.Effect {
 		body = []string{"Quit with " + m.Keys.KeyText("quit") +
 			" instead; run gcity to return to this city."}
 	}
-	m.Dialogs.Open(&state.Choice{Title: "Not suspended", Body: body,
+	m.Dialogs.Open(&state.Choice{Title: "The control room stays open", Body: body,
 		Answers: []state.Answer{{Key: "n", Title: "continue", Safe: true}}, Since: m.Now})
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 func markActions(all []panel.Panel) []state.Action {
 	lists := panel.ZonesOf(all, func(a *panel.About) bool { return !a.NoMarks })
 	return []state.Action{
-		{ID: "agent.mark", Key: keymap.Bind("mark the row; verbs act on all marked rows",
+		{ID: "agent.mark", Key: keymap.Bind("mark the row; actions apply to all marked rows",
 			"space"), In: lists, Why: needRow, Run: mark},
 		{ID: "agent.mark.range", Key: keymap.Bind("mark all rows from the last mark to here", "v"),
 			In: lists, Why: needRow, Run: markRange},

@@ -14,7 +14,7 @@ import (
 // menuActions returns the actions that list verbs and values to copy.
 func menuActions() []state.Action {
 	return []state.Action{
-		{ID: "menu.verbs", Key: keymap.Bind("show all verbs for the selection, and why some are "+
+		{ID: "menu.verbs", Key: keymap.Bind("show all actions for the selection, and why some are "+
 			"not available",
 			"x"), In: []keymap.Zone{keymap.Everywhere}, Run: showVerbs},
 		{ID: "menu.yank",
@@ -52,7 +52,7 @@ func showVerbs(m *state.Room) []feed.Effect {
 	if r := state.RowAgent(m); r != nil {
 		title += " and " + r.Shown
 	}
-	f := &state.Finder{Title: "Verbs for " + title, EmptyText: "No verb matches.",
+	f := &state.Finder{Title: "Actions for " + title, EmptyText: "No action matches.",
 		Reasons: true}
 	nouns := nouns(m)
 	for i := range m.Keys.Actions {

@@ -260,7 +260,7 @@ func askLeaving(m *state.Room, q question, p *panel.PoolRow, size int) []feed.Ef
 			q.body = []string{"No member leaves."}
 			return q
 		}
-		q.targets, q.count = []string{details.ListRows(leaving)}, len(leaving)
+		q.targets, q.count = []string{details.ListRows(leaving) + " will be drained"}, len(leaving)
 		q.body = details.DrainEffects(m.Pools, leaving)[:1]
 		return q
 	}))
@@ -272,8 +272,7 @@ func needMember(m *state.Room) string {
 		return why
 	}
 	if len(state.MembersAt(m)) == 0 {
-		return "no member of the pool " + m.Pools.Current().Shown +
-			" is running, so none has a terminal"
+		return "no member of the pool " + m.Pools.Current().Shown + " is running"
 	}
 	return ""
 }

@@ -169,14 +169,14 @@ func suspendPoolsQuestion(m *state.Room, rows []*panel.PoolRow) question {
 func askResumeParent(m *state.Room, s details.Suspendable) {
 	shown := details.NameAll([]details.Suspendable{s}, false)
 	q := question{verb: "resume", title: "Resume rig " + widget.Plain(s.Rig) + "?",
-		body: []string{shown + " is suspended with its rig and everything in it."},
+		body: []string{shown + " is suspended with its rig. Yes resumes the whole rig."},
 		do: func(m *state.Room) []feed.Effect {
 			return state.SendCommands(m, "resuming", "rig "+widget.Plain(s.Rig),
 				[]city.Command{city.ResumeRig{Rig: s.Rig}})
 		}}
 	if s.By == city.CityLevel {
 		q.title, q.body = "Resume "+state.CityName(m)+"?",
-			[]string{shown + " is suspended with the whole city."}
+			[]string{shown + " is suspended with the city. Yes resumes the whole city."}
 		q.do = func(m *state.Room) []feed.Effect {
 			return state.SendCommands(m, "resuming", "the city", []city.Command{city.Resume{}})
 		}

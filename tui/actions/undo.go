@@ -48,7 +48,7 @@ func messageActions() []state.Action {
 			Key: keymap.Bind("messages: show past status lines, with the result of each target"),
 			In:  []keymap.Zone{keymap.Everywhere},
 			Run: showMessages},
-		{ID: "verb.undo", Key: keymap.Bind("undo the latest verb: possible for 30 s"),
+		{ID: "verb.undo", Key: keymap.Bind("undo the latest action: possible for 30s"),
 			In: []keymap.Zone{keymap.Everywhere}, Why: state.NeedUndo, Run: state.RunUndo},
 	}
 }

@@ -60,7 +60,7 @@ func Verbs() []verb {
 		{Name: "messages", Description: "show past status lines", ID: "view.messages",
 			ReadOnly: true,
 			Run:      runAsKey("view.messages")},
-		{Name: "undo", Description: "undo the latest verb", ID: state.ReleaseID,
+		{Name: "undo", Description: "undo the latest action", ID: state.ReleaseID,
 			Run: runAsKey("verb.undo")},
 	}...)
 }

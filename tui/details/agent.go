@@ -126,10 +126,7 @@ func hourFields(src *Source, name string, w int) (lines []string) {
 // restartsText returns the number of automatic restarts, and the number of crashes that count. window is the period in
 // which crashes count; 0 = not known.
 func restartsText(a *city.Agent, window time.Duration, dot string) string {
-	text := "none automatic"
-	if a.Restarts > 0 {
-		text = widget.Number(a.Restarts) + " automatic"
-	}
+	text := fmt.Sprintf("%d automatic", a.Restarts)
 	crashes := widget.Number(a.Crashes) + " crashes"
 	if a.Crashes == 1 {
 		crashes = "1 crash"

@@ -44,7 +44,7 @@ func Automation(src *Source, h *RunHistory) []string {
 	lines := []string{src.Look.Field("state", state), src.Look.Field("gate", r.GateText())}
 	if a.State == city.AutomationBroken {
 		lines = append(lines, fieldLines(src, "reason", a.Reason)...)
-	} else if says := r.GateState(); says != "" { // otherwise the countdown shows the state
+	} else if says := r.GateState(src.Now); says != "" { // otherwise the countdown shows the state
 		lines = append(lines, src.Look.Field("reason", says))
 	}
 	if r.Failures > 0 {
@@ -97,9 +97,8 @@ func lastRun(src *Source, run *city.Run) []string {
 	lines = append(lines, src.Look.Field("outcome", how),
 		src.Look.Field("because", panel.RunReason(run)),
 		src.Look.Field("record", widget.Plain(run.ID)))
-	if run.Error != "" {
-		lines = append(lines, src.Look.Field("problem",
-			src.Look.Paint(themes.Bad, widget.Plain(run.Error))))
+	if err := widget.Plain(run.Error); err != "" && err != outcome {
+		lines = append(lines, src.Look.Field("problem", src.Look.Paint(themes.Bad, err)))
 	}
 	if run.Made != "" {
 		lines = append(lines, src.Look.Field("created", widget.Plain(run.Made)))
@@ -127,8 +126,8 @@ func Runs(src *Source, h *RunHistory) []string {
 			took = widget.Elapsed(run.Ended.Sub(run.Opened))
 		}
 		text := panel.RunReason(run)
-		if run.Error != "" {
-			text += ": " + widget.Plain(run.Error)
+		if err := widget.Plain(run.Error); err != "" && err != outcome {
+			text += " " + src.Look.Glyphs.Dot + " " + err
 		}
 		lines = append(lines, src.Look.Paint(themes.Dim,
 			widget.Fit(widget.Clock(run.Opened, src.Now), 12, ""))+"  "+
@@ -183,7 +182,7 @@ func Obstacles(s *Source, r *panel.AutomationRow) []string {
 	}
 	dot := " " + s.Look.Glyphs.Dot + " "
 	gate := r.GateText()
-	if says := r.GateState(); says != "" {
+	if says := r.GateState(s.Now); says != "" {
 		gate += dot + says
 	}
 	if soon := r.DueText(s.Now).Full; soon != "" {

@@ -120,7 +120,7 @@ func specLines(src *Source, in *city.Inspection) []string {
 			"The active configuration does not declare this agent."))
 	}
 	lines := append(heading(src, "Start"),
-		src.Look.Field("terminal", fmt.Sprintf("%d columns, %d rows, by %s", s.Cols, s.Rows,
+		src.Look.Field("terminal", fmt.Sprintf("%d columns, %d rows, provider %s", s.Cols, s.Rows,
 			orDash(widget.Plain(s.Provider)))),
 		src.Look.Field("ready", readyText(s)))
 	if s.Limits != "" {

@@ -19,7 +19,7 @@ type Message struct {
 // MessageLines returns past messages as lines of w columns, newest last.
 func MessageLines(k *widget.Styles, all []Message, now time.Time, w int) []string {
 	if len(all) == 0 {
-		return []string{k.Paint(themes.Dim, "No messages yet. Results of verbs are "+
+		return []string{k.Paint(themes.Dim, "No messages yet. Results of actions are "+
 			"listed here.")}
 	}
 	room := 0

@@ -123,6 +123,9 @@ func (c *Confirm[T]) Key(k tea.KeyPressMsg, close func()) []T {
 		}
 	}
 	c.note = k.String() + " is not an answer: press " + c.keys()
+	if len(c.Answers) == 1 { // the question is a notice
+		c.note = "press " + c.keys() + " to " + c.Answers[0].Title
+	}
 	return nil
 }
 

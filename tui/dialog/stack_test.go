@@ -71,6 +71,10 @@ func TestConfirm(t *testing.T) {
 	if got := c.Key(tuitest.KeyPress("x"), func() { closed++ }); got != nil || closed != 0 || !strings.Contains(c.note, "x is not an answer: press y") {
 		t.Errorf("x: %v, closed %d times, %q", got, closed, c.note)
 	}
+	notice := Confirm[int]{Answers: []Answer[int]{{Key: "n", Title: "continue", Safe: true}}}
+	if notice.Key(tuitest.KeyPress("x"), func() { closed++ }); notice.note != "press n to continue" {
+		t.Errorf("a question with one answer: %q", notice.note)
+	}
 	if got := c.Key(tuitest.KeyPress("Y"), func() { closed++ }); len(got) != 1 || got[0] != 7 ||
 		closed != 1 {
 		t.Errorf("Y: %v, closed %d times", got, closed)

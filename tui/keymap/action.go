@@ -23,7 +23,7 @@ const (
 	InWatchdogs   Zone = "Watchdogs"
 	InRigs        Zone = "Rigs"
 	InWork        Zone = "Work"
-	InPeek        Zone = "Peek"
+	InPeek        Zone = "Pane"
 	InChoice      Zone = "Questions"     // a question with answers
 	InReader      Zone = "Reader"        // a page to scroll
 	InFinder      Zone = "Help, palette" // help and palette

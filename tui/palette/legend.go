@@ -24,7 +24,7 @@ func Legend[T any](look *widget.Styles, keyOf func(id string) string,
 	all = append(all, []dialog.Item[T]{
 		{Keys: []string{g.Suspended},
 			Title: "suspended: a user stopped it; it does not start until it is resumed"},
-		{Keys: []string{g.Mark}, Title: "marked: verbs act on all marked rows"},
+		{Keys: []string{g.Mark}, Title: "marked: actions apply to all marked rows"},
 		{Keys: []string{g.Alert},
 			Title: "a problem: with the city, with something it uses, or a stuck agent"},
 		{Keys: []string{g.Mail}, Title: "unread mail; " + keyOf("focus.mail") +
@@ -84,7 +84,7 @@ func leavingStates[T any](look *widget.Styles) []dialog.Item[T] {
 		{Keys: []string{g.Unknown}, Title: "unknown: its provider does not respond"},
 		{Keys: []string{g.Exited}, Title: "exited: it ended as intended"},
 		{Keys: []string{g.Stopped}, Title: "stopped: no controller is running to start it"},
-		{Keys: []string{g.Manual}, Title: "manual: the automation runs only on request"},
+		{Keys: []string{g.Manual}, Title: "manual: the automation fires only on request"},
 		{Keys: []string{g.Refused}, Title: "refused: the city cannot be opened"},
 		{Keys: []string{g.Silent}, Title: "silent: the city's controller does not respond"},
 		{Keys: []string{g.Stalled}, Title: "stalled: the city's controller is late"},

@@ -165,7 +165,7 @@ func (t *Table[H, E]) Run(h H, line string) (todo []E, why string) {
 	}
 	v := t.FindVerb(words[0])
 	if v == nil {
-		return nil, fmt.Sprintf("unknown verb %q", words[0]) + Suggestion(words[0], t.names())
+		return nil, fmt.Sprintf("unknown action %q", words[0]) + Suggestion(words[0], t.names())
 	}
 	if why := t.whyDenied(v); why != "" {
 		return nil, why

@@ -11,7 +11,7 @@ func CannotAttach(r *panel.AgentRow) string {
 	if r.Running {
 		return ""
 	}
-	return " and has no terminal"
+	return " and has no session"
 }
 
 // CannotDrain returns the reason why an agent cannot be drained, or "".

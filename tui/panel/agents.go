@@ -88,7 +88,7 @@ func reason(a *city.Agent) string {
 	}
 	place, ok := strings.CutPrefix(a.Reason, "declared at ")
 	if !ok {
-		return a.Reason
+		return describe.Reason(a)
 	}
 	if _, err := strconv.Atoi(place[strings.LastIndexByte(place, ':')+1:]); err != nil {
 		return a.Reason

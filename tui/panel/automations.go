@@ -77,7 +77,7 @@ func (r *AutomationRow) Attention() bool { return r.fails() || r.State == Automa
 func (r *AutomationRow) GateText() string { return strings.TrimSpace(r.gate + " " + r.gateKind) }
 
 // GateState returns the state of the gate, without the gate's name and without countdowns.
-func (r *AutomationRow) GateState() string {
+func (r *AutomationRow) GateState(now time.Time) string {
 	text, _ := strings.CutPrefix(r.Reason, r.gate+": ")
 	switch {
 	case r.State == AutomationManual:
@@ -93,24 +93,24 @@ func (r *AutomationRow) GateState() string {
 	}
 	if day, ok := strings.CutPrefix(text, "next "); ok { // convert the date to the room's format
 		if at, err := time.Parse("2006-01-02 15:04", day); err == nil {
-			text = "next " + at.Format("Jan 02 15:04")
+			text = strings.Replace(at.Format("next Jan 02 15:04"), now.Format(" Jan 02"), "", 1)
 		}
 	}
 	return text
 }
 
 // Why returns the gate and its state, separated by dot. If the automation is failing or broken, it includes the reason.
-func (r *AutomationRow) Why(dot string) string {
+func (r *AutomationRow) Why(now time.Time, dot string) string {
 	parts := []string{r.GateText()}
 	switch {
 	case r.State == AutomationBroken:
 		return r.fileError()
 	case r.State == AutomationManual:
-		return r.GateState()
+		return r.GateState(now)
 	case r.State == AutomationFailing:
 		parts = append(parts, r.failure())
 	}
-	parts = append(parts, r.GateState())
+	parts = append(parts, r.GateState(now))
 	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
 	return strings.Join(parts, " "+dot+" ")
 }
@@ -166,13 +166,13 @@ func (r *AutomationRow) DueText(now time.Time) widget.Phrase {
 	}
 	in := "in " + widget.Remaining(r.Next.Sub(now))
 	switch {
-	case r.State == AutomationFailing && strings.HasPrefix(r.GateState(), "retry "):
+	case r.State == AutomationFailing && strings.HasPrefix(r.GateState(now), "retry "):
 		return widget.Phrase{Full: "retries " + in, Brief: "retries " + in, Least: in}
 	case r.State == AutomationFailing:
 		return widget.Phrase{Full: "next run " + in, Brief: "next run " + in, Least: in}
 	case r.gate == "cooldown":
 		return widget.Phrase{Full: "ready " + in, Brief: "ready " + in, Least: in}
-	case strings.HasPrefix(r.GateState(), "next "): // GateState already contains the date
+	case strings.HasPrefix(r.GateState(now), "next "): // GateState already contains the date
 		return widget.SamePhrase(in)
 	}
 	return widget.Phrase{Full: "next " + in, Brief: "next " + in, Least: in}
@@ -194,7 +194,7 @@ func (r *AutomationRow) LastRunText(now time.Time) string {
 	case run.Ended == nil:
 		return "running " + widget.Age(now.Sub(run.Opened))
 	case r.Failures > 1:
-		return fmt.Sprintf("%d failures, %s ago", r.Failures, widget.Age(now.Sub(*run.Ended)))
+		return fmt.Sprintf("failed %s ago (%d×)", widget.Age(now.Sub(*run.Ended)), r.Failures)
 	}
 	return fmt.Sprintf("%s %s ago (%s)", widget.Plain(run.Outcome), widget.Age(now.Sub(*run.Ended)),
 		widget.Elapsed(run.Ended.Sub(run.Opened)))

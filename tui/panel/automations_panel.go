@@ -33,7 +33,7 @@ func newAutomations() *Automations {
 			return rows
 		},
 		Orders:  func(time.Time) []widget.SortKey[AutomationRow] { return automationSorts() },
-		Matches: func(f *widget.Filter, r *AutomationRow, _ time.Time) bool { return r.Matches(f) },
+		Matches: matchesAutomation,
 		Needs:   func(r *AutomationRow, _ time.Time) bool { return r.Attention() },
 		Columns: automationColumnsOf,
 		Issues:  func(*Env) (string, bool) { return a.problems() },
@@ -159,8 +159,8 @@ func automationColumnsOf(e *Env, rows []*AutomationRow, w int) []Column[*Automat
 
 // reason returns a description of the gate, its state, and when it opens.
 func (r *AutomationRow) reason(e *Env) widget.Reason {
-	b := widget.Reason{Text: r.Why(e.Look.Glyphs.Dot), Token: themes.Text, Next: r.DueText(e.Now),
-		NextToken: themes.Dim}
+	b := widget.Reason{Text: r.Why(e.Now, e.Look.Glyphs.Dot), Token: themes.Text,
+		Next: r.DueText(e.Now), NextToken: themes.Dim}
 	switch {
 	case r.Attention():
 		b.Token = themes.Bad
@@ -180,8 +180,8 @@ func automationHelp(e *Env, w int) []string {
 		`    exec = "df -h ."     # or formula = "NAME"`)
 }
 
-// Matches reports whether a row matches the filter.
-func (r *AutomationRow) Matches(f *widget.Filter) bool {
+// matchesAutomation reports whether a row matches the filter.
+func matchesAutomation(f *widget.Filter, r *AutomationRow, now time.Time) bool {
 	return f.Matches(func(t *widget.Term) (hit bool) {
 		switch t.Field {
 		case "state":
@@ -193,7 +193,7 @@ func (r *AutomationRow) Matches(f *widget.Filter) bool {
 		case "name":
 			hit = strings.HasPrefix(strings.ToLower(r.Name), t.Word)
 		case "":
-			hit = t.In(r.Shown) || !t.Fuzzy && (t.In(string(r.State)) || t.In(r.Why("")))
+			hit = t.In(r.Shown) || !t.Fuzzy && (t.In(string(r.State)) || t.In(r.Why(now, "")))
 		}
 		return hit
 	})
@@ -220,7 +220,7 @@ func automationSummary(e *Env, r *AutomationRow, w int) []string {
 		head += dot + soon
 	}
 	row(token, head)
-	row(themes.Text, r.Why(e.Look.Glyphs.Dot))
+	row(themes.Text, r.Why(e.Now, e.Look.Glyphs.Dot))
 	action := widget.Plain(a.Exec)
 	if a.Formula != "" {
 		action = "formula " + widget.Plain(a.Formula)

@@ -44,7 +44,7 @@ func (r *EventRow) Key() string { return r.id }
 // verb returns the event type without its noun, in words.
 func (r *EventRow) verb() string {
 	if r.Event.Type == events.AgentIdleKilled {
-		return "killed (idle)"
+		return "idle timeout" // the agent might stop without being killed
 	}
 	_, verb, ok := strings.Cut(r.Kind, ".")
 	if !ok {

@@ -98,13 +98,9 @@ func (k *Mail) RequestBeads(e *Env, visible bool, seek func(beads.Query) int) {
 	if e.Snap == nil || !visible {
 		return
 	}
-	unread := e.Snap.Mail.Unread
-	for i := range e.Snap.Agents {
-		unread += e.Snap.Agents[i].Mail
-	}
 	at, _, n, _ := k.Cursor()
-	k.renew([2]int{e.Snap.Mail.Total, unread}, k.agents.findName(k.Filter.FieldPrefix("to")),
-		n > 0 && at == n-1)
+	k.renew([2]int{e.Snap.Mail.Total, unread(e.Snap, true)},
+		k.agents.findName(k.Filter.FieldPrefix("to")), n > 0 && at == n-1)
 	if limit := k.next(e.Now); limit > 0 {
 		q := mail.Query(k.agent)
 		q.Limit = limit
@@ -163,14 +159,26 @@ func (k *Mail) rows(e *Env) []MailRow {
 	return rows
 }
 
-// note returns the number of unread messages for people, and says whether the list is incomplete or cannot be read.
+// unread returns the number of unread messages for people or, if all is set, for people and agents.
+func unread(s *city.Snapshot, all bool) int {
+	n := s.Mail.Unread
+	for i := range s.Agents {
+		if all {
+			n += s.Agents[i].Mail
+		}
+	}
+	return n
+}
+
+// note returns the number of unread messages that the list contains, and says whether the list is incomplete or cannot
+// be read.
 func (k *Mail) note(e *Env) (text string, alert bool) {
 	var parts []string
 	if k.Others {
 		parts = append(parts, "all mail")
 	}
-	if e.Snap != nil && e.Snap.Mail.Unread > 0 {
-		parts = append(parts, fmt.Sprintf("%d unread", e.Snap.Mail.Unread))
+	if e.Snap != nil && unread(e.Snap, k.Others) > 0 {
+		parts = append(parts, fmt.Sprintf("%d unread", unread(e.Snap, k.Others)))
 	}
 	if k.more {
 		parts = append(parts, fmt.Sprintf("newest %d", k.limit))

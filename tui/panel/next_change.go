@@ -24,7 +24,7 @@ func (r *AgentRow) NextChange(e *Env) widget.Phrase {
 		case city.Backoff, city.Failed:
 			return timed("restarts in ", in)
 		case city.Stopping:
-			return timed("kill in ", in)
+			return widget.SamePhrase("kill in " + in)
 		case city.Starting:
 			return widget.Phrase{Full: "ready within " + in, Brief: "ready within " + in,
 				Least: "within " + in}
@@ -55,7 +55,7 @@ func (r *AgentRow) drainLeft(now time.Time) widget.Phrase {
 	case r.Until.IsZero():
 		return widget.SamePhrase("no deadline")
 	}
-	kill := timed("kill in ", widget.Remaining(r.Until.Sub(now)))
+	kill := widget.SamePhrase("kill in " + widget.Remaining(r.Until.Sub(now)))
 	kill.Full += " if still running"
 	return kill
 }

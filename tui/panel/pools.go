@@ -60,7 +60,8 @@ func NewPoolRow(p *city.Pool) PoolRow {
 		r.Draining = append(r.Draining, widget.Plain(name))
 	}
 	if p.Suspended {
-		r.Suspended, r.OffAt = cmp.Or(widget.Plain(p.SuspendedReason), "suspended"), p.SuspendedBy
+		r.OffAt = p.SuspendedBy
+		r.Suspended = strings.TrimSpace("suspended " + widget.Plain(p.SuspendedReason))
 	}
 	return r
 }

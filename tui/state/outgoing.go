@@ -110,15 +110,33 @@ func (l *followedText) update(s *city.Snapshot) bool {
 	return l.missing && !l.Send.Stage.Over()
 }
 
-// stateText returns a description of the message's state.
+// stateText returns a description of the message's state, with the agent's name.
 func (l *followedText) stateText() string {
+	agent := widget.Plain(l.Agent)
+	text := agent + ": " + widget.Plain(l.Send.Stage.Text())
 	switch {
 	case l.missing && !l.Send.Stage.Over():
-		return "no longer waiting"
-	case l.Send.Why != "":
-		return widget.Plain(l.Send.Stage.Text()) + ": " + widget.Plain(l.Send.Why)
+		return agent + ": no longer waiting"
+	case l.Send.Stage == city.Submitted:
+		text = "sent to " + agent
+	case l.Send.Stage == city.Acknowledged:
+		text = "sent to " + agent + "; it has printed output since"
 	}
-	return widget.Plain(l.Send.Stage.Text())
+	if l.Send.Why != "" {
+		text += ": " + widget.Plain(l.Send.Why)
+	}
+	return text
+}
+
+// countedStage returns the word for a stage that follows the number of texts in it.
+func countedStage(s city.Stage) string {
+	switch s {
+	case city.Submitted:
+		return "sent"
+	case city.Acknowledged:
+		return "sent and followed by output"
+	}
+	return s.Text()
 }
 
 // showFollowed shows the state of the followed messages in the status line, unless the status line is about something
@@ -134,7 +152,7 @@ func showFollowed(m *Room) {
 			continue
 		}
 		all = append(all, l)
-		each = append(each, widget.FirstItem(widget.Plain(l.Agent)+": "+l.stateText()))
+		each = append(each, widget.FirstItem(l.stateText()))
 		if !l.Send.Stage.Over() && !l.missing {
 			token = themes.Busy
 			waits = waits || l.Send.Stage == city.Queued
@@ -157,7 +175,7 @@ func showFollowed(m *Room) {
 // stagesText returns the state of a single message or, if there are several, the number of messages in each state.
 func stagesText(all []*followedText) string {
 	if len(all) == 1 {
-		return widget.Plain(all[0].Agent) + ": " + all[0].stateText()
+		return all[0].stateText()
 	}
 	var parts []string
 	for _, stage := range []city.Stage{city.Acknowledged, city.Submitted, city.Typing, city.Queued,
@@ -174,7 +192,7 @@ func stagesText(all []*followedText) string {
 		if n == 0 {
 			continue
 		}
-		part := fmt.Sprintf("%d %s", n, stage.Text())
+		part := fmt.Sprintf("%d %s", n, countedStage(stage))
 		if why != "" {
 			part += ": " + why
 		}

@@ -14,7 +14,7 @@ import (
 // UndoDuration is how long undo is possible.
 const UndoDuration = 30 * time.Second
 
-// Undo describes how to undo the latest verb that can be undone. The zero value undoes nothing.
+// Undo describes how to undo the latest action that can be undone. The zero value undoes nothing.
 type Undo struct {
 	ID       int    // ID of the action
 	What     string // "suspending worker-2"
@@ -141,11 +141,11 @@ func NeedUndo(m *Room) string {
 	case CanUndo(m):
 		return ""
 	case m.Actions == 0:
-		return "no verb to undo yet"
+		return "no action to undo yet"
 	case m.Undo.ID != 0 && !m.Now.Before(m.Undo.Until):
-		return "the latest verb is older than " + widget.Duration(UndoDuration)
+		return "the latest action is older than " + widget.Duration(UndoDuration)
 	}
-	return "the latest verb cannot be undone"
+	return "the latest action cannot be undone"
 }
 
 // RunUndo undoes the latest verb. An undo cannot itself be undone, so pressing its key twice does not repeat the verb.

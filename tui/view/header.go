@@ -271,13 +271,11 @@ func cityPosition(m *state.Room, w int, brief bool) (position, wanting string) {
 	default:
 		position = fmt.Sprintf("city %d of %d %s", at, len(rows), key)
 	}
-	if n > 0 {
-		wanting = fmt.Sprintf("%s %d need attention", key, n)
+	if n > 0 { // the key follows the text that comes last
+		position, _ = strings.CutSuffix(position, " "+key)
+		wanting = widget.Count(n, "problem") + " in other cities " + key
 		if w < 100 {
-			position = ""
-		}
-		if n == 1 {
-			wanting = key + " 1 needs attention"
+			position, wanting = "", widget.Count(n, "problem")+" elsewhere "+key
 		}
 	}
 	return position, wanting

@@ -92,6 +92,8 @@ func noAgentText(m *state.Room) string {
 		return "The selected agent's terminal appears here."
 	case p.About().Kind == panel.KindPool:
 		return "No member of " + name + " is running."
+	case p.About().Kind == panel.KindBead:
+		return "The bead " + name + " is not assigned to an agent."
 	default:
 		return "The " + p.About().Noun + " " + name + " is not about an existing agent."
 	}
@@ -102,7 +104,7 @@ func peekTab(m *state.Room) widget.Tab {
 	if state.ShowsRun(m) {
 		return runTab(m)
 	}
-	t := widget.Tab{Key: "0", Name: "Peek"}
+	t := widget.Tab{Key: "0", Name: "Pane"}
 	row := state.Selected(m)
 	if row == nil {
 		return t

@@ -203,7 +203,7 @@ func TabsFor(m *state.Room, at state.Place, w int) []widget.Tab {
 		if at.Panel == panel.IDPeek {
 			pane = own
 		}
-		pane.ID, pane.Name, pane.Count = string(panel.IDPeek), "Peek", ""
+		pane.ID, pane.Name, pane.Count = string(panel.IDPeek), "Pane", ""
 		all = append(all, pane)
 	}
 	return widget.ShortTabs(all, state.TabsRoom(m, at.Panel, m.W), m.Look.Glyphs.More)

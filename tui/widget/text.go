@@ -170,7 +170,7 @@ func Elapsed(d time.Duration) string {
 	return Age(d)
 }
 
-// Remaining formats a remaining time: "8s", "1m12s", "54m", "3h12m", "2d".
+// Remaining formats a remaining time: "8s", "1m02s", "5m", "54m", "3h12m", "2d".
 func Remaining(d time.Duration) string {
 	switch {
 	case d <= 0:
@@ -178,11 +178,13 @@ func Remaining(d time.Duration) string {
 	case d < time.Minute:
 		return fmt.Sprintf("%ds", int((d + time.Second - 1).Seconds()))
 	case d < 10*time.Minute:
-		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+		text := fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+		return strings.TrimSuffix(text, "00s")
 	case d < time.Hour:
 		return fmt.Sprintf("%dm", int(d.Minutes()))
 	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+		text := fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+		return strings.TrimSuffix(text, "00m")
 	}
 	return fmt.Sprintf("%dd", int(d.Hours()/24))
 }

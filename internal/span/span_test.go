@@ -1,0 +1,18 @@
+package span_test
+
+import (
+	"testing"
+	"time"
+
+	"gcity/internal/span"
+)
+
+func TestText(t *testing.T) {
+	for d, want := range map[time.Duration]string{0: "0s", 30 * time.Second: "30s", 5 * time.Minute: "5m",
+		90 * time.Minute: "1h30m", 2 * time.Hour: "2h", 10 * time.Minute: "10m", 72 * time.Second: "1m12s",
+		time.Hour + time.Second: "1h0m1s", 1500 * time.Millisecond: "1.5s", -5 * time.Minute: "-5m"} {
+		if got := span.Text(d); got != want {
+			t.Errorf("%s: %q, want %q", d.String(), got, want)
+		}
+	}
+}
