@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 )
 
 // Known rows keep their order, whatever that order is. A new row is inserted before the first row that ranks after it.
@@ -40,5 +41,34 @@ func TestFreshRowsAreMerged(t *testing.T) {
 		if got := merge(known, slices.Clone(fresh), rank); !slices.Equal(got, want) {
 			t.Fatalf("seed %d: %v into %v: %v, want %v", seed, fresh, known, got, want)
 		}
+	}
+}
+
+type orderedRow struct {
+	name string
+	rank int
+}
+
+func (r *orderedRow) Key() string { return r.name }
+
+// A question holds pointers to its rows. They must not point to other rows when the order changes while it is open.
+func TestPointersToRowsSurviveReordering(t *testing.T) {
+	byRank := func(a, b *orderedRow) int { return a.rank - b.rank }
+	now := time.Unix(0, 0)
+	var all Records[orderedRow, *orderedRow]
+	all.Arrange([]orderedRow{{"a", 1}, {"b", 2}}, byRank, now, false)
+	now = now.Add(time.Minute)
+	all.Arrange([]orderedRow{{"a", 2}, {"b", 1}}, byRank, now, false)
+	first := &all.Rows[0]
+	if first.name != "b" || !all.Recall(now) || all.Rows[0].name != "a" {
+		t.Fatalf("rows: %v", all.Rows)
+	}
+	if first.name != "b" {
+		t.Error("Recall changed the row behind a pointer")
+	}
+	first = &all.Rows[0]
+	all.Sort(byRank)
+	if all.Rows[0].name != "b" || first.name != "a" {
+		t.Error("Sort changed the row behind a pointer, or did not sort")
 	}
 }

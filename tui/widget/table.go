@@ -48,14 +48,16 @@ func (t *Records[R, P]) JustReordered(now time.Time) bool {
 	return now.Sub(t.moved) < MinReorderInterval
 }
 
-// Sort sorts the rows immediately, at the user's request.
+// Sort sorts the rows immediately, at the user's request. Pointers to the previous Rows stay valid.
 func (t *Records[R, P]) Sort(rank func(a, b *R) int) {
 	t.before, t.moved = nil, time.Time{}
+	t.Rows = slices.Clone(t.Rows)
 	Sort(t.Rows, rank)
 }
 
 // Recall restores the previous order if it has changed so recently that a key pressed at the given time is meant for
-// it. Rows that were added by the change keep their places. Recall reports whether rows have moved.
+// it. Rows that were added by the change keep their places. Recall reports whether rows have moved. Pointers to the
+// previous Rows stay valid, because an open question can hold some.
 func (t *Records[R, P]) Recall(now time.Time) bool {
 	before := t.before
 	if t.before = nil; before == nil || now.Sub(t.moved) >= ReactionTime {
@@ -67,6 +69,7 @@ func (t *Records[R, P]) Recall(now time.Time) bool {
 		known[n] = t.Rows[i]
 	}
 	slices.SortFunc(known, func(a, b R) int { return place[P(&a).Key()] - place[P(&b).Key()] })
+	t.Rows = slices.Clone(t.Rows)
 	for n, i := range at {
 		t.Rows[i] = known[n]
 	}
