@@ -155,3 +155,12 @@ func TestHowAHostedCityGetsToTheSupervisor(t *testing.T) {
 	s.hides("Quit it with")
 	s.shows("`gcity start` in this city's folder hands it over")
 }
+
+// Two cities can have the same name. The header shows the name from the list, where the names differ.
+func TestHeaderNamesTheListedCity(t *testing.T) {
+	s := among(t, 120, 40)
+	s.m.OpenedAs = "bright-lights-2"
+	s.shows("bright-lights-2")
+	s.m.OpenedAs = ""
+	s.hides("bright-lights-2")
+}

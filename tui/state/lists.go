@@ -72,7 +72,8 @@ func (m *Room) Details() *details.Source {
 		Heard:    m.Peek.LastOutput}
 }
 
-// CityName returns the city's name or, while the name is unknown, a generic term.
+// CityName returns the city's name or, while the name is unknown, a generic term. A city from the list of cities has
+// its name there, because only those names differ from each other.
 func CityName(m *Room) string {
 	switch {
 	case m.Snap == nil && m.FleetRoom:
@@ -81,6 +82,8 @@ func CityName(m *Room) string {
 		return widget.Plain(m.At)
 	case m.Snap == nil:
 		return "the city"
+	case m.OpenedAs != "":
+		return widget.Plain(m.OpenedAs)
 	}
 	return widget.Plain(m.Snap.Name)
 }
