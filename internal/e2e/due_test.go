@@ -97,8 +97,8 @@ func TestOneHungCondition(t *testing.T) {
 	}
 }
 
-// TestWispsAreRemoved checks that only closed wisps are removed, after wisp_ttl. A cooldown does not restart when the records
-// of its runs are removed.
+// TestWispsAreRemoved checks that only closed wisps are removed, after wisp_ttl, also by the controller that follows a killed
+// one. A cooldown does not restart.
 func TestWispsAreRemoved(t *testing.T) {
 	t.Parallel()
 	c := newTown(t, 0, "")
@@ -136,7 +136,6 @@ func TestWispsAreRemoved(t *testing.T) {
 	c.gcity(0, append([]string{"bead", "close", "--force", mine, openStep, steps[openStep][0]}, steps[openRoot]...)...)
 	c.gcity(0, append([]string{"bead", "close", done}, steps[done]...)...)
 	c.until("the closed wisp is removed", func() bool { return !c.known(done) })
-	c.until("the records of runs are removed", func() bool { return strings.Contains(c.gcity(0, "automation", "history", "tick"), "never run") })
 	for _, root := range []string{untouched, openRoot, openStep} {
 		for _, id := range append(steps[root], root) {
 			if !c.known(id) {
