@@ -48,13 +48,16 @@ func alwaysShown(m *state.Room, a *state.Action, w int) bool {
 		return w >= 100
 	case "view.filter":
 		return w >= 90 || w >= 60 && !severalCities(m)
-	case "quit", "city.switch":
+	case "city.switch":
+		return w >= 50 && severalCities(m)
+	case "quit":
 		return w >= 50
 	}
 	return true
 }
 
-// severalCities reports whether there is another city to switch to.
+// severalCities reports whether there is another city to switch to. A wide footer shows the key in any case, because it
+// explains how to add a city.
 func severalCities(m *state.Room) bool {
 	return m.Directory && m.Fleet != nil && len(state.Listed(m)) > 1
 }
@@ -88,7 +91,7 @@ func footActions(m *state.Room) (keys, tail []*state.Action) {
 			a.WhyUnavailable(m) != "" || lost && changes(m, a):
 		case a.ID == state.BackID && !m.Zoomed, a.ID == state.ReleaseID && undrainsOnly(m):
 		case a.ID == "focus.mail" && (state.Unread(m) == 0 || m.Focus == panel.IDMail) ||
-			a.ID == "city.switch" && !severalCities(m):
+			a.ID == "city.switch" && !severalCities(m) && m.W < 120:
 		case (a.ID == "view.filter" || a.ID == "view.attention") && nothingListed(m):
 		case slices.Contains(last, a.ID):
 			tail = append(tail, a)
