@@ -253,8 +253,9 @@ to read these files. Do not edit the page: change the table and run ` + "`go tes
 - A relative path is relative to the folder of the file that contains the key. If the path begins with ` + "`//`" + `, it is
   relative to the city's folder. A relative path must not leave the city's folder with ` + "`..`" + `. An absolute path can point
   anywhere. ` + "`dir`" + ` is always relative to the city's folder. gcity follows symbolic links and does not expand ` + "`~`" + `.
-- A city can have at most 10,000 agents, and its configuration files at most 10 MB together. A file can have at most
-  200,000 keys and 32 levels of tables. It must be in UTF-8, with or without a byte order mark; lines can end in CRLF.
+- A city can have at most 10,000 agents, and its configuration files can total at most 10 MB. A file can have at
+  most 200,000 keys and 32 levels of tables. It must be in UTF-8, with or without a byte order mark. Lines can end in
+  CRLF.
 
 `
 
