@@ -118,7 +118,8 @@ type Actions struct {
 	Check   []Definition // conditions to check; pass each result to Checked
 	Open    []Run        // runs to open; pass each result to Opened or Unopened
 
-	TextChanged bool // an automation's status has changed by more than its remaining time
+	// something in an automation's status other than its remaining time has changed
+	TextChanged bool
 }
 
 // SkippedRun is a skipped run to report.

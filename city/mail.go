@@ -227,9 +227,9 @@ func (s *Snapshot) unread(to string) string {
 }
 
 // Mail returns the messages to an address, newest first: the unread ones or, if all is set, also those that have been
-// read. It never returns archived messages. The recipient to can be any name that Address accepts. For an agent, Mail
-// returns its own messages, and those to its pool that no other member has taken. If to is "", Mail returns the
-// messages for users, with addresses that belong to neither an agent nor a pool.
+// read. It never returns archived messages. Any name that Address accepts can be the recipient. For an agent, Mail
+// returns its own messages, and those to its pool that no other member has taken. For the recipient "", Mail returns
+// the messages for users, with addresses that belong to neither an agent nor a pool.
 func Mail(ctx context.Context, c Control, to string, all bool) ([]mail.Message, error) {
 	s, err := c.Snapshot(ctx)
 	if err != nil {

@@ -89,7 +89,7 @@ type planShape struct {
 	Held *heldShape `json:"held,omitempty"`
 	// providers that could not be listed; their sessions are not in the plan
 	Unknown []string `json:"unknown,omitempty"`
-	// settings that change without a start or stop, if a controller runs another revision
+	// settings that change without starting or stopping an agent; only if a controller runs a different revision
 	Settings []setting `json:"settings,omitempty"`
 	Warnings []string  `json:"warnings,omitempty"` // about the configuration file and automations
 	from     string    // where the configuration comes from, such as "on disk"

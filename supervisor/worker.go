@@ -151,8 +151,8 @@ func (w *worker) runCity(c City) error {
 	return <-ended
 }
 
-// pause waits until the city should be retried: at a given time, unless that is zero, on request, or after a change to
-// the city's configuration. It returns false if the city is no longer wanted.
+// pause waits until the city should be retried: at the time until (if it is not zero), on request, or after a change
+// to the city's configuration. It returns false if the city is no longer wanted.
 func (w *worker) pause(until time.Time) bool {
 	ctx, cancel := context.WithCancel(w.s.lifetime())
 	defer cancel()

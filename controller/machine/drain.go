@@ -203,8 +203,8 @@ func (dr *drains) marked(now time.Time, in effect.DrainMarked) {
 	dr.m.decide(now, a)
 }
 
-// notified replies to the commands that drain an agent once its session has the mark, because only then does the
-// drain survive a restart of the controller.
+// notified replies to the commands that drain an agent. It waits until the session has the mark, because only then
+// does the drain survive a restart of the controller.
 func (dr *drains) notified(now time.Time, a *record) {
 	if a.drain.current != nil && (a.drain.unmarked || a.sess.life.Drain.Since.Unix() ==
 		a.drain.current.stamp) {

@@ -36,7 +36,7 @@ import (
 const (
 	stopGrace  = 8 * time.Second
 	killMargin = 4 * time.Second
-	graceUnset = 30 * time.Second // the default of Kubernetes
+	graceUnset = 30 * time.Second // Kubernetes' default
 )
 
 // Serve runs the main process of a container. It serves the helper until the container must stop, and then stops the

@@ -95,7 +95,7 @@ func (p *Provider) mark(ctx context.Context, m *member) error {
 	if marked {
 		return nil
 	}
-	err := p.writing(ctx, func() (change bool, done func(error)) {
+	err := p.update(ctx, func() (change bool, done func(error)) {
 		if m.marked {
 			return false, nil
 		}
@@ -137,7 +137,7 @@ func (p *Provider) unmark(ctx context.Context, m *member, q session.Provider, ge
 				"provider", m.name, "err", err)
 		}
 	}
-	err := p.writing(ctx, func() (change bool, done func(error)) {
+	err := p.update(ctx, func() (change bool, done func(error)) {
 		if !idle() {
 			return false, nil
 		}
@@ -150,10 +150,9 @@ func (p *Provider) unmark(ctx context.Context, m *member, q session.Provider, ge
 	}
 }
 
-// writing calls change, which changes the state, and then writes the marks file. It passes the result of the write to
-// the function that change returned. It holds p.mu during both calls, but not during the write. Only one call of
-// writing at a time can write.
-func (p *Provider) writing(ctx context.Context,
+// update calls change, which changes the state, and then writes the marks file. It passes the result of the write to
+// the function that change returned. It holds p.mu during both calls, but not during the write. Writes are serialized.
+func (p *Provider) update(ctx context.Context,
 	change func() (change bool, done func(error))) error {
 	select {
 	case p.writeToken <- struct{}{}:
