@@ -310,6 +310,9 @@ func TestPaletteAsksForTheRest(t *testing.T) {
 	s.shows(": scale worker ", "scale worker auto", "scale worker 5")
 	s.wants()
 	s.typeIn("3")
+	if s.m.Dialogs.Finder().Runnable() == nil {
+		t.Error("a complete line is not selected")
+	}
 	s.press("enter")
 	s.wants(city.Scale{Pool: "worker", Size: 3})
 	if want := []string{"scale worker 3"}; !slices.Equal(s.m.History, want) {

@@ -74,6 +74,15 @@ func TestRigIsSuspendedWithTheCity(t *testing.T) {
 	}
 	s.press("s")
 	s.shows("Suspend rig docs?")
+	s.press("esc")
+	s.change(func(n *city.Snapshot) {
+		for i := range n.Agents {
+			n.Agents[i].State, n.Agents[i].Running = city.Suspended, false
+		}
+	})
+	s.press("r")
+	s.shows("the city is suspended")
+	s.hides("rig docs is suspended")
 }
 
 func TestRigsAreListedFilteredAndSorted(t *testing.T) {

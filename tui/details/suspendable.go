@@ -2,6 +2,7 @@ package details
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"gcity/city"
@@ -117,8 +118,10 @@ func Suspends(l *panel.Lists, all []Suspendable) (n int, of string) {
 	switch n = StoppingSessions(l, all); {
 	case n >= len(all):
 		return n, "sessions that stop"
-	case all[0].Pool:
+	case !slices.ContainsFunc(all, func(s Suspendable) bool { return !s.Pool }):
 		return len(all), "pools"
+	case slices.ContainsFunc(all, func(s Suspendable) bool { return s.Pool }):
+		return len(all), "agents and pools"
 	}
 	return len(all), "agents"
 }

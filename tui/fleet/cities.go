@@ -275,7 +275,9 @@ func (c *City) AttentionCount() int {
 		return 0
 	case c.Unresponsive != "" || b.Overdue > 0:
 		n = 1
-	case len(b.Needs) == 0 && len(b.Problems) > 0 && !c.suspended():
+	case c.suspended(): // its problems can wait until it is resumed
+		return 0
+	case len(b.Needs) == 0 && len(b.Problems) > 0:
 		n = 1
 	}
 	return n + len(b.Needs)

@@ -53,9 +53,10 @@ func (t *Table[H, E]) complete(h H, l Line[H, E]) (found []Item[H, E]) {
 	}
 	for _, w := range words {
 		item := t.line(h, v, append(slices.Clone(l.Args), strings.Fields(w.text())...), w.Note)
-		short := starts(l.Part, w.Word)
-		item.Abbreviated = short && w.Word != l.Part && item.Why != nil && !v.ReadOnly
-		item.Similar = !short && w.Word != member && item.Why != nil && (far || !v.ReadOnly)
+		if exact := w.Word == l.Part || w.Word == member; !exact && item.Why != nil {
+			item.Abbreviated = starts(l.Part, w.Word) && !v.ReadOnly
+			item.Similar = !starts(l.Part, w.Word) && (far || !v.ReadOnly)
+		}
 		if far {
 			item.Rank = dialog.RankFuzzy
 		}

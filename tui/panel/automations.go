@@ -93,7 +93,10 @@ func (r *AutomationRow) GateState(now time.Time) string {
 	}
 	if day, ok := strings.CutPrefix(text, "next "); ok { // convert the date to the room's format
 		if at, err := time.Parse("2006-01-02 15:04", day); err == nil {
-			text = strings.Replace(at.Format("next Jan 02 15:04"), now.Format(" Jan 02"), "", 1)
+			text = at.Format("next Jan 02 15:04")
+			if strings.HasPrefix(day, now.Format(time.DateOnly)) {
+				text = at.Format("next 15:04")
+			}
 		}
 	}
 	return text

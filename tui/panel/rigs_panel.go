@@ -175,8 +175,10 @@ func (g *Rigs) whyNoRestart(*Env) string {
 	switch {
 	case len(g.restartable()) > 0:
 		return ""
-	case g.Current().State == rigSuspended:
+	case g.Current().flagged:
 		return g.Called() + " is suspended"
+	case g.Current().State == rigSuspended:
+		return "the city is suspended"
 	}
 	return "no agent in " + g.Called() + " can be restarted"
 }

@@ -35,7 +35,7 @@ func TestASCIISymbolsOfStates(t *testing.T) {
 		sign, _ := PoolSign(l, s)
 		add("pools", string(s), sign)
 	}
-	for _, s := range []rigState{rigBroken, rigTroubled, rigIdle, rigSuspended, rigRunning} {
+	for _, s := range []rigState{rigBroken, rigTroubled, rigStarting, rigIdle, rigSuspended, rigRunning} {
 		sign, _ := rigSign(l, s)
 		add("rigs", string(s), sign)
 	}

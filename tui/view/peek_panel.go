@@ -87,15 +87,15 @@ func noAgentText(m *state.Room) string {
 	if len(*p.Marking().Marks) > 0 { // the pane is about a single row
 		name = widget.Plain(p.Key())
 	}
-	switch {
-	case p.About().Kind == panel.KindAgent || name == "":
-		return "The selected agent's terminal appears here."
-	case p.About().Kind == panel.KindPool:
+	switch a := p.About(); {
+	case a.Kind == panel.KindPool && name != "":
 		return "No member of " + name + " is running."
-	case p.About().Kind == panel.KindBead:
+	case !a.Follows || name == "":
+		return "The selected agent's terminal appears here."
+	case a.Kind == panel.KindBead:
 		return "The bead " + name + " is not assigned to an agent."
 	default:
-		return "The " + p.About().Noun + " " + name + " is not about an existing agent."
+		return "The " + a.Noun + " " + name + " is not about an existing agent."
 	}
 }
 

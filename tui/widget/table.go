@@ -20,7 +20,7 @@ type keyed[R any] interface {
 	Key() string
 }
 
-// Records contains rows in display order, with the user's selection, marks and filter. Two tables can share records.
+// Records contains rows in display order, with the user's marks and filter. Two tables can share records.
 type Records[R any, P keyed[R]] struct {
 	Rows    []R
 	Order   Order
@@ -155,7 +155,7 @@ func (t *Table[R, P]) Move(n int) {
 // Select moves the cursor to a row. It reports whether the row is visible.
 func (t *Table[R, P]) Select(key string) bool {
 	ok := t.List.Select(t, key)
-	t.hiddenKey = ""
+	t.hiddenKey, t.awaited = "", ""
 	t.SelectCurrent()
 	return ok
 }
@@ -169,7 +169,11 @@ func (t *Table[R, P]) Preferred() string { return cmp.Or(t.hiddenKey, t.Selected
 
 // Prefer sets the key of the row to select as soon as the user changes the filter so that it no longer hides the row.
 // The key "" stands for the row under the cursor.
-func (t *Table[R, P]) Prefer(key string) { t.hiddenKey = key }
+func (t *Table[R, P]) Prefer(key string) {
+	if t.hiddenKey = key; key == t.SelectedKey {
+		t.hiddenKey = ""
+	}
+}
 
 // SelectCurrent selects the row under the cursor.
 func (t *Table[R, P]) SelectCurrent() {
