@@ -310,7 +310,7 @@ func TestSuspendedCityIsNotInTrouble(t *testing.T) {
 	if h := fleet.HealthOf(&s.m.Look, c); h.Word != "trouble" || c.AttentionCount() != 1 {
 		t.Errorf("%+v, %d need attention", h, c.AttentionCount())
 	}
-	c.Summary.Suspended = true
+	c.Summary.Suspended, c.Summary.Needs = true, []fleet.Need{{}}
 	if h := fleet.HealthOf(&s.m.Look, c); h.Word != "suspended" || c.AttentionCount() != 0 {
 		t.Errorf("%+v, %d need attention", h, c.AttentionCount())
 	}

@@ -121,3 +121,12 @@ func TestMarksAreNamed(t *testing.T) {
 		s.hides(" marked  ")
 	}
 }
+
+// A rig has no agent of its own, so the pane does not say that one is missing.
+func TestThePaneOfARigWithoutAgents(t *testing.T) {
+	s := rigged(t, 200, 60)
+	s.change(func(n *city.Snapshot) { n.Agents = nil })
+	s.press("7")
+	s.shows("The selected agent's terminal appears here.")
+	s.hides("is not about an existing agent")
+}
