@@ -14,6 +14,7 @@ import (
 	"gcity/cli/host"
 	"gcity/internal/deadline"
 	"gcity/internal/suggest"
+	"gcity/supervisor"
 )
 
 // registryPoll is how often the states of the known cities are read while no supervisor is running. It is short
@@ -110,7 +111,8 @@ func unique(infos []city.Info, from int) []city.Info {
 			entries[n].Name = i.Name
 		}
 	}
-	for n, e := range host.WithNames(entries, func(path string) string { return reported[path] }) {
+	name := func(path string) string { return reported[path] }
+	for n, e := range supervisor.Named(entries, name) {
 		infos[n].Name = e.Name
 	}
 	return infos

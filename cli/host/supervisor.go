@@ -101,12 +101,6 @@ func Registry(h env.SupervisorHome) ([]Registered, error) {
 	}), err
 }
 
-// WithNames returns the entries with unique names. An entry without a name gets the one that look returns for its
-// folder, or one derived from the folder.
-func WithNames(all []Registered, look func(path string) string) []Registered {
-	return supervisor.Named(all, look)
-}
-
 // Unregister removes a city from the registry and reports whether it was registered.
 func Unregister(ctx context.Context, h env.SupervisorHome, path string) (bool, error) {
 	return supervisor.Remove(ctx, h, path)
