@@ -106,6 +106,19 @@ func Unregister(ctx context.Context, h env.SupervisorHome, path string) (bool, e
 	return supervisor.Remove(ctx, h, path)
 }
 
+// Remember adds a city to the recently opened cities of this user. Without a home folder it does nothing.
+func Remember(e *env.Env, dir, name string) error {
+	h, err := env.Home(e)
+	if err != nil {
+		return nil
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return err
+	}
+	return supervisor.Remember(h, Registered{Path: real, Name: name}, time.Now())
+}
+
 // Register adds a city to the registry.
 func Register(ctx context.Context, h env.SupervisorHome, path string) (Registered, error) {
 	e, err := supervisor.Identify(ctx, path, cityName)
