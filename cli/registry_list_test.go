@@ -243,6 +243,10 @@ func TestStoppedCitiesAreListedWithASupervisor(t *testing.T) {
 	if out := gcity("cities"); !strings.Contains(out, dir) || !strings.Contains(out, "stopped") {
 		t.Error(out)
 	}
+	if _, err := d.(city.Registrar).Unregister(t.Context(), "pier"); err == nil ||
+		!strings.Contains(err.Error(), "pier is not registered; to stop it, run `gcity stop --city "+dir) {
+		t.Error(err)
+	}
 	if err := d.(city.Starter).Start(t.Context(), "pier"); err != nil {
 		t.Fatal(err)
 	}

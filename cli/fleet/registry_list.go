@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"iter"
 	"os"
@@ -19,6 +20,7 @@ import (
 	"gcity/config"
 	"gcity/internal/deadline"
 	"gcity/internal/recovery"
+	"gcity/internal/shell"
 	"gcity/internal/suggest"
 	"gcity/supervisor"
 )
@@ -53,6 +55,18 @@ func RoomDirectory(e *env.Env, hosted city.Control, dir string) (city.Directory,
 type registrarList struct {
 	*registryList
 	city.Registrar
+}
+
+// Unregister implements city.Registrar. It says what to do about a city that is in the list but not registered.
+func (l registrarList) Unregister(ctx context.Context, name string) (city.Receipt, error) {
+	r, err := l.Registrar.Unregister(ctx, name)
+	if exit.HasCode(err, city.NotFound) {
+		if dir, none := l.folderOf(ctx, name); none == nil {
+			err = &city.Error{Code: city.Conflict, Message: fmt.Sprintf("%s is not registered; to "+
+				"stop it, run `gcity stop --city %s`", name, shell.Quote(dir))}
+		}
+	}
+	return r, err
 }
 
 // registryList is a directory that adds the recently opened cities to a supervisor's list. While no supervisor is
