@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"gcity/city"
+	"gcity/city/citytest"
 	"gcity/cli/env"
 	"gcity/cli/fleet"
 	"gcity/cli/folder"
@@ -257,5 +258,28 @@ func TestStoppedCitiesAreListedWithASupervisor(t *testing.T) {
 		t.Error(err)
 	} else if s, err := c.Snapshot(t.Context()); err != nil || s.Mode != "supervised" {
 		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// The list uses the city that this process runs directly, without its socket.
+func TestTheHostedCityIsListedDirectly(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "city.toml"), []byte("[workspace]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GC_HOME", t.TempDir())
+	e := &env.Env{Printer: output.Printer{Getenv: os.Getenv}}
+	e.Cities = func() (city.Directory, func(), error) { return host.OpenDirectory(e) }
+	if err := host.Remember(e, dir, "quay"); err != nil {
+		t.Fatal(err)
+	}
+	hosted := citytest.NewFake("quay")
+	d, closeIt := fleet.RoomDirectory(e, hosted, dir)
+	defer closeIt()
+	if all, err := d.Cities(t.Context()); err != nil || len(all) != 1 || !all[0].Running {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if c, err := d.City("quay"); err != nil || c != city.Control(hosted) {
+		t.Errorf("%v, %v", c, err)
 	}
 }
