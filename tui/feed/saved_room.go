@@ -47,8 +47,8 @@ func (s SavedRoom) Text() []byte {
 	return append(text, '\n')
 }
 
-// SavedUserState is the stored state that all rooms of a user share. Its fields override those of a SavedRoom with the
-// same names.
+// SavedUserState is the stored state that all rooms of a user share. Its fields override the fields of the same names
+// in a SavedRoom.
 type SavedUserState struct {
 	Mouse string `json:"mouse,omitempty"`
 }
