@@ -30,7 +30,7 @@ type Item[T any] struct {
 	Effect string
 	// the entry is only similar to the typed text; it runs only after the user has selected it
 	Similar bool
-	// the typed text abbreviates it; a complete line from the history does not run it
+	// the typed text abbreviates it; lines from the history are complete, so they never run it
 	Abbreviated bool
 	Names       []string      // lower-case words that mean exactly this entry
 	Name        string        // name of its object, which the typed text may abbreviate; "" = none

@@ -53,8 +53,8 @@ type SavedUserState struct {
 	Mouse string `json:"mouse,omitempty"`
 }
 
-// userStateFile returns the file for the SavedUserState, which is next to the file of a city. The names of cities'
-// files end with a hash, so they never collide with it.
+// userStateFile returns the file for the SavedUserState, which is in the folder with the cities' files. The names of
+// the cities' files end with a hash, so they never collide with this file.
 func userStateFile(path string) string { return filepath.Join(filepath.Dir(path), "room.json") }
 
 // ReadSavedRoom reads the city's file and the user's file. A missing file is treated as empty. If the city's file was

@@ -160,8 +160,8 @@ func (t *Table[R, P]) Select(key string) bool {
 	return ok
 }
 
-// SelectNew selects a row that the user has just added as soon as it is listed, unless the user moves the cursor first.
-// Filters do not hide the row.
+// SelectNew makes the table select a newly added row as soon as the row is listed, unless the user moves the cursor
+// first. Filters do not hide the row.
 func (t *Table[R, P]) SelectNew(key string) { t.awaited = key }
 
 // Preferred returns the key of the row that is selected if no filter hides it.
