@@ -39,7 +39,7 @@ func TestCitiesWithoutASupervisor(t *testing.T) {
 		t.Errorf("%+v", s.out)
 	}
 	s.press("esc", "@", "t", "o", "w")
-	s.shows("enter asks to start it")
+	s.shows("enter asks whether to start it")
 	s.press("enter")
 	s.shows("Start tower?", "The city in /srv/tower has no controller", "gcity supervisor start")
 	s.press("n")
