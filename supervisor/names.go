@@ -102,8 +102,8 @@ func (s *Supervisor) unknown(name string) error {
 	return city.Missing(suggest.NoSuch(suggest.City, name))
 }
 
-// namesOf returns the names of the cities that have none in the registry. For a known city it is the city's next name,
-// and for any other city the name in its configuration, if the folder responds.
+// namesOf returns names for the cities that have no name in the registry. A known city gets its next name. Any other
+// city gets the name in its configuration, if the folder responds.
 func (s *Supervisor) namesOf(all []Entry) map[string]string {
 	names := map[string]string{}
 	began := time.Now()
