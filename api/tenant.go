@@ -57,7 +57,7 @@ func tenantPath(path string) (tenant, rest string, ok bool) {
 	return "", "/v0/" + rest, true
 }
 
-// asTenant handles a request with a tenant's path, which the guard has permitted.
+// asTenant handles a request with a tenant's path. The guard has already permitted the request.
 func (f *fleet) asTenant(w http.ResponseWriter, r *http.Request, who, path string) {
 	l := f.tenancies[who]
 	if l == nil {
