@@ -140,7 +140,7 @@ belong to the molecule's owner, so they are listed only with --assignee OWNER or
 	return c
 }
 
-// withSteps removes the steps of molecules that have an owner from ready work. If the query selects an assignee,
+// withSteps removes from ready work the steps of molecules that have an owner. If the query selects an assignee,
 // withSteps adds the steps of the molecules that this assignee owns. It does not change a list of one bead's steps.
 func withSteps(ctx context.Context, d *depot.Store, q beads.Query,
 	ready []beads.Bead) ([]beads.Bead, error) {
