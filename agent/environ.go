@@ -16,7 +16,7 @@ const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 type environ struct {
 	inherited map[string]string // the controller's variables, for expanding $NAME
 	pass      map[string]string
-	names     []string // the keys of the map pass, sorted
+	names     []string // names of the variables in pass, sorted
 	lines     []string // inherited variables as "K=V", shared by all agents
 	bin       string
 

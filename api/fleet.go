@@ -156,7 +156,8 @@ func (f *fleet) pick(ctx context.Context, name string) (city.Control, error) {
 	return ctl, err
 }
 
-// isReachable reports whether a city accepts requests. A stopping city does, for example a request to stop sooner.
+// isReachable reports whether a city accepts requests. A city that is stopping still accepts them, for example a
+// request to stop sooner.
 func isReachable(i *city.Info) bool { return i.Running || i.Status == city.CityStopping }
 
 // notRunning returns the error for a city that is not running.

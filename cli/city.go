@@ -202,7 +202,7 @@ starts its agents once, as gcity start --standalone does.`,
 				stop = func(ctx context.Context) (string, error) {
 					return "the city is stopped", stopLive(ctx, e, l)
 				}
-			case !supervised: // stopOrphans keeps a registered city registered
+			case !supervised: // stopOrphans does not unregister the city
 				stop = func(ctx context.Context) (string, error) { return stopOrphans(ctx, e, dir) }
 			}
 			own := folder.SourceOf(dir)

@@ -177,7 +177,7 @@ func (e emitter) lines(key string, v value, a *agent, out *emitted) {
 	out.main.texts(key, list)
 }
 
-// find converts an agent's path to a path in the converted file. It returns false if the file or folder does not exist.
+// find converts a path of an agent to a path for the converted file. It returns false if the path does not exist.
 func (e emitter) find(a *agent, v value) (string, bool) {
 	written := v.text()
 	if strings.HasPrefix(written, "//") || strings.Contains(written, "{{") {
@@ -198,7 +198,7 @@ func (e emitter) find(a *agent, v value) (string, bool) {
 	return filepath.Join(written), false
 }
 
-// moved converts a path in the original city to a path in the converted file.
+// moved converts a path in the original city to a path for the converted file.
 func (e emitter) moved(path string) string {
 	for _, p := range slices.Backward(append([]*pack{e.root}, e.order...)) {
 		if p.rel == "" && p != e.root || !within(p.dir, path) {
@@ -411,7 +411,7 @@ func (e emitter) table(a *agent) bool {
 		!exists(filepath.Join(a.pack.dir, "overlay"))
 }
 
-// original reverses moved: it converts a path in the converted file to a path in the original city.
+// original reverses moved: it converts a path from the converted file to a path in the original city.
 func (e emitter) original(path string) string {
 	if rest, ok := strings.CutPrefix(path, "//"); ok {
 		for _, p := range slices.Backward(e.order) {

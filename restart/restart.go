@@ -161,7 +161,7 @@ func (d Death) crash(p Policy) bool {
 		(p.Mode == Always && d.Uptime < p.MinUptime)
 }
 
-// longRun returns how long an agent must have run for its death to start a new streak.
+// longRun returns how long an agent must run before its death counts as the first in a new series of crashes.
 func (p Policy) longRun() time.Duration {
 	if p.MaxRestarts > 0 {
 		return p.Window / time.Duration(p.MaxRestarts)

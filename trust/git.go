@@ -180,7 +180,7 @@ func originIn(config string) string {
 	return ""
 }
 
-// maxText is the maximum size in bytes of a repository's file that is read.
+// maxText is the maximum size, in bytes, of a file that is read from a repository.
 const maxText = 16 << 20
 
 func text(path string) string {

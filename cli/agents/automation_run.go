@@ -184,7 +184,7 @@ func runAndWait(ctx context.Context, e *env.Env, n namedAutomation, fire city.Fi
 }
 
 // record reads the record of a run that has ended. The event for the run's end can arrive shortly before the record is
-// closed, so record waits until it is.
+// closed, so record waits for that.
 func record(ctx context.Context, e *env.Env, dir, name, id string) (*city.Run, error) {
 	ctx, cancel := context.WithTimeout(ctx, depot.WorkTimeout)
 	defer cancel()

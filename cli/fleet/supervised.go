@@ -118,7 +118,7 @@ func reportStarted(ctx context.Context, e *env.Env, dir string, before uint64, b
 
 const (
 	settleTimeout = 10 * time.Minute
-	// number of consecutive snapshots without a starting or stopping agent after which the wait ends
+	// the wait ends after this many consecutive snapshots without a starting or stopping agent
 	settleQuiet = 4
 )
 
