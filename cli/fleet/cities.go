@@ -62,7 +62,7 @@ agents. The folder is not changed.`,
 // CitiesCommand returns the cities command.
 func CitiesCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "cities", Short: "List the registered and the running cities with their states",
+		Use: "cities", Short: "List all registered and running cities with their states",
 		Args: env.Exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return listCities(cmd.Context(), e) },
 	}

@@ -54,7 +54,7 @@ func (f *beadFilter) flags(c *cobra.Command) {
 	c.Flags().StringVar(&f.parent, "parent", "", "only the steps of this bead")
 	c.Flags().BoolVar(&f.all, "all", false, "list the work of the city and all its rigs")
 	f.limit = beads.DefaultLimit
-	c.Flags().VarP(env.Number(&f.limit, 0), "limit", "n", "list at most this many, 0 = all")
+	c.Flags().VarP(env.Number(&f.limit, 0), "limit", "n", "list at most this many beads; 0 = all")
 }
 
 // query returns the query for the store. It excludes messages and records of automation runs, which are not work,
