@@ -62,7 +62,7 @@ agents. The folder is not changed.`,
 // CitiesCommand returns the cities command.
 func CitiesCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "cities", Short: "List the registered and the running cities with their states",
+		Use: "cities", Short: "List all registered and running cities with their states",
 		Args: env.Exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return listCities(cmd.Context(), e) },
 	}
@@ -327,12 +327,12 @@ func CityList(ctx context.Context, e *env.Env) ([]city.Info, error) {
 	return out, nil
 }
 
-// newLooks returns the set of calls that read the states of cities. A folder that never responds occupies one of these
-// calls forever.
+// newLooks returns an empty set for the calls that read the states of cities. A folder that never responds occupies a
+// place in the set forever.
 func newLooks() *deadline.Calls[city.Info] { return deadline.New[city.Info](1000) }
 
 // statesWithoutSupervisor returns the states of cities when no supervisor is running. It reads them concurrently, so
-// that cities that do not respond cost only one timeout. A caller that polls must pass the same looks each time.
+// that cities that do not respond cost only one timeout. A caller that polls must pass the same set of calls each time.
 func statesWithoutSupervisor(ctx context.Context, looks *deadline.Calls[city.Info],
 	all []host.Registered) []city.Info {
 	see := func(e host.Registered) func() city.Info {

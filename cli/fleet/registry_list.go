@@ -38,7 +38,7 @@ func RoomDirectory(e *env.Env) (city.Directory, func()) {
 	return l, l.close
 }
 
-// registrarList is a registryList to which a supervisor adds cities.
+// registrarList is a registryList that can also register cities with a supervisor.
 type registrarList struct {
 	*registryList
 	city.Registrar
@@ -52,7 +52,7 @@ type registryList struct {
 
 	mu         sync.Mutex
 	supervised bool                    // the latest list came from a supervisor
-	last       []city.Info             // the latest list made without one; nil = none yet
+	last       []city.Info             // the latest list without a supervisor; nil = none yet
 	dialed     map[string]city.Control // controllers, by folder
 	closers    []func()
 }

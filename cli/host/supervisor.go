@@ -101,8 +101,8 @@ func Registry(h env.SupervisorHome) ([]Registered, error) {
 	}), err
 }
 
-// WithNames returns the entries with unique names. An entry without a name gets the one that look returns for its
-// folder, or one derived from the folder.
+// WithNames returns the entries with unique names. An entry without a name gets the name that the function look returns
+// for its folder. If look returns "", the name is derived from the folder's name.
 func WithNames(all []Registered, look func(path string) string) []Registered {
 	return supervisor.Named(all, look)
 }
@@ -245,7 +245,7 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 	}, nil
 }
 
-// listeners contains a supervisor's listeners, except for the one on its own socket, and the limiter for tenants.
+// listeners contains the limiter for tenants, and all of a supervisor's listeners except the one on its own socket.
 type listeners struct {
 	tcp     chan api.TCP
 	sockets *tenantSockets
