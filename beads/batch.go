@@ -58,7 +58,7 @@ func (x *Batch) label(i, n int) string {
 	return fmt.Sprintf("bead %d of %d", i+1, n)
 }
 
-// take validates and normalizes a bead and registers its name. It checks links to a "$name" like links to an ID.
+// take validates and normalizes a bead and registers its name. It treats a link to a "$name" like a link to an ID.
 func (x *Batch) take(i int, b Bead) (Bead, error) {
 	plain := b.Clone()
 	if name, ok := strings.CutPrefix(b.ID, "$"); ok {
@@ -149,8 +149,7 @@ func UnknownLink(id, link string) error {
 	return &Invalid{"bead " + id, "link " + quote(link), "names a bead that does not exist"}
 }
 
-// CycleError returns the error for a cycle that Cycle has found. The error names the first of the changed beads
-// that is part of the cycle.
+// CycleError returns the error for a cycle that Cycle has found. The error names the first changed bead in the cycle.
 func CycleError(changed []string, field string, path []string) error {
 	id := path[0]
 	if i := slices.IndexFunc(changed, func(id string) bool {

@@ -137,19 +137,19 @@ type (
 		CreateAll(ctx context.Context, all []Bead) ([]Bead, error)
 	}
 
-	// Counter counts the beads that List would return without Limit and Before.
+	// Counter counts the beads that match a query. It ignores the query's Limit and Before.
 	Counter interface {
 		Count(ctx context.Context, q Query) (int, error)
 	}
 
-	// ShareCounter counts the beads that List would return without Limit and Before, grouped by assignee and labels, in
-	// any order.
+	// ShareCounter counts the beads that match a query, grouped by assignee and labels, in any order. It ignores the
+	// query's Limit and Before.
 	ShareCounter interface {
 		Tally(ctx context.Context, q Query) ([]Share, error)
 	}
 
-	// Purger removes the beads that match the query and were closed before a time, with all their descendants. It
-	// keeps a bead if a descendant is open or was closed later. It ignores the query's Status, Ready, Before and
+	// Purger removes the beads that match the query and were closed before the given time, with all their descendants.
+	// It keeps a bead if a descendant is open or was closed later. It ignores the query's Status, Ready, Before and
 	// Limit. It returns the number of removed beads. Other beads no longer wait for a removed bead.
 	Purger interface {
 		Purge(ctx context.Context, q Query, before time.Time) (int, error)
@@ -167,8 +167,9 @@ type (
 		Probe(ctx context.Context) error
 	}
 
-	// Restorer writes beads with their IDs, times and revisions unchanged, all or none. Merge decides about beads that
-	// are already in the store. Needs and parents might be unknown.
+	// Restorer writes all given beads, or none of them, and keeps their IDs, times and revisions. If the store already
+	// has a bead with the same ID, Merge decides which version to keep. The beads that a restored bead links to need
+	// not exist.
 	Restorer interface {
 		Restore(ctx context.Context, all []Bead) (Restored, error)
 	}
@@ -207,10 +208,10 @@ var (
 	ErrUnreadable = errors.New("this version of gcity cannot read the record")
 )
 
-// NotFound returns the ErrNotFound for a bead.
+// NotFound returns an ErrNotFound for the bead with this ID.
 func NotFound(id string) error { return suggest.NoSuch(suggest.Bead, id).As(ErrNotFound) }
 
-// conflict is an ErrConflict that has its own complete message.
+// conflict is an ErrConflict with its own message.
 type conflict string
 
 // Conflict returns an ErrConflict with this message.

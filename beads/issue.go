@@ -104,7 +104,8 @@ func otherLinks(b Bead, text string) []json.RawMessage {
 	return all
 }
 
-// foreignField reports whether an issue's field is neither a bead's field nor computed by bd.
+// foreignField reports whether an issue's field must be kept as metadata. Such a field has no counterpart in a bead,
+// and bd does not compute it.
 func foreignField(name string) bool {
 	own := []string{
 		"_type", "id", "title", "status", "priority", "issue_type", "created_at", "updated_at",
@@ -114,7 +115,7 @@ func foreignField(name string) bool {
 	return name != "" && !slices.Contains(own, name) && !strings.HasSuffix(name, "_count")
 }
 
-// fromIssue parses a line. It returns errOther for a line to ignore.
+// fromIssue parses a line of an import. It returns errOther if the line must be ignored.
 func fromIssue(line []byte) (Bead, error) {
 	var in map[string]json.RawMessage
 	if err := json.Unmarshal(line, &in); err != nil {

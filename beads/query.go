@@ -9,7 +9,8 @@ import (
 // Query selects beads. The zero value selects the newest of all beads.
 type Query struct {
 	Status []Status // any of these statuses; empty = any status
-	// all these labels; a store may scan the beads with the first label, so put the rarest label first
+	// only beads with all of these labels; put the rarest label first, because a store might scan all beads with the
+	// first one
 	Labels   []string
 	Type     string   // "" = any type that is not in NotType
 	NotType  []string // types to exclude

@@ -12,7 +12,8 @@ import (
 	"gcity/beads/foreign"
 )
 
-// Metadata keys. In an issue, they store fields that only beads have. In a bead, they store values that differ in bd.
+// Metadata keys. In an issue, they store the fields that exist only in beads. In a bead, they store the values that
+// exist only in bd.
 const (
 	refKey = "gc.ref"
 	// the exact creation time; bd stores whole seconds, which would not keep the order of beads

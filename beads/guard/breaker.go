@@ -41,7 +41,7 @@ func (b *Breaker) Enter(now time.Time) (in, probe bool) {
 	return true, true
 }
 
-// verdict says what the end of a call reveals about the store.
+// verdict says what the result of a call means for the state of the store.
 type verdict int
 
 const (

@@ -179,7 +179,7 @@ func put(out map[string]any, name string, list []string) {
 	}
 }
 
-// setting returns the changed metadata. The value "" removes a key.
+// setting returns the changed metadata keys with their new values. The value "" means that the key is removed.
 func setting(was, now beads.Bead) map[string]string {
 	set := map[string]string{}
 	maps.Copy(set, now.Metadata)

@@ -94,7 +94,7 @@ func (s *Store) inspectFolder() (c Condition, err error) {
 	}
 	for _, e := range entries {
 		name := e.Name()
-		// gcity creates the folder formulas for other tools, with links to formulas
+		// gcity creates the folder "formulas", which contains links for other tools
 		if name == ".gitignore" || name == "formulas" {
 			continue
 		}

@@ -119,8 +119,8 @@ func (s *Store) missing(why string) error {
 	return nil
 }
 
-// identify compares an open store with the ledger. It creates an identity for a store that has none. If the file is
-// an older copy of the store, identify raises the last ID number to the ledger's.
+// identify compares an open store with the ledger. It creates an identity for a store that has none. If the file is an
+// older copy of the store, identify raises the store's last ID number to the number in the ledger.
 func (s *Store) identify(t *txn) error {
 	if s.ledger.File == "" {
 		return nil
