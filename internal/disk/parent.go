@@ -55,7 +55,7 @@ func walk(base string, below []string) (*os.Root, error) {
 	return root, err
 }
 
-// enter opens the last of names, which must be a folder in root, and closes root.
+// enter opens a folder in root and closes root. The last element of names is the folder's name.
 func enter(root *os.Root, base string, names []string) (*os.Root, error) {
 	defer root.Close()
 	name := names[len(names)-1]
@@ -73,7 +73,7 @@ func enter(root *os.Root, base string, names []string) (*os.Root, error) {
 	}
 	now, err := below.Stat(".")
 	if err == nil && !os.SameFile(info, now) {
-		err = d.unsafe("was replaced while it was opened")
+		err = d.unsafe("was replaced while it was being opened")
 	}
 	if err != nil {
 		return nil, errors.Join(err, below.Close())
@@ -134,8 +134,8 @@ func (d *parent) open(flag int, perm fs.FileMode) (*os.File, error) {
 	return nil, fmt.Errorf("%s is replaced too often to be opened", Real(d.path))
 }
 
-// check examines an open file, and truncates it if flag contains os.O_TRUNC. again is true if the name now refers to
-// a different file, so that the caller must open it again.
+// check examines an open file, and truncates it if flag contains os.O_TRUNC. If the name now refers to a different
+// file, the result again is true, and the caller must open the file again.
 func (d *parent) check(f *os.File, flag int) (again bool, err error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -182,7 +182,7 @@ func (d *parent) fit(info fs.FileInfo, write bool) error {
 	return nil
 }
 
-// is describes what is at the path, as a clause without a subject, such as "is a named pipe".
+// is returns a clause without a subject that describes the file, such as "is a named pipe".
 func (d *parent) is(info fs.FileInfo) string {
 	var what string
 	switch info.Mode().Type() {

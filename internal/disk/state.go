@@ -17,8 +17,7 @@ import (
 // the folder that contains .gc or .beads. From there on they do not follow symbolic links, and open only regular files,
 // without blocking.
 
-// UnsafeError means that one of gcity's files or folders is not as gcity creates it, so that using it could be
-// unsafe.
+// UnsafeError means that one of gcity's files or folders differs from what gcity creates. Using it could be unsafe.
 type UnsafeError struct {
 	Path   string
 	Reason string // what was found, as a clause without a subject

@@ -77,8 +77,8 @@ func checkAncestors(path string) error {
 	}
 }
 
-// judge checks one file or folder. above is true if path is a folder above the file to check. Other users may write to
-// such a folder if its sticky bit protects the file.
+// judge checks one file or folder. If it is a folder above the file to check, the parameter above is true. Other users
+// may write to such a folder if its sticky bit protects the file.
 func judge(path string, info fs.FileInfo, above bool) error {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -99,7 +99,7 @@ func readEnviron(pid int) ([]byte, error) {
 	}
 }
 
-// mayHide reports whether a process may have an environment although it looks empty.
+// mayHide reads the state of a process and returns the result of Stat.mayHide.
 func mayHide(pid int) bool {
 	st, err := ReadStat(pid)
 	return err == nil && st.mayHide(pid)
@@ -115,8 +115,8 @@ func (st Stat) mayHide(pid int) bool {
 	return !none && (st.EnvEnd == 0 || st.EnvEnd != st.EnvStart || st.Code == 0)
 }
 
-// HasEnv reports whether an environment contains the entry "K=V". If prefix is true, HasEnv accepts any entry that
-// starts with entry.
+// HasEnv reports whether an environment contains the given entry, "K=V". If prefix is true, an entry that starts with
+// the given text is enough.
 func HasEnv(environ []byte, entry string, prefix bool) bool {
 	for len(environ) > 0 {
 		var kv []byte
@@ -158,15 +158,15 @@ func HoldsFile(pid int, dev, ino uint64) bool {
 	return false
 }
 
-// Signal opens a pidfd for the process with this pid and then calls still. If still returns true, Signal sends sig to
-// the process. It reports whether the signal was sent.
-func Signal(pid int, sig syscall.Signal, still func(pid int) bool) bool {
+// Signal opens a pidfd for the process with this pid and then calls the function check. It sends sig to the process
+// only if check returns true. It reports whether the signal was sent.
+func Signal(pid int, sig syscall.Signal, check func(pid int) bool) bool {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
 		return false
 	}
 	defer unix.Close(fd)
-	return still(pid) && unix.PidfdSendSignal(fd, sig, nil, 0) == nil
+	return check(pid) && unix.PidfdSendSignal(fd, sig, nil, 0) == nil
 }
 
 // Gone reports whether an error from this package means that the process no longer exists.

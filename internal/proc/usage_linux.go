@@ -17,7 +17,7 @@ type Tree struct {
 	Procs int
 }
 
-// Root is a process below which Trees measures.
+// Root is a process with descendants that Trees measures.
 type Root struct {
 	Start uint64 // its start time; see Stat
 	// The caller guarantees that the process stays alive during the whole pass. Trees then does not read its stat,

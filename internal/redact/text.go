@@ -129,7 +129,7 @@ func quoteLength(s string) int {
 	return 1
 }
 
-// schemes are words at the beginning of an Authorization header's value that are not secrets.
+// schemes lists the words that can precede the secret in the value of an Authorization header.
 var schemes = []string{"bearer", "basic", "token", "digest", "negotiate", "apikey"}
 
 // word writes a word, or Hidden in its place.

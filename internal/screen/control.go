@@ -252,7 +252,7 @@ func (s *Screen) decMode(mode int, on bool) {
 	}
 }
 
-// switchTo selects the main or the alternate screen. The alternate screen is blank at each switch to it.
+// switchTo selects the main or the alternate screen. A switch to the alternate screen clears it.
 func (s *Screen) switchTo(alt bool) {
 	if alt == (s.cur == &s.alt) {
 		return
@@ -316,8 +316,8 @@ func numbers(params []byte) (n, m int) {
 	return n, m
 }
 
-// eachNumber calls f for every parameter, including sub-parameters. A missing parameter is 0, and a large one is
-// limited to 32767.
+// eachNumber calls f for every parameter, including sub-parameters. A missing parameter counts as 0, and a number above
+// 32767 as 32767.
 func eachNumber(params []byte, f func(int)) {
 	n := 0
 	for _, c := range params {

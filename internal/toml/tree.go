@@ -45,7 +45,7 @@ type Node struct {
 	first int
 	Value Span // range of the value, or of the header's line without the line ending
 	Line  Span // range of the whole "key = value"; zero for elements and headers
-	// notation of a table: with a header ([name]) or inline ({…}), both of which are in Value; if neither is set,
+	// how a table is written: with a header ([name]) or inline ({…}), and Value contains that text; if neither is set,
 	// only dotted keys declare the table
 	Header, Inline bool
 }
@@ -99,8 +99,8 @@ const (
 	maxDepth = 32
 )
 
-// readTree parses a file into nodes. It checks only the syntax: duplicates finds duplicate keys, and the strict decoder
-// finds all other contradictions.
+// readTree parses a file into nodes. It checks only the syntax. The function duplicates finds duplicate keys, and the
+// strict decoder finds all other contradictions.
 func readTree(data []byte) (*Node, *Fault) {
 	b := &builder{data: data, root: &Node{Shape: ShapeTable}}
 	b.table = b.root
@@ -153,7 +153,7 @@ func (b *builder) header(e *unstable.Node) *Fault {
 	if e.Kind == unstable.Table {
 		t := parent.Get(key)
 		if t == nil || t.Header ||
-			// if a table is defined twice, add a second node, so that duplicates reports it
+			// if a table is defined twice, add a second node, so that the function duplicates reports it
 			t.Shape != ShapeTable {
 			t = parent.Add(&Node{Key: key, Shape: ShapeTable, first: at})
 		}
