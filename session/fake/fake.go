@@ -87,7 +87,7 @@ func (p *Provider) live(name string) (*life, error) {
 	return l, nil
 }
 
-// with calls the function do with a live session, and then wakes the readers of terminals.
+// with calls a function with a live session, and then wakes the readers of terminals.
 func (p *Provider) with(name string, do func(*life)) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -55,7 +55,7 @@ func isForbidden(err error) bool {
 		errors.Is(err, unix.ENOEXEC) || errors.Is(err, unix.ENOSYS)
 }
 
-// source returns the path to execute. last is true if it is the last source.
+// source returns the path to execute, and reports whether it is the last source.
 func (p *program) source() (path string, last bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -8,9 +8,9 @@ import (
 	"gcity/internal/proc"
 )
 
-// SweepRuns kills processes that setup lines, checks and runs of an earlier controller have left behind. It finds them
-// by GC_RUN=<city>:<id> in their environment. The caller must not have started any runs yet. killed is the number of
-// processes.
+// SweepRuns kills processes that setup lines, checks and runs of an earlier controller have left behind, and returns
+// their number. It finds them by GC_RUN=<city>:<id> in their environment. The caller must not have started any runs
+// yet.
 func SweepRuns(city string) (killed int, err error) {
 	killed, left, err := proc.Sweep(func(pid int) bool {
 		return isRunOf(city, proc.Environ(pid))

@@ -23,9 +23,9 @@ const (
 	opLimit    = 30 * time.Second
 	startLimit = 120 * time.Second
 	// pipeWait is how long a call waits for the end of the script's output after the script has exited. On a busy
-	// machine, the output is read late.
+	// machine, the output can arrive late.
 	pipeWait = 2 * time.Second
-	// startPipeWait is the same for a start, after which the session can keep the output open.
+	// startPipeWait is the shorter wait after a start, because the new session can keep the output open.
 	startPipeWait = 200 * time.Millisecond
 	// maxOutput is how many bytes of a script's output are kept. The oldest are dropped.
 	maxOutput = 64 << 10

@@ -151,8 +151,8 @@ func (f *folders) removeFolder(name string) {
 	disk.Remove(filepath.Join(f.dir, name)) // fails if the folder contains other files
 }
 
-// sweep kills the processes of a session: the agent's process, those in tree, those with the session's ID in their
-// environment, and those that hold its lock. It returns the processes that it could not kill.
+// sweep kills the processes of a session: the agent's process, those in the parameter tree, those with the session's ID
+// in their environment, and those that hold its lock. It returns the processes that it could not kill.
 func (f *folders) sweep(rec *record, tree map[int]uint64) (left []int) {
 	marked := proc.Marked("GC_SESSION_ID="+rec.ID, f.path(rec.Name, lockFile))
 	_, left, err := proc.Sweep(func(pid int) bool {

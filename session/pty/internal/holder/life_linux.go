@@ -104,7 +104,7 @@ func resourceError(err error) error {
 	return &wire.Failure{Cause: wire.Exhausted, Message: err.Error()}
 }
 
-// restore writes the records of the previous session again after a failed start. It returns cause.
+// restore writes the records of the previous session again after a failed start. It returns the error of the start.
 func (h *holder) restore(old *life, cause error) error {
 	if old == nil {
 		return cause

@@ -13,7 +13,7 @@ const (
 	// killAfter is the time between SIGTERM and SIGKILL.
 	killAfter = 500 * time.Millisecond
 	// resumeAfter is how long, during a stop, the holder waits before it looks for stopped processes in the tree and
-	// continues them. Most trees end earlier, and the search has to read a dozen files in /proc.
+	// resumes them. Most trees end earlier, and the search has to read a dozen files in /proc.
 	resumeAfter = 200 * time.Millisecond
 	// promptPoll is how often, during a stop, the holder checks whether a shell is at its prompt.
 	promptPoll = 200 * time.Millisecond
@@ -81,7 +81,7 @@ func (h *holder) end(l *life, ask bool) {
 }
 
 // ask sends the agent its stop signal and reports whether the session ended within the grace period. A stopped process
-// handles the signal only once it continues, so after a while ask continues stopped processes in the tree.
+// handles the signal only after it is resumed, so after a while ask resumes the stopped processes in the tree.
 func (h *holder) ask(l *life) bool {
 	h.signalGroup(l, unix.SIGCONT)
 	shell := l.stopSignal == unix.SIGINT && !l.plain
