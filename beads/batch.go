@@ -138,8 +138,8 @@ func AddedLinks(old, changed Bead) []string {
 	})
 }
 
-// LinksChanged reports whether a change could have formed a cycle. A change can form a cycle without adding an ID:
-// the old parent might have become a need.
+// LinksChanged reports whether a change could have formed a cycle. A change can form a cycle without adding an ID, for
+// example if the old parent becomes a need.
 func LinksChanged(old, changed Bead) bool {
 	return old.ParentID != changed.ParentID || !slices.Equal(old.Needs, changed.Needs)
 }
@@ -200,8 +200,9 @@ func (x *Batch) GivenIDs() []string {
 	return out
 }
 
-// AssignIDs assigns IDs to the beads without an ID and replaces all "$name" links with IDs. The creation times start at
-// the time now and are one nanosecond apart, so that the beads keep their order. The caller owns the result.
+// AssignIDs assigns IDs to the beads without an ID and replaces all "$name" links with IDs. The first bead is created
+// at the time now, and each of the others one nanosecond after the previous one, so that the beads keep their order.
+// The caller owns the result.
 func (x *Batch) AssignIDs(now time.Time, next func() string) []Bead {
 	out := make([]Bead, len(x.beads))
 	ids := map[string]string{}

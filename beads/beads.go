@@ -66,7 +66,7 @@ func (s Status) Valid() bool {
 	return s == StatusOpen || s == StatusInProgress || s == StatusClosed
 }
 
-// StatusOf converts another tool's status. known reports whether gcity has a status with the same name.
+// StatusOf converts another tool's status. The result known is true if gcity has a status with the same name.
 func StatusOf(foreign string) (s Status, known bool) {
 	switch foreign {
 	case "hooked":
@@ -200,8 +200,8 @@ type Unreadable struct {
 	Reason string `json:"reason"`
 }
 
-// Errors that callers distinguish. Stores wrap them with the bead and the cause. An *Invalid is an error in the
-// request. Any other error is a failure of the store itself.
+// Errors that callers distinguish. Stores wrap them in an error that names the bead and the cause. An *Invalid is an
+// error in the request. Any other error is a failure of the store itself.
 var (
 	ErrNotFound   = errors.New("not found")
 	ErrConflict   = errors.New("conflict with the current state")

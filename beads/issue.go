@@ -10,8 +10,8 @@ import (
 )
 
 // An issue is a piece of work in the format of the tool `bd`. Issue fields that beads do not have are stored in the
-// bead's metadata, with the prefix foreign, and Export restores them. Bead fields that issues do not have are stored
-// in the issue's metadata.
+// bead's metadata, under keys with a special prefix, and Export restores them. Bead fields that issues do not have are
+// stored in the issue's metadata.
 const (
 	// prefix of a metadata key, followed by the name of the issue's field
 	foreign       = "bd."
@@ -227,8 +227,8 @@ func (b *Bead) takeLinks(links []json.RawMessage) error {
 	return nil
 }
 
-// toText returns a foreign value as metadata text. A string is stored unchanged, unless it is valid JSON or has invalid
-// characters. Any other value is stored as JSON. Empty values become "".
+// toText returns the value of an issue's field as metadata text. A string is stored unchanged, unless it is valid JSON
+// or has invalid characters. Any other value is stored as JSON. Empty values become "".
 func toText(raw json.RawMessage) string {
 	text := compact(raw)
 	switch text {

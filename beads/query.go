@@ -49,8 +49,8 @@ func (q Query) Check() error {
 	return nil
 }
 
-// Match reports whether a query selects a bead. It looks only at the bead itself, so it ignores Before and Limit.
-// With Ready, it does not check whether the needs are met.
+// Match reports whether a query selects a bead. It looks only at the bead itself. It therefore ignores Before and
+// Limit, and does not check whether the bead's needs are met.
 func (q Query) Match(b Bead) bool {
 	is := func(want, have string) bool { return want == "" || want == have }
 	for _, l := range q.Labels {

@@ -2,9 +2,9 @@ package beads
 
 import "slices"
 
-// Ready returns the open beads without unmet needs, in the given order. A need is met if its bead is closed, or
-// missing because it was purged. The argument all must therefore contain every bead that is not closed. It can also
-// contain closed beads.
+// Ready returns the open beads without unmet needs, in the given order. A need is met if the needed bead is closed or
+// missing, because a missing bead was purged. The argument must therefore contain every bead that is not closed. It can
+// also contain closed beads.
 func Ready(all []Bead) []Bead {
 	unclosed := unclosed(all)
 	var ready []Bead

@@ -92,8 +92,8 @@ func moment(text string, to *time.Time) (err error) {
 	return nil
 }
 
-// parseOne parses the output for one bead: an object, or an array with one object. found reports whether the output
-// contains a bead: it is false for empty output, null and [].
+// parseOne parses the output for one bead: an object, or an array with one object. The result found is false if the
+// output contains no bead: if it is empty, null or [].
 func parseOne(out []byte) (b beads.Bead, found bool, err error) {
 	out = bytes.TrimSpace(out)
 	var list []json.RawMessage

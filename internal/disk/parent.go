@@ -24,8 +24,9 @@ func (d *parent) Close() error { return d.root.Close() }
 // isState reports whether a name is that of a folder in which gcity keeps its files.
 func isState(name string) bool { return name == ".gc" || name == ".beads" }
 
-// split divides a path at its last .gc or .beads. base is the folder that contains it, which the user chose. below
-// contains the remaining names, which gcity chose. If the path contains neither, below is only its last name.
+// split divides a path before its last .gc or .beads. The result base is the folder in which this name is, which the
+// user chose. The result below lists the remaining names, which gcity chose. If the path contains neither name, below
+// is only its last name.
 func split(path string) (base string, below []string) {
 	path = filepath.Clean(path)
 	dir, name := filepath.Split(path)

@@ -131,7 +131,6 @@ func (t *target) begin() error {
 	return nil
 }
 
-// kill kills the controller.
 func (t *target) kill() error {
 	err := t.ctl.Process.Kill()
 	t.wait()

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// verdict is the class of a string, as far as the beginning of its body determines it.
+// verdict is what the beginning of a string's body says about the string's class.
 type verdict struct {
 	class Set // class of the string; 0 means that it passes every filter
 	known bool
@@ -66,7 +66,7 @@ func firstOf(params []byte) []byte {
 	return params
 }
 
-// sets reports whether a list of parameters contains a mode, or a number so large that a terminal may misread it as
+// sets reports whether a list of parameters contains a mode, or a number so large that a terminal might misread it as
 // that mode.
 func sets(params []byte, mode int) bool {
 	for one := range bytes.SplitSeq(params, []byte(";")) {

@@ -106,9 +106,9 @@ func mayHide(pid int) bool {
 }
 
 // mayHide reports whether the environment might look empty although it is not. That happens during an exec, before the
-// process has received its environment, and if the process calls exec between open and read. A really empty
-// environment has an address range of length zero. So does a process during an exec, but its code address is also
-// zero. Zombies and kernel threads have no environment.
+// process has received its environment, and if the process calls exec between open and read. The address range of an
+// environment that is really empty has length zero. This is also true during an exec, but then the code address is zero
+// too. Zombies and kernel threads have no environment.
 func (st Stat) mayHide(pid int) bool {
 	const kthreadd = 2
 	none := st.State == 'Z' || st.State == 'X' || pid == kthreadd || st.PPID == kthreadd

@@ -60,8 +60,8 @@ const (
 	maxBody = 256
 )
 
-// New returns a Writer for a terminal of rows rows. text returns the line, which must be exactly cols columns wide
-// and must not change the terminal's state except its colors.
+// New returns a Writer for a terminal of the given size. The function text returns the line, which must be exactly cols
+// columns wide and must not change the terminal's state except its colors.
 func New(to io.Writer, cols, rows int, text func(cols int) string) *Writer {
 	return &Writer{to: to, text: text, cols: cols, rows: rows - 1, top: 1, bottom: rows - 1}
 }

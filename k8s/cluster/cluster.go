@@ -63,10 +63,10 @@ type Provider struct {
 type entry struct {
 	note note
 	pod  *corev1.Pod
-	gone bool // the pod was deleted, but the end of its session was not acknowledged yet
+	gone bool // the pod was deleted, but the end of its session has not been acknowledged yet
 
 	link *link // nil = no open stream
-	// reason why the stream cannot be opened; nil = it is open, or no attempt was made yet
+	// reason why the stream cannot be opened; nil = it is open, or no attempt has been made yet
 	broken  error
 	event   string         // newest warning about the pod before its agent was started; "" = none
 	last    session.Status // last status of the session that the pod sent; zero = none yet

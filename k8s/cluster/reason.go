@@ -131,7 +131,8 @@ func isAbout(err error, kind string) bool {
 	return details != nil && details.Kind == kind
 }
 
-// explain converts an error from the API server to one for users, with advice. verb is the request's verb.
+// explain converts an error from the API server to one for users, with advice. The parameter verb is the API verb of
+// the request.
 func (p *Provider) explain(err error, verb string) error {
 	return explain(err, verb, p.o.Settings.Namespace, func() []right { return lacking(p.life, p) })
 }

@@ -33,8 +33,8 @@ const (
 	unknownOp = 2
 )
 
-// call executes the script for one operation. known is false if the script does not support the operation. It is then
-// not called for this operation again.
+// call executes the script for one operation. The result known is false if the script does not support the operation.
+// The script is then not called for this operation again.
 func (p *Provider) call(ctx context.Context, op, name string, args []string,
 	stdin []byte) (out []byte, known bool, err error) {
 	return p.carryOut(ctx, request{op: op, name: name, args: args, stdin: stdin})

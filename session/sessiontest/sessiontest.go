@@ -26,8 +26,8 @@ type Harness struct {
 	// the line of Agent.
 	Work func(t *testing.T, p session.Provider, name string)
 
-	// Draft types keys as a viewer. draft says whether the keys leave unsubmitted text on the line. If Draft is nil,
-	// the suite uses session.Attacher.
+	// Draft types keys as a viewer. The parameter draft says whether the keys leave unsubmitted text on the line. If
+	// Draft is nil, the suite uses session.Attacher.
 	Draft func(t *testing.T, p session.Provider, name, keys string, draft bool)
 	// ASCII says why the agent does not echo non-ASCII text unchanged; "" means that it does.
 	ASCII string

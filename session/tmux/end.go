@@ -49,8 +49,8 @@ func (p *Provider) watch(e *entry) bool {
 	return true
 }
 
-// recordEnd determines how a session ended, kills the remaining processes, saves the last output and, if report is set,
-// reports the exit. It does nothing if the session has not ended.
+// recordEnd determines how a session ended, kills the remaining processes, and saves the last output. If report is
+// true, it also reports the exit. It does nothing if the session has not ended.
 func (p *Provider) recordEnd(e *entry, id string, report bool) {
 	release, err := e.take(p.ctx)
 	if err != nil {

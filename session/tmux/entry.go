@@ -22,7 +22,7 @@ type entry struct {
 	mu         sync.Mutex
 	known      bool // rec is valid
 	rec        record
-	exit       *ended        // nil while the session is alive, if known is set
+	exit       *ended        // valid if known is true; nil while the session is alive
 	over       chan struct{} // closed when exit is set
 	asked      bool
 	watch      *proc.Watched

@@ -122,8 +122,8 @@ func (d *startSocket) close() {
 	disk.Remove(d.path)
 }
 
-// expect registers a start. The channel receives the connection from the start's process. cancel unregisters the start
-// and closes a connection that arrives too late.
+// expect registers a start. The channel receives the connection from the start's process. The function cancel
+// unregisters the start and closes a connection that arrives too late.
 func (d *startSocket) expect(id string) (arrival chan *net.UnixConn, cancel func()) {
 	arrival = make(chan *net.UnixConn, 1)
 	d.mu.Lock()

@@ -28,7 +28,7 @@ type stopping struct {
 	sooner   chan struct{} // receives a value when the deadline becomes earlier
 }
 
-// stop stops the current session and returns when none of its processes is left. If asked is set, the exit counts as
+// stop stops the current session and returns when none of its processes is left. If asked is true, the exit counts as
 // requested. Otherwise the session counts as lost, unless an earlier stop was requested.
 func (h *holder) stop(grace time.Duration, asked bool) {
 	h.mu.Lock()
