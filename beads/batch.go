@@ -94,8 +94,8 @@ func parentOf(b Bead) []string {
 
 func links(b Bead) []string { return append(parentOf(b), b.Needs...) }
 
-// Cycle follows the links from each of the IDs. It returns the first cycle that it finds, as a path that ends where it
-// starts (a, b, a), or nil.
+// Cycle follows the links from each of the given IDs. It returns the first cycle that it finds, as a path that ends
+// where it starts (a, b, a), or nil.
 func Cycle(ids []string, next func(id string) []string) []string {
 	const open, done = 1, 2
 	state := map[string]int{}
@@ -200,8 +200,8 @@ func (x *Batch) GivenIDs() []string {
 	return out
 }
 
-// AssignIDs assigns IDs to the beads without an ID and replaces all "$name" links with IDs. The first bead is created
-// at the time now, and each of the others one nanosecond after the previous one, so that the beads keep their order.
+// AssignIDs assigns IDs to the beads without an ID and replaces all "$name" links with IDs. The creation time of the
+// first bead is now. Each later bead is one nanosecond newer than the previous one, so that the beads keep their order.
 // The caller owns the result.
 func (x *Batch) AssignIDs(now time.Time, next func() string) []Bead {
 	out := make([]Bead, len(x.beads))

@@ -130,9 +130,9 @@ type Store interface {
 
 // Optional abilities of stores. Callers use a type assertion and report an ability that is missing.
 type (
-	// Batcher creates several beads, or none if one of them cannot be created. The result is in the same order. Within
-	// the batch, Needs and ParentID may refer to a bead with the ID "$name"; the store replaces these names with IDs.
-	// Each bead is created a nanosecond after the previous one.
+	// Batcher creates several beads, or none if one of them cannot be created. It returns the new beads in the order of
+	// its argument. Within the batch, Needs and ParentID may refer to a bead with the ID "$name"; the store replaces
+	// these names with IDs. Each bead is created a nanosecond after the previous one.
 	Batcher interface {
 		CreateAll(ctx context.Context, all []Bead) ([]Bead, error)
 	}
@@ -186,7 +186,7 @@ type (
 	}
 )
 
-// Share is the number of beads with the same assignee and the same labels.
+// Share is the number of beads with a certain assignee and certain labels.
 type Share struct {
 	Assignee string
 	Labels   []string
@@ -214,7 +214,7 @@ func NotFound(id string) error { return suggest.NoSuch(suggest.Bead, id).As(ErrN
 // conflict is an ErrConflict with its own message.
 type conflict string
 
-// Conflict returns an ErrConflict with this message.
+// Conflict returns an ErrConflict with the given message.
 func Conflict(format string, args ...any) error { return conflict(fmt.Sprintf(format, args...)) }
 
 func (c conflict) Error() string { return string(c) }

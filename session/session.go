@@ -259,7 +259,7 @@ type (
 		Dismiss(ctx context.Context) error
 	}
 	// Acknowledger drops an exit that the controller has recorded. It does nothing if the exit has already been dropped
-	// or the session has been started again.
+	// or a new session with the same name has been started.
 	Acknowledger interface {
 		Acknowledge(ctx context.Context, name, id string) error
 	}

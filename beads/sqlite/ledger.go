@@ -104,8 +104,8 @@ func (s *Store) lost(why string, last int64) error {
 	return &LostError{Path: s.path, Why: why, Last: last, How: s.ledger.Restore}
 }
 
-// missing returns an error if the store's file is missing although the ledger has an entry for it. A damaged ledger
-// is assumed to have one.
+// missing returns an error if the store's file is missing although the ledger has an entry for it. A damaged ledger is
+// assumed to have an entry.
 func (s *Store) missing(why string) error {
 	id, ok, err := s.ledger.Read()
 	switch {

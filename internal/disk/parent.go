@@ -24,9 +24,9 @@ func (d *parent) Close() error { return d.root.Close() }
 // isState reports whether a name is that of a folder in which gcity keeps its files.
 func isState(name string) bool { return name == ".gc" || name == ".beads" }
 
-// split divides a path before its last .gc or .beads. The result base is the folder in which this name is, which the
-// user chose. The result below lists the remaining names, which gcity chose. If the path contains neither name, below
-// is only its last name.
+// split divides a path before its last .gc or .beads. The result base is the path of the folder above, which the user
+// chose. The result below lists the remaining names, which gcity chose. If the path contains neither name, below is
+// only its last name.
 func split(path string) (base string, below []string) {
 	path = filepath.Clean(path)
 	dir, name := filepath.Split(path)
@@ -92,7 +92,7 @@ func openParent(path string) (*parent, error) {
 	return &parent{root: root, name: below[last], path: path}, nil
 }
 
-// in opens the folder that contains the file at path, and passes it to do.
+// in opens the folder that contains the file at path, and calls a function with it.
 func in(path string, do func(*parent) error) error {
 	d, err := openParent(path)
 	if err != nil {

@@ -49,8 +49,8 @@ const (
 	st  = 0x9c
 )
 
-// Append processes p, the next bytes of the stream. It appends the bytes that pass to dst, and holds back those that
-// depend on later bytes.
+// Append processes p, the next bytes of the stream. It appends to dst the bytes that are allowed, and holds back those
+// that depend on later bytes.
 func (f *Filter) Append(dst, p []byte) []byte {
 	for len(p) > 0 {
 		if f.state == ground && len(f.held) == 0 {

@@ -78,7 +78,7 @@ func (s *Screen) escape(inter, final byte) {
 // restore restores the saved cursor, which may be outside a screen that has shrunk.
 func (s *Screen) restore() {
 	s.sequence("\x1b8")
-	s.cur.painted = true // the restored pen may have a background
+	s.cur.painted = true // the restored pen might have a background color
 	s.cur.moveTo(s.cur.x, s.cur.y)
 }
 
@@ -273,7 +273,7 @@ func (s *Screen) switchTo(alt bool) {
 	s.alt.moveTo(x, y)
 }
 
-// pen forwards an SGR sequence to the emulator and records whether it may set a background.
+// pen forwards an SGR sequence to the emulator and records whether the sequence might set a background color.
 func (s *Screen) pen(params []byte) {
 	for _, c := range params {
 		if c > ';' {

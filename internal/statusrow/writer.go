@@ -89,7 +89,7 @@ func (w *Writer) Resize(cols, rows int) error {
 	return w.flush()
 }
 
-// applySize applies the size of the last Resize.
+// applySize applies the size from the latest Resize.
 func (w *Writer) applySize() {
 	size := w.size.Swap(nil)
 	if size == nil {
@@ -158,7 +158,7 @@ func (w *Writer) flush() error {
 	return err
 }
 
-// writeText forwards bytes that contain no ESC to the terminal. A BEL ends a string.
+// writeText forwards to the terminal bytes that do not contain an ESC. A BEL ends a string.
 func (w *Writer) writeText(p []byte) {
 	w.out = append(w.out, p...)
 	if w.state == inString && bytes.IndexByte(p, 0x07) >= 0 {

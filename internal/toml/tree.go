@@ -40,8 +40,8 @@ type Node struct {
 	index map[string]*Node // the kids by key, if the node has many kids
 
 	At int // offset of the key, of a header's bracket, or of an element
-	// offset of the text that created a table or element: a key, a header's opening bracket, or the position before
-	// it
+	// offset at which the text of a table or element begins: its key, its header's opening bracket, or the position
+	// before an element
 	first int
 	Value Span // range of the value, or of the header's line without the line ending
 	Line  Span // range of the whole "key = value"; zero for elements and headers

@@ -10,7 +10,7 @@ import (
 )
 
 // OtherPrograms counts the holders below a folder that run a different program, by program path. A program is different
-// if it is not the file exe and its content is not image.
+// if it is not the file exe and its content differs from image.
 func OtherPrograms(dir, exe string, image []byte) (map[string]int, error) {
 	pids, err := proc.All()
 	if err != nil {

@@ -58,8 +58,8 @@ type Options struct {
 	// subprocess.
 	Plain bool
 
-	// Group returns the control group in which sessions start. If Group is nil or returns "", it is the control group
-	// of this process.
+	// Group returns the control group in which sessions start. If Group is nil or returns "", sessions start in the
+	// control group of this process.
 	Group func() string
 
 	// Broken is called with a panic from one of the provider's goroutines. The provider no longer works after that and

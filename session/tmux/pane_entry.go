@@ -163,8 +163,8 @@ func sweepSockets(dir string) {
 	}
 }
 
-// serve accepts connections and passes each to the start that expects it. async runs a function in one of the
-// provider's goroutines.
+// serve accepts connections and passes each to the start that expects it. The function async runs its argument in one
+// of the provider's goroutines.
 func (d *startSocket) serve(ctx context.Context, async func(func()) bool) {
 	for {
 		conn, err := d.listener.AcceptUnix()

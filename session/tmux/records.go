@@ -17,8 +17,8 @@ import (
 	"gcity/session"
 )
 
-// record describes a session and survives the controller. The process that becomes the agent writes it while it holds
-// the session's lock.
+// record describes a session and survives the controller. The process that becomes the agent locks the session and
+// writes the record.
 type record struct {
 	Name  string `json:"name"`
 	Agent string `json:"agent"`
@@ -99,8 +99,8 @@ func writeJSON(path string, v any) error {
 	return disk.Replace(path, append(data, '\n'), 0o600)
 }
 
-// recall reads the record of a session name. ok reports whether this city has a session with that name. x is the exit
-// of that session, or nil.
+// recall reads the record of a session name. ok reports whether this city has a session with that name. The result x is
+// the exit of that session, or nil.
 func (f *folders) recall(name string) (rec record, x *ended, ok bool) {
 	if err := readJSON(f.path(name, recordFile), &rec); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {

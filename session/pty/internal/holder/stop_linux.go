@@ -109,8 +109,8 @@ func (h *holder) ask(l *life) bool {
 	return h.waitStop(l)
 }
 
-// endShell ends an interactive shell that is at its prompt, because it ignores SIGINT there. It reports whether the
-// agent is such a shell. Any other program, even a script that traps SIGINT, is allowed its whole grace period.
+// endShell ends an interactive shell that is at its prompt, where it ignores SIGINT. It reports whether the agent is
+// such a shell. Any other program, even a script that traps SIGINT, is allowed its whole grace period.
 func (h *holder) endShell(l *life) bool {
 	if !proc.AtPrompt(l.pid) {
 		return false
