@@ -200,8 +200,8 @@ func (x *Batch) GivenIDs() []string {
 	return out
 }
 
-// AssignIDs assigns IDs to the beads without an ID and replaces all "$name" links with IDs. The creation time of the
-// first bead is now. Each later bead is one nanosecond newer than the previous one, so that the beads keep their order.
+// AssignIDs assigns IDs to the beads without an ID and replaces all "$name" links with IDs. The first bead gets the
+// creation time now. Each later bead is one nanosecond newer than the previous one, so that the beads keep their order.
 // The caller owns the result.
 func (x *Batch) AssignIDs(now time.Time, next func() string) []Bead {
 	out := make([]Bead, len(x.beads))

@@ -3,8 +3,8 @@ package beads
 import "slices"
 
 // Ready returns the open beads without unmet needs, in the given order. A need is met if the needed bead is closed or
-// missing, because a missing bead was purged. The argument must therefore contain every bead that is not closed. It can
-// also contain closed beads.
+// missing. A missing bead counts as purged, so the argument must contain every bead that is not closed. It can also
+// contain closed beads.
 func Ready(all []Bead) []Bead {
 	unclosed := unclosed(all)
 	var ready []Bead

@@ -94,7 +94,7 @@ func read(text []byte) (beads.Bead, error) {
 	return b, err
 }
 
-// metadata sets a bead's metadata, and those of the bead's fields that gcity keeps in the issue's metadata.
+// metadata sets a bead's metadata. It also sets the fields of the bead that gcity keeps in the issue's metadata.
 func (in *issue) metadata(b *beads.Bead) {
 	for k, raw := range in.Metadata {
 		var s string

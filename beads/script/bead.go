@@ -93,7 +93,7 @@ func moment(text string, to *time.Time) (err error) {
 }
 
 // parseOne parses the output for one bead: an object, or an array with one object. The result found is false if the
-// output contains no bead: if it is empty, null or [].
+// output does not contain a bead, that is, if it is empty, null or [].
 func parseOne(out []byte) (b beads.Bead, found bool, err error) {
 	out = bytes.TrimSpace(out)
 	var list []json.RawMessage

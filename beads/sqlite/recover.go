@@ -102,7 +102,7 @@ func (s *Store) install(ctx context.Context, fresh BackupInfo,
 }
 
 // swap installs the copy and keeps the old file and its log under another name. The parameter last is the highest ID
-// number in the old file, or 0 if it cannot be read.
+// number in the old file, or 0 if the file cannot be read.
 func (s *Store) swap(ctx context.Context, fresh BackupInfo,
 	last int64) (done Recovered, err error) {
 	known, _, _ := s.ledger.Read() // a damaged ledger is replaced

@@ -113,7 +113,7 @@ func (b *benchmark) note(p peer, n int, err error) {
 	}
 }
 
-// active measures how one manager starts, restarts, lists and stops its agents.
+// active measures one manager while it starts, restarts, lists and stops its agents.
 func (b *benchmark) active(ctx context.Context, t *table, p peer, n int) (err error) {
 	s, err := b.open(ctx, p, n, idleCommand)
 	if err != nil {

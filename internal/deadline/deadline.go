@@ -28,7 +28,7 @@ type call[T any] struct {
 	result T
 }
 
-// New returns a set that allows up to limit pending calls. Further calls fail immediately.
+// New returns a set in which at most limit calls can be pending. Further calls fail immediately.
 func New[T any](limit int) *Calls[T] {
 	return &Calls[T]{limit: limit, pending: map[string]*call[T]{}}
 }

@@ -183,7 +183,7 @@ func (d *parent) fit(info fs.FileInfo, write bool) error {
 	return nil
 }
 
-// is returns a clause without a subject that describes the file, such as "is a named pipe".
+// is describes a file in a clause without a subject, such as "is a named pipe".
 func (d *parent) is(info fs.FileInfo) string {
 	var what string
 	switch info.Mode().Type() {

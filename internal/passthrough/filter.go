@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Filter passes a stream of terminal output, but drops the sequences that its Set does not allow. The result does not
+// Filter copies a stream of terminal output without the sequences that its Set does not allow. The result does not
 // depend on how the stream is divided into pieces. Filter also drops sequences that are incomplete or interrupted by
 // control characters. A terminal would not execute such a sequence by itself, but the bytes that follow could complete
 // it. A Filter must not be used concurrently.

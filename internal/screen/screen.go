@@ -68,7 +68,7 @@ type page struct {
 	// number of lines that out scrolls; the screen is scrolled once before out is written
 	scroll  int
 	wrap    bool // the next character goes to the next line
-	painted bool // the pen might have a background color, which scrolling extends
+	painted bool // the pen might have a background color, which scrolling extends to new lines
 }
 
 // modes are the modes that programs switch. Both screens share them.

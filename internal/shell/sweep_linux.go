@@ -12,7 +12,8 @@ import (
 const noPIDReuse = 5 * time.Second
 
 // sweep kills the processes with a marker that have outlived their line's process group, and waits up to limit for
-// their exit. The line's shell had the PID shellPID and ran for the duration ran.
+// their exit. The parameter shellPID is the former PID of the line's shell. The parameter ran says how long the line
+// ran.
 func sweep(marker string, shellPID int, ran, limit time.Duration) error {
 	if marker == "" {
 		return nil

@@ -45,8 +45,7 @@ type Node struct {
 	first int
 	Value Span // range of the value, or of the header's line without the line ending
 	Line  Span // range of the whole "key = value"; zero for elements and headers
-	// how a table is written: with a header ([name]) or inline ({…}), and Value contains that text; if neither is set,
-	// only dotted keys declare the table
+	// how a table is written: with a header ([name]), inline ({…}), or, if neither is set, only with dotted keys
 	Header, Inline bool
 }
 

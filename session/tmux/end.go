@@ -186,7 +186,7 @@ type deadPane struct {
 	cols, rows int
 }
 
-// readDeadPane reads the end and the retained output of a session from tmux in a single call.
+// readDeadPane reads the exit and the retained output of a session from tmux in a single call.
 func (c *client) readDeadPane(ctx context.Context, rec *record) (w deadPane, output []byte,
 	err error) {
 	const format = "#{pane_pid}|#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|" +
