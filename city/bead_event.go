@@ -25,8 +25,8 @@ type beadEvent struct {
 }
 
 // BeadEvent returns the event for a change to a bead. was is the bead before the change, or nil for a new bead; b is
-// the bead after it. by is the author of the change, or "" for an operator; a new message names its author itself.
-// depth is the value for automation.Depth. If nothing has changed, the event has no type.
+// the bead after it. by is the author of the change, or "" for an operator. A new message contains its sender, so by is
+// ignored. depth is the value for automation.Depth. If nothing has changed, the event has no type.
 func BeadEvent(was *beads.Bead, b beads.Bead, by string, depth int) events.Event {
 	if by == "" {
 		by = "operator"

@@ -70,7 +70,7 @@ type (
 	DrainAck struct {
 		Agent string `json:"-"`
 	}
-	// Scale sets a pool's size, within its bounds. The size overrides the pool's check until a Scale with Auto set.
+	// Scale sets a pool's size, within its bounds. The size overrides the pool's check until a Scale command sets Auto.
 	Scale struct {
 		Pool string `json:"-"`
 		Size int    `json:"size"`
@@ -106,7 +106,7 @@ type (
 	// Unsend cancels queued nudges.
 	Unsend struct {
 		Agent string `json:"-"`
-		ID    uint64 `json:"id,omitempty"` // one nudge; 0 = all nudges queued for the agent
+		ID    uint64 `json:"id,omitempty"` // ID of the nudge; 0 = all nudges queued for the agent
 	}
 	// SendKeys sends named keys to an agent's terminal.
 	SendKeys struct {

@@ -32,7 +32,7 @@ type Inspection struct {
 	// ID of the session that Drift describes; "" = no session
 	Life  string       `json:"life,omitempty"`
 	Drift []Difference `json:"drift"` // how that session differs from Spec, by field
-	// crashes within CrashAge from the event log; newest first, at most MaxCrashes
+	// crashes in the event log that are at most CrashAge old; newest first, at most MaxCrashes
 	Crashes  []Crash  `json:"crashes"`
 	Problems []string `json:"problems,omitempty"` // why details are missing
 }
@@ -129,7 +129,7 @@ type Crash struct {
 	Seq     uint64 `json:"seq"` // seq of the event that reports it
 	Why     string `json:"why"`
 	Output  string `json:"output,omitempty"`   // last lines of output, as plain text
-	NoStart bool   `json:"no_start,omitempty"` // the agent never ran; of Exit, only At is known
+	NoStart bool   `json:"no_start,omitempty"` // the agent never ran; in Exit, only At is set
 }
 
 // CrashQuery returns a query for those events of an agent that CrashOf can convert, newest first.

@@ -38,8 +38,8 @@ func (t MailTally) add(b beads.Bead, times int) {
 	t[m.To] = n
 }
 
-// TallyMail counts all messages in a store that are not archived. If the store is a beads.ShareCounter, it need not
-// read them.
+// TallyMail counts all messages in a store that are not archived. If the store is a beads.ShareCounter, the store
+// counts them itself.
 func TallyMail(ctx context.Context, store beads.Store) (MailTally, error) {
 	t, err := MailTally{}, errors.ErrUnsupported
 	if by, ok := store.(beads.ShareCounter); ok {
@@ -204,7 +204,7 @@ func (s *Snapshot) unread(to string) string {
 	if name, pool := strings.CutPrefix(to, mail.PoolPrefix); pool {
 		if p, ok := s.Pool(name); ok && p.Suspended {
 			return fmt.Sprintf("; the pool is suspended %s; its members will read the message "+
-				"once it is resumed", p.SuspendedReason)
+				"when it is resumed", p.SuspendedReason)
 		}
 		return ""
 	}
@@ -212,10 +212,10 @@ func (s *Snapshot) unread(to string) string {
 	switch {
 	case ok && a.Suspended:
 		where := ""
-		if a.State == Suspended { // in any other state, Reason is not about the suspension
+		if a.State == Suspended { // in any other state, Reason does not explain the suspension
 			where = " " + a.Reason
 		}
-		return fmt.Sprintf("; the agent is suspended%s and will read the message once "+
+		return fmt.Sprintf("; the agent is suspended%s and will read the message when "+
 			"it is resumed", where)
 	case ok || to == mail.Person:
 		return ""
@@ -223,7 +223,7 @@ func (s *Snapshot) unread(to string) string {
 		return fmt.Sprintf("; no agent or pool has the name %q, so the message waits for a "+
 			"user with that name", to)
 	}
-	return "; this pool member is not running and will read the message once it runs again"
+	return "; this pool member is not running and will read the message when it runs again"
 }
 
 // Mail returns the messages to an address, newest first: the unread ones or, if all is set, also those that have been

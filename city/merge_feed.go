@@ -15,7 +15,7 @@ type feed struct {
 	name string
 	// where to begin in the log of a city that was added later; zero = at the end of the log
 	since time.Time
-	// start of the stream; a gap event stands for the events between began and since
+	// start of the stream; a gap event stands for the events from then until since
 	began    time.Time
 	next     chan struct{} // each value allows the feed to offer one more event
 	end      context.CancelFunc
@@ -130,7 +130,7 @@ func (f *feed) read(ctx context.Context, d Directory, after uint64, known bool,
 }
 
 // startPosition returns where to start reading a city that the cursor does not contain. If the city wrote earlier
-// events while the stream was open, past is a gap event that stands for them.
+// events while the stream was open, startPosition also returns a gap event that stands for them.
 func (f *feed) startPosition(ctx context.Context, c Control, last uint64) (after uint64,
 	past *events.Event, err error) {
 	if f.since.IsZero() {
@@ -154,8 +154,8 @@ func (f *feed) startPosition(ctx context.Context, c Control, last uint64) (after
 	found, err := c.History(ctx, events.Query{Since: f.began, Before: after + 1, Limit: 1})
 	if err == nil && len(found) > 0 {
 		past = gapEvent(1, after, found[0].TS)
-		past.Message = fmt.Sprintf("%s has joined; its %d earlier events are only in its log",
-			f.name, after)
+		past.Message = fmt.Sprintf("city %s was added; its log contains %d earlier "+
+			"events, which are not in this stream", f.name, after)
 	}
 	return after, past, err
 }

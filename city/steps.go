@@ -67,7 +67,7 @@ func StepsOf(ctx context.Context, list Lister, agent string) ([]beads.Bead, erro
 		return nil, err
 	}
 	var out []beads.Bead
-	// by molecule, because there can be two ways to reach one: directly and through its bead
+	// by ID of the molecule, because a molecule can be found twice: directly and through its bead
 	seen := map[string]bool{}
 	for _, b := range mine {
 		root, of := b.ID, beads.Query{Parent: b.ID, Type: beads.TypeMolecule, Ready: true,
