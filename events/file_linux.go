@@ -46,12 +46,11 @@ func lockFile(path string, wait time.Duration) (fileLock, error) {
 
 func (l fileLock) release() { l.f.Close() }
 
-// preallocate allocates disk space for n bytes of a file without changing the file's size. from is the offset of these
-// bytes.
-func preallocate(f *os.File, from, n int64) error {
+// preallocate allocates disk space for n bytes of a file, from the given offset, without changing the file's size.
+func preallocate(f *os.File, offset, n int64) error {
 	const keepSize = 1 // FALLOC_FL_KEEP_SIZE
 	return retryInterrupted(f, func(fd int) error {
-		return syscall.Fallocate(fd, keepSize, from, n)
+		return syscall.Fallocate(fd, keepSize, offset, n)
 	})
 }
 

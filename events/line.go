@@ -14,7 +14,7 @@ import (
 //
 //	{"seq":7,"ts":"…","type":"agent.started",…,"crc":"1a2b3c4d"}
 //
-// crc is the CRC-32C, as eight hex digits, of all bytes of the line before the comma that precedes it. The seal has a
+// crc is the CRC-32C, as eight hex digits, of all bytes of the line before the comma in front of "crc". The seal has a
 // fixed length, so a line can be checked without parsing it. Lines without a valid seal are counted and skipped.
 const (
 	lineHead = `{"seq":`

@@ -290,8 +290,8 @@ func (l *Log) await(ctx context.Context, after uint64, woken *time.Time) bool {
 	return l.recent.newest() > after || !l.recent.over()
 }
 
-// catchUp yields events that are no longer in recent. It reads them from the files, at least up to floor. It returns
-// its position, and whether Follow continues.
+// catchUp yields events that are no longer in the cache. It reads them from the files, at least up to the seq floor. It
+// returns its position, and whether Follow continues.
 func (l *Log) catchUp(ctx context.Context, after, floor uint64,
 	yield func(Event, error) bool) (uint64, bool) {
 	c := &cursor{dir: l.dir, damage: &l.files.damage, after: after}
@@ -325,7 +325,7 @@ func (l *Log) Health() Health {
 // health contains the latest error of each operation.
 type health struct {
 	write  error // from the last write; nil = it succeeded
-	sync   error // from flushing the file suspect
+	sync   error // from flushing the file in suspect
 	rotate error
 	read   error
 

@@ -94,8 +94,8 @@ func (r *recent) waited() bool {
 	return r.wake != nil
 }
 
-// changed returns a channel that is closed when there is an event after a seq. first reports whether no other follower
-// was waiting.
+// changed returns a channel that is closed when there is an event after a seq. The second result reports whether no
+// other follower was waiting.
 func (r *recent) changed(after uint64) (ch <-chan struct{}, first bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -110,8 +110,8 @@ func (r *recent) changed(after uint64) (ch <-chan struct{}, first bool) {
 	return r.wake, first
 }
 
-// since fills buf with events after a seq. If the cache lacks some of them, reaches is false, and floor is the seq
-// after which the cache begins.
+// since fills buf with events after a seq. If the cache lacks some of them, the last result is false, and floor is the
+// seq after which the cache begins.
 func (r *recent) since(after uint64, buf []Event) (found []Event, floor uint64, reaches bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
