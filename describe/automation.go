@@ -26,7 +26,8 @@ func Limits(a *city.Automation) string {
 	return text
 }
 
-// NextRun says what is due for a text such as "in 24s": "next run in 24s". It returns other texts unchanged.
+// NextRun completes a text that begins with "in ": it returns "next run in 24s" for "in 24s". It returns other texts
+// unchanged.
 func NextRun(due string) string {
 	if strings.HasPrefix(due, "in ") {
 		return "next run " + due
