@@ -46,7 +46,7 @@ func (g Gate) withArticle() string {
 type Overlap string
 
 const (
-	Skip  Overlap = "skip"  // no run starts for it
+	Skip  Overlap = "skip"  // no further run starts
 	Queue Overlap = "queue" // one more run starts after the active one
 )
 
@@ -170,10 +170,10 @@ func (d Definition) Command(dir string, exists func(path string) bool) string {
 	return d.Exec
 }
 
-// matches reports whether the automation waits for events of the type kind.
-func (d Definition) matches(kind string) bool {
+// matches reports whether the automation waits for events of this type.
+func (d Definition) matches(eventType string) bool {
 	if begin, ok := strings.CutSuffix(d.On, "*"); ok {
-		return strings.HasPrefix(kind, begin)
+		return strings.HasPrefix(eventType, begin)
 	}
-	return d.On != "" && kind == d.On
+	return d.On != "" && eventType == d.On
 }

@@ -37,7 +37,7 @@ type Memory struct {
 	// events up to this seq belong to the next retry; 0 = none
 	Again uint64 `json:"again,omitempty"`
 
-	fromRecord bool // Cursor comes from a run's record, which does not contain On
+	fromRecord bool // Cursor comes from a run's record, which does not contain the event type
 }
 
 // keepRemoved is how long a removed automation's state is kept, in case its folder comes back.
@@ -61,7 +61,7 @@ func (m Memory) Note(opened time.Time, open bool, seq uint64, retry int) Memory 
 	}
 	if seq > m.Cursor {
 		m.Cursor = seq
-		if m.From == 0 && m.On == "" { // earlier events cannot be retried if On is unknown
+		if m.From == 0 && m.On == "" { // earlier events of an unknown type cannot be retried
 			m.From, m.fromRecord = seq, true
 		}
 	}
@@ -105,8 +105,8 @@ func (r *Runs) Memory() map[string]Memory {
 
 // Load replaces the catalog. Known automations keep their state. New automations start with events after newest, the
 // seq of the log's latest event. Load returns the automations whose runs were active when the program last exited, and
-// records these runs as Interrupted. Afterwards, the caller must pass all events after the seq that From returns to See
-// again.
+// records these runs as Interrupted. Afterwards, the caller must call See again with all events that follow the seq
+// returned by From.
 func (r *Runs) Load(all []Definition, newest uint64, now time.Time) (interrupted []string) {
 	before := make(map[*item]bool, len(r.order))
 	for _, it := range r.order {
@@ -161,8 +161,8 @@ func (d Definition) hasSameGate(e Definition) bool {
 }
 
 // begin sets the position in the log from which an automation handles events. This is the end of the log, unless the
-// automation has already handled events of the same type. first is set for the first catalog after the program has
-// started.
+// automation has already handled events of the same type. The parameter first is true for the first catalog after the
+// start of the program.
 func (it *item) begin(newest uint64, now time.Time, first bool) {
 	m := &it.memory
 	gate := string(it.d.Gate)

@@ -45,7 +45,7 @@ type item struct {
 	recent        []time.Time // when the latest runs were opened
 	want          *Run        // the run that is due and waiting for a slot; nil = none
 	run           *Run        // the run that is active or being opened; nil = none
-	skipReported  bool        // the skip during the active run has been reported
+	skipReported  bool        // a skip during the active run was reported
 	follows       string      // the failed automation that the queued run follows
 	// when another run was requested while the current one was being opened; zero = never
 	again time.Time
@@ -133,12 +133,12 @@ func (d *Actions) pass(scoped string, depth int, format string, args ...any) {
 	d.Skipped = append(d.Skipped, SkippedRun{scoped, fmt.Sprintf(format, args...), depth})
 }
 
-// NewRuns returns an empty Runs. most is the maximum number of concurrent runs; 0 = MaxActive.
-func NewRuns(most int) *Runs {
-	if most <= 0 {
-		most = MaxActive
+// NewRuns returns an empty Runs. maxActive is the maximum number of concurrent runs; 0 = MaxActive.
+func NewRuns(maxActive int) *Runs {
+	if maxActive <= 0 {
+		maxActive = MaxActive
 	}
-	return &Runs{most: most, items: map[string]*item{}}
+	return &Runs{most: maxActive, items: map[string]*item{}}
 }
 
 // get returns the item with this name, and creates it if necessary.
@@ -237,8 +237,8 @@ func (v Verdict) differs(w Verdict) bool {
 	return v.off != w.off || !v.Next.Equal(w.Next) || w.Next.IsZero() && v.Reason != w.Reason
 }
 
-// upToDate reports whether the previous verdict is still valid, because nothing has happened and its next time has not
-// come. Conditions are never up to date.
+// upToDate reports whether the previous verdict is still valid, because nothing has happened and the time of its next
+// change has not been reached. Conditions are never up to date.
 func (it *item) upToDate(suspended string, now time.Time) bool {
 	if !it.settled || it.want != nil || it.run != nil || it.skippedByDepth > 0 ||
 		it.d.Gate == Condition ||
@@ -303,7 +303,7 @@ func (r *Runs) open(now time.Time, w World) []Run {
 	return out
 }
 
-// Minimum and maximum wait after an attempt to open a run has failed.
+// Minimum and maximum delay after a failed attempt to open a run.
 const (
 	minUnopened = time.Second
 	maxUnopened = time.Minute
