@@ -74,7 +74,7 @@ func (d composer) topologyDir(base, word string) (dir string, err error) {
 		}
 	}
 	dir, err = resolve(c.Path, base, word)
-	// the files next to a topology outside the city are part of the topology
+	// a topology outside the city may use all files next to it
 	if err != nil && !within(c.Path, base) {
 		return filepath.Join(base, word), nil
 	}

@@ -255,7 +255,7 @@ type Daemon struct {
 	RestartBackoff  time.Duration
 	CrashHistory    string // "memory", or "disk" if the history outlives the controller
 
-	WispGCInterval, WispTTL time.Duration // either both are 0 or neither; 0 = wisps are kept
+	WispGCInterval, WispTTL time.Duration // both are 0, or both are positive; 0 = wisps are kept
 }
 
 // Beads is the [beads] table.

@@ -213,7 +213,8 @@ func (d decoder) list(n *toml.Node, k *keys.Key) {
 	}
 }
 
-// element appends an element to the list for a table and returns its place. The place is valid until the next call.
+// element appends an element to the list for a table. It returns a place that refers to the element and is valid until
+// the next call.
 func (d decoder) element(path string, at Origin, origins map[string]Origin) place {
 	c := d.city
 	switch path {

@@ -62,7 +62,7 @@ func (p *pack) withIncludes() []*pack {
 	return out
 }
 
-// packRef is a topology that is currently being read. A list of such topologies detects cycles.
+// packRef is a topology that is currently being read. The reader keeps a list of them to detect cycles.
 type packRef struct {
 	dir, name string
 	at        Origin // position of the reference to the topology

@@ -11,7 +11,7 @@ import (
 // patch is one table that changes an agent that is declared elsewhere, such as [[patches.agents]] in city.toml.
 type patch struct {
 	table string // the table with the patch, for example "patches.agents"
-	// dir and name of the agent as declared; dir may be omitted unless it is a rig
+	// dir and name of the agent as declared; dir may be omitted unless it names a rig
 	dir, name string
 	values    Agent // the agent's new values; Agent.Env contains the variables to add
 	remove    []string

@@ -64,7 +64,8 @@ func (a addedLines) note(key string, before, after []byte) {
 }
 
 // without returns a file without the text that suspending added, or nil if the text was changed later. To detect such a
-// change, it calls suspend for the resulting file, and compares the outcome with data.
+// change, it calls the function suspend with the resulting file. If the outcome differs from the original file, the
+// text was changed.
 func (a addedLines) without(key string, data []byte, flag toml.Span,
 	suspend func(left []byte) ([]byte, error)) []byte {
 	text := a[key]

@@ -17,7 +17,7 @@ func Files(ctx context.Context, files, folders []string, o Options) <-chan struc
 	return start(ctx, &fileSet{paths: files, dirs: folders}, o, nil)
 }
 
-// fileSet is the subject for individual files and folders.
+// fileSet implements subject for individual files and folders.
 type fileSet struct {
 	paths, dirs []string
 	// number of events so far; it distinguishes two writes within one tick of the file system's clock
