@@ -21,7 +21,7 @@ const (
 	stalled = 5 * time.Second
 	// batch is the maximum number of inputs that one iteration of the loop handles.
 	batch = 256
-	// In a city with more than freeAgents agents, snapshots are at least drawCost apart for each additional agent.
+	// The minimum time between two snapshots is drawCost for each agent beyond the first freeAgents.
 	freeAgents = 50
 	drawCost   = 50 * time.Microsecond
 )

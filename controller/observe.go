@@ -18,7 +18,7 @@ import (
 	"gcity/session"
 )
 
-// Past is what Observe starts with: the state that the last controller saved, and facts about the city.
+// Past is the input to Observe: the state that the last controller saved, and facts about the city.
 type Past struct {
 	machine.InitialState
 	// Execute executes those effects that read automations or run their checks, and returns the results. It returns nil

@@ -62,7 +62,7 @@ type (
 		Agent, Session string
 		Cmd            city.Command
 	}
-	// Send types a message into a session and submits it. It does not type a polite message while a viewer is typing.
+	// Send types a message into a session and submits it. If Polite is set, it does not type while a viewer is typing.
 	// The result is Sent.
 	Send struct {
 		Agent, Session, Life string

@@ -17,7 +17,7 @@ type SavedAgent struct {
 	// fingerprint of the agent's specification; if it differs, the history is dropped
 	Fingerprint string `json:"fingerprint"`
 	restart.History
-	// backoff, quarantined or failed, until Until; "" = the agent does not wait
+	// backoff, quarantined or failed; it ends at Until; "" = the agent does not wait
 	State city.State `json:"state,omitempty"`
 	Until time.Time  `json:"until,omitzero"`
 	Since time.Time  `json:"since,omitzero"`
@@ -71,7 +71,7 @@ type SavedDrain struct {
 }
 
 // Continues reports whether a session still has the drain that was handed over. A user might have drained or undrained
-// it since.
+// the session since then.
 func (d *SavedDrain) Continues(s *session.Status) bool {
 	return d != nil && d.Session == s.ID &&
 		(d.Unmarked || !s.Drain.Since.IsZero() && s.Drain.Since.Unix() == d.Since.Unix())

@@ -41,7 +41,7 @@ func (c runsCity) FolderMoved() bool                    { return c.m.folderMoved
 func (c runsCity) StoreProblem() string                 { return c.m.work.storeProblem("") }
 func (c runsCity) CountWork()                           { c.m.work.count() }
 
-// Observed reports whether the city has no controller.
+// Observed reports whether the machine only observes a city without a controller.
 func (c runsCity) Observed() bool { return c.m.observes != nil }
 
 // Running reports whether agents and runs may start.

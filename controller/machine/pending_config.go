@@ -38,7 +38,7 @@ func (ld *loader) removes(c *effect.Configuration) (names []string, running int)
 }
 
 // removesMost reports whether a configuration would remove more than half of the running agents, so that a user must
-// confirm it. The first configuration never needs one.
+// confirm it. The first configuration never needs a confirmation.
 func (ld *loader) removesMost(c *effect.Configuration) bool {
 	names, running := ld.removes(c)
 	return 2*len(names) > running

@@ -25,7 +25,7 @@ import (
 
 const (
 	scanLimit = 30 * time.Second
-	hungLimit = 5 * time.Second // timeout for a folder that may not respond
+	hungLimit = 5 * time.Second // timeout for a call that can block on a folder
 	// maximum number of calls that can block on folders that do not respond
 	maxHung = 64
 	// timeout for several calls to a store; each call also has its own timeout
@@ -175,12 +175,12 @@ func (au *automations) scan(ctx context.Context, f effect.Scan) effect.Input {
 	return in
 }
 
-// inBackground runs the function work, which may block forever on a folder. Only one call per name runs at a time.
-// inBackground returns false if ctx ends or the limit passes first (0 = no limit). Otherwise it calls done, which
-// stores the result.
+// inBackground calls f, which may block forever on a folder. Only one call per name runs at a time. inBackground
+// returns false if ctx ends or the limit passes first (0 = no limit). Otherwise, it calls the function that f returned,
+// which stores the result.
 func (b *base) inBackground(ctx context.Context, name string, limit time.Duration,
-	work func() (done func())) (ok bool) {
-	done, ok := b.looks.Do(ctx, name, time.Now(), limit, work)
+	f func() (done func())) (ok bool) {
+	done, ok := b.looks.Do(ctx, name, time.Now(), limit, f)
 	if ok {
 		done()
 	}
@@ -195,7 +195,7 @@ func (au *automations) sweepRuns(ctx context.Context, f effect.SweepRuns) effect
 		return effect.RunsSwept{Err: err}
 	}
 	var in effect.RunsSwept
-	// without the log, only runs that are closed now get an event
+	// if the log cannot be read, write events only for the runs that are closed below
 	if in.Logged, err = au.loggedRuns(ctx); err != nil {
 		au.w.Logger.Warn("events of earlier runs might be missing from the log", "err", err)
 	}

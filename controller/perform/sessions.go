@@ -40,7 +40,7 @@ func (sr *sessions) checkProvider(ctx context.Context, f effect.CheckProvider) e
 	return in
 }
 
-// measure samples the resource usage of all sessions. The sample's time is when it began, because sampling many
+// measure samples the resource usage of all sessions. The time of the sample is its start, because sampling many
 // processes takes a while.
 func (sr *sessions) measure(ctx context.Context) effect.Input {
 	p, ok := sr.w.Provider.(session.Meter)

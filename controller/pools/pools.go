@@ -62,7 +62,7 @@ type Pools struct {
 	Rollouts rollout.Rollouts
 }
 
-// New returns an empty Pools. Effects are added to out.
+// New returns an empty Pools that adds its effects to out.
 func New(c City, out *step.Output) Pools {
 	return Pools{city: c, out: out, checking: map[string]time.Time{},
 		Rollouts: rollout.New(c, out)}
@@ -246,7 +246,7 @@ func (ps *Pools) size(now time.Time, p *Pool) {
 	}
 }
 
-// setSize records that a user has set a size or removed it. After the size was removed, the size from before the user's
+// setSize records that a user has set a size or removed it. If the size was removed, the size from before the user's
 // change applies until a check returns.
 func (ps *Pools) setSize(now time.Time, p *Pool, size *int) {
 	what := "removed by an operator; the check sets the size again"

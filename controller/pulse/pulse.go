@@ -81,7 +81,7 @@ func (p *Pulse) Input() effect.Input {
 	return effect.SnapshotsWatched{}
 }
 
-// Due returns the latest time of the next iteration: one interval from now, or wake if that is earlier.
+// Due returns the latest time of the next iteration: one interval from now, or the time wake, whichever is earlier.
 func Due(now time.Time, every time.Duration, wake time.Time) time.Time {
 	due := now.Add(every)
 	switch {

@@ -30,8 +30,8 @@ func (rs *Runs) Scan() {
 		Rigs: rs.city.Configuration().Rigs, Options: rs.city.Configuration().Automations})
 }
 
-// Scanned handles the result of a scan. Before any run starts, it requests that the records that a previous
-// controller left open be closed.
+// Scanned handles the result of a scan. Before any run starts, it requests the closing of records that a previous
+// controller left open.
 func (rs *Runs) Scanned(now time.Time, in effect.Scanned) {
 	rs.Scanning = false
 	if rs.rescan {

@@ -30,7 +30,7 @@ func (rs *Runs) Closed(now time.Time, in effect.RunClosed) {
 	forgone := errors.Is(in.Err, beads.ErrNotFound) || effect.Unclosable(in.Err)
 	// the run's end is recorded after the first attempt to close the record, even if that failed
 	if f.Kind != "" {
-		if in.At != nil && f.Run.Ended != nil { // the event and the record have the same duration
+		if in.At != nil && f.Run.Ended != nil { // the event gets the same duration as the record
 			f.Run.Ended = in.At
 			f.Kind, f.Msg = endOf(&f.Run)
 		}

@@ -81,7 +81,7 @@ type City interface {
 	CountWork()
 }
 
-// New returns an empty Runs. Effects are added to out.
+// New returns an empty Runs that adds its effects to out.
 func New(c City, out *step.Output) Runs {
 	return Runs{
 		city:          c,
