@@ -50,7 +50,7 @@ func GetBead(ctx context.Context, c Control, id string) (beads.Bead, error) {
 // prefix.
 func BeadPrefix(id string) string { return id[:max(0, strings.LastIndexByte(id, '-'))] }
 
-// Prefix is the prefix of the bead IDs of a rig, or of the city if Rig is "".
+// Prefix is the prefix of a rig's bead IDs, or of the city's own if Rig is "".
 type Prefix struct{ Rig, Prefix string }
 
 // prefixesMost is the maximum number of prefixes that PrefixText lists.

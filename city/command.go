@@ -96,7 +96,7 @@ type (
 		Rig string `json:"-"`
 	}
 	// Nudge types text into an agent's terminal and submits it. The nudge is queued until the agent is ready and the
-	// input line contains no draft. The receipt says how far it has got.
+	// input line contains no draft. The receipt says how far the nudge has got.
 	Nudge struct {
 		Agent string `json:"-"`
 		Text  string `json:"text"`

@@ -43,7 +43,7 @@ type Spec struct {
 	Command string `json:"command"`
 	// provider that selects the agent's program: "claude"; "" = the agent has a start_command
 	Program string `json:"program,omitempty"`
-	// no key names the provider, so it is the first one found on this machine
+	// no provider is configured, so Program is the first preset found on this machine
 	Found    bool   `json:"program_found,omitempty"`
 	Dir      string `json:"dir"`
 	Provider string `json:"provider,omitempty"`
@@ -138,7 +138,8 @@ func CrashQuery(agent string, now time.Time) events.Query {
 		Subject: agent, Since: now.Add(-CrashAge), Limit: MaxCrashes}
 }
 
-// CrashOf converts the event of a crash. ok is false for any other event. Fields that the payload lacks stay empty.
+// CrashOf converts a crash event to a Crash. The second result is false for any other event. Fields that the payload
+// lacks stay empty.
 func CrashOf(e *events.Event) (c Crash, ok bool) {
 	c = Crash{Exit: Exit{At: e.TS, Code: -1}, Seq: e.Seq, Why: e.Message}
 	switch e.Type {

@@ -68,8 +68,8 @@ func (t MailTally) Merge(o MailTally) {
 	}
 }
 
-// CountMail sets the message counts in a snapshot that has not been published. An agent's count includes messages to
-// its pool. The count for users includes all messages to addresses that belong to neither an agent nor a pool.
+// CountMail sets the message counts in a snapshot before it is published. An agent's count includes messages to its
+// pool. The count for users includes all messages to addresses that belong to neither an agent nor a pool.
 func (s *Snapshot) CountMail(t MailTally) {
 	s.Mail = MailCount{}
 	if len(t) == 0 {
@@ -174,8 +174,8 @@ func choices(all []string) string {
 	return text
 }
 
-// SendMail sends a message. To can be any name that Address accepts, and an empty From means a user. If no agent can
-// currently read the message, it waits in the inbox, and the receipt says so.
+// SendMail sends a message. m.To can be any name that Address accepts. If m.From is empty, the sender is a user. If no
+// agent can currently read the message, it waits in the inbox, and the receipt says so.
 func SendMail(ctx context.Context, c Control, m mail.Message) (Receipt, error) {
 	s, err := c.Snapshot(ctx)
 	if err != nil {

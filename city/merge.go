@@ -354,9 +354,9 @@ func (m *merge) startFeeds() {
 			slow: m.retries[name].took > 0}
 		after, known := m.at[name]
 		if !known && m.listed {
-			f.began, f.since = m.opened, m.opened
+			f.began, f.startAt = m.opened, m.opened
 			if at := m.joinedAt[name].Add(-readBefore); at.After(m.opened) {
-				f.since = at
+				f.startAt = at
 			}
 		}
 		ctx, end := context.WithCancel(m.ctx)

@@ -16,8 +16,8 @@ type Peer struct {
 	Actor  string
 	From   string // where the peer is: "pid 4242", "tcp 192.0.2.7:4711"
 	Remote bool   // connected over TCP
-	Agent  bool   // belongs to an agent's session
-	Tenant bool   // acts for a tenant of the supervisor
+	Agent  bool   // the peer belongs to an agent's session
+	Tenant bool   // the peer acts for a tenant of the supervisor
 }
 
 // String returns the peer in the form of events.Event.EmittedBy, or "" for the zero value.

@@ -25,7 +25,7 @@ func routed(b beads.Bead) bool {
 	})
 }
 
-// WithoutAssigned returns those of the ready beads that are not part of assigned work.
+// WithoutAssigned removes from a list of ready beads those that are part of assigned work.
 func WithoutAssigned(ctx context.Context, list Lister, ready []beads.Bead) ([]beads.Bead, error) {
 	part := func(b beads.Bead) bool { return b.ParentID != "" && !routed(b) }
 	if !slices.ContainsFunc(ready, part) {

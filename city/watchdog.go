@@ -114,8 +114,8 @@ type Stuck struct {
 	Task  string    `json:"task"`
 }
 
-// Reports returns the counts of other agents that a heartbeat reports: "agents: 3 healthy, 1 unhealthy". It returns ""
-// if there are no counts.
+// Reports returns the counts of healthy and unhealthy agents in a heartbeat: "agents: 3 healthy, 1 unhealthy". It
+// returns "" if there are no counts.
 func (w *Watchdog) Reports() string {
 	var parts []string
 	if n := w.HealthyAgents; n != nil {

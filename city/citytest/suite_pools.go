@@ -347,7 +347,7 @@ func testSuspendPool(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// Suspending a rig suspends its agents. An agent that is suspended itself keeps that reason, and stays suspended when
+// Suspending a rig suspends its agents. An agent with its own suspended flag keeps its reason, and stays suspended when
 // the rig resumes.
 func testRig(t *testing.T, ctx context.Context, ctl city.Control) {
 	s := awaitRig(t, ctx, ctl, city.Running, "")

@@ -91,7 +91,7 @@ func (v Verb) Parts() []string {
 	return []string{v.API.Path, v.API.Alias}
 }
 
-// Command returns the verb's command for a target, without values.
+// Command returns the verb's command for a target, with all other fields empty.
 func (v Verb) Command(target string) (city.Command, error) { return v.decode(target, nil) }
 
 // Decode decodes a verb's command for a target. The body can be empty if the verb needs no values. Unknown verbs or
@@ -108,7 +108,8 @@ func Decode(name, target string, body []byte) (city.Command, error) {
 	return nil, invalid("unknown agent command %q", name)
 }
 
-// find returns the row with this name. A verb of the city and one of another object can have the same name.
+// find returns the row with this name. Two verbs can have the same name if one applies to the city and the other to an
+// object in it.
 func find(name string, ofCity bool) (Verb, bool) {
 	all := All()
 	i := slices.IndexFunc(all, func(v Verb) bool {
