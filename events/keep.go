@@ -152,7 +152,7 @@ func (l *Log) sync(now time.Time) {
 // replaceAfterSyncError starts a new file after a failed flush of f, but at most once a minute.
 func (l *Log) replaceAfterSyncError(f *os.File, last uint64, err error, now time.Time) {
 	l.state.sync, l.state.suspect = err, f
-	if f != l.f { // the file has been rotated since
+	if f != l.f { // the file was rotated in the meantime
 		return
 	}
 	if now.Sub(l.state.renewed) < renewPause {

@@ -55,7 +55,7 @@ func (r *recent) trim() {
 	r.items = slices.Delete(r.items, 0, drop)
 }
 
-// skip records that events up to last must be read from the files.
+// skip marks all events up to a seq as not cached, so that followers read them from the files.
 func (r *recent) skip(last uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

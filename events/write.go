@@ -222,7 +222,8 @@ func (l *Log) full(n int64, now time.Time) bool {
 		now.Sub(l.state.renewed) >= renewPause
 }
 
-// rotate makes the active file a segment and starts a new active file. If it cannot, the log continues in the old file.
+// rotate makes the active file a segment and starts a new active file. If that fails, the log continues in the old
+// file.
 func (l *Log) rotate(now time.Time) error {
 	first, err := firstSeq(l.f)
 	if err != nil {
