@@ -72,7 +72,7 @@ func Work(open, inProgress int) string {
 	return fmt.Sprintf("%d open, %d in progress", open, inProgress)
 }
 
-// HowToStart says how to start a city without a controller, and what the two commands do.
+// HowToStart describes the two commands that start a city.
 const HowToStart = "`gcity daemon start` starts it on its own, `gcity start` with the supervisor"
 
 // Fixed is the message for an attempt to change a list of cities that cannot be changed through this connection.
@@ -94,7 +94,7 @@ func HeldBack(drift []string) string {
 	return "a restart is held back: " + strings.Join(drift, ", ")
 }
 
-// ToldToFinish is the reason for a drain that was requested.
+// ToldToFinish is the reason for a drain, with the name of the requester.
 func ToldToFinish(by string) string { return "asked to finish by " + by }
 
 // ConvoyItself is the message for a bead that cannot be part of a convoy because it is itself a convoy.
