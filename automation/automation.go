@@ -119,8 +119,8 @@ func (d Definition) Target() string {
 	return d.Rig + "/" + d.Pool
 }
 
-// BlockedWhile returns why the automation cannot fire, or "" if it can. suspended is the reason why its rig or the city
-// is suspended. Some automations fire even then.
+// BlockedWhile returns why the automation cannot fire, or "" if it can. The parameter suspended is the reason why its
+// rig or the city is suspended. Some automations fire even then.
 func (d Definition) BlockedWhile(suspended string) string {
 	if d.WhileSuspended {
 		return ""

@@ -37,8 +37,8 @@ type cachedFile struct {
 	problems toml.Problems
 }
 
-// readLayer reads a layer's folder. It may block. It takes files that have not changed from previous, the result of the
-// previous read.
+// readLayer reads a layer's folder. It may block. It reuses unchanged files from previous, the result of an earlier
+// read.
 func readLayer(dir string, previous *layerCache, local *time.Location, now time.Time) *layerCache {
 	s := &layerCache{files: map[string]*cachedFile{}, found: map[string]*cachedFile{}}
 	entries, err := os.ReadDir(dir)

@@ -48,8 +48,8 @@ const keepRemoved = 30 * 24 * time.Hour
 const maxAbsence = time.Hour
 
 // Note adds information from a run's record that Memory may lack, because the program can exit after it writes a record
-// and before it stores Memory. seq is the run's latest event, and retry is the number of the retry; both may be 0. Call
-// Note in the order of the records, oldest first.
+// and before it stores Memory. The parameter seq is that of the run's latest event, and retry is the number of the
+// retry; both may be 0. Call Note in the order of the records, oldest first.
 func (m Memory) Note(opened time.Time, open bool, seq uint64, retry int) Memory {
 	// the clock might have been set back, but a higher seq still means a newer run
 	if !opened.After(m.Last) && (m.Tries > 0 || seq <= m.Cursor) {
@@ -201,7 +201,8 @@ func (r *Runs) leave(it *item, now time.Time) {
 	}
 }
 
-// forgetUnhandled makes See accept again the events that no run has handled, in case the automation comes back.
+// forgetUnhandled forgets the events that no run has handled. If the automation comes back, See accepts these events
+// again.
 func (it *item) forgetUnhandled() {
 	it.seen = it.memory.Cursor
 	if run := it.run; run != nil && run.Opened.IsZero() {

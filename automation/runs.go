@@ -50,7 +50,7 @@ type item struct {
 	// when another run was requested while the current one was being opened; zero = never
 	again time.Time
 
-	// when to try again to open the run; zero = no attempt has failed
+	// time of the next attempt to open the run; zero = no attempt has failed
 	unopened     time.Time
 	openProblem  string
 	openFailures int // consecutive failed attempts
@@ -93,7 +93,7 @@ type Run struct {
 	gate   string // the gate's reason, if the run was already due when a user requested it
 }
 
-// began returns when a run was opened, or when it became due if it is not open yet.
+// began returns the time at which a run was opened, or at which it became due if it is not open yet.
 func (r *Run) began() time.Time {
 	if r.Opened.IsZero() {
 		return r.Since

@@ -90,8 +90,8 @@ func noTable(root toml.Table) {
 	root.RejectUnknown("automation", "order")
 }
 
-// Parse parses an automation's file. The automation's name is the name of the folder that contains the file. Schedules
-// without a time zone use local. The error is a toml.Problems that contains all problems.
+// Parse parses an automation's file. The automation's name is the name of the folder that contains the file. The
+// parameter local is the time zone of schedules that set none. The error is a toml.Problems that contains all problems.
 func Parse(path string, data []byte, local *time.Location) (Definition, error) {
 	_, d, problems := read(toml.Read(path, data, MaxSize), local)
 	d.Source, d.Name = path, filepath.Base(filepath.Dir(path))
@@ -159,7 +159,8 @@ func (s spec) has(key string) bool {
 	return ok
 }
 
-// convert validates a spec and returns its definition, without name and path. Schedules without a time zone use local.
+// convert validates a spec and returns its definition, without name and path. The parameter local is the time zone of
+// schedules that set none.
 func (s spec) convert(local *time.Location) (Definition, toml.Problems) {
 	w := &converter{spec: s, local: local}
 	w.d = Definition{
