@@ -66,8 +66,7 @@ func (d decoder) unknown(n *toml.Node, table string) {
 	}
 }
 
-// inner returns a table inside this table that has a key with the given name, or "". At the top level, it searches
-// [[agents]].
+// inner returns a nested table that has a key with the given name, or "". At the top level, it searches [[agents]].
 func (d decoder) inner(table, name string) string {
 	if table == "" {
 		if k := d.schema.ByPath[keys.Join("agents", name)]; k != nil &&

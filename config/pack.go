@@ -46,7 +46,8 @@ type packTable struct {
 	Includes, CityAgents []string
 }
 
-// withIncludes returns a topology and all topologies that it includes, without duplicates and included ones first.
+// withIncludes returns a topology and all topologies that it includes, without duplicates. Included topologies come
+// before the topology that includes them.
 func (p *pack) withIncludes() []*pack {
 	var out []*pack
 	var walk func(p *pack)

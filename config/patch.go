@@ -83,7 +83,7 @@ func (d patcher) change(p *patch, a *Agent) {
 	}
 }
 
-// copyValues copies the values of a patch for one table to the agent, and reports whether the patch sets any.
+// copyValues copies a patch's values for one table to the agent, and reports whether the patch sets any.
 func (d patcher) copyValues(p *patch, a *Agent, table string) (changed bool) {
 	from, to := place{city: d.city, agent: &p.values}, place{city: d.city, agent: a}
 	for _, k := range d.schema.Tables[table] {

@@ -100,7 +100,7 @@ func (v *Values) get(name string) (string, bool) {
 	return "", false
 }
 
-// plainly removes the template's name, which is empty, from an error.
+// plainly removes the prefix with the template's empty name from an error.
 func plainly(err error) string {
 	msg := strings.TrimPrefix(err.Error(), "template: ")
 	if _, after, ok := strings.Cut(msg, ": "); ok && strings.HasPrefix(msg, ":") {

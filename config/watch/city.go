@@ -105,7 +105,7 @@ func (s *cityFiles) rigs(parents map[string]bool) {
 	}
 }
 
-// optional adds watches for folders that may not exist yet.
+// optional adds watches for folders that might not exist yet.
 func (s *cityFiles) optional(parents map[string]bool) {
 	began := time.Now()
 	// the last folder that responded; folders below it need no further check
