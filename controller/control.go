@@ -273,7 +273,7 @@ func (c *Controller) live(name string) (*city.Agent, error) {
 	return a, err
 }
 
-// wrap adds the error code that clients expect to a provider's error.
+// wrap converts a provider's error to a city.Error with the right code.
 func wrap(name string, err error) error {
 	var known *city.Error
 	switch {

@@ -80,8 +80,8 @@ func acquire(dir string, patience time.Duration) (*Hold, error) {
 	return h, nil
 }
 
-// await takes a lock. While the lock belongs to a dead controller, or while the pid file is missing, it retries until
-// the time limit patience has passed.
+// await takes a lock. While the lock belongs to a dead controller, or while the pid file is missing, it retries for at
+// most the duration patience.
 func (h *Hold) await(patience time.Duration, take func() error) error {
 	for began := time.Now(); ; {
 		err := take()

@@ -43,10 +43,10 @@ type loop struct {
 	due               time.Time // time of a delayed snapshot; zero = none is delayed
 	awaitingFirstList bool      // the sessions have not been listed yet
 
-	stopBy         time.Time       // time at which limit expires
+	stopBy         time.Time       // time at which the timer limit expires
 	effects        []effect.Effect // effects of the current iteration; the slice is reused
-	patrolInterval time.Duration   // current interval of patrol
-	pulseInterval  time.Duration   // current interval of pulse
+	patrolInterval time.Duration   // current interval of the ticker patrol
+	pulseInterval  time.Duration   // current interval of the ticker pulse
 }
 
 func (c *Controller) run(ctx context.Context, oneShot bool) error {
@@ -335,7 +335,7 @@ func (c *Controller) perform(now time.Time, effects []effect.Effect) (replies []
 	return replies
 }
 
-// journal copies the events that an operator should see to the controller's log.
+// journal copies important events to the controller's log, where operators can see them.
 func (c *Controller) journal(e events.Event) {
 	switch e.Type {
 	case events.AutomationFailed:

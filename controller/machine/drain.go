@@ -17,7 +17,7 @@ import (
 // drain is a request to an agent to finish its work and exit.
 type drain struct {
 	since    time.Time
-	stamp    int64 // since in Unix seconds, as stored in the session's marks
+	stamp    int64 // start of the drain in Unix seconds, as stored in the session's marks
 	by       string
 	why      string
 	acked    bool

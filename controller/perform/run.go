@@ -323,7 +323,7 @@ func (sr *sessions) launch(name string, ready session.Ready,
 	})
 }
 
-// withProgress returns a context that reports the reason for an agent's slow start to the machine.
+// withProgress returns a context that reports to the machine why an agent's start is slow.
 func (sr *sessions) withProgress(ctx context.Context, name string) context.Context {
 	return session.WithProgress(ctx, func(why string) {
 		sr.deliver(effect.Asking{Agent: name, Waits: why})

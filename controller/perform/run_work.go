@@ -388,8 +388,9 @@ func closing(run city.Run, made bool) beads.Patch {
 	return p
 }
 
-// closeRecord closes a run's record with as many details as the store accepts, and returns when the store closed it.
-// It returns ErrNotFound if the store has no such record. If the store was replaced, a different bead may have the ID.
+// closeRecord closes a run's record with as many details as the store accepts, and returns the time at which the store
+// closed it. It returns ErrNotFound if the store has no such record. If the store was replaced, a different bead may
+// have the ID.
 func (au *automations) closeRecord(ctx context.Context, f effect.CloseRun) (*time.Time, error) {
 	au.Live.Finish(f.Run.ID) // a run that never started also has an output that must be completed
 	store, err := au.Stores.Store("")
@@ -426,7 +427,7 @@ func minimalClosing(run city.Run) beads.Patch {
 }
 
 const (
-	// runsKept is how many of each automation's newest run records a purge keeps.
+	// runsKept is the number of newest run records that a purge keeps for each automation.
 	runsKept = 100
 	// backupLimit is the timeout for backing up all stores.
 	backupLimit = 10 * time.Minute

@@ -281,7 +281,7 @@ func swap(ctx context.Context, store beads.Store, c city.UpdateBead) (was, b bea
 	return was, b, err
 }
 
-// asWorkError adds the error code that clients expect to a store's error.
+// asWorkError converts a store's error to a city.Error with the right code.
 func asWorkError(err error) *city.Error {
 	if err == nil {
 		return nil

@@ -88,7 +88,7 @@ type Pool struct {
 
 	wantedAt []bool // whether each member is wanted, by index
 	final    bool   // the choice of members is not provisional
-	// step in which the count of work that the choice waits for was requested; 0 = no wait
+	// the choice waits for a count of work that is requested in this step or later; 0 = no wait
 	countStep uint64
 
 	wasEmpty bool // the size was 0 at the last call to EmptyChanged
@@ -181,7 +181,7 @@ func (ps *Pools) Adopt(now time.Time, c *effect.Configuration) {
 				p.override = &n
 			}
 		} else if w.Check == "" {
-			// the result of a check that was removed no longer applies
+			// the result of a removed check no longer applies
 			p.lastValid, p.last = false, city.Check{}
 		}
 		p.Want, p.Members = w, p.Members[:0]

@@ -209,7 +209,8 @@ func (rs *Runs) Opened(now time.Time, in effect.RunOpened) {
 	rs.Advance(now)
 }
 
-// Ended handles the end of a run. It requests that the run's record be closed, which is retried until it succeeds.
+// Ended handles the end of a run. It requests the closing of the run's record. The request is retried until it
+// succeeds.
 func (rs *Runs) Ended(now time.Time, in effect.RunEnded) {
 	run := rs.Current[in.Scoped]
 	if run == nil || run.ID != in.Bead {
