@@ -7,8 +7,8 @@ import (
 	"gcity/city"
 )
 
-// Limits describes an automation's limits: how long a run may take, how many times it is retried, what happens when a
-// run is due during another one, and whether the automation also runs while it is suspended.
+// Limits describes an automation's limits: the timeout of a run, the number of retries, what happens when a run is due
+// during another one, and whether the automation runs even while it is suspended.
 func Limits(a *city.Automation) string {
 	text := "timeout " + Setting(a.Timeout)
 	switch {

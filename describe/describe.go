@@ -73,7 +73,8 @@ func Work(open, inProgress int) string {
 }
 
 // HowToStart describes the two commands that start a city.
-const HowToStart = "`gcity daemon start` starts it on its own, `gcity start` with the supervisor"
+const HowToStart = "`gcity start` starts the city with the supervisor, " +
+	"`gcity daemon start` without it"
 
 // Fixed is the message for an attempt to change a list of cities that cannot be changed through this connection.
 const Fixed = "the list of cities cannot be changed through this connection"
