@@ -76,9 +76,9 @@ type (
 		Size int    `json:"size"`
 		Auto bool   `json:"auto,omitempty"`
 	}
-	// RestartPool restarts all wanted members of a pool, at the same time or, if Rolling is set, one by one, each as
-	// soon as the previous one is running. The command is done when all members run, and fails if one of them does not
-	// start.
+	// RestartPool restarts all wanted members of a pool at the same time. If Rolling is set, it restarts them one by
+	// one, each as soon as the previous one is running. The command is done when all members run, and fails if one of
+	// them does not start.
 	RestartPool struct {
 		Pool    string `json:"-"`
 		Rolling bool   `json:"rolling,omitempty"`

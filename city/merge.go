@@ -20,7 +20,7 @@ import (
 //
 // Events from before the start of the stream are sorted by time. Later events are in order only within each city. At
 // most one event of each city waits for a slow reader. An events.Gap also stands for events that are missing from a
-// log, and reports a cursor beyond the end of a log, or a read error. At its end, the stream waits only briefly for
+// log. It also reports a read error, or a cursor beyond the end of a log. At its end, the stream waits only briefly for
 // cities that do not respond.
 func Merged(ctx context.Context, d Directory, from Cursor) iter.Seq2[Tagged, error] {
 	return func(yield func(Tagged, error) bool) {
@@ -241,7 +241,7 @@ func (m *merge) yieldNext(f *feed, yield func(Step, error) bool) bool {
 	return yield(Step{&Tagged{f.name, *e}, m.completeCursor(), fault}, nil)
 }
 
-// next returns the feed with the oldest event. If another city might have an older event, best is nil, and wake is the
+// next returns the feed with the oldest event. If another city might have an older event, best is nil. Then wake is the
 // time at which the stream must act even if no message arrives; zero = never.
 func (m *merge) next(now time.Time) (best *feed, wake time.Time) {
 	sooner := func(t time.Time) {

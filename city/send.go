@@ -80,8 +80,8 @@ const (
 	MaxSend      = 1 << 20 // maximum size of one nudge, and of all nudges queued for one agent
 )
 
-// Tidy returns a command with its text as it will be typed. It rejects text that a bead could not contain, because a
-// terminal would interpret control characters as keys, and users would not see the whole text.
+// Tidy returns a command with its text as it will be typed. It rejects text that a bead could not contain. A terminal
+// would interpret control characters as keys, and users would not see the whole text.
 func Tidy(c Command) (Command, error) {
 	n, ok := c.(Nudge)
 	if !ok || len(n.Text) > MaxSend { // a nudge that is too long is rejected later

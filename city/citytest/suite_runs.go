@@ -74,7 +74,7 @@ func testRunOutputLive(t *testing.T, ctx context.Context, ctl city.Control) {
 		if all += p.Text; all != "dröp\n" {
 			continue
 		}
-		// the run continues only once its first line has been seen
+		// the run continues only after its first line has been seen
 		for p, err := range ctl.RunOutput(ctx, run) {
 			if p.Text != all || err != nil {
 				t.Errorf("a second reader received %q, %v", p.Text, err)

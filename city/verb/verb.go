@@ -67,7 +67,7 @@ func All() []Verb {
 // Of returns the row for a command.
 func Of(c city.Command) (Verb, bool) { return find(c.Verb(), c.Target() == "") }
 
-// At returns the row of a noun's verb. part is the last part of the verb's API path.
+// At returns the row of a noun's verb. The parameter part is the last part of the verb's API path.
 func At(noun Noun, part string) (Verb, bool) {
 	for _, v := range All() {
 		if v.Noun == noun && slices.Contains(v.Parts(), part) {
