@@ -234,9 +234,9 @@ func (m *mirror) miss(ctx context.Context, to uint64) bool {
 	return accepted
 }
 
-// send sends one event, with retries, and reports whether the script has accepted it. It gives up if ctx ends, at the
-// first failure after the city has ended, or if so many events are waiting that this one may be dropped. If ctx ends
-// during a call, send waits for that call, within the time limit, because the script's position is unknown until then.
+// send sends one event, with retries, and reports whether the script has accepted it. It gives up if ctx ends, if an
+// attempt fails after the city has ended, or if so many events wait that this one can be dropped. If ctx ends during a
+// call, send waits for that call, within the time limit, because the script's position is unknown until then.
 func (m *mirror) send(ctx context.Context, e events.Event) bool {
 	text, err := json.Marshal(e)
 	if err != nil { // cannot fail, because the event was decoded from JSON
