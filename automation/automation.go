@@ -143,7 +143,7 @@ func (d Definition) Dir() string { return filepath.Dir(d.Source) }
 
 // Command returns the shell command to run in the folder dir. If the command begins with the name of a script in the
 // automation's own folder, the script's path replaces the name. A name that contains a slash is looked up in dir, in
-// the automation's folder, and at the root of its topology. exists reports whether a file exists.
+// the automation's folder, and at the root of its topology. The function exists reports whether a file exists.
 func (d Definition) Command(dir string, exists func(path string) bool) string {
 	line := strings.TrimLeft(d.Exec, " \t")
 	word := line

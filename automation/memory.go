@@ -47,9 +47,9 @@ const keepRemoved = 30 * 24 * time.Hour
 // that time.
 const maxAbsence = time.Hour
 
-// Note adds information from a run's record that Memory may lack, because the program can exit after it writes a record
-// and before it stores Memory. The parameter seq is that of the run's latest event, and retry is the number of the
-// retry; both may be 0. Call Note in the order of the records, oldest first.
+// Note adds information from a run's record that Memory may lack. The program can exit after it writes a record and
+// before it stores Memory. The parameter seq is that of the run's latest event, and retry is the number of the retry;
+// both may be 0. Call Note in the order of the records, oldest first.
 func (m Memory) Note(opened time.Time, open bool, seq uint64, retry int) Memory {
 	// the clock might have been set back, but a higher seq still means a newer run
 	if !opened.After(m.Last) && (m.Tries > 0 || seq <= m.Cursor) {
@@ -210,7 +210,7 @@ func (it *item) forgetUnhandled() {
 	}
 }
 
-// Remembers reports whether there is any state for an automation, which might have been removed.
+// Remembers reports whether there is any state for an automation, even if it was removed.
 func (r *Runs) Remembers(scoped string) bool { return r.items[scoped] != nil }
 
 // Awaits reports whether one of an automation's runs is due or being opened.
@@ -255,8 +255,8 @@ func (r *Runs) See(e events.Event) {
 	}
 }
 
-// Depth returns the length of the chain of runs that led to an event, which is "depth" in the event's payload. An event
-// caused by a run must have a depth that is one greater than the run's.
+// Depth returns the length of the chain of runs that led to an event: the value "depth" in the event's payload. An
+// event caused by a run must have a depth that is one greater than the run's.
 func Depth(e events.Event) int {
 	var payload struct {
 		Depth int `json:"depth"`

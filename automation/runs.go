@@ -362,8 +362,8 @@ func (it *item) giveBack(run *Run) {
 	run.events = batch{}
 }
 
-// Checked records the result of a condition's check. check is the command that ran. err says why the exit code is
-// unknown, or is "" if it is known. If the automation's check has changed since then, the result is ignored.
+// Checked records the result of a condition's check. The parameter check is the command that ran; err says why the exit
+// code is unknown, or is "" if it is known. If the automation's check has changed since then, the result is ignored.
 func (r *Runs) Checked(scoped, check string, code int, err string) {
 	it := r.items[scoped]
 	switch {

@@ -111,7 +111,7 @@ func read(doc *toml.Doc, local *time.Location) (spec, Definition, toml.Problems)
 		return s, Definition{}, problems
 	}
 	d, more := s.convert(local)
-	for _, p := range more { // a key with a wrong type is not also reported as missing
+	for _, p := range more { // a key with a wrong type is present, so do not report it as missing
 		if !slices.ContainsFunc(problems, func(q toml.Problem) bool {
 			return q.Place == p.Place && q.Key == p.Key
 		}) {
