@@ -16,12 +16,12 @@ import (
 	"gcity/formula"
 )
 
-// Folders returns a channel that receives a value when a formula or an automation has been written, created or removed
-// and there has then been no change for o.Quiet. Folders watches the given folders, as City.Layers returns them, and
-// ignores other files in them. A folder need not exist. A folder that does not respond is ignored until it does. The
-// channel others delivers lists of folders that replace the current list; it may be nil. A new list counts as a change
-// if the content of the folders differs. The channel holds at most one value. It is closed when ctx has ended and the
-// watch has stopped.
+// Folders returns a channel that receives a value when a formula or an automation has been written, created or removed.
+// The value arrives after o.Quiet without further changes. Folders watches the given folders, as City.Layers returns
+// them, and ignores other files in them. A folder need not exist. A folder that does not respond is ignored until it
+// does. The channel others delivers lists of folders that replace the current list; it may be nil. A new list counts as
+// a change if the content of the folders differs. The channel holds at most one value. It is closed when ctx has ended
+// and the watch has stopped.
 func Folders(
 	ctx context.Context, folders []string, others <-chan []string, o Options,
 ) (<-chan struct{}, error) {
