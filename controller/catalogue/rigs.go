@@ -19,7 +19,7 @@ import (
 	"gcity/internal/suggest"
 )
 
-// editsAtOnce is the maximum number of edits in flight, which can block on a folder.
+// editsAtOnce is the maximum number of edits in flight. An edit can block on a folder.
 const editsAtOnce = 8
 
 // Rigs adds and removes rigs in the city.toml of a running city. It implements city.RigEditor. It is safe for

@@ -720,7 +720,7 @@ type policy interface {
 	// canceled handles the end of a canceled start. failed handles a failed start.
 	canceled(now time.Time, a *record)
 	failed(now time.Time, a *record, err error)
-	// died handles an exit that was not requested. drained is the drain that ended with the exit, or nil.
+	// died handles an exit that was not requested. The parameter drained is the drain that ended with the exit, or nil.
 	died(now time.Time, a *record, e session.Exit, drained *drain)
 	// stopped handles a completed stop. e is the event that records it.
 	stopped(now time.Time, a *record, c cause, e events.Event, replies []effect.Reply)

@@ -52,8 +52,8 @@ func (ds *dependencies) missing(a *record) string {
 	return "waits for " + strings.Join(out, ", ")
 }
 
-// status reports whether an agent's dependents may start. If they may not, the first result describes the agent by its
-// name and state.
+// status reports whether an agent's dependents may start. If not, the first result describes the agent by its name and
+// state.
 func (ds *dependencies) status(name string) (how string, up bool) {
 	if p := ds.m.pools.Get(name); p != nil {
 		return ds.poolStatus(p)

@@ -11,8 +11,8 @@ import (
 	"gcity/events"
 )
 
-// held is a configuration on disk that is not in force, because it would remove more than half of the running
-// agents and no user has confirmed it yet.
+// held is a configuration on disk that is not in force: it would remove more than half of the running agents, and no
+// user has confirmed it yet.
 type held struct {
 	city.Held        // immutable once it has been published
 	revision  string // the full revision; city.Held contains a short form

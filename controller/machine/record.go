@@ -434,7 +434,7 @@ func (r *restartState) forgive() {
 	r.history, r.missing = restart.History{}, effect.FailedStarts{}
 }
 
-// started records that the agent is running. fresh is true for a new session.
+// started records that the agent is running. The parameter fresh is true for a new session.
 func (r *restartState) started(fresh bool) {
 	if r.missing = (effect.FailedStarts{}); r.stays() {
 		r.end()

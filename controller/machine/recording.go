@@ -397,7 +397,7 @@ func (a *record) newestExit() *city.Exit { return cmp.Or(a.sess.exit, a.restart.
 func (kp *historyFile) restoreAll(now time.Time) {
 	for name, r := range kp.fromFile.Agents {
 		a := kp.m.agents[name]
-		// the pool may not want this member now, but its history is still used
+		// the pool might not want this member now, but its history is still used
 		if w := kp.m.pools.MemberWant(name); a == nil && w != nil {
 			a = kp.m.record(now, name)
 			kp.m.join(a, kp.m.pools.Get(w.Pool), w)
@@ -435,8 +435,8 @@ func (kp *historyFile) restoreStopped(now time.Time, a *record, s *effect.SavedS
 	a.since = effect.NotInFuture(now, s.Since)
 }
 
-// restore restores an agent's history. The wall clock might have changed since the history was saved, so times are
-// moved out of the future and waits are limited to their maximum (L13).
+// restore restores an agent's history. The wall clock might have changed after the history was saved. Therefore, times
+// are moved out of the future, and waits are limited to their maximum (L13).
 func (kp *historyFile) restore(now time.Time, a *record, r effect.SavedAgent) {
 	a.restart.history = r.RecentCrashes(now, a.want.Policy)
 	a.sess.lastEnd, a.restart.saved, a.drain.inherited = r.LastEnd, &r, r.Drain

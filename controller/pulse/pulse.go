@@ -29,8 +29,8 @@ type Pulse struct {
 // Ping is a client's request to the loop to confirm that it is running.
 type Ping chan struct{}
 
-// New returns the pulse of a loop. watched is the maximum interval between iterations while a client watches; 0 means 1
-// s.
+// New returns the pulse of a loop. The parameter watched is the maximum interval between iterations while a client
+// watches; 0 means 1 s.
 func New(watched time.Duration) *Pulse {
 	p := &Pulse{watched: cmp.Or(watched, time.Second), pings: make(chan Ping, 16)}
 	p.Stamp()

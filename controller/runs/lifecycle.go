@@ -49,7 +49,7 @@ func (rs *Runs) Scanned(now time.Time, in effect.Scanned) {
 	rs.load(now)
 }
 
-// load applies the found automations, once the records of earlier runs have been read.
+// load applies the automations that were found. It does nothing until the records of earlier runs have been read.
 func (rs *Runs) load(now time.Time) {
 	if !rs.RecordsRead || !rs.known {
 		return

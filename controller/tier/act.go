@@ -106,8 +106,8 @@ func (wd *Watchdogs) remedy(now time.Time, t *tier, v watchdog.Verdict,
 	return wd.typeFor(now, t, a, text)
 }
 
-// ensure starts an agent. It ends the agent's wait, but not a quarantine (L2). It restarts a running agent only if a
-// triage agent that saw the same session asks for it, and only if the heartbeat is not fresh. If the agent is itself a
+// ensure starts an agent. It ends the agent's wait, but not a quarantine (L2). It restarts a running agent only if the
+// heartbeat is not fresh and the request comes from a triage agent that saw the same session. If the agent is itself a
 // triage agent, ensure starts a beat of its watchdog instead.
 func (wd *Watchdogs) ensure(now time.Time, a *Agent, why string, fresh bool, b *beat) string {
 	switch {
