@@ -33,7 +33,7 @@ func (p Peer) String() string {
 // session through its environment.
 const SessionHeader = "Gcity-Session"
 
-// PeerOfSession returns the sender of a forwarded request. agent is "" if the session is unknown.
+// PeerOfSession returns the sender of a forwarded request. The parameter agent is "" if the session is unknown.
 func PeerOfSession(id, agent string) Peer {
 	return Peer{Actor: agent, From: "session " + id, Agent: agent != ""}
 }
