@@ -51,8 +51,8 @@ func (t *tail) find(r io.ReaderAt, size int64) error {
 	})
 }
 
-// endOf returns the tail of the whole log. files must be in order. The error errMoved means that the files must be
-// listed again.
+// endOf returns the tail of the whole log. The list files must be in order. The error errMoved means that the files
+// must be listed again.
 func endOf(files []file) (tail, error) {
 	i := len(files) - 1
 	var t tail
