@@ -229,7 +229,8 @@ func (r *Runs) judge(it *item, now time.Time, w World, actions *Actions) {
 	}
 }
 
-// catchUpLimit is how long a retry waits for its events to be read from the log. Some may no longer be in the log.
+// catchUpLimit is how long a retry waits for its events to be read from the log. Some of these events might no longer
+// be in the log.
 const catchUpLimit = 10 * time.Minute
 
 // differs reports whether a user would see a difference between two verdicts, other than in a remaining time.
