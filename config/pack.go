@@ -69,8 +69,8 @@ type packRef struct {
 	at        Origin // position of the reference to the topology
 }
 
-// topology reads the topology in a folder, unless it was already read. For an invalid topology, it reports an error
-// and returns nil. chain contains the references that led to the topology, ending with the current one.
+// topology reads the topology in a folder, unless it was already read. For an invalid topology, it reports an error and
+// returns nil. The parameter chain contains the references that led to the topology, ending with the current one.
 func (d composer) topology(dir, key string, chain []packRef) *pack {
 	ref := chain[len(chain)-1]
 	if i := slices.IndexFunc(chain[:len(chain)-1], func(r packRef) bool {

@@ -17,8 +17,8 @@ import (
 const packFile = "pack.toml"
 
 // Marks returns the features that show that a city uses Gas City's pack format: tables in its city.toml, and files in
-// its folder. root is the tree of city.toml, or nil if the file is missing. A city in the format that gcity reads has
-// none of them.
+// its folder. The parameter root is the tree of city.toml, or nil if the file is missing. A city in the format that
+// gcity reads has none of them.
 func Marks(dir string, root *toml.Node) []string {
 	var marks []string
 	if root != nil {
