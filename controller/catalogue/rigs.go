@@ -37,7 +37,7 @@ type rigEdit struct {
 	err   error
 }
 
-// NewRigs returns an editor for the rigs of the city c. source is the source of the city's configuration.
+// NewRigs returns an editor for the rigs of the city c. The parameter source is the source of the city's configuration.
 func NewRigs(source config.Source, c city.Control) *Rigs {
 	return &Rigs{source: source, city: c, calls: deadline.New[rigEdit](editsAtOnce)}
 }

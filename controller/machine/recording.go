@@ -304,7 +304,7 @@ func (a *record) hasNoHistory() bool {
 		a.restart.pause() == ""
 }
 
-// isSaved reports whether the saved state is still current. If crash histories are not saved, crashes is false.
+// isSaved reports whether the saved state is current. The parameter crashes is false if crash histories are not saved.
 func (a *record) isSaved(crashes bool) bool {
 	k, stopped := a.restart.saved, a.stoppedBySetting()
 	crashes = crashes && !a.hasNoHistory()
@@ -323,7 +323,7 @@ func (a *record) isSaved(crashes bool) bool {
 // toSave returns the state of an agent to save, or nil.
 func (kp *historyFile) toSave(a *record) *effect.SavedAgent { return a.toSave(kp.m.conf.OnDisk) }
 
-// toSave returns the state to save, or nil. If crash histories are not saved, crashes is false.
+// toSave returns the state to save, or nil. The parameter crashes is false if crash histories are not saved.
 func (a *record) toSave(crashes bool) *effect.SavedAgent {
 	stopped := a.stoppedBySetting()
 	crashes = crashes && !a.hasNoHistory()

@@ -458,7 +458,7 @@ type MemberCount struct {
 	Draining []string // names of members
 }
 
-// Snapshot returns all pools for a snapshot. members describes the sessions of each pool's members.
+// Snapshot returns all pools for a snapshot. The parameter members describes the sessions of each pool's members.
 func (ps *Pools) Snapshot(members map[*Pool]MemberCount) []city.Pool {
 	out, work := make([]city.Pool, len(ps.order)), ps.city.Work()
 	for i, p := range ps.order {
