@@ -16,7 +16,7 @@ import (
 	"gcity/session"
 )
 
-// record is the state of one agent, which is declared in the configuration or was only found running.
+// record is the state of one agent: a declared agent, or an undeclared one that was found running.
 type record struct {
 	name    string
 	command string      // command line of want, for display
@@ -395,7 +395,7 @@ func (h *hold) stayFinal(why string) {
 	*h = hold{kind: staysFinal, why: why + "; the user asked for it to stay stopped"}
 }
 
-// giveUp keeps an agent stopped after a failed start, because the city runs only once.
+// giveUp keeps an agent stopped after a failed start, because a one-shot run does not retry.
 func (h *hold) giveUp() { *h = hold{kind: staysFailed, why: h.why} }
 
 // end lets the agent start now.
@@ -408,7 +408,7 @@ func (h *hold) wantedAgain() {
 	}
 }
 
-// inherit continues the hold that the previous controller saved, until the given time.
+// inherit continues a hold that the previous controller saved. The hold ends at the given time.
 func (h *hold) inherit(r *effect.SavedAgent, until time.Time) {
 	*h = hold{why: r.Why, until: until, crashes: max(0, r.QuarantineCrashes)}
 	switch r.State {
@@ -434,7 +434,7 @@ func (r *restartState) forgive() {
 	r.history, r.missing = restart.History{}, effect.FailedStarts{}
 }
 
-// started records that the agent is running. fresh is true for a new session.
+// started records that the agent is running. The parameter fresh is true for a new session.
 func (r *restartState) started(fresh bool) {
 	if r.missing = (effect.FailedStarts{}); r.stays() {
 		r.end()
