@@ -175,7 +175,11 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 		m.commands.reject(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %s", a.name,
 			a.want.Problem))
 	case m.ending == stopAgents && (a.restart.stays() || a.restart.state() == city.Quarantined):
-		m.set(now, a, a.restart.state(), a.restart.why, time.Time{})
+		until := a.restart.until
+		if !m.conf.OnDisk { // the next controller starts the agent
+			until = time.Time{}
+		}
+		m.set(now, a, a.restart.state(), a.restart.why, until)
 	case m.ending == stopAgents:
 		m.set(now, a, city.Exited, "stopped with the city", time.Time{})
 	case a.policy.waits(a):

@@ -308,7 +308,6 @@ func (cs *commands) rejectAll(ws []waiter, code city.Code, msg string) {
 	}
 }
 
-// reject rejects all commands that wait for an agent.
 func (cs *commands) reject(a *record, code city.Code, msg string) {
 	cs.rejectAll(a.waiters, code, msg)
 	a.waiters = nil

@@ -251,7 +251,6 @@ func (a *record) waitsForCount() string {
 		" are busy, because the pool is shrinking"
 }
 
-// join makes an agent a member of a pool.
 func (m *Machine) join(a *record, p *pools.Pool, w *agent.Want) {
 	a.pool, a.needs = p, w.DependsOn
 	m.declare(a, w)
@@ -280,7 +279,6 @@ func (a *record) hasRelevantCrashes(now time.Time) bool {
 	return a.want != nil && a.restart.counts(now, a.want.Policy.Window)
 }
 
-// set changes the state of an agent.
 func (m *Machine) set(now time.Time, a *record, s city.State, reason string, until time.Time) {
 	resumes := s == city.Running && (a.state == city.Draining || a.state == city.Unknown)
 	if a.change(now, s, reason, until) {
@@ -398,7 +396,6 @@ func (h *hold) stayFinal(why string) {
 // giveUp keeps an agent stopped after a failed start, because a one-shot run does not retry.
 func (h *hold) giveUp() { *h = hold{kind: staysFailed, why: h.why} }
 
-// end lets the agent start now.
 func (h *hold) end() { *h = hold{} }
 
 // wantedAgain lets a drained member start, because its pool wants it again.
@@ -428,7 +425,6 @@ func (h *hold) inheritExit(x *effect.SavedExit) {
 	}
 }
 
-// forgive clears crashes and the hold.
 func (r *restartState) forgive() {
 	r.end()
 	r.history, r.missing = restart.History{}, effect.FailedStarts{}

@@ -38,7 +38,6 @@ type queuedRecord struct {
 	by     time.Time // time at which the event stops waiting for the output
 }
 
-// record records an event about an agent.
 func (j *journal) record(a *record, e events.Event, replies ...effect.Reply) {
 	e.Actor, e.Subject = orDefault(e.Actor, effect.ActorController), a.name
 	j.inOrder(queuedRecord{Record: effect.Record{Event: e, Replies: replies}, agent: a})

@@ -236,7 +236,6 @@ type listInfo struct {
 	late bool   // the list contains only the sessions of one slow provider
 }
 
-// handleSession handles one session of a list.
 func (lk *sessionLists) handleSession(now time.Time, s *session.Status, past *effect.Inherited,
 	of listInfo) {
 	a, known := lk.m.agents[s.Agent]

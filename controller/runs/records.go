@@ -178,7 +178,8 @@ func (rs *Runs) endMissing(run *city.Run, t *effect.LoggedRuns, wasOpen bool) bo
 
 // endOf returns the type and message of the event for a run's end, derived from the run's record.
 func endOf(run *city.Run) (kind, msg string) {
-	took := span.Text(run.Ended.Sub(run.Opened).Round(time.Millisecond))
+	// both times are the store's, so the difference is negative if its clock was set back during the run
+	took := span.Text(max(0, run.Ended.Sub(run.Opened).Round(time.Millisecond)))
 	switch {
 	case run.Error == effect.Abandoned:
 		return events.AutomationFailed, "interrupted: " + run.Error
