@@ -33,10 +33,10 @@ func (f *StopReport) NewLines(s *Snapshot) []string {
 	if e == nil {
 		return nil
 	}
-	limit := fmt.Sprintf("remaining agents are killed at %s; gives up at %s", formatTime(e.Hurry),
+	limit := fmt.Sprintf("remaining agents are killed at %s; gcity gives up at %s", formatTime(e.Hurry),
 		formatTime(e.Until))
 	if e.Hurried || e.Hurry.IsZero() {
-		limit = "gives up at " + formatTime(e.Until)
+		limit = "gcity gives up at " + formatTime(e.Until)
 	}
 	lines := f.unlessReported(fmt.Sprintf("stopping since %s: %s", formatTime(e.Since), limit))
 	lines = append(lines, f.agents(s, func(a *Agent) bool {

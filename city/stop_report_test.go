@@ -34,7 +34,7 @@ func TestStopReport(t *testing.T) {
 	s.Agents[0].State = Exited
 	s.Ending.Hurried, s.Ending.Until, s.Ending.Waits = true, at.Add(11*time.Second),
 		[]string{"the run of x is ending"}
-	tell("stopping since 12:00:00: gives up at 12:00:11\nwaiting: the run of x is ending")
+	tell("stopping since 12:00:00: gcity gives up at 12:00:11\nwaiting: the run of x is ending")
 	s.Ending.Waits = nil
 	for i := range 100 {
 		s.Agents = append(s.Agents, Agent{Name: fmt.Sprint("m", i), State: Stopping, Since: at})

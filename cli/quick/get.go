@@ -13,8 +13,8 @@ const (
 	maxResponse = 1 << 20 // bytes
 )
 
-// get sends an HTTP GET request to a unix socket and returns the whole response. It fails if a process of another user
-// listens on the socket. It does not use package net, because that package is not initialized yet.
+// get sends an HTTP GET request to a unix socket and returns the whole response. It fails if another user's process is
+// listening on the socket. It does not use package net, because that package is not initialized yet.
 func get(socket, path string) (response []byte, err error) {
 	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -35,7 +35,7 @@ func get(socket, path string) (response []byte, err error) {
 		return nil, err
 	}
 	if int(peer.Uid) != os.Getuid() {
-		return nil, errors.New("a process of another user listens on the socket")
+		return nil, errors.New("another user's process is listening on the socket")
 	}
 	request := "GET " + path + " HTTP/1.1\r\nHost: gcity\r\nConnection: close\r\n\r\n"
 	if n, err := syscall.Write(fd, []byte(request)); err != nil || n < len(request) {

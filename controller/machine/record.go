@@ -335,7 +335,7 @@ func (h *hold) state() city.State {
 		city.Failed, city.Exited}[h.kind]
 }
 
-// stays reports whether the agent does not start by itself.
+// stays reports whether the agent remains stopped and has no time for a next start.
 func (h *hold) stays() bool { return h.kind >= staysExited }
 
 // hasExited reports whether the agent stays stopped after an exit.

@@ -72,7 +72,7 @@ func ExpectUnsent(m *Room, commands []city.Command) {
 	}
 }
 
-// updateFollowed updates the followed messages from the latest snapshot. It reports changes in the status line.
+// updateFollowed updates the followed messages from the latest snapshot. The status line shows changes.
 func updateFollowed(m *Room) {
 	if len(m.Following) == 0 || m.Snap == nil {
 		return
