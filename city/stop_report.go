@@ -33,8 +33,8 @@ func (f *StopReport) NewLines(s *Snapshot) []string {
 	if e == nil {
 		return nil
 	}
-	limit := fmt.Sprintf("remaining agents are killed at %s; gcity gives up at %s", formatTime(e.Hurry),
-		formatTime(e.Until))
+	limit := fmt.Sprintf("remaining agents are killed at %s; gcity gives up at %s",
+		formatTime(e.Hurry), formatTime(e.Until))
 	if e.Hurried || e.Hurry.IsZero() {
 		limit = "gcity gives up at " + formatTime(e.Until)
 	}
