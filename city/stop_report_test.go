@@ -25,7 +25,7 @@ func TestStopReport(t *testing.T) {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
 		}
 	}
-	tell("stopping since 12:00:00: remaining agents are killed at 12:00:25; gives up " +
+	tell("stopping since 12:00:00: remaining agents are killed at 12:00:25; gcity gives up " +
 		"at 12:00:35\n" +
 		"waiting for a (exec:./s): stopping since 12:00:00, the city is stopped, until 12:00:05")
 	tell("")
